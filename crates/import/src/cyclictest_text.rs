@@ -349,7 +349,10 @@ mod tests {
         assert!(error.why.contains("fewer threads"), "{error}");
         // 128 of these bins take some 2.5 kB.
         let line = error.line;
-        assert!(line.is_some_and(|line| (4_000..8_000).contains(&line)), "{error}");
+        assert!(
+            line.is_some_and(|line| (4_000..8_000).contains(&line)),
+            "{error}"
+        );
     }
 
     #[test]

@@ -140,21 +140,27 @@ impl Form {
     /// # Errors
     /// If none or several fit.
     pub fn of_file(bytes: &[u8]) -> Result<&'static Self, Unrecognized> {
-        let beginning = &bytes[..bytes.len().min(BEGINNING)];
-        let text = decode::beginning(beginning);
-        let fits = |form: &Self| match (&form.reader, &text) {
-            (Reader::Text(fits, _), Some(text)) => fits(text),
-            (Reader::Text(fits, _), None) if form.uses(Use::Threads) && !beginning.contains(&0) => {
-                fits(&decoded(beginning))
-            }
-            (Reader::Bytes(fits, _), _) => fits(bytes),
-            _ => Fit::No,
-        };
-        best(fits).map_err(|among| match among {
+        let text = decode::beginning(beginning(bytes));
+        best(|form| form.fit(bytes, text.as_deref())).map_err(|among| match among {
             Among::None if bytes.is_empty() => Unrecognized::Empty,
             Among::None => Unrecognized::Unknown(first_line(text.as_deref())),
             Among::Several(words) => Unrecognized::Several(words),
         })
+    }
+
+    fn fit(&self, bytes: &[u8], text: Option<&str>) -> Fit {
+        match (&self.reader, text) {
+            (Reader::Text(fits, _), Some(text)) => fits(text),
+            (Reader::Text(fits, _), None) if self.uses(Use::Threads) => {
+                let own = beginning(bytes);
+                match own.contains(&0) {
+                    true => Fit::No,
+                    false => fits(&decoded(own)),
+                }
+            }
+            (Reader::Bytes(fits, _), _) => fits(bytes),
+            _ => Fit::No,
+        }
     }
 
     /// The form of a directory; `None` if it holds files that are forms of their own.
@@ -192,8 +198,18 @@ impl Form {
     /// Reads a file of this form.
     ///
     /// # Errors
-    /// The first thing that is not as the tool writes it, with its line.
+    /// For a file of another form, which is named; else the first thing that is not as the tool writes
+    /// it, with its line.
     pub fn read(&self, bytes: &[u8], asked: &Asked<'_>) -> Result<Imported, ImportError> {
+        let text = decode::beginning(beginning(bytes));
+        if self.fit(bytes, text.as_deref()) == Fit::No
+            && let Ok(known) = Self::of_file(bytes)
+        {
+            return Err(ImportError::whole(format!(
+                "is not of the form {}: it is of the form {}, as `{}` writes it",
+                self.word, known.word, known.written_by
+            )));
+        }
         match &self.reader {
             // Names of threads are in it, which the kernel cuts within a character too.
             Reader::Text(_, read) if self.uses(Use::Threads) => {
@@ -222,6 +238,10 @@ impl fmt::Debug for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word)
     }
+}
+
+fn beginning(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.len().min(BEGINNING)]
 }
 
 enum Among {

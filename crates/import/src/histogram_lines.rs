@@ -85,6 +85,13 @@ impl Columns {
         }
     }
 
+    /// Makes a column for each thread, if no line did.
+    pub(crate) fn reserve(&mut self, threads: usize) {
+        if self.all.is_empty() {
+            self.all = vec![Histogram::default(); threads];
+        }
+    }
+
     /// Takes one number for each thread from the words of a line below the histogram.
     pub(crate) fn numbers(
         &mut self,

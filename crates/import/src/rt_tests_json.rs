@@ -42,8 +42,6 @@ struct Tool {
     name: &'static str,
     measured: Measured,
     measures: &'static str,
-    /// Whether its threads have intervals that differ by `-d`.
-    has_distance: bool,
 }
 
 const fn tool(name: &'static str, measured: Measured, measures: &'static str) -> Tool {
@@ -51,17 +49,11 @@ const fn tool(name: &'static str, measured: Measured, measures: &'static str) ->
         name,
         measured,
         measures,
-        has_distance: false,
     }
 }
 
 const TOOLS: [Tool; 8] = [
-    Tool {
-        name: "cyclictest",
-        measured: Measured::Latency,
-        measures: "wake-up latency",
-        has_distance: true,
-    },
+    tool("cyclictest", Measured::Latency, "wake-up latency"),
     tool("cyclicdeadline", Measured::Latency, "wake-up latency"),
     tool("oslat", Measured::Noise, oslat::MEASURES),
     tool(
@@ -230,9 +222,11 @@ impl Settings {
         let is_cyclictest = tool.name == "cyclictest";
         let range = number(&["h", "H", "histogram", "histofall"]).filter(|_| is_cyclictest);
         let has_histogram = is_cyclictest && options.has(&["h", "H", "histogram", "histofall"]);
-        let distance = match tool.has_distance && !has_histogram {
-            true => number(&["d", "distance"]).unwrap_or(500),
-            false => 0,
+        // From one thread's interval to the next one's.
+        let distance = match tool.name {
+            "cyclictest" if !has_histogram => number(&["d", "distance"]).unwrap_or(500),
+            "cyclicdeadline" => number(&["s", "step"]).unwrap_or(500),
+            _ => 0,
         };
         let told = options.value(&["i", "interval"]);
         let interval = match (told, tool.measured) {

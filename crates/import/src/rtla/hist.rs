@@ -114,12 +114,17 @@ fn read(text: &str, tool: &Tool) -> Result<Imported, ImportError> {
                 ));
             }
             // A run that saw nothing has no column to sum up.
-            "over:" | "count:" | "min:" | "avg:" | "max:" if columns.all.is_empty() => {
+            "over:" | "count:" | "min:" | "avg:" | "max:"
+                if heads.as_ref().is_some_and(Vec::is_empty) =>
+            {
                 over = true;
                 counts = Some(Vec::new());
             }
             "over:" => {
                 over = true;
+                // Every value may be beyond the range.
+                let threads = heads.as_ref().map_or(0, Vec::len);
+                columns.reserve(threads);
                 columns.numbers(number, rest, |histogram, count| {
                     histogram.overflowed = count
                 })?;

@@ -280,14 +280,18 @@ pub struct Export {
 /// compared; it may fail but never pass, for what was not recorded can't be judged.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The form of a file is known by its content. Forms: cyclictest (text of -h or -H), \
-                        rt-tests-json, cyclictest-verbose (text of -v), \
-                        timerlat and osnoise (text of rtla … hist), jitterdebugger (results.json), \
-                        jitterdebugger-raw (samples.raw), perf (perf.data of `perf record -e \
-                        sched:sched_waking -e sched:sched_switch -a`), csv (a table with a line for each \
-                        cycle, such as `wakepath export --format csv` writes), ftrace (the kernel's file \
-                        trace), trace-cmd (trace.dat), ros2 (the directory of `ros2 trace`), ros2-control \
-                        (`ros2 topic echo /controller_manager/statistics/full`).\n\n\
+    after_help = "The form of a file is known by its content. Forms: cyclictest (any text of it without \
+                        -v), cyclictest-verbose (text of -v), rt-tests-json (--json of cyclictest, \
+                        cyclicdeadline, oslat, signaltest, ptsematest, svsematest, pmqtest, sigwaittest), \
+                        cyclicdeadline, oslat, signaltest, rt-tests-pairs (text of ptsematest, svsematest, \
+                        pmqtest, sigwaittest), rteval (summary.xml), stress-ng (--cyclic), timerlat and \
+                        osnoise (rtla … hist), timerlat-top, xenomai-latency, latmus (-g), jitterdebugger \
+                        (results.json), jitterdebugger-raw (samples.raw), jitterdebugger-text, perf \
+                        (perf.data of `perf record -e sched:sched_waking -e sched:sched_switch -a`), csv (a \
+                        table with a line for each cycle, such as `wakepath export --format csv` writes), \
+                        ftrace (the kernel's file trace), trace-cmd (trace.dat), ros2 (the directory of \
+                        `ros2 trace`), ros2-control (`ros2 topic echo \
+                        /controller_manager/statistics/full`).\n\n\
                         Exit codes: 0 imported, 1 error.\n\nExamples:\n  \
                         wakepath import result.json --directory monday\n  \
                         wakepath import hist.txt.gz --period 1ms --policy 'FIFO 80' --directory monday\n  \

@@ -132,15 +132,7 @@ impl Reader<'_> {
         };
         self.belongs(name, form)?;
         let read = form.read(&bytes, self.asked);
-        let file = read.map_err(|error| match known {
-            Ok(known) if known != form => format!(
-                "{name}: is not of the form {}: it is of the form {}, as `{}` writes it: leave --form out",
-                form.word(),
-                known.word(),
-                known.written_by()
-            ),
-            _ => at(name, &error),
-        })?;
+        let file = read.map_err(|error| at(name, &error))?;
         self.files.push(file);
         self.names.push(name.to_owned());
         self.records.push(record(name, packed));

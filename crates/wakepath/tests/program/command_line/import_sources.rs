@@ -63,7 +63,7 @@ fn a_wrong_form_is_answered_with_the_right_one() {
     let wrong = import(&place, "run", "cyclictest", &file, &GIVEN);
     refused(
         &wrong,
-        "is of the form timerlat, as `rtla timerlat hist` writes it: leave --form out",
+        "is of the form timerlat, as `rtla timerlat hist` writes it",
     );
     let letter = place.path().join("letter.txt");
     std::fs::write(&letter, "Dear reader,\n").unwrap();
