@@ -3,8 +3,8 @@
 use crate::{
     Asked, ImportError, Imported, Part, csv, cyclictest_text, cyclictest_verbose, decode, ftrace,
     hackbench, jitterdebugger, latency_lines, latmus_plot, lttng, oslat, pairs_text, perf_data,
-    perf_latency, perf_sched, ros2, ros2_control, rt_tests_json, rteval, rtla, status_text, stress_ng, trace_dat,
-    tracers,
+    perf_latency, perf_sched, ros2, ros2_control, rt_tests_json, rteval, rtla, status_text,
+    stress_ng, trace_dat, tracers,
 };
 use std::borrow::Cow;
 use std::fmt;
