@@ -97,6 +97,8 @@ fn matters(lack: &Lack, metric: BoundMetric) -> bool {
         Lack::ExecutionTimes | Lack::EndOfWork => metric != BoundMetric::Latency,
         Lack::SkippedPeriods
         | Lack::OverflowedValues
+        | Lack::OverflowCount
+        | Lack::Quantiles
         | Lack::BinWidth
         | Lack::Order
         | Lack::Other(_) => true,
