@@ -255,11 +255,11 @@ pub(crate) fn gaps(run: &Run, thread: &ThreadRecord) -> Gaps {
     if !imported.is_some_and(Imported::is_watched) {
         return Gaps::Skipped;
     }
-    let is_marked = thread.effective.details.get("marked") == Some(&true.into());
+    let details = &thread.effective.details;
     match thread.skipped {
         None => Gaps::Unseen,
-        // Each cycle passes its marks, however it came to run.
-        Some(_) if is_marked => Gaps::Skipped,
+        // By a mark that it passes, or by its waiting for a timer that counts.
+        Some(_) if details.get("shows_each_cycle") == Some(&true.into()) => Gaps::Skipped,
         Some(_) => Gaps::UnseenWhileRunning,
     }
 }

@@ -5,7 +5,7 @@ use crate::history::Minute;
 use wakepath_scenario::Criterion;
 use wakepath_statistics::LatencyHistogram;
 use wakepath_timeline::{DueTimes, Sample};
-use wakepath_verdict::{Account, DueTally, Fate, Gaps, Inconsistency, JudgedWindow, Limits, Until};
+use wakepath_verdict::{Account, Fate, Gaps, Inconsistency, JudgedWindow, Limits, Until};
 
 const MINUTE_NS: u64 = 60_000_000_000;
 
@@ -144,7 +144,13 @@ impl Minutes {
     pub fn take(&mut self) -> Option<Minute> {
         let tally = self.account.take();
         self.number = None;
-        if tally == DueTally::default() {
+        let counts = [
+            tally.samples,
+            tally.scheduled(),
+            tally.lost,
+            tally.lost_elsewhere,
+        ];
+        if counts == [0; 4] {
             return None;
         }
         let mut minute = Minute {
@@ -174,6 +180,7 @@ mod tests {
     use super::*;
     use wakepath_scenario::PoliciesNeeded;
     use wakepath_timeline::SampleFlags;
+    use wakepath_verdict::DueTally;
 
     fn sample(cycle: u64, latency_ns: u64) -> Sample {
         let due_ns = 1_000_000_000 + cycle * 1_000_000;

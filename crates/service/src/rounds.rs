@@ -348,7 +348,12 @@ mod tests {
     use super::*;
     use crate::room;
     use crate::summary::summary;
+    use wakepath_archive::{
+        Effective, Ending, Event, LogWriter, SegmentEnded, SegmentStarted, ThreadEnd, ThreadEnded,
+        ThreadStarted,
+    };
     use wakepath_scenario::PoliciesNeeded;
+    use wakepath_timeline::{DueTimes, Policy, Sample, SampleFlags};
     use wakepath_verdict::{Judgement, Outcome, Reason};
 
     const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs/format-1");
@@ -489,6 +494,128 @@ mod tests {
         let found = summary(&path).unwrap();
         assert_eq!(judgement_of(&found, &name).outcome, Outcome::Failed);
         assert!(!found.is_running, "the last round is measured");
+    }
+
+    /// A whole round of 1000 due times of 1 ms, of which `change` makes what it likes or nothing.
+    fn made_up_round(place: &Path, change: impl Fn(Sample) -> Option<Sample>) -> Run {
+        let due = DueTimes {
+            start_ns: 5_000_000_000,
+            period_ns: 1_000_000,
+        };
+        let policy = Policy::Fifo { priority: 80 };
+        let mut log = LogWriter::create(place).unwrap();
+        let mut event = |event: Event| log.append_event(&event).unwrap();
+        event(Event::RunStarted(Box::default()));
+        event(Event::SegmentStarted(SegmentStarted {
+            segment: 0,
+            phase: "idle".into(),
+            repetition: 0,
+            condition: policy.to_string(),
+            traced: false,
+            threads: vec![ThreadStarted {
+                thread: 0,
+                name: "loop".into(),
+                due,
+                requested: policy,
+                effective: Effective::default(),
+                cpus: vec![1],
+                first_judged_cycle: 0,
+                end_cycle: 1_000,
+            }],
+        }));
+        let sample = |cycle: u64| Sample {
+            cycle,
+            due_ns: due.due_ns(cycle),
+            wake_ns: due.due_ns(cycle) + 20_000,
+            end_ns: due.due_ns(cycle) + 120_000,
+            ..Sample::default()
+        };
+        let samples: Vec<Sample> = (0..1_000).map(sample).filter_map(change).collect();
+        log.append_samples(0, 0, &samples).unwrap();
+        let written = samples.len() as u64;
+        log.append_event(&Event::SegmentEnded(SegmentEnded {
+            segment: 0,
+            threads: vec![ThreadEnded {
+                thread: 0,
+                written,
+                recorded: written,
+                lost: 0,
+                skipped: Some(1_000 - written),
+                page_faults: None,
+                modules: Vec::new(),
+                counters: None,
+                on_a_core: None,
+                ended: ThreadEnd::AllCycles,
+            }],
+            loads: Vec::new(),
+        }))
+        .unwrap();
+        log.end(Ending::Complete).unwrap();
+        wakepath_archive::finish(place).unwrap();
+        Run::open(place).unwrap()
+    }
+
+    /// What rounds come to of which each is such a run.
+    fn judged_over(rounds: u32, change: fn(Sample) -> Option<Sample>) -> Judgement {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("rounds");
+        let mut all = Rounds::prepare(&path, Trust::Any, 5, Some(b"{}")).unwrap();
+        for number in 1..=rounds {
+            let segment = format!("round-{number:06}");
+            let run = made_up_round(&place.path().join(&segment), change);
+            let threads = threads_of(&run).into_iter().map(|(at, of)| {
+                let criterion = Criterion {
+                    miss_fraction: 0.1,
+                    outage_ns: Some(10_000_000),
+                    ..of.criterion
+                };
+                (at, RoundThread { criterion, ..of })
+            });
+            all.take(&Round {
+                number,
+                of: rounds,
+                segment: &segment,
+                run: &run,
+                threads: &threads.collect(),
+                findings: &BTreeMap::new(),
+                offset_ns: Some(0),
+                begins: None,
+            })
+            .unwrap();
+        }
+        let judged = summary(&path).unwrap().judged();
+        assert_eq!(judged.len(), 1);
+        judged.into_iter().next().unwrap().judgement
+    }
+
+    #[test]
+    fn rounds_miss_what_a_run_misses() {
+        let clean = judged_over(3, Some);
+        assert_eq!(clean.outcome, Outcome::Passed, "{:?}", clean.reasons);
+        // 257 of 1000 exchanges without a right answer, however early the loop was.
+        let unanswered = judged_over(3, |sample| {
+            let flags = match sample.cycle * 257 % 1_000 < 257 {
+                true => SampleFlags::UNANSWERED,
+                false => SampleFlags::default(),
+            };
+            Some(Sample { flags, ..sample })
+        });
+        assert_eq!(unanswered.outcome, Outcome::Failed);
+        assert_eq!(unanswered.cycles.missed(), Some(3 * 257));
+        // Nothing ran for the first 12 ms; 10 ms may be.
+        let late = judged_over(3, |sample| (sample.cycle >= 12).then_some(sample));
+        assert_eq!(late.outcome, Outcome::Failed);
+        let outage = |reason: &Reason| matches!(reason, Reason::OutageAbove { .. });
+        assert!(late.reasons.iter().any(outage), "{:?}", late.reasons);
+        // A thread of a real-time core that Linux scheduled in one cycle.
+        let switched = judged_over(3, |sample| {
+            let flags = match sample.cycle {
+                500 => SampleFlags::MODE_SWITCH,
+                _ => SampleFlags::default(),
+            };
+            Some(Sample { flags, ..sample })
+        });
+        assert_eq!(switched.outcome, Outcome::Invalid);
     }
 
     #[test]

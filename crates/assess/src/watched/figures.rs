@@ -57,9 +57,11 @@ pub struct Watched {
     pub programmed: bool,
     /// What begins its turns where no timer does: the most frequent waker.
     pub woken_by: Option<WokenBy>,
+    /// Whether each of its cycles begins with an event, even one before which it did not sleep.
+    pub shows_each_cycle: bool,
     /// Whether its cycles lie between marks that its program passes.
     pub marked: bool,
-    /// Of those, the ones before which it was not woken: their latency is not known, and counts as nothing.
+    /// Of the cycles between marks, the ones before which it was not woken: their latency is not known, and counts as nothing.
     pub unwoken: u64,
     /// Its sections between marks.
     pub sections: Vec<WatchedSection>,
@@ -185,9 +187,14 @@ impl Watched {
             BegunBy::Marks => activity.marked_cut_by_loss,
         };
         let by = |what| rhythm.begun_by == what;
+        let shows_each_cycle = match rhythm.begun_by {
+            BegunBy::Timer => activity.is_by_lasting_timers(),
+            BegunBy::Other => false,
+            BegunBy::Marks => true,
+        };
         let gaps = match exact && !events_lost {
             false => Gaps::Unseen,
-            true if by(BegunBy::Marks) => Gaps::Skipped,
+            true if shows_each_cycle => Gaps::Skipped,
             true => Gaps::UnseenWhileRunning,
         };
         let (tally, latencies) = due_times_of(&row, gaps);
@@ -205,6 +212,7 @@ impl Watched {
             programmed: rhythm.programmed,
             woken_by: by(BegunBy::Other).then(|| woken_by(activity)).flatten(),
             marked: by(BegunBy::Marks),
+            shows_each_cycle,
             unwoken: match by(BegunBy::Marks) {
                 true => activity.unwoken,
                 false => 0,

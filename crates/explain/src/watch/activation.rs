@@ -27,6 +27,12 @@ pub struct Activation {
     pub cpu: u16,
 }
 
+/// Whether a timer with this callback is still there when a sleep is over, as one on a sleeper's stack is not. The
+/// tick wakes threads on others' behalf.
+pub(super) fn outlives_sleep(function: &str) -> bool {
+    function != "hrtimer_wakeup" && !function.starts_with("tick_")
+}
+
 /// What begins a thread's turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BegunBy {
@@ -82,4 +88,15 @@ pub struct ThreadActivity {
     pub cpus: BTreeMap<u16, u64>,
     /// Callbacks of the timers that woke it, and how often.
     pub timers: BTreeMap<Arc<str>, u64>,
+}
+
+impl ThreadActivity {
+    /// Whether the timers that wake it outlive its sleeps, as a timerfd's do. Each of its turns then is a wait for
+    /// one, and the timer tells it how often it had expired before: no turn goes without an event.
+    pub fn is_by_lasting_timers(&self) -> bool {
+        let all: u64 = self.timers.values().sum();
+        let timers = self.timers.iter();
+        let lasting = timers.filter(|(function, _)| outlives_sleep(function));
+        lasting.map(|(_, count)| count).sum::<u64>() * 2 > all
+    }
 }

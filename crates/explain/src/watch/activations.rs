@@ -5,7 +5,7 @@
 //! kernel starts it anew when the thread asks for it, so that this is seen: the thread serves that
 //! expiry then, late and without having slept. Of several expiries in between it serves one.
 
-use super::activation::{Activation, CYCLE_BEGINS, CYCLE_ENDS, ThreadActivity};
+use super::activation::{Activation, CYCLE_BEGINS, CYCLE_ENDS, ThreadActivity, outlives_sleep};
 use super::turns::Turns;
 use super::waker::{Key, Open, Waker};
 use std::collections::{BTreeMap, HashMap};
@@ -43,6 +43,8 @@ pub struct Taken {
     pub handed: Vec<Activation>,
     /// Between marks.
     pub marked: Vec<Activation>,
+    /// As [`ThreadActivity::is_by_lasting_timers`].
+    pub by_lasting_timers: bool,
 }
 
 /// A timer's callback under way.
@@ -60,7 +62,7 @@ struct Expiry {
 impl Expiry {
     /// Whether the timer is still there when the sleep is over, as one on a sleeper's stack is not.
     fn outlives_sleep(&self) -> bool {
-        &*self.function != "hrtimer_wakeup" && !self.is_tick()
+        outlives_sleep(&self.function)
     }
 
     /// The tick wakes threads on others' behalf.
@@ -253,6 +255,7 @@ impl Activations {
                 timers: std::mem::take(&mut of.by_timers.ended),
                 handed: std::mem::take(&mut of.handed.ended),
                 marked: std::mem::take(&mut of.marked.ended),
+                by_lasting_timers: of.activity.is_by_lasting_timers(),
             };
             (*id, taken)
         });

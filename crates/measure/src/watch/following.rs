@@ -107,6 +107,7 @@ impl<'a> Following<'a> {
                 rhythm: None,
                 last: None,
             });
+            of.turns.by_lasting_timers = taken.by_lasting_timers;
             of.turns.timers.extend(taken.timers);
             of.turns.handed.extend(taken.handed);
             of.turns.marked.extend(taken.marked);
@@ -146,7 +147,7 @@ impl Followed {
                 ..*sample
             })
             .collect();
-        let gaps = gaps_of(rhythm);
+        let gaps = gaps_of(rhythm, self.turns.by_lasting_timers);
         self.tally.add_as_due(0, rhythm.period_ns, gaps, &samples);
         if let Some(last) = samples.last() {
             let of = own.iter().rev().find(|of| is_of(last, of));
@@ -156,6 +157,7 @@ impl Followed {
             timers,
             handed,
             marked,
+            ..
         } = &mut self.turns;
         for list in [timers, handed, marked] {
             let beyond = list.len().saturating_sub(RECENT);
@@ -178,6 +180,7 @@ impl Followed {
             timers,
             handed,
             marked,
+            ..
         } = &self.turns;
         if let Ok(now) = Rhythm::best(recent(timers), recent(handed), recent(marked)) {
             let is_another = self
@@ -193,10 +196,11 @@ impl Followed {
 }
 
 /// What a due time without an activation means: as where the run is judged.
-fn gaps_of(rhythm: Rhythm) -> Gaps {
+fn gaps_of(rhythm: Rhythm, by_lasting_timers: bool) -> Gaps {
     match (rhythm.begun_by, rhythm.anchor_ns) {
         (_, None) => Gaps::Unseen,
         (BegunBy::Marks, _) => Gaps::Skipped,
+        (BegunBy::Timer, _) if by_lasting_timers => Gaps::Skipped,
         (BegunBy::Timer | BegunBy::Other, _) => Gaps::UnseenWhileRunning,
     }
 }

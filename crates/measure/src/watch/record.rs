@@ -116,7 +116,7 @@ fn thread_started(number: u16, of: &Watched) -> ThreadStarted {
                 "process_id": of.process,
                 "exact": of.exact,
                 "programmed": of.programmed,
-                "marked": of.marked,
+                "shows_each_cycle": of.shows_each_cycle,
             }),
         },
         cpus: of.cpus.clone(),

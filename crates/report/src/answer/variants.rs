@@ -31,10 +31,10 @@ pub struct VariantFigures {
     pub max_ns: Option<i64>,
     /// Due times.
     pub scheduled: u64,
-    /// Those missed.
-    pub missed: u64,
-    /// Those at which no cycle ran.
-    pub skipped: u64,
+    /// Those missed; `None` without a criterion.
+    pub missed: Option<u64>,
+    /// Those at which no cycle ran; `None` if nothing shows them.
+    pub skipped: Option<u64>,
     /// What became of the vehicle that was flown through it.
     pub flight: Option<String>,
     /// The verdict on it.
@@ -80,8 +80,8 @@ fn figures(assessment: &Assessment, condition: &Judgement) -> VariantFigures {
         p99_ns: at(Quantile::P99),
         max_ns: latency.map(|found| found.max),
         scheduled: cycles.scheduled,
-        missed: cycles.missed().unwrap_or(0),
-        skipped: cycles.skipped.unwrap_or(0),
+        missed: cycles.missed(),
+        skipped: cycles.skipped,
         flight: flown.and_then(fate_of),
         verdict: condition.outcome.to_string(),
     }
@@ -116,8 +116,8 @@ pub(crate) fn table(rows: &[VariantRow]) -> Table {
                 micros(figures.p99_ns),
                 micros(figures.max_ns),
                 Cell::of(figures.scheduled),
-                Cell::of(figures.missed),
-                Cell::of(figures.skipped),
+                figures.missed.map(Cell::of).into(),
+                figures.skipped.map(Cell::of).into(),
                 figures.flight.clone().into(),
                 figures.verdict.as_str().into(),
             ],

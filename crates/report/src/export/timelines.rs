@@ -118,7 +118,7 @@ impl<W: Write> Along for Timelines<W> {
         let deadline_ns = sample.due_ns + loops.period_ns(number);
         out.instant(tracks.due, sample.due_ns, "due")?;
         if sample.end_ns > deadline_ns {
-            out.instant(tracks.due, deadline_ns, "next due time, missed")?;
+            out.instant(tracks.due, deadline_ns, "next due time, still running")?;
         }
         let name = format!("cycle {}", sample.cycle);
         if sample.wake_ns > sample.due_ns {

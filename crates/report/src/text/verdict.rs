@@ -51,7 +51,10 @@ pub(super) fn write_verdict(
     }
     match (assessment.outcome, &assessment.virtual_time) {
         (Outcome::NotJudged, _) => {
-            writeln!(text, "missed: skipped, or not ended after one period")?;
+            writeln!(
+                text,
+                "criterion: none was given, so no due time is called missed"
+            )?;
         }
         (_, Some(_)) => writeln!(
             text,

@@ -132,7 +132,7 @@ impl Kind {
                 requested: FIFO,
                 effective: Effective {
                     text: FIFO.to_string(),
-                    details: json!({ "policy": FIFO, "exact": self.exact, "marked": false }),
+                    details: json!({ "policy": FIFO, "exact": self.exact, "shows_each_cycle": false }),
                 },
                 cpus: vec![1],
                 first_judged_cycle: 0,

@@ -184,7 +184,7 @@ fn a_pin_that_was_driven_is_shown_with_the_run_and_decides_with_it() {
         .finish();
     for part in [
         "The pin gpiochip0:17 keeps its edges down to 1 ms from one to the next.",
-        "200 µs: failed: 1000 of 1000 due times were served too late",
+        "200 µs: failed: missed 1000 of 1000 due times (100 %)",
         "tiers by this pin: 1 ms yes, 20 ms yes, 200 ms yes",
         "driven under FIFO 80 on CPU 0",
     ] {
