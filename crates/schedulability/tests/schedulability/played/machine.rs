@@ -351,6 +351,12 @@ impl Playing<'_> {
                 if let Entity::Periodic { budget, period, .. } = &self.machine.entities[entity] {
                     self.served[entity].budget = *budget;
                     self.served[entity].deadline = start + period;
+                    // Nothing of the new budget has run that could hold the CPU.
+                    for cpu in &mut self.cpus {
+                        if cpu.entity == Some(entity) {
+                            (cpu.ran, cpu.held) = (false, false);
+                        }
+                    }
                 }
             }
         }
