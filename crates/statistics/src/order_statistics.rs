@@ -67,7 +67,7 @@ pub fn quantile_interval_in_order(
             coverage: 1.0,
         };
     };
-    let middle = sorted.quantile(quantile).value;
+    let middle = sorted.at(quantile);
     let mut above = MissClusters::new(0);
     series.iter().for_each(|&value| above.push(value > middle));
     let unit = above.tally().evidence_unit((1.0 + confidence) / 2.0);
