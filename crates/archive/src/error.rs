@@ -126,6 +126,25 @@ pub enum ArchiveError {
         /// Each file and what is wrong with it.
         problems: Vec<FileProblem>,
     },
+    /// The run is not as it was sealed.
+    #[error(
+        "{path}: its seal is broken: {}; put back what was sealed, or remove seal.dsse.json to read the run as one \
+         that nobody vouches for",
+        first(findings),
+        path = path.display()
+    )]
+    SealBroken {
+        /// The directory.
+        path: PathBuf,
+        /// What is wrong, one line each.
+        findings: Vec<String>,
+    },
+    /// Something was to be written beside a sealed run.
+    #[error("{path}: is sealed: a file written there breaks its seal; write it elsewhere", path = path.display())]
+    Sealed {
+        /// The directory.
+        path: PathBuf,
+    },
     /// The Parquet file can't be written or read.
     #[error("{path}: Parquet: {source}", path = path.display())]
     Parquet {
@@ -144,6 +163,17 @@ pub enum ArchiveError {
         /// Thread asked for.
         thread: u16,
     },
+}
+
+/// So many findings are named; the rest is counted.
+const NAMED: usize = 3;
+
+fn first(findings: &[String]) -> String {
+    let named: Vec<String> = findings.iter().take(NAMED).map(|of| one_line(of)).collect();
+    match findings.len().saturating_sub(NAMED) {
+        0 => named.join("; "),
+        more => format!("{}; and {more} more", named.join("; ")),
+    }
 }
 
 fn list(problems: &[FileProblem]) -> String {

@@ -26,6 +26,8 @@ mod own_process;
 mod recover;
 mod run;
 mod samples;
+mod seal;
+mod shortfall;
 mod survey;
 mod told;
 mod trace;
@@ -60,6 +62,8 @@ pub use own_process::{OwnProcess, OwnProcessThread, OwnRole};
 pub use recover::{RecoveryReport, recover, recover_in};
 pub use run::{Finding, Run, SampleBatches, State};
 pub use samples::PARQUET_NAME;
+pub use seal::may_add;
+pub use shortfall::Shortfall;
 pub use told::{
     LINES_NAME, LineSaid, LinesWriter, LoopLine, SegmentTold, Span, ThreadTold, Told, ToldWriter,
     read_lines, told_name,

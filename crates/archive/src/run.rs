@@ -19,6 +19,7 @@ use crate::lock;
 use crate::log::{LOG_NAME, LogReader};
 use crate::manifest::{FileProblem, MANIFEST_NAME, Manifest};
 use crate::samples::{PARQUET_NAME, ParquetSamples};
+use crate::seal;
 use crate::survey::survey;
 
 /// An open run directory.
@@ -79,7 +80,8 @@ impl Run {
     ///
     /// # Errors
     /// [`ArchiveError::NotARun`], [`ArchiveError::NewerFormat`]; [`ArchiveError::Altered`] names
-    /// each file that is not as it was written; [`ArchiveError::Inconsistent`] for a log that
+    /// each file that is not as it was written, [`ArchiveError::SealBroken`] what is not as it was
+    /// sealed; [`ArchiveError::Inconsistent`] for a log that
     /// contradicts itself; [`ArchiveError::NotRecognised`] and I/O errors.
     pub fn open_exact(directory: &Path) -> Result<Self> {
         Self::open_exact_in(&to_read(directory)?)
@@ -90,6 +92,7 @@ impl Run {
     /// # Errors
     /// As [`Run::open_exact`].
     pub fn open_exact_in(directory: &Directory) -> Result<Self> {
+        seal::check(directory)?;
         let log = directory.path_of(LOG_NAME);
         let has_log = directory.holds(LOG_NAME);
         if directory.holds(MANIFEST_NAME) || !has_log {
@@ -218,15 +221,19 @@ impl Run {
     /// # Errors
     /// I/O errors; what is wrong with the run itself is a finding.
     pub fn check(&self) -> Result<Vec<Finding>> {
-        let mut findings: Vec<_> = self
-            .manifest
-            .verify_in(&self.directory)?
-            .into_iter()
-            .map(Finding::File)
-            .collect();
-        if !findings.is_empty() {
-            return Ok(findings);
+        let altered = self.manifest.verify_in(&self.directory)?;
+        match altered.is_empty() {
+            true => self.check_counts(),
+            false => Ok(altered.into_iter().map(Finding::File).collect()),
         }
+    }
+
+    /// [`Run::check`] without the digests, which were compared when the run was opened.
+    ///
+    /// # Errors
+    /// As [`Run::check`].
+    pub fn check_counts(&self) -> Result<Vec<Finding>> {
+        let mut findings = Vec::new();
         if self.manifest.recovered.is_some() {
             findings.push(Finding::Incomplete);
         }

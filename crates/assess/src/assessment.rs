@@ -13,7 +13,7 @@ use crate::flight::{FlightOrder, FlownConditions, judge_flights};
 use crate::identity::{RunIdentity, identity, scenario_of};
 use crate::inflation::{Inflation, inflations};
 use crate::judged::{JudgedConditions, judged_conditions};
-use crate::loads::{self, LoadSummary, summarise};
+use crate::loads::{LoadSummary, summarise};
 use crate::modules::{self, ModuleFigures};
 use crate::next_step::{NextStep, next_steps};
 use crate::on_a_core::{self, OnACore};
@@ -168,7 +168,7 @@ impl Assessment {
             }
         };
         let mut overall = overall(scenario.criterion.policies, &conditions);
-        let (mut outcome, mut remarks) = run_outcome(run, &overall, &not_measured);
+        let (mut outcome, mut remarks) = run_outcome(run, &overall, &not_measured, &changes)?;
         let bounds = held_bounds(&scenario, &conditions);
         let contradictions = bounds.iter().filter_map(HeldBound::contradiction);
         let before = remarks.len();
@@ -179,7 +179,6 @@ impl Assessment {
         }
         let controllers = controllers::files(&scenario);
         remarks.extend(controllers.iter().filter_map(ControllerFile::remark));
-        remarks.extend(loads::remarks_of_traced(&manifest.segments));
         let next_steps = next_steps(outcome, &overall, &not_measured, &scenario);
         if outcome != Outcome::Passed {
             // A policy that passed where it was measured is no advice for where it was not.

@@ -7,7 +7,7 @@ use wakepath_verdict::FactChange;
 /// The changes of a run.
 #[derive(Debug, Default)]
 pub(crate) struct RunChanges {
-    /// From the first look to the last.
+    /// From the first look to the last, with what came and went again.
     pub(crate) all: Vec<Change>,
     /// By phase: from the look before it to the look after it.
     by_phase: Vec<(String, Vec<Change>)>,
@@ -16,6 +16,13 @@ pub(crate) struct RunChanges {
 }
 
 impl RunChanges {
+    /// The clock source before and after, where it changed at any time of the run.
+    pub(crate) fn clock_source(&self) -> Option<(&str, &str)> {
+        let mut all = self.all.iter();
+        let change = all.find(|change| is_clock_source(change))?;
+        Some((&change.before, &change.after))
+    }
+
     /// What concerns the verdict on conditions of a phase. Notes don't.
     pub(crate) fn fact_changes(&self, phase: &str) -> Vec<FactChange> {
         let of_phase = self.by_phase.iter().filter(|(name, _)| name == phase);
@@ -37,7 +44,7 @@ pub(crate) fn run_changes(records: &[FactsTaken]) -> RunChanges {
     let (Some(first), Some(last)) = (records.first(), records.last()) else {
         return RunChanges::default();
     };
-    let (Some(before), Some(after)) = (read(first), read(last)) else {
+    let (Some(before), Some(_)) = (read(first), read(last)) else {
         return RunChanges::default();
     };
     let mut by_phase = Vec::new();
@@ -53,8 +60,8 @@ pub(crate) fn run_changes(records: &[FactsTaken]) -> RunChanges {
             by_phase.push((phase, changes_over(&facts)));
         }
     }
-    let mut all = after.changes_since(&before);
-    add_unknown(&mut all, by_phase.iter().flat_map(|(_, changes)| changes));
+    let looks: Vec<Facts> = records.iter().filter_map(read).collect();
+    let all = changes_over(&looks);
     RunChanges {
         all,
         by_phase,
@@ -88,10 +95,14 @@ fn add_unknown<'a>(known: &mut Vec<Change>, more: impl IntoIterator<Item = &'a C
     }
 }
 
+fn is_clock_source(change: &Change) -> bool {
+    change.path.ends_with("current_clocksource")
+}
+
 /// A change of the machine in the verdict's words.
-fn fact_change(change: &wakepath_machine::Change) -> FactChange {
+fn fact_change(change: &Change) -> FactChange {
     let (from, to) = (change.before.clone(), change.after.clone());
-    match change.path.ends_with("current_clocksource") {
+    match is_clock_source(change) {
         true => FactChange::ClockSource { from, to },
         false => FactChange::Other {
             fact: change.what.clone(),

@@ -18,6 +18,8 @@ pub struct NotMeasured {
     pub reason: String,
     /// Whether it is for want of a right.
     pub lacks_right: bool,
+    /// Whether its process died.
+    pub died: bool,
 }
 
 /// The recording of one condition.
@@ -28,7 +30,10 @@ pub(crate) struct ConditionSegments<'a> {
     pub(crate) policy: Option<Policy>,
     /// The task, where tasks are judged one by one.
     pub(crate) task: Option<String>,
+    /// What is judged.
     pub(crate) threads: Vec<(&'a SegmentRecord, &'a ThreadRecord)>,
+    /// What was traced: it explains, and must be as sound as what is judged.
+    pub(crate) traced: Vec<(&'a SegmentRecord, &'a ThreadRecord)>,
     /// The shortest period of the scenario, in nanoseconds.
     shortest_period_ns: u64,
 }
@@ -43,8 +48,13 @@ pub(crate) fn group<'a>(manifest: &'a Manifest, scenario: &Scenario) -> Vec<Cond
         .imported
         .as_ref()
         .is_some_and(|from| from.is_made_of_events());
-    let judges = |segment: &&SegmentRecord| watched || !segment.traced;
-    for segment in manifest.segments.iter().filter(judges) {
+    let judges = |segment: &SegmentRecord| watched || !segment.traced;
+    // What is judged comes first: a condition that was only traced is none.
+    let (judged, traced): (Vec<_>, Vec<_>) = manifest
+        .segments
+        .iter()
+        .partition(|segment| judges(segment));
+    for segment in judged.into_iter().chain(traced) {
         for thread in &segment.threads {
             let policy = (!scenario.policies.is_empty()).then_some(thread.requested);
             let task = (!alike).then(|| thread.name.clone());
@@ -55,13 +65,16 @@ pub(crate) fn group<'a>(manifest: &'a Manifest, scenario: &Scenario) -> Vec<Cond
                     && known.task == task
             });
             match known {
-                Some(known) => known.threads.push((segment, thread)),
+                Some(known) if judges(segment) => known.threads.push((segment, thread)),
+                Some(known) => known.traced.push((segment, thread)),
+                None if !judges(segment) => {}
                 None => conditions.push(ConditionSegments {
                     condition: segment.condition.clone(),
                     phase: segment.phase.clone(),
                     policy,
                     task,
                     threads: vec![(segment, thread)],
+                    traced: Vec::new(),
                     shortest_period_ns: scenario.period_ns,
                 }),
             }

@@ -13,7 +13,8 @@ use wakepath_scenario::{Criterion, Scenario};
 use wakepath_timeline::{Lack, Sample};
 use wakepath_verdict::{
     Condition, ConditionName, CycleRecord, EarlyEnd, EffectivePolicy, Gaps, JudgedWindow,
-    Judgement, Provenance, ServedUntil, SkippedCounts, UnprovenLoad, Until, judge,
+    Judgement, Outcome, Provenance, Reason, SamplesSeen, ServedUntil, SkippedCounts, UnprovenLoad,
+    Until, judge, objections,
 };
 
 /// A run's conditions, each judged by its cycles alone.
@@ -44,6 +45,7 @@ pub(crate) fn judged_conditions<'a>(
                 condition: condition.condition.clone(),
                 phase: condition.phase.clone(),
                 lacks_right: obstacle == Obstacle::MissingRight,
+                died: obstacle == Obstacle::Died,
                 reason,
             }),
             None => {
@@ -92,31 +94,9 @@ pub(crate) fn judged_with(
     if let Some(judgement) = imported::judged_by_histogram(&run.manifest, condition, &criterion) {
         return Ok(judgement);
     }
-    let mut record = CycleRecord::new(&criterion);
     let mut provenance = provenance_of(run, scenario, condition, changes);
-    for (segment, thread) in &condition.threads {
-        // What was never started missed nothing; why it was not is in the provenance.
-        if thread.due.start_ns == 0 {
-            continue;
-        }
-        let samples = run.samples(segment.segment, thread.thread)?;
-        let last = samples.last().map(|sample| sample.cycle);
-        let window = JudgedWindow {
-            due: thread.due,
-            first_judged_cycle: thread.first_judged_cycle,
-            end_cycle: window_end(thread, last),
-            thread: thread.thread.into(),
-            lost: thread.lost.unwrap_or(0),
-            gaps: gaps(run, thread),
-        };
-        let until = served_until(thread);
-        let counts = SkippedCounts::of(thread.skipped, thread.lost, until, &samples);
-        provenance.skipped.extend(counts);
-        // The record remembers a contradiction; the verdict says it.
-        if record.add(window, &samples).is_ok() {
-            each(segment, window, &samples);
-        }
-    }
+    let threads = &condition.threads;
+    let record = record_of(run, &criterion, threads, &mut provenance, each)?;
     let name = condition.name();
     let judgement = judge(
         Condition {
@@ -126,6 +106,8 @@ pub(crate) fn judged_with(
         },
         &criterion,
     );
+    let traced = traced_doubts(run, &criterion, condition, &provenance)?;
+    let judgement = traced.into_iter().fold(judgement, Judgement::with);
     Ok(
         match (
             &run.manifest.imported,
@@ -151,6 +133,90 @@ pub(crate) fn has_criterion(
         Some(_) => true,
         None => !measures_caches(condition),
     }
+}
+
+/// The cycles of some segments' threads, each window with its samples handed on.
+fn record_of(
+    run: &Run,
+    criterion: &Criterion,
+    threads: &[(&SegmentRecord, &ThreadRecord)],
+    provenance: &mut Provenance,
+    each: &mut dyn FnMut(&SegmentRecord, JudgedWindow, &[Sample]),
+) -> Result<CycleRecord, AssessmentError> {
+    let mut record = CycleRecord::new(criterion);
+    for (segment, thread) in threads {
+        // What was never started missed nothing; why it was not is in the provenance.
+        if thread.due.start_ns == 0 {
+            continue;
+        }
+        let samples = run.samples(segment.segment, thread.thread)?;
+        let last = samples.last().map(|sample| sample.cycle);
+        let window = JudgedWindow {
+            due: thread.due,
+            first_judged_cycle: thread.first_judged_cycle,
+            end_cycle: window_end(thread, last),
+            thread: thread.thread.into(),
+            lost: thread.lost.unwrap_or(0),
+            gaps: gaps(run, thread),
+        };
+        let until = served_until(thread);
+        let counts = SkippedCounts::of(thread.skipped, thread.lost, until, &samples);
+        provenance.skipped.extend(counts);
+        // The record remembers a contradiction; the verdict says it.
+        if record.add(window, &samples).is_ok() {
+            each(segment, window, &samples);
+        }
+    }
+    Ok(record)
+}
+
+/// What speaks against a condition's traced segments. They judge nothing, but a run in which a loop
+/// died, or samples were lost, is no evidence that the machine can be relied on.
+fn traced_doubts(
+    run: &Run,
+    criterion: &Criterion,
+    condition: &ConditionSegments<'_>,
+    judged: &Provenance,
+) -> Result<Vec<Reason>, AssessmentError> {
+    if condition.traced.is_empty() {
+        return Ok(Vec::new());
+    }
+    // What holds for the whole phase or run is known of what is judged.
+    let mut provenance = Provenance {
+        mode_switches_tolerated: judged.mode_switches_tolerated,
+        ..Provenance::default()
+    };
+    for (segment, thread) in &condition.traced {
+        add_provenance(&mut provenance, segment, thread);
+    }
+    let threads = &condition.traced;
+    let record = record_of(run, criterion, threads, &mut provenance, &mut |_, _, _| ())?;
+    let tally = record.tally();
+    let mut found = objections(&tally.samples_seen(), &provenance);
+    let was_interrupted = provenance.early_ends.contains(&EarlyEnd::Interrupted);
+    if was_interrupted && tally.scheduled() == 0 {
+        // That a load did no work in no time means nothing.
+        found.retain(|reason| !matches!(reason, Reason::LoadNotProven { .. }));
+    }
+    Ok(found.into_iter().map(Reason::while_traced).collect())
+}
+
+/// What makes segments invalid by what was recorded of them, one line each; their samples are the
+/// verdict's.
+pub(crate) fn doubts<'a>(segments: impl Iterator<Item = &'a SegmentRecord>) -> Vec<String> {
+    let mut provenance = Provenance::default();
+    for segment in segments {
+        for thread in &segment.threads {
+            add_provenance(&mut provenance, segment, thread);
+        }
+    }
+    let samples = SamplesSeen {
+        count: provenance.recorded,
+        ..SamplesSeen::default()
+    };
+    let found = objections(&samples, &provenance).into_iter();
+    let invalid = found.filter(|reason| reason.bearing() == Outcome::Invalid);
+    invalid.map(|reason| reason.to_string()).collect()
 }
 
 /// What a thread of a segment is judged as.
@@ -310,7 +376,7 @@ fn add_provenance(provenance: &mut Provenance, segment: &SegmentRecord, thread: 
             Obstacle::Guard => EarlyEnd::Guard {
                 detail: reason.clone(),
             },
-            Obstacle::MissingRight | Obstacle::Other => EarlyEnd::Error {
+            Obstacle::MissingRight | Obstacle::Died | Obstacle::Other => EarlyEnd::Error {
                 detail: reason.clone(),
             },
         }),

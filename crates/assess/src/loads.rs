@@ -4,7 +4,6 @@
 use serde::Serialize;
 use wakepath_archive::SegmentRecord;
 use wakepath_timeline::{DeviceAtWork, LoadProof};
-use wakepath_verdict::Reason;
 
 /// A load over all segments of a phase.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -32,48 +31,6 @@ pub struct LoadSummary {
     work_done: f64,
     #[serde(skip)]
     seconds: f64,
-}
-
-/// What each load without proof says of itself in these segments, once.
-pub(crate) fn unproven<'a>(segments: impl Iterator<Item = &'a SegmentRecord>) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for load in segments.flat_map(|segment| &segment.loads) {
-        let Some(why) = load.why_unproven() else {
-            continue;
-        };
-        let reason = Reason::LoadNotProven {
-            load: load.name.clone(),
-            detail: why.to_owned(),
-        };
-        let line = reason.to_string();
-        if !all.contains(&line) {
-            all.push(line);
-        }
-    }
-    all
-}
-
-/// A traced segment judges nothing, and so no verdict tells that its load was not there: a line for
-/// each condition whose traced figures are not those of its load.
-pub(crate) fn remarks_of_traced(segments: &[SegmentRecord]) -> Vec<String> {
-    let traced = || segments.iter().filter(|segment| segment.traced);
-    let mut remarks = Vec::new();
-    for segment in traced() {
-        let same = |of: &&SegmentRecord| {
-            (&of.condition, &of.phase) == (&segment.condition, &segment.phase)
-        };
-        for why in unproven(traced().filter(same)) {
-            let (condition, phase) = (&segment.condition, &segment.phase);
-            let remark = format!(
-                "{condition}, {phase}, while it was traced: {why}; what is explained of it, and what \
-                 tracing cost, is not under this load"
-            );
-            if !remarks.contains(&remark) {
-                remarks.push(remark);
-            }
-        }
-    }
-    remarks
 }
 
 pub(crate) fn summarise(segments: &[SegmentRecord]) -> Vec<LoadSummary> {

@@ -1,7 +1,7 @@
 //! What tracing cost: traced segments beside the untraced ones of the same condition, measured in
 //! turns. Conditions are judged by the untraced ones; nothing here is part of a verdict.
 
-use crate::loads::unproven;
+use crate::judged::doubts;
 use serde::Serialize;
 use wakepath_archive::{
     KernelLatency, KernelNoise, KernelSections, Run, SegmentRecord, TracingSetUp,
@@ -49,10 +49,9 @@ pub struct TracedCondition {
     pub share_of_events: Option<f64>,
     /// Share of one CPU that the probe's process took while the segments ran.
     pub share_of_reader: f64,
-    /// Loads that did not prove their work while it was traced: the traced figures are not under
-    /// them.
+    /// What makes the traced segments invalid, one line each: a death, lost samples, a load without proof.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unproven_loads: Vec<String>,
+    pub doubts: Vec<String>,
 }
 
 /// A quantile with and without tracing.
@@ -158,7 +157,7 @@ fn condition(
         overwritten: sum(|trace| trace.overwritten),
         share_of_events: ns_per_event.map(|ns| events_per_second * ns / 1e9),
         share_of_reader: each_second(sum(|trace| trace.cpu_time_ns) as f64 / 1e9),
-        unproven_loads: unproven(segments.iter().copied().filter(|segment| segment.traced)),
+        doubts: doubts(segments.iter().copied().filter(|segment| segment.traced)),
     }))
 }
 

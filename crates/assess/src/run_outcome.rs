@@ -1,23 +1,33 @@
-//! The verdict on a run as a whole: that on its conditions, held back by an interruption, a recovery or
+//! The verdict on a run as a whole: that on its conditions, held back by all that the run lacks and by
 //! what could not be measured.
 
+use crate::changes::RunChanges;
 use crate::conditions::NotMeasured;
-use wakepath_archive::{Ending, Run, State};
+use crate::error::AssessmentError;
+use wakepath_archive::{Finding, Run, Shortfall};
 use wakepath_scenario::PoliciesNeeded;
-use wakepath_verdict::{Outcome, Overall, counted};
+use wakepath_verdict::{Outcome, Overall, Reason, counted};
+
+/// So many counts that don't add up are named.
+const NAMED: usize = 3;
 
 /// The outcome, and in a sentence each what holds it back.
+///
+/// # Errors
+/// When the samples can't be read.
 pub(crate) fn run_outcome(
     run: &Run,
     overall: &Overall,
     not_measured: &[NotMeasured],
-) -> (Outcome, Vec<String>) {
+    changes: &RunChanges,
+) -> Result<(Outcome, Vec<String>), AssessmentError> {
     let mut remarks = Vec::new();
+    let shortfalls = run.shortfalls();
     // Interrupted before the first segment it holds nothing that could be invalid.
-    let is_empty = overall.policies.is_empty();
-    let mut outcome = match &run.manifest.ending {
-        Ending::Interrupted if is_empty => Outcome::Undecided,
-        _ => overall.outcome,
+    let is_empty = overall.policies.is_empty() && shortfalls.contains(&Shortfall::Interrupted);
+    let mut outcome = match is_empty {
+        true => Outcome::Undecided,
+        false => overall.outcome,
     };
     let mut hold_back = |remark: String| {
         remarks.push(remark);
@@ -25,27 +35,25 @@ pub(crate) fn run_outcome(
             outcome = Outcome::Undecided;
         }
     };
-    match run.state() {
-        State::Finished if run.manifest.recovered.is_some() => {
-            hold_back(
-                "the run was cut short and recovered: what is missing can't be judged".into(),
-            );
-        }
-        State::Finished => {}
-        State::NotFinished => hold_back(format!(
-            "the run is not in its final form: wakepath recover {}",
-            run.directory().display()
-        )),
-        State::BeingWritten { by } => hold_back(format!("the run is under way ({by})")),
+    for shortfall in &shortfalls {
+        hold_back(match shortfall {
+            Shortfall::Interrupted if is_empty => {
+                "the run was interrupted before anything was measured".into()
+            }
+            Shortfall::NotFinished => {
+                format!(
+                    "{shortfall}: wakepath recover {}",
+                    run.directory().display()
+                )
+            }
+            other => other.to_string(),
+        });
     }
-    match &run.manifest.ending {
-        Ending::Complete => {}
-        Ending::Interrupted if is_empty => {
-            hold_back("the run was interrupted before anything was measured".into());
-        }
-        Ending::Interrupted => hold_back("the run was interrupted before its end".into()),
-        Ending::Failed { reason } => hold_back(format!("the run could not go on: {reason}")),
-        Ending::CutShort | Ending::Unknown => hold_back("the run has no recorded end".into()),
+    for died in not_measured.iter().filter(|of| of.died) {
+        hold_back(format!(
+            "{}, {}: {}",
+            died.condition, died.phase, died.reason
+        ));
     }
     if !not_measured.is_empty() {
         let all = counted(not_measured.len() as u64, "condition", "conditions");
@@ -63,5 +71,19 @@ pub(crate) fn run_outcome(
             PoliciesNeeded::Any => {}
         }
     }
-    (outcome, remarks)
+    // Instants before and after don't compare, whichever phase they are in.
+    if let Some((from, to)) = changes.clock_source() {
+        let (from, to) = (from.to_owned(), to.to_owned());
+        remarks.push(Reason::ClockSourceChanged { from, to }.to_string());
+        outcome = Outcome::Invalid;
+    }
+    // What a run without its end lacks is among its shortfalls.
+    if run.manifest.recovered.is_none() {
+        let findings = run.check_counts()?;
+        remarks.extend(findings.iter().take(NAMED).map(Finding::to_string));
+        if !findings.is_empty() {
+            outcome = Outcome::Invalid;
+        }
+    }
+    Ok((outcome, remarks))
 }

@@ -1,6 +1,7 @@
 //! A DSSE envelope: a payload with its type, and signatures over both. It knows nothing of what the
 //! payload says. <https://github.com/secure-systems-lab/dsse>
 
+use crate::key::PublicKey;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,9 @@ pub struct Envelope {
 pub struct Signature {
     /// A hint as to the key: its fingerprint. Nothing vouches for it.
     pub key: String,
+    /// The public key, as in a line of OpenSSH: an addition of ours. It shows that a seal was altered
+    /// after it was signed, and says nothing of who signed.
+    pub public: Option<String>,
     /// The signature.
     pub bytes: Vec<u8>,
     /// The certificate of the key, as in OpenSSH's file `-cert.pub`; an addition of ours, which
@@ -62,6 +66,8 @@ struct WrittenSignature {
     keyid: String,
     sig: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     cert: Option<String>,
 }
 
@@ -84,6 +90,7 @@ impl Envelope {
             let bytes = decoded(&one.sig).ok_or_else(|| form("sig: no base64".into()))?;
             Ok(Signature {
                 key: one.keyid,
+                public: one.key,
                 bytes,
                 certificate: one.cert,
             })
@@ -99,6 +106,7 @@ impl Envelope {
     pub fn to_bytes(&self) -> Vec<u8> {
         let signatures = self.signatures.iter().map(|one| WrittenSignature {
             keyid: one.key.clone(),
+            key: one.public.clone(),
             sig: STANDARD.encode(&one.bytes),
             cert: one.certificate.clone(),
         });
@@ -110,6 +118,15 @@ impl Envelope {
         let mut bytes = serde_json::to_vec(&written).expect("texts and lists");
         bytes.push(b'\n');
         bytes
+    }
+
+    /// Whether one of its signatures is by the key that it carries.
+    pub fn is_signed(&self) -> bool {
+        let message = self.message();
+        self.signatures.iter().any(|one| {
+            let key = one.public.as_deref().map(PublicKey::from_line);
+            matches!(key, Some(Ok(key)) if key.signed(&message, &one.bytes))
+        })
     }
 
     /// What a signature is over.

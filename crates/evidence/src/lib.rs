@@ -22,10 +22,10 @@ pub use key::{KeyError, PrivateKey, PublicKey};
 pub use limits::NOT_PROVEN;
 pub use seal::{Sealed, message, seal};
 pub use statement::{
-    Digests, FileDigest, PREDICATE_TYPE, Predicate, STATEMENT_TYPE, Statement, Subject,
+    Digests, FileDigest, Job, PREDICATE_TYPE, Predicate, STATEMENT_TYPE, Statement, Subject,
 };
 pub use trust::{LineError, Trust, TrustError, TrustWrong, Trusted};
-pub use verify::{Finding, Verification, verify};
+pub use verify::{Finding, Verification, disagreements, verify};
 
 /// Name of the seal in a run's directory: the one file there that it does not name.
 pub const SEAL_NAME: &str = "seal.dsse.json";

@@ -44,6 +44,7 @@ pub fn seal(
     }
     let signature = Signature {
         key: key.fingerprint(),
+        public: Some(key.line()),
         bytes: signature,
         certificate: certificate.map(|line| line.trim().to_owned()),
     };

@@ -46,6 +46,9 @@ pub struct Digests {
 pub struct Predicate {
     /// The board whose run this is.
     pub board: String,
+    /// The job that it was measured for; none for a run that nobody ordered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<Job>,
     /// The run, by the name in its manifest.
     pub run: String,
     /// When it began by the board's clock, RFC 3339.
@@ -54,6 +57,16 @@ pub struct Predicate {
     pub sealed: String,
     /// The program that sealed it.
     pub tool: String,
+}
+
+/// A job as whoever ordered it names it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Job {
+    /// Its name.
+    pub name: String,
+    /// SHA-256 of the scenario that was ordered, in hexadecimal digits.
+    pub scenario_sha256: String,
 }
 
 /// A file of a run: its name from the run's directory on, and its SHA-256 in hexadecimal digits.

@@ -7,10 +7,14 @@ mod signer;
 pub use finding::Finding;
 
 use crate::envelope::{Envelope, EnvelopeError, PAYLOAD_TYPE};
+use crate::instant::instant;
 use crate::key::PublicKey;
-use crate::statement::{FileDigest, Predicate, Statement};
+use crate::statement::{FileDigest, Job, Predicate, Statement};
 use crate::trust::Trust;
 use std::collections::BTreeMap;
+
+/// Seconds by which a board's clock may be behind that of whoever ordered a run.
+const BEHIND: u64 = 300;
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +30,32 @@ pub struct Verification {
 }
 
 impl Verification {
+    /// Holds the seal against the job that the run was ordered for, which began at `since`, in seconds
+    /// since 1970 by the clock of whoever ordered it: a run of another job, or an older one, is
+    /// another run.
+    #[must_use]
+    pub fn ordered(mut self, job: &Job, since: u64) -> Self {
+        let sealed = self.predicate.job.as_ref();
+        let (asked, found) = (&job.name, sealed.map(|of| &of.name));
+        if found != Some(asked) {
+            self.findings.push(Finding::OtherJob {
+                sealed: found.cloned(),
+                asked: asked.clone(),
+            });
+        } else if sealed.is_some_and(|of| of.scenario_sha256 != job.scenario_sha256) {
+            self.findings.push(Finding::OtherScenario);
+        }
+        let started = &self.predicate.started;
+        let is_later = |at| at + BEHIND >= since;
+        if !instant(started).is_ok_and(is_later) {
+            self.findings.push(Finding::Older {
+                started: started.clone(),
+                since,
+            });
+        }
+        self
+    }
+
     /// Whether nothing is wrong.
     pub fn is_good(&self) -> bool {
         self.findings.is_empty()
@@ -44,11 +74,7 @@ pub fn verify(
     now: u64,
     board: Option<&str>,
 ) -> Result<Verification, EnvelopeError> {
-    let envelope = Envelope::from_bytes(envelope)?;
-    if envelope.payload_type != PAYLOAD_TYPE {
-        return Err(EnvelopeError::PayloadType(envelope.payload_type));
-    }
-    let statement = Statement::from_payload(&envelope.payload)?;
+    let (envelope, statement) = read(envelope)?;
     let mut findings = Vec::new();
     let key = match signer::of(&envelope, &statement.predicate, trust, now) {
         Ok(key) => Some(key),
@@ -77,6 +103,30 @@ pub fn verify(
         key,
         findings,
     })
+}
+
+/// What a seal itself shows, whoever signed it: it was altered after it was signed, or files differ.
+/// Nothing: the run is as somebody sealed it.
+///
+/// # Errors
+/// As [`verify`].
+pub fn disagreements(envelope: &[u8], files: &[FileDigest]) -> Result<Vec<Finding>, EnvelopeError> {
+    let (envelope, statement) = read(envelope)?;
+    Ok(match envelope.is_signed() {
+        true => differences(&statement, files),
+        false => vec![Finding::Altered {
+            key: envelope.signatures[0].key.clone(),
+        }],
+    })
+}
+
+fn read(envelope: &[u8]) -> Result<(Envelope, Statement), EnvelopeError> {
+    let envelope = Envelope::from_bytes(envelope)?;
+    if envelope.payload_type != PAYLOAD_TYPE {
+        return Err(EnvelopeError::PayloadType(envelope.payload_type));
+    }
+    let statement = Statement::from_payload(&envelope.payload)?;
+    Ok((envelope, statement))
 }
 
 /// Files that differ from the statement, in the order of their names.

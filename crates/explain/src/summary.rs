@@ -59,9 +59,9 @@ pub struct ConditionExplanation {
     pub cycles: u64,
     /// Judged cycles whose events were not kept, or overwritten: nothing is said of them.
     pub not_covered: u64,
-    /// Loads that did not prove their work in the traced segments: what is said is not under them.
+    /// What makes the traced segments invalid, one line each: a death, lost samples, a load without proof.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unproven_loads: Vec<String>,
+    pub doubts: Vec<String>,
     /// Traced segments in which the loop did not run once in its judged time.
     #[serde(default, skip_serializing_if = "is_none")]
     pub silent_segments: u64,
@@ -200,7 +200,7 @@ impl ConditionExplanation {
             threshold_from: threshold_from.into(),
             cycles: totals.cycles,
             not_covered: totals.not_covered,
-            unproven_loads: Vec::new(),
+            doubts: Vec::new(),
             silent_segments: 0,
             woken: woken
                 .map(|(word, count)| ((*word).into(), *count))

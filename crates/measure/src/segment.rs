@@ -268,7 +268,7 @@ impl UnderWay<'_, '_> {
                     let (within, how) = (self.in_controller(), child.end());
                     let core = self.core_that_is_gone();
                     let reason = format!("the loop's process died{within}: {how}{core}");
-                    break LoopEnd::Of(ThreadEnd::failed(reason));
+                    break LoopEnd::Of(ThreadEnd::died(reason));
                 }
                 Step::Ended(threads) => break LoopEnd::Reported(threads),
                 Step::Overdue { guard_tripped } => {
@@ -338,7 +338,7 @@ impl UnderWay<'_, '_> {
                     "the guard stopped a loop that took the CPU without sleeping{within}"
                 ),
             },
-            false => ThreadEnd::failed(format!(
+            false => ThreadEnd::died(format!(
                 "the loop had not ended{within} {} s after its last due time and was killed",
                 END_PATIENCE.as_secs()
             )),
@@ -398,6 +398,7 @@ impl UnderWay<'_, '_> {
         };
         let obstacle = match why {
             NotMeasured::Refused(obstacle, _) => *obstacle,
+            NotMeasured::Died { .. } | NotMeasured::NotReady => Obstacle::Died,
             _ => Obstacle::Other,
         };
         let end = LoopEnd::Of(ThreadEnd::Failed {

@@ -10,11 +10,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use wakepath_archive::{Obstacle, ThreadEnd};
+use wakepath_rt::attributes;
 use wakepath_rt::counters::Counters;
 use wakepath_rt::ring::Writer;
 use wakepath_rt::shared::SharedMemory;
 use wakepath_rt::{CoreCounts, Cycles, PageFaults, Preparation, clock, guard};
-use wakepath_timeline::DueTimes;
+use wakepath_timeline::{DueTimes, Policy};
 
 /// Runs what the first line of `input` says and reports to `output`.
 ///
@@ -200,7 +201,7 @@ fn loop_thread(
     // when no loop's process is there.
     let mut writer = unsafe { memory.writer(number) };
     work.begin(start_ns);
-    measure(
+    let report = measure(
         spec,
         due,
         &mut cycles,
@@ -208,7 +209,25 @@ fn loop_thread(
         counters.as_ref(),
         &mut writer,
         &memory.words().stop,
-    )
+    );
+    match changed_policy(spec.preparation.policy) {
+        Some(why) if !matches!(report.why, ThreadEnd::Failed { .. }) => ThreadEndReport {
+            why: ThreadEnd::failed(why),
+            ..report
+        },
+        _ => report,
+    }
+}
+
+/// What somebody made of this thread's policy while it was measured. Of one on a real-time core Linux
+/// knows its own half alone.
+fn changed_policy(asked: Policy) -> Option<String> {
+    if asked.in_linux() != asked {
+        return None;
+    }
+    let is = attributes::get(0).ok()?;
+    (is != asked)
+        .then(|| format!("its policy was changed while it was measured: {is} instead of {asked}"))
 }
 
 /// The loop. Everything it touches has been had and touched before.

@@ -14,7 +14,7 @@ mod table;
 mod text;
 mod unbroken;
 
-pub use answer::{Answer, KeptAnswer, Shown, VariantFigures, VariantRow};
+pub use answer::{Answer, Shown, VariantFigures, VariantRow};
 pub use export::{CsvError, McapExportError, Timelines, csv, junit, markdown, mcap, open_metrics};
 pub use figure::{Figure, Figures, Origin, latencies_overlaid};
 pub use json::to_json;

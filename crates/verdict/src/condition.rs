@@ -58,6 +58,7 @@ impl Judgement {
         self.reasons.push(reason);
         self.reasons.sort_by_key(Reason::rank);
         self.outcome = Outcome::of_reasons(self.reasons.iter().map(Reason::bearing));
+        self.more = self.more.filter(|_| self.outcome == Outcome::Undecided);
         self
     }
 

@@ -61,8 +61,8 @@ pub struct Recommendation {
 
 /// Combines the verdicts on all conditions.
 ///
-/// - `Any`: passed if some policy passed in every phase; failed if every policy failed somewhere;
-///   otherwise undecided, or invalid where only invalid conditions stand in the way of an answer.
+/// - `Any`: passed if some policy passed in every phase and no condition is invalid; failed if every policy
+///   failed somewhere; otherwise undecided, or invalid where only invalid conditions stand in the way of an answer.
 /// - `Every`: failed if any policy failed, then invalid, then undecided, else passed.
 ///
 /// Virtual time is no answer to either: a run in it is of its own kind, unless it is invalid. So is
@@ -93,6 +93,12 @@ pub fn overall(needed: PoliciesNeeded, judgements: &[Judgement]) -> Overall {
         .into_iter()
         .find(|&outcome| any(outcome))
         .unwrap_or(Outcome::Invalid);
+    // Something went wrong while it was measured: what passed beside it is no evidence either.
+    let is_invalid = |judgement: &Judgement| judgement.outcome == Outcome::Invalid;
+    let outcome = match outcome {
+        Outcome::Passed if judgements.iter().any(is_invalid) => Outcome::Invalid,
+        other => other,
+    };
     let recommendation = recommendation(&policies, judgements);
     Overall {
         outcome,

@@ -151,6 +151,8 @@ start() {
         rm -rf "$new"
         refuse "no room: the disk is full"
     fi
+    # What was ordered is sealed with the run: the scenario's text, or the name of one that is here.
+    asked=$(printf %s "$scenario" | sha256sum)
     if [ "$scenario" = - ]; then
         [ -z "$restricted" ] || {
             rm -rf "$new"
@@ -160,6 +162,7 @@ start() {
             rm -rf "$new"
             refuse "no room: the disk is full"
         }
+        asked=$(sha256sum <"$new/scenario.toml")
         scenario=scenario.toml
     else
         is_name "$scenario" || {
@@ -184,14 +187,14 @@ start() {
     mv "$new" "$place" || exit 1
     sync
     # A session of its own: a lost link ends nothing.
-    setsid sh "$here/board" carry-out "$job" "$program" "$limit" "$board" "$scenario" \
+    setsid sh "$here/board" carry-out "$job" "$program" "$limit" "$board" "$scenario" "${asked%% *}" \
         </dev/null >/dev/null 2>&1 &
     # It has the lock from here on, by the descriptor that it inherits.
     echo "started"
 }
 
 carry_out() {
-    job=$1 program=$2 limit=$3 board=$4 scenario=$5
+    job=$1 program=$2 limit=$3 board=$4 scenario=$5 asked=$6
     cd "$spool/$job" || exit 1
     exec 8>lock
     flock 8 || exit 1
@@ -203,7 +206,7 @@ carry_out() {
     room=$(free)
     rm -f reserve
     if [ -r "$here/key" ] && [ -d run ]; then
-        "$program" seal run --key "$here/key" --board "$board" >sealed 2>&1 8>&- 9>&- ||
+        "$program" seal run --key "$here/key" --board "$board" --job "$job" --scenario-sha256 "$asked" >sealed 2>&1 8>&- 9>&- ||
             echo "not sealed: $(tail -n 1 sealed)" >>output
     fi
     sums >sums.new && mv sums.new sums

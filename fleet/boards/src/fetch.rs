@@ -7,10 +7,11 @@ use crate::answer::{self, RemoteFile};
 use crate::inventory::Board;
 use crate::job::{Outcome, Record, Stage};
 use crate::judge;
+use crate::judged::judged;
 use crate::ssh::{CallError, Ssh};
 use place::Place;
 use std::path::{Path, PathBuf};
-use wakepath_evidence::{FileDigest, MOST_SEAL_BYTES, SEAL_NAME, Trust, verify};
+use wakepath_evidence::{FileDigest, Job, MOST_SEAL_BYTES, SEAL_NAME, Trust, verify};
 use wakepath_timeline::shortened;
 
 /// How it is fetched.
@@ -54,12 +55,12 @@ pub fn fetch(
     now: impl Fn() -> u64,
 ) -> Result<Stage, FetchError> {
     let Stage::Ended {
+        at,
         code,
         free_kib,
         begun,
         ended,
         why,
-        ..
     } = &record.stage
     else {
         return Ok(record.stage.clone());
@@ -69,11 +70,13 @@ pub fn fetch(
         bring(ssh, board, record, to, terms.most_bytes)?;
     }
     let last = last_line(&to.join("output"));
-    let (mut outcome, mut reason) =
-        judge::ended(*code, *free_kib, begun, ended, record.limit(), &last);
-    let objection = why
-        .clone()
-        .or_else(|| objection(board, &to.join("run"), terms, now()));
+    let run = to.join("run");
+    let account = judge::ended(*code, *free_kib, begun, ended, record.limit(), &last);
+    let (mut outcome, mut reason) = judge::held_against(account, judged(&run));
+    let objection = why.clone().or_else(|| {
+        let trust = terms.trust.as_ref()?;
+        objection(board, record, *at, &run, trust, now())
+    });
     if let Some(why) = objection
         && outcome != Outcome::Invalid
     {
@@ -146,12 +149,15 @@ fn one(
     }
 }
 
-/// What keeps a fetched run from being what its exit code says.
-fn objection(board: &Board, run: &Path, terms: &Terms, now: u64) -> Option<String> {
-    if !run.join("manifest.json").is_file() {
-        return Some("no finished run came back".into());
-    }
-    let trust = terms.trust.as_ref()?;
+/// What its seal says against a fetched run's being the one that was ordered.
+fn objection(
+    board: &Board,
+    record: &Record,
+    began: u64,
+    run: &Path,
+    trust: &Trust,
+    now: u64,
+) -> Option<String> {
     let seal = run.join(SEAL_NAME);
     match seal.metadata() {
         Err(_) => return Some("it is not sealed".into()),
@@ -168,16 +174,21 @@ fn objection(board: &Board, run: &Path, terms: &Terms, now: u64) -> Option<Strin
             sha256: file.sha256,
         })
         .collect();
+    let job = Job {
+        name: record.job.clone(),
+        scenario_sha256: record.scenario_sha256.clone(),
+    };
     let read = std::fs::read(&seal).map_err(|error| error.to_string());
     let found = read.and_then(|seal| {
         let found = verify(&seal, &files, trust, now, Some(&board.name));
         found.map_err(|error| error.to_string())
     });
     match found {
-        Ok(found) => found
-            .findings
-            .first()
-            .map(|finding| format!("its seal: {finding}")),
+        Ok(found) => {
+            let found = found.ordered(&job, began);
+            let first = found.findings.first();
+            first.map(|finding| format!("its seal: {finding}"))
+        }
         Err(error) => Some(format!("its seal: {error}")),
     }
 }

@@ -18,7 +18,7 @@ pub struct Record {
     pub board: String,
     /// The scenario's name.
     pub scenario: String,
-    /// SHA-256 of its text.
+    /// SHA-256 of what the board was given: its text, or its name where the board has it.
     pub scenario_sha256: String,
     /// When the job was planned, seconds since 1970 by the controller's clock.
     pub planned: u64,

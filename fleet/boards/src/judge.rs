@@ -1,5 +1,5 @@
-//! What came of a run on a board, from its exit code, its clocks and what was fetched. Whatever is
-//! not as it should be becomes a reason, and never a pass. Pure.
+//! What came of a run on a board, from what the board says of it, its clocks, and what the fetched run
+//! shows. Whatever is not as it should be becomes a reason, and never a pass. Pure.
 
 use crate::answer::Clocks;
 use crate::job::Outcome;
@@ -27,7 +27,7 @@ pub fn clock(board: u64, ours: u64) -> Option<String> {
     })
 }
 
-/// What came of a run that has ended.
+/// What the board says came of a run that has ended: nobody vouches for it.
 pub fn ended(
     code: u8,
     free_kib: u64,
@@ -61,6 +61,24 @@ pub fn ended(
             line => line,
         }),
         code => invalid(&format!("the program ended with {code}: {last_line}")),
+    }
+}
+
+/// What came of it: what the run shows when it is judged here, and never better than the board's own
+/// account.
+pub fn held_against(
+    account: (Outcome, Option<String>),
+    run: Result<(Outcome, Option<String>), String>,
+) -> (Outcome, Option<String>) {
+    match (account, run) {
+        (account @ (Outcome::Invalid, _), _) => account,
+        (_, Err(why)) => invalid(&why),
+        ((Outcome::Passed, _), Ok(found)) => found,
+        ((said, _), Ok((Outcome::Passed, _))) => invalid(&format!(
+            "the run that came back passes, but its program ended as {}: it is another run",
+            said.name()
+        )),
+        (_, Ok(found)) => found,
     }
 }
 
@@ -125,6 +143,29 @@ mod tests {
         assert_eq!(of(1, 1100, 150, "a").1.as_deref(), Some("no rights"));
         let full = ended(1, 3, &begun, &clocks(1100, 150, "a"), 300, "").1;
         assert!(full.unwrap().contains("disk is full"));
+    }
+
+    #[test]
+    fn what_a_run_shows_counts_and_never_more_than_its_board_says() {
+        let account = |outcome| (outcome, Some("as the board says".to_owned()));
+        let shows = |outcome| Ok((outcome, None));
+        let of = |said, run| held_against(account(said), run).0;
+        assert_eq!(
+            of(Outcome::Passed, shows(Outcome::Passed)),
+            Outcome::Passed
+        );
+        for (said, shown, is) in [
+            (Outcome::Passed, Outcome::Failed, Outcome::Failed),
+            (Outcome::Passed, Outcome::Undecided, Outcome::Undecided),
+            (Outcome::Passed, Outcome::Invalid, Outcome::Invalid),
+            (Outcome::Failed, Outcome::Passed, Outcome::Invalid),
+            (Outcome::Undecided, Outcome::Failed, Outcome::Failed),
+            (Outcome::Invalid, Outcome::Passed, Outcome::Invalid),
+        ] {
+            assert_eq!(of(said, shows(shown)), is, "{said:?}, {shown:?}");
+        }
+        let none = of(Outcome::Passed, Err("no finished run came back".into()));
+        assert_eq!(none, Outcome::Invalid);
     }
 
     #[test]

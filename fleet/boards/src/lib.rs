@@ -8,6 +8,7 @@ mod fetch;
 pub mod inventory;
 mod job;
 mod judge;
+mod judged;
 mod look;
 pub mod place;
 mod program;

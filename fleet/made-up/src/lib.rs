@@ -66,6 +66,9 @@ pub struct MadeUp {
 }
 
 impl MadeUp {
+    /// So many judged due times pass: fewer are too little evidence for this criterion.
+    pub const PASSES: u64 = 6_000;
+
     /// The run of a number: 1000 judged due times on one thread.
     pub fn number(number: u64) -> Self {
         let (day, minute) = (1 + number / 1440 % 28, number % 1440);

@@ -34,6 +34,7 @@ pub fn seal_run(directory: &Path, board: &str) {
     };
     let predicate = Predicate {
         board: board.to_owned(),
+        job: None,
         run: directory
             .file_name()
             .map_or(String::new(), |name| name.to_string_lossy().into_owned()),

@@ -147,6 +147,7 @@ pub fn commands(job: &Job) -> Outcome {
     of("command_line::")
         .and(of("own_controller::"))
         .and(of("own_loop::"))
+        .and(of("planted::"))
 }
 
 /// The released program as its users start it: most of the time these tests wait for loops that wait.
@@ -171,6 +172,12 @@ pub fn kills(job: &Job) -> Outcome {
     let arguments = ["kills::", "--ignored", ONE_AT_A_TIME, "--nocapture"];
     let outcome = released(job, &arguments).and(killed_tuning(job));
     noting_counts(job, outcome, "kills: ")
+}
+
+/// Runs with one trouble planted in any of their segments, with their counts.
+pub fn planted(job: &Job) -> Outcome {
+    let arguments = ["planted::", "--ignored", "--nocapture"];
+    noting_counts(job, released(job, &arguments), "planted: ")
 }
 
 /// Three languages in one recording for ten minutes, or as many seconds as `WAKEPATH_LANGUAGES_SECONDS` says, with

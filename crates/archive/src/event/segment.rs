@@ -170,6 +170,14 @@ pub enum ThreadEnd {
 }
 
 impl ThreadEnd {
+    /// Its process died, or did not answer and was killed.
+    pub fn died(reason: impl Into<String>) -> Self {
+        Self::Failed {
+            obstacle: Obstacle::Died,
+            reason: reason.into(),
+        }
+    }
+
     /// It could not go on, for a reason that is like no other.
     pub fn failed(reason: impl Into<String>) -> Self {
         Self::Failed {
@@ -187,6 +195,8 @@ pub enum Obstacle {
     Guard,
     /// A right is missing.
     MissingRight,
+    /// Its process died, or did not answer and was killed.
+    Died,
     /// Anything else, and everything in runs of before obstacles were told apart.
     #[default]
     #[serde(other)]

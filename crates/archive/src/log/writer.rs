@@ -23,7 +23,7 @@ use super::reserve::Reserve;
 use crate::LOG_NAME;
 use crate::durable::{rename, sync_directory};
 use crate::error::{ArchiveError, NoRoom, Result};
-use crate::event::Event;
+use crate::event::{Ending, Event};
 
 /// Name of a log that is written anew, until it is whole and takes the old one's place.
 pub(crate) const LOG_ANEW: &str = "samples.log.partial";
@@ -47,6 +47,8 @@ pub struct LogWriter {
     segments: BTreeSet<u32>,
     reserve: Reserve,
     state: State,
+    /// The first thing that did not get into the log: a run that lacks it is not complete.
+    trouble: Option<String>,
 }
 
 #[derive(Debug)]
@@ -84,6 +86,11 @@ impl LogWriter {
     /// [`ArchiveError::DiskFull`] and [`ArchiveError::WriterFailed`], then and at every later
     /// call; [`ArchiveError::Io`] at the first failure.
     pub fn append_samples(&mut self, segment: u32, thread: u16, samples: &[Sample]) -> Result<()> {
+        let appended = self.try_samples(segment, thread, samples);
+        self.noted(appended)
+    }
+
+    fn try_samples(&mut self, segment: u32, thread: u16, samples: &[Sample]) -> Result<()> {
         self.refuse_unless_writing()?;
         let mut rest = samples;
         while !rest.is_empty() {
@@ -110,9 +117,14 @@ impl LogWriter {
     /// samples before it are not. [`ArchiveError::Inconsistent`] for an event that is longer than
     /// 16 MiB, and for the end of a segment that was never started.
     pub fn append_event(&mut self, event: &Event) -> Result<()> {
+        let appended = self.try_event(event);
+        self.noted(appended)
+    }
+
+    fn try_event(&mut self, event: &Event) -> Result<()> {
         let is_closing = event.is_closing();
         let flushed = match self.state {
-            State::Writing => self.flush_block(),
+            State::Writing => self.try_flush(),
             State::Full(_) if is_closing => Ok(()),
             _ => return self.refuse_unless_writing(),
         };
@@ -172,6 +184,11 @@ impl LogWriter {
     /// # Errors
     /// As [`LogWriter::append_samples`].
     pub fn flush_block(&mut self) -> Result<()> {
+        let flushed = self.try_flush();
+        self.noted(flushed)
+    }
+
+    fn try_flush(&mut self) -> Result<()> {
         self.refuse_unless_writing()?;
         let threads: Vec<_> = self.pending.keys().copied().collect();
         for (segment, thread) in threads {
@@ -200,12 +217,24 @@ impl LogWriter {
     }
 
     /// Appends the run's end, waits for the disk and gives back reserved room and lock. The run
-    /// can then be finished.
+    /// can then be finished. If something did not get into the log, the end is
+    /// [`Ending::Failed`], whatever the caller takes it for.
     ///
     /// # Errors
     /// As [`LogWriter::append_event`] and [`LogWriter::sync`].
-    pub fn end(mut self, ending: crate::Ending) -> Result<()> {
-        let appended = self.append_event(&Event::RunEnded { ending });
+    pub fn end(mut self, ending: Ending) -> Result<()> {
+        let flushed = match self.state {
+            State::Writing => self.flush_block(),
+            // Reported when it happened.
+            _ => Ok(()),
+        };
+        let ending = match (&self.trouble, ending) {
+            (Some(reason), Ending::Complete | Ending::Interrupted) => Ending::Failed {
+                reason: reason.clone(),
+            },
+            (_, ending) => ending,
+        };
+        let appended = flushed.and(self.append_event(&Event::RunEnded { ending }));
         // The end may be there although samples found no room: then the rest is done all the same.
         if appended.is_err() && !(self.begun && matches!(self.state, State::Full(_))) {
             return appended;
@@ -219,6 +248,14 @@ impl LogWriter {
             sync_directory(&self.directory)?;
         }
         appended
+    }
+
+    /// Remembers the first error.
+    fn noted(&mut self, outcome: Result<()>) -> Result<()> {
+        if let Err(error) = &outcome {
+            self.trouble.get_or_insert_with(|| error.to_string());
+        }
+        outcome
     }
 
     fn flush_thread(&mut self, segment: u32, thread: u16) -> Result<()> {

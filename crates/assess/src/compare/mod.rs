@@ -19,7 +19,7 @@ use crate::identity::{RunIdentity, identity};
 use differences::Subject;
 use figures::{Measured, figures};
 use serde::Serialize;
-use wakepath_archive::{Ending, Run, State};
+use wakepath_archive::Run;
 use wakepath_verdict::ConditionName;
 
 /// Probability of a false finding that is accepted: the usual one in twenty.
@@ -338,15 +338,8 @@ fn measured_in(run: &Run) -> String {
 }
 
 fn incomplete(run: &Run) -> Option<String> {
-    let what = match (run.state(), &run.manifest.ending) {
-        (State::Finished, _) if run.manifest.recovered.is_some() => "was cut short and recovered",
-        (State::Finished, Ending::Complete) => return None,
-        (State::Finished, Ending::Interrupted) => "was interrupted before its end",
-        (State::Finished, _) => "could not go on to its end",
-        (State::NotFinished, _) => "is not in its final form",
-        (State::BeingWritten { .. }, _) => "is still under way",
-    };
-    Some(format!("{} {what}", run.directory().display()))
+    let first = run.shortfalls().into_iter().next()?;
+    Some(format!("{}: {first}", run.directory().display()))
 }
 
 /// Conditions of some runs that are not in all of them.

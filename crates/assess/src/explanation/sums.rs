@@ -1,7 +1,7 @@
 //! The sums of all conditions of a run, each over its repetitions.
 
 use super::{ExplainError, Order, SegmentLoops};
-use crate::loads::unproven;
+use crate::judged::doubts;
 use std::collections::HashMap;
 use wakepath_archive::{Run, Trace};
 use wakepath_explain::{Bands, ConditionExplanation, Explained, Explainer, Totals, Usual};
@@ -19,7 +19,7 @@ struct Condition {
     latencies: Vec<u64>,
     uncovered: u64,
     silent_segments: u64,
-    unproven_loads: Vec<String>,
+    doubts: Vec<String>,
 }
 
 /// The conditions in the order in which they were first measured.
@@ -96,11 +96,11 @@ impl Sums {
 
     /// Keeps what was usual in the first repetition, and adds what else ran on the loops' CPUs.
     pub fn end_segment(&mut self, loops: &SegmentLoops<'_>, explainer: &Explainer) {
-        let unproven = unproven(std::iter::once(loops.record));
+        let found = doubts(std::iter::once(loops.record));
         for number in 0..loops.count() {
             let place = self.place(loops, number);
-            for why in &unproven {
-                let known = &mut self.conditions[place].unproven_loads;
+            for why in &found {
+                let known = &mut self.conditions[place].doubts;
                 if !known.contains(why) {
                     known.push(why.clone());
                 }
@@ -116,7 +116,7 @@ impl Sums {
     /// The figures of all conditions.
     pub fn conditions(&self) -> Vec<ConditionExplanation> {
         let figures = |condition: &Condition| ConditionExplanation {
-            unproven_loads: condition.unproven_loads.clone(),
+            doubts: condition.doubts.clone(),
             silent_segments: condition.silent_segments,
             ..ConditionExplanation::of(
                 (&condition.phase, &condition.condition, &condition.thread),
@@ -158,7 +158,7 @@ impl Sums {
                 latencies: Vec::new(),
                 uncovered: 0,
                 silent_segments: 0,
-                unproven_loads: Vec::new(),
+                doubts: Vec::new(),
             });
             self.conditions.len() - 1
         });

@@ -135,6 +135,7 @@ impl Flights {
             segments,
             judgements,
             not_measured,
+            changes,
             ..
         } = judged_conditions(run, &scenario, false)?;
         let flown = fly_all(run, order, &segments, &judgements, workers, done)
@@ -173,7 +174,7 @@ impl Flights {
                 })
                 .collect();
             let overall = overall(scenario.criterion.policies, &alone);
-            let (outcome, remarks) = run_outcome(run, &overall, &not_measured);
+            let (outcome, remarks) = run_outcome(run, &overall, &not_measured, &changes)?;
             flights.outcome = Some(outcome);
             flights.remarks = remarks;
             flights.overall = Some(overall);

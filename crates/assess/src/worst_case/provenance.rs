@@ -7,7 +7,7 @@ use super::series::Series;
 use crate::changes::run_changes;
 use crate::conditions::ConditionSegments;
 use crate::judged::provenance_of;
-use wakepath_archive::Run;
+use wakepath_archive::{Run, Shortfall};
 use wakepath_extremes::{Gate, GateName};
 use wakepath_scenario::Scenario;
 use wakepath_timeline::Lack;
@@ -124,10 +124,10 @@ fn matters(lack: &Lack, metric: BoundMetric) -> bool {
 
 fn of_run(run: &Run) -> Vec<Objection> {
     let mut found = Vec::new();
-    if run.manifest.recovered.is_some() {
-        let finding = "the run was recovered: what is missing of it is not known".to_owned();
-        found.push((finding, "measure again"));
-    }
+    // What was measured until someone stopped it stands.
+    let lacks = run.shortfalls().into_iter();
+    let lacks = lacks.filter(|of| *of != Shortfall::Interrupted);
+    found.extend(lacks.map(|of| (of.to_string(), "measure again")));
     found
 }
 
@@ -171,6 +171,7 @@ fn cure(reason: &Reason) -> Option<&'static str> {
         Reason::ModeSwitches { .. } => "take what asks Linux out of the loop, and measure again",
         Reason::WorkFaults { .. } => "mend what the work reports, and measure again",
         Reason::VirtualTime { .. } => "measure on the machine itself",
+        Reason::WhileTraced { reason } => return cure(reason),
         Reason::EndedEarly { cause } => match cause {
             // What was measured until then stands.
             EarlyEnd::Interrupted => return None,

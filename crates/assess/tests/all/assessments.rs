@@ -119,23 +119,47 @@ fn a_loop_that_was_killed_is_not_passed() {
 }
 
 #[test]
-fn a_load_that_was_gone_while_it_was_traced_is_said_beside_the_verdict() {
-    let mut segments = everything_clean();
-    let mut traced = clean("stress", FIFO);
-    traced.traced = true;
-    traced.load_works = false;
-    segments.push(traced);
-    let assessment = assessed(&segments, Ending::Complete);
-    // The untraced segments judge, and their load worked.
-    assert_eq!(assessment.outcome, Outcome::Passed);
-    let text = assessment.to_text(Style::default());
-    assert!(
-        text.contains(
-            "FIFO 50, stress, while it was traced: the load cpu did not prove its work: no rounds were \
-             done"
+fn what_goes_wrong_while_it_is_traced_keeps_a_run_from_passing_and_is_named() {
+    let traced = |change: fn(&mut Segment)| {
+        let mut segments = everything_clean();
+        let mut traced = clean("stress", FIFO);
+        traced.traced = true;
+        change(&mut traced);
+        segments.push(traced);
+        assessed(&segments, Ending::Complete)
+    };
+    assert_eq!(traced(|_| ()).outcome, Outcome::Passed);
+    let wrong: [(fn(&mut Segment), &str); 4] = [
+        (
+            |of| of.load_works = false,
+            "the load cpu did not prove its work: no rounds were done",
         ),
-        "{text}"
-    );
+        (
+            |of| {
+                of.samples.truncate(1_500);
+                of.ended = ThreadEnd::died("the loop's process died: signal 9");
+            },
+            "the loop's process died: signal 9",
+        ),
+        (|of| of.lost = 7, "7 of 2007 samples were lost"),
+        (
+            |of| {
+                of.samples.clear();
+                of.ended = ThreadEnd::died("the loop's process died before it was ready");
+            },
+            "died before it was ready",
+        ),
+    ];
+    for (change, named) in wrong {
+        let assessment = traced(change);
+        assert_eq!(assessment.outcome, Outcome::Invalid, "{named}");
+        let text = assessment.to_text(Style::default());
+        let json = to_json(&assessment);
+        let line = text.lines().find(|line| line.contains(named));
+        let line = line.unwrap_or_else(|| panic!("{named}: {text}"));
+        assert!(line.contains("while it was traced"), "{line}");
+        assert!(json.contains("while-traced"), "{json}");
+    }
 }
 
 #[test]
@@ -157,19 +181,12 @@ fn a_run_that_was_cut_short_is_never_passed_before_or_after_its_recovery() {
     write(&run, &everything_clean(), None);
     let before = Assessment::of(&Run::open(&run).unwrap()).unwrap();
     assert_eq!(before.outcome, Outcome::Undecided);
-    assert!(
-        before.remarks[0].contains("wakepath recover"),
-        "{:?}",
-        before.remarks
-    );
+    let named = |of: &Assessment, part| of.remarks.iter().any(|remark| remark.contains(part));
+    assert!(named(&before, "wakepath recover"), "{:?}", before.remarks);
     wakepath_archive::recover(&run).unwrap();
     let after = Assessment::of(&Run::open(&run).unwrap()).unwrap();
     assert_eq!(after.outcome, Outcome::Undecided);
-    assert!(
-        after.remarks[0].contains("recovered"),
-        "{:?}",
-        after.remarks
-    );
+    assert!(named(&after, "recovered"), "{:?}", after.remarks);
 }
 
 #[test]

@@ -24,6 +24,11 @@ pub enum Finding {
         /// Its fingerprint.
         key: String,
     },
+    /// The key that the seal carries did not sign it.
+    Altered {
+        /// Its fingerprint, as the seal says.
+        key: String,
+    },
     /// A certificate that holds nothing.
     BadCertificate(String),
     /// Signed by a key that is trusted for other boards alone.
@@ -41,6 +46,22 @@ pub enum Finding {
         sealed: String,
         /// The board asked for.
         asked: String,
+    },
+    /// Sealed for another job than the one that it is shown as, or for none.
+    OtherJob {
+        /// The job in the seal.
+        sealed: Option<String>,
+        /// The job asked for.
+        asked: String,
+    },
+    /// Sealed for that job with another scenario.
+    OtherScenario,
+    /// Begun before it was ordered.
+    Older {
+        /// When it began, as the seal says.
+        started: String,
+        /// When it was ordered, seconds since 1970.
+        since: u64,
     },
     /// The key, or its certificate, has ended.
     Expired {
@@ -70,10 +91,13 @@ impl Finding {
             Self::Missing(_) => "missing-file",
             Self::Added(_) => "added-file",
             Self::UnknownKey { .. } => "unknown-key",
-            Self::BadSignature { .. } => "bad-signature",
+            Self::BadSignature { .. } | Self::Altered { .. } => "bad-signature",
             Self::BadCertificate(_) => "bad-certificate",
             Self::KeyOfOtherBoard { .. } => "key-of-another-board",
             Self::OtherBoard { .. } => "another-board",
+            Self::OtherJob { .. } => "another-job",
+            Self::OtherScenario => "another-scenario",
+            Self::Older { .. } => "older-run",
             Self::Expired { .. } => "expired",
             Self::NotYet { .. } => "not-yet-valid",
             Self::SealingTime(_) => "sealing-time",
@@ -110,6 +134,11 @@ impl fmt::Display for Finding {
                 "bad signature: {} is trusted and did not sign this: the seal was altered; files were not compared",
                 one_line(key)
             ),
+            Self::Altered { key } => write!(
+                f,
+                "bad signature: the seal was altered after {} had signed it; files were not compared",
+                one_line(key)
+            ),
             Self::BadCertificate(why) => write!(f, "bad certificate: {}", one_line(why)),
             Self::KeyOfOtherBoard {
                 key,
@@ -126,6 +155,27 @@ impl fmt::Display for Finding {
                 "another board's run: sealed as a run of {}, not of {}",
                 one_line(sealed),
                 one_line(asked)
+            ),
+            Self::OtherJob {
+                sealed: Some(sealed),
+                asked,
+            } => write!(
+                f,
+                "another job's run: sealed for {}, not for {}",
+                one_line(sealed),
+                one_line(asked)
+            ),
+            Self::OtherJob { asked, .. } => write!(
+                f,
+                "another job's run: sealed for no job, not for {}",
+                one_line(asked)
+            ),
+            Self::OtherScenario => f.write_str("another scenario: not the one that was ordered"),
+            Self::Older { started, since } => write!(
+                f,
+                "an older run: begun {}, and ordered {}",
+                one_line(started),
+                written(*since)
             ),
             Self::Expired {
                 what,

@@ -2,8 +2,8 @@
 
 use super::{private, seed};
 use wakepath_evidence::{
-    Envelope, FileDigest, Finding, PAYLOAD_TYPE, Predicate, Statement, Trust, Verification,
-    instant, message, seal, verify,
+    Envelope, FileDigest, Finding, Job, PAYLOAD_TYPE, Predicate, Statement, Trust, Verification,
+    disagreements, instant, message, seal, verify,
 };
 
 wakepath_test_program::tests![
@@ -12,6 +12,8 @@ wakepath_test_program::tests![
     a_key_that_nobody_named_is_unknown,
     a_statement_altered_after_its_signature_is_a_bad_signature,
     a_run_shown_as_another_boards_is_found,
+    a_run_of_another_job_scenario_or_time_is_another_run,
+    a_seal_shows_by_itself_that_it_or_a_file_was_changed,
     keys_hold_in_their_time_alone,
     a_clock_that_was_ahead_is_found,
     what_is_no_seal_is_refused;
@@ -29,9 +31,17 @@ fn files() -> Vec<FileDigest> {
     vec![file("samples.parquet", '2'), file("manifest.json", '1')]
 }
 
+fn job() -> Job {
+    Job {
+        name: "night-1".into(),
+        scenario_sha256: "5".repeat(64),
+    }
+}
+
 pub fn statement(board: &str, sealed: &str) -> Statement {
     let predicate = Predicate {
         board: board.into(),
+        job: Some(job()),
         run: "check-20261124T120000Z".into(),
         started: "2026-11-24T12:00:00Z".into(),
         sealed: sealed.into(),
@@ -135,6 +145,52 @@ fn a_statement_altered_after_its_signature_is_a_bad_signature() {
         Envelope::from_bytes(&strangers).unwrap().signatures[0].clone(),
     );
     assert!(looked_at(&both.to_bytes(), &self::files()).is_good());
+}
+
+fn a_run_of_another_job_scenario_or_time_is_another_run() {
+    let envelope = sealed_by("board", &statement("pi5-1", SEALED));
+    let began = instant("2026-11-24T12:00:03Z").unwrap();
+    let found = |job: &Job, since| names_of(looked_at(&envelope, &files()).ordered(job, since));
+    assert_eq!(found(&job(), began), [""; 0]);
+    let other = Job {
+        name: "night-2".into(),
+        ..job()
+    };
+    assert_eq!(found(&other, began), ["another-job"]);
+    let other = Job {
+        scenario_sha256: "6".repeat(64),
+        ..job()
+    };
+    assert_eq!(found(&other, began), ["another-scenario"]);
+    assert_eq!(found(&job(), began + 3600), ["older-run"]);
+    let mut of_no_job = statement("pi5-1", SEALED);
+    of_no_job.predicate.job = None;
+    let envelope = sealed_by("board", &of_no_job);
+    let found = looked_at(&envelope, &files()).ordered(&job(), began);
+    assert_eq!(names_of(found), ["another-job"]);
+}
+
+fn names_of(found: Verification) -> Vec<&'static str> {
+    found.findings.iter().map(Finding::name).collect()
+}
+
+fn a_seal_shows_by_itself_that_it_or_a_file_was_changed() {
+    let envelope = sealed_by("board", &statement("pi5-1", SEALED));
+    let found = |envelope: &[u8], files: &[FileDigest]| {
+        let found = disagreements(envelope, files).unwrap();
+        found.iter().map(Finding::name).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&envelope, &files()), [""; 0]);
+    let changed = [file("manifest.json", '3'), file("samples.parquet", '2')];
+    assert_eq!(found(&envelope, &changed), ["changed-file"]);
+    // The list altered to fit: no signature does, nor one whose key was taken out.
+    let mut altered = statement("pi5-1", SEALED);
+    altered.subject[0].digest.sha256 = "3".repeat(64);
+    let mut forged = Envelope::from_bytes(&envelope).unwrap();
+    forged.payload = serde_json::to_vec(&altered).unwrap();
+    assert_eq!(found(&forged.to_bytes(), &changed), ["bad-signature"]);
+    forged.signatures[0].public = None;
+    assert_eq!(found(&forged.to_bytes(), &changed), ["bad-signature"]);
 }
 
 fn a_run_shown_as_another_boards_is_found() {

@@ -260,7 +260,7 @@ fn explanation(all_explained_ns: u64, others: u32) -> Explanation {
         remedy: None,
     };
     let condition = ConditionExplanation {
-        unproven_loads: Vec::new(),
+        doubts: Vec::new(),
         phase: "stress".into(),
         condition: "FIFO 80".into(),
         thread: "loop".into(),

@@ -2,7 +2,7 @@
 
 use crate::fault::FileFault;
 use crate::{LabError, Result};
-use wakepath_archive::{Run, read_legible};
+use wakepath_archive::{Run, may_add, read_legible};
 use wakepath_directory::Directory;
 use wakepath_explain::window::{Window, Windows};
 
@@ -33,6 +33,7 @@ pub fn kept_windows(run: &Run) -> Result<Windows> {
 
 /// Adds windows to those of `earlier`; of one cycle the newer stay.
 pub(super) fn keep(run: &Directory, earlier: Windows, windows: &[Window]) -> Result<()> {
+    may_add(run).map_err(LabError::from)?;
     let put = |name: &str, text: &str| {
         run.put(name, text.as_bytes())
             .map_err(|error| LabError::io("write", &run.path_of(name), error))

@@ -27,19 +27,21 @@ impl OwnProgram {
         self.watched.iter_mut().for_each(Watched::look);
         let report = |(number, ended): (usize, Option<_>)| {
             let Some(((left, page_faults), modules)) = ended else {
-                let why = match self.was_replaced(number) {
-                    true => {
-                        "its program became another one (exec) while the loop ran: what it runs now is not recorded"
-                    }
-                    false => {
-                        "the program ended without a word of this loop's end: its process died, or was killed"
-                    }
+                let (end, why): (fn(String) -> ThreadEnd, _) = match self.was_replaced(number) {
+                    true => (
+                        ThreadEnd::failed,
+                        "its program became another one (exec) while the loop ran: what it runs now is not recorded",
+                    ),
+                    false => (
+                        ThreadEnd::died,
+                        "the program ended without a word of this loop's end: its process died, or was killed",
+                    ),
                 };
                 let announcement = self.memory.announcement(number as u32);
                 let within = within(&self.memory.running_sections(number as u32));
                 let within = within.map_or_else(String::new, |within| format!(", {within}"));
                 return ThreadEndReport {
-                    why: ThreadEnd::failed(format!("{why}{within}")),
+                    why: end(format!("{why}{within}")),
                     page_faults: PageFaults::default(),
                     counted: None,
                     on_a_core: None,

@@ -14,8 +14,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wakepath_archive::{
-    ArchiveError, Effective, Ending, Event, Run, RunStarted, ScenarioText, SegmentEnded,
-    SegmentStarted, ThreadEnd, ThreadEnded, ThreadStarted, Tool, discard_in, recover,
+    ArchiveError, Effective, Ending, Event, FactsTaken, Run, RunStarted, ScenarioText,
+    SegmentEnded, SegmentStarted, ThreadEnd, ThreadEnded, ThreadStarted, Tool, When, discard_in,
+    recover,
 };
 use wakepath_directory::{Directory, Fault, Faults, Operation, Trust};
 use wakepath_rt::shared::SharedMemory;
@@ -81,6 +82,16 @@ fn run_started() -> Event {
         planned: Vec::new(),
         virtual_time: None,
     }))
+}
+
+fn facts_taken() -> Event {
+    Event::FactsTaken(FactsTaken {
+        when: When::After,
+        phase: None,
+        repetition: None,
+        at_ns: 0,
+        facts: json!({ "what": "x".repeat(3_000) }),
+    })
 }
 
 fn segment_started(segment: u32) -> Event {
@@ -193,12 +204,9 @@ impl Measuring<'_> {
             let ended = segment_ended(segment, recorded[0]);
             self.tell(&Command::Append(Box::new(ended)));
         }
-        self.tell(&Command::End(match self.said.failed {
-            false => Ending::Complete,
-            true => Ending::Failed {
-                reason: "the recorder failed".into(),
-            },
-        }));
+        // Nobody waits for an answer between the last facts and the end.
+        self.tell(&Command::Append(Box::new(facts_taken())));
+        self.tell(&Command::End(Ending::Complete));
         self.hear(|reply| *reply == Reply::Ended)?;
         self.said.ended = true;
         Some(())
@@ -289,6 +297,13 @@ fn assert_readable(path: &Path, said: &Said, faults: &Faults, leaves: Leaves, wh
     let recovered = recover(path);
     match recovered {
         Ok(first) => {
+            let is_whole = !missing && first.manifest.facts.len() == 1;
+            let is_complete = Run::open(path).unwrap().is_complete();
+            assert!(
+                is_whole || !is_complete,
+                "{what}: it lacks something, and ended as {:?}",
+                first.manifest.ending
+            );
             let again = recover(path).unwrap_or_else(|error| panic!("{what}, again: {error}"));
             assert!(again.manifest == first.manifest, "{what}");
         }

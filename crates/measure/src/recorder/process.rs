@@ -41,7 +41,7 @@ pub fn run<C: Read + AsFd>(
         replies,
         drain: None,
         told: ToldFiles::new(directory),
-        failed: false,
+        failure: None,
     };
     recorder.reply(&Reply::Ready);
 
@@ -81,7 +81,8 @@ struct Recorder<'a, W> {
     replies: W,
     drain: Option<Drain<'a>>,
     told: ToldFiles<'a>,
-    failed: bool,
+    /// The first failure: a run that lacks what failed is not complete.
+    failure: Option<String>,
 }
 
 impl<W: Write> Recorder<'_, W> {
@@ -129,15 +130,14 @@ impl<W: Write> Recorder<'_, W> {
 
     /// Says the first failure once, to the other processes too; what follows is its consequence.
     fn check(&mut self, outcome: Result<(), ArchiveError>) {
-        if let (Err(error), false) = (outcome, self.failed) {
-            self.failed = true;
+        if let (Err(error), None) = (outcome, &self.failure) {
+            let error = error.to_string();
+            self.failure = Some(error.clone());
             self.memory
                 .words()
                 .recorder_failed
                 .store(1, Ordering::Release);
-            self.reply(&Reply::Failed {
-                error: error.to_string(),
-            });
+            self.reply(&Reply::Failed { error });
         }
     }
 
@@ -145,6 +145,11 @@ impl<W: Write> Recorder<'_, W> {
         self.take();
         let outcome = self.told.sync();
         self.check(outcome);
+        // The measuring process may have sent the end before it heard of a failure.
+        let ending = match (self.failure.take(), ending) {
+            (Some(reason), Ending::Complete | Ending::Interrupted) => Ending::Failed { reason },
+            (_, ending) => ending,
+        };
         let outcome = self.log.end(ending);
         // The measuring process waits for this answer; whether it still listens is its affair.
         if outcome.is_ok() {

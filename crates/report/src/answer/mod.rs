@@ -1,9 +1,8 @@
 //! The short answer to a run: what fits one screen and is enough to act on. It is data that knows
-//! no terminal, so that it can be kept beside the run; `made` gathers it, `laid` lays it out, and
+//! no terminal; `made` gathers it, `laid` lays it out, and
 //! everything else there is to say is in the whole text and in the report.
 
 mod figures;
-mod kept;
 mod laid;
 mod machine;
 mod made;
@@ -12,7 +11,6 @@ mod variants;
 mod why;
 
 pub(crate) use figures::rows;
-pub use kept::KeptAnswer;
 pub use laid::Shown;
 pub(crate) use made::{measures_caches, nearest, observed};
 use serde::{Deserialize, Serialize};

@@ -105,8 +105,8 @@ fn heading(text: &mut String, of: &ConditionExplanation) {
         name => format!(", {name}"),
     };
     let _ = writeln!(text, "{}, {}{several}", of.condition, of.phase);
-    for why in &of.unproven_loads {
-        let _ = writeln!(text, "  INVALID under load: {}", one_line(why));
+    for why in &of.doubts {
+        let _ = writeln!(text, "  INVALID: {}", one_line(why));
     }
     if of.silent_segments > 0 {
         let _ = writeln!(

@@ -49,14 +49,11 @@ pub(crate) fn to_text(effect: &ProbeEffect, style: Style) -> String {
         }
     };
     for condition in &effect.conditions {
-        for why in &condition.unproven_loads {
+        for why in &condition.doubts {
             let (of, phase) = (&condition.condition, &condition.phase);
             let why = one_line(why);
             // Writing to a String can't fail.
-            let _ = writeln!(
-                text,
-                "{of}, {phase}: INVALID under load while traced: {why}"
-            );
+            let _ = writeln!(text, "{of}, {phase}: INVALID while traced: {why}");
         }
     }
     let TracingSetUp {

@@ -141,11 +141,21 @@ pub enum Reason {
     RoundsFailed { rounds: u64, last: String },
     /// Rounds that left something open which no count shows.
     RoundsUndecided { rounds: u64, last: String },
+    /// Something is wrong with segments that were traced, which judge nothing else.
+    WhileTraced { reason: Box<Reason> },
     /// What the flight of a vehicle through the measured instants showed.
     Flight { finding: FlightFinding },
 }
 
 impl Reason {
+    /// This reason, of segments that were traced.
+    #[must_use]
+    pub fn while_traced(self) -> Self {
+        Self::WhileTraced {
+            reason: Box::new(self),
+        }
+    }
+
     /// Place among reasons, gravest first.
     pub(crate) fn rank(&self) -> u8 {
         match self.bearing() {
@@ -217,6 +227,11 @@ impl Reason {
             | Self::OutageWithin { .. } => Outcome::Passed,
             Self::VirtualTime { .. } => Outcome::VirtualTime,
             Self::NoCriterion => Outcome::NotJudged,
+            Self::WhileTraced { reason } => match reason.bearing() {
+                // What tracing costs is no failure of the condition.
+                Outcome::Failed => Outcome::Undecided,
+                other => other,
+            },
             Self::Flight { finding } => finding.bearing(),
         }
     }

@@ -14,6 +14,7 @@ impl fmt::Display for Reason {
             Self::InconsistentSamples { inconsistency } => {
                 write!(f, "the samples contradict themselves: {inconsistency}")
             }
+            Self::WhileTraced { reason } => write!(f, "while it was traced: {reason}"),
             Self::NotRecorded { what } => write!(f, "not recorded: {what}"),
             Self::NoDueTimes => write!(f, "nothing to judge: no due time outside the warm-up"),
             Self::InterruptedInWarmUp => write!(

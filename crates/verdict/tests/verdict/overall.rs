@@ -84,7 +84,12 @@ fn an_invalid_condition_never_helps_a_pass() {
     );
     assert_eq!(
         overall(Any, &run([[Passed, Invalid], [Passed, Passed]])).outcome,
-        Passed
+        Invalid
+    );
+    // A policy that failed in another phase hides nothing.
+    assert_eq!(
+        overall(Any, &run([[Invalid, Failed], [Passed, Passed]])).outcome,
+        Invalid
     );
     assert_eq!(
         overall(Every, &run([[Passed, Invalid], [Passed, Passed]])).outcome,

@@ -27,6 +27,12 @@ pub struct Seal {
     /// The board that this run is from [default: this machine's host name].
     #[arg(long, value_name = "NAME")]
     pub board: Option<String>,
+    /// The job that the run was ordered for, as wakepath-fleet names it.
+    #[arg(long, value_name = "NAME", requires = "scenario_sha256")]
+    pub job: Option<String>,
+    /// SHA-256 of the scenario that was ordered with it.
+    #[arg(long, value_name = "DIGEST", requires = "job")]
+    pub scenario_sha256: Option<String>,
     /// As root, write in a directory that somebody else owns or may write in.
     #[arg(long)]
     pub trust_directory: bool,

@@ -316,7 +316,6 @@ fn show(directory: &Directory, output: &Output) -> Outcome {
             }),
         },
     )?;
-    super::kept::keep(directory, &run, &answer, &assessment.machine);
     // A report that can't be written takes nothing from the verdict, and can be had again.
     match super::report::beside(&run, directory, &assessment, &pictures) {
         Ok(_) if output.part.is_some() => {}

@@ -16,7 +16,6 @@ mod files;
 pub mod fly;
 mod given;
 pub mod import;
-mod kept;
 pub mod lab;
 pub mod loads;
 pub mod machine;

@@ -1,11 +1,15 @@
-//! `wakepath runs`: the runs at hand, the latest first, by what each keeps of itself.
+//! `wakepath runs`: the runs at hand, the latest first, each judged as `wakepath show` judges it.
 
-use super::{Outcome, kept, print_result};
+mod described;
+
+use super::progress::Progress;
+use super::{Outcome, print_result};
 use crate::command_line::Runs;
 use crate::runs::{self, Found};
 use serde::Serialize;
 use std::process::ExitCode;
-use wakepath_archive::{Manifest, Run};
+use wakepath_archive::{ArchiveError, Run};
+use wakepath_assess::Assessment;
 use wakepath_report::{Cell, Style, Table, words};
 use wakepath_timeline::columns::cut;
 use wakepath_timeline::one_line;
@@ -25,8 +29,10 @@ struct Listed {
     started: Option<String>,
     /// The command that measured.
     what: Option<String>,
-    /// `None` where it was not judged yet, as of a run from an older wakepath.
+    /// `None` of what is no single run, and of one that is still being recorded.
     verdict: Option<String>,
+    /// Why the run can't be judged, where it can't be read or is not as it was written or sealed.
+    problem: Option<String>,
     machine: Option<String>,
     /// Whether it is still being recorded.
     under_way: bool,
@@ -34,10 +40,14 @@ struct Listed {
 
 /// Lists them.
 pub fn run(arguments: &Runs) -> Outcome {
-    let listed: Vec<Listed> = (1..)
-        .zip(runs::all())
-        .map(|(number, found)| listed(number, &found))
-        .collect();
+    let all = runs::all();
+    let progress = Progress::of("judging");
+    let one = |(index, found)| {
+        progress.tell(index, all.len());
+        listed(index + 1, found)
+    };
+    let listed: Vec<Listed> = all.iter().enumerate().map(one).collect();
+    progress.end();
     let text = match arguments.json {
         true => format!("{:#}\n", serde_json::json!({ "runs": listed })),
         false => text(&listed, Style::of_stdout()),
@@ -55,6 +65,7 @@ fn listed(number: usize, found: &Found) -> Listed {
         started: None,
         what: None,
         verdict: None,
+        problem: None,
         machine: None,
         under_way: false,
     };
@@ -73,25 +84,43 @@ fn listed(number: usize, found: &Found) -> Listed {
             ..shown
         };
     }
-    if let Some(kept) = kept::in_directory(&directory) {
-        return Listed {
-            started: Some(kept.started),
-            what: Some(kept.what),
-            verdict: Some(kept.answer.outcome),
-            machine: Some(kept.machine),
-            ..shown
-        };
-    }
-    // Its manifest alone; a log without one is read as far as it goes.
-    let manifest =
-        Manifest::read(&directory).or_else(|_| Run::open(&directory).map(|run| run.manifest));
-    match manifest {
-        Err(_) => shown,
-        Ok(manifest) => Listed {
-            started: Some(manifest.started),
-            what: Some(kept::what(&manifest.command, &manifest.scenario.name)),
+    let not_judged = |verdict: &str, problem: String| (Some(verdict.to_owned()), Some(problem));
+    let run = match Run::open(&directory) {
+        Ok(run) => run,
+        Err(error) => {
+            let verdict = match &error {
+                ArchiveError::SealBroken { .. } => "seal broken",
+                ArchiveError::Altered { .. } => "altered",
+                _ => "unreadable",
+            };
+            let (verdict, problem) = not_judged(verdict, error.to_string());
+            return Listed {
+                verdict,
+                problem,
+                ..shown
+            };
+        }
+    };
+    let manifest = &run.manifest;
+    let shown = Listed {
+        started: Some(manifest.started.clone()),
+        what: Some(described::what(&manifest.command, &manifest.scenario.name)),
+        ..shown
+    };
+    match Assessment::of(&run) {
+        Ok(judged) => Listed {
+            verdict: Some(judged.outcome.to_string()),
+            machine: Some(described::in_short(&judged.machine)),
             ..shown
         },
+        Err(error) => {
+            let (verdict, problem) = not_judged("unreadable", error.to_string());
+            Listed {
+                verdict,
+                problem,
+                ..shown
+            }
+        }
     }
 }
 
@@ -147,11 +176,10 @@ fn text(listed: &[Listed], style: Style) -> String {
     if let Some(machine) = first.filter(|_| is_one) {
         text += &format!("\nall on this machine: {}\n", one_line(machine));
     }
-    if listed
-        .iter()
-        .any(|run| run.verdict.is_none() && !run.under_way)
-    {
-        text += "–: wakepath show NUMBER judges it\n";
+    for run in listed {
+        if let Some(problem) = &run.problem {
+            text += &format!("{}: {}\n", run.number, one_line(problem));
+        }
     }
     text
 }
@@ -170,6 +198,7 @@ mod tests {
             started: Some("2026-01-01T12:00:00Z".into()),
             what: Some(format!("watch -- python3 -c {}", "x".repeat(200))),
             verdict: Some("passed".into()),
+            problem: None,
             machine: None,
             under_way: false,
         };

@@ -13,8 +13,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use wakepath_archive::{Finding, Manifest, Run, State};
 use wakepath_directory::{Directory, DirectoryError, content, empty_directories};
 use wakepath_evidence::{
-    Envelope, FileDigest, KeyError, MOST_SEAL_BYTES, Predicate, PrivateKey, PublicKey, SEAL_NAME,
-    Sealed, Statement, message, written,
+    Envelope, FileDigest, Job, KeyError, MOST_SEAL_BYTES, Predicate, PrivateKey, PublicKey,
+    SEAL_NAME, Sealed, Statement, message, written,
 };
 use wakepath_timeline::{one_line, quoted};
 use wakepath_verdict::counted;
@@ -26,6 +26,7 @@ const MOST_KEY_BYTES: u64 = 64 << 10;
 pub fn run(arguments: &Seal) -> Outcome {
     let place = runs::find(arguments.run.as_deref())?;
     let board = board(arguments.board.as_deref())?;
+    let job = job(arguments)?;
     let key = text_of(&arguments.key)?;
     let certificate = arguments.certificate.as_deref().map(text_of).transpose()?;
     let directory = Directory::to_write(&place, trust(arguments.trust_directory))?;
@@ -48,6 +49,7 @@ pub fn run(arguments: &Seal) -> Outcome {
     let count = files.len();
     let predicate = Predicate {
         board: board.clone(),
+        job,
         run: manifest.run_id,
         started: manifest.started,
         sealed: written(SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs()),
@@ -101,17 +103,42 @@ pub fn digests(place: &Path) -> Result<Vec<FileDigest>, DirectoryError> {
     Ok(files.collect())
 }
 
+/// The job that the run was ordered for.
+fn job(arguments: &Seal) -> Result<Option<Job>, String> {
+    let (Some(name), Some(scenario)) = (&arguments.job, &arguments.scenario_sha256) else {
+        return Ok(None);
+    };
+    let is_digest = |text: &str| {
+        let is_right = |b: u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
+        text.len() == 64 && text.bytes().all(is_right)
+    };
+    if !is_digest(scenario) {
+        let given = quoted(scenario);
+        return Err(format!(
+            "--scenario-sha256 {given}: a digest has 64 digits of 0 to 9 and a to f"
+        ));
+    }
+    Ok(Some(Job {
+        name: named("--job", "a job", name)?,
+        scenario_sha256: scenario.clone(),
+    }))
+}
+
 fn board(given: Option<&str>) -> Result<String, String> {
     let host = rustix::system::uname()
         .nodename()
         .to_string_lossy()
         .into_owned();
-    let name = given.unwrap_or(&host);
+    named("--board", "a board", given.unwrap_or(&host))
+}
+
+/// A name that no shell and no list takes for anything else.
+fn named(option: &str, what: &str, name: &str) -> Result<String, String> {
     let is_right = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     match !name.is_empty() && name.len() <= 64 && name.chars().all(is_right) {
         true => Ok(name.to_owned()),
         false => Err(format!(
-            "--board {}: a board's name has letters, digits, `.`, `_` and `-`, 64 at most",
+            "{option} {}: {what}'s name has letters, digits, `.`, `_` and `-`, 64 at most",
             quoted(name)
         )),
     }

@@ -6,6 +6,7 @@ mod kills;
 mod lab;
 mod own_controller;
 mod own_loop;
+mod planted;
 mod repetition;
 mod started;
 mod sweeps;
@@ -78,6 +79,7 @@ wakepath_test_program::program![
     own_loop::service::traced::TESTS,
     own_loop::service::within::TESTS,
     own_loop::versions::TESTS,
+    planted::TESTS,
     repetition::TESTS,
     repetition::devices::TESTS,
     sweeps::TESTS,

@@ -180,11 +180,17 @@ fn planned(arguments: &Run) -> Result<Planned, Box<dyn std::error::Error>> {
     if !is_name(&name) {
         return Err(format!("{word}: name the file with letters, digits, `.`, `_` and `-`").into());
     }
+    // A board that has the scenario itself is told its name, and seals that.
+    let ordered = match &scenario {
+        Scenario::Named(name) => name,
+        Scenario::Text(text) => text,
+    };
+    let sha256 = digest(ordered);
     // Whether a board has the CPUs is for that board to say.
     let read = wakepath_scenario::Scenario::parse(&text, word, &KnownCpus::first(1024))?;
     Ok(Planned {
         name,
-        sha256: digest(&text),
+        sha256,
         scenario,
         takes: read.estimated_run_ns() / 1_000_000_000 + 1,
     })

@@ -212,7 +212,10 @@ fn fetch(job: &str, sealed: bool) -> Vec<&str> {
 
 /// The run of a job on a board: each is another.
 fn made_up(job: usize, number: u32) -> MadeUp {
-    MadeUp::number(job as u64 * 100 + u64::from(number))
+    MadeUp {
+        cycles: MadeUp::PASSES,
+        ..MadeUp::number(job as u64 * 100 + u64::from(number))
+    }
 }
 
 /// A line of shell that adds what was fetched of a job, as a night's own would.

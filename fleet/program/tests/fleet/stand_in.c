@@ -1,19 +1,20 @@
 /* Stands in for wakepath on a board, to end in ways that a real run can't be told to. What it does stands in
  * $HOME/behaviour, a word and a number each: "sleep S", "bytes N" more in the run, "code N", "hang 1". What it leaves
- * is a real run, copied from $HOME/fixture/JOB where there is one, else from $HOME/fixture; a seal is made by the real
- * program, where $HOME/wakepath is one. */
+ * is a real run that began now, copied from $HOME/fixture/JOB where there is one, else from $HOME/fixture/code-CODE; a
+ * seal is made by the real program, where $HOME/wakepath is one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-static int copied(const char *name) {
+static int copied(const char *name, long code) {
     char from[512], to[512], piece[65536];
     size_t length;
     if (!getcwd(to, sizeof to)) return 0;
     snprintf(from, sizeof from, "%s/fixture/%s/%s", getenv("HOME"), strrchr(to, '/') + 1, name);
-    if (access(from, R_OK)) snprintf(from, sizeof from, "%s/fixture/%s", getenv("HOME"), name);
+    if (access(from, R_OK)) snprintf(from, sizeof from, "%s/fixture/code-%ld/%s", getenv("HOME"), code == 1 ? 0 : code, name);
     snprintf(to, sizeof to, "run/%s", name);
     FILE *source = fopen(from, "r"), *target = fopen(to, "w");
     if (!source || !target) return 0;
@@ -21,6 +22,32 @@ static int copied(const char *name) {
         if (fwrite(piece, 1, length, target) != length) return 0;
     fclose(source);
     return fclose(target) == 0;
+}
+
+/* The manifest of a run that begins now, with its digest. */
+static int begun_now(void) {
+    static char text[1 << 20];
+    char digest[65] = "";
+    time_t now = time(NULL);
+    FILE *manifest = fopen("run/manifest.json", "r+");
+    size_t length = manifest ? fread(text, 1, sizeof text - 1, manifest) : 0;
+    const char *end = ",\n  \"sha256\": \"";
+    const char *key = "\"started\": \"";
+    size_t seal = strlen(end) + 64 + strlen("\"\n}\n");
+    char *started = strstr(text, key);
+    if (length < seal || !started) return 0;
+    char kept = started[strlen(key) + 20];
+    strftime(started + strlen(key), 21, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+    started[strlen(key) + 20] = kept;
+    FILE *content = fopen("run/.content", "w");
+    if (!content || fwrite(text, 1, length - seal, content) != length - seal || fclose(content)) return 0;
+    FILE *summed = popen("sha256sum < run/.content", "r");
+    if (!summed || fread(digest, 1, 64, summed) != 64) return 0;
+    pclose(summed);
+    unlink("run/.content");
+    memcpy(text + length - seal + strlen(end), digest, 64);
+    rewind(manifest);
+    return fwrite(text, 1, length, manifest) == length && fclose(manifest) == 0;
 }
 
 int main(int count, char **words) {
@@ -43,7 +70,7 @@ int main(int count, char **words) {
     }
     if (hangs) for (;;) pause();
     mkdir("run", 0755);
-    if (!copied("manifest.json") || !copied("samples.parquet")) return puts("wakepath: no room"), 1;
+    if (!copied("manifest.json", code) || !copied("samples.parquet", code) || !begun_now()) return puts("wakepath: no room"), 1;
     if (bytes) {
         FILE *more = fopen("run/more", "w");
         unsigned long seed = getpid();

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use tempfile::TempDir;
+use wakepath_fleet_made_up::MadeUp;
 use wakepath_test_program::not_run;
 
 /// User numbers of the boards' accounts: no user of this machine's, as a rule.
@@ -212,10 +213,22 @@ fn board(here: &Path, kind: &Like, number: u32) -> String {
     let user = FIRST_USER + number;
     let home = here.join(format!("home{number}"));
     fs::create_dir_all(home.join("fixture")).unwrap();
-    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs/format-1");
-    for name in ["manifest.json", "samples.parquet"] {
-        fs::copy(format!("{fixture}/{name}"), home.join("fixture").join(name)).unwrap();
-        open_to_all(&home.join("fixture").join(name));
+    // Runs that end as their names say, since what came of one is judged by its files.
+    for (name, cycles, slower_by_ns) in [
+        ("code-0", MadeUp::PASSES, 0),
+        ("code-2", MadeUp::PASSES, 200_000),
+        ("code-3", 100, 0),
+    ] {
+        let run = home.join("fixture").join(name);
+        let made_up = MadeUp {
+            cycles,
+            slower_by_ns,
+            ..MadeUp::number(number.into())
+        };
+        made_up.write(&run);
+        for name in ["", "manifest.json", "samples.parquet"] {
+            open_to_all(&run.join(name));
+        }
     }
     fs::write(home.join("behaviour"), kind.behaviour).unwrap();
     for name in ["", "fixture", "behaviour"] {

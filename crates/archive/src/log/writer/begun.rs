@@ -77,6 +77,7 @@ impl LogWriter {
                 segments: BTreeSet::new(),
                 reserve,
                 state: State::Writing,
+                trouble: None,
             }),
             Err(error) => {
                 // Nothing was recorded: the directory is as it was, as far as that can be had.

@@ -65,7 +65,7 @@ fn what_else_ran(markup: &mut Markup, explanation: &Explanation) {
         let Some(found) = &condition.interference else {
             continue;
         };
-        for why in &condition.unproven_loads {
+        for why in &condition.doubts {
             let why = format!("{}, {}: {why}", condition.condition, condition.phase);
             markup.element("p", &[("class", &"remark")], why);
         }

@@ -6,7 +6,7 @@ use crate::terminal::tell;
 use crate::verbs::progress::assessed;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use wakepath_archive::{Ending, Run};
+use wakepath_archive::Run;
 use wakepath_assess::explanation::kept;
 use wakepath_experiments::{Guest, GuestRun, Repeated, findings, of_boards};
 use wakepath_machine::Facts;
@@ -48,7 +48,7 @@ pub(super) fn joined(directory: &Path) -> Result<Repeated, Failure> {
                     }
                 };
                 let is_its = run.manifest.scenario.name == experiment.scenario;
-                match run.manifest.ending == Ending::Complete {
+                match run.is_complete() {
                     true if is_its => rounds.push((experiment, guest, run)),
                     true => {}
                     false if is_its => {

@@ -13,7 +13,7 @@ use crate::verbs::run::changed;
 use crate::verbs::{Outcome, measured};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use wakepath_archive::{Ending, Run};
+use wakepath_archive::Run;
 use wakepath_directory::{Directory, Trust};
 use wakepath_experiments::{Experiment, Guest, of_boards, on_a_board};
 use wakepath_measure::{Interrupt, own_executable};
@@ -181,7 +181,7 @@ impl Order<'_> {
     /// Whether a whole round lies there. One of another length can't be joined with these.
     fn is_whole(&self, place: &Path) -> Result<bool, Failure> {
         let run = Run::open(place).ok();
-        let Some(run) = run.filter(|run| run.manifest.ending == Ending::Complete) else {
+        let Some(run) = run.filter(Run::is_complete) else {
             return Ok(false);
         };
         let its = &run.manifest.scenario;

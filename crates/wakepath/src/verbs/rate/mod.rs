@@ -17,7 +17,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::SystemTime;
 use terms::Terms;
-use wakepath_archive::{Ending, Run};
+use wakepath_archive::Run;
 use wakepath_assess::Assessment;
 use wakepath_measure::{Interrupt, own_executable};
 use wakepath_report::{Style, Table, number, words};
@@ -190,7 +190,8 @@ impl Order<'_> {
         parts: &mut Parts,
     ) -> Result<(Step, String), Failure> {
         let run = self.directory.join(format!("{rate}-hz"));
-        let known = Run::open(&run).ok().filter(came_to_its_end);
+        // A step that lacks something is no evidence, whatever it measured until then.
+        let known = Run::open(&run).ok().filter(Run::is_complete);
         if known.is_none() {
             set_aside(&run, &format!("{rate} Hz"), |count| {
                 self.directory.join(format!("cut-short-{count}-{rate}-hz"))
@@ -249,11 +250,6 @@ impl Order<'_> {
             None => format!("{rate} Hz was not measured: {error}").into(),
         })
     }
-}
-
-/// A step whose search was killed is no evidence, whatever it measured until then.
-fn came_to_its_end(run: &Run) -> bool {
-    !matches!(run.manifest.ending, Ending::Interrupted | Ending::CutShort)
 }
 
 fn text(answer: &Answer, style: Style) -> String {

@@ -15,7 +15,7 @@ use crate::terminal::OneLine;
 use crate::terminal::tell;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use wakepath_archive::{Manifest, Run};
+use wakepath_archive::{Manifest, Run, may_add};
 use wakepath_assess::explanation::kept;
 use wakepath_assess::{Assessment, BoundOrder, Bounds, BoundsError, Picture, Trial};
 use wakepath_directory::Directory;
@@ -38,7 +38,8 @@ pub fn run(arguments: &Report) -> Outcome {
         (Some(output), _) => output.clone(),
         (None, [only]) => {
             // It is said before the report is drawn.
-            Directory::to_write(only, measured::trust(arguments.trust_directory))?;
+            let place = Directory::to_write(only, measured::trust(arguments.trust_directory))?;
+            may_add(&place).map_err(|error| format!("{error} with --output"))?;
             only.join(NAME)
         }
         (None, _) => {

@@ -8,7 +8,7 @@ use crate::verbs::{given, measured, watch};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::SystemTime;
-use wakepath_archive::{Run, ThreadRecord};
+use wakepath_archive::{Run, ThreadRecord, may_add};
 use wakepath_directory::Directory;
 use wakepath_gpio::record::{PIN_NAME, PinRecord};
 use wakepath_gpio::{LineName, Order, StepOrder};
@@ -72,6 +72,7 @@ pub(super) fn drive(
     // Before anything is driven: what is found is kept in the run.
     let trust = measured::trust(arguments.trust_directory);
     let directory = Directory::to_write(run.directory(), trust)?;
+    may_add(&directory)?;
     let order = Order {
         reader: Preparation {
             policy: behind(policy),

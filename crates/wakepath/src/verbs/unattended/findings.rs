@@ -14,6 +14,7 @@ pub fn findings(
     assessment: &Assessment,
 ) -> BTreeMap<String, RoundFinding> {
     let mut found = BTreeMap::new();
+    let of_run = of_run(assessment);
     for segment in segments.iter().filter(|of| !of.traced) {
         let is_one = segment.threads.len() == 1;
         for thread in &segment.threads {
@@ -21,6 +22,10 @@ pub fn findings(
             let name = loop_name(&segment.condition, &segment.phase, own);
             let judged = threads.get(&(segment.segment, thread.thread));
             let of = |one: &&Judgement| judged.is_some_and(|of| of.condition == one.name);
+            if let Some(finding) = &of_run {
+                found.insert(name, finding.clone());
+                continue;
+            }
             match assessment.conditions.iter().find(of) {
                 None => {
                     let of = |one: &&NotMeasured| {
@@ -37,6 +42,15 @@ pub fn findings(
         }
     }
     found
+}
+
+/// What makes the whole round no evidence, and is no condition's own.
+fn of_run(assessment: &Assessment) -> Option<RoundFinding> {
+    let is_invalid = |one: &Judgement| one.outcome == Outcome::Invalid;
+    let is_own = assessment.conditions.iter().any(is_invalid);
+    let remark = assessment.remarks.first();
+    let why = remark.filter(|_| assessment.outcome == Outcome::Invalid && !is_own)?;
+    Some(RoundFinding::Invalid(why.clone()))
 }
 
 fn of_judgement(judgement: &Judgement) -> Option<RoundFinding> {

@@ -16,7 +16,7 @@ use plan::Plan;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
-use wakepath_archive::{Ending, Run, State};
+use wakepath_archive::{Run, Shortfall, State};
 use wakepath_assess::Assessment;
 use wakepath_directory::{Directory, Trust};
 use wakepath_measure::{Interrupt, own_executable};
@@ -265,11 +265,9 @@ impl Unattended<'_> {
 /// Whether it is a run that ended well. One whose command was killed while it put the run into its final
 /// form is put into it here: nothing of it is missing.
 fn is_whole(place: &Path, trust: Trust) -> bool {
-    let is_complete =
-        |run: &Run| run.manifest.ending == Ending::Complete && run.manifest.recovered.is_none();
     match Run::open(place) {
-        Ok(run) if *run.state() == State::Finished => is_complete(&run),
-        Ok(run) if *run.state() == State::NotFinished && is_complete(&run) => {
+        Ok(run) if *run.state() == State::Finished => run.is_complete(),
+        Ok(run) if run.shortfalls() == [Shortfall::NotFinished] => {
             Directory::to_write(place, trust)
                 .is_ok_and(|directory| wakepath_archive::finish_in(&directory).is_ok())
         }

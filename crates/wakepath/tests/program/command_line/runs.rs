@@ -1,7 +1,6 @@
-//! Runs at hand: listed, meant by number, by a part of the name or as the latest, and shown from
-//! what they keep of themselves.
+//! Runs at hand: listed, meant by number, by a part of the name or as the latest.
 
-use crate::started::{Finished, Place, Start, loop_cpu};
+use crate::started::{Finished, Place, Start};
 use serde_json::Value;
 use std::path::Path;
 
@@ -10,7 +9,7 @@ wakepath_test_program::tests![
     every_verb_takes_a_number_a_part_of_a_name_or_the_latest,
     a_run_under_way_is_neither_the_latest_nor_called_damaged,
     a_wrong_name_says_in_one_line_which_runs_there_are,
-    an_answer_is_shown_as_it_was_kept_and_never_as_it_was_changed,
+    a_run_that_is_not_as_it_was_written_is_listed_as_that,
 ];
 
 pub(super) const NAMES: [&str; 3] = [
@@ -50,8 +49,9 @@ fn runs_are_listed_the_latest_first() {
         .collect();
     assert_eq!(names, [NAMES[2], NAMES[1], NAMES[0]]);
     assert_eq!(json["runs"][0]["number"], 1);
-    // An older wakepath kept no answer.
-    assert_eq!(json["runs"][0]["verdict"], Value::Null);
+    let shown = ask_in(with_runs(), &["show", "1", "--json"]);
+    assert_eq!(json["runs"][0]["verdict"], shown.json()["outcome"]);
+    assert_eq!(json["runs"][0]["problem"], Value::Null);
     let listed = ask_in(listed.place, &["runs"]);
     listed.assert_code(0);
     let widest = listed.output.lines().map(wakepath_timeline::columns::width);
@@ -66,7 +66,7 @@ fn runs_are_listed_the_latest_first() {
     for part in [
         "1    trial-20260103T120000Z/step-1",
         "run small.toml",
-        "judges it",
+        "passed",
     ] {
         assert!(listed.output.contains(part), "{part}: {}", listed.output);
     }
@@ -216,37 +216,24 @@ fn a_wrong_name_says_in_one_line_which_runs_there_are() {
     );
 }
 
-fn an_answer_is_shown_as_it_was_kept_and_never_as_it_was_changed() {
-    let measured = Start::scenario(&format!(
-        "rate = \"500 Hz\"\nduration = \"400 ms\"\nwarm-up = \"100 ms\"\npolicies = [\"OTHER\"]\n\
-         cpu = {}\ncriterion = {{ miss-fraction = \"90 %\" }}\n",
-        loop_cpu()
-    ))
-    .finish();
-    measured.assert_code(0);
-    let run = &measured.directory;
-    let kept = run.join("answer.json");
-    let show = || {
-        let shown = Start::command(&["show"]).with(&[run]).finish();
-        shown.assert_code(0);
-        shown.output
-    };
-    let from_kept = show();
-    assert!(from_kept.starts_with("verdict: PASSED"), "{from_kept}");
-    let whole = std::fs::read_to_string(&kept).unwrap();
-    for (from, to) in [("passed", "failed"), ("\"exit_code\":0", "\"exit_code\":2")] {
-        let changed = whole.replacen(from, to, 1);
-        assert_ne!(changed, whole, "{from}");
-        std::fs::write(&kept, changed).unwrap();
-        assert_eq!(show(), from_kept);
-    }
-    std::fs::remove_file(&kept).unwrap();
-    assert_eq!(show(), from_kept);
-    // Kept for another manifest, it is nothing to this one.
-    std::fs::write(
-        &kept,
-        whole.replacen("manifest_sha256\":\"", "manifest_sha256\":\"0", 1),
-    )
-    .unwrap();
-    assert_eq!(show(), from_kept);
+fn a_run_that_is_not_as_it_was_written_is_listed_as_that() {
+    let place = with_runs();
+    let run = place.path().join("wakepath-runs").join(NAMES[1]);
+    let samples = run.join("samples.parquet");
+    let mut bytes = std::fs::read(&samples).unwrap();
+    bytes[100] ^= 1;
+    std::fs::write(&samples, bytes).unwrap();
+    let listed = ask_in(place, &["runs", "--json"]);
+    listed.assert_code(0);
+    let json = listed.json();
+    assert_eq!(json["runs"][1]["verdict"], "altered");
+    let problem = json["runs"][1]["problem"].as_str().unwrap();
+    assert!(problem.contains("samples.parquet"), "{problem}");
+    let listed = ask_in(listed.place, &["runs"]);
+    assert!(listed.output.contains("altered"), "{}", listed.output);
+    assert!(
+        listed.output.contains("samples.parquet"),
+        "{}",
+        listed.output
+    );
 }

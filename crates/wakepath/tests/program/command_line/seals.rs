@@ -8,6 +8,8 @@ use wakepath_test_program::not_run;
 
 wakepath_test_program::tests![
     a_sealed_run_is_verified_until_something_of_it_changes,
+    a_broken_seal_is_shown_by_every_verb_that_shows_the_run,
+    a_seal_names_the_job_that_the_run_was_ordered_for,
     what_can_not_be_sealed_is_one_line_and_nothing_is_written,
     an_agent_seals_for_a_protected_key,
     an_agent_seals_for_a_key_that_only_it_signs_with,
@@ -85,6 +87,70 @@ fn a_sealed_run_is_verified_until_something_of_it_changes() {
     ] {
         assert!(found.output.contains(line), "{line}: {}", found.output);
     }
+}
+
+fn a_broken_seal_is_shown_by_every_verb_that_shows_the_run() {
+    let place = Place::new();
+    let run = prepared(&place, "ed25519", "");
+    seal(&place, &run).assert_code(0);
+    // A file more would break it.
+    let report = Start::command(&["report"]).with(&[&run]).finish();
+    report.assert_refused(1, &["is sealed", "--output"]);
+    verify(&place, &run, &[]).assert_code(0);
+    fs::write(run.join("answer.json"), "{}").unwrap();
+    for words in [
+        &["show"][..],
+        &["show", "--json"],
+        &["show", "--details"],
+        &["report", "--output", "page.html"],
+        &["explain"],
+        &["export", "--format", "csv"],
+        &["export", "--format", "json"],
+        &["bound"],
+        &["fly"],
+        &["tiers"],
+        &["doctor", "--against"],
+    ] {
+        let shown = Start::command(words).with(&[&run]).finish();
+        assert_eq!(shown.code(), Some(1), "{words:?}: {}", shown.said());
+        for part in ["its seal is broken", "added: answer.json"] {
+            assert!(
+                shown.complaints.contains(part),
+                "{words:?}: {}",
+                shown.said()
+            );
+        }
+        assert!(!shown.output.contains("PASSED"), "{}", shown.said());
+    }
+    let compared = Start::command(&["compare"]).with(&[&run, &run]).finish();
+    assert!(
+        compared.complaints.contains("its seal is broken"),
+        "{}",
+        compared.said()
+    );
+    let listed = Start::command_in(place, &["runs"]).finish();
+    assert!(listed.output.contains("seal broken"), "{}", listed.said());
+}
+
+fn a_seal_names_the_job_that_the_run_was_ordered_for() {
+    let place = Place::new();
+    let run = prepared(&place, "ed25519", "");
+    let words = ["seal", "--board", "pi5-1", "--job", "night-1", "--key"];
+    let with = |digest: &str| {
+        Start::command(&words)
+            .with(&[&place.path().join("key"), &run])
+            .with(&["--scenario-sha256", digest])
+            .finish()
+    };
+    with("5").assert_refused(1, &["a digest has 64 digits"]);
+    let digest = "5".repeat(64);
+    with(&digest).assert_code(0);
+    let seal = fs::read_to_string(run.join("seal.dsse.json")).unwrap();
+    let found = wakepath_evidence::Envelope::from_bytes(seal.as_bytes()).unwrap();
+    let statement = String::from_utf8(found.payload).unwrap();
+    let job = format!(r#""job":{{"name":"night-1","scenarioSha256":"{digest}"}}"#);
+    assert!(statement.contains(&job), "{statement}");
+    verify(&place, &run, &[]).assert_code(0);
 }
 
 fn what_can_not_be_sealed_is_one_line_and_nothing_is_written() {

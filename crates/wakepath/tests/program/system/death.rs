@@ -1,7 +1,7 @@
 //! Somebody is killed in mid-run. Nobody of ours stays, what was recorded is there, and no verdict
 //! passes for a run that isn't whole.
 
-use crate::started::{Finished, Role, Running, Start, ask, kill, loop_cpu};
+use crate::started::{Finished, Role, Running, Start, ask, kill, loop_cpu, not_run};
 use crate::system::recording::{condition_in, reasons};
 use rustix::process::Signal;
 use std::time::Duration;
@@ -10,6 +10,8 @@ use wakepath_rt::clock;
 
 wakepath_test_program::tests![
     a_killed_loop_makes_its_condition_invalid_and_the_run_goes_on,
+    a_loop_killed_while_it_is_traced_keeps_the_run_from_passing_and_is_named,
+    a_loop_whose_policy_is_changed_while_it_is_measured_is_invalid,
     a_killed_recorder_ends_the_run_with_one_line_and_leaves_a_readable_log,
     a_killed_command_takes_loop_and_loads_with_it_and_the_recorder_writes_the_rest,
     a_killed_load_supervisor_takes_the_loads_with_it_and_makes_the_phase_invalid,
@@ -124,6 +126,52 @@ fn a_killed_loop_makes_its_condition_invalid_and_the_run_goes_on() {
         assert_not_passed(&finished, "died");
         assert_it_can_be_recovered(&finished);
     }
+}
+
+fn a_loop_killed_while_it_is_traced_keeps_the_run_from_passing_and_is_named() {
+    let text = format!("{}trace = {{}}\n", scenario(IDLE));
+    let running = Start::scenario(&text).start();
+    // The second segment is the traced one.
+    running.wait_until_recorded(0, 10);
+    if wakepath_archive::Run::open(running.directory())
+        .is_ok_and(|run| run.manifest.tracing.is_none())
+    {
+        not_run("a death in a traced segment", "nothing may be traced here");
+    }
+    running.wait_until_recorded(1, 200);
+    kill(running.the(Role::Loop), Signal::KILL);
+    let finished = running.finish();
+    finished.assert_code(1);
+    assert!(
+        finished.json().to_string().contains("process died"),
+        "{}",
+        finished.said()
+    );
+    for words in [&["show", "--details"][..], &["explain"]] {
+        let shown = Start::command(words).with(&[&finished.directory]).finish();
+        assert!(
+            shown.output.contains("process died"),
+            "{words:?}: {}",
+            shown.said()
+        );
+    }
+    let page = std::fs::read_to_string(finished.directory.join("report.html")).unwrap();
+    assert!(page.contains("process died"));
+    assert_not_passed(&finished, "INVALID");
+}
+
+fn a_loop_whose_policy_is_changed_while_it_is_measured_is_invalid() {
+    let running = in_mid_run(IDLE);
+    let process = running.the(Role::Loop);
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
+    for thread in threads {
+        let thread = thread.unwrap().file_name().into_string().unwrap();
+        let batch = wakepath_timeline::Policy::Batch { nice: 0 };
+        wakepath_rt::attributes::set(thread.parse().unwrap(), batch).unwrap();
+    }
+    let finished = running.finish();
+    finished.assert_code(1);
+    assert_not_passed(&finished, "policy was changed");
 }
 
 fn a_killed_recorder_ends_the_run_with_one_line_and_leaves_a_readable_log() {

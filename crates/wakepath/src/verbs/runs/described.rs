@@ -1,49 +1,7 @@
-//! The answer that is kept beside a run, so that showing and listing it read no samples.
+//! A run in a few words, for a list of many.
 
 use crate::beginning::without_parts;
-use crate::command_line::VERSION;
 use crate::usage::quoted;
-use std::path::Path;
-use wakepath_archive::{MANIFEST_NAME, Run, State, sha256_of_file};
-use wakepath_directory::Directory;
-use wakepath_report::{Answer, KeptAnswer};
-
-/// Keeps it beside a whole run. What can't be kept is judged again when it is asked for.
-pub fn keep(directory: &Directory, run: &Run, answer: &Answer, machine: &[(String, String)]) {
-    let is_whole = *run.state() == State::Finished && run.check().is_ok_and(|of| of.is_empty());
-    let Some(digest) = is_whole.then(|| digest(run.directory())).flatten() else {
-        return;
-    };
-    let kept = KeptAnswer {
-        wakepath: VERSION.into(),
-        manifest_sha256: digest,
-        started: run.manifest.started.clone(),
-        what: what(&run.manifest.command, &run.manifest.scenario.name),
-        machine: in_short(machine),
-        answer: answer.clone(),
-    };
-    let _ = directory.put(KeptAnswer::FILE_NAME, &kept.to_bytes());
-}
-
-/// The answer to an open run, whose files were compared with their digests when it was opened.
-pub fn of(run: &Run) -> Option<Answer> {
-    if *run.state() != State::Finished {
-        return None;
-    }
-    let kept = in_directory(run.directory())?;
-    let holds = kept.wakepath == VERSION && Some(kept.manifest_sha256) == digest(run.directory());
-    holds.then_some(kept.answer)
-}
-
-/// What lies in a run's directory, whether or not it still holds.
-pub fn in_directory(directory: &Path) -> Option<KeptAnswer> {
-    let directory = Directory::to_read(directory).ok()?;
-    KeptAnswer::from_bytes(&directory.read(KeptAnswer::FILE_NAME).ok()??)
-}
-
-fn digest(directory: &Path) -> Option<String> {
-    sha256_of_file(&directory.join(MANIFEST_NAME)).ok()
-}
 
 /// The command as it was typed, without the program, where the run was to lie and what one command says to
 /// another that it starts.
