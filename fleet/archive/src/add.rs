@@ -332,7 +332,7 @@ fn conditions_of(assessment: &Assessment) -> Vec<ConditionRow> {
         let at = |parts| {
             let quantiles = &scheduled?.quantiles;
             let found = quantiles.iter().find(|q| q.parts_per_million == parts)?;
-            Some(found.value)
+            found.value
         };
         ConditionRow {
             phase: judgement.name.phase.clone(),

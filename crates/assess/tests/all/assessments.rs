@@ -129,7 +129,8 @@ fn what_goes_wrong_while_it_is_traced_keeps_a_run_from_passing_and_is_named() {
         assessed(&segments, Ending::Complete)
     };
     assert_eq!(traced(|_| ()).outcome, Outcome::Passed);
-    let wrong: [(fn(&mut Segment), &str); 4] = [
+    type Change = fn(&mut Segment);
+    let wrong: [(Change, &str); 4] = [
         (
             |of| of.load_works = false,
             "the load cpu did not prove its work: no rounds were done",

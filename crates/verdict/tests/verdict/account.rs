@@ -316,7 +316,6 @@ proptest! {
             beyond: history[0].beyond + 1,
             warm_up: history[0].warm_up.min(fates.len() as u64),
             fates,
-            ..history[0].clone()
         };
         let samples: Vec<Sample> = history.samples().into_iter().flatten().collect();
         let criterion = wakepath_scenario::Criterion {

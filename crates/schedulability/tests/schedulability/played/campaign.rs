@@ -283,13 +283,10 @@ fn cell(queue: Queue, features: [Feature; 2], sets: u64, manners: u64) -> Counts
             .map(|chain| end_to_end(&set.tasks, &analysis, chain))
             .collect();
         let Ok(chains) = chains else { continue };
-        let told = analysis.tasks.iter();
-        if !told
-            .map(|task| {
-                task.schedulable || task.bound.response_ns.is_some() || task.tardiness_ns.is_some()
-            })
-            .any(|told| told)
-        {
+        let mut bounded = analysis.tasks.iter();
+        if !bounded.any(|task| {
+            task.schedulable || task.bound.response_ns.is_some() || task.tardiness_ns.is_some()
+        }) {
             continue;
         }
         counts.sets += 1;
