@@ -95,7 +95,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "alone", about: "tests that need the machine's memory for themselves", place: Alone, limit: minutes(10), run: suites::alone },
     Stage { name: "peer", about: "wakepath beside cyclictest, in short", place: Alone, limit: minutes(5), run: peer::smoke },
     Stage { name: "kills", about: "some 350 kills of processes of runs, watches and tunings, counted", place: Deep, limit: minutes(60), run: suites::kills },
-    Stage { name: "planted", about: "thousands of runs with one trouble planted in any segment, files limited to 60 sizes: none passes, counted", place: Deep, limit: minutes(30), run: suites::planted },
+    Stage { name: "planted", about: "thousands of runs with one trouble planted in any segment, and disks of 60 sizes: none passes, counted", place: Deep, limit: minutes(30), run: suites::planted },
     Stage { name: "languages", about: "loops in Rust, C++ and Python at once for ten minutes, one killed, one stopped; samples counted", place: Deep, limit: minutes(15), run: suites::languages },
     Stage { name: "ethercat", about: "process data exchanged at 1 kHz for ten minutes, each exchange accounted for", place: Deep, limit: minutes(15), run: suites::ethercat },
     Stage { name: "experiments", about: "each published experiment in its short form, on this machine", place: Deep, limit: minutes(60), run: suites::experiments },

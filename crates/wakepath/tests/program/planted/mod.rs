@@ -8,7 +8,7 @@ mod made_up;
 
 use crate::started::{Finished, Place, Start};
 use faults::{Trouble, plant};
-use limited::no_run_whose_file_reached_a_limit_passes_at_any_of_sixty_sizes;
+use limited::no_run_on_a_disk_that_filled_passes_at_any_of_sixty_sizes;
 use made_up::MadeUp;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,7 +21,7 @@ wakepath_test_program::tests![
     no_run_with_a_planted_trouble_passes,
     every_way_to_show_a_run_says_the_same;
     no_run_of_thousands_with_a_planted_trouble_passes,
-    no_run_whose_file_reached_a_limit_passes_at_any_of_sixty_sizes,
+    no_run_on_a_disk_that_filled_passes_at_any_of_sixty_sizes,
 ];
 
 /// Numbers that look random and are the same each time.
