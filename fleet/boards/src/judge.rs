@@ -150,10 +150,7 @@ mod tests {
         let account = |outcome| (outcome, Some("as the board says".to_owned()));
         let shows = |outcome| Ok((outcome, None));
         let of = |said, run| held_against(account(said), run).0;
-        assert_eq!(
-            of(Outcome::Passed, shows(Outcome::Passed)),
-            Outcome::Passed
-        );
+        assert_eq!(of(Outcome::Passed, shows(Outcome::Passed)), Outcome::Passed);
         for (said, shown, is) in [
             (Outcome::Passed, Outcome::Failed, Outcome::Failed),
             (Outcome::Passed, Outcome::Undecided, Outcome::Undecided),

@@ -61,10 +61,7 @@ mod tests {
     fn a_run_is_what_its_files_show() {
         assert_eq!(shown(MadeUp::PASSES, 0, |_| ()), Ok(Outcome::Passed));
         assert_eq!(shown(100, 0, |_| ()), Ok(Outcome::Undecided));
-        assert_eq!(
-            shown(MadeUp::PASSES, 200_000, |_| ()),
-            Ok(Outcome::Failed)
-        );
+        assert_eq!(shown(MadeUp::PASSES, 200_000, |_| ()), Ok(Outcome::Failed));
         let why = shown(MadeUp::PASSES, 0, |run| {
             std::fs::write(run.join("more"), "").unwrap();
         });

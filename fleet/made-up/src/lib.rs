@@ -67,7 +67,7 @@ pub struct MadeUp {
 
 impl MadeUp {
     /// So many judged due times pass: fewer are too little evidence for this criterion.
-    pub const PASSES: u64 = 6_000;
+    pub const PASSES: u64 = 60_000;
 
     /// The run of a number: 1000 judged due times on one thread.
     pub fn number(number: u64) -> Self {

@@ -71,19 +71,19 @@ fn a_run_that_is_not_as_it_was_sealed_is_refused_whether_or_not_anybody_is_trust
     let spoilt: [(Spoil, &str); 4] = [
         (
             |run| std::fs::write(run.join("report.html"), "nicer").unwrap(),
-            "its seal: changed: report.html",
+            "its seal is broken: changed: report.html",
         ),
         (
             |run| std::fs::remove_file(run.join("report.html")).unwrap(),
-            "its seal: missing: report.html",
+            "its seal is broken: missing: report.html",
         ),
         (
             |run| std::fs::write(run.join("more"), "").unwrap(),
-            "its seal: added: more",
+            "its seal is broken: added: more",
         ),
         (
             |run| std::fs::write(run.join("seal.dsse.json"), "{}").unwrap(),
-            "its seal: ",
+            "its seal",
         ),
     ];
     for (number, (spoil, expected)) in spoilt.into_iter().enumerate() {
@@ -96,7 +96,6 @@ fn a_run_that_is_not_as_it_was_sealed_is_refused_whether_or_not_anybody_is_trust
             let said = add(&store, &run, &board(), &terms).unwrap_err();
             let said = said.to_string();
             assert!(said.contains(expected), "{said}");
-            assert!(said.contains("nothing was added"), "{said}");
             assert_eq!(scratch.files(), before);
         }
     }

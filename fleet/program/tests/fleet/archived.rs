@@ -103,7 +103,9 @@ fn runs_whose_seals_are_not_trusted_count_nowhere_and_say_why() {
         "{text}"
     );
     assert!(
-        text.contains("its seal: added: report.html: there, and not sealed; nothing was added"),
+        text.contains(
+            "2026-00000003: its seal is broken: added: report.html: there, and not sealed"
+        ),
         "{text}"
     );
     assert!(

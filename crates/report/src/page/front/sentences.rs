@@ -176,8 +176,8 @@ fn recommended(found: &Recommendation, policies: usize) -> [String; 2] {
             counted(found.open, "other is", "others are")
         ),
         (_, among) if found.equivalent + 1 == among => format!(
-            "Run this loop under {}: the run can't tell it from the other policies that hold on this \
-             machine ({among} in all), and it is the usual one.",
+            "Run this loop under {}: {among} policies hold on this machine, this run can't distinguish \
+             them, and it is the usual one.",
             found.policy
         ),
         (_, among) => format!(

@@ -40,8 +40,8 @@ fn the_first_page_says_it_all_and_the_chapters_are_folded() {
     for part in [
         "for <b>Arm</b>\" & co · by An engineer",
         "Loop of the arm: PASSED",
-        "Run this loop under FIFO 50: of the 2 policies that hold on this machine it leaves the \
-         most room.",
+        "Run this loop under FIFO 50: 2 policies hold on this machine, this run can't distinguish \
+         them, and it is the usual one.",
         "Of 2990 due times, it missed nothing",
         "due every 1 ms",
         "3 November 2026, 10:15 UTC; 2990 due times of each policy in each phase",

@@ -2,11 +2,13 @@
 //! untraced, in the warm-up or after it. None passes, each is named wherever the run is shown, and every way to
 //! show a run says the same. The stage `planted` of `./test --deep` makes thousands and reports the counts.
 
+mod damaged;
 mod faults;
 mod limited;
 mod made_up;
 
 use crate::started::{Finished, Place, Start};
+use damaged::{no_damage_makes_a_run_pass, none_of_twelve_thousand_damaged_runs_passes};
 use faults::{Trouble, plant};
 use limited::no_run_on_a_disk_that_filled_passes_at_any_of_sixty_sizes;
 use made_up::MadeUp;
@@ -19,8 +21,10 @@ use wakepath_verdict::Outcome;
 
 wakepath_test_program::tests![
     no_run_with_a_planted_trouble_passes,
-    every_way_to_show_a_run_says_the_same;
+    every_way_to_show_a_run_says_the_same,
+    no_damage_makes_a_run_pass;
     no_run_of_thousands_with_a_planted_trouble_passes,
+    none_of_twelve_thousand_damaged_runs_passes,
     no_run_on_a_disk_that_filled_passes_at_any_of_sixty_sizes,
 ];
 
