@@ -1,6 +1,7 @@
 //! One file for each verb of the command. A verb returns its exit code, or an error that is one
 //! line saying what is wrong, where, and what would be right.
 
+mod answers;
 mod aside;
 pub mod bound;
 mod changed;

@@ -3,13 +3,12 @@
 mod described;
 
 use super::progress::Progress;
-use super::{Outcome, print_result};
+use super::{Outcome, answers, print_result};
 use crate::command_line::Runs;
 use crate::runs::{self, Found};
 use serde::Serialize;
 use std::process::ExitCode;
 use wakepath_archive::{ArchiveError, Run};
-use wakepath_assess::Assessment;
 use wakepath_report::{Cell, Style, Table, words};
 use wakepath_timeline::columns::cut;
 use wakepath_timeline::one_line;
@@ -107,10 +106,10 @@ fn listed(number: usize, found: &Found) -> Listed {
         what: Some(described::what(&manifest.command, &manifest.scenario.name)),
         ..shown
     };
-    match Assessment::of(&run) {
-        Ok(judged) => Listed {
-            verdict: Some(judged.outcome.to_string()),
-            machine: Some(described::in_short(&judged.machine)),
+    match answers::of(&run) {
+        Ok(known) => Listed {
+            verdict: Some(known.answer.outcome),
+            machine: Some(described::in_short(&known.machine)),
             ..shown
         },
         Err(error) => {

@@ -2,13 +2,12 @@
 //! was measured for.
 
 use super::progress::assessed;
-use super::{Outcome, opened, print_result};
+use super::{Outcome, answers, opened, print_result};
 use crate::command_line::Show;
 use crate::runs;
 use crate::terminal::OneLine;
 use std::path::Path;
 use std::process::ExitCode;
-use wakepath_assess::explanation;
 use wakepath_report::{Answer, Shown, Style, ToText, to_json};
 
 /// Reads and judges.
@@ -18,14 +17,15 @@ pub fn run(arguments: &Show) -> Outcome {
         return super::service::show(&directory, arguments);
     }
     let run = opened(&directory, arguments.json)?;
+    if !arguments.json && !arguments.details {
+        let answer = answers::of(&run)?.answer;
+        print_result(false, &text(&answer, &directory))?;
+        return Ok(ExitCode::from(answer.exit_code));
+    }
     let (assessment, _) = assessed(&run, false)?;
-    let text = match (arguments.json, arguments.details) {
-        (true, _) => to_json(&assessment),
-        (_, true) => assessment.to_text(Style::of_stdout()),
-        _ => text(
-            &Answer::of(&assessment, explanation::kept(run.directory())?.as_ref()),
-            &directory,
-        ),
+    let text = match arguments.json {
+        true => to_json(&assessment),
+        false => assessment.to_text(Style::of_stdout()),
     };
     print_result(arguments.json, &text)?;
     Ok(ExitCode::from(assessment.exit_code()))

@@ -28,7 +28,7 @@ fn scenario(load: &str) -> String {
     format!(
         "rate = \"200 Hz\"\ncycles = 800\nwarm-up = \"100 ms\"\npolicies = [\"OTHER\"]\ncpu = {}\n\
          phases = [{{ name = \"phase\", loads = [{load}] }}]\n\
-         criterion = {{ miss-fraction = \"90 %\" }}\n",
+         criterion = {{ miss-fraction = \"99.9999 %\" }}\n",
         loop_cpu()
     )
 }

@@ -98,7 +98,7 @@ impl Terminal {
             "name = \"test\"\nrate = \"250 Hz\"\nduration = \"{duration}\"\nwarm-up = \"200 ms\"\n\
              policies = [\"OTHER\", \"OTHER nice 5\"]\ncpu = {}\n\
              phases = [{{ name = \"idle\" }}, {{ name = \"cpu\", loads = [\"cpu\"] }}]\n\
-             criterion = {{ miss-fraction = \"90 %\" }}\n",
+             criterion = {{ miss-fraction = \"99.9999 %\" }}\n",
             loop_cpu()
         );
         std::fs::write(self.place.path().join("scenario.toml"), scenario).unwrap();
@@ -243,7 +243,7 @@ fn the_view_fits_80_and_120_columns_with_every_policy_whole_and_goes_without_a_t
         "name = \"test\"\nduration = \"4 s\"\nwarm-up = \"100 ms\"\n\
          policies = [\"OTHER nice 19\", \"BATCH nice 19\", \"OTHER\"]\n\
          phases = [{{ name = \"idle\" }}, {{ name = \"processor\", loads = [\"cpu\"] }}]\n\
-         criterion = {{ miss-fraction = \"90 %\" }}\n{tasks}"
+         criterion = {{ miss-fraction = \"99.9999 %\" }}\n{tasks}"
     );
     std::fs::write(place.path().join("scenario.toml"), scenario).unwrap();
     let words = ["run", "scenario.toml", "--directory", "run"];

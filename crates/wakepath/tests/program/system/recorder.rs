@@ -15,7 +15,7 @@ wakepath_test_program::tests![
 fn recorder_stopped_for(seconds: u64, duration: &str) -> Finished {
     let running = Start::scenario(&format!(
         "rate = \"1600 Hz\"\nduration = \"{duration}\"\nwarm-up = \"100 ms\"\npolicies = [\"FIFO 50\"]\n\
-         cpu = {}\ncriterion = {{ miss-fraction = \"99 %\" }}\n",
+         cpu = {}\ncriterion = {{ miss-fraction = \"99.9999 %\" }}\n",
         loop_cpu()
     ))
     .start();

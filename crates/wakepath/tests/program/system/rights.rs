@@ -202,7 +202,7 @@ fn loads_have_no_capability_and_a_controller_the_one_that_locks_its_memory() {
              policies = [\"FIFO 10\"]\ncpu = {}\n\
              work = {{ kind = \"library\", library = \"{}\", trajectory = \"hover\" }}\n\
              phases = [{{ name = \"phase\", loads = [{{ kind = \"command\", command = [\"{}\"] }}, \"cpu\"] }}]\n\
-             criterion = {{ miss-fraction = \"90 %\" }}\n",
+             criterion = {{ miss-fraction = \"99.9999 %\" }}\n",
             loop_cpu(),
             library.display(),
             load.display(),

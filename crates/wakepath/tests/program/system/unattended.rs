@@ -19,7 +19,7 @@ const ROUNDS: u64 = 4;
 fn scenario(place: &Place) {
     let text = format!(
         "name = \"test\"\nrate = \"100 Hz\"\ncycles = 60\nwarm-up = \"50 ms\"\n\
-         policies = [\"OTHER\", \"OTHER nice 5\"]\ncpu = {}\ncriterion = {{ miss-fraction = \"90 %\" }}\n",
+         policies = [\"OTHER\", \"OTHER nice 5\"]\ncpu = {}\ncriterion = {{ miss-fraction = \"99.9999 %\" }}\n",
         loop_cpu()
     );
     std::fs::write(place.path().join("scenario.toml"), text).unwrap();

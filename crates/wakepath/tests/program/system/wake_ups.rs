@@ -14,7 +14,7 @@ wakepath_test_program::tests![
 fn scenario(policy: &str, more: &str) -> String {
     format!(
         "rate = \"500 Hz\"\nduration = \"1 s\"\nwarm-up = \"200 ms\"\npolicies = [\"{policy}\"]\n\
-         cpu = {}\ncriterion = {{ miss-fraction = \"90 %\" }}\n{more}\n",
+         cpu = {}\ncriterion = {{ miss-fraction = \"99.9999 %\" }}\n{more}\n",
         loop_cpu()
     )
 }
@@ -114,7 +114,7 @@ fn the_recorder_keeps_up_with_forty_thousand_samples_a_second() {
     needs_real_time("four threads at 10 kHz");
     let finished = Start::scenario(&format!(
         "rate = \"10 kHz\"\nduration = \"3 s\"\nwarm-up = \"100 ms\"\npolicies = [\"FIFO 50\"]\n\
-         threads = 4\ncpu = {}\ncriterion = {{ miss-fraction = \"90 %\" }}\n",
+         threads = 4\ncpu = {}\ncriterion = {{ miss-fraction = \"99.9999 %\" }}\n",
         loop_cpu()
     ))
     .finish();

@@ -14,7 +14,7 @@ fn no_verb_prints_a_line_that_80_columns_can_t_hold() {
         "name = \"a-name-that-is-rather-long-for-a-loop\"\nrate = \"250 Hz\"\nduration = \"1 s\"\n\
          warm-up = \"100 ms\"\npolicies = [\"OTHER nice 19\", \"OTHER\"]\ncpu = {}\n\
          phases = [{{ name = \"idle\" }}, {{ name = \"processor-and-more\", loads = [\"cpu\"] }}]\n\
-         criterion = {{ miss-fraction = \"90 %\" }}\n",
+         criterion = {{ miss-fraction = \"99.9999 %\" }}\n",
         loop_cpu()
     );
     let file = "a-file-with-a-name-that-is-rather-long-for-a-scenario-of-a-loop.toml";
