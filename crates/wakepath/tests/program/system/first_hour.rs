@@ -239,11 +239,19 @@ impl Newcomer {
         );
     }
 
+    /// But for the cache, which holds answers and nothing else.
     fn assert_home_is_empty(&self) {
-        let left: Vec<_> = std::fs::read_dir(self.path().join("home"))
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name())
-            .collect();
-        assert!(left.is_empty(), "left in the home: {left:?}");
+        let names = |path: &str| -> Vec<String> {
+            let entries = std::fs::read_dir(self.path().join("home").join(path)).unwrap();
+            let name = |entry: std::fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+            entries.map(|entry| name(entry.unwrap())).collect()
+        };
+        assert_eq!(names(""), [".cache"], "left in the home");
+        assert_eq!(names(".cache"), ["wakepath"]);
+        assert_eq!(names(".cache/wakepath"), ["answers"]);
+        let is_digest =
+            |name: &String| name.len() == 64 && name.bytes().all(|b| b.is_ascii_hexdigit());
+        let answers = names(".cache/wakepath/answers");
+        assert!(answers.iter().all(is_digest), "{answers:?}");
     }
 }
