@@ -289,9 +289,11 @@ pub struct Export {
                         (results.json), jitterdebugger-raw (samples.raw), jitterdebugger-text, perf \
                         (perf.data of `perf record -e sched:sched_waking -e sched:sched_switch -a`), csv (a \
                         table with a line for each cycle, such as `wakepath export --format csv` writes), \
-                        ftrace (the kernel's file trace), trace-cmd (trace.dat), ros2 (the directory of \
-                        `ros2 trace`), ros2-control (`ros2 topic echo \
-                        /controller_manager/statistics/full`).\n\n\
+                        ftrace (the kernel's file trace, or text of trace-cmd report, perf script or \
+                        systrace), timerlat-tracer, osnoise-tracer, hwlat-tracer and wakeup-tracer (their \
+                        text), trace-cmd (trace.dat), perf-sched (text of `perf sched timehist`), lttng \
+                        (the directory of a kernel trace), ros2 (the directory of `ros2 trace`), \
+                        ros2-control (`ros2 topic echo /controller_manager/statistics/full`).\n\n\
                         Exit codes: 0 imported, 1 error.\n\nExamples:\n  \
                         wakepath import result.json --directory monday\n  \
                         wakepath import hist.txt.gz --period 1ms --policy 'FIFO 80' --directory monday\n  \
