@@ -281,7 +281,10 @@ mod tests {
                 .ends_with("that passed so far, and 3 others are not decided.")
         );
         (found.among, found.equivalent) = (5, 4);
-        assert!(recommended(&found, 8)[0].ends_with("(5 in all), and it is the usual one."));
+        assert!(
+            recommended(&found, 8)[0]
+                .ends_with("5 policies hold on this machine, this run can't distinguish them, and it is the usual one.")
+        );
         found.margin.head_room = -1.0;
         found.margin.miss_fraction = 0.001;
         assert_eq!(
