@@ -5,7 +5,7 @@
 //! Two kinds of names make it safe. **Objects** are files named by the SHA-256 of their bytes: who
 //! writes one twice writes the same. **Records** are named by the run; one is made in a single step that
 //! fails where it is there already, and only it makes a run visible, after all its objects are on the
-//! disk. The layout is described in `docs/guide/fleet-archive.md`.
+//! disk. The layout is described in `docs/advanced/fleet-archive.md`.
 
 mod add;
 mod catalogue;

@@ -77,9 +77,9 @@ fn archive(
     for file in [
         "LICENSE-MIT",
         "LICENSE-APACHE",
-        "docs/guide/fleet.md",
-        "docs/guide/fleet-archive.md",
-        "docs/guide/evidence-seal.md",
+        "docs/advanced/fleet.md",
+        "docs/advanced/fleet-archive.md",
+        "docs/advanced/evidence-seal.md",
     ] {
         let file = root.join(file);
         let to = documents.join(file.file_name().unwrap_or_default());

@@ -20,7 +20,12 @@ pub fn page(name: &str) -> String {
 /// Every page that people write, by its path in the repository.
 pub fn pages() -> Vec<String> {
     let mut found = vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned()];
-    for folder in ["docs/guide", "docs/concepts", "docs/experiments"] {
+    for folder in [
+        "docs/guide",
+        "docs/advanced",
+        "docs/concepts",
+        "docs/experiments",
+    ] {
         let entries = std::fs::read_dir(root().join(folder)).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let pages = names.filter(|name| name.ends_with(".md"));
