@@ -1,7 +1,8 @@
-//! Compiles what the emulator loads (`plugin/plugin.rs`) into a library of its own, once for each
-//! version of the emulator's interface. It needs neither Rust's library nor a C one, so whatever
-//! wakepath is compiled for can have it; where no linker makes one, wakepath goes without and says so
-//! when it is asked for a window.
+//! Compiles the emulator's plugin (`plugin/plugin.rs`) once for each version of the plugin
+//! interface.
+//!
+//! The plugin needs neither Rust's nor a C library, so it compiles for every target of wakepath.
+//! Without a linker for the target wakepath is built without it, and `lab window` reports that.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -41,23 +41,23 @@ pub struct Size {
     pub ways: u64,
 }
 
-/// What a core is taken for. Costs in quarters of a cycle.
+/// The modelled core. Costs are in quarters of a cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Parameters {
-    /// What each class costs besides the slot of one quarter; the first is nothing.
+    /// Cost of each instruction class in addition to its slot of one quarter; the first is zero.
     pub extra: [u64; 6],
-    /// What an access waits that the second level answers, the third, memory.
+    /// Wait of an access answered by the second level, the third, or memory.
     pub wait: [u64; BELOW],
     /// A line of a string instruction that is in a cache.
     pub line_near: u64,
-    /// A line that goes to or comes from memory, one behind the other.
+    /// Cost of each line of a sequence read from or written to memory.
     pub line_memory: u64,
     /// The caches: of code, of data, the second, the third.
     pub caches: [Size; CACHES],
 }
 
 impl Parameters {
-    /// As they are told to the plugin.
+    /// Encodes them for the plugin.
     pub fn words(&self) -> [u64; WORDS] {
         let mut words = [0; WORDS];
         let sizes = self.caches.iter().flat_map(|size| [size.lines, size.ways]);
@@ -70,7 +70,7 @@ impl Parameters {
         words
     }
 
-    /// What was told.
+    /// Decodes them in the plugin.
     pub fn of_words(words: &[u64; WORDS]) -> Self {
         let size = |cache: usize| Size {
             lines: words[11 + 2 * cache],
@@ -85,7 +85,8 @@ impl Parameters {
         }
     }
 
-    /// What an instruction costs by itself: one that repeats itself by its lines alone.
+    /// Cost of an instruction without its accesses. A repeated string instruction costs only its
+    /// lines.
     pub fn of_class(&self, class: Class) -> u64 {
         1 + self.extra[class as usize]
     }
@@ -119,7 +120,7 @@ impl<'a> Cache<'a> {
     }
 }
 
-/// What was spent, in quarters of a cycle.
+/// Cost so far, in quarters of a cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Spent {
     /// On instructions by themselves.
@@ -133,7 +134,7 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// What was spent since `before`.
+    /// Difference to an earlier value.
     pub fn since(&self, before: &Self) -> Self {
         Self {
             instructions: self.instructions.saturating_sub(before.instructions),
@@ -154,7 +155,7 @@ impl Spent {
 pub struct Model<'a> {
     parameters: Parameters,
     caches: [Cache<'a>; CACHES],
-    /// What was spent so far.
+    /// Cost so far.
     pub spent: Spent,
     /// The lines that a string instruction read and wrote last.
     string: [u64; 2],
@@ -171,7 +172,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// What has to be waited for a line, and whether only memory has it.
+    /// Wait for a line, and whether it came from memory.
     fn wait(&mut self, first: usize, line: u64) -> (u64, bool) {
         let wait = self.parameters.wait;
         if self.caches[first].touch(line) {
@@ -186,8 +187,8 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Code from an address to the one behind it is taken in; by themselves its instructions cost `own`.
-    /// `more` says that it is not the same string instruction once more.
+    /// Fetches the code in `from..behind`; its instructions cost `own` without their accesses.
+    /// `more` is false for further iterations of the same string instruction.
     pub fn executes(&mut self, from: u64, behind: u64, own: u64, more: bool) {
         self.spent.instructions += own;
         for line in from >> LINE..=(behind.max(from + 1) - 1) >> LINE {
@@ -203,7 +204,7 @@ impl<'a> Model<'a> {
         self.spent.instructions -= own;
     }
 
-    /// An access of so many bytes; of a string instruction, or not.
+    /// An access of `bytes` bytes; `string` if a string instruction made it.
     pub fn accesses(&mut self, address: u64, bytes: u64, writes: bool, string: bool) {
         for line in address >> LINE..=(address + bytes.max(1) - 1) >> LINE {
             match string {
@@ -217,7 +218,7 @@ impl<'a> Model<'a> {
         let (wait, from_memory) = self.wait(1, line);
         match writes {
             false => self.spent.data += wait,
-            // What is written waits for nobody; its line has to come and go.
+            // A store does not wait, but its line is loaded and written back.
             true if from_memory => self.spent.lines += self.parameters.line_memory,
             true => {}
         }

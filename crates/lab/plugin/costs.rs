@@ -26,7 +26,7 @@ const COST: u64 = 5;
 pub struct Costs {
     model: Option<Model<'static>>,
     parameters: Option<Parameters>,
-    /// What was spent before each of the entries that are kept.
+    /// Total cost before each entry that is kept.
     before: *mut u64,
     memory: *const u8,
     memory_len: u64,
@@ -71,7 +71,7 @@ impl Costs {
         }
     }
 
-    /// Room for the costs of a block's instructions; none where none are wanted.
+    /// Space for the costs of a block's instructions, or null if costs aren't counted.
     pub unsafe fn room(&self, count: usize) -> *mut u32 {
         if self.model.is_none() {
             return null_mut();
@@ -83,7 +83,7 @@ impl Costs {
         }
     }
 
-    /// What an instruction costs by itself; the emulator is asked to call where it accesses memory.
+    /// Cost of an instruction without its accesses; registers a callback for its memory accesses.
     pub unsafe fn translated(&self, instruction: *mut c_void, bytes: &[u8]) -> u32 {
         let Some(parameters) = &self.parameters else {
             return 0;

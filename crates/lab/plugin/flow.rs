@@ -11,7 +11,7 @@ pub enum Flow {
     On = 0,
     /// Where it says, always.
     Jump = 1,
-    /// Into a function that comes back behind it.
+    /// A call, which returns to the next instruction.
     Call = 2,
     /// Back from a function.
     Return = 3,
@@ -27,7 +27,7 @@ pub enum Flow {
     IndirectCall = 8,
 }
 
-/// What is known of a block's last instruction.
+/// A block's last instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Last {
     /// How it leads on.
@@ -44,7 +44,7 @@ fn is_prefix(byte: &u8) -> bool {
     matches!(byte, 0x26 | 0x2e | 0x36 | 0x3e | 0x40..=0x4f | 0x64..=0x67 | 0xf0 | 0xf2 | 0xf3)
 }
 
-/// Without prefixes: what an instruction of x86-64 begins with.
+/// The opcode of an x86-64 instruction, without prefixes.
 pub fn without_prefixes(bytes: &[u8]) -> &[u8] {
     let prefixes = bytes.iter().take_while(|byte| is_prefix(byte)).count();
     &bytes[prefixes..]
@@ -86,8 +86,8 @@ pub fn repeats_x86(bytes: &[u8]) -> bool {
     repeated && string
 }
 
-/// Where in the CPU's own data (the segment GS) an instruction of x86-64 that ends at `end` reads or
-/// writes, if it says so itself: by an address, or by a distance from its end.
+/// Address in the per-CPU data (segment GS) that an x86-64 instruction ending at `end` accesses, if
+/// it is absolute or relative to the instruction's end.
 pub fn in_the_cpus_own_data(bytes: &[u8], end: u64) -> Option<u64> {
     let is_own = bytes
         .iter()
@@ -117,7 +117,7 @@ pub fn reads_clock_x86(bytes: &[u8]) -> bool {
     )
 }
 
-/// The word that an instruction of A64 is; 0, which none is, where it is cut short.
+/// An A64 instruction as a word; 0, which isn't an instruction, if it is truncated.
 fn word(bytes: &[u8]) -> u32 {
     match bytes {
         &[a, b, c, d] => u32::from_le_bytes([a, b, c, d]),
@@ -128,7 +128,7 @@ fn word(bytes: &[u8]) -> u32 {
 /// An instruction of A64 at `at`.
 pub fn of_arm(bytes: &[u8], at: u64) -> Last {
     let word = word(bytes);
-    // An offset of so many bits from bit `low`, in instructions of four bytes.
+    // A signed offset of `bits` bits starting at bit `low`, in instructions of four bytes.
     let offset = |bits: u32, low: u32| {
         let field = i64::from(word >> low & ((1 << bits) - 1));
         let signed = (field << (64 - bits)) >> (64 - bits);

@@ -1,10 +1,12 @@
-//! What the emulator loads to keep the blocks of instructions that a guest executed last, and to hand
-//! those of a window out. It decides nothing: at each reading of the clock by the guest's user code
-//! (a mark) it asks wakepath, which answers with what is wanted. It is compiled by `build.rs` into a
-//! library of its own, without Rust's library and without any other, and embedded in wakepath.
+//! Emulator plugin: records the blocks a guest executes and sends those of a window.
 //!
-//! Time stands still in the guest while it asks: its clock is the count of its instructions, and
-//! nothing here executes one. Foreign functions and one state for one CPU: all of it is unsafe.
+//! It makes no decisions. At each reading of the clock by the guest's user code (a mark) it asks
+//! wakepath, which answers with the blocks it wants. `build.rs` compiles the plugin without any
+//! library, Rust's included, and wakepath embeds it.
+//!
+//! No time passes in the guest while the plugin waits: the guest's clock counts its instructions,
+//! and none is executed here. The plugin calls foreign functions and keeps one state for one CPU,
+//! so all of it is unsafe.
 #![no_std]
 #![allow(clippy::missing_safety_doc)]
 
@@ -96,7 +98,7 @@ struct Block {
     flow: Flow,
     /// Whether its last instruction repeats itself: each time is then a block of its own.
     repeats: bool,
-    /// Whether it begins where wakepath wants to be told of.
+    /// Whether wakepath watches the block's first address.
     watched: bool,
     /// Where each instruction begins, counted from `start`.
     offsets: *mut u16,
@@ -157,7 +159,7 @@ fn panicked(_: &core::panic::PanicInfo<'_>) -> ! {
 #[unsafe(no_mangle)]
 pub extern "C" fn rust_eh_personality() {}
 
-/// What the emulator calls first. Its only argument is whether the guest is an Arm.
+/// Entry point that the emulator calls. The only argument: whether the guest is an Arm.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn qemu_plugin_install(
     id: u64,
@@ -183,7 +185,7 @@ pub unsafe extern "C" fn qemu_plugin_install(
     0
 }
 
-/// The last transitions are told too.
+/// Sends the remaining transitions.
 extern "C" fn ended(_: u64, _: *mut c_void) {
     unsafe { tell(&mut *addr_of_mut!(STATE)) }
 }
@@ -341,7 +343,7 @@ unsafe fn answered(state: &mut State) {
     }
 }
 
-/// So many words of wakepath's; none, and no question any more, where it is gone.
+/// Reads `COUNT` words from wakepath. If wakepath is gone: none, and nothing is asked again.
 unsafe fn heard<const COUNT: usize>() -> Option<[u64; COUNT]> {
     let mut words = [0_u64; COUNT];
     let length = COUNT * size_of::<u64>();

@@ -1,11 +1,11 @@
-//! Notes when interrupts go off and on, when the kernel's count of reasons not to preempt changes, and
-//! when places are reached that wakepath wants to be told of. It understands none of it: that is
-//! `crates/lab/src/sections`.
+//! Notes changes of the interrupt flag and the preemption count, and arrivals at watched addresses.
 //!
-//! The interface tells no register. What the flags become is read where an instruction takes them from:
-//! CLI and STI say it themselves, POPF and IRET load them from memory, and the emulator's memory of the
-//! guest is in this process. Interrupts, exceptions and system calls come in at places that are watched,
-//! with interrupts off; programs run with interrupts on.
+//! It doesn't interpret them: `crates/lab/src/sections` does.
+//!
+//! The plugin interface gives no access to registers, so the new flags are read from the source of
+//! the instruction that sets them: CLI and STI imply the value, POPF and IRET load it from memory,
+//! and the emulator maps the guest's memory into this process. Interrupts, exceptions and system
+//! calls enter at watched addresses, with interrupts off; programs run with interrupts on.
 
 use super::{ADDRESS, Block, Flow, calloc, heard, send};
 use core::ffi::{c_char, c_int, c_void};
@@ -34,8 +34,8 @@ unsafe extern "C" {
     fn read(file: c_int, into: *mut c_void, length: usize) -> isize;
 }
 
-/// Loads and stores (`enum qemu_plugin_mem_rw`): what stands there is read anew each time, so that it does
-/// not matter which of the two it was.
+/// Loads and stores (`enum qemu_plugin_mem_rw`). The value is read from memory after either, so
+/// there is no need to distinguish them.
 pub const ACCESSES: c_int = 3;
 
 /// Tag of transitions on the line.
@@ -45,7 +45,8 @@ const AT_ONCE: usize = 4096;
 /// The most places that can be watched.
 const MOST_PLACES: usize = 1024;
 
-/// What is noted, in the upper 8 bits of the first word; below it the instructions executed until then.
+/// Kind of a note, in the upper 8 bits of the first word; the lower bits hold the number of
+/// instructions executed so far.
 const ARRIVED: u64 = 1;
 const INTERRUPTS_OFF: u64 = 2;
 const INTERRUPTS_ON: u64 = 3;
@@ -92,7 +93,7 @@ struct Site {
     index: u64,
 }
 
-/// What was noted, and what of it holds now.
+/// Notes, and the current state of interrupts and preemption.
 pub struct Noted {
     /// Whether anything is to be noted.
     pub wanted: bool,
@@ -107,8 +108,8 @@ pub struct Noted {
     off: bool,
     user: bool,
     class: u64,
-    /// The instruction under way whose accesses tell something, how many it has made, and where its first
-    /// one was. QEMU 7.2 goes on calling for accesses of those that follow.
+    /// The instruction being executed if its accesses matter, its accesses so far, and the address
+    /// of the first. QEMU 7.2 also reports accesses of the instructions after it.
     under_way: *const Site,
     accesses: u32,
     first_at: u64,
@@ -170,7 +171,7 @@ impl Noted {
         found.copied()
     }
 
-    /// Whether something begins there that wakepath wants to be told of.
+    /// Whether wakepath watches `at`.
     pub unsafe fn watches(&self, at: u64) -> bool {
         self.wanted && unsafe { self.place(at) }.is_some()
     }
@@ -244,7 +245,7 @@ impl Noted {
         }
     }
 
-    /// Whether what was noted must be told before the next block.
+    /// Whether the notes must be sent before the next block.
     pub fn is_full(&self) -> bool {
         // No block has more instructions than that, and each notes once at most, an entry thrice.
         self.filled + 1024 > AT_ONCE
@@ -283,7 +284,7 @@ impl Noted {
         }
     }
 
-    /// What stands in the guest's memory where an instruction accessed it.
+    /// Value in the guest's memory at the address that an instruction accessed.
     unsafe fn value(&mut self, info: u32, address: u64) -> u32 {
         unsafe {
             if self.memory.is_null() {

@@ -15,7 +15,7 @@ use std::time::Duration;
 const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 /// Where the system's client has no list of Debian's own.
 const MIRROR: &str = "http://deb.debian.org/debian";
-/// SIGHUP, SIGINT, SIGTERM: somebody wants the end.
+/// SIGHUP, SIGINT, SIGTERM: a request to end.
 const ASKED_TO_END: [i32; 3] = [1, 2, 15];
 /// Lists older than this are fetched anew.
 const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
@@ -27,9 +27,9 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// As the system has it set up. What it makes of its lists to look things up is kept in `cache`: a
-    /// system that keeps none, such as a container's, makes it anew for each question, and that takes
-    /// longer than all the rest of asking.
+    /// The system's own configuration. The index of the package lists is kept in `cache`: a system
+    /// without one, such as a container, rebuilds it for every query, which takes longer than the
+    /// query.
     pub fn of_the_system(cache: &Cache) -> Self {
         // Without such a place it asks all the same.
         let kept = cache.place("apt").map(|place| {
@@ -117,7 +117,7 @@ impl Client {
         Ok(command)
     }
 
-    /// The package's description; the newest where no version is wanted.
+    /// The package's description, of the newest version if `version` is none.
     pub fn described(&self, package: &str, version: Option<&str>) -> Result<String> {
         let wanted = match version {
             Some(version) => format!("{package}={version}"),
@@ -162,8 +162,8 @@ impl Client {
         })
     }
 
-    /// A package and all that it depends on, each as `NAME=VERSION`. The lists must be of this
-    /// client's own: what the system has installed would be missing.
+    /// A package and all its dependencies, each as `NAME=VERSION`. Needs a client with its own
+    /// lists: with the system's, installed packages would be missing.
     pub fn with_dependencies(&self, package: &str) -> Result<Vec<String>> {
         let mut command = self.command("apt-get")?;
         command
@@ -199,7 +199,7 @@ impl Client {
     }
 }
 
-/// The packages that lie in a directory.
+/// The packages in a directory.
 fn packages_in(directory: &Path) -> Result<Vec<PathBuf>> {
     let entries = fs::read_dir(directory).map_err(|e| LabError::io("list", directory, e))?;
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
@@ -285,7 +285,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     match output.status.success() {
         true => Ok(()),
         false => {
-            // What is set by options is this module's own affair.
+            // Options are an implementation detail of this module.
             let words = command.get_args().map(|a| a.to_string_lossy());
             let arguments: Vec<_> = words.filter(|w| w != "-o" && !w.contains("::")).collect();
             Err(LabError::Command {

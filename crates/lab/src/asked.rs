@@ -1,4 +1,4 @@
-//! What a person asks the laboratory for: which guests, and what of this host carries them out.
+//! Options of the laboratory: the guests, and the host's resources for them.
 
 use crate::architecture::Architecture;
 use crate::topology::Topology;
@@ -19,7 +19,7 @@ pub struct GuestsAsked {
     pub architecture: String,
     /// CPUs of each guest.
     pub cpus: u16,
-    /// How they lie, where that was asked for; before version 4 of a baseline it could not be.
+    /// CPU topology, if given; added in version 4 of the baseline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topology: Option<Topology>,
     /// Commands that run first; a dash before one lets it fail.
@@ -37,10 +37,10 @@ fn first_architecture() -> String {
     Architecture::X86_64.to_string()
 }
 
-/// What of this host the guests use; none of it changes what they count.
+/// Host resources for the guests; they don't affect the guests' counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostAsked {
-    /// Guests that run side by side; as many as this host has CPUs where none is given.
+    /// Guests that run at the same time; by default the number of CPUs of this host.
     pub beside: Option<u16>,
     /// Time that each guest may take on this host, with its unit.
     pub timeout: Option<String>,

@@ -1,5 +1,6 @@
-//! What a user brings into a guest beside programs: files and directories of this host, and values for
-//! files of the guest's kernel. It reads files and writes none.
+//! Files that a user adds to a guest, and values for files of the guest's kernel.
+//!
+//! Reads files of this host and writes none.
 
 use crate::architecture::Architecture;
 use crate::cpio::{Entry, Kind};
@@ -10,7 +11,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
-/// What is wrong with something that is to be brought.
+/// Reasons to reject a file or value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BroughtFault {
     /// No place in the guest.
@@ -37,7 +38,7 @@ pub enum BroughtFault {
     /// Neither file nor directory.
     #[error("{} is neither a file nor a directory", path.display())]
     Kind {
-        /// What it is.
+        /// The file's path.
         path: PathBuf,
     },
     /// A value for no file of the kernel's.

@@ -79,7 +79,7 @@ impl Cache {
                 fs::remove_dir_all(&place).map_err(|e| LabError::io("remove", &place, e))?;
             }
             match fs::rename(&partial, &place) {
-                // Someone else made it meanwhile.
+                // Another process has created it since.
                 Err(_) if good(&place) => Ok(()),
                 outcome => outcome.map_err(|e| LabError::io("rename to", &place, e)),
             }

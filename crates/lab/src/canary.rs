@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 /// What such a line begins with.
 const CANARY: &str = "wakepath-lab: canary ";
 
-/// In the guest: what it records, hashed as it goes.
+/// In the guest: a running hash of the recorded samples.
 #[derive(Debug, Clone, Default)]
 pub struct Canary {
     hashed: Sha256,
@@ -42,14 +42,14 @@ pub(crate) struct AsBefore {
 pub(crate) struct Parted {
     /// Number of the segment after which it came, from 1.
     pub segment: usize,
-    /// What it was before, or that there was none.
+    /// The earlier run's value, or a note that it had none.
     pub before: String,
-    /// What it is now.
+    /// This run's value.
     pub now: String,
 }
 
 impl AsBefore {
-    /// The canary of this console, where it has one: a wakepath older than canaries left none.
+    /// The canary in this console, if any: older versions of wakepath wrote none.
     pub fn of(console: &str) -> Option<Self> {
         let lines = console.lines().map(str::trim_end);
         let lines: Vec<String> = lines
@@ -59,10 +59,10 @@ impl AsBefore {
         (!lines.is_empty()).then_some(Self { lines, heard: 0 })
     }
 
-    /// Takes in a line of the console of now.
+    /// Compares a line of the current console.
     ///
     /// # Errors
-    /// [`Parted`] where it is a canary's, and another than before.
+    /// [`Parted`] if the line has a canary that differs from the earlier one.
     pub fn hear(&mut self, line: &str) -> Result<(), Parted> {
         if !is_canary(line) {
             return Ok(());

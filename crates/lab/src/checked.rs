@@ -1,4 +1,4 @@
-//! What a check against a baseline found, for a terminal and for a script.
+//! Result of a check against a baseline, for a terminal and for a script.
 
 use crate::baseline::{Baseline, Change, GuestCounts, PathPart, stretch_changes};
 use crate::comparison::Whole;
@@ -41,7 +41,7 @@ pub fn to_text(before: &Baseline, now: &Baseline, changes: &[Change], whole: &[W
         changes.iter().any(|change| change.longer),
     ) {
         (true, _) => "THE SAME: nothing takes longer or shorter",
-        (false, true) => "LONGER: what is marked takes more virtual time than in the baseline",
+        (false, true) => "LONGER: the marked counts take more virtual time than in the baseline",
         (false, false) => "NOT LONGER: what changed is shorter, or within what is allowed",
     };
     let _ = writeln!(text, "virtual time, no machine's latencies; {verdict}");

@@ -1,5 +1,6 @@
-//! Guests beside each other: one row for each kernel under each policy in each phase. What is shown
-//! are path lengths; nothing is judged.
+//! Table of guests: one row for each kernel, policy and phase.
+//!
+//! Shows path lengths; applies no criterion.
 
 use crate::measuring::Recorded;
 use crate::{LabError, Result};
@@ -125,8 +126,8 @@ pub fn to_text(compared: &[Compared], style: Style) -> String {
     text
 }
 
-/// What the runs say of themselves, above all what a guest's kernel did not take: its row bears the
-/// name of what was asked for. What all say stands there once.
+/// The runs' notes, chiefly parameters that a guest's kernel ignored, since its row is named after
+/// them. Notes common to all runs appear once.
 fn notes(known: &[(&str, &Assessment)]) -> String {
     let mut text = String::new();
     for (guest, assessment) in known {
@@ -146,7 +147,7 @@ fn notes(known: &[(&str, &Assessment)]) -> String {
     text
 }
 
-/// What makes a run invalid.
+/// Reasons why a run is invalid.
 fn problems(assessment: &Assessment) -> Vec<String> {
     let invalid = assessment
         .conditions
@@ -228,7 +229,7 @@ fn row(cycles: &CycleSummary) -> Vec<Cell> {
     ]
 }
 
-/// A quantile of a distribution, where there is one.
+/// A percentile of a distribution, if it has one.
 pub(crate) fn quantile(
     distribution: &Option<DistributionSummary>,
     wanted: Quantile,

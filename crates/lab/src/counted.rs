@@ -18,7 +18,7 @@ use wakepath_scenario::Scenario;
 use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_verdict::CycleSummary;
 
-/// What was asked for.
+/// The options as the baseline stores them.
 pub fn order(guests: &GuestsAsked, scenario: &Scenario, seeds: &[u64]) -> BaselineOrder {
     BaselineOrder {
         guests: guests.clone(),
@@ -27,10 +27,10 @@ pub fn order(guests: &GuestsAsked, scenario: &Scenario, seeds: &[u64]) -> Baseli
     }
 }
 
-/// All of it.
+/// The baseline of all guests.
 ///
 /// # Errors
-/// Where an explanation beside a run can't be read.
+/// If the explanation stored with a run can't be read.
 pub fn baseline(order: BaselineOrder, whole: &[Whole]) -> Result<Baseline> {
     let mut guests = Vec::new();
     for one in whole {

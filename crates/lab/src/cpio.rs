@@ -7,11 +7,11 @@
 pub struct Entry {
     /// Its path, without a leading slash.
     pub path: String,
-    /// What it is.
+    /// Type of the entry.
     pub kind: Kind,
 }
 
-/// What an entry is.
+/// Types of entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// A directory.

@@ -49,7 +49,7 @@ pub enum Divergence {
     },
     /// They did not measure the same conditions in the same order.
     Conditions {
-        /// In the first run, where it has one.
+        /// The value in the first run, if it has one.
         first: Option<String>,
         /// In the second run.
         second: Option<String>,

@@ -1,6 +1,6 @@
-//! What the laboratory needs to know of a program's file: which interpreter loads it, with which
-//! libraries, and which part of it is loaded at all. Pure; little-endian ELF (System V ABI, chapters 4
-//! and 5) of 64 and 32 bits.
+//! Reads a program's interpreter, libraries and loaded parts from its ELF file.
+//!
+//! Pure; little-endian ELF (System V ABI, chapters 4 and 5) of 64 and 32 bits.
 
 use crate::architecture::Architecture;
 
@@ -107,10 +107,10 @@ fn number(file: &[u8], at: usize, length: usize) -> Result<u64, ElfError> {
     Ok(bytes.iter().rev().fold(0, value))
 }
 
-/// Reads the head of a program's file.
+/// Reads a program's headers.
 ///
 /// # Errors
-/// What is wrong with it.
+/// If the file isn't valid ELF.
 pub fn read(file: &[u8]) -> Result<Program, ElfError> {
     let layout = layout(file)?;
     let architecture = match (number(file, 0x12, 2)?, layout.word) {
@@ -172,7 +172,7 @@ pub fn read(file: &[u8]) -> Result<Program, ElfError> {
     }
 }
 
-/// The libraries in a dynamic section, whose names lie where one of its entries says.
+/// The libraries in a dynamic section. One of its entries gives the position of their names.
 fn needed(
     file: &[u8],
     dynamic: &[u8],

@@ -26,7 +26,7 @@ pub trait Watcher {
     fn stopped(&self) -> bool;
 }
 
-/// What is run.
+/// A guest to run.
 #[derive(Debug, Clone)]
 pub struct Emulation<'a> {
     /// The emulator.
@@ -53,7 +53,7 @@ pub struct Emulation<'a> {
 pub struct Home {
     /// Its files.
     pub files: Vec<(String, Vec<u8>)>,
-    /// Why its program gave up before the end; what it had until then is among the files.
+    /// Error if the guest's program gave up early; the files hold its data until then.
     pub complaint: Option<LabError>,
 }
 
@@ -72,7 +72,7 @@ impl Emulation<'_> {
     /// Boots the guest, follows it to its end, and returns the files that it sent.
     ///
     /// # Errors
-    /// What became of it instead; the console stays in the directory.
+    /// If the guest fails or hangs; the console stays in the directory.
     pub fn run(&self, watcher: &mut dyn Watcher) -> Result<Home> {
         let sent = self.directory.join(SENT);
         let outcome = match self.follow(watcher) {
@@ -109,7 +109,7 @@ impl Emulation<'_> {
         })
     }
 
-    /// What was sent by way of the console, which keeps its other lines.
+    /// Extracts the sent data from the console, which keeps its other lines.
     fn taken_from_console(&self) -> Result<Vec<u8>> {
         let console = self.console();
         let bytes = fs::read(&console).map_err(|e| LabError::io("read", &console, e))?;
@@ -175,14 +175,15 @@ impl Emulation<'_> {
             // The terminal's Ctrl-C is for this process, which then ends its guests in order.
             .env_remove("QEMU_AUDIO_DRV")
             .stdin(input)
-            // It says nothing there: what it reads there has no other name that could be left behind.
+            // The emulator prints nothing on standard output. Passing the initramfs as a descriptor
+            // leaves no file to clean up.
             .stdout(Stdio::from(initramfs))
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|e| LabError::io("start", &self.qemu.program, e))
     }
 
-    /// What the guest's console says of its end.
+    /// Interprets the guest's console after its end.
     fn judge(&self, status: ExitStatus, said: &[u8], console: &Console) -> Result<()> {
         if !status.success() {
             let said = match last_line(said) {
@@ -225,7 +226,7 @@ impl Emulation<'_> {
     }
 }
 
-/// CPU time that a process has used (proc(5), fields 14 and 15 of stat); none where it is gone.
+/// CPU time that a process has used (proc(5), fields 14 and 15 of stat); zero if it has ended.
 fn cpu_time(process: u32) -> Duration {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     // The name may hold anything, blanks too, and ends with the last bracket.
@@ -249,7 +250,7 @@ mod tests {
         }
     }
 
-    /// A shell script in the emulator's place: what a guest can do wrong is on its console.
+    /// Runs a shell script instead of the emulator: a guest's failures all appear on its console.
     fn with_script(script: &str) -> Result<Home> {
         let directory = tempfile::tempdir().unwrap();
         let program = directory.path().join("emulator");

@@ -1,4 +1,4 @@
-//! What can go wrong in the laboratory, each in one line with what would be right.
+//! Errors of the laboratory, each one line with the way out.
 
 use crate::architecture::Architecture;
 use crate::baseline::BaselineError;
@@ -30,11 +30,11 @@ pub enum LabError {
     /// The system refused something about a file.
     #[error("can't {action} {}: {source}", path.display())]
     Io {
-        /// What was tried.
+        /// The action that failed.
         action: &'static str,
         /// On which file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// A program that is needed is not installed.
@@ -51,7 +51,7 @@ pub enum LabError {
     /// The emulator is older than any that was tried.
     #[error("{version} is too old: this guest needs QEMU {needed} or newer (package {package})")]
     OldEmulator {
-        /// What it says of itself.
+        /// The emulator's version.
         version: String,
         /// The oldest with which such a guest was tried.
         needed: String,
@@ -66,9 +66,9 @@ pub enum LabError {
     OtherArchitecture {
         /// The program.
         path: PathBuf,
-        /// What it is for.
+        /// The program's architecture.
         is: Architecture,
-        /// What the guest is.
+        /// The guest's architecture.
         guest: Architecture,
     },
     /// No wakepath for the guest.
@@ -78,7 +78,7 @@ pub enum LabError {
          wakepath --target {target}`", beside.display()
     )]
     NoProgram {
-        /// What the guest is.
+        /// The guest's architecture.
         architecture: Architecture,
         /// Rust's name of it.
         target: &'static str,
@@ -118,9 +118,9 @@ pub enum LabError {
     KernelImage {
         /// The file.
         path: PathBuf,
-        /// What it is.
+        /// The file's architecture.
         is: String,
-        /// What the guest is.
+        /// The guest's architecture.
         guest: Architecture,
     },
     /// The package client has no such package.
@@ -131,7 +131,7 @@ pub enum LabError {
     NoPackage {
         /// The package.
         package: String,
-        /// What the client says.
+        /// The client's message.
         why: String,
     },
     /// A package does not hold what its name promises.
@@ -150,12 +150,12 @@ pub enum LabError {
         /// Of the file.
         found: String,
     },
-    /// Modules that can't be had.
+    /// Modules aren't available.
     #[error("{}: {fault}", path.display())]
     Modules {
         /// A module's file, or the directory of them.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         fault: ModuleFault,
     },
     /// Modules as they were asked for.
@@ -166,7 +166,7 @@ pub enum LabError {
     Bring {
         /// As it was given.
         given: String,
-        /// What is wrong with it.
+        /// The reason.
         fault: BroughtFault,
     },
     /// Something that can't be written into a file of a guest's kernel.
@@ -174,7 +174,7 @@ pub enum LabError {
     InitWrite {
         /// As it was given.
         given: String,
-        /// What is wrong with it.
+        /// The reason.
         fault: BroughtFault,
     },
     /// A kernel that was built without what the guest needs.
@@ -182,7 +182,7 @@ pub enum LabError {
     Lacking {
         /// The kernel as it was called.
         kernel: String,
-        /// What it lacks, with what can't work.
+        /// Missing options, each with the feature that needs it.
         lacks: String,
         /// Where its configuration was found.
         from: String,
@@ -192,13 +192,13 @@ pub enum LabError {
         "{ns} ns per instruction can't be had: the emulator counts 1, 2, 4, 8 … 1024 ns for each"
     )]
     Rate {
-        /// What was asked for.
+        /// The requested rate.
         ns: u32,
     },
     /// No number and no board that is known.
     #[error("{name:?} ns per instruction: give 1, 2, 4 … 1024, or one of {boards}")]
     RateName {
-        /// What was given.
+        /// The given name.
         name: String,
         /// The boards.
         boards: String,
@@ -208,7 +208,7 @@ pub enum LabError {
     Program {
         /// The program.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         why: ProgramFault,
     },
     /// A parameter that a guest of the laboratory can't have.
@@ -254,15 +254,15 @@ pub enum LabError {
     /// The guest's program failed and said why.
     #[error("in the guest: {why}; its console: {}", console.display())]
     Guest {
-        /// What it says.
+        /// The message.
         why: String,
         /// The whole console.
         console: PathBuf,
     },
     /// What came back is not what the guest sent.
-    #[error("what the guest sent did not arrive whole: {why}; its console: {}", console.display())]
+    #[error("the guest's data is incomplete: {why}; its console: {}", console.display())]
     Incomplete {
-        /// What is wrong.
+        /// The reason.
         why: Unfinished,
         /// The whole console.
         console: PathBuf,
@@ -290,15 +290,15 @@ pub enum LabError {
         Architecture::ALL.map(|one| one.to_string()).join(", ")
     )]
     ArchitectureName {
-        /// What was given.
+        /// The given name.
         name: String,
     },
-    /// What was given is no time.
+    /// The given timeout isn't a time.
     #[error("--timeout {given}: {complaint}")]
     Timeout {
-        /// What was given.
+        /// The given text.
         given: String,
-        /// What is wrong with it.
+        /// The reason.
         complaint: Complaint,
     },
     /// A load that no guest can carry.
@@ -330,7 +330,7 @@ pub enum LabError {
         /// What its run is instead.
         outcome: Outcome,
     },
-    /// A guest that did not repeat: nothing in virtual time may be told from such runs.
+    /// A guest whose two runs differ: conclusions in virtual time would be invalid.
     #[error(
         "{guest}: carried out twice, {divergence}; no page is written. The emulator did not keep its promise: please \
         report it with both runs, {} and {}",
@@ -370,7 +370,7 @@ pub enum LabError {
         /// Why.
         source: Box<LabError>,
     },
-    /// A guest's directory tells of no command.
+    /// A guest's directory has no record of a command.
     #[error("the guest ran no command")]
     NoCommand,
     /// A command did not end by itself.
@@ -382,9 +382,9 @@ pub enum LabError {
     /// A kernel that no experiment takes.
     #[error("--kernel {given}: {fault}")]
     NoGivenKernel {
-        /// What was given.
+        /// The given text.
         given: String,
-        /// What is wrong with it, and what would be right.
+        /// The reason, with a valid form.
         fault: String,
     },
     /// No experiment has that name.
@@ -416,12 +416,12 @@ pub enum LabError {
         /// The run directory.
         run: PathBuf,
     },
-    /// A file beside a run is not what its name says.
+    /// A file stored with a run has the wrong content for its name.
     #[error("{}: {fault}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it, and what to do.
+        /// The reason and the way out.
         fault: FileFault,
     },
     /// The baseline's own contradictions.
@@ -429,7 +429,7 @@ pub enum LabError {
     Baseline {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         fault: BaselineError,
     },
     /// A directory that may not be written in, or a file that can't be.
@@ -441,7 +441,7 @@ pub enum LabError {
     /// A run that can't be judged.
     #[error(transparent)]
     Assessment(#[from] AssessmentError),
-    /// The explanation beside a run can't be read.
+    /// The explanation stored with a run can't be read.
     #[error(transparent)]
     Explanation(#[from] ExplainError),
     /// A scenario that this version can't read.

@@ -1,16 +1,17 @@
-//! What is wrong with a thing that the laboratory looked at: a program, a guest's answer, a file of its
-//! own. Where it is is said by [`crate::LabError`].
+//! Reasons to reject a program, a guest's answer or a stored file.
+//!
+//! [`crate::LabError`] adds the place.
 
 use crate::elf::ElfError;
 use crate::sending::ReceiveError;
 
-/// What is wrong with a program that a guest needs.
+/// Reasons to reject a program that a guest needs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProgramFault {
     /// Its file.
     #[error(transparent)]
     Elf(#[from] ElfError),
-    /// It is not where it should be.
+    /// The package has no such file.
     #[error("the package holds no such program")]
     NotInPackage,
     /// Something that it loads is not there.
@@ -44,13 +45,13 @@ pub enum Unfinished {
     },
 }
 
-/// What is wrong with a file that the laboratory itself wrote.
+/// Reasons to reject a file that the laboratory wrote.
 #[derive(Debug, thiserror::Error)]
 pub enum FileFault {
     /// It can't be read as one.
     #[error("{is_not}: {source}{}", remedy.map(|remedy| format!("; {remedy}")).unwrap_or_default())]
     NotUnderstood {
-        /// What it is not.
+        /// The expected content.
         is_not: &'static str,
         /// Why.
         source: serde_json::Error,

@@ -1,5 +1,6 @@
-//! Whether kernels fit what is asked of their guests, and what each is given for it: modules, files,
-//! values. Told before anything is written or boots.
+//! Checks that kernels can do what their guests need.
+//!
+//! Also chooses the modules, files and values for each kernel, before anything is written or boots.
 
 use crate::architecture::Architecture;
 use crate::asked::GuestsAsked;
@@ -34,10 +35,10 @@ pub(crate) struct Added {
 }
 
 impl Added {
-    /// Reads what was asked for.
+    /// Parses the options.
     ///
     /// # Errors
-    /// What of it can't be understood.
+    /// Options that can't be parsed.
     pub fn of(asked: &GuestsAsked) -> Result<Self> {
         let added = &asked.added;
         let modules = added.modules.iter().map(|text| modules::Asked::parse(text));
@@ -59,7 +60,7 @@ impl Added {
     }
 }
 
-/// A kernel held against what is asked of it.
+/// A kernel and the requirements on it.
 pub(crate) struct Fitting<'a> {
     pub asked: &'a GuestsAsked,
     pub added: &'a Added,
@@ -69,10 +70,12 @@ pub(crate) struct Fitting<'a> {
 }
 
 impl Fitting<'_> {
-    /// The modules that the kernel loads. What can't work in its guests is said, one line each.
+    /// The modules that the kernel loads. Prints a line for each feature that won't work in its
+    /// guests.
     ///
     /// # Errors
-    /// [`LabError::Lacking`] where none of its guests could do what is asked; modules that can't be had.
+    /// [`LabError::Lacking`] if none of its guests could do the task; modules that aren't
+    /// available.
     pub fn modules(&self, chosen: &Chosen, parameters: &[Vec<String>]) -> Result<Vec<Module>> {
         let mut wanted_modules = self.added.modules.clone();
         let configuration = Configuration::of(&chosen.kernel)?;
@@ -129,7 +132,7 @@ impl Fitting<'_> {
         lacking(&wants, configuration, is_loaded)
     }
 
-    /// Whether what is lacking is a module that lies where modules are looked for.
+    /// Whether a missing option is a module in one of the searched directories.
     fn may_bring(&self, lack: &Lack, chosen: &Chosen) -> bool {
         let there = self.asked.added.modules_from.is_some() || chosen.kernel.package.is_some();
         lack.module.is_some() && there

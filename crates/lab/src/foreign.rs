@@ -1,6 +1,7 @@
-//! Programs for a guest of another architecture than the host's: out of Debian's packages with all
-//! that they depend on, fetched and unpacked, never installed. Their own loader can't be asked here
-//! what they load, so their files are.
+//! Programs for guests of another architecture than the host's.
+//!
+//! They come from Debian's packages with all dependencies, fetched and unpacked, never installed.
+//! Their loader can't run here, so the needed libraries are read from their files.
 
 use crate::apt::Client;
 use crate::architecture::Architecture;
@@ -17,10 +18,10 @@ const PROGRAMS: [&str; 4] = ["usr/bin", "usr/sbin", "bin", "sbin"];
 /// Where they have libraries, in the order of their loader; an architecture's own lie one below.
 const LIBRARIES: [&str; 2] = ["lib", "usr/lib"];
 
-/// A directory that holds `package` and all that it depends on, as if it were installed there.
+/// A directory with `package` and all its dependencies, laid out as if installed.
 ///
 /// # Errors
-/// Where it can't be had, and why.
+/// If a package isn't available.
 pub fn fetch(package: &str, architecture: Architecture, cache: &Cache) -> Result<PathBuf> {
     let client = Client::for_architecture(architecture.of_debian(), "", cache)?;
     packages::with_dependencies(package, &client, cache)
@@ -169,7 +170,7 @@ mod tests {
         }
         let place = format!("lib/{}", architecture.libraries());
         fs::create_dir_all(root.join(&place)).unwrap();
-        // Any program without libraries of its own stands for one.
+        // Any program without libraries will do.
         let mut plain = vec![0; 64];
         plain.copy_from_slice(&own[..64]);
         plain[0x1c..0x20].fill(0);

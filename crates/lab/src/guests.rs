@@ -38,7 +38,7 @@ pub struct Guest {
 }
 
 impl Guest {
-    /// What the emulator is told. It runs in the guest's directory: paths lead there from anywhere.
+    /// The emulator's arguments. Paths are absolute because it runs in the guest's directory.
     ///
     /// # Errors
     /// As [`Machine::arguments`].
@@ -48,12 +48,12 @@ impl Guest {
         self.machine.arguments(&kernel, Path::new(INITRAMFS))
     }
 
-    /// The console of its first run, where it has one to repeat.
+    /// The console of its first run, if this run repeats one.
     fn first_console(&self) -> Option<PathBuf> {
         Some(self.repeats.as_ref()?.join(CONSOLE))
     }
 
-    /// The name of a guest with one of so many seeds.
+    /// The name of a guest: with its seed if there are several.
     pub fn name_with(name: &str, seed: u64, seeds: usize) -> String {
         match seeds {
             0 | 1 => name.to_owned(),
@@ -61,7 +61,7 @@ impl Guest {
         }
     }
 
-    /// The name of a directory for a guest: what is special to a shell or a path becomes a dash.
+    /// The name of a guest's directory: characters special to a shell or a path become dashes.
     pub fn directory_name(name: &str) -> String {
         let plain = |c: char| c.is_ascii_alphanumeric() || "._=+".contains(c);
         let name: String = name
@@ -72,7 +72,7 @@ impl Guest {
     }
 }
 
-/// What a guest may take on this host before it counts as hung.
+/// Time and CPU time after which a guest counts as hung.
 #[derive(Debug, Clone, Copy)]
 pub struct Limit {
     /// Time that passes.

@@ -1,4 +1,4 @@
-//! What the laboratory needs of the program that it is part of.
+//! Functions that the laboratory needs from the program it is part of.
 
 use crate::cache::Cache;
 use std::path::PathBuf;
@@ -10,12 +10,12 @@ pub struct Host {
     pub program: PathBuf,
     /// Its version, as it says it itself.
     pub version: String,
-    /// Hears what goes on, a line each.
+    /// Receives a line for each step.
     pub tell: fn(&str),
 }
 
 impl Host {
-    /// Where downloads are kept; what is being fetched is told.
+    /// The cache of downloads; each download is announced.
     pub fn cache(&self) -> Cache {
         Cache::of_this_user().telling(self.tell)
     }

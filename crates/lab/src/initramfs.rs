@@ -41,9 +41,9 @@ pub(crate) const INITRAMFS: &str = "/proc/self/fd/1";
 /// Places where the guest mounts something or a program expects to find a directory.
 const DIRECTORIES: [&str; 7] = ["bin", "dev", "lab", "proc", "run", "sys", "tmp"];
 
-/// What a guest finds in its initramfs beside wakepath.
+/// Content of a guest's initramfs, in addition to wakepath.
 pub struct Content<'a> {
-    /// What it is to do.
+    /// The guest's order.
     pub order: &'a Order,
     /// Further programs, each with its libraries and at its own path.
     pub programs: &'a [Wanted],
@@ -51,7 +51,7 @@ pub struct Content<'a> {
     pub libraries: &'a [String],
     /// Modules that its kernel loads.
     pub modules: &'a [Module],
-    /// What the user brings.
+    /// The user's files.
     pub brought: &'a [Brought],
     /// What its kernel was configured with, and that kernel's release.
     pub config: Option<(&'a Path, &'a str)>,
@@ -86,7 +86,7 @@ impl Initramfs {
             programs::refuse_other(Path::new(library), architecture)?;
             programs::add(&mut files, Path::new(library), Path::new(library))?;
         }
-        // What is brought comes in the place of what would come by itself.
+        // The user's files replace the default ones.
         let mut brought = BTreeMap::new();
         for one in content.brought {
             one.add(&mut brought, architecture)?;
@@ -113,7 +113,7 @@ impl Initramfs {
             ORDER_PATH.trim_start_matches('/'),
             plain(content.order.to_bytes()),
         );
-        // What the kernel opens for its first process before that can mount anything.
+        // The kernel opens this for its first process before the process can mount anything.
         add("dev/console", Kind::CharacterDevice { major: 5, minor: 1 });
         add_directories(&mut files);
         let bytes = pack(&files.into_values().collect::<Vec<_>>());
@@ -147,7 +147,7 @@ impl Initramfs {
 /// Where the guest finds what lies at places that it mounts something over, below the same path; it
 /// links each from its own place.
 pub(crate) const UNDER: &str = "lab/under";
-/// Those places: what is mounted there can be added to.
+/// Paths that the guest mounts over with a writable file system.
 pub(crate) const COVERED: [&str; 3] = ["dev", "run", "tmp"];
 /// Places where the guest's kernel shows files of its own and takes no others: a command is run from below
 /// [`UNDER`] itself.
@@ -349,7 +349,7 @@ mod tests {
             .stdout(packed.file.try_clone().unwrap())
             .stderr(std::process::Stdio::piped())
             .output();
-        // What it writes there is refused: nothing changes what another guest starts from.
+        // Writing fails: the initramfs that other guests share must not change.
         assert!(!read.unwrap().status.success());
         assert_eq!(
             fs::read(format!("/proc/self/fd/{}", packed.file.as_raw_fd())).unwrap(),

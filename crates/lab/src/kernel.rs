@@ -1,5 +1,6 @@
-//! A kernel that can be booted, and how a file is told to be one. How it is named and fetched is in
-//! `kernel_name`.
+//! A bootable kernel, and how its file is recognised.
+//!
+//! `kernel_name` names and fetches it.
 
 use crate::architecture::Architecture;
 use crate::unpacked::enters_directly;
@@ -17,19 +18,19 @@ pub struct Kernel {
     pub sha256: String,
     /// Package and version that it comes from.
     pub package: Option<String>,
-    /// A file with what it was configured with, where there is one.
+    /// The kernel's configuration file, if found.
     pub config: Option<PathBuf>,
-    /// What it says as `uname -r`, where its image tells.
+    /// Its `uname -r`, if its image contains it.
     pub release: Option<String>,
 }
 
 /// Where a bzImage tells the place of its version (x86/boot.rst, `kernel_version`), from its second sector.
 const VERSION_AT: usize = 0x20e;
 const SECTOR: usize = 0x200;
-/// What an unpacked image has it behind (init/version.c of Linux).
+/// Text before the release in an unpacked image (init/version.c of Linux).
 const BANNER: &[u8] = b"Linux version ";
 
-/// The release that an image tells of itself.
+/// The release that an image contains.
 pub(crate) fn release(image: &[u8]) -> Option<String> {
     let in_header = || {
         let at: [u8; 2] = image.get(VERSION_AT..VERSION_AT + 2)?.try_into().ok()?;
@@ -54,8 +55,9 @@ pub(crate) fn release(image: &[u8]) -> Option<String> {
     (begins && word.len() < 100 && word.chars().all(plain)).then(|| word.to_owned())
 }
 
-/// What a bootable image of each architecture has, and where: Linux's Documentation, x86/boot.rst
-/// (`HdrS`), arm64/booting.rst (`ARM\x64`), and arch/arm/boot/compressed/head.S (0x016f2818).
+/// Magic number of a bootable image of each architecture and its offset: Linux's Documentation,
+/// x86/boot.rst (`HdrS`), arm64/booting.rst (`ARM\x64`), and arch/arm/boot/compressed/head.S
+/// (0x016f2818).
 pub(crate) const IMAGES: [(Architecture, usize, &[u8]); 3] = [
     (Architecture::X86_64, 0x202, b"HdrS"),
     (Architecture::Aarch64, 56, b"ARM\x64"),

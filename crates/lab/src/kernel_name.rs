@@ -1,4 +1,4 @@
-//! Which kernel: what a user may write, and the file that it leads to.
+//! Names of kernels that users can give, and the files they lead to.
 
 use crate::apt::Client;
 use crate::architecture::Architecture;
@@ -21,9 +21,9 @@ pub enum KernelName {
         called: String,
         /// Name of the package, or of one that depends on it.
         package: String,
-        /// Version; the newest where none is given.
+        /// Version; the newest if none.
         version: Option<String>,
-        /// Release of Debian; what the system's client knows where none is given.
+        /// Release of Debian; if none, the one that the system's package client uses.
         release: Option<String>,
     },
 }
@@ -82,10 +82,10 @@ impl KernelName {
         }
     }
 
-    /// The kernel's file; packages are downloaded, checked and kept in `cache`.
+    /// The kernel's file; packages are downloaded, checked and stored in `cache`.
     ///
     /// # Errors
-    /// Where it can't be had, and why.
+    /// If it isn't available.
     pub fn fetch(&self, architecture: Architecture, cache: &Cache) -> Result<Kernel> {
         let kernel = match self {
             Self::Path(path) => {
@@ -119,10 +119,10 @@ impl KernelName {
 }
 
 impl KernelName {
-    /// A directory with the modules of its package; none of a file.
+    /// A directory with the modules of its package; none if the kernel is a file.
     ///
     /// # Errors
-    /// Where they can't be had.
+    /// If they aren't available.
     pub fn modules(
         &self,
         kernel: &Kernel,
@@ -139,7 +139,7 @@ impl KernelName {
     }
 }
 
-/// A name and the release behind it.
+/// Splits `NAME@RELEASE`.
 fn at_release(name: &str) -> (&str, Option<&str>) {
     match name.split_once('@') {
         Some((name, release)) => (name, Some(release)),

@@ -30,7 +30,7 @@ const LIMIT_PER_SECOND: u64 = 60;
 /// How much longer than the CPU time the time may be: a busy host lets a guest wait.
 const BUSY_HOST: u32 = 10;
 
-/// What all guests of a laboratory have in common.
+/// Parts that all guests of a laboratory share.
 pub struct Laboratory<'a> {
     asked: &'a GuestsAsked,
     on: &'a HostAsked,
@@ -45,21 +45,21 @@ pub struct Laboratory<'a> {
     kernels: Vec<Chosen>,
 }
 
-/// What the guests do.
+/// Work of the guests.
 pub struct Task<'a> {
     /// A command after those that come before.
     pub command: Option<&'a [String]>,
-    /// What is measured then.
+    /// The scenario to measure after it.
     pub scenario: Option<&'a Scenario>,
     /// Seeds; each makes a guest of its own.
     pub seeds: &'a [u64],
 }
 
 impl<'a> Laboratory<'a> {
-    /// Finds emulator and kernels.
+    /// Finds the emulator and the kernels.
     ///
     /// # Errors
-    /// What of it can't be had or understood.
+    /// If an option can't be parsed, or one of these isn't available.
     pub fn new(asked: &'a GuestsAsked, on: &'a HostAsked, host: &'a Host) -> Result<Self> {
         shift_of(asked.ns_per_instruction)?;
         let added = Added::of(asked)?;
@@ -153,10 +153,10 @@ impl<'a> Laboratory<'a> {
         })
     }
 
-    /// The guests, each with a directory in `directory`, which is made where nothing is lacking.
+    /// The guests, each with a directory in `directory`, which is created if nothing is missing.
     ///
     /// # Errors
-    /// What a guest would lack.
+    /// If a guest would lack something.
     pub fn guests(&self, task: &Task, directory: &Path) -> Result<Vec<Guest>> {
         let planned = self.planned(task, directory)?;
         let modules = self.modules(task)?;
@@ -216,13 +216,13 @@ impl<'a> Laboratory<'a> {
         }
     }
 
-    /// Parameters beside the kernels' own: none, and each variant's.
+    /// Additional kernel parameters: none, then each variant's.
     fn variants(&self) -> impl Iterator<Item = &str> {
         let variants = self.asked.variants.iter().map(String::as_str);
         std::iter::once("").chain(variants)
     }
 
-    /// What each kernel loads, in their order. What a kernel lacks is said.
+    /// Modules to load for each kernel, in the kernels' order. Prints what a kernel lacks.
     fn modules(&self, task: &Task) -> Result<Vec<Vec<Module>>> {
         let fitting = Fitting {
             asked: self.asked,
@@ -342,8 +342,8 @@ fn name_and_parameters(called: &str) -> (&str, &str) {
     }
 }
 
-/// Says which program runs in the guests, and where it is of another version than this one: what it
-/// measures is then that version's.
+/// Prints which program runs in the guests, and its version if that differs: it then measures as
+/// that version does.
 fn tell_of(program: &Path, host: &Host) -> Result<()> {
     let place = program.display();
     (host.tell)(&format!("in the guests: {place}"));

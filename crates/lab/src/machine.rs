@@ -8,7 +8,7 @@ use crate::topology::Topology;
 use crate::{LabError, Result};
 use std::path::Path;
 
-/// What is emulated.
+/// The emulated machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Machine {
     /// Architecture.
@@ -19,7 +19,7 @@ pub struct Machine {
     pub seed: u64,
     /// CPUs.
     pub cpus: u16,
-    /// How they lie, where that was asked for.
+    /// CPU topology, if given.
     pub topology: Option<Topology>,
     /// Memory in MiB.
     pub memory_mib: u32,
@@ -40,7 +40,7 @@ const TURN_US: u32 = 2;
 /// record several CPUs.
 const ONE_AT_A_TIME: &str = ",rr=record,rrfile=/dev/null";
 
-/// The longest turn in virtual nanoseconds; none where there is one CPU, or nothing bounds it.
+/// The longest turn in virtual nanoseconds; none with one CPU, or if turns have no bound.
 pub fn turn_ns(architecture: Architecture, cpus: u16) -> Option<u64> {
     let is_bounded = cpus > 1 && architecture == Architecture::X86_64;
     is_bounded.then_some(u64::from(TURN_US) * 1_000)
@@ -58,10 +58,10 @@ pub(crate) const ENTROPY: [&str; 2] = ["random.trust_cpu=on", "random.trust_boot
 /// parameter: a kernel that has no such tests passes over it.
 const NO_SELF_TESTS: &str = "cryptomgr.notests";
 
-/// The exponent by which the emulator is told a rate: 2^shift ns for each instruction.
+/// The exponent of a rate in the emulator's arguments: 2^shift ns for each instruction.
 ///
 /// # Errors
-/// [`LabError::Rate`] for what is not 1, 2, 4 … 1024.
+/// [`LabError::Rate`] for anything but 1, 2, 4 … 1024.
 pub fn shift_of(ns_per_instruction: u32) -> Result<u32> {
     match ns_per_instruction {
         ns if ns.is_power_of_two() && ns <= 1024 => Ok(ns.trailing_zeros()),
@@ -89,7 +89,7 @@ pub fn parameters(text: &str) -> Result<Vec<String>> {
 }
 
 impl Machine {
-    /// The emulator's arguments; console and sent files are written to where it runs.
+    /// The emulator's arguments; it writes the console and the sent files to its working directory.
     ///
     /// # Errors
     /// As [`shift_of`].

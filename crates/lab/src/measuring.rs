@@ -1,5 +1,6 @@
-//! A scenario carried out in each guest of a laboratory, and the runs that come of it. What they say is
-//! in `comparison`.
+//! Runs a scenario in each guest of a laboratory.
+//!
+//! `comparison` evaluates the runs.
 
 use crate::Result;
 use crate::guests::{Guest, Limit, Stopped, carry_out};
@@ -15,7 +16,7 @@ pub struct Measuring<'a> {
     run_ns: u64,
 }
 
-/// What became of a guest that should measure.
+/// Result of a guest that measures.
 #[derive(Debug)]
 pub struct Recorded {
     /// Kernel and variant.
@@ -30,7 +31,7 @@ impl<'a> Measuring<'a> {
     /// Prepares a guest for each kernel, variant and seed.
     ///
     /// # Errors
-    /// What a guest would lack.
+    /// If a guest would lack something.
     pub fn prepare(
         laboratory: &'a Laboratory<'a>,
         scenario: &Scenario,
@@ -64,7 +65,7 @@ impl<'a> Measuring<'a> {
         self
     }
 
-    /// What a person is told before a wait.
+    /// Message before the guests run.
     pub fn announcement(&self) -> String {
         format!(
             "{} of {:.1} s virtual time each, {} at a time, with {}",

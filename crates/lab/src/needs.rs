@@ -1,10 +1,11 @@
-//! What a scenario needs in a guest beside wakepath: the programs of its loads with their packages, and
-//! the libraries that hold a controller. Pure.
+//! Programs and libraries that a scenario needs in a guest.
+//!
+//! The programs of its loads with their packages, and the libraries with a controller. Pure.
 
 use crate::{LabError, Result};
 use wakepath_scenario::{LoadKind, Scenario, Work};
 
-/// In place of a package's name where none is known.
+/// Used instead of a package's name if none is known.
 pub(crate) const THAT_HOLDS_IT: &str = "that holds it, or give its path";
 
 /// Programs that the loads start, with their packages.

@@ -1,5 +1,6 @@
-//! What a guest is told to do, in a file inside its initramfs, and what it says of its commands
-//! afterwards. Pure.
+//! A guest's order, a file in its initramfs, and its report on its commands.
+//!
+//! Pure.
 
 use serde::{Deserialize, Serialize};
 use wakepath_archive::VirtualTime;
@@ -8,14 +9,13 @@ use wakepath_archive::VirtualTime;
 pub const ORDER_PATH: &str = "/lab/order.json";
 /// Where the guest finds wakepath.
 pub const PROGRAM_PATH: &str = "/bin/wakepath";
-/// What the guest is to do. It holds nothing of the host: another directory must not make another
-/// guest.
+/// A guest's order. It doesn't depend on the host: another directory must not make another guest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
     /// Modules that its kernel loads before all else, in this order.
     #[serde(default)]
     pub modules: Vec<OrderedModule>,
-    /// What is then written into files of the kernel's, in this order.
+    /// Values to write into kernel files afterwards, in this order.
     #[serde(default)]
     pub writes: Vec<OrderedWrite>,
     /// Commands that run first, one after the other.
@@ -55,7 +55,7 @@ impl Order {
     /// From JSON.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// If it can't be parsed.
     pub fn from_bytes(bytes: &[u8]) -> serde_json::Result<Self> {
         serde_json::from_slice(bytes)
     }
@@ -75,7 +75,7 @@ pub struct OrderedModule {
 pub struct OrderedWrite {
     /// The file, below /proc or /sys.
     pub path: String,
-    /// What is written.
+    /// The value.
     pub value: String,
 }
 
@@ -84,11 +84,11 @@ pub struct OrderedWrite {
 pub struct OrderedCommand {
     /// Its words.
     pub words: Vec<String>,
-    /// Whether the guest goes on where it ends with anything but 0.
+    /// Whether the guest continues if it exits with a code other than 0.
     pub may_fail: bool,
 }
 
-/// What became of a command in a guest; what it wrote is in the file `command-N.out` or `.err`.
+/// Result of a command in a guest; its output is in the files `command-N.out` and `.err`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandEnd {
     /// Its words.

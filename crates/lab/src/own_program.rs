@@ -1,5 +1,7 @@
-//! Which wakepath runs in a guest: this one where it can, otherwise one that was built or released for
-//! the guest's architecture. It builds and fetches none.
+//! Finds the wakepath that runs in a guest.
+//!
+//! The running one if it can, otherwise one built or released for the guest's architecture. Builds
+//! and fetches nothing.
 
 use crate::architecture::Architecture;
 use crate::{LabError, Result};
@@ -9,11 +11,11 @@ use std::path::{Path, PathBuf};
 /// What cargo calls its kinds of builds.
 const BUILDS: [&str; 2] = ["release", "debug"];
 
-/// The program for guests of `architecture`: `given`, else `own` if it is for them, else the released
-/// one beside it, else the newest in the build directory that it lies in.
+/// The program for guests of `architecture`: `given`, else `own` if it is for them, else the
+/// released one in its directory, else the newest in the build directory that contains it.
 ///
 /// # Errors
-/// [`LabError::NoProgram`], with where one is to be had.
+/// [`LabError::NoProgram`], with places to get one.
 pub fn find(given: Option<&Path>, own: &Path, architecture: Architecture) -> Result<PathBuf> {
     if let Some(given) = given {
         return Ok(given.to_owned());

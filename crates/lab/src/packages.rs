@@ -1,5 +1,7 @@
-//! What is taken out of packages: a kernel, or all of an emulator. Checked against the package list,
-//! unpacked into the cache, sealed there to the last file, never installed.
+//! Extracts a kernel or an emulator from Debian packages.
+//!
+//! Packages are checked against the package list and unpacked into the cache, where checksums cover
+//! every file; they are never installed.
 
 use crate::apt::{Client, field, run};
 use crate::cache::Cache;
@@ -12,10 +14,10 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use wakepath_programs::command;
 
-/// What the cache keeps of a package's kernel.
+/// Cached name of a package's kernel.
 const KERNEL: &str = "vmlinuz";
 const DIGEST: &str = "kernel.sha256";
-/// What it keeps of a kernel that was packed in another.
+/// Cached name of a kernel unpacked from another.
 const UNPACKED: &str = "vmlinux";
 /// Debian divides its newer kernels (7.3 is one): the image's own package is empty, and these hold it.
 const DIVIDED: Divided = Divided {
@@ -23,7 +25,7 @@ const DIVIDED: Divided = Divided {
     base: "linux-base-",
     modules: "linux-modules-",
 };
-/// What it keeps of an unpacked tree.
+/// Cached checksums of an unpacked tree.
 const SUMS: &str = "files.sha256";
 
 /// The kernel of `package`, or of the kernel package that it depends on.
@@ -99,7 +101,7 @@ pub(crate) fn programs(
 pub(crate) fn with_dependencies(package: &str, client: &Client, cache: &Cache) -> Result<PathBuf> {
     let described = Package::read(&client.described(package, None)?, package)?;
     let wanted = client.with_dependencies(package)?;
-    // What it depends on may change without it.
+    // Dependencies can change while the package doesn't.
     let digest = sha256_hex(wanted.join(" ").as_bytes());
     let name = format!("{}-with-{}", described.place(), &digest[..16]);
     cache.directory(&name, is_sealed, |partial| {
@@ -148,7 +150,7 @@ pub(crate) fn modules(full_name: &str, client: &Client, cache: &Cache) -> Result
     })
 }
 
-/// The kernel with what is packed in it unpacked in the cache, where it can be started so.
+/// The kernel, replaced by an unpacked copy in the cache if the emulator can start that.
 pub(crate) fn unpacked(kernel: Kernel, cache: &Cache) -> Result<Kernel> {
     let name = format!("unpacked-{}", &kernel.sha256[..16.min(kernel.sha256.len())]);
     let place = cache.directory(&name, is_sealed, |partial| {
@@ -213,7 +215,7 @@ fn sums_of(place: &Path) -> Result<String> {
     Ok(lines.concat())
 }
 
-/// What is known of a package before it is there.
+/// A package's entry in the list, before the download.
 struct Package {
     name: String,
     version: String,
@@ -306,8 +308,8 @@ fn named_so(depends: &str, beginning: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// Takes what belongs to the kernel itself out of a package, and nothing else: its modules are a hundred
-/// times as much. That lies in `/boot`, and of a divided kernel beside its modules.
+/// Extracts only the kernel from a package: its modules take a hundred times the space. The kernel
+/// is in `/boot`, and for a divided kernel next to its modules.
 fn unpack(package: &Path, directory: &Path, divided: bool, full: &str) -> Result<()> {
     let wanted: &[&str] = match divided {
         true => &["--strip-components=5", "./usr/lib/modules/*/*"],

@@ -1,6 +1,7 @@
-//! The directory of a laboratory's runs: empty, or holding only what a laboratory leaves whose guests
-//! never sent anything home, because it was killed or failed. Such remains are removed; anything else
-//! belongs to somebody.
+//! Prepares the directory for a laboratory's runs.
+//!
+//! It must be empty or hold only remains of guests that were killed or failed before they sent
+//! anything. Remains are removed; anything else is the user's.
 
 use crate::machine::{CONSOLE, SENT};
 use crate::{LabError, Result};
@@ -9,12 +10,12 @@ use std::path::{Path, PathBuf};
 use wakepath_archive::ArchiveError;
 use wakepath_directory::{Directory, Trust};
 
-/// Makes sure that runs may be put into `directory`.
+/// Ensures that runs can be stored in `directory`.
 ///
 /// # Errors
-/// [`LabError::Directory`] where somebody else could change it while root writes in it, unless `trust`
-/// says so; [`ArchiveError::DirectoryNotEmpty`] where it holds anything but such remains; then nothing
-/// is removed.
+/// [`LabError::Directory`] if another user could change it while root writes in it, unless `trust`
+/// allows that; [`ArchiveError::DirectoryNotEmpty`] if it holds anything but such remains, and then
+/// nothing is removed.
 pub fn take(directory: &Path, trust: Trust) -> Result<()> {
     if directory.exists() {
         Directory::to_write(directory, trust)?;
@@ -57,7 +58,7 @@ pub(crate) fn is_free_of_a_guest(directory: &Path) -> Result<bool> {
     Ok(true)
 }
 
-/// Removes what a killed laboratory left beside runs that are whole.
+/// Removes the remains of a killed laboratory from a directory of complete runs.
 pub(crate) fn sweep(directory: &Path) -> Result<()> {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
@@ -86,7 +87,7 @@ fn remains(directory: &Path) -> Option<Vec<PathBuf>> {
     Some(found)
 }
 
-/// What the emulator leaves of a guest under way.
+/// Files that the emulator leaves while a guest runs.
 const OF_A_GUEST: [&str; 3] = [CONSOLE, SENT, "window-plugin.so"];
 
 fn of_a_guest(directory: &Path) -> Option<Vec<PathBuf>> {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use wakepath_programs::{NotFound, find, may_run};
 
-/// A program that a guest needs beside wakepath.
+/// A program that a guest needs in addition to wakepath.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wanted {
     /// One of this host's.
@@ -32,7 +32,7 @@ pub enum Wanted {
     },
 }
 
-/// The interpreter in a script's first line, and what comes behind it (execve(2)).
+/// The interpreter in a script's first line, and its argument (execve(2)).
 fn interpreter(bytes: &[u8]) -> Option<(String, Option<String>)> {
     let line = bytes
         .strip_prefix(b"#!")?
@@ -141,7 +141,7 @@ pub(crate) fn refuse_other(path: &Path, architecture: Architecture) -> Result<()
             is: program.architecture,
             guest: architecture,
         }),
-        // What is no program at all is told by whoever adds it.
+        // The caller reports a file that isn't a program.
         _ => Ok(()),
     }
 }

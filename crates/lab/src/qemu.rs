@@ -1,5 +1,7 @@
-//! The emulator and its version: the installed one, or where that can't do what is asked for, one out
-//! of a package of Debian's, fetched and not installed. It runs nothing but `--version`.
+//! Finds the emulator and its version.
+//!
+//! Uses the installed one, or, if that lacks a feature, one from a Debian package, fetched but not
+//! installed. Runs only `--version`.
 
 use crate::apt::Client;
 use crate::architecture::Architecture;
@@ -16,7 +18,7 @@ pub struct Qemu {
     pub program: PathBuf,
     /// Name and version, as it says them.
     pub version: String,
-    /// What it must be told first: where its own files lie, if not where it was built for.
+    /// Leading arguments: the path of its own files, if they aren't at the compiled-in path.
     pub arguments: Vec<String>,
 }
 
@@ -26,7 +28,7 @@ const NEEDED: (u32, u32) = (7, 2);
 const NEEDED_FOR_TWO: (u32, u32) = (10, 0);
 
 impl Qemu {
-    /// The emulator for a guest of so many CPUs: `given`, else the one in PATH, else one of Debian's.
+    /// The emulator for a guest with `cpus` CPUs: `given`, else the one in PATH, else Debian's.
     ///
     /// # Errors
     /// [`LabError::MissingProgram`] or [`LabError::OldEmulator`], with the package to install.
@@ -48,7 +50,7 @@ impl Qemu {
         let is_unusual = cpus > 1 || architecture != Architecture::X86_64;
         match found {
             Err(why) if given.is_none() && is_unusual => {
-                cache.tell(&format!("{why}; meanwhile one is fetched"));
+                cache.tell(&format!("{why}; fetching one"));
                 Self::fetched(architecture, needed, cache)
             }
             found => found,

@@ -52,7 +52,7 @@ pub const BOARDS: [Board; 5] = [
 ];
 
 impl Board {
-    /// How many times slower than the first of [`BOARDS`], which is what 1 ns stands for.
+    /// Slowdown compared with the first of [`BOARDS`], which corresponds to 1 ns.
     pub fn slowness(&self) -> f64 {
         BOARDS[0].rating_mips / self.rating_mips
     }
@@ -64,10 +64,10 @@ impl Board {
     }
 }
 
-/// Reads virtual nanoseconds for an instruction, as a number or as a board's name.
+/// Parses virtual nanoseconds for an instruction: a number or a board's name.
 ///
 /// # Errors
-/// [`LabError::RateName`]; whether the emulator can count a number is told by `shift_of`.
+/// [`LabError::RateName`]; `shift_of` checks that the emulator supports the number.
 pub fn ns_per_instruction(text: &str) -> Result<u32> {
     if let Ok(ns) = text.parse() {
         return Ok(ns);

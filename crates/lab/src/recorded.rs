@@ -1,4 +1,4 @@
-//! Runs of the laboratory as they lie in their directories.
+//! Reads the laboratory's runs from their directories.
 
 use crate::divergence::Stream;
 use crate::fault::FileFault;
@@ -32,21 +32,21 @@ pub fn streams(directory: &Path) -> Result<Vec<Stream>> {
     Ok(streams)
 }
 
-/// What the last command of a guest wrote.
+/// Output of a guest's last command.
 #[derive(Debug)]
 pub struct CommandSaid {
     /// Its exit code, or [`LabError::Signal`].
     pub exit_code: Result<u8>,
-    /// What it wrote on standard output.
+    /// Standard output.
     pub output: Vec<u8>,
-    /// What it wrote on standard error.
+    /// Standard error.
     pub complaint: Vec<u8>,
 }
 
-/// What the last command wrote of which a guest's directory tells.
+/// Output of the last command recorded in a guest's directory.
 ///
 /// # Errors
-/// Where it tells of none.
+/// If no command is recorded.
 pub fn last_command(directory: &Path) -> Result<CommandSaid> {
     let read = |name: &str| {
         let path = directory.join(name);

@@ -1,6 +1,6 @@
-//! Published experiments repeated: which there are already, what guests each asks for, whether one of them
-//! repeats, what came of it.
-//! What they are and what is said of them is in the room `experiments`.
+//! Repeats published experiments: guests still to run, a check that one repeats, results.
+//!
+//! The room `experiments` describes the experiments and their claims.
 
 use crate::architecture::Architecture;
 use crate::asked::GuestsAsked;
@@ -24,7 +24,7 @@ const PAGE: &str = "README.md";
 /// Name of the directory of a second run of one guest.
 const AGAIN: &str = "again";
 
-/// The experiments of these names; all where none is given.
+/// The experiments with these names; all if none is given.
 ///
 /// # Errors
 /// [`LabError::NoExperiment`].
@@ -105,7 +105,7 @@ pub struct Repetition {
     pub seeds: Vec<u64>,
     /// Where its runs lie, each in a directory of its own.
     pub place: PathBuf,
-    /// Whether they are there already: an interrupted command goes on where it was.
+    /// Whether the runs exist already: an interrupted command resumes.
     pub is_there: bool,
     /// Those that are.
     pub done: Vec<PathBuf>,
@@ -240,7 +240,7 @@ impl Repetition {
     /// Compares the two runs of that guest, sample by sample.
     ///
     /// # Errors
-    /// [`LabError::Diverged`] where they part; when one can't be read.
+    /// [`LabError::Diverged`] if they differ; if one can't be read.
     pub fn holds(&self) -> Result<()> {
         let (guest, second) = Self::again_of(self.experiment, &self.place);
         let first = self.first_run();
@@ -283,10 +283,10 @@ impl Repetition {
     }
 }
 
-/// What a guest of an experiment measured.
+/// Measurements of an experiment's guest.
 ///
 /// # Errors
-/// [`LabError::NotWhole`] where its run does not say what it should.
+/// [`LabError::NotWhole`] if its run is incomplete.
 pub fn guest_run(
     guest: Guest,
     run: &Run,
@@ -309,7 +309,7 @@ pub fn guest_run(
     })
 }
 
-/// Where a guest's run with one of so many seeds lies.
+/// Directory of a guest's run with one of its seeds.
 fn place_of(place: &Path, kernel: &str, seed: u64, seeds: usize) -> PathBuf {
     let name = guests::Guest::name_with(kernel, seed, seeds);
     place.join(guests::Guest::directory_name(&name))

@@ -1,4 +1,4 @@
-//! What a program that failed said of it.
+//! Error messages of programs that failed.
 
 /// The last line that a program said, for a message.
 pub(crate) fn last_line(said: &[u8]) -> String {

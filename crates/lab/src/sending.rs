@@ -14,7 +14,7 @@ pub const SEND_PORT: u64 = 0xe9;
 /// The I/O port at which a guest of several CPUs switches the emulator's fast timer on, by writing
 /// [`SPEAKER_ON`]: that timer is a PC's loudspeaker (port 0x61, bits 0 and 1), which nobody hears.
 pub const SPEAKER_PORT: u64 = 0x61;
-/// What is written there.
+/// The value to write there.
 pub const SPEAKER_ON: u8 = 0x03;
 /// On the console when the guest's program runs.
 pub const BEGUN: &str = "wakepath-lab: begun";
@@ -69,7 +69,7 @@ pub(crate) fn is_data(line: &str) -> bool {
     line.starts_with(LINE)
 }
 
-/// What was sent by way of a console, and the console's other lines.
+/// The data sent by way of a console, and the console's other lines.
 pub(crate) fn from_console(console: &str) -> (Vec<u8>, String) {
     let (mut sent, mut rest) = (Vec::new(), String::new());
     for line in console.lines() {
@@ -77,7 +77,7 @@ pub(crate) fn from_console(console: &str) -> (Vec<u8>, String) {
             Some(("", digits)) => {
                 let pairs = digits.as_bytes().chunks(2);
                 let pairs = pairs.map(|pair| std::str::from_utf8(pair).unwrap_or(""));
-                // What is no digit leaves a byte out, which the length then tells.
+                // A pair that isn't hexadecimal loses a byte, which the check of the length finds.
                 sent.extend(pairs.filter_map(|pair| u8::from_str_radix(pair, 16).ok()));
             }
             _ => {
@@ -134,7 +134,7 @@ pub enum ReceiveError {
     /// It begins with something else.
     #[error("its first line is {line:?}")]
     FirstLine {
-        /// What it begins with.
+        /// Start of the line.
         line: String,
     },
     /// It is longer or shorter than its first line says.
@@ -148,7 +148,7 @@ pub enum ReceiveError {
     /// It was altered.
     #[error("its SHA-256 does not match")]
     Digest,
-    /// Its files can't be told apart.
+    /// The files can't be unpacked.
     #[error(transparent)]
     Archive(#[from] UnpackError),
     /// A file would be written somewhere else.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Sockets of so many cores of so many threads.
+/// Number of sockets, cores of a socket and threads of a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Topology {
@@ -61,10 +61,10 @@ impl Topology {
         u32::from(self.sockets) * u32::from(self.cores) * u32::from(self.threads)
     }
 
-    /// That a guest with so many CPUs and so much memory can have it.
+    /// Checks that a guest with this number of CPUs and this memory can have it.
     ///
     /// # Errors
-    /// What of it does not fit.
+    /// What doesn't fit.
     pub(crate) fn fits(self, cpus: u16, memory_mib: u32) -> Result<(), TopologyError> {
         let topology = self;
         if self.cpus() != u32::from(cpus) {
@@ -83,7 +83,7 @@ impl Topology {
         }
     }
 
-    /// What `-smp` says of it, behind the number of CPUs.
+    /// The part of `-smp` after the number of CPUs.
     pub(crate) fn of_smp(self) -> String {
         let Self {
             sockets,
@@ -93,7 +93,7 @@ impl Topology {
         format!(",sockets={sockets},cores={cores},threads={threads}")
     }
 
-    /// The emulator's arguments for a node of each socket; none where there is one.
+    /// The emulator's arguments for one memory node for each socket; none for a single socket.
     pub(crate) fn nodes(self, memory_mib: u32) -> Vec<String> {
         if self.sockets == 1 {
             return Vec::new();

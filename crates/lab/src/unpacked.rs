@@ -1,8 +1,10 @@
-//! A kernel as the emulator can start it without the kernel unpacking itself, which under instruction counting
-//! takes longer than all the rest of its start. Pure. What it can't unpack starts as it is.
+//! Unpacks a kernel so that the emulator can start it directly.
 //!
-//! Formats: Linux's Documentation, x86/boot.rst (`setup_sects`, `payload_offset`, `payload_length`) and
-//! x86/pvh; Xen's public/elfnote.h (`XEN_ELFNOTE_PHYS32_ENTRY`); ELF's chapter 5, notes.
+//! Under instruction counting a kernel's own unpacking takes longer than the rest of its boot.
+//! Pure. A kernel that can't be unpacked is started unchanged.
+//!
+//! Formats: Linux's Documentation, x86/boot.rst (`setup_sects`, `payload_offset`, `payload_length`)
+//! and x86/pvh; Xen's public/elfnote.h (`XEN_ELFNOTE_PHYS32_ENTRY`); ELF's chapter 5, notes.
 
 use std::io::Read;
 
@@ -15,13 +17,13 @@ const PAYLOAD_LENGTH: usize = 0x24c;
 /// No kernel unpacks to more: a wrong length must not fill the memory.
 const LARGEST: u32 = 512 << 20;
 
-/// The kernel within a bzImage, where it is packed in a way known here and can be entered directly, by the
-/// note that says where.
+/// The kernel in a bzImage, if its compression is known and a note gives an entry point for direct
+/// boot.
 pub(crate) fn vmlinux(image: &[u8]) -> Option<Vec<u8>> {
     within(image).filter(|kernel| enters_directly(kernel))
 }
 
-/// The kernel within a bzImage, where it is packed in a way known here.
+/// The kernel in a bzImage, if its compression is known.
 pub(crate) fn within(image: &[u8]) -> Option<Vec<u8>> {
     let sectors = match *image.get(SETUP_SECTORS)? {
         0 => SECTORS_OF_OLD,
@@ -30,7 +32,7 @@ pub(crate) fn within(image: &[u8]) -> Option<Vec<u8>> {
     let from = ((sectors + 1) * SECTOR).checked_add(word(image, PAYLOAD_OFFSET)? as usize)?;
     let to = from.checked_add(word(image, PAYLOAD_LENGTH)? as usize)?;
     let packed = image.get(from..to)?;
-    // The build puts the length of what is packed behind it.
+    // The build appends the uncompressed length to the packed kernel.
     let length = word(packed, packed.len().checked_sub(4)?)?;
     if length > LARGEST {
         return None;

@@ -3,7 +3,7 @@
 use crate::Result;
 use std::path::Path;
 
-/// Writes a file through a temporary name beside it.
+/// Writes a file atomically, through a temporary file in the same directory.
 pub(crate) fn whole_or_not(path: &Path, text: &str) -> Result<()> {
     Ok(wakepath_directory::replace(path, text.as_bytes())?)
 }

@@ -1,4 +1,4 @@
-//! Why a run can't be made again, or its windows not be told.
+//! Reasons why a run can't be repeated or its windows can't be found.
 
 use crate::architecture::Architecture;
 use crate::window::SymbolsError;
@@ -36,7 +36,7 @@ pub enum AgainError {
     Architecture {
         /// The run.
         run: PathBuf,
-        /// What it was.
+        /// The guest's architecture.
         architecture: Architecture,
     },
     /// Another wakepath's guest.
@@ -47,7 +47,7 @@ pub enum AgainError {
     Unlike {
         /// The run.
         run: PathBuf,
-        /// What differs.
+        /// The part that differs.
         what: &'static str,
     },
     /// Another kernel goes by the name now.
@@ -119,7 +119,7 @@ pub enum AgainError {
          here is {version}"
     )]
     NoPlugins {
-        /// What the emulator said.
+        /// The emulator's error.
         said: LabError,
         /// The emulator.
         version: String,
@@ -150,7 +150,7 @@ pub enum AgainError {
     /// The kernel's list of its functions says nothing.
     #[error("the kernel's list of its functions: {0}")]
     Symbols(#[from] SymbolsError),
-    /// A cycle's blocks can't be told.
+    /// No blocks for a cycle.
     #[error("segment {segment}, cycle {cycle}: {why}")]
     Blocks {
         /// The segment.
@@ -162,11 +162,11 @@ pub enum AgainError {
     },
 }
 
-/// Why the blocks behind a cycle can't be told.
+/// Reasons why a cycle has no blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoBlocks {
     /// No trail of readings fits the samples.
-    #[error("the loop can't be told among the guest's readings of the clock")]
+    #[error("the loop can't be distinguished among the guest's readings of the clock")]
     NoTrail,
     /// They were not asked for.
     #[error("its blocks were not kept")]
@@ -174,7 +174,7 @@ pub enum NoBlocks {
     /// More than one trail fits.
     #[error("several readings of the clock fit the loop's samples")]
     Several,
-    /// What was kept is too short.
+    /// The plugin kept too few blocks.
     #[error("the emulator's blocks end before the cycle does")]
     Short,
 }

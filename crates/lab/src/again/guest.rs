@@ -1,5 +1,7 @@
-//! The guest of a run, prepared once more. Everything that the run's manifest says of it must come out
-//! the same; what a manifest says is never started as it stands.
+//! Prepares the guest of a run once more.
+//!
+//! Everything must match the run's manifest. Files named in a manifest are compared, never started
+//! unchecked.
 
 use super::error::AgainError;
 use super::kept_symbols::{KALLSYMS, kept_symbols};
@@ -38,7 +40,7 @@ pub struct Again {
 }
 
 impl Again {
-    /// Prepares it: with `kernel` in place of the run's own name for it, where that leads elsewhere now.
+    /// Prepares it. `kernel` replaces the name in the run, if that name means another kernel now.
     pub fn of(run: &Run, kernel: Option<&str>, on: &HostAsked, host: &Host) -> Result<Self> {
         let place = run.directory();
         let no_laboratory = || AgainError::NoLaboratory {
@@ -158,7 +160,7 @@ fn telling(
     Ok((guest, limit))
 }
 
-/// What was emulated, by the emulator's name.
+/// The architecture, from the emulator's name.
 fn architecture(emulator: &Emulator) -> Architecture {
     let program = emulator.arguments.first().map_or("", String::as_str);
     let mut all = Architecture::ALL.into_iter();
@@ -192,7 +194,7 @@ fn parameters(emulator: &Emulator) -> Option<String> {
     Some(before[from..].trim().to_owned())
 }
 
-/// What the user asked for then.
+/// The options given for the original run.
 fn asked(
     time: &VirtualTime,
     emulator: &Emulator,

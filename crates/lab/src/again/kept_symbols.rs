@@ -1,5 +1,6 @@
-//! A kernel's list of its functions, as it says it itself when it is booted (/proc/kallsyms), kept
-//! beside the downloads: without randomisation of addresses it is the same at every boot.
+//! A booted kernel's list of functions (/proc/kallsyms), cached with the downloads.
+//!
+//! Without address randomisation the list is the same at every boot.
 
 use crate::cache::Cache;
 use crate::digest::sha256_hex;

@@ -18,10 +18,10 @@ const COST_WANTED: u64 = 2;
 /// Bytes of a block, and of a transition, on the line.
 const BLOCK_BYTES: usize = 32;
 const TRANSITION_BYTES: usize = 16;
-/// The most transitions that are told at once.
+/// Most transitions in one message.
 const MOST_AT_ONCE: u64 = 4096;
 
-/// What the plugin is to note besides readings of the clock.
+/// Notes that the plugin takes in addition to readings of the clock.
 #[derive(Debug, Clone, Default)]
 pub struct Noting {
     /// Whether anything.
@@ -30,7 +30,7 @@ pub struct Noting {
     pub kernel_from: u64,
     /// The place of the count of reasons not to preempt in the CPU's own data.
     pub count_at: u64,
-    /// Places to be told of.
+    /// Addresses to watch.
     pub watched: Vec<Watched>,
     /// By which figures costs are counted, if they are.
     pub costs: Option<Parameters>,
@@ -45,7 +45,7 @@ pub struct Since {
     pub until: u64,
 }
 
-/// Who hears what the plugin tells. Blocks that it wants are told next.
+/// Receives the plugin's messages. Blocks that it requests come next.
 pub trait Listener {
     /// A reading of the clock.
     fn marked(&mut self, mark: Mark) -> Option<Since>;
@@ -53,20 +53,21 @@ pub trait Listener {
     fn changed(&mut self, transitions: &[Transition]) -> Option<Since>;
     /// Blocks that it wanted; it may want others.
     fn executed(&mut self, blocks: Counted) -> Option<Since>;
-    /// What was spent until the reading of the clock that is told next, where costs are counted.
+    /// Cost up to the next reading of the clock, if costs are counted.
     fn spent(&mut self, _: Spent) {}
     /// Behind a reading: the instruction until which it wants to know what was spent, if any; then of others.
     fn cost_wanted(&mut self) -> Option<u64> {
         None
     }
-    /// What was spent until there, in quarters of a cycle.
+    /// Cost up to that instruction, in quarters of a cycle.
     fn cost(&mut self, _: u64) {}
 }
 
-/// Orders what is to be noted, and listens until the emulator ends.
+/// Sends the plugin its orders and listens until the emulator ends.
 ///
 /// # Errors
-/// What is not understood. A line that ends is none: the emulator may end whenever it likes.
+/// A message that can't be parsed. The end of the connection isn't an error: the emulator can end
+/// at any time.
 pub fn attend(
     mut line: impl Read + Write,
     noting: &Noting,
@@ -135,7 +136,7 @@ fn order(line: &mut impl Write, noting: &Noting) -> io::Result<()> {
 fn say(line: &mut impl Write, words: &[u64]) -> io::Result<()> {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
     match line.write_all(&bytes) {
-        // It ended while it waited; the next reading says so too.
+        // The emulator ended while it waited; the next read returns the end.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         outcome => outcome,
     }
@@ -201,7 +202,7 @@ fn words<const COUNT: usize>(line: &mut impl Read) -> io::Result<Option<[u64; CO
 fn not_understood() -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
-        "what the emulator's plugin says can't be understood",
+        "can't parse the message of the emulator's plugin",
     )
 }
 
@@ -211,7 +212,7 @@ mod tests {
     use crate::sections::What;
     use std::os::unix::net::UnixStream;
 
-    /// Wants the blocks behind the first reading, once.
+    /// Requests the blocks after the first reading, once.
     #[derive(Default)]
     struct Heard {
         marks: Vec<Mark>,

@@ -1,10 +1,10 @@
-//! A run made once more with the emulator noting what it executes, so that the instructions of its
-//! latencies can be had; the guest knows nothing of it. What the instructions are is told by the folder
-//! `window`.
+//! Repeats a run while the emulator records the instructions of its latencies.
+//!
+//! The guest doesn't notice. The folder `window` interprets the instructions.
 
 mod costs;
 mod error;
-// The plugin is compiled by itself; what it decides by bytes is tested here.
+// The plugin is compiled separately; its decoding of instructions is tested here.
 #[cfg(test)]
 #[path = "../../plugin/flow.rs"]
 mod flow;
@@ -38,11 +38,11 @@ use wakepath_archive::Run;
 use wakepath_directory::Directory;
 use wakepath_explain::window::Window;
 
-/// Makes the run again, finds the windows of the wanted cycles and keeps them in the run's `directory`,
-/// which was opened to write in.
+/// Repeats the run, finds the windows of the wanted cycles and stores them in the run's
+/// `directory`, which is open for writing.
 ///
 /// # Errors
-/// Where the run does not come out the same, or a window can't be told.
+/// If the run comes out differently, or a window can't be found.
 pub fn windows(
     run: &Run,
     directory: &Directory,
@@ -51,7 +51,7 @@ pub fn windows(
     host: &Host,
     stopped: Stopped<'_>,
 ) -> Result<Vec<Window>, AgainError> {
-    // Before anything boots: a file that can't be added to is said at once.
+    // Fails before anything boots if the file can't be extended.
     let earlier = kept_windows(run)?;
     let repeated = repeat::repeat(again, wanted, host, stopped)?;
     // A console that explains a failure stays.

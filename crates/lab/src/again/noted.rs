@@ -6,7 +6,7 @@ use crate::sections::Transition;
 use crate::window::{Counted, Follower, Found, Mark};
 use std::sync::Arc;
 
-/// The blocks behind a cycle that may be a wanted one.
+/// Blocks of a cycle that might be a wanted one.
 #[derive(Debug, Clone)]
 pub struct Kept {
     /// Which.
@@ -19,7 +19,7 @@ pub struct Kept {
 pub struct Cycles<F> {
     /// Which readings are whose.
     pub follower: Follower,
-    /// What was kept.
+    /// Blocks kept so far.
     pub kept: Vec<Kept>,
     since: F,
     found: Vec<Found>,

@@ -43,7 +43,7 @@ impl Plugin {
         Ok(Self { path })
     }
 
-    /// What the emulator is told, besides what makes the machine.
+    /// The emulator's arguments for the plugin.
     pub fn arguments() -> [String; 2] {
         ["-plugin".into(), format!("./{NAME}")]
     }

@@ -20,12 +20,12 @@ use std::os::unix::net::UnixStream;
 
 type Result<T> = std::result::Result<T, AgainError>;
 
-/// Instructions before a latency that are kept too: what was called there tells who called later.
+/// Instructions to keep before a latency, to find its callers.
 const BEFORE: u64 = 300_000;
 /// The smallest step of an emulated PC's clock in nanoseconds.
 const CLOCK_STEP_NS: u64 = 1;
 
-/// What was noted.
+/// Recorded blocks of a repeated run.
 pub struct Repeated {
     kept: Vec<Kept>,
     follower: Follower,
@@ -34,7 +34,7 @@ pub struct Repeated {
 }
 
 impl Repeated {
-    /// The blocks behind a wanted cycle.
+    /// Blocks of a wanted cycle.
     pub fn of(&self, number: usize, sample: usize) -> std::result::Result<&Kept, NoBlocks> {
         let complete = self.follower.complete(number);
         if complete.is_empty() {
@@ -53,8 +53,8 @@ impl Repeated {
     }
 }
 
-/// Carries the guest out once more. The kernel's list of its functions is asked for beside it, where
-/// it is not known.
+/// Runs the guest once more. If the kernel's list of functions isn't cached, another guest fetches
+/// it at the same time.
 pub fn repeat(
     again: &Again,
     wanted: &Wanted,
@@ -175,7 +175,7 @@ fn without_plugins(error: LabError, qemu: &Qemu) -> AgainError {
     }
 }
 
-/// What the kernel says of itself, once and for all.
+/// Reads the kernel's own list of functions once.
 pub(super) fn told(
     again: &Again,
     guest: &Guest,

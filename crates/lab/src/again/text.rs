@@ -142,18 +142,18 @@ fn ns(difference_ns: i64) -> String {
     format!("{difference_ns} ns")
 }
 
-/// What a reader must know before they rely on a stack.
+/// Caveats about a window's stacks.
 fn unsure(window: &Window) -> Vec<String> {
     let mut lines = Vec::new();
     if window.wakings_by_timers > 1 {
         lines.push(format!(
-            "{} timers woke threads meanwhile; the first is taken for the loop's",
+            "{} timers woke threads during the latency; the first is assumed to be the loop's",
             window.wakings_by_timers
         ));
     }
     if window.unmatched > 0 {
         lines.push(format!(
-            "{} returns led to where nothing was seen to call: stacks near them may be wrong",
+            "{} returns don't match a call: stacks near them might be wrong",
             window.unmatched
         ));
     }

@@ -134,7 +134,7 @@ impl Wanted {
             .collect()
     }
 
-    /// All cycles of these threads; what was traced holds the tracing too.
+    /// All cycles of these threads, except that their traces would show the tracing too.
     fn choose_all(&mut self, which: impl Fn(&Thread) -> bool) {
         for (of, thread) in self.loops.iter_mut().zip(&self.threads) {
             if which(thread) && !thread.traced {
@@ -154,7 +154,7 @@ impl Wanted {
         let mut chosen = Vec::new();
         for condition in conditions {
             let mine = |thread: &Thread| {
-                // What was traced holds the tracing too.
+                // A traced run contains the tracing too.
                 (thread.phase.as_str(), thread.condition.as_str()) == condition && !thread.traced
             };
             let loops = self.loops.iter().zip(&self.threads).enumerate();

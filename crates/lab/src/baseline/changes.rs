@@ -1,4 +1,4 @@
-//! Where a later run counts more or less than a baseline: counts, and the stretches of paths behind them.
+//! Counts of a later run that differ from a baseline, and the stretches of code responsible.
 
 use super::{Baseline, BaselineError, GuestCounts, PathPart};
 use serde::Serialize;
@@ -30,7 +30,7 @@ pub struct StretchChange {
     pub before: i64,
     /// Now.
     pub now: i64,
-    /// What takes the most of it now, or took it where nothing is left.
+    /// The largest part of it now, or of the baseline if nothing is left.
     pub cause: String,
 }
 

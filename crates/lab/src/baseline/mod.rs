@@ -1,5 +1,7 @@
-//! What a laboratory run counted, as a file for a repository; where a later run counts more is in
-//! `changes`. Pure; it boots nothing and judges no criterion: a path is longer than it was, or it isn't.
+//! Counts of a laboratory run as a file to commit to a repository.
+//!
+//! `changes` compares a later run with it. Pure: it boots nothing and applies no criterion. A path
+//! has become longer or it hasn't.
 
 mod changes;
 
@@ -9,8 +11,8 @@ use crate::asked::GuestsAsked;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Version of the file's format; older files can be read. Since 2 the architecture
-/// is in it, since 3 what the guests are given beside kernels and programs, since 4 how their CPUs lie.
+/// Version of the file's format; older files can be read. Version 2 added the architecture, 3 the
+/// guests' options other than kernels and programs, 4 the CPU topology.
 pub const BASELINE_VERSION: u32 = 4;
 /// The oldest that can be read.
 const OLDEST_BASELINE: u32 = 1;
@@ -20,13 +22,13 @@ const OLDEST_BASELINE: u32 = 1;
 pub struct Baseline {
     /// [`BASELINE_VERSION`].
     pub version: u32,
-    /// What was asked for: with it alone the run can be made again.
+    /// The options, which are sufficient to repeat the run.
     pub order: BaselineOrder,
-    /// What each guest counted, in the order of kernels, variants and seeds.
+    /// Counts of each guest, ordered by kernel, variant and seed.
     pub guests: Vec<GuestCounts>,
 }
 
-/// What was asked for.
+/// The options of the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BaselineOrder {
     /// The guests.
@@ -38,18 +40,18 @@ pub struct BaselineOrder {
     pub scenario: String,
 }
 
-/// What one guest counted.
+/// Counts of one guest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GuestCounts {
     /// Kernel, variant and seed, as tables call it.
     pub guest: String,
-    /// What it ran on: `kernel`, `emulator` …; where the counts differ, these say what else does.
+    /// Versions of `kernel`, `emulator` …, to explain different counts.
     pub provenance: BTreeMap<String, String>,
     /// Its conditions, in the order in which they were measured.
     pub conditions: Vec<ConditionCounts>,
 }
 
-/// What one condition counted.
+/// Counts of one condition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConditionCounts {
     /// Policy and phase.
@@ -116,10 +118,11 @@ fn falling(counts: &BTreeMap<String, i64>) -> Option<String> {
 }
 
 impl Baseline {
-    /// Whether it can be understood.
+    /// Checks that the file is consistent.
     ///
     /// # Errors
-    /// [`BaselineError::Version`]; [`BaselineError::Contradiction`] where no run could have counted so.
+    /// [`BaselineError::Version`]; [`BaselineError::Contradiction`] if no run could have produced
+    /// these counts.
     pub fn check(&self) -> Result<(), BaselineError> {
         if !(OLDEST_BASELINE..=BASELINE_VERSION).contains(&self.version) {
             return Err(BaselineError::Version(self.version));

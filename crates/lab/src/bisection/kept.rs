@@ -1,5 +1,6 @@
-//! A bisection as it is kept in its directory, so that one that was stopped goes on where it was: what was
-//! asked for, and each kernel's counts or why there are none.
+//! A bisection as stored in its directory, so that it can resume.
+//!
+//! Holds the options, and each kernel's counts or the reason why there are none.
 
 use super::search::{Became, Search};
 use super::watched::WatchedCount;
@@ -18,13 +19,13 @@ const VERSION: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Bisection {
     version: u32,
-    /// What is measured, with the row of kernels.
+    /// Options of the measurement, with the row of kernels.
     pub order: BaselineOrder,
     /// The count that tells good from bad, and the condition if one was asked for.
     pub count: String,
     /// See `count`.
     pub condition: Option<String>,
-    /// What was measured, in that order.
+    /// Kernels measured so far, in order.
     pub steps: Vec<Step>,
 }
 
@@ -35,7 +36,7 @@ pub struct Step {
     pub kernel: usize,
     /// Directory of its run.
     pub directory: PathBuf,
-    /// What its conditions counted; empty where it could not be measured.
+    /// Counts of its conditions; empty if it could not be measured.
     pub conditions: Vec<ConditionCounts>,
     /// Why it could not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,7 +46,8 @@ pub struct Step {
 /// What to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
-    /// Measure this kernel of the row; so many more at most, this one included.
+    /// Index of the kernel to measure next, and the greatest number still to measure, this one
+    /// included.
     Measure(usize, u32),
     /// It is found.
     Found(WatchedCount, super::search::Turn),
@@ -127,7 +129,7 @@ impl Bisection {
         WatchedCount::grown_most(&good.conditions, &bad.conditions, &self.count, asked)
     }
 
-    /// What became of a kernel.
+    /// Outcome of a kernel.
     pub fn became(&self, step: &Step, watched: &WatchedCount) -> Became {
         match watched.value(&step.conditions) {
             Some(value) => watched.became(value),

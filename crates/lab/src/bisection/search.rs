@@ -1,7 +1,9 @@
-//! Which of a row of kernels is the first on which something takes longer: halving the row between one on
-//! which it does not and one on which it does. Pure: what became of each is told to it.
+//! Binary search for the first kernel on which something takes longer.
+//!
+//! Starts between one kernel on which it doesn't and one on which it does. Pure: the caller reports
+//! each outcome.
 
-/// What became of a kernel.
+/// Outcome of measuring a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Became {
     /// It is as the good one.
@@ -43,8 +45,7 @@ impl Search {
         Self { became }
     }
 
-    /// The next to be measured: of those between that were not tried, the one nearest to the middle. None
-    /// where there is none left.
+    /// The next kernel to measure: the untried one nearest to the middle, if any is left.
     pub fn next(&self) -> Option<usize> {
         let turn = self.turn();
         let middle = turn.good + (turn.bad - turn.good) / 2;

@@ -1,4 +1,4 @@
-//! What a bisection found, for a terminal.
+//! Result of a bisection, for a terminal.
 
 use super::kept::Bisection;
 use super::parted::Parted;

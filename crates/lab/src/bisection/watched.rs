@@ -19,7 +19,7 @@ pub struct WatchedCount {
 }
 
 impl WatchedCount {
-    /// Of all conditions, or of that one, the one whose `count` grew by the largest share. None where it
+    /// The condition, or only the given one, whose `count` grew by the largest share; none if it
     /// grew nowhere.
     pub fn grown_most(
         good: &[ConditionCounts],
@@ -44,7 +44,7 @@ impl WatchedCount {
         grown.max_by(|one, other| share(one).total_cmp(&share(other)))
     }
 
-    /// What it is in these conditions.
+    /// Its value in these conditions.
     pub fn value(&self, conditions: &[ConditionCounts]) -> Option<i64> {
         let mine = conditions
             .iter()

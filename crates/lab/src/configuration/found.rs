@@ -1,19 +1,22 @@
-//! Where a kernel's configuration is found: in a file beside it, in /boot, in the tree that it was built
-//! in, or in its own image (`CONFIG_IKCONFIG`, kernel/configs.c of Linux).
+//! Finds a kernel's configuration.
+//!
+//! Looks next to the kernel, in /boot, in its build tree and in its image (`CONFIG_IKCONFIG`,
+//! kernel/configs.c of Linux).
 
 use crate::unpacked;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// What stands before and behind the configuration in an image, which is compressed by gzip.
+/// Markers before and after the gzip-compressed configuration in an image.
 const BEGINS: &[u8] = b"IKCFG_ST";
 const ENDS: &[u8] = b"IKCFG_ED";
 /// No configuration is longer.
 const LONGEST: u64 = 4 << 20;
 const BOOT: &str = "/boot";
 
-/// A file with the configuration of the kernel at `path` that says `release` of itself: one that bears its
-/// release or its name, else a `config` or `.config` of its version beside it or where it was built.
+/// A file with the configuration of the kernel at `path` with this `release`: one named after its
+/// release or file, else a `config` or `.config` of its version in the same directory or its build
+/// tree.
 pub(crate) fn beside(path: &Path, release: Option<&str>) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let by_name = name.strip_prefix("vmlinuz-").map(str::to_owned);
@@ -34,7 +37,7 @@ pub(crate) fn beside(path: &Path, release: Option<&str>) -> Option<PathBuf> {
     unnamed.find(|path| is_of(path, release))
 }
 
-/// Whether a configuration was written for this release: its second line says so.
+/// Whether the second line of a configuration names this release.
 fn is_of(path: &Path, release: Option<&str>) -> bool {
     let text = std::fs::read(path).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
@@ -65,7 +68,7 @@ pub(super) fn version(text: &str) -> Option<(u32, u32)> {
     Some((next()?, next()?))
 }
 
-/// The configuration in a kernel's image, where it holds one and is packed in a way known here.
+/// The configuration embedded in a kernel's image, if there is one and its compression is known.
 pub(super) fn embedded(image: &[u8]) -> Option<String> {
     held(image).or_else(|| held(&unpacked::within(image)?))
 }

@@ -1,5 +1,6 @@
-//! What a kernel was configured with, and what of it a guest would lack: told before anything boots.
-//! It reads configurations and judges none; a kernel whose configuration is not known is booted.
+//! A kernel's configuration, and the options that a guest would lack.
+//!
+//! Checked before anything boots. A kernel whose configuration isn't found is booted anyway.
 
 mod found;
 mod wanted;
@@ -15,7 +16,7 @@ use std::fs;
 /// A kernel's configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Configuration {
-    /// Options that are set, without `CONFIG_`, with their values: `y`, `m`, or what else stands there.
+    /// Options that are set, without `CONFIG_`, with their values: `y`, `m` or another word.
     set: HashMap<String, String>,
     /// Version of the kernel that it was written for, as in its second line.
     pub version: Option<(u32, u32)>,

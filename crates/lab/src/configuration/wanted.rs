@@ -5,7 +5,7 @@ use crate::architecture::Architecture;
 use std::fmt;
 use wakepath_scenario::{LoadKind, Scenario, Work};
 
-/// What is asked of a guest, as far as its kernel must bear it.
+/// Requirements on a guest's kernel.
 pub(crate) struct Asked<'a> {
     /// Architecture.
     pub architecture: Architecture,
@@ -13,7 +13,7 @@ pub(crate) struct Asked<'a> {
     pub cpus: u16,
     /// The kernel's parameters.
     pub parameters: &'a [String],
-    /// What is measured.
+    /// The scenario to measure.
     pub scenario: Option<&'a Scenario>,
     /// Whether modules are to be loaded.
     pub modules: bool,
@@ -33,12 +33,12 @@ pub(crate) enum Weight {
 pub(crate) struct Want {
     /// Without `CONFIG_`.
     option: &'static str,
-    /// The version of Linux that has it as an option; before, every kernel has what it stands for.
+    /// The version of Linux that made it an option; earlier kernels always have the feature.
     since: (u32, u32),
     weight: Weight,
-    /// What can't work without it, in a few words.
+    /// The feature that needs it, in a few words.
     without: String,
-    /// The module that brings it where it is none of the kernel itself.
+    /// The module that provides it if it isn't built in.
     module: Option<&'static str>,
 }
 
@@ -82,7 +82,7 @@ fn missed(option: &'static str, without: String) -> Want {
     }
 }
 
-/// What a guest needs for what is asked. Names and dates are of Linux's Kconfig files.
+/// Options that a guest needs. Names and versions are from Linux's Kconfig files.
 pub(crate) fn wanted(asked: &Asked<'_>) -> Vec<Want> {
     let mut wants = vec![
         needed("BLK_DEV_INITRD", "the guest starts from an initramfs"),
@@ -200,8 +200,7 @@ fn of_a_parameter(word: &str) -> Option<Want> {
     })
 }
 
-/// What of it a kernel of this configuration lacks. What a module would bring is lacking, too, unless it
-/// is `loaded`.
+/// Options that a kernel of this configuration lacks. A module counts only if it is `loaded`.
 pub(crate) fn lacking(
     wants: &[Want],
     configuration: &Configuration,
@@ -310,7 +309,7 @@ mod tests {
         );
     }
 
-    /// The kernels that the laboratory fetches: what it says of them must be nothing.
+    /// The kernels that the laboratory fetches must lack nothing.
     #[test]
     fn kernels_of_this_host_lack_nothing() {
         let boot = std::fs::read_dir("/boot").into_iter().flatten().flatten();

@@ -1,5 +1,7 @@
-//! The cores that are known, each with where its figures are published. Where a range is, its upper end is
-//! taken; where nothing is, an instruction is a plain one.
+//! Known cores, each with the source of its figures.
+//!
+//! Of a published range the upper end is used; an instruction without a figure counts as a plain
+//! one.
 
 use super::model::{CACHES, Parameters, QUARTERS, Size};
 
@@ -8,7 +10,7 @@ use super::model::{CACHES, Parameters, QUARTERS, Size};
 pub struct CostModel {
     /// As it is asked for.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// One-line description.
     pub about: &'static str,
     /// Cycles in a microsecond.
     pub mhz: u64,

@@ -16,7 +16,7 @@ const SMALL: Parameters = Parameters {
     ],
 };
 
-/// What is spent by what is done to a core of these parameters.
+/// Cost of some work on a core with these parameters.
 fn spent(parameters: Parameters, done: impl FnOnce(&mut Model<'_>)) -> Spent {
     let mut lines = parameters
         .caches

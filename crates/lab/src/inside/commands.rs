@@ -1,5 +1,6 @@
-//! In the guest: commands, one after the other, and the files that they leave. What they write is kept,
-//! not shown: the console is slow and belongs to the guest's own words.
+//! In the guest: runs commands in order and keeps the files they leave.
+//!
+//! Their output is stored, not shown: the console is slow and carries the guest's own messages.
 
 use super::InsideError;
 use crate::order::{
@@ -14,11 +15,11 @@ pub(super) type Files = Vec<(String, Vec<u8>)>;
 
 /// Where commands run and leave what shall come home.
 const WORKPLACE: &str = "/tmp";
-/// Where their output goes meanwhile.
+/// Directory for their output until it is sent.
 const KEPT: &str = "/run/commands";
 
-/// Runs them and adds what there is to send. One that fails and may not ends it; what all wrote until
-/// then is sent all the same.
+/// Runs the commands and adds their output to `files`. A failure ends the run unless the command is
+/// allowed to fail; the output so far is sent in any case.
 pub(super) fn run(commands: &[OrderedCommand], files: &mut Files) -> Result<(), InsideError> {
     if commands.is_empty() {
         return Ok(());
@@ -67,7 +68,7 @@ fn one(number: usize, words: &[String]) -> io::Result<CommandEnd> {
     })
 }
 
-/// What a command that had to succeed said when it did not.
+/// The error for a command that had to succeed and failed.
 fn failure(number: usize, end: &CommandEnd) -> InsideError {
     let said = |name: String| fs::read_to_string(Path::new(KEPT).join(name)).unwrap_or_default();
     let said = [said(output_name(number)), said(complaint_name(number))].concat();

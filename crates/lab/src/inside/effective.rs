@@ -1,5 +1,7 @@
-//! In the guest: which of the parameters that were asked for its kernel did not take. What was
-//! requested is no proof; what the kernel says of itself is. Pure but for the reading of its log.
+//! In the guest: requested kernel parameters that have no effect.
+//!
+//! Checked against the kernel's own reports, because a request proves nothing. Pure except for
+//! reading the log.
 
 use crate::machine::ENTROPY;
 use rustix::fs::{Mode, OFlags};
@@ -30,7 +32,7 @@ pub(super) fn log() -> String {
     log
 }
 
-/// What was asked for in vain, a sentence for each.
+/// Parameters without effect, a sentence for each.
 pub(super) fn ignored(facts: &Facts, log: &str) -> Vec<String> {
     let mut ignored = Vec::new();
     let line = &facts.fixed.command_line;
@@ -42,7 +44,7 @@ pub(super) fn ignored(facts: &Facts, log: &str) -> Vec<String> {
             }
             (Standing::InEffect, model) if model.word() == wanted => None,
             (Standing::InEffect, model) => Some(model.word()),
-            _ => Some("not to be told"),
+            _ => Some("unknown"),
         };
         if let Some(is) = is {
             ignored.push(vain(
@@ -118,7 +120,7 @@ mod tests {
         let rt = of("preempt=none", PreemptionModel::RealTime);
         assert!(rt[0].contains("is PREEMPT_RT"), "{rt:?}");
         let unread = facts("preempt=full", Standing::AsRequested, PreemptionModel::Full);
-        assert!(ignored(&unread, "")[0].contains("not to be told"));
+        assert!(ignored(&unread, "")[0].contains("preemption is unknown"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
-//! Random numbers for a guest whose kernel has too little of its own at boot and makes programs wait for
-//! them: kernels before 5.4 may wait for ever, as nothing happens in a guest. What it is given follows from
-//! the guest's seed; a kernel that has enough is given nothing.
+//! In the guest: random numbers for a kernel that has too few at boot.
+//!
+//! Such a kernel (before 5.4) makes programs wait, possibly for ever, because nothing happens in a
+//! guest. The numbers follow from the guest's seed; a kernel with enough gets none.
 #![allow(unsafe_code)] // The one request that counts what it is given has no wrapper in rustix.
 
 use super::InsideError;
@@ -26,7 +27,7 @@ struct Given {
 /// RNDADDENTROPY: `_IOW('R', 0x03, int[2])`.
 const ADD: ioctl::Opcode = opcode::write::<[i32; 2]>(b'R', 3);
 
-/// Gives it, where there is too little.
+/// Adds them if the kernel has too few.
 pub(super) fn give_enough(seed: u64) -> Result<(), InsideError> {
     let answer = getrandom(&mut [0_u8; 1], GetRandomFlags::NONBLOCK);
     if answer != Err(Errno::AGAIN) {
@@ -43,8 +44,8 @@ pub(super) fn give_enough(seed: u64) -> Result<(), InsideError> {
     };
     let failed = |error: std::io::Error| InsideError::at(DEVICE, error);
     let device = File::options().write(true).open(DEVICE).map_err(failed)?;
-    // SAFETY: the request reads a `rand_pool_info` with as many bytes behind it as it says (random(4)),
-    // which is what `Given` is; it writes nothing there.
+    // SAFETY: the request reads a `rand_pool_info` followed by the number of bytes it names
+    // (random(4)), which is the layout of `Given`; it writes nothing there.
     let added = unsafe { ioctl::ioctl(&device, Setter::<ADD, Given>::new(given)) };
     added.map_err(|error| failed(error.into()))
 }

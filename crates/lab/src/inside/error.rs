@@ -1,4 +1,4 @@
-//! What can go wrong in a guest, each in one line: it is said on the guest's console.
+//! Errors in a guest, each one line on the guest's console.
 
 use std::error::Error;
 use std::fmt::Display;
@@ -7,7 +7,7 @@ use std::io;
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]
 pub enum InsideError {
-    /// Started by somebody.
+    /// Not started by the kernel.
     #[error("this is the first process of a laboratory's guest and nothing else")]
     NotFirst,
     /// The kernel lacks what every guest needs.
@@ -15,7 +15,7 @@ pub enum InsideError {
     Mount {
         /// Where.
         place: &'static str,
-        /// What the kernel says.
+        /// The kernel's error.
         source: io::Error,
     },
     /// The kernel has no network.
@@ -26,7 +26,7 @@ pub enum InsideError {
     Module {
         /// Its file.
         path: String,
-        /// What the kernel says.
+        /// The kernel's error.
         source: io::Error,
     },
     /// The kernel refuses a value.
@@ -36,7 +36,7 @@ pub enum InsideError {
         path: String,
         /// The value.
         value: String,
-        /// What the kernel says.
+        /// The kernel's error.
         source: io::Error,
     },
     /// The order is none.
@@ -50,7 +50,7 @@ pub enum InsideError {
     File {
         /// The file.
         place: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// A command can't be started, or its output not kept.
@@ -58,7 +58,7 @@ pub enum InsideError {
     NotStarted {
         /// The command.
         command: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// A command that had to succeed did not.

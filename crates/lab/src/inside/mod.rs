@@ -1,6 +1,7 @@
-//! In the guest: its first process. It mounts what Linux keeps its facts in, follows the order, sends the
-//! files home and ends the machine. How a run is measured is told to it; it judges nothing and finishes
-//! nothing.
+//! In the guest: its first process.
+//!
+//! It mounts Linux's own file systems, follows the order, sends the files home and ends the
+//! machine. The caller passes the function that measures a run; this process evaluates nothing.
 
 mod clock;
 mod commands;
@@ -28,10 +29,10 @@ use std::path::Path;
 use wakepath_archive::VirtualTime;
 use wakepath_machine::{Facts, Root};
 
-/// A PC's I/O ports, where its kernel gives them (CONFIG_DEVPORT). Other machines may have the file too, and
-/// nothing behind it.
+/// A PC's I/O ports, if its kernel provides them (CONFIG_DEVPORT). On other machines the file can
+/// exist without any ports.
 const PORTS: &str = "/dev/port";
-/// Where a measurement's run lies meanwhile.
+/// Directory of a measurement's run until it is sent.
 const RUN: &str = "/run/run";
 
 /// A measurement that an order asks for.
@@ -42,14 +43,14 @@ pub struct Ordered<'a> {
     pub scenario: &'a str,
     /// The directory that the run is to lie in.
     pub directory: &'a Path,
-    /// What the guest's kernel is.
+    /// Facts about the guest's kernel.
     pub facts: &'a Facts,
-    /// What was asked of it in vain, a sentence for each.
+    /// Parameters without effect, a sentence for each.
     pub in_vain: Vec<String>,
 }
 
-/// The virtual time that this machine is in, where it is a guest of the laboratory: whatever measures in one
-/// must say so, also a command that the guest was given.
+/// The virtual time of this machine, if it is a guest of the laboratory. Whatever measures in a
+/// guest must report it, including a command that the user added.
 pub fn virtual_time_here() -> Option<VirtualTime> {
     let order = Path::new(ORDER_PATH);
     if !order.is_file() {

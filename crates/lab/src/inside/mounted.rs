@@ -1,4 +1,4 @@
-//! What a guest mounts where, and the files of its initramfs that lie at those places.
+//! A guest's mounts, and the files of its initramfs that they would hide.
 
 use super::{InsideError, nodes};
 use crate::initramfs::{COVERED, UNDER};
@@ -8,7 +8,8 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-/// What is mounted where. The run lies in memory: a disk's emulation would be part of every load.
+/// Source, target and type of each mount. The run is stored in memory: an emulated disk would add
+/// to every load.
 const MOUNTS: [(&str, &str, &str); 8] = [
     ("proc", "/proc", "proc"),
     ("sysfs", "/sys", "sysfs"),
@@ -19,7 +20,7 @@ const MOUNTS: [(&str, &str, &str); 8] = [
     ("debugfs", "/sys/kernel/debug", "debugfs"),
     ("cgroup2", "/sys/fs/cgroup", "cgroup2"),
 ];
-/// What a kernel may lack: that is then a fact like any other.
+/// File systems that a kernel can lack; their absence is recorded as a fact.
 const OPTIONAL: [&str; 3] = ["tracefs", "debugfs", "cgroup2"];
 
 /// Mounts all of it.

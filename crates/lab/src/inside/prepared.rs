@@ -1,5 +1,6 @@
-//! What a guest's kernel is told before anything else happens in the guest: modules to load, values to
-//! take. What it says of a value afterwards is read back.
+//! In the guest: loads modules and writes kernel values before anything else.
+//!
+//! Each value is read back afterwards.
 
 use super::InsideError;
 use crate::order::{OrderedModule, OrderedWrite};
@@ -52,8 +53,7 @@ pub(super) fn write(writes: &[OrderedWrite]) -> Result<Vec<String>, InsideError>
     Ok(in_vain)
 }
 
-/// Whether a file of the kernel's that was written says so: the same words, or the word chosen among
-/// others, in brackets.
+/// Whether a kernel file shows the written value: the same words, or the chosen word in brackets.
 fn says(now: &str, value: &str) -> bool {
     let words =
         |text: &str| -> Vec<String> { text.split_whitespace().map(str::to_owned).collect() };

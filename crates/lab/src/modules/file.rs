@@ -8,7 +8,7 @@ use std::path::Path;
 /// No module is larger: damaged ones must not fill the memory.
 const LARGEST: u64 = 256 << 20;
 
-/// What a module says of itself.
+/// A module's own information.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Info {
     /// Modules whose functions it calls.
@@ -17,7 +17,7 @@ pub(super) struct Info {
     pub release: Option<String>,
 }
 
-/// The name of the module that a file holds; none where it holds none.
+/// The name of the module in a file, if the file is a module.
 pub(super) fn name_of(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     let endings = [".ko", ".ko.xz", ".ko.zst", ".ko.gz"];
@@ -47,7 +47,7 @@ pub(super) fn unpacked(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, ModuleFau
     }
 }
 
-/// What it says of itself: `KEY=VALUE` in its section .modinfo, each ended by a zero byte
+/// The entries of its section .modinfo: `KEY=VALUE`, each ended by a zero byte
 /// (include/linux/moduleparam.h of Linux).
 pub(super) fn info(module: &[u8]) -> Result<Info, ModuleFault> {
     let section = elf::section(module, ".modinfo").ok_or(ModuleFault::NoModule)?;

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 /// Where a guest finds its modules.
 const PLACE: &str = "lab/modules";
 
-/// What is wrong with modules that are asked for.
+/// Reasons to reject requested modules.
 #[derive(Debug, thiserror::Error)]
 pub enum ModuleFault {
     /// The directory has none.
@@ -22,7 +22,7 @@ pub enum ModuleFault {
         release.as_ref().map(|release| format!(" of {release}")).unwrap_or_default()
     )]
     NoTree {
-        /// The kernel's release, where it is known.
+        /// The kernel's release, if known.
         release: Option<String>,
     },
     /// None of that name.
@@ -51,15 +51,15 @@ pub enum ModuleFault {
     /// For another kernel.
     #[error("a module for the kernel {is}, the guest's is {guest}")]
     OtherKernel {
-        /// What it was built for.
+        /// The module's target.
         is: String,
         /// The guest's release.
         guest: String,
     },
     /// `--module` with nothing in it.
-    #[error("--module {given:?}: give a module's name, and parameters behind it")]
+    #[error("--module {given:?}: give a module's name, followed by its parameters")]
     Name {
-        /// What was given.
+        /// The given text.
         given: String,
     },
     /// Nowhere to look.
@@ -82,7 +82,7 @@ fn for_whom(needed_by: Option<&str>) -> String {
     }
 }
 
-/// A module as it is asked for: its name, and parameters behind it.
+/// A requested module: its name, followed by parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Asked {
     pub name: String,
@@ -122,7 +122,7 @@ pub(crate) struct Module {
 }
 
 impl Module {
-    /// What the guest is told of it.
+    /// The module's entry in the guest's order.
     pub fn ordered(&self) -> OrderedModule {
         OrderedModule {
             path: format!("/{}", self.place()),

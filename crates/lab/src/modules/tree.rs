@@ -1,5 +1,6 @@
-//! A directory of modules as `make modules_install` makes it and packages ship it. What a module depends
-//! on is read from modules.dep, and where depmod was never run, from the modules themselves.
+//! A directory of modules, as `make modules_install` and packages lay it out.
+//!
+//! Dependencies come from modules.dep, or from the modules themselves if depmod never ran.
 
 use super::{Asked, Module, ModuleFault, as_called, file};
 use crate::{LabError, Result};
@@ -158,7 +159,7 @@ fn root(directory: &Path, release: Option<&str>) -> Option<PathBuf> {
     (is_one || loose().is_some()).then(|| directory.to_owned())
 }
 
-/// A line of modules.dep: `FILE: FILE …`, from the root or from where it begins.
+/// Parses a line of modules.dep: `FILE: FILE …`, with absolute paths or paths relative to `root`.
 fn dependencies(root: &Path, line: &str) -> Option<(PathBuf, Vec<PathBuf>)> {
     let (file, others) = line.split_once(':')?;
     // Paths from the root of the file system are those of the machine that depmod ran on.

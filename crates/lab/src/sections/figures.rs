@@ -1,5 +1,7 @@
-//! What the stretches of a condition come to: the longest of each kind, the wait of a wake-up due at any
-//! instant, the composed bound, and whether what was sampled lies below the sweep, and that below the bound.
+//! Evaluates a condition's non-preemptible stretches.
+//!
+//! Reports the longest of each kind, the wait of a wake-up due at any time, the composed bound, and
+//! whether the samples stay below the sweep and the sweep below the bound.
 
 use super::ledger::Ledger;
 use super::sweep::Sweep;
@@ -7,14 +9,14 @@ use wakepath_schedulability::sections::{
     Composition, Interference, Kind, Sections, Variable, WakeUp,
 };
 
-/// Part of a run in which a loop ran under one policy beside one set of loads. Times in instructions.
+/// Part of a run in which a loop ran under one policy and one set of loads. Times in instructions.
 #[derive(Debug, Clone, Default)]
 pub struct Span {
     /// Executed when its first cycle began, and when its last one ended.
     pub from: u64,
     /// See `from`.
     pub to: u64,
-    /// How many instructions' time passed meanwhile, idle time included.
+    /// Time that passed in it, in instructions, idle time included.
     pub passed: u64,
     /// Its wake-ups, in their order.
     pub wake_ups: Vec<WakeUp>,
@@ -41,7 +43,7 @@ pub struct Figures {
     pub own_interrupt: u64,
     /// The longest way from the scheduler's return to the loop's first instruction.
     pub back: u64,
-    /// The longest way of a wake-up beside its wait.
+    /// The longest path of a wake-up without its wait.
     pub way: u64,
     /// The waits at all instants.
     pub sweep: Sweep,

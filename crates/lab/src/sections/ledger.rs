@@ -1,10 +1,12 @@
-//! The stretches of a run, kept: all of what interrupts, the scheduler and the switch took, of the rest the
-//! longest, and for a while everything, so that what a wake-up consisted of can be told.
+//! Stores the stretches of a run.
+//!
+//! Keeps all those of interrupts, the scheduler and the switch, the longest of the others, and
+//! everything recent, to decompose a wake-up.
 
 use std::collections::VecDeque;
 use wakepath_schedulability::sections::{Kind, Stretch};
 
-/// Stretches with something off that are kept for good; where there are more, the shortest go.
+/// Most stretches with something off to keep for good; the shortest are dropped first.
 const MOST: usize = 1 << 21;
 /// Stretches that are kept for a while.
 const RECENT: usize = 1 << 18;

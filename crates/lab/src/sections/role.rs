@@ -1,11 +1,12 @@
-//! What a place in a kernel's code is for a section: where interrupts come in, where the scheduler begins.
+//! Roles of addresses in a kernel's code: interrupt entries, the scheduler.
+//!
 //! By the kernel's own names (x86-64).
 
 use crate::window::{Place, Symbols};
 use wakepath_schedulability::sections::Role;
 
-/// A place to be told of: its first address, the one behind its last, and whether the CPU comes there by
-/// an interrupt, an exception or a system call.
+/// A range of code to watch: its first address, the one after its last, and whether the CPU enters
+/// it by an interrupt, an exception or a system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Watched {
     /// Its first address.
@@ -29,7 +30,7 @@ impl Roles<'_> {
         }
     }
 
-    /// All that the emulator is to tell of.
+    /// All ranges that the plugin has to watch.
     pub fn watched(&self) -> Vec<Watched> {
         let mut watched = Vec::new();
         for (from, behind, name) in self.0.functions() {
@@ -44,7 +45,7 @@ impl Roles<'_> {
     }
 }
 
-/// One stub behind the other, each with an interrupt of its own.
+/// Tables of stubs, one for each interrupt.
 fn is_table(name: &str) -> bool {
     matches!(name, "irq_entries_start" | "spurious_entries_start")
 }
@@ -76,8 +77,8 @@ fn role(name: &str, offset: u64) -> Role {
     }
 }
 
-/// The place of the count of reasons not to preempt in each CPU's own data, by a kernel's list of its
-/// symbols: a variable of its own, or (6.2 to 6.14) the one behind the pointer to the thread under way.
+/// The preemption count's offset in the per-CPU data, from a kernel's list of symbols: a variable
+/// of its own, or (6.2 to 6.14) the field after the pointer to the current thread.
 pub fn count_place(kallsyms: &str) -> Option<u64> {
     const BEHIND_THE_THREAD: u64 = 8;
     let of = |wanted: &str| {

@@ -1,5 +1,7 @@
-//! The wait of a wake-up due at any instant: for each stretch in which the thread could not have run, one
-//! instant with each wait from its length down to 1. Instants outside of all wait for nothing.
+//! Wait of a wake-up due at any time.
+//!
+//! A stretch in which the thread could not have run contributes one due time for each wait from its
+//! length down to 1; due times outside of all stretches don't wait.
 
 /// The waits at all instants of some time. Times in instructions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -4,7 +4,7 @@ use wakepath_schedulability::sections::{Class, Transition, What};
 
 /// Bits of the first word that are a number of instructions.
 const KIND: u32 = 56;
-/// Bits of an address that are noted beside a count; the kernel's have all above them set.
+/// Width of the address stored with a count; all higher bits of a kernel address are set.
 const ADDRESS: u32 = 48;
 
 /// From the two words that the plugin tells (`plugin/transitions.rs`).

@@ -8,7 +8,7 @@ pub enum Flow {
     On,
     /// Where it says, always.
     Jump,
-    /// Into a function that comes back behind it.
+    /// A call, which returns to the next instruction.
     Call,
     /// Back from a function.
     Return,
@@ -49,7 +49,7 @@ pub struct Block {
     pub start: u64,
     /// Address behind its last one.
     pub end: u64,
-    /// Where its last instruction may lead besides behind it, if that says so; else 0.
+    /// The target of its last instruction, if that is a direct branch; else 0.
     pub target: u64,
     /// Instructions of it that were executed.
     pub executed: u32,

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use wakepath_explain::Stretch;
 use wakepath_explain::window::{StackCount, StretchCount, SymbolCount};
 
-/// What a latency consists of.
+/// Composition of a latency.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Folded {
     /// Its stacks, in the order in which each came first.
@@ -19,15 +19,15 @@ pub struct Folded {
     pub symbols: Vec<SymbolCount>,
     /// Its stretches, in their order.
     pub stretches: Vec<StretchCount>,
-    /// What the CPU executed when the cycle was due.
+    /// The code running when the cycle was due.
     pub when_due: Option<String>,
-    /// Timers that woke a thread meanwhile.
+    /// Number of timers that woke a thread during the latency.
     pub wakings_by_timers: usize,
-    /// Interrupts, exceptions and system calls meanwhile.
+    /// Interrupts, exceptions and system calls during the latency.
     pub entered: u64,
-    /// Returns to where nothing known had called from.
+    /// Returns that match no known call.
     pub unmatched: u64,
-    /// Instructions of programs, and of the kernel where it has no symbols.
+    /// Instructions of programs, and of the kernel if it has no symbols.
     pub user: u64,
     /// See `user`.
     pub nameless: u64,

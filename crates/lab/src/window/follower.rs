@@ -1,7 +1,9 @@
-//! Which of a guest's readings of the clock are the loop's. User code reads it by an instruction of
-//! its own, and the emulator counts instructions: between the two readings of a cycle lie as many as
-//! the sample has nanoseconds, between two cycles as well, unless the CPU slept. A trail of readings
-//! that fits every sample of a segment is the loop's; nothing in the guest has to say so.
+//! Finds the loop's readings of the clock among all of a guest's.
+//!
+//! User code reads the clock by an instruction of its own, and the emulator counts instructions. So
+//! the number of instructions between the two readings of a cycle equals the sample's nanoseconds,
+//! as it does between two cycles unless the CPU slept. A trail of readings that fits every sample
+//! of a segment is the loop's; the guest needs no marker.
 
 use super::readings::{Clock, Fit, Mark};
 use std::collections::{HashMap, HashSet};
@@ -16,10 +18,10 @@ pub struct Loop {
     pub wanted: Vec<usize>,
 }
 
-/// A cycle that may be a wanted one: the window behind it has to be kept.
+/// A cycle that might be a wanted one: its window has to be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Found {
-    /// Which trail of readings it lies on; right if that is complete in the end.
+    /// Its trail of readings; valid if the trail is complete in the end.
     pub trail: u64,
     /// Which loop, by its place in the list given.
     pub of: usize,
@@ -35,8 +37,9 @@ pub struct Found {
 const WOKEN_EARLIER: u64 = 64;
 
 impl Found {
-    /// The instruction at which the cycle was due, if its latency is so many, and whether the CPU slept until
-    /// then: where it halted since, or about then, it had when the cycle was due.
+    /// The instruction at which the cycle was due, given its latency, and whether the CPU slept
+    /// until then: if it has halted since, or at about that time, it was halted when the cycle was
+    /// due.
     pub fn due(&self, latency: u64) -> (u64, bool) {
         let back = self.wake.count.saturating_sub(latency);
         match self.wake.count_at_halt + WOKEN_EARLIER >= back {
@@ -86,8 +89,8 @@ pub struct Follower {
 
 /// Cycles after which a trail is likely a loop's.
 const LIKELY: usize = 8;
-/// Trails that one process may have under way: more only come from a loop that reads the clock
-/// without end, and is none of ours.
+/// Most trails to follow for one process. More come only from a loop that reads the clock
+/// continuously, which isn't ours.
 const AT_MOST: usize = 4_096;
 impl Follower {
     /// For these loops, each of a process of its own.
@@ -146,8 +149,8 @@ impl Follower {
         std::mem::take(&mut self.recognised)
     }
 
-    /// The trails that fit every sample of this loop, and of those the ones that fit best. Several
-    /// are one trail with several beginnings, or can't be told apart.
+    /// The trails that fit every sample of this loop, reduced to those with the best fit. Several
+    /// are one trail with several starts, or indistinguishable.
     pub fn complete(&self, of: usize) -> Vec<u64> {
         let mine = || self.complete.iter().filter(|trail| trail.of == of);
         let best = mine().map(|trail| trail.exact).max();
@@ -155,7 +158,7 @@ impl Follower {
         best.map(|trail| trail.number).collect()
     }
 
-    /// Whether the trail goes on.
+    /// Whether the trail continues.
     fn advance(&mut self, trail: &mut Trail, mark: Mark, found: &mut Vec<Found>) -> bool {
         let Some(wake) = trail.wake else {
             return match self.clock.wakes(
@@ -332,7 +335,7 @@ mod tests {
             // The first of them: a trail that is a cycle off is likely a cycle later.
             recognised.extend(from.take(1).map(|from| (number, from)));
         }
-        // Two readings a cycle: behind the eighth, and behind the tenth.
+        // Two readings a cycle: the window follows the eighth and the tenth.
         assert_eq!(recognised, [(15, 3_700), (19, 3_700)]);
     }
 

@@ -95,7 +95,7 @@ impl Clock {
         }
     }
 
-    /// Whether so much time passed between two readings.
+    /// Whether `ns` passed between two readings.
     pub(super) fn lasts(self, from: Mark, to: Mark, ns: u64) -> Fit {
         let counted = to.count.saturating_sub(from.count) * self.ns_per_instruction;
         // The guest's clock counts its own nanoseconds, not quite the emulator's; an instruction that

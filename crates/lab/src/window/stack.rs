@@ -1,6 +1,7 @@
-//! The call stack at each block, told by the calls, returns, interrupts and switches that were
-//! executed. What was called before the first block is learnt when it is returned to, and then belongs
-//! to everything since. Where a thread is switched to, its stack is learnt in the same way.
+//! Call stack at each block, from the calls, returns, interrupts and switches executed.
+//!
+//! A call before the first block is discovered at its return, and then belongs to all blocks since.
+//! The stack of a thread that is switched in is discovered in the same way.
 
 use super::block::{Block, Flow};
 use super::symbols::{Place, Symbols};
@@ -40,7 +41,7 @@ pub(crate) struct Stack<'a> {
     last: Option<Block>,
     /// The frame of the last block.
     before: Option<usize>,
-    /// Returns to where nothing that is known had called from.
+    /// Returns that match no known call.
     pub(crate) unmatched: u64,
     /// Interrupts and exceptions.
     pub(crate) entered: u64,
@@ -54,7 +55,7 @@ fn is_entry(place: &Place<'_>) -> bool {
         "asm_common_interrupt",
         "asm_spurious_interrupt",
     ];
-    // One stub behind the other, each with an interrupt of its own.
+    // Tables of stubs, one for each interrupt.
     const TABLES: [&str; 3] = ["irq_entries_start", "spurious_entries_start", "vectors"];
     let Place::Kernel(name, offset) = place else {
         return false;

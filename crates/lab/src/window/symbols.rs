@@ -2,7 +2,7 @@
 
 /// Addresses from here on are the kernel's, on x86-64 and on aarch64.
 const KERNEL: u64 = 1 << 63;
-/// No function of a kernel is as long: what lies farther behind a symbol belongs to nothing known.
+/// No kernel function is this long: an address farther from its symbol is unknown.
 const LONGEST: u64 = 1 << 20;
 
 /// The functions of a kernel.
@@ -15,7 +15,7 @@ pub struct Symbols {
 /// Where an address is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place<'a> {
-    /// In a function of the kernel, so many bytes behind its beginning.
+    /// In a function of the kernel, with the offset in bytes.
     Kernel(&'a str, u64),
     /// In the kernel, in nothing that has a name.
     Nameless,
@@ -24,7 +24,7 @@ pub enum Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// What a person reads.
+    /// Name for display.
     pub fn name(&self) -> &'a str {
         match self {
             Self::Kernel(name, _) => name,
@@ -55,7 +55,7 @@ pub enum SymbolsError {
     NoAddress {
         /// The line's number, from 1.
         number: usize,
-        /// What stands there.
+        /// The word found.
         word: String,
     },
     /// All addresses are hidden, or there is no line.
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_list_with_hidden_addresses_and_one_that_is_none_are_refused() {
-        // What an ordinary user sees of it.
+        // The list as an ordinary user sees it.
         let hidden = "0000000000000000 T _text\n0000000000000000 T schedule\n";
         let said = Symbols::parse(hidden).unwrap_err().to_string();
         assert!(said.contains("no address of a function"), "{said}");

@@ -1,5 +1,4 @@
-//! What the code between two numbers of instructions consists of: who had called when it began, and the
-//! functions in it.
+//! Composition of the code between two instruction counts: callers and functions.
 
 use super::cut::{Counted, Cut};
 use super::fold::fold;
@@ -15,7 +14,7 @@ pub struct Within {
     pub functions: Vec<SymbolCount>,
 }
 
-/// What was executed from one number of instructions to another. What came before tells who had called.
+/// Composition of the code between two instruction counts. Earlier blocks give the callers.
 pub fn within(counted: &Counted, from: u64, to: u64, symbols: &Symbols) -> Within {
     let mut count = counted.before;
     let (mut first, mut skipped, mut end, mut instructions) = (0, 0, 0, 0);

@@ -138,7 +138,7 @@ fn an_interrupt_lies_on_what_it_interrupted_and_leaves_it_as_it_was() {
     let interrupt = "asm_sysvec_apic_timer_interrupt";
     let found = folded(vec![
         call(at("outer", 0), "middle"),
-        // Neither behind it nor where it may branch to: something came in between.
+        // Neither the next instruction nor the branch's target: something came in between.
         block(at("middle", 0), Flow::On, at("middle", 200)),
         call(at(interrupt, 0), "inner"),
         give_back(at("inner", 0)),
@@ -205,7 +205,7 @@ fn a_wake_up() -> Vec<Block> {
         call(at("__schedule", 0), "__switch_to_asm"),
         block(at("__switch_to_asm", 0), Flow::Jump, at("__switch_to", 0)),
         give_back(at("__switch_to", 0)),
-        // The loop's stack from here on: what it had called is learnt as it returns.
+        // The loop's stack from here on: its callers are discovered as they return.
         give_back(at("__schedule", 40)),
         give_back(at("do_nanosleep", 120)),
         block(at("entry_SYSCALL_64", 80), Flow::ExceptionReturn, 0),

@@ -1,5 +1,6 @@
-//! The model of costs as the emulator's plugin carries it along, against a kernel assembled here: what a page
-//! cleared by a string instruction costs is known beforehand.
+//! The cost model in the emulator's plugin, against a kernel assembled here.
+//!
+//! The cost of clearing a page with a string instruction is known in advance.
 
 use crate::tiny_kernel::{Code, STACK, emulated};
 use wakepath_lab::cost::{CostModel, Spent};
@@ -13,7 +14,7 @@ wakepath_test_program::tests![a_cleared_page_costs_its_lines_and_not_its_bytes];
 struct Heard {
     spent: Vec<Spent>,
     counts: Vec<u64>,
-    /// What had been spent a hundred instructions before each reading.
+    /// Cost a hundred instructions before each reading.
     before: Vec<u64>,
     wanted: Option<u64>,
 }
@@ -64,7 +65,7 @@ fn kernel() -> Vec<u8> {
     // mov UNTOUCHED, %ebx; mov $1, %ecx; xor %edx, %edx; div %ecx
     code.bytes(&[0x8b, 0x1d]).word(UNTOUCHED);
     code.bytes(&[0xb9]).word(1).bytes(&[0x31, 0xd2, 0xf7, 0xf1]);
-    // A jump to what follows: a reading is told when its block begins.
+    // A jump to the next instruction: a reading is reported when its block begins.
     code.bytes(&[0xeb, 0x00]).bytes(reads_clock).end();
     code.0
 }
@@ -93,7 +94,7 @@ fn a_cleared_page_costs_its_lines_and_not_its_bytes() {
         // A load, a move, an exclusive or, a division, a jump, the reading.
         let own = 6 + parameters.extra[2];
         assert_eq!(between(3), (own, parameters.wait[2], 0), "{name}");
-        // What was spent by the first reading less a hundred plain instructions, but for their code.
+        // Cost up to the first reading minus a hundred plain instructions, without their code.
         let first = heard.before.len() - 5;
         let apart = found[0].total() - heard.before[first];
         let code = parameters.wait[2] * 4;

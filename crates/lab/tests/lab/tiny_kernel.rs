@@ -107,7 +107,7 @@ fn kernel() -> (Vec<u8>, Vec<u64>) {
         .nops(70)
         .count_down()
         .nops(4);
-    // Overlapping: interrupts go on before the count goes down.
+    // Overlapping: interrupts are enabled before the count decreases.
     code.cli()
         .nops(80)
         .count_up()
@@ -206,7 +206,7 @@ impl Listener for Heard {
     }
 }
 
-/// Carries such a kernel out, with what is noted heard. Not run where there is no emulator.
+/// Runs a tiny kernel and passes its notes to `listener`. Skipped without an emulator.
 pub fn emulated(code: &[u8], noting: &Noting, listener: &mut impl Listener) {
     let Ok(version) = Command::new(EMULATOR).arg("--version").output() else {
         wakepath_test_program::not_run(format!("{EMULATOR} is not installed"));

@@ -10,10 +10,10 @@ use std::collections::{HashMap, VecDeque};
 /// Readings that are remembered: a cycle ends few readings behind its first.
 const REMEMBERED: usize = 1 << 16;
 
-/// What a cycle that may be a wanted one cost: from which instruction on, its execution, its latency.
+/// Cost of a cycle that might be a wanted one: its first instruction, execution and latency.
 type Cost = (u64, Spent, u64);
 
-/// What is heard of a run.
+/// Receives the costs of a repeated run.
 pub struct Heard<'a> {
     follower: Follower,
     /// For each loop the latencies of its samples in instructions.
@@ -39,7 +39,7 @@ impl<'a> Heard<'a> {
         }
     }
 
-    /// What a cycle of a loop cost: its execution, and its latency.
+    /// Execution and latency of a loop's cycle.
     pub fn of(&self, number: usize, sample: usize) -> Result<(Spent, u64), NoBlocks> {
         let complete = self.follower.complete(number);
         if complete.is_empty() {

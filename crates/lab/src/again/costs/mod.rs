@@ -1,5 +1,7 @@
-//! What a run's cycles would cost by a model of a core: the run made once more, with the emulator's plugin
-//! carrying the model along. The run's own time is what it was, and must come out the same.
+//! Modelled cost of a run's cycles.
+//!
+//! The run is repeated with a model of a core in the emulator's plugin. Its virtual time must come
+//! out the same.
 
 mod heard;
 mod json;
@@ -18,7 +20,7 @@ use crate::guests::Stopped;
 use crate::host::Host;
 use heard::Heard;
 
-/// What a run's cycles would cost.
+/// Modelled costs of a run's cycles.
 #[derive(Debug, Clone)]
 pub struct RunCosts {
     /// By which model.
@@ -38,21 +40,22 @@ pub struct ConditionCosts {
     pub cycles: Vec<CycleCost>,
 }
 
-/// What a cycle would cost, beside its virtual time.
+/// Modelled cost of a cycle, next to its virtual time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CycleCost {
     /// From its first reading of the clock to its last.
     pub execution: Spent,
     /// The same in virtual nanoseconds.
     pub execution_ns: u64,
-    /// From due to its first reading, in quarters of a cycle and in virtual nanoseconds, where it was woken.
+    /// From the due time to the first reading of the clock, in quarters of a cycle and in virtual
+    /// nanoseconds; none if the cycle didn't wait.
     pub latency: Option<(u64, u64)>,
 }
 
-/// Makes the run again and tells what the `wanted` cycles would cost.
+/// Repeats the run and models the cost of the `wanted` cycles.
 ///
 /// # Errors
-/// Where the run does not come out the same, or a loop is not found in it.
+/// If the run comes out differently, or one of its loops isn't found.
 pub fn costs(
     model: &'static CostModel,
     again: &Again,

@@ -7,12 +7,12 @@ use crate::sections::{Course, Kind, Ledger, Roles, Stretch, Transition, WakeUp};
 use crate::window::{Counted, Follower, Found, Mark, Symbols, Within, within};
 use std::collections::HashMap;
 
-/// Instructions before a stretch that are looked at too: what was called there tells who called later.
+/// Instructions to examine before a stretch, to find its callers.
 const BEFORE: u64 = 100_000;
 /// So many of the longest stretches are looked into, each begun in another place.
 const LOOKED_INTO: usize = 8;
 
-/// What is heard of a run.
+/// Receives the transitions of a repeated run.
 pub struct Heard<'a> {
     /// Which readings are whose.
     pub follower: Follower,
@@ -20,7 +20,7 @@ pub struct Heard<'a> {
     pub ledger: Ledger,
     /// For each loop, sample and trail what the wake-up consisted of, if it was one.
     pub wake_ups: HashMap<(usize, usize, u64), (Found, Option<WakeUp>)>,
-    /// What the longest stretches consist of, by their beginnings.
+    /// Contents of the longest stretches, by first instruction.
     pub within: HashMap<u64, Within>,
     course: Course,
     symbols: &'a Symbols,
@@ -85,9 +85,9 @@ impl<'a> Heard<'a> {
         true
     }
 
-    /// A loop is recognised after some cycles, and again at its end. What was executed until then is there
-    /// still, unless too much was: its longest stretches are wanted too, and from now on those that are the
-    /// longest since.
+    /// Requests the longest stretches of the past and from now on those that are longer. A loop is
+    /// recognised after a few cycles, and again at its end; the plugin still has the blocks before
+    /// that unless there were too many.
     fn look_back(&mut self, now: u64) {
         for from in self.follower.recognised() {
             let stretches = self.ledger.between(Kind::Off, from, now);

@@ -1,5 +1,7 @@
-//! Every section of a run: made once more, with the emulator noting where preemption and interrupts go off
-//! and on. What they come to is told by the folder `sections`.
+//! Inventory of every non-preemptible section of a run.
+//!
+//! The run is repeated while the emulator notes when preemption and interrupts are switched. The
+//! folder `sections` evaluates the notes.
 
 mod file;
 mod heard;
@@ -60,7 +62,7 @@ pub fn sections(
         PreemptionModel::RealTime | PreemptionModel::Full | PreemptionModel::Lazy => {
             Preemption::Full
         }
-        // The stretches of a kernel that is not preempted by itself hold all those of one that is.
+        // A kernel without full preemption has all the stretches of one with it.
         PreemptionModel::Voluntary | PreemptionModel::None | PreemptionModel::Unknown => {
             Preemption::Voluntary
         }

@@ -167,7 +167,7 @@ fn sweep(text: &mut String, condition: &ConditionSections, time: &impl Fn(u64) -
 fn longest(text: &mut String, condition: &ConditionSections, time: &impl Fn(u64) -> String) {
     let _ = writeln!(
         text,
-        "  the longest with preemption or interrupts off, by where they begin"
+        "  the longest with preemption or interrupts off, by starting point"
     );
     for SectionFound {
         began,

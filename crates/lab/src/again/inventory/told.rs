@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 type Result<T> = std::result::Result<T, AgainError>;
 
-/// So many of a condition's longest sections are told, each of another place.
+/// Number of longest sections to report for each condition, one per code location.
 const TOLD: usize = 8;
 
 /// The sections of a run.
@@ -32,11 +32,11 @@ pub struct ConditionSections {
     pub condition: String,
     /// Phase.
     pub phase: String,
-    /// What they come to.
+    /// Their evaluation.
     pub figures: Figures,
     /// The longest with something off, each begun in another function.
     pub longest: Vec<SectionFound>,
-    /// Its interrupts, the longest first: where they come in, and how far apart they came at least.
+    /// Its interrupts, longest first: entry point, length, and shortest interval.
     pub interrupts: Vec<(String, Variable, Option<u64>)>,
     /// Sections shorter than that are in no figure.
     pub shortest: u64,
@@ -51,7 +51,7 @@ pub struct SectionFound {
     pub ended: String,
     /// How many there were, and the longest.
     pub variable: Variable,
-    /// What the longest consists of, where that was looked into.
+    /// Contents of the longest one, if examined.
     pub within: Option<Within>,
 }
 
