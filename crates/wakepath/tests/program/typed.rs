@@ -21,6 +21,7 @@ pub fn page(name: &str) -> String {
 pub fn pages() -> Vec<String> {
     let mut found = vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned()];
     for folder in [
+        "docs/tutorial",
         "docs/guide",
         "docs/advanced",
         "docs/concepts",
