@@ -45,7 +45,8 @@ int main(int argc, char **argv) {
     wakepath::prepare(wakepath::Other{});
     wakepath::Loop loop("executor", 5ms);
     rclcpp::executors::SingleThreadedExecutor executor;
-    executor.add_node(std::make_shared<Chain>(loop));
+    const auto chain = std::make_shared<Chain>(loop);  // an executor keeps no node alive
+    executor.add_node(chain);
     wakepath::ros2::spin(loop, executor, [] { return rclcpp::ok(); });
     rclcpp::shutdown();
 }

@@ -7,12 +7,22 @@
 
 #include <wakepath_ros2.hpp>
 
+#include <algorithm>
 #include <iostream>
+#include <string>
+#include <thread>
 
 int main(int argc, char **argv) {
     rclcpp::init(argc, argv);
-    const auto executor = std::make_shared<rclcpp::executors::SingleThreadedExecutor>();
-    const auto manager = std::make_shared<controller_manager::ControllerManager>(executor, "controller_manager");
+    const auto executor = std::make_shared<rclcpp::executors::MultiThreadedExecutor>();
+    // Controllers get their parameters from the arguments of the manager's options.
+    auto options = controller_manager::get_cm_node_options();
+    auto arguments = options.arguments();
+    const auto ros_arguments = std::find(argv, argv + argc, std::string("--ros-args"));
+    arguments.insert(arguments.end(), ros_arguments, argv + argc);
+    options.arguments(arguments);
+    const auto manager =
+        std::make_shared<controller_manager::ControllerManager>(executor, "controller_manager", "", options);
     executor->add_node(manager);
 
     // The loop has a thread of its own; services and parameters stay with the executor's.

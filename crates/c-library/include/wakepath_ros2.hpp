@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -74,6 +75,44 @@ struct Parts<R (Of::*)(const T &, const D &)> {
     using Result = R;
     using Time = T;
     using Duration = D;
+};
+
+/// Result and arguments of a callable with one call operator, or of a function: rclcpp asks for a const call operator
+/// that is no template, so a wrapper has to have the same one.
+template <typename Callable>
+struct Called : Called<decltype(&Callable::operator())> {};
+template <typename R, typename... A>
+struct Called<R(A...)> {
+    using Shape = R(A...);
+};
+template <typename R, typename... A>
+struct Called<R (*)(A...)> : Called<R(A...)> {};
+template <typename R, typename... A>
+struct Called<R (*)(A...) noexcept> : Called<R(A...)> {};
+template <typename R, typename Of, typename... A>
+struct Called<R (Of::*)(A...)> : Called<R(A...)> {};
+template <typename R, typename Of, typename... A>
+struct Called<R (Of::*)(A...) const> : Called<R(A...)> {};
+template <typename R, typename Of, typename... A>
+struct Called<R (Of::*)(A...) noexcept> : Called<R(A...)> {};
+template <typename R, typename Of, typename... A>
+struct Called<R (Of::*)(A...) const noexcept> : Called<R(A...)> {};
+
+/// A callback as a section, with the callback's own call operator.
+template <typename Callback, typename Shape = typename Called<Callback>::Shape>
+class Sectioned;
+template <typename Callback, typename R, typename... A>
+class Sectioned<Callback, R(A...)> {
+public:
+    Sectioned(std::string name, Callback callback) : name_(std::move(name)), callback_(std::move(callback)) {}
+    R operator()(A... arguments) const {
+        const Section section(name_);
+        return callback_(std::forward<A>(arguments)...);
+    }
+
+private:
+    std::string name_;
+    mutable Callback callback_;
 };
 
 }  // namespace detail
@@ -181,67 +220,109 @@ private:
     std::string write_;
 };
 
-/// A callback of a timer as a loop of its own. The loop is made by the first call, on the thread of the executor that
-/// makes it; due times are estimated, because a timer tells nobody when it was due. A call on another thread, as of an
-/// executor with several, is carried out and not recorded: `elsewhere` counts them.
+/// A callback of a timer as a loop of its own. The first call makes the loop; due times are estimated, because a timer
+/// reports to nobody when it was due. An executor with several threads may make each call on another one: all are
+/// recorded, and those on another thread than the first call's are counted as the value `on another thread`. Two calls
+/// at the same time, as in a reentrant callback group, are carried out, and one of the two is recorded; the value
+/// `at the same time` counts the others.
 ///
 ///     timer_ = create_wall_timer(4ms, wakepath::ros2::TimerLoop("attitude", 4ms).callback([this] { step(); }));
 class TimerLoop {
+    struct State {
+        State(std::string of, std::chrono::nanoseconds each) : name(std::move(of)), period(each) {}
+        std::string name;
+        std::chrono::nanoseconds period;
+        std::mutex one_at_a_time;
+        std::optional<Loop> loop;
+        std::thread::id first;
+        std::atomic<std::uint64_t> elsewhere{0};
+        std::atomic<std::uint64_t> at_the_same_time{0};
+        std::uint64_t reported = 0;
+    };
+    /// Ends the cycle when the callback has returned or thrown, with what is to be counted of it.
+    struct Finished {
+        State &state;
+        bool elsewhere;
+        ~Finished() {
+            if (elsewhere) {
+                state.loop->value("on another thread", 1.0);
+            }
+            const std::uint64_t unrecorded = state.at_the_same_time;
+            if (unrecorded != state.reported) {
+                state.loop->value("at the same time", static_cast<double>(unrecorded - state.reported));
+                state.reported = unrecorded;
+            }
+            state.loop->finish();
+        }
+    };
+    /// What a timer calls, with the callback's own call operator.
+    template <typename Callback, typename Over, typename Shape = typename detail::Called<Callback>::Shape>
+    class Cycle;
+    template <typename Callback, typename Over, typename... A>
+    class Cycle<Callback, Over, void(A...)> {
+    public:
+        Cycle(std::shared_ptr<State> state, Callback callback, Over when_over)
+            : state_(std::move(state)), callback_(std::move(callback)), when_over_(std::move(when_over)) {}
+        void operator()(A... arguments) const {
+            const std::unique_lock<std::mutex> alone(state_->one_at_a_time, std::try_to_lock);
+            if (!alone) {
+                ++state_->at_the_same_time;
+                callback_(std::forward<A>(arguments)...);
+                return;
+            }
+            if (!state_->loop) {
+                state_->loop.emplace(Loop::driven(state_->name, state_->period));
+                state_->first = std::this_thread::get_id();
+            }
+            const bool elsewhere = state_->first != std::this_thread::get_id();
+            if (elsewhere) {
+                ++state_->elsewhere;
+            }
+            if (state_->loop->begin()) {
+                const Finished finished{*state_, elsewhere};
+                callback_(std::forward<A>(arguments)...);
+            } else {
+                when_over_();
+            }
+        }
+
+    private:
+        std::shared_ptr<State> state_;
+        mutable Callback callback_;
+        mutable Over when_over_;
+    };
+
 public:
     TimerLoop(std::string name, std::chrono::nanoseconds period)
         : state_(std::make_shared<State>(std::move(name), period)) {}
 
     /// Once the recording is over the callback is no longer carried out and `when_over` is called in its place: end the
-    /// program there (`rclcpp::shutdown()`). What the callback throws passes through, and ends its cycle.
+    /// program there (`rclcpp::shutdown()`). What the callback throws passes through, and ends its cycle. The callback
+    /// takes nothing, or the timer, and returns nothing.
     template <typename Callback>
     auto callback(Callback callback) const {
         return this->callback(std::move(callback), [] {});
     }
     template <typename Callback, typename Over>
     auto callback(Callback callback, Over when_over) const {
-        return [state = state_, callback = std::move(callback), when_over = std::move(when_over)]() mutable {
-            if (!state->loop) {
-                state->loop.emplace(Loop::driven(state->name, state->period));
-                state->thread = std::this_thread::get_id();
-            }
-            if (state->thread != std::this_thread::get_id()) {
-                ++state->elsewhere;
-                callback();
-            } else if (state->loop->begin()) {
-                const Finished finished{*state->loop};
-                callback();
-            } else {
-                when_over();
-            }
-        };
+        return Cycle<Callback, Over>(state_, std::move(callback), std::move(when_over));
     }
 
-    /// Calls that were not recorded because another thread made them.
+    /// Calls on another thread than the first one's.
     std::uint64_t elsewhere() const { return state_->elsewhere; }
+    /// Calls that were not recorded, because another one was under way.
+    std::uint64_t at_the_same_time() const { return state_->at_the_same_time; }
 
 private:
-    struct State {
-        State(std::string of, std::chrono::nanoseconds each) : name(std::move(of)), period(each) {}
-        std::string name;
-        std::chrono::nanoseconds period;
-        std::optional<Loop> loop;
-        std::thread::id thread;
-        std::atomic<std::uint64_t> elsewhere{0};
-    };
-    struct Finished {
-        Loop &loop;
-        ~Finished() { loop.finish(); }
-    };
     std::shared_ptr<State> state_;
 };
 
-/// A callback of a subscription or service as a section of the loop whose cycle is under way on this thread.
+/// A callback of a timer, subscription or service as a section of the loop whose cycle is under way on this thread. It
+/// takes and returns what the callback does; a callable with several call operators (`auto` arguments, `std::bind`) has
+/// to be written as a lambda with types.
 template <typename Callback>
-auto timed(std::string name, Callback callback) {
-    return [name = std::move(name), callback = std::move(callback)](auto &&...arguments) mutable -> decltype(auto) {
-        const detail::Section section(name);
-        return callback(std::forward<decltype(arguments)>(arguments)...);
-    };
+detail::Sectioned<Callback> timed(std::string name, Callback callback) {
+    return {std::move(name), std::move(callback)};
 }
 
 /// Lives in the loop and carries out an executor's callbacks in each cycle, as the section `callbacks`; until the

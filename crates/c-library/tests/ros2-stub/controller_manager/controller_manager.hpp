@@ -12,10 +12,20 @@
 
 namespace controller_manager {
 
+inline rclcpp::NodeOptions get_cm_node_options() { return {}; }
+
 class ControllerManager : public rclcpp::Node {
 public:
-    ControllerManager(std::shared_ptr<rclcpp::executors::SingleThreadedExecutor>, const std::string &name)
+    /// Controllers get their parameters from the arguments of the manager's options, and from nowhere else.
+    ControllerManager(std::shared_ptr<rclcpp::Executor>, const std::string &name, const std::string & = "",
+                      const rclcpp::NodeOptions &options = get_cm_node_options())
         : rclcpp::Node(name) {
+        for (const auto &word : rclcpp::given()) {
+            const auto &own = options.arguments();
+            if (word.rfind("--params-file", 0) == 0 && std::find(own.begin(), own.end(), word) == own.end()) {
+                throw std::runtime_error("the controllers have no parameters");
+            }
+        }
         void *plugin = dlopen(std::getenv("STUB_PLUGIN"), RTLD_NOW | RTLD_LOCAL);
         if (plugin == nullptr) {
             throw std::runtime_error(dlerror());

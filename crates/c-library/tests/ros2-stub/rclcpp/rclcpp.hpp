@@ -10,6 +10,8 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <tuple>
+#include <type_traits>
 #include <vector>
 
 namespace rclcpp {
@@ -32,11 +34,39 @@ private:
     std::chrono::nanoseconds time_;
 };
 
+/// The arguments of a callback, as rclcpp finds them: of a function, or of the one call operator of an object, which is
+/// const and no template. Anything else does not compile.
+template <typename Callable>
+struct Arguments : Arguments<decltype(&Callable::operator())> {};
+template <typename R, typename... A>
+struct Arguments<R (*)(A...)> {
+    using Types = std::tuple<std::decay_t<A>...>;
+};
+template <typename R, typename Of, typename... A>
+struct Arguments<R (Of::*)(A...) const> : Arguments<R (*)(A...)> {};
+
 inline bool &running() {
     static bool value = true;
     return value;
 }
-inline void init(int, char **) {}
+/// What the program was started with.
+inline std::vector<std::string> &given() {
+    static std::vector<std::string> arguments;
+    return arguments;
+}
+inline void init(int count, char **arguments) { given().assign(arguments, arguments + count); }
+
+class NodeOptions {
+public:
+    const std::vector<std::string> &arguments() const { return arguments_; }
+    NodeOptions &arguments(const std::vector<std::string> &arguments) {
+        arguments_ = arguments;
+        return *this;
+    }
+
+private:
+    std::vector<std::string> arguments_;
+};
 inline bool ok() { return running(); }
 inline void shutdown() { running() = false; }
 
@@ -99,6 +129,7 @@ public:
     }
     template <typename Callback>
     std::shared_ptr<TimerBase> create_wall_timer(std::chrono::nanoseconds period, Callback callback) {
+        static_assert(std::is_same_v<typename Arguments<Callback>::Types, std::tuple<>>, "takes arguments");
         timers.push_back(std::make_shared<TimerBase>(period, std::move(callback)));
         return timers.back();
     }
@@ -108,6 +139,7 @@ public:
     }
     template <typename Message, typename Callback>
     typename Subscription<Message>::SharedPtr create_subscription(const std::string &topic, std::size_t, Callback of) {
+        static_assert(std::is_same_v<typename Arguments<Callback>::Types, std::tuple<Message>>, "takes something else");
         Topic<Message>::of(topic)->subscribers.push_back(std::move(of));
         return std::make_shared<Subscription<Message>>();
     }
@@ -117,34 +149,29 @@ private:
     std::string name_;
 };
 
-namespace executors {
-class SingleThreadedExecutor {
+class Executor {
 public:
-    void add_node(std::shared_ptr<Node> node) { nodes_.push_back(std::move(node)); }
+    virtual ~Executor() = default;
+    /// The node is not kept: whoever adds it has to.
+    void add_node(const std::shared_ptr<Node> &node) { nodes_.push_back(node); }
     void spin_some() {
-        for (const auto &node : nodes_) {
-            for (const auto &timer : node->timers) {
-                if (timer->due <= std::chrono::steady_clock::now()) {
-                    timer->due += timer->period;
-                    timer->callback();
-                }
+        each_timer([](TimerBase &timer) {
+            if (timer.due <= std::chrono::steady_clock::now()) {
+                timer.due += timer.period;
+                timer.callback();
             }
-        }
+        });
         for (auto left = waiting().size(); left > 0; left--) {
             const auto deliver = std::move(waiting().front());
             waiting().pop_front();
             deliver();
         }
     }
-    void spin() {
+    virtual void spin() {
         while (ok()) {
             spin_some();
             auto next = std::chrono::steady_clock::now() + std::chrono::milliseconds(10);
-            for (const auto &node : nodes_) {
-                for (const auto &timer : node->timers) {
-                    next = std::min(next, timer->due);
-                }
-            }
+            each_timer([&next](const TimerBase &timer) { next = std::min(next, timer.due); });
             if (waiting().empty()) {
                 std::this_thread::sleep_until(next);
             }
@@ -152,7 +179,31 @@ public:
     }
 
 private:
-    std::vector<std::shared_ptr<Node>> nodes_;
+    template <typename Each>
+    void each_timer(Each each) {
+        for (const auto &held : nodes_) {
+            if (const auto node = held.lock()) {
+                for (const auto &timer : node->timers) {
+                    each(*timer);
+                }
+            }
+        }
+    }
+    std::vector<std::weak_ptr<Node>> nodes_;
+};
+
+namespace executors {
+class SingleThreadedExecutor : public Executor {};
+
+/// Two threads that take turns, each for one callback.
+class MultiThreadedExecutor : public Executor {
+public:
+    void spin() override {
+        while (ok()) {
+            std::thread([this] { spin_some(); }).join();
+            std::this_thread::sleep_for(std::chrono::microseconds(200));
+        }
+    }
 };
 }  // namespace executors
 

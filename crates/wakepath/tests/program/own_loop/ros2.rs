@@ -8,6 +8,7 @@ wakepath_test_program::tests![
     controllers_of_a_plug_in_are_sections_of_ros2_control_s_loop,
     a_chain_of_topics_has_a_latency_from_end_to_end,
     a_timer_s_callback_is_a_loop_and_ends_its_program,
+    a_timer_s_callback_is_recorded_on_whichever_thread_it_is_called,
 ];
 
 /// Builds an example against the stub and the installed library.
@@ -25,7 +26,7 @@ fn example(place: &Place, prefix: &Path, source: &str, more: &[&str]) -> PathBuf
         &stub,
         "-I",
         &include.display().to_string(),
-        &format!("{ROOT}/{source}"),
+        &Path::new(ROOT).join(source).display().to_string(),
         "-L",
         &lib.display().to_string(),
         "-lwakepath",
@@ -73,6 +74,7 @@ fn controllers_of_a_plug_in_are_sections_of_ros2_control_s_loop() {
     let finished = Start::command_in(place, &words)
         .with(&["--directory", "run", "--"])
         .with(&[&node])
+        .with(&["--ros-args", "--params-file", "arm.yaml"])
         .environment("STUB_PLUGIN", plugin.to_str().unwrap())
         .finish();
     assert!(finished.code() != Some(1), "{}", finished.said());
@@ -155,4 +157,27 @@ fn a_timer_s_callback_is_a_loop_and_ends_its_program() {
     assert!(count("executed") * 2 > count("scheduled"), "{condition:#}");
     let said = printed(&finished);
     assert!(said.ends_with("\n0 calls on other threads\n"), "{said}");
+}
+
+fn a_timer_s_callback_is_recorded_on_whichever_thread_it_is_called() {
+    let place = Place::new();
+    let prefix = installed(&place);
+    let text = std::fs::read_to_string(format!("{ROOT}/examples/own-loop/ros2_timer.cpp")).unwrap();
+    let source = place.path().join("several_threads.cpp");
+    let several = text.replace("SingleThreadedExecutor", "MultiThreadedExecutor");
+    std::fs::write(&source, several).unwrap();
+    let program = example(&place, &prefix, source.to_str().unwrap(), &[]);
+    let finished = recorded(place, "1200ms", &[], &program);
+    let [condition] = &conditions(&finished)[..] else {
+        panic!("{}", finished.said());
+    };
+    // The stub makes each call on another thread.
+    let count = |of: &str| condition["cycles"][of].as_u64().unwrap();
+    let executed = count("executed");
+    assert!(executed * 2 > count("scheduled"), "{condition:#}");
+    let found = finished.json();
+    let value = &found["said"][0]["values"][0];
+    assert_eq!(value["name"], "on another thread", "{found:#}");
+    let elsewhere = value["count"].as_u64().unwrap();
+    assert!(elsewhere + 1 >= executed, "{elsewhere} of {executed}");
 }
