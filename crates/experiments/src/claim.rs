@@ -19,7 +19,7 @@ pub struct Claim {
 /// What figures must show.
 #[derive(Debug, Clone, Copy)]
 pub enum Test {
-    /// One figure lies below another by this factor at least.
+    /// One figure is below another by this factor at least.
     Lower {
         /// The condition that is to be lower.
         low: Cell<'static>,
@@ -41,7 +41,7 @@ pub enum Test {
         /// How many times the lower one the higher may be.
         within: f64,
     },
-    /// A figure lies below this, in nanoseconds: one that is no other machine's, such as a period.
+    /// A figure is below this, in nanoseconds: one that is no other machine's, such as a period.
     Below {
         /// The condition.
         cell: Cell<'static>,
@@ -104,7 +104,7 @@ impl Agreement {
             Self::Agrees => "agrees",
             Self::Contradicts => "contradicts",
             Self::Undecided => "undecided",
-            Self::NotVisible => "not to be seen here",
+            Self::NotVisible => "not testable here",
             Self::NotMeasured => "not measured",
         }
     }
@@ -290,7 +290,7 @@ fn over_seeds(setting: Setting, values: &[f64], shown: impl Fn(f64) -> String) -
 
 fn probability(setting: Setting, found: &Shown) -> String {
     if found.too_few {
-        return format!("so few {} can't show it", setting.replicates());
+        return format!("too few {} to decide", setting.replicates());
     }
     match 100.0 * found.p {
         small if small < 0.01 => "by chance with p < 0.01 %".to_owned(),
@@ -402,7 +402,7 @@ fn disturbed(repeated: &Repeated, low: Cell<'_>, high: Cell<'_>) -> Tried {
         format!("{}: {cycles}", told(cell))
     };
     let here = format!(
-        "cycles with threads and interrupts of others, {}; {}; {}",
+        "cycles with other threads or interrupts, {}; {}; {}",
         shown(low, &fewer),
         shown(high, &more),
         probability(setting, &found)

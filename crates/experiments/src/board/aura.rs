@@ -48,7 +48,8 @@ pub const EXPERIMENT: Experiment = Experiment {
         },
     ],
     differs: &[
-        "A quadrotor's controller stands for the autopilot, and a load that writes and calls fsync for its log.",
-        "Duration and criterion are ours: they are not stated.",
+        "A quadrotor's controller replaces the autopilot, and a load that writes and calls fsync replaces its \
+         log.",
+        "Duration and criterion are ours; the publication doesn't state them.",
     ],
 };

@@ -44,23 +44,23 @@ pub const EXPERIMENT: Experiment = Experiment {
     table: published::BEAGLEPILOT,
     claims: &[
         Claim {
-            published: "PREEMPT's largest latency lies below vanilla's (68 against 193 µs)",
+            published: "PREEMPT's largest latency is below vanilla's (68 against 193 µs)",
             test: lower("PREEMPT", "vanilla", Figure::Max),
         },
         Claim {
-            published: "RT_PREEMPT's largest latency lies below vanilla's (91 against 193 µs)",
+            published: "RT_PREEMPT's largest latency is below vanilla's (91 against 193 µs)",
             test: lower("RT_PREEMPT", "vanilla", Figure::Max),
         },
         Claim {
-            published: "PREEMPT's largest latency lies below RT_PREEMPT's (68 against 91 µs)",
+            published: "PREEMPT's largest latency is below RT_PREEMPT's (68 against 91 µs)",
             test: lower("PREEMPT", "RT_PREEMPT", Figure::Max),
         },
         Claim {
-            published: "vanilla's smallest latency lies below RT_PREEMPT's (14 against 20 µs)",
+            published: "vanilla's smallest latency is below RT_PREEMPT's (14 against 20 µs)",
             test: lower("vanilla", "RT_PREEMPT", Figure::Min),
         },
         Claim {
-            published: "vanilla's average lies below RT_PREEMPT's (19 against 27 µs)",
+            published: "vanilla's average is below RT_PREEMPT's (19 against 27 µs)",
             test: lower("vanilla", "RT_PREEMPT", Figure::Mean),
         },
     ],
@@ -68,6 +68,6 @@ pub const EXPERIMENT: Experiment = Experiment {
         "The kernels are those that this board boots; a kernel with dynamic preemption is vanilla under \
          `preempt=none` or `voluntary` and PREEMPT under `full`.",
         "Xenomai's row (15 / 23 / 630 µs published) needs a Cobalt kernel and is left out.",
-        "The built-in CPU load, a worker for each CPU, stands for `stress`, whose arguments are not stated.",
+        "The built-in CPU load, one worker per CPU, replaces `stress`, whose arguments are not stated.",
     ],
 };

@@ -61,19 +61,19 @@ pub const EXPERIMENT: Experiment = Experiment {
     table: published::JETSON,
     claims: &[
         Claim {
-            published: "isolation lowers the largest latency beside storage (145 to 7 µs)",
+            published: "isolation lowers the largest latency under storage load (145 to 7 µs)",
             test: isolation_helps("storage"),
         },
         Claim {
-            published: "isolation lowers it beside the GPU (159 to 15 µs)",
+            published: "isolation lowers it under GPU load (159 to 15 µs)",
             test: isolation_helps("gpu"),
         },
         Claim {
-            published: "isolation lowers it beside EtherCAT (113 to 6 µs)",
+            published: "isolation lowers it under EtherCAT load (113 to 6 µs)",
             test: isolation_helps("ethercat"),
         },
         Claim {
-            published: "isolation lowers it beside the system's loads (47 to 15 µs)",
+            published: "isolation lowers it under system load (47 to 15 µs)",
             test: isolation_helps("system"),
         },
         Claim {
@@ -86,7 +86,7 @@ pub const EXPERIMENT: Experiment = Experiment {
             },
         },
         Claim {
-            published: "isolated, the largest latency beside storage stays below 100 µs",
+            published: "with isolation the largest latency under storage load stays below 100 µs",
             test: Test::Below {
                 cell: at(RT_ISOLATED, "storage"),
                 figure: Figure::Max,
@@ -95,11 +95,11 @@ pub const EXPERIMENT: Experiment = Experiment {
         },
     ],
     differs: &[
-        "EtherCAT's devices are a ring of simulated ones behind a virtual link; with devices on a wire, copy the scenario \
-         and give its load their `interface`.",
-        "Isolate the loop's CPU by `wakepath tune apply`, or at boot by `wakepath tune boot`, and go on with \
-         `--continue`: those rounds are kept apart.",
-        "The published 318 and 56 µs are of one minute under CPU, I/O and memory load together.",
-        "The arguments of the loads are ours: they are not stated.",
+        "The EtherCAT devices are simulated, on a virtual link; for real devices, copy the scenario and set its \
+         load's `interface`.",
+        "Isolate the loop's CPU with `wakepath tune apply`, or at boot with `wakepath tune boot`, and resume \
+         with `--continue`: those rounds are kept separate.",
+        "The published 318 and 56 µs come from one minute under CPU, I/O and memory load together.",
+        "The arguments of the loads are ours; the publication doesn't state them.",
     ],
 };

@@ -12,8 +12,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     name: "litmus-16core",
     title: "Background loads of three kinds (OSPERT 2013)",
     source: "A 16-core Xeon with LITMUS^RT (Linux 3.0), PREEMPT_RT and plain Linux 3.8.13: one measuring \
-             thread on each CPU with periods of 1000, 1500, 2000 … µs for 20 min, beside no load, \
-             endless loops over memory, and I/O (hackbench, bonnie++, wget).",
+             thread on each CPU with periods of 1000, 1500, 2000 … µs for 20 min, without load, with endless \
+              loops over memory, and with I/O (hackbench, bonnie++, wget).",
     scenario: "litmus-16core",
     cpus: 0,
     guests: &[
@@ -25,9 +25,9 @@ pub const EXPERIMENT: Experiment = Experiment {
     table: published::LITMUS,
     claims: CLAIMS,
     differs: &[
-        "As many threads as this board has CPUs, each judged by itself; the published figures are over sixteen, and \
-         claims are held against the thread of 1000 µs.",
+        "One thread per CPU of this board, each judged separately. The published figures cover sixteen; claims \
+         are compared with the thread of 1000 µs.",
         "LITMUS^RT's kernels are left out.",
-        "Priority 99 and the loads' arguments are ours: they are not stated.",
+        "Priority 99 and the loads' arguments are ours; the publication doesn't state them.",
     ],
 };

@@ -43,7 +43,7 @@ pub const EXPERIMENT: Experiment = Experiment {
             },
         },
         Claim {
-            published: "it lies below 225 µs, the standard kernel's above 9 ms: a fortieth",
+            published: "it is below 225 µs, the standard kernel's above 9 ms: a fortieth",
             test: Test::Lower {
                 low: cell(RT, STRESS, OVER_POLICIES),
                 high: cell(ORDINARY, STRESS, OVER_POLICIES),
@@ -74,7 +74,7 @@ pub const EXPERIMENT: Experiment = Experiment {
             test: stretched(RT),
         },
         Claim {
-            published: "what jitter remains comes from memory contention",
+            published: "the remaining jitter comes from memory contention",
             test: Test::NotVisible(
                 "this stress contends for memory, for the CPU and for its frequency at once; `wakepath run \
                  contention` varies the memory alone, and tells its share",
@@ -82,7 +82,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         },
     ],
     differs: &[
-        "The worst over all policies stands beside the published worst cases, which are not told by policy.",
+        "The paper reports one worst case for all policies; it is compared with ours over all policies.",
         "The stress's arguments, warm-up, control law and vehicle are ours: the paper does not state them.",
         "The execution time is that of the whole cycle, from reading the state to writing the command.",
         "How the loop is woken is known where `--trace` records the kernel's events, in passes of their own.",

@@ -63,16 +63,16 @@ pub const EXPERIMENT: Experiment = Experiment {
             },
         },
         Claim {
-            published: "(ours) isolated, fewer threads and interrupts of others take part in the \
-                        wake-ups of a real-time kernel",
+            published: "(ours) with isolation fewer other threads and interrupts run during the wake-ups of a \
+             real-time kernel",
             test: Test::FewerDisturbed {
                 low: cell("RT, isolated", STRESS, POLICY),
                 high: cell("RT", STRESS, POLICY),
             },
         },
         Claim {
-            published: "(ours) isolated, fewer threads and interrupts of others take part in the \
-                        wake-ups of a stock kernel",
+            published: "(ours) with isolation fewer other threads and interrupts run during the wake-ups of a \
+             stock kernel",
             test: Test::FewerDisturbed {
                 low: cell("stock, isolated", STRESS, POLICY),
                 high: cell("stock", STRESS, POLICY),
@@ -81,10 +81,10 @@ pub const EXPERIMENT: Experiment = Experiment {
     ],
     differs: &[
         "Two emulated x86-64 CPUs that take turns of 2 µs: figures are right to some microseconds, and \
-         a path beside a busy CPU takes twice its instructions.",
-        "A kernel with `nohz_full` has the loop's timer expire on the housekeeping CPU now and then, and the \
-         wake-up comes from there by an interrupt: it is the wake-up's own, and not counted as another's.",
-        "400 due times instead of 600 000; no GPU and no fieldbus; messages, processes, files and a \
-         network in their place.",
+         a path takes twice as long while the other CPU is busy.",
+        "With `nohz_full` the loop's timer sometimes expires on the housekeeping CPU, which wakes the loop with \
+         an interrupt. It belongs to the wake-up and is not counted as interference.",
+        "400 due times instead of 600 000; no GPU and no fieldbus; messages, processes, files and network \
+         instead.",
     ],
 };

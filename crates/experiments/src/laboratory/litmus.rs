@@ -29,7 +29,7 @@ pub(crate) const CLAIMS: &[Claim] = &[
         },
     },
     Claim {
-        published: "beside CPU-bound loads PREEMPT_RT's latency is significantly lower",
+        published: "under CPU-bound loads PREEMPT_RT's latency is significantly lower",
         test: Test::Lower {
             low: cell(RT, "cpu-bound", POLICY),
             high: cell(PLAIN, "cpu-bound", POLICY),
@@ -47,7 +47,7 @@ pub(crate) const CLAIMS: &[Claim] = &[
         },
     },
     Claim {
-        published: "I/O has none on PREEMPT_RT",
+        published: "I/O has no effect on PREEMPT_RT",
         test: Test::Alike {
             one: cell(RT, "none", POLICY),
             other: cell(RT, "io-bound", POLICY),
@@ -62,8 +62,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     name: "litmus-16core",
     title: "Background loads of three kinds (OSPERT 2013)",
     source: "A 16-core Xeon with LITMUS^RT (Linux 3.0), PREEMPT_RT and plain Linux 3.8.13: one measuring \
-             thread on each CPU with periods of 1000, 1500, 2000 … µs for 20 min, beside no load, \
-             endless loops over memory, and I/O (hackbench, bonnie++, wget).",
+             thread on each CPU with periods of 1000, 1500, 2000 … µs for 20 min, without load, with endless \
+              loops over memory, and with I/O (hackbench, bonnie++, wget).",
     scenario: include_str!("../../scenarios/litmus-16core.toml"),
     cpus: 2,
     guests: &[
@@ -92,9 +92,9 @@ pub const EXPERIMENT: Experiment = Experiment {
         "Debian's Linux 6.1 on two emulated CPUs, with threads of 1000 and 1500 µs, instead of sixteen \
          CPUs; 400 due times of the shorter one instead of 20 min. The CPUs take turns of 2 µs: figures \
          are right to some microseconds.",
-        "LITMUS^RT is no package of Debian's: its kernel is measured where one is given, with one job of each plugin \
-         a due time. No figures of its plugins are set beside ours.",
-        "Built-in loads stand for the programs: memory, messages, files, network. There is no cache to \
-         contend for in virtual time.",
+        "Debian has no LITMUS^RT package: pass a kernel with `--kernel litmus=BZIMAGE` to include it, with one \
+         job of each plugin per due time. No published figures of its plugins are compared with ours.",
+        "Built-in loads replace the programs: memory, messages, files, network. Virtual time has no cache \
+         contention.",
     ],
 };

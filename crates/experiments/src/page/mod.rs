@@ -22,35 +22,34 @@ pub struct Page {
 const INTRODUCTION: &str = "\
 # Published experiments, repeated in virtual time
 
-Written by `wakepath lab experiments`. With the same wakepath, kernels and emulator, named at the end,
-it writes the same figures again, to the nanosecond.
+Written by `wakepath lab experiments`. With the same wakepath, kernels and emulator, listed at the end, it writes the
+same figures again, to the nanosecond.
 
-Each experiment was published with figures of one machine. Here its kernels run in an emulator that
-counts instructions (docs/concepts/virtual-time.md): our figures are **lengths of software paths
-and no machine's latencies**. What can be compared is their order: which kernel is better, what a
-load does, whether a claim holds where only the software differs. Caches, memory contention and
-hardware jitter are absent, and a largest value is the largest of so many, no bound.
+Each experiment was published with figures of one machine. Here its kernels run in an emulator that counts
+instructions (docs/concepts/virtual-time.md): our figures are **software path lengths, not latencies of any machine**.
+Compare their order: which kernel is better, what a load does, whether a claim holds if only the software
+differs. Caches, memory contention and hardware jitter are absent, and a largest value is not a bound.
 
-One seed is one sample, and its largest value one draw. Each guest runs with several, and a claim is
-judged over them, each run as one observation: it *agrees* or *contradicts* where an exact test (Mann and
-Whitney's; of counts of runs the sign test) gives chance at most 5 % in that direction, else it is
-*undecided*. Figures and single causes are those of the first seed.
+Each guest runs with several seeds, because one seed is only one sample. A claim is judged over the seeds, each run as
+one observation. It *agrees* or *contradicts* if an exact test (Mann and Whitney's; for counts of runs the sign test)
+gives chance at most 5 % in that direction, otherwise it is *undecided*. Figures and single causes are those of the
+first seed.
 
-Guests of several CPUs take turns, and each of their figures may be off by a turn: a claim that this
-could reverse is undecided too.
+Emulated CPUs take turns, so figures from guests with several CPUs can be off by one turn. A claim that this could
+reverse is undecided too.
 ";
 
 const ON_A_BOARD: &str = "\
 # Published experiments, repeated on a board
 
-Written by `wakepath experiment`. Each experiment was published with figures of another machine, kernel and
-load: what can be compared is their order. A largest value is the largest of so many, no bound.
+Written by `wakepath experiment`. Each experiment was published with figures of another machine, kernel and load:
+compare their order. A largest value is not a bound.
 
-One round is one sample, and its largest value one draw. Each kernel is measured in several rounds, and a claim
-is judged over them, each round as one observation: it *agrees* or *contradicts* where an exact test (Mann and
-Whitney's; of counts of rounds the sign test) gives chance at most 5 % in that direction, else it is
-*undecided*. What a board has not booted is *not measured*: boot that kernel and go on with `--continue`. Pictures
-and single causes are those of the first round. Rounds of one boot share what that boot drew.
+Each kernel is measured in several rounds, because one round is only one sample. A claim is judged over the rounds,
+each as one observation. It *agrees* or *contradicts* if an exact test (Mann and Whitney's; for counts of rounds the
+sign test) gives chance at most 5 % in that direction, otherwise it is *undecided*. A kernel that was not booted is *not
+measured*: boot it and resume with `--continue`. Pictures and single causes are those of the first round. Rounds of one
+boot share its conditions, such as the memory layout.
 ";
 
 /// The page of these experiments, all of one setting.
@@ -79,7 +78,7 @@ use line;
 fn summary(text: &mut String, experiments: &[Repeated]) {
     line!(
         text,
-        "\n| experiment | agrees | contradicts | undecided | not to be seen here |"
+        "\n| experiment | agrees | contradicts | undecided | not testable here |"
     );
     line!(text, "|---|---:|---:|---:|---:|");
     for repeated in experiments {
@@ -151,7 +150,7 @@ fn section(text: &mut String, figures: &mut Vec<(String, String)>, repeated: &Re
     }
     tables::woken(text, repeated);
     tables::by_kernel(text, repeated);
-    line!(text, "\n### What agrees, and what does not\n");
+    line!(text, "\n### Claims\n");
     for finding in findings(repeated) {
         line!(text, "{}", item(&finding));
     }

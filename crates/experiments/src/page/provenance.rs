@@ -10,7 +10,7 @@ use wakepath_archive::Emulator;
 /// As the page's last section.
 pub fn write(text: &mut String, experiments: &[Repeated]) {
     let guests: Vec<&GuestRun> = experiments.iter().flat_map(|one| &one.guests).collect();
-    line!(text, "\n## What was run\n");
+    line!(text, "\n## Versions and digests\n");
     let versions = guests.iter().map(|guest| &guest.wakepath);
     line!(
         text,
@@ -64,8 +64,8 @@ pub fn write(text: &mut String, experiments: &[Repeated]) {
             let name = repeated.experiment.name;
             line!(
                 text,
-                "- every nanosecond of the {runs} runs of {name}: SHA-256 `{digest}` (of the SHA-256 of each run's \
-                 `samples.parquet`, a line each, in the order of the table)"
+                "- all samples of the {runs} runs of {name}: SHA-256 `{digest}` (of the SHA-256 of each run's \
+                 `samples.parquet`, one per line, in the table's order)"
             );
         }
     }

@@ -39,8 +39,8 @@ pub fn latencies(text: &mut String, repeated: &Repeated) {
     not_given(text, repeated);
     line!(
         text,
-        "\nOurs from the due time to the loop's first instruction, over all {}: of p99 and max the \
-         middle {one}'s, and the least and the greatest {one}'s.",
+        "\nOur figures span due time to first instruction, over all {}. p99 and max are the median {one}'s, \
+         with the range.",
         setting.replicates(),
         one = setting.replicate()
     );
@@ -63,7 +63,7 @@ fn invalid(text: &mut String, repeated: &Repeated) {
     if found.is_empty() {
         return;
     }
-    line!(text, "\nNo evidence, and no claim is judged by it:\n");
+    line!(text, "\nInvalid, and not used for any claim:\n");
     let setting = repeated.experiment.setting;
     for (condition, why, runs) in found {
         let unit = match runs {
@@ -83,7 +83,7 @@ fn not_given(text: &mut String, repeated: &Repeated) {
         let [policy, phase] = cell.map_or(["–"; 2], |cell| [cell.policy, cell.phase]);
         line!(
             text,
-            "| {} | {policy} | {phase} | no such kernel was given: `--kernel {}=BZIMAGE` | | | | | | {} |",
+            "| {} | {policy} | {phase} | not measured: needs `--kernel {}=BZIMAGE` | | | | | | {} |",
             one.name,
             one.key,
             published(repeated, one.name, phase, policy)
@@ -221,9 +221,9 @@ pub fn woken(text: &mut String, repeated: &Repeated) {
     }
     line!(
         text,
-        "\nFrom the kernel's events of the first {}, recorded in passes of their own; times there hold \
-         what recording costs. *Directly*: from the hard timer interrupt; *deferred*: by a SoftIRQ or its thread. \
-         *Others on the CPU*: threads, interrupts and SoftIRQs that took a part of a wake-up.",
+        "\nFrom the kernel events of the first {}, recorded in separate passes; these times include the cost of \
+         recording. *Directly*: from the hard timer interrupt; *deferred*: by a SoftIRQ or its thread. *Others on \
+         the CPU*: threads, interrupts and SoftIRQs that ran during a wake-up.",
         repeated.experiment.setting.replicate()
     );
 }
@@ -277,6 +277,6 @@ pub fn by_kernel(text: &mut String, repeated: &Repeated) {
     }
     line!(
         text,
-        "\nA kernel thread has no way back to user code; ours has."
+        "\nA kernel thread does not return to user code; our loop does."
     );
 }

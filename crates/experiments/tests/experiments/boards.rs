@@ -125,7 +125,7 @@ fn a_frame_within_its_period_needs_five_rounds_to_be_shown() {
     );
     let (few, here) = agreement(&[4_000_000; 3]);
     assert_eq!(few, Agreement::Undecided);
-    assert!(here.contains("so few rounds"), "{here}");
+    assert!(here.contains("too few rounds"), "{here}");
     assert_eq!(agreement(&[6_000_000; 5]).0, Agreement::Contradicts);
     assert_eq!(
         agreement(&[4_000_000, 4_000_000, 4_000_000, 4_000_000, 6_000_000]).0,
@@ -178,7 +178,7 @@ fn a_condition_that_is_no_evidence_is_named_with_its_reason_and_judged_by_nothin
         "{lines}"
     );
     assert!(
-        lines.contains("No evidence, and no claim is judged by it:"),
+        lines.contains("Invalid, and not used for any claim:"),
         "{lines}"
     );
     assert_eq!(before[0].agreement, Agreement::Agrees);
@@ -225,7 +225,7 @@ fn a_kernel_that_was_not_booted_is_not_measured_and_the_page_says_how_to_go_on()
     assert_eq!(said("RT_PREEMPT's largest"), Agreement::Contradicts);
     assert_eq!(said("vanilla's average"), Agreement::Agrees);
     assert_eq!(
-        said("PREEMPT's largest latency lies below vanilla's"),
+        said("PREEMPT's largest latency is below vanilla's"),
         Agreement::NotMeasured
     );
     let text = page(&[both]).text;

@@ -91,7 +91,7 @@ fn a_repeated_experiment_writes_its_page_and_is_not_repeated_again() {
     for finding in &findings {
         assert_eq!(finding["agreement"], "undecided", "{finding}");
         let here = finding["here"].as_str().unwrap();
-        assert!(here.ends_with("so few seeds can't show it"), "{here}");
+        assert!(here.ends_with("too few seeds to decide"), "{here}");
     }
     assert_eq!((not_given.len(), findings.len()), (3, 5));
 
