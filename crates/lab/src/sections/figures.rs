@@ -39,13 +39,15 @@ pub struct Figures {
     pub interrupts: Variable,
     /// Wake-ups whose parts are known.
     pub wake_ups: usize,
-    /// The longest interrupt that woke the loop, with its timer's delay.
+    /// The median interrupt that woke the loop, and the longest delay of its timer. An interrupt that took
+    /// longer did so for other timers, which are in `interference`.
     pub own_interrupt: u64,
     /// The longest way from the scheduler's return to the loop's first instruction.
     pub back: u64,
-    /// The longest path of a wake-up without its wait.
-    pub way: u64,
-    /// The waits at all instants.
+    /// The path of a wake-up that nothing delays: the median of its own interrupt with its timer's delay,
+    /// and the longest way through the scheduler to the loop.
+    pub path: u64,
+    /// The latencies at all instants.
     pub sweep: Sweep,
     /// What interrupts take at most in a window of the bound.
     pub interference: u64,
@@ -77,14 +79,15 @@ impl Figures {
             switch: Variable::of(all(Kind::Switch)),
             interrupts: Variable::of(all(Kind::Interrupt)),
             wake_ups: wake_ups().count(),
-            own_interrupt: most(|one| one.interrupt + one.rest),
+            own_interrupt: median(wake_ups().map(|one| one.interrupt)) + most(|one| one.rest),
             back: most(|one| one.back),
-            way: most(WakeUp::way),
-            sweep: sweep(ledger, spans),
+            path: median(wake_ups().map(|one| one.interrupt + one.rest))
+                + most(WakeUp::thread_path),
             sampled: latencies().copied().max().unwrap_or(0),
             cycles: latencies().count(),
             ..Self::default()
         };
+        found.sweep = sweep(ledger, spans, found.path);
         let interrupts = all(Kind::Interrupt).map(|one| (one.from, one.to));
         let interference = Interference::new(interrupts.collect());
         let composed = found.composition().among(&interference);
@@ -97,13 +100,13 @@ impl Figures {
 
     /// The largest latency that a wake-up due at any instant would have had.
     pub fn largest(&self) -> u64 {
-        self.sweep.longest() + self.way
+        self.sweep.longest()
     }
 
     /// Due times until one within 10 % of the largest is to be expected, as its instants are distributed.
     pub fn expected_cycles(&self) -> Option<u64> {
         let near = self.largest() - self.largest() / 10;
-        let instants = self.sweep.longer_than(near.saturating_sub(self.way + 1));
+        let instants = self.sweep.later_than(near.saturating_sub(1));
         (instants > 0).then(|| self.sweep.instants().div_ceil(instants))
     }
 
@@ -147,11 +150,22 @@ impl Figures {
     }
 }
 
-/// The waits of a wake-up due at any instant but those in which the loop was being woken already. Where
-/// it was woken within a stretch, that one's interrupt came on top: a wake-up due earlier has its own.
-fn sweep(ledger: &Ledger, spans: &[Span]) -> Sweep {
-    let mut lengths = Vec::new();
-    let (mut all, mut idle, mut idle_wait) = (0, 0, 0);
+/// The upper median; 0 of none.
+fn median(values: impl Iterator<Item = u64>) -> u64 {
+    let mut values: Vec<u64> = values.collect();
+    let middle = values.len() / 2;
+    match values.is_empty() {
+        true => 0,
+        false => *values.select_nth_unstable(middle).1,
+    }
+}
+
+/// Latencies of a wake-up due at any instant. A stretch in which the loop was woken is followed by that
+/// wake-up's own path, whose interrupt is not part of the wait; any other stretch by the undisturbed
+/// `path`. Instants in which the loop was being woken already have that wake-up's latency.
+fn sweep(ledger: &Ledger, spans: &[Span], path: u64) -> Sweep {
+    let mut found = Vec::new();
+    let (mut all, mut idle, mut idle_latency) = (0, 0, 0);
     for span in spans {
         let stretches = [Kind::Off, Kind::Switch];
         let stretches = stretches
@@ -161,21 +175,22 @@ fn sweep(ledger: &Ledger, spans: &[Span]) -> Sweep {
             let later = span
                 .wake_ups
                 .partition_point(|one| one.woken <= stretch.from);
-            let length = match span.wake_ups.get(later) {
-                Some(one) if one.due <= stretch.from => continue,
+            found.push(match span.wake_ups.get(later) {
+                Some(one) if one.due <= stretch.from => (0, one.instructions()),
                 Some(one) if one.due < stretch.to => {
-                    stretch.length() - one.interrupt.min(stretch.to - one.due)
+                    let own = one.interrupt.min(stretch.to - one.due);
+                    (stretch.length() - own, one.way())
                 }
-                _ => stretch.length(),
-            };
-            lengths.push(length);
+                _ => (stretch.length(), path),
+            });
         }
         all += span.passed;
         idle += span.passed.saturating_sub(span.to - span.from);
-        let idle_waits = span.wake_ups.iter().filter(|one| one.idle);
-        idle_wait = idle_waits.map(|one| one.waited).fold(idle_wait, u64::max);
+        let from_idle = span.wake_ups.iter().filter(|one| one.idle);
+        let from_idle = from_idle.map(WakeUp::instructions);
+        idle_latency = from_idle.fold(idle_latency, u64::max);
     }
-    Sweep::new(lengths, all, idle, idle_wait)
+    Sweep::new(found, all, (idle, idle_latency), path)
 }
 
 #[cfg(test)]
@@ -232,11 +247,11 @@ mod tests {
         );
         assert_eq!((found.scheduler.most(), found.back), (200, 80));
         // Waited 300, its own interrupt 100, 4 on the way, 200, 80.
-        assert_eq!((found.own_interrupt, found.way), (100, 384));
+        assert_eq!((found.own_interrupt, found.path), (100, 384));
         assert_eq!(found.sampled, 684);
         // 900 + 384. Not swept: what began when it was being woken.
         assert_eq!(found.largest(), 1_284);
-        assert_eq!(found.sweep.longer_than(0), 500 + 900 + 50);
+        assert_eq!(found.sweep.waiting(), 500 + 900 + 50);
         // 900 + 4 + 200 + 100 + 80 = 1284, and 100 of interrupts in any such window.
         assert_eq!((found.interference, found.bound), (100, 1_384));
         assert!(found.faults().is_empty());
@@ -245,6 +260,45 @@ mod tests {
         assert_eq!(found.expected_cycles(), Some(10_000_u64.div_ceil(129)));
         let composed = found.sections(2).latency_bound().unwrap();
         assert_eq!(composed.latency_ns, 2 * 1_384);
+    }
+
+    /// A storm: an interrupt of 3600 runs other timers, and the loop's own timer expires 100 into it. All
+    /// other wake-ups take 384.
+    #[test]
+    fn the_interrupt_of_a_storm_counts_once() {
+        let mut ledger = Ledger::default();
+        let mut wake_ups = Vec::new();
+        for number in 0..3_u64 {
+            let from = 20_000 * number;
+            let (due, length) = match number {
+                1 => (from + 100, 3_600),
+                _ => (from, 100),
+            };
+            ledger.push(stretch(Kind::Interrupt, from, length, 0));
+            ledger.push(stretch(Kind::Off, from, length, length));
+            let called = from + length + 4;
+            ledger.push(stretch(Kind::BeforeScheduler, called - 4, 4, 0));
+            ledger.push(stretch(Kind::Scheduler, called, 200, 0));
+            let woken = called + 280;
+            let taken = woken - due;
+            wake_ups.push(WakeUp::of(ledger.since(due), due, woken, taken, false).unwrap());
+        }
+        let latencies: Vec<u64> = wake_ups.iter().map(WakeUp::instructions).collect();
+        assert_eq!(latencies, [384, 3_784, 384]);
+        let span = Span {
+            from: 0,
+            to: 60_000,
+            passed: 60_000,
+            wake_ups,
+            latencies,
+        };
+        let found = Figures::of(&ledger, &[span]);
+        assert_eq!((found.path, found.sampled), (384, 3_784));
+        // Due when the storm's interrupt began: 100 earlier than the cycle that was sampled.
+        assert_eq!(found.largest(), 3_884);
+        // Its own 100, 284 through the scheduler, and the storm's 3600 once, as interference.
+        assert_eq!(found.bound, 384 + 3_600);
+        assert!(found.faults().is_empty());
     }
 
     #[test]

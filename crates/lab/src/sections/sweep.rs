@@ -1,41 +1,68 @@
-//! Wait of a wake-up due at any time.
+//! Latency of a wake-up due at any time.
 //!
-//! A stretch in which the thread could not have run contributes one due time for each wait from its
-//! length down to 1; due times outside of all stretches don't wait.
+//! A stretch in which the thread could not have run delays a wake-up due in it by what is left of the
+//! stretch, and the path after it follows. Each stretch has its own path: its latencies are that path
+//! plus each number from the stretch's length down to 1. A wake-up due outside of all stretches takes an
+//! undisturbed path.
 
-/// The waits at all instants of some time. Times in instructions.
+/// Latencies at all instants of some time. Times in instructions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sweep {
-    /// Lengths of the stretches, the longest first.
-    lengths: Vec<u64>,
-    /// Instants with the CPU halted, and what a wake-up waits for there.
+    /// Length of each stretch, and the path of a wake-up after it.
+    stretches: Vec<(u64, u64)>,
+    /// Instants with the CPU halted, and the latency of a wake-up due then.
     idle: (u64, u64),
+    /// The path of a wake-up that nothing delays.
+    path: u64,
     /// All instants.
     all: u64,
 }
 
 impl Sweep {
-    /// Of stretches of these lengths in `all` instants, `idle` of them halted with a wait of `idle_wait`.
-    pub fn new(mut lengths: Vec<u64>, all: u64, idle: u64, idle_wait: u64) -> Self {
-        lengths.sort_unstable_by(|one, other| other.cmp(one));
+    /// `stretches` are lengths with the path that follows each. Of `all` instants, `idle.0` are halted,
+    /// with a latency of `idle.1`; the rest take `path`.
+    pub fn new(stretches: Vec<(u64, u64)>, all: u64, idle: (u64, u64), path: u64) -> Self {
         Self {
-            lengths,
-            idle: (idle, idle_wait),
+            stretches,
+            idle,
+            path,
             all,
         }
     }
 
-    /// The longest wait.
+    /// The longest latency.
     pub fn longest(&self) -> u64 {
         let idle = if self.idle.0 > 0 { self.idle.1 } else { 0 };
-        self.lengths.first().copied().unwrap_or(0).max(idle)
+        let stretches = self.stretches.iter().map(|(length, path)| length + path);
+        stretches.fold(self.path.max(idle), u64::max)
     }
 
-    /// Instants at which a wake-up waits for longer than that.
-    pub fn longer_than(&self, wait: u64) -> u64 {
-        let longer = self.lengths.iter().take_while(|length| **length > wait);
-        let idle = if self.idle.1 > wait { self.idle.0 } else { 0 };
-        longer.map(|length| length - wait).sum::<u64>() + idle
+    /// The longest stretch that a wake-up waits for.
+    pub fn longest_wait(&self) -> u64 {
+        let lengths = self.stretches.iter().map(|(length, _)| *length);
+        lengths.max().unwrap_or(0)
+    }
+
+    /// Number of instants at which a wake-up is later than that.
+    pub fn later_than(&self, latency: u64) -> u64 {
+        let later =
+            |(length, path): &(u64, u64)| (length + path).saturating_sub(latency).min(*length);
+        let idle = if self.idle.1 > latency {
+            self.idle.0
+        } else {
+            0
+        };
+        let free = if self.path > latency { self.free() } else { 0 };
+        self.stretches.iter().map(later).sum::<u64>() + idle + free
+    }
+
+    /// Number of instants within stretches.
+    pub fn waiting(&self) -> u64 {
+        self.stretches.iter().map(|(length, _)| length).sum()
+    }
+
+    fn free(&self) -> u64 {
+        self.all.saturating_sub(self.waiting() + self.idle.0)
     }
 
     /// All instants.
@@ -43,13 +70,13 @@ impl Sweep {
         self.all
     }
 
-    /// The least wait that no more than a share of the instants exceeds.
+    /// The least latency that no more than a share of the instants exceeds.
     pub fn exceeded_by(&self, share: f64) -> u64 {
         let most = (self.all as f64 * share) as u64;
         let (mut low, mut high) = (0, self.longest());
         while low < high {
             let middle = low + (high - low) / 2;
-            match self.longer_than(middle) <= most {
+            match self.later_than(middle) <= most {
                 true => high = middle,
                 false => low = middle + 1,
             }
@@ -64,44 +91,48 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn waits_are_counted_as_by_hand() {
-        // Two stretches of 3 and 5 in 20 instants: waits 3 2 1 and 5 4 3 2 1, twelve without.
-        let sweep = Sweep::new(vec![3, 5], 20, 0, 9);
-        assert_eq!(sweep.longest(), 5);
-        assert_eq!(sweep.longer_than(0), 8);
-        assert_eq!(sweep.longer_than(2), 4);
-        assert_eq!(sweep.longer_than(5), 0);
-        // One in four is five: no more than five wait for longer than 2, eight for longer than 0, six
-        // for longer than 1.
-        assert_eq!(sweep.exceeded_by(0.25), 2);
-        assert_eq!(sweep.exceeded_by(0.5), 0);
-        assert_eq!(sweep.exceeded_by(0.0), 5);
-        let idle = Sweep::new(vec![3, 5], 100, 80, 9);
-        assert_eq!((idle.longest(), idle.longer_than(4)), (9, 81));
+    fn latencies_are_counted_as_by_hand() {
+        // Stretches of 3 and 5 in 20 instants: 13 12 11 and 25 24 23 22 21; twelve instants take 10.
+        let sweep = Sweep::new(vec![(3, 10), (5, 20)], 20, (0, 9), 10);
+        assert_eq!((sweep.longest(), sweep.longest_wait()), (25, 5));
+        assert_eq!(sweep.waiting(), 8);
+        assert_eq!(sweep.later_than(9), 20);
+        assert_eq!(sweep.later_than(10), 8);
+        assert_eq!(sweep.later_than(12), 6);
+        assert_eq!(sweep.later_than(22), 3);
+        assert_eq!(sweep.later_than(25), 0);
+        // One in four of 20 is five instants: all in the stretch of 5.
+        assert_eq!(sweep.exceeded_by(0.25), 13);
+        assert_eq!(sweep.exceeded_by(0.5), 10);
+        assert_eq!(sweep.exceeded_by(0.0), 25);
+        let idle = Sweep::new(vec![(3, 1), (5, 1)], 100, (80, 9), 1);
+        assert_eq!((idle.longest(), idle.later_than(5)), (9, 81));
     }
 
     proptest! {
         /// Every instant, one by one.
         #[test]
-        fn it_is_what_each_instant_by_itself_waits_for(
-            parts in prop::collection::vec((0_u64..20, 1_u64..30), 0..20),
+        fn each_instant_counts_once(
+            parts in prop::collection::vec((0_u64..20, 1_u64..30, 1_u64..30), 0..20),
+            undisturbed in 0_u64..20,
             share in 0.0_f64..1.0,
         ) {
-            let mut waits = Vec::new();
-            for (free, length) in &parts {
-                waits.extend(std::iter::repeat_n(0, *free as usize));
-                waits.extend((1..=*length).rev());
+            let mut latencies = Vec::new();
+            for (free, length, path) in &parts {
+                latencies.extend(std::iter::repeat_n(undisturbed, *free as usize));
+                latencies.extend((1..=*length).rev().map(|wait| wait + path));
             }
-            let lengths = parts.iter().map(|(_, length)| *length).collect();
-            let sweep = Sweep::new(lengths, waits.len() as u64, 0, 0);
-            prop_assert_eq!(sweep.longest(), waits.iter().copied().max().unwrap_or(0));
-            for wait in 0..32 {
-                let longer = waits.iter().filter(|one| **one > wait).count() as u64;
-                prop_assert_eq!(sweep.longer_than(wait), longer);
+            let stretches = parts.iter().map(|(_, length, path)| (*length, *path)).collect();
+            let sweep = Sweep::new(stretches, latencies.len() as u64, (0, 0), undisturbed);
+            let most = latencies.iter().copied().max().unwrap_or(undisturbed);
+            prop_assert_eq!(sweep.longest(), most.max(undisturbed));
+            for latency in 0..64 {
+                let later = latencies.iter().filter(|one| **one > latency).count() as u64;
+                prop_assert_eq!(sweep.later_than(latency), later);
             }
             let found = sweep.exceeded_by(share);
-            let most = (waits.len() as f64 * share) as u64;
-            let beyond = |wait: u64| waits.iter().filter(|one| **one > wait).count() as u64;
+            let most = (latencies.len() as f64 * share) as u64;
+            let beyond = |latency: u64| latencies.iter().filter(|one| **one > latency).count() as u64;
             prop_assert!(beyond(found) <= most);
             prop_assert!(found == 0 || beyond(found - 1) > most);
         }

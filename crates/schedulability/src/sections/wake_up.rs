@@ -21,8 +21,10 @@ pub struct WakeUp {
     pub scheduler: u64,
     /// From there to the thread's first instruction; interrupts left out.
     pub back: u64,
-    /// Before the scheduler's call, with nothing off, and other interrupts since that call.
-    pub between: u64,
+    /// Before the scheduler's call, with nothing off.
+    pub before: u64,
+    /// Other interrupts since the scheduler's call.
+    pub others: u64,
     /// The rest: the timer's own delay, and what ran before its interrupt.
     pub rest: u64,
 }
@@ -63,7 +65,8 @@ impl WakeUp {
             interrupt: own_interrupt,
             scheduler: (returned - called).saturating_sub(interrupts(called, returned)),
             back: (woken - returned).saturating_sub(interrupts(returned, woken)),
-            between: before + others,
+            before,
+            others,
             rest: 0,
         };
         let parts = found.waited + found.way();
@@ -73,7 +76,12 @@ impl WakeUp {
 
     /// What it took beyond waiting.
     pub fn way(&self) -> u64 {
-        self.interrupt + self.scheduler + self.back + self.between + self.rest
+        self.interrupt + self.thread_path() + self.others + self.rest
+    }
+
+    /// The part of its way that no interrupt lengthens: to the scheduler, through it, and back.
+    pub fn thread_path(&self) -> u64 {
+        self.before + self.scheduler + self.back
     }
 
     /// All of it.

@@ -54,8 +54,9 @@ fn of(condition: &ConditionSections, ns: u64) -> Value {
         })
     });
     let sweep = &figures.sweep;
-    let waits = [0.1, 0.01, 0.001, 0.000_1, 0.000_01];
-    let waits = waits.map(|share| json!({ "share": share, "ns": sweep.exceeded_by(share) * ns }));
+    let shares = [0.1, 0.01, 0.001, 0.000_1, 0.000_01];
+    let latencies =
+        shares.map(|share| json!({ "share": share, "ns": sweep.exceeded_by(share) * ns }));
     json!({
         "condition": condition.condition,
         "phase": condition.phase,
@@ -72,11 +73,11 @@ fn of(condition: &ConditionSections, ns: u64) -> Value {
         "own_interrupt_ns": figures.own_interrupt * ns,
         "interrupts_in_the_bound_ns": figures.interference * ns,
         "interrupts": interrupts.collect::<Vec<_>>(),
-        "way_ns": figures.way * ns,
-        "longest_wait_ns": sweep.longest() * ns,
-        "waits_exceeded_by": waits,
+        "path_ns": figures.path * ns,
+        "longest_wait_ns": sweep.longest_wait() * ns,
+        "latencies_exceeded_by": latencies,
         "instants": sweep.instants(),
-        "instants_with_a_wait": sweep.longer_than(0),
+        "instants_with_a_wait": sweep.waiting(),
         "within_a_tenth_at_cycle": figures.within_tenth,
         "within_a_tenth_expected_after_cycles": figures.expected_cycles(),
         "longest": longest.collect::<Vec<_>>(),

@@ -129,15 +129,15 @@ fn nmi(condition: &ConditionSections, time: &impl Fn(u64) -> String) -> String {
 fn sweep(text: &mut String, condition: &ConditionSections, time: &impl Fn(u64) -> String) {
     let figures = &condition.figures;
     let sweep = &figures.sweep;
-    let share = 100.0 * sweep.longer_than(0) as f64 / sweep.instants().max(1) as f64;
+    let share = 100.0 * sweep.waiting() as f64 / sweep.instants().max(1) as f64;
     let _ = writeln!(
         text,
-        "  due at any instant: {} on its way, and before that it waits: at {share:.2} % of the instants, \
-         for {} in 1 of 100, {} in 1 of 10 000, {} at most",
-        time(figures.way),
+        "  due at any instant: {} if nothing delays it; at {share:.2} % of the instants it waits for a section, \
+         for {} at most; later than {} in 1 of 100, than {} in 1 of 10 000",
+        time(figures.path),
+        time(sweep.longest_wait()),
         time(sweep.exceeded_by(0.01)),
         time(sweep.exceeded_by(0.000_1)),
-        time(sweep.longest())
     );
     let expected = match figures.expected_cycles() {
         Some(cycles) => format!("1 of {cycles} instants is as late"),
