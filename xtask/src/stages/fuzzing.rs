@@ -3,7 +3,7 @@
 //!
 //! Built with the stable compiler: coverage needs only flags that it has, and the fuzzed crates are
 //! safe Rust, which the address sanitiser of the nightly compiler would find nothing in. So neither
-//! cargo-fuzz nor a nightly toolchain is needed. See docs/decisions/0011-fuzz-with-the-stable-compiler.md.
+//! cargo-fuzz nor a nightly toolchain is needed.
 
 use super::outcome::Outcome;
 use crate::job::{Finished, Job};
