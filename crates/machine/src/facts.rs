@@ -32,7 +32,7 @@ use serde_json::Value;
 
 pub use caches::{Cache, CacheSizes};
 pub use capabilities::Capabilities;
-pub use cgroup::{Cgroup, CgroupLayout, CpuThrottling, GroupBudget, GroupQuota};
+pub use cgroup::{Cgroup, CgroupLayout, CpuThrottling, GroupBudget, GroupQuota, GroupThrottling};
 pub use clock_source::ClockSource;
 pub use command_line::CommandLine;
 pub use cooling::{Cooling, CoolingDevice, HeatThrottling, ThermalZone, UnderVoltage};
@@ -116,11 +116,14 @@ pub struct Varying {
     pub cooling: Cooling,
     /// Memory, swap, and what may move pages.
     pub memory: Memory,
-    /// The reading process's control group.
+    /// The process's control group: the reading one's, unless another was asked for.
     pub cgroup: Cgroup,
-    /// The reading process: affinity, policy, limits, capabilities, timer slack.
+    /// The process: affinity, policy, limits, capabilities, timer slack.
     pub process: Process,
 }
+
+/// The directory of the reading process.
+const OWN: &str = "/proc/self";
 
 impl Facts {
     /// As a run's manifest holds them. Compiled here once, and not again by each crate that reads runs.
@@ -143,6 +146,15 @@ impl Facts {
     /// at most, changes nothing and wakes no CPU on purpose.
     pub fn read(root: &Root) -> Self {
         Self::read_at(root, root.is_host().then(ClockReadings::now))
+    }
+
+    /// As [`Facts::read`], with the control group and the rights of another process: one that loops.
+    pub fn read_for(root: &Root, pid: u32) -> Self {
+        let mut facts = Self::read(root);
+        let process = format!("/proc/{pid}");
+        facts.varying.cgroup = Cgroup::read(root, &process);
+        facts.varying.process = Process::read(root, &process);
+        facts
     }
 
     /// As [`Facts::read`], with the clock readings given.
@@ -170,8 +182,8 @@ impl Facts {
                 interrupts: interrupts::read(root),
                 cooling: Cooling::read(root),
                 memory: Memory::read(root),
-                cgroup: Cgroup::read(root),
-                process: Process::read(root),
+                cgroup: Cgroup::read(root, OWN),
+                process: Process::read(root, OWN),
                 clock_source,
             },
             fixed: Fixed {

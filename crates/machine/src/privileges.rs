@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{DebugFiles, Facts, Limit, Limits};
+use wakepath_timeline::NoRealTimeBudget;
 
 const GRANT: &str = "run as root, or: sudo setcap cap_sys_nice,cap_ipc_lock+ep FILE";
 
@@ -147,24 +148,16 @@ fn fifo(
     limits: Option<&Limits>,
     grant: &dyn Fn(&str) -> String,
 ) -> Permission {
-    // A group without a real-time budget refuses even root, unless throttling is off.
-    let throttled = facts
-        .varying
-        .real_time
-        .runtime_us
-        .known()
-        .is_none_or(|&us| us >= 0);
-    let own = facts.varying.cgroup.real_time.first();
-    let budget = own.and_then(|group| group.runtime_us.known());
-    if let (Some(own), Some(0), true) = (own, budget, throttled) {
-        return Permission::refused(
-            &format!("control group {} has no real-time budget", own.group),
-            format!(
-                "write microseconds to {}, and first to the groups above it; or move the process \
-                 to the top group",
-                own.runtime_us.path()
-            ),
-        );
+    let machine_us = facts.varying.real_time.runtime_us.known().copied();
+    if let Some(own) = facts.varying.cgroup.real_time.first()
+        && let Some(&own_us) = own.runtime_us.known()
+        && NoRealTimeBudget::forbids(own_us, machine_us)
+    {
+        let missing = NoRealTimeBudget {
+            group: own.group.clone(),
+            file: own.runtime_us.path().to_owned(),
+        };
+        return Permission::refused(&missing.reason(), missing.fix());
     }
     let limit = limits.map(|limits| limits.priority);
     match (right, limit) {

@@ -3,6 +3,7 @@
 //! as a shortfall.
 
 use crate::cores::{self, CoreError};
+use crate::refusal::{NarrowCpuset, PolicyRefusal};
 use crate::{affinity, attributes, memory, timer_slack};
 use std::fmt;
 use wakepath_timeline::Policy;
@@ -111,14 +112,13 @@ fn list(cpus: &[u16]) -> String {
 /// Why a thread can't run its loop as asked.
 #[derive(Debug, thiserror::Error)]
 pub enum PrepareError {
-    /// The policy needs a privilege that is missing.
-    #[error(
-        "{policy} needs a privilege that is missing; run as root, give the program \
-         CAP_SYS_NICE, or raise RLIMIT_RTPRIO/RLIMIT_NICE (LimitRTPRIO=99 in a unit)"
-    )]
+    /// The process has no right to the policy.
+    #[error("{policy} is refused: {refusal}")]
     PolicyDenied {
         /// The policy asked for.
         policy: Policy,
+        /// Why, and what allows it.
+        refusal: PolicyRefusal,
     },
     /// A deadline thread may not run where it would have to.
     #[error(
@@ -161,6 +161,14 @@ pub enum PrepareError {
         cpus: Vec<u16>,
         /// What the kernel answered.
         source: std::io::Error,
+    },
+    /// The process's cpuset lacks some of the CPUs asked for.
+    #[error("the loop can't be pinned to CPU {}: {cpuset}", list(.cpus))]
+    Cpuset {
+        /// The CPUs asked for.
+        cpus: Vec<u16>,
+        /// The cpuset.
+        cpuset: NarrowCpuset,
     },
     /// The kernel took a setting and has another in effect.
     #[error("asked for {asked}, but in effect is {effective}")]
@@ -220,10 +228,7 @@ impl Preparation {
             // domain, and this thread may have inherited less. GSN-EDF does not look at it.
             affinity::widen().map_err(PrepareError::ReadBack)?;
         } else if let Some(cpus) = &self.cpus {
-            affinity::pin(cpus).map_err(|source| PrepareError::Affinity {
-                cpus: cpus.clone(),
-                source,
-            })?;
+            pin(cpus)?;
         }
         if let Some(slack_ns) = self.timer_slack_ns {
             timer_slack::set(slack_ns).map_err(PrepareError::ReadBack)?;
@@ -273,7 +278,10 @@ impl Preparation {
             Some(libc::EPERM) if matches!(policy, Policy::Deadline { .. }) => {
                 PrepareError::DeadlineDenied { policy }
             }
-            Some(libc::EPERM | libc::EACCES) => PrepareError::PolicyDenied { policy },
+            Some(libc::EPERM | libc::EACCES) => PrepareError::PolicyDenied {
+                policy,
+                refusal: PolicyRefusal::find(text_of),
+            },
             Some(libc::EBUSY) => PrepareError::DeadlineNotAdmitted { policy },
             _ => PrepareError::Policy { policy, source },
         }
@@ -328,6 +336,28 @@ impl Preparation {
             _ => Ok(()),
         }
     }
+}
+
+/// Pins the calling thread to exactly these CPUs. The kernel leaves out silently those that a cpuset lacks,
+/// as long as one remains.
+fn pin(cpus: &[u16]) -> Result<(), PrepareError> {
+    let pinned = affinity::pin(cpus);
+    let is_narrowed =
+        pinned.is_ok() && affinity::current().is_ok_and(|in_effect| in_effect != cpus);
+    if (pinned.is_err() || is_narrowed)
+        && let Some(cpuset) = NarrowCpuset::find(cpus, text_of)
+    {
+        let cpus = cpus.to_owned();
+        return Err(PrepareError::Cpuset { cpus, cpuset });
+    }
+    pinned.map_err(|source| PrepareError::Affinity {
+        cpus: cpus.to_owned(),
+        source,
+    })
+}
+
+fn text_of(path: &str) -> Option<String> {
+    std::fs::read_to_string(path).ok()
 }
 
 #[cfg(test)]

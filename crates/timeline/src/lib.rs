@@ -7,7 +7,9 @@
 //! All instants are nanoseconds on `CLOCK_MONOTONIC` as `u64`; all differences are signed
 //! nanoseconds as `i64`, on 32-bit targets too.
 
+mod budget;
 pub mod columns;
+mod control_group;
 pub mod count;
 mod cpu_set;
 mod disturbance;
@@ -27,6 +29,8 @@ pub mod quantity;
 mod sample;
 mod thread;
 
+pub use budget::Budget;
+pub use control_group::{ControlGroup, Hierarchy, NoRealTimeBudget};
 pub use cpu_set::{CpuSet, CpuSetError, MOST_CPUS};
 pub use disturbance::Disturbance;
 pub use due::DueTimes;

@@ -2,7 +2,7 @@
 //! went backwards was reset (its CPU left and came back) and says nothing.
 
 use super::{Changes, Severity};
-use crate::{Facts, TICK_NS};
+use crate::{CpuThrottling, Facts, TICK_NS};
 
 /// A wall clock that moved further than this against the monotonic one was stepped; a time
 /// service that slews is left alone below it.
@@ -86,20 +86,16 @@ fn throttled(earlier: &Facts, later: &Facts, changes: &mut Changes) {
             }
         }
     }
-    let (was, is) = (&before.cgroup.throttling, &after.cgroup.throttling);
-    if let (Some(old), Some(new)) = (was.known(), is.known())
-        && new.times > old.times
-    {
+    for group in after.cgroup.throttled_since(&before.cgroup) {
+        let CpuThrottling {
+            times, stopped_us, ..
+        } = group.since_made;
         changes.add(
             Severity::Serious,
-            "the control group ran into its CPU quota",
-            is.path(),
+            format!("control group {} ran into its CPU quota", group.group),
+            &group.file,
             "0 times",
-            format!(
-                "{} times, {} µs in all",
-                new.times - old.times,
-                new.stopped_us.saturating_sub(old.stopped_us)
-            ),
+            format!("{times} times, {stopped_us} µs in all"),
         );
     }
 }

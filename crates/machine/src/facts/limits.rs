@@ -29,7 +29,7 @@ impl fmt::Display for Limit {
     }
 }
 
-/// The soft limits of the reading process.
+/// The soft limits of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Limits {
@@ -44,8 +44,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    pub(super) fn read(root: &Root) -> Reading<Self> {
-        root.parsed("/proc/self/limits", parse)
+    pub(super) fn read(root: &Root, process: &str) -> Reading<Self> {
+        root.parsed(&format!("{process}/limits"), parse)
     }
 }
 

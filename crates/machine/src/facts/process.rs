@@ -1,5 +1,5 @@
-//! The reading process itself: where it may run, under which policy, with which rights. A loop
-//! started elsewhere (a unit, a container) may have others.
+//! A process: where it may run, under which policy, with which rights. By default it is the reading
+//! one; a loop started elsewhere (a unit, a container) may have others.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use super::{Capabilities, Limits};
 use crate::{Misread, Reading, Root};
 use wakepath_timeline::CpuSet;
 
-/// The reading process.
+/// A process, as its directory in `/proc` shows it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Process {
@@ -32,9 +32,10 @@ pub struct Process {
 }
 
 impl Process {
-    pub(super) fn read(root: &Root) -> Self {
-        let status = root.text("/proc/self/status");
-        let stat = root.text("/proc/self/stat");
+    /// The process at `process`: `/proc/self`, or `/proc/PID`.
+    pub(super) fn read(root: &Root, process: &str) -> Self {
+        let status = root.text(&format!("{process}/status"));
+        let stat = root.text(&format!("{process}/stat"));
         Self {
             affinity: status
                 .clone()
@@ -45,14 +46,14 @@ impl Process {
                     .map_err(|_| Misread::NotOfForm("a hexadecimal `CapEff:`"))
             }),
             own_user_namespace: root
-                .text("/proc/self/uid_map")
+                .text(&format!("{process}/uid_map"))
                 .map(|map| map.split_whitespace().collect::<Vec<_>>() != ["0", "0", "4294967295"]),
             seccomp: status.parse(|text| number(field(text, "Seccomp")?)),
-            limits: Limits::read(root),
+            limits: Limits::read(root, process),
             nice: stat.clone().parse(|text| number(stat_field(text, 19)?)),
             policy: stat.clone().parse(|text| number(stat_field(text, 41)?)),
             priority: stat.parse(|text| number(stat_field(text, 40)?)),
-            timer_slack_ns: root.number("/proc/self/timerslack_ns"),
+            timer_slack_ns: root.number(&format!("{process}/timerslack_ns")),
         }
     }
 }

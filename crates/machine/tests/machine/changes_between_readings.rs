@@ -7,6 +7,7 @@ wakepath_test_program::tests![
     a_governor_or_a_bound_that_changes_is_serious,
     a_cpu_that_goes_off_line_is_serious,
     a_fan_that_starts_is_noted_and_throttling_warns,
+    a_quota_that_was_used_up_is_serious_and_names_its_group,
     stolen_time_is_given_in_ticks_and_as_a_share,
     a_counter_that_went_backwards_says_nothing,
     pages_read_back_from_swap_are_a_warning,
@@ -113,6 +114,24 @@ fn a_fan_that_starts_is_noted_and_throttling_warns() {
         (counted.before.as_str(), counted.after.as_str()),
         ("3", "4")
     );
+}
+
+fn a_quota_that_was_used_up_is_serious_and_names_its_group() {
+    let change = only_change("fedora-desktop", |facts| {
+        let counts = &mut facts.varying.cgroup.throttled[0].since_made;
+        counts.times += 60;
+        counts.stopped_us += 2_300_000;
+    });
+    assert_eq!(change.severity, Severity::Serious);
+    assert!(
+        change
+            .what
+            .ends_with("/app.slice/run.scope ran into its CPU quota"),
+        "{}",
+        change.what
+    );
+    assert_eq!(change.after, "60 times, 2300000 µs in all");
+    assert!(change.path.ends_with("/cpu.max"), "{}", change.path);
 }
 
 fn stolen_time_is_given_in_ticks_and_as_a_share() {
