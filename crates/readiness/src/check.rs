@@ -23,6 +23,7 @@ pub enum Group {
     Services,
     Firmware,
     Output,
+    Devices,
 }
 
 impl Group {
@@ -42,6 +43,7 @@ impl Group {
             Self::Services => "services",
             Self::Firmware => "firmware, hypervisor",
             Self::Output => "console, logging",
+            Self::Devices => "devices",
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Everything that the checks judge: the facts of the machine, its processes, interrupts and
 //! kernel log, each read once, and the directory for what only one check reads.
 
-use crate::{InterruptLines, KernelMessages, LoopAtHand, Process, Processes};
+use crate::{InterruptLines, KernelMessages, LoopAtHand, Process, Processes, ProgramThread};
 use std::time::Duration;
 use wakepath_machine::{Facts, Root};
 use wakepath_timeline::CpuSet;
@@ -12,7 +12,7 @@ pub struct Inspection {
     pub subject: LoopAtHand,
     /// Where files are read.
     pub root: Root,
-    /// The facts.
+    /// The facts; control group and rights are the program's if it runs.
     pub facts: Facts,
     /// The processes.
     pub processes: Processes,
@@ -20,6 +20,8 @@ pub struct Inspection {
     pub interrupts: InterruptLines,
     /// The same a little earlier, with the time between.
     pub interrupts_before: Option<(Duration, InterruptLines)>,
+    /// The program's threads; empty if it isn't named or doesn't run.
+    pub program_threads: Vec<ProgramThread>,
     /// The program's process a little earlier.
     pub program_before: Option<Process>,
     /// The kernel's log.
@@ -38,7 +40,11 @@ impl Inspection {
             true => pid.and_then(|pid| Process::read(&root, pid)),
             false => None,
         };
-        let facts = Facts::read(&root);
+        let facts = match pid {
+            Some(pid) => Facts::read_for(&root, pid),
+            None => Facts::read(&root),
+        };
+        let program_threads = pid.map_or_else(Vec::new, |pid| ProgramThread::all(&root, pid));
         let messages = KernelMessages::read(&root);
         if watched {
             std::thread::sleep(watch.saturating_sub(start.elapsed()));
@@ -51,11 +57,17 @@ impl Inspection {
             subject,
             root,
             facts,
+            program_threads,
             processes,
             interrupts,
             program_before,
             messages,
         }
+    }
+
+    /// The program's thread that its loop is taken to be.
+    pub fn leading_thread(&self) -> Option<&ProgramThread> {
+        ProgramThread::leading(&self.program_threads)
     }
 
     /// CPUs on-line; those of the loop where that can't be read.

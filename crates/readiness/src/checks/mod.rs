@@ -1,6 +1,10 @@
 //! The table of checks: one file for each group of it.
 
+mod autogroup;
 mod boot;
+mod clock_steps;
+mod cpu_quota;
+mod crowded_cpu;
 mod interrupts;
 mod kernel;
 mod kernel_threads;
@@ -9,7 +13,9 @@ mod network;
 mod outside;
 mod own_interrupt;
 mod power;
+mod program_policy;
 mod scheduler;
+mod serial_adapter;
 mod services;
 mod time_and_limits;
 mod topology;
@@ -25,13 +31,20 @@ pub fn all() -> impl Iterator<Item = &'static Check> {
         boot::CHECKS,
         power::CHECKS,
         topology::CHECKS,
+        crowded_cpu::CHECKS,
         interrupts::CHECKS,
         kernel_threads::CHECKS,
         scheduler::CHECKS,
+        cpu_quota::CHECKS,
+        autogroup::CHECKS,
         memory::CHECKS,
-        time_and_limits::CHECKS,
+        time_and_limits::TIME,
+        clock_steps::CHECKS,
+        time_and_limits::LIMITS,
+        program_policy::CHECKS,
         services::CHECKS,
         outside::CHECKS,
+        serial_adapter::CHECKS,
     ]
     .into_iter()
     .flatten()

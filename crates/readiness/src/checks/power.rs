@@ -3,6 +3,7 @@
 mod board;
 mod frequency;
 mod idle;
+mod link_power;
 
 use crate::{Check, Confidence, Group, Severity};
 
@@ -112,5 +113,18 @@ pub const CHECKS: &[Check] = &[
         weight: Severity::Notable,
         confidence: Confidence::WellKnown,
         judge: board::heat,
+    },
+    Check {
+        id: "F9",
+        group: Group::Power,
+        title: "power saving of PCI Express links",
+        reads: "/sys/module/pcie_aspm/parameters/policy, /sys/bus/pci/devices/*/link/*_aspm",
+        why: "A link that sleeps takes microseconds to wake up, up to 64 µs as PCI Express allows: before each \
+              interrupt and each read of a network card, disk or GPU.",
+        now: "echo performance > /sys/module/pcie_aspm/parameters/policy",
+        boot: "pcie_aspm.policy=performance",
+        weight: Severity::Minor,
+        confidence: Confidence::WellKnown,
+        judge: link_power::aspm,
     },
 ];

@@ -2,7 +2,7 @@
 
 use crate::{Check, Confidence, Finding, Group, Inspection, Magnitude, Severity};
 use wakepath_machine::{Reading, timers_elsewhere};
-use wakepath_timeline::{CpuSet, Policy};
+use wakepath_timeline::{CpuSet, NoRealTimeBudget, Policy};
 
 pub const CHECKS: &[Check] = &[
     Check {
@@ -50,7 +50,7 @@ pub const CHECKS: &[Check] = &[
         id: "S4",
         group: Group::Scheduler,
         title: "admission of SCHED_DEADLINE",
-        reads: "/proc/self/status (Cpus_allowed_list), the group's cpus, \
+        reads: "/proc/PID/status (Cpus_allowed_list), the group's cpus, \
                 /proc/sys/kernel/sched_deadline_period_{min,max}_us",
         why: "A thread that may not run on its whole root domain gets EPERM, one whose \
               reservation does not fit EBUSY.",
@@ -196,8 +196,13 @@ fn group_budget(seen: &Inspection) -> Finding {
     for budget in &seen.facts.varying.cgroup.real_time {
         match &budget.runtime_us {
             Reading::Known { value: 0, path } => {
+                let missing = NoRealTimeBudget {
+                    group: budget.group.clone(),
+                    file: path.clone(),
+                };
                 return Finding::bad(format!("{} has 0 µs", budget.group), path)
-                    .costing(Magnitude::Prevents);
+                    .costing(Magnitude::Prevents)
+                    .remedied_by(missing.fix());
             }
             Reading::Known { .. } => {}
             other => return Finding::unread(other),
@@ -236,12 +241,9 @@ fn deadline(seen: &Inspection) -> Finding {
     };
     let outside = domain.without(allowed);
     match outside.is_empty() {
-        true => Finding::good(
-            "this process may run on its whole root domain",
-            affinity.path(),
-        ),
+        true => Finding::good("it may run on its whole root domain", affinity.path()),
         false => Finding::bad(
-            format!("this process may not run on CPU {outside} of its root domain"),
+            format!("it may not run on CPU {outside} of its root domain"),
             affinity.path(),
         ),
     }

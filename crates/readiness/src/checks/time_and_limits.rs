@@ -1,9 +1,9 @@
 //! Clocks, timer slack, and what the loop's user may do.
 
 use crate::{Check, Confidence, Finding, Group, Inspection, Magnitude, Severity};
-use wakepath_machine::{Limit, Reading};
+use wakepath_machine::Limit;
 
-pub const CHECKS: &[Check] = &[
+pub const TIME: &[Check] = &[
     Check {
         id: "C1",
         group: Group::Time,
@@ -30,20 +30,21 @@ pub const CHECKS: &[Check] = &[
         confidence: Confidence::WellKnown,
         judge: slack,
     },
-    Check {
-        id: "L1",
-        group: Group::Limits,
-        title: "right to a real-time priority",
-        reads: "/proc/self/{limits,status}, of the program's process where one is named",
-        why: "Without it SCHED_FIFO gives EPERM and the loop runs as an ordinary one, often \
-              unnoticed.",
-        now: "LimitRTPRIO=99 in the unit, --cap-add=sys_nice for a container",
-        boot: "",
-        weight: Severity::Grave,
-        confidence: Confidence::Source,
-        judge: priority,
-    },
 ];
+
+pub const LIMITS: &[Check] = &[Check {
+    id: "L1",
+    group: Group::Limits,
+    title: "right to a real-time priority",
+    reads: "/proc/PID/{limits,status} of the program if one is named, else of this process",
+    why: "Without it SCHED_FIFO gives EPERM and the loop runs as an ordinary one, often \
+              unnoticed.",
+    now: "LimitRTPRIO=99 in the unit, --cap-add=sys_nice for a container",
+    boot: "",
+    weight: Severity::Grave,
+    confidence: Confidence::Source,
+    judge: priority,
+}];
 
 fn clock_source(seen: &Inspection) -> Finding {
     let read = &seen.facts.varying.clock_source.current;
@@ -61,17 +62,15 @@ fn slack(seen: &Inspection) -> Finding {
             "/proc/PID/timerslack_ns",
         );
     }
-    let pid = seen
-        .subject
-        .program
-        .as_ref()
-        .and_then(|program| program.pid);
-    let read: Reading<u64> = match pid {
-        Some(pid) => seen.root.number(&format!("/proc/{pid}/timerslack_ns")),
-        None => seen.facts.varying.process.timer_slack_ns.clone(),
-    };
+    if let Some(thread) = seen.leading_thread().filter(|thread| thread.is_real_time()) {
+        return Finding::does_not_apply(
+            format!("the program runs under {}", thread.policy_words()),
+            "/proc/PID/timerslack_ns",
+        );
+    }
+    let read = &seen.facts.varying.process.timer_slack_ns;
     match read.known() {
-        None => Finding::unread(&read),
+        None => Finding::unread(read),
         Some(&ns) => {
             let found = wakepath_timeline::duration::length(ns);
             Finding::judged(ns < seen.subject.noticeable_ns(), found, read.path())
@@ -81,10 +80,19 @@ fn slack(seen: &Inspection) -> Finding {
 }
 
 fn priority(seen: &Inspection) -> Finding {
-    let Some(wanted) = seen.subject.priority else {
-        return Finding::does_not_apply("the loop has no real-time priority", "/proc/self/limits");
-    };
     let process = &seen.facts.varying.process;
+    let leading = seen.leading_thread();
+    if let Some(thread) = leading.filter(|thread| thread.is_real_time()) {
+        let found = format!("it has {} already", thread.policy_words());
+        return Finding::good(found, format!("/proc/{}/stat", thread.tid));
+    }
+    // An ordinary program is asked for any priority at all.
+    let Some(wanted) = seen.subject.priority.or(leading.map(|_| 1)) else {
+        return Finding::does_not_apply(
+            "the loop has no real-time priority",
+            process.limits.path(),
+        );
+    };
     let capable = process.capabilities.known().map(|held| held.sys_nice);
     let own_namespace = process.own_user_namespace.known() == Some(&true);
     if capable == Some(true) && !own_namespace {
@@ -99,7 +107,10 @@ fn priority(seen: &Inspection) -> Finding {
             Finding::good(format!("up to {most}"), process.limits.path())
         }
         Limit::Of(most) => Finding::bad(
-            format!("up to {most}; the loop wants {wanted}"),
+            match leading {
+                Some(_) => format!("no CAP_SYS_NICE, and RLIMIT_RTPRIO is {most}"),
+                None => format!("up to {most}; the loop wants {wanted}"),
+            },
             process.limits.path(),
         )
         .costing(Magnitude::Prevents),

@@ -32,10 +32,10 @@ pub const CHECKS: &[Check] = &[
         id: "T3",
         group: Group::Topology,
         title: "which CPU the loop has",
-        reads: "/sys/devices/system/cpu/online, /proc/stat",
+        reads: "/sys/devices/system/cpu/online; of a running program, /proc/PID/status",
         why: "The kernel keeps one housekeeping CPU; the boot CPU takes timekeeping and most \
               interrupts, and can't be emptied.",
-        now: "another CPU for the loop: --cpu",
+        now: "another CPU for the loop: taskset -cp CPU PID, or wakepath exec --cpu CPU",
         boot: "",
         weight: Severity::Notable,
         confidence: Confidence::Source,
@@ -120,6 +120,14 @@ fn boot_cpu(seen: &Inspection) -> Finding {
             "the loop takes every CPU: none is left for the kernel",
             path,
         );
+    }
+    if let Some(thread) = seen.leading_thread()
+        && let Some(allowed) = &thread.allowed
+        && cpus.without(allowed).is_empty()
+    {
+        let path = format!("/proc/{}/status", thread.tid);
+        let found = format!("the program is not pinned: it may run on CPU {allowed}");
+        return Finding::bad(found, path).remedied_by(format!("taskset -cp {own} {}", thread.tid));
     }
     match own.contains(0) {
         true => Finding::bad("the loop has CPU 0, the boot CPU", path),

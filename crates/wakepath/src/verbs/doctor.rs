@@ -19,7 +19,7 @@ const WATCH: Duration = Duration::from_millis(300);
 /// Reads, judges, shows.
 pub fn run(arguments: &Doctor) -> Outcome {
     let root = subject::root(arguments.root.as_deref())?;
-    let (subject, _) = subject::of(&arguments.subject, &root)?;
+    let subject = subject::as_it_runs(&arguments.subject, &root)?;
     if let Some(run) = &arguments.against {
         let run = runs::find(Some(run))?;
         return against(&run, root, subject, arguments.json);

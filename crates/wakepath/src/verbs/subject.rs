@@ -4,7 +4,7 @@ use super::{check, measured};
 use crate::command_line::Subject;
 use wakepath_machine::{Facts, Root};
 use wakepath_measure::{HostCpus, Plan};
-use wakepath_readiness::{LoopAtHand, Processes, Program};
+use wakepath_readiness::{LoopAtHand, Processes, Program, ProgramThread};
 use wakepath_scenario::Scenario;
 use wakepath_timeline::CpuSet;
 use wakepath_timeline::Policy;
@@ -48,6 +48,26 @@ pub fn of(arguments: &Subject, root: &Root) -> Result<(LoopAtHand, Scenario), Fa
         subject.program = Some(program(name, root)?);
     }
     Ok((subject, scenario))
+}
+
+/// As [`of`], with the priority and the CPUs of the program if it runs. A program that may run on every CPU has
+/// none of its own, and `--cpu` comes first.
+pub fn as_it_runs(arguments: &Subject, root: &Root) -> Result<LoopAtHand, Failure> {
+    let (mut subject, _) = of(arguments, root)?;
+    let pid = subject.program.as_ref().and_then(|program| program.pid);
+    let threads = pid.map_or_else(Vec::new, |pid| ProgramThread::all(root, pid));
+    let Some(thread) = ProgramThread::leading(&threads) else {
+        return Ok(subject);
+    };
+    subject.priority = thread.real_time_priority();
+    let online = Facts::read(root).varying.cpu_time.online;
+    if let (Some(allowed), Some(online)) = (&thread.allowed, online.known())
+        && !online.without(allowed).is_empty()
+        && arguments.cpu.is_none()
+    {
+        subject.cpus = allowed.clone();
+    }
+    Ok(subject)
 }
 
 /// The loop of a scenario: its shortest period, its CPUs, the lowest real-time priority that it is

@@ -71,7 +71,23 @@ pub const LOWEST: &str = "sys/devices/system/cpu/cpufreq/policy0/scaling_min_fre
 pub const HIGHEST: &str = "sys/devices/system/cpu/cpufreq/policy0/scaling_max_freq";
 pub const MODEL: &str = "proc/device-tree/model";
 pub const SIBLINGS: &str = "sys/devices/system/cpu/cpu1/topology/thread_siblings_list";
-pub const LIMITS: &str = "proc/self/limits";
+pub const FLYER_NICE: &str = "9 (flyer) S 1 0 0 0 -1 4194304 0 0 0 0 0 0 0 0 15 -5 1 0 1 0 0 0 0 0 0 0 0 0 0 0 \
+                          0 0 0 0 17 1 0 0 0 0 0";
+/// Three threads under FIFO, the first two last on CPU 1, the third on CPU 0.
+pub const FLYER_FIFO: &str = "9 (flyer) S 1 0 0 0 -1 4194304 0 0 0 0 0 0 0 0 -81 0 1 0 1 0 0 0 0 0 0 0 0 0 0 0 \
+                          0 0 0 0 17 1 80 1 0 0 0";
+pub const CAMERA_FIFO: &str = "10 (camera) S 1 0 0 0 -1 4194304 0 0 0 0 0 0 0 0 -51 0 1 0 1 0 0 0 0 0 0 0 0 0 0 0 \
+                           0 0 0 0 17 1 50 1 0 0 0";
+pub const CAMERA_FIFO_ELSEWHERE: &str = "10 (camera) S 1 0 0 0 -1 4194304 0 0 0 0 0 0 0 0 -51 0 1 0 1 0 0 0 0 0 0 0 0 0 0 \
+                                     0 0 0 0 0 17 0 50 1 0 0 0";
+pub const CHRONYD: &str = "9 (chronyd) S 1 0 0 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 1 0 0 0 0 0 0 0 0 0 0 0 \
+                       0 0 0 0 17 0 0 0 0 0 0";
+pub const CHRONY: &str = "etc/chrony/chrony.conf";
+pub const LATENCY_TIMER: &str = "sys/bus/usb-serial/devices/ttyUSB0/latency_timer";
+pub const ASPM: &str = "sys/module/pcie_aspm/parameters/policy";
+pub const ISOLATED: &str = "sys/devices/system/cpu/isolated";
+pub const AUTOGROUP: &str = "proc/sys/kernel/sched_autogroup_enabled";
+pub const LIMITS: &str = "proc/9/limits";
 pub const RTPRIO: &str = "Limit                     Soft Limit           Hard Limit           Units\n\
                       Max locked memory         65536                65536                bytes\n\
                       Max nice priority         0                    0\n\

@@ -137,6 +137,36 @@ fn timer_slack_concerns_an_ordinary_loop_alone() {
 }
 
 #[test]
+fn a_named_program_is_judged_by_its_own_rights_policy_and_cpus() {
+    // This process may do anything; the program is an ordinary one without rights.
+    let files: Files = &[
+        (
+            "proc/self/status",
+            "CapEff:\t000001ffffffffff\nCpus_allowed_list:\t1\n",
+        ),
+        (STAT, FLYER),
+        (
+            STATUS,
+            "CapEff:\t0000000000000000\nCpus_allowed_list:\t0-1\n",
+        ),
+        (LIMITS, RTPRIO),
+        ("proc/9/timerslack_ns", "3000000"),
+    ];
+    let ordinary = || LoopAtHand {
+        priority: None,
+        ..subject()
+    };
+    for id in ["L1", "L2", "C2", "T3"] {
+        let (state, finding) = state_with(id, files, ordinary());
+        assert_eq!(state, State::Bad, "{id}: {finding}");
+    }
+    // Who has a priority already needs no right to it, and has no timer slack.
+    let files: Files = &[(STAT, FLYER_FIFO), (STATUS, CPU0_ALONE), (LIMITS, RTPRIO)];
+    assert_eq!(state_with("L1", files, subject()).0, State::Good);
+    assert_eq!(state_with("C2", files, ordinary()).0, State::DoesNotApply);
+}
+
+#[test]
 fn the_same_idle_state_is_bad_for_a_fast_loop_and_good_for_a_slow_one() {
     let slow = LoopAtHand {
         period_ns: 100_000_000,

@@ -90,6 +90,15 @@ pub const CASES: &[Case] = &[
         ],
     ),
     (
+        "F9",
+        &[(ASPM, "default [performance] powersave powersupersave")],
+        &[(ASPM, "default performance [powersave] powersupersave")],
+        &[
+            (ASPM, "[default] performance powersave powersupersave"),
+            ("sys/bus/pci/devices/0000:00:00.0/vendor", "0x8086"),
+        ],
+    ),
+    (
         "T1",
         &[],
         &[("sys/devices/system/cpu/online", "0")],
@@ -126,5 +135,23 @@ pub const CASES: &[Case] = &[
             (CACHE_SHARED, "0-1"),
         ],
         &[],
+    ),
+    (
+        "T5",
+        &[
+            (ISOLATED, "0-1"),
+            (STAT, FLYER_FIFO),
+            (STATUS, BOTH_CPUS),
+            ("proc/10/stat", CAMERA_FIFO_ELSEWHERE),
+            ("proc/10/status", BOTH_CPUS),
+        ],
+        &[
+            (ISOLATED, "0-1"),
+            (STAT, FLYER_FIFO),
+            (STATUS, BOTH_CPUS),
+            ("proc/10/stat", CAMERA_FIFO),
+            ("proc/10/status", BOTH_CPUS),
+        ],
+        &[(ISOLATED, "1")],
     ),
 ];

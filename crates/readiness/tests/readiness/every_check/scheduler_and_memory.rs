@@ -24,18 +24,13 @@ pub const CASES: &[Case] = &[
         &[
             (CONFIG, "CONFIG_RT_GROUP_SCHED=y\n"),
             ("proc/self/mountinfo", V1_CPU),
-            ("proc/self/cgroup", "1:cpu:/robot\n"),
+            ("proc/9/cgroup", "1:cpu:/robot\n"),
             ("sys/fs/cgroup/cpu/robot/cpu.rt_runtime_us", "0"),
             ("sys/fs/cgroup/cpu/robot/cpu.rt_period_us", "1000000"),
         ],
         &[(CONFIG, GONE), ("proc/self/mountinfo", V2)],
     ),
-    (
-        "S4",
-        &[("proc/self/status", BOTH_CPUS)],
-        &[("proc/self/status", CPU0_ALONE)],
-        &[],
-    ),
+    ("S4", &[(STATUS, BOTH_CPUS)], &[(STATUS, CPU0_ALONE)], &[]),
     (
         "S5",
         &[("proc/sys/kernel/watchdog_cpumask", "0")],
@@ -60,6 +55,26 @@ pub const CASES: &[Case] = &[
             ("sys/devices/virtual/evl/control/abi", "33"),
         ],
         &[("dev/evl/control", "")],
+    ),
+    (
+        "S8",
+        &[
+            ("proc/self/mountinfo", V2),
+            ("proc/9/cgroup", "0::/robot\n"),
+            ("sys/fs/cgroup/robot/cpu.max", "max 100000"),
+        ],
+        &[
+            ("proc/self/mountinfo", V2),
+            ("proc/9/cgroup", "0::/robot/job\n"),
+            ("sys/fs/cgroup/robot/cpu.max", "20000 100000"),
+        ],
+        &[],
+    ),
+    (
+        "S9",
+        &[(STAT, FLYER_NICE), (AUTOGROUP, "0")],
+        &[(STAT, FLYER_NICE), (AUTOGROUP, "1")],
+        &[(STAT, FLYER_NICE), (AUTOGROUP, "?")],
     ),
     (
         "M1",

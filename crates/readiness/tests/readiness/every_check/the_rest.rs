@@ -1,4 +1,4 @@
-//! Trees for the checks whose ids begin with C, L, V, X, D.
+//! Trees for the checks whose ids begin with C, L, V, X, D, U.
 
 use super::files::*;
 
@@ -6,17 +6,18 @@ pub const CASES: &[Case] = &[
     ("C1", &[(CLOCK, "tsc")], &[(CLOCK, "hpet")], &[]),
     ("C2", &[], &[], &[]),
     (
+        "C3",
+        &[(STAT, CHRONYD), (CHRONY, "pool x iburst\nmakestep 1.0 3\n")],
+        &[(STAT, CHRONYD), (CHRONY, "makestep 1.0 -1\n")],
+        &[(STAT, CHRONYD)],
+    ),
+    (
         "L1",
-        &[
-            (LIMITS, RTPRIO_99),
-            ("proc/self/status", "CapEff:\t0000000000000000\n"),
-        ],
-        &[
-            (LIMITS, RTPRIO),
-            ("proc/self/status", "CapEff:\t0000000000000000\n"),
-        ],
+        &[(LIMITS, RTPRIO_99), (STATUS, "CapEff:\t0000000000000000\n")],
+        &[(LIMITS, RTPRIO), (STATUS, "CapEff:\t0000000000000000\n")],
         &[],
     ),
+    ("L2", &[(STAT, FLYER_FIFO)], &[(STAT, FLYER)], &[]),
     ("V1", &[(STAT, FLYER)], &[(STAT, TUNED)], &[]),
     ("V2", &[(STAT, FLYER)], &[(STAT, STALLD)], &[]),
     ("V3", &[(STAT, FLYER)], &[(STAT, SNAPD)], &[]),
@@ -63,5 +64,11 @@ pub const CASES: &[Case] = &[
             ("proc/9/fdinfo/3", "pos:\t0\nflags:\t0100001\n"),
         ],
         &[(STAT, FLYER), ("proc/9/fd/3", "/var/log/flight.csv")],
+    ),
+    (
+        "U1",
+        &[(LATENCY_TIMER, "1")],
+        &[(LATENCY_TIMER, "16")],
+        &[(LATENCY_TIMER, "?")],
     ),
 ];

@@ -1,0 +1,61 @@
+//! CPU quotas of the control group: cgroups, containers, systemd's CPUQuota=.
+
+use crate::{Check, Confidence, Finding, Group, Inspection, Magnitude, Severity};
+use wakepath_timeline::Budget;
+
+pub const CHECKS: &[Check] = &[Check {
+    id: "S8",
+    group: Group::Scheduler,
+    title: "CPU quota of the control group",
+    reads: "cpu.max, or cpu.cfs_quota_us and cpu.cfs_period_us, of the group and those above it",
+    why: "Ordinary threads of a group that has used up its quota are stopped until the quota's period \
+          ends, 100 ms by default, however idle the CPU is. Real-time threads are not.",
+    now: "docker update --cpus 0 CONTAINER, systemctl set-property UNIT CPUQuota=, or max in cpu.max",
+    boot: "",
+    weight: Severity::Minor,
+    confidence: Confidence::Source,
+    judge: quota,
+}];
+
+fn quota(seen: &Inspection) -> Finding {
+    let group = &seen.facts.varying.cgroup;
+    let Some(own) = group.group.known() else {
+        return Finding::unread(&group.group);
+    };
+    // A quota of as much as all CPUs give stops nobody.
+    let cpus = seen.online().len().max(1) as u64;
+    let bites = |quota: &&wakepath_machine::GroupQuota| {
+        quota.runtime_us < quota.period_us.saturating_mul(cpus)
+    };
+    let Some(quota) = group.quotas.iter().find(bites) else {
+        return Finding::good(format!("{own} has none"), group.group.path());
+    };
+    let counted = group.throttled.iter().find(|of| of.file == quota.file);
+    let stopped = match counted.map(|of| of.since_made.times) {
+        Some(times @ 1..) => format!(", which stopped it {times} times since it was made"),
+        _ => String::new(),
+    };
+    let found = format!(
+        "{} has {} µs of each {} µs{stopped}",
+        quota.group, quota.runtime_us, quota.period_us
+    );
+    let ordinary = match seen.leading_thread() {
+        Some(thread) => !thread.is_real_time(),
+        None => seen.subject.priority.is_none(),
+    };
+    let stop_us = quota.period_us.saturating_sub(quota.runtime_us);
+    let cost = match ordinary && stop_us > 0 {
+        true => Magnitude::Stop {
+            ns: stop_us.saturating_mul(1_000),
+            every_ns: quota.period_us.saturating_mul(1_000),
+        },
+        false => Magnitude::NotKnown,
+    };
+    let budget = Budget::CpuQuota {
+        group: quota.group.clone(),
+        file: quota.file.clone(),
+    };
+    Finding::bad(found, &quota.file)
+        .costing(cost)
+        .remedied_by(budget.fix())
+}
