@@ -4,7 +4,7 @@
 use crate::wait::Wait;
 use std::fmt;
 use std::sync::Arc;
-use wakepath_timeline::{Interrupt, SoftIrq, Thread, one_line};
+use wakepath_timeline::{Budget, Interrupt, SoftIrq, Thread, one_line};
 
 /// Why time passed before the loop's code ran, or while it should have run.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -58,10 +58,12 @@ pub enum Cause {
     /// A less urgent thread ran on while the loop was ready, and the events don't show why.
     RanOn(Thread),
     /// The scheduler ran something less urgent, or nothing, although the loop or another real-time
-    /// thread was ready: real-time throttling, the fair server, or a used-up reservation.
+    /// thread was ready: a CPU quota, real-time throttling, the fair server, or a used-up reservation.
     Throttled {
         /// What ran instead, or idle; `None` for all of them together.
         instead: Option<Thread>,
+        /// The budget that was used up, if known.
+        budget: Option<Budget>,
     },
     /// Wakepath's own processes.
     OwnTool(Thread),
@@ -124,7 +126,10 @@ impl Cause {
             Self::InterruptsOff(thread) => Self::InterruptsOff(group(thread)),
             Self::NotPreemptible(thread) => Self::NotPreemptible(group(thread)),
             Self::RanOn(thread) => Self::RanOn(group(thread)),
-            Self::Throttled { .. } => Self::Throttled { instead: None },
+            Self::Throttled { budget, .. } => Self::Throttled {
+                instead: None,
+                budget: budget.clone(),
+            },
             Self::Blocked(wait) => Self::Blocked(wait.grouped(&group)),
             Self::OwnTool(thread) => Self::OwnTool(group(thread)),
             Self::Waker(thread) => Self::Waker(group(thread)),
@@ -261,12 +266,20 @@ impl fmt::Display for Cause {
                 write!(f, "{} in code that can't be preempted", Named(thread))
             }
             Self::RanOn(thread) => write!(f, "{} kept running, why is unknown", Named(thread)),
-            Self::Throttled { instead: None } => f.write_str("throttled: less urgent threads ran"),
+            Self::Throttled {
+                budget: Some(budget),
+                ..
+            } => write!(f, "throttled: {budget}"),
+            Self::Throttled { instead: None, .. } => {
+                f.write_str("throttled: less urgent threads ran")
+            }
             Self::Throttled {
                 instead: Some(thread),
+                ..
             } if thread.id == 0 => f.write_str("throttled: the CPU was left idle"),
             Self::Throttled {
                 instead: Some(thread),
+                ..
             } => {
                 write!(f, "throttled: {} ran instead", Named(thread))
             }

@@ -1,6 +1,7 @@
 //! The stream: events in, explained cycles out. It keeps the window that the cycles under way
 //! need, and forgets the rest.
 
+use crate::budgets::{Budgets, Refills};
 use crate::cause::SentBy;
 use crate::cpu::Cpu;
 use crate::cycle::Explained;
@@ -30,6 +31,8 @@ pub struct Options {
     /// Whether no CPU can have stood still: time passes with their instructions alone, as in a virtual-time guest
     /// of one CPU.
     pub never_still: bool,
+    /// The budgets of CPU time that the loops' threads can run out of.
+    pub budgets: Budgets,
 }
 
 /// Cycles over which the usual is measured.
@@ -51,6 +54,7 @@ pub struct Explainer {
     overheads: Overheads,
     untold: Untold,
     threads: Threads,
+    refills: Refills,
     now_ns: u64,
     /// When the next cycle can be explained.
     next_ns: u64,
@@ -93,6 +97,7 @@ impl Explainer {
             overheads: Overheads::default(),
             untold: Untold::default(),
             threads: Threads::default(),
+            refills: Refills::default(),
             now_ns: 0,
             next_ns: 0,
             since_clearing: 0,
@@ -190,6 +195,7 @@ impl Explainer {
                 }
             }
         }
+        self.refills.event(event);
         let given = self.threads.given(event);
         let at_ns = self.cpus[index].event(event, given);
         let context = || self.cpus[index].context();
@@ -305,6 +311,8 @@ impl Explainer {
             is_own_tool: &is_own_tool,
             idle_exits: &self.options.idle_exits,
             never_still: self.options.never_still,
+            budgets: &self.options.budgets,
+            refills: &self.refills,
         };
         let (latency, woken) = path::latency(&window, &sample);
         let execution = path::execution(&window, &sample);

@@ -10,6 +10,7 @@
 //! [`perfetto`] writes what was found as a timeline.
 
 mod activity;
+mod budgets;
 mod cause;
 mod cpu;
 mod cycle;
@@ -39,6 +40,7 @@ pub mod watch;
 pub mod window;
 
 pub use activity::Activities;
+pub use budgets::{Budgets, Quota};
 pub use cause::{Cause, Relation, SentBy};
 pub use cycle::{Explained, Piece, Stretch, WokenBy};
 pub use explainer::{Explainer, Options};

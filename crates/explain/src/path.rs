@@ -5,6 +5,7 @@ mod asleep;
 mod queued;
 mod waits;
 
+use crate::budgets::{Budgets, Refills};
 use crate::cause::Cause;
 use crate::cpu::{Context, Cpu, Doing, Given, Span, is_ipi};
 use crate::cycle::{Piece, Stretch, WokenBy};
@@ -27,6 +28,8 @@ pub(crate) struct Window<'a> {
     pub is_own_tool: &'a dyn Fn(&Thread, u64) -> bool,
     pub idle_exits: &'a IdleExits,
     pub never_still: bool,
+    pub budgets: &'a Budgets,
+    pub refills: &'a Refills,
 }
 
 /// Pieces of the latency, and how the thread was woken.

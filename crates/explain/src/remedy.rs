@@ -65,6 +65,10 @@ pub fn remedy(cause: &Cause) -> Option<String> {
         Cause::InterruptsOff(_) => {
             "wakepath doctor names what can hold a CPU up: a hypervisor, firmware (SMI); a kernel with PREEMPT_RT keeps interrupts on for longer".into()
         }
+        Cause::Throttled {
+            budget: Some(budget),
+            ..
+        } => budget.fix(),
         Cause::Throttled { .. } => {
             "the loop, or a DEADLINE reservation, has used up its share of CPU time: shorten the work, enlarge the reservation, or see /proc/sys/kernel/sched_rt_runtime_us and /sys/kernel/debug/sched/fair_server".into()
         }

@@ -2,8 +2,9 @@
 //! what the drivers say of the CPUs' idle states.
 
 use wakepath_archive::{FactsTaken, OwnRole, SegmentRecord, VirtualTime};
-use wakepath_explain::{IdleExits, Options, Own, OwnThread};
-use wakepath_machine::{Facts, IdleGroup};
+use wakepath_explain::{Budgets, IdleExits, Options, Own, OwnThread, Quota};
+use wakepath_machine::{Facts, GroupBudget, IdleGroup};
+use wakepath_timeline::Budget;
 
 /// The terms of one segment of a run, on a machine of these facts and in this time.
 pub fn options(
@@ -18,6 +19,55 @@ pub fn options(
         idle_exits: idle_exits(facts),
         // Several take turns, each while the others stand still.
         never_still: virtual_time.is_some_and(|time| time.cpus == 1),
+        budgets: budgets(facts),
+    }
+}
+
+/// The budgets of the loops' control group, from the first facts to the last.
+fn budgets(taken: &[FactsTaken]) -> Budgets {
+    let read = |taken: Option<&FactsTaken>| Facts::of_json(&taken?.facts).ok();
+    let (Some(first), Some(last)) = (read(taken.first()), read(taken.last())) else {
+        return Budgets::default();
+    };
+    let throttled = last.varying.cgroup.throttled_since(&first.varying.cgroup);
+    let most = throttled.into_iter().max_by_key(|of| of.since_made.times);
+    Budgets {
+        quota: most.map(|of| Quota {
+            is_usual: of.since_made.times * 2 >= of.since_made.periods,
+            budget: Budget::CpuQuota {
+                group: of.group,
+                file: of.file,
+            },
+        }),
+        real_time: real_time(&last),
+    }
+}
+
+/// The budget that stops FIFO and RR threads first; `None` if there is none or more than one that it could be.
+fn real_time(facts: &Facts) -> Option<Budget> {
+    let machine = &facts.varying.real_time;
+    let machine_us = machine.runtime_us.known().copied();
+    let has_limit = machine_us.is_none_or(|us| us >= 0);
+    let share = |group: &GroupBudget| {
+        let (&runtime, &period) = (group.runtime_us.known()?, group.period_us.known()?);
+        (runtime >= 0 && period > 0).then(|| runtime as f64 / period as f64)
+    };
+    // The group at the top has the machine's own limit.
+    let groups = facts.varying.cgroup.real_time.iter();
+    let limited = groups.filter(|group| group.group != "/" && has_limit);
+    let shares = limited.filter_map(|group| Some((share(group)?, group)));
+    if let Some((_, group)) = shares.min_by(|a, b| a.0.total_cmp(&b.0)) {
+        return Some(Budget::GroupRealTime {
+            group: group.group.clone(),
+            file: group.runtime_us.path().to_owned(),
+        });
+    }
+    let release = facts.fixed.kernel.release_numbers()?;
+    let has_server = (release.major, release.minor) >= (6, 12);
+    match (has_server, facts.fixed.config.is_set("RT_GROUP_SCHED")) {
+        (false, _) if machine_us? >= 0 => Some(Budget::MachineRealTime),
+        (true, Some(false)) => Some(Budget::FairServer),
+        _ => None,
     }
 }
 

@@ -17,6 +17,10 @@ const DELIVERY_NS: u64 = 20_000;
 /// them.
 const SILENT_NS: u64 = 25_000_000;
 
+/// A thread that is let go runs within this, in nanoseconds, unless others have its CPU: the callback and an interrupt
+/// for the other CPU.
+const LET_GO_NS: u64 = 1_000_000;
+
 /// Since when a CPU has known that it is to leave its thread.
 #[derive(Clone, Copy)]
 enum Asked {
@@ -51,6 +55,7 @@ impl Cut<'_> {
             self.own_interrupt_ns = None;
         }
         let priority = self.priority_at(to_ns);
+        let from_ns = self.out_of_budget(cpu, (from_ns, to_ns), priority, stretch);
         let asked = self.asked(cpu, from_ns, to_ns);
         let throttled = self.was_throttled(cpu, from_ns, to_ns);
         self.spans(cpu, from_ns, to_ns, |cut, from, to, span| {
@@ -61,9 +66,7 @@ impl Cut<'_> {
                     let cause = cut.instead(thread, priority, from_ns, (from, span));
                     match (cause, span.given) {
                         (Cause::NotPreemptible(_), Given::Unknown) if throttled => {
-                            Cause::Throttled {
-                                instead: Some(thread.clone()),
-                            }
+                            cut.throttled(thread.clone(), priority)
                         }
                         (Cause::NotPreemptible(_), _) => {
                             return cut.ran_on(thread, (from, to), span, asked, stretch);
@@ -80,14 +83,68 @@ impl Cut<'_> {
                     Cause::WokenFrom(cut.own_cpu)
                 }
                 // Idle was entered although the loop was ready.
-                (Doing::Idle(_), _) if cut.was_busy(cpu, from_ns) => Cause::Throttled {
-                    instead: Some(nobody()),
-                },
+                (Doing::Idle(_), Some(priority))
+                    if cut.was_busy(cpu, from_ns)
+                        || (to - from >= STILL_NS
+                            && cut.window.budgets.explains_idle(priority)) =>
+                {
+                    cut.throttled(nobody(), priority)
+                }
                 (Doing::Idle(state), _) => return cut.idle(cpu, (from, to), stretch, *state),
                 _ => cut.cause(span, from),
             };
             cut.push(from, to, stretch, cause);
         });
+    }
+
+    /// Throttled, with the budget if a thread of this priority can have run out of one alone.
+    fn throttled(&self, instead: Thread, priority: i32) -> Cause {
+        match self.window.budgets.of_priority(priority) {
+            Some(budget) => Cause::Throttled {
+                instead: None,
+                budget: Some(budget.clone()),
+            },
+            None => Cause::Throttled {
+                instead: Some(instead),
+                budget: None,
+            },
+        }
+    }
+
+    /// The part of a wait in which the thread's group had used up its budget, pushed as such; the instant at which it
+    /// ends. Any of these shows it: the thread ran as soon as the quota was filled up; it waited until then, and the
+    /// group was stopped in most periods; its CPU idled although the thread was ready.
+    fn out_of_budget(
+        &mut self,
+        cpu: u16,
+        (from_ns, to_ns): (u64, u64),
+        priority: Option<i32>,
+        stretch: Stretch,
+    ) -> u64 {
+        let budgets = self.window.budgets;
+        let is_ordinary = |priority: &i32| *priority >= 100;
+        let (Some(priority), Some(quota)) = (priority.filter(is_ordinary), &budgets.quota) else {
+            return from_ns;
+        };
+        let refill = self.window.refills.last_in(from_ns, to_ns);
+        let let_go = refill.filter(|at_ns| quota.is_usual || to_ns - at_ns <= LET_GO_NS);
+        let idled = self.idled_until(cpu, from_ns, to_ns);
+        let until_ns = let_go.max(idled).unwrap_or(from_ns);
+        let cause = self.throttled(nobody(), priority);
+        self.push(from_ns, until_ns, stretch, cause);
+        until_ns
+    }
+
+    /// The end of the last time in a wait that the CPU idled, for longer than leaving an idle state takes.
+    fn idled_until(&self, cpu: u16, from_ns: u64, to_ns: u64) -> Option<u64> {
+        let mut until_ns = None;
+        let cpu = self.window.cpus.get(usize::from(cpu))?;
+        cpu.between(from_ns, to_ns, |from_ns, to_ns, span| {
+            if matches!(span.doing, Doing::Idle(_)) && to_ns - from_ns >= STILL_NS {
+                until_ns = Some(to_ns);
+            }
+        });
+        until_ns
     }
 
     /// Who ran while the loop was ready, and by what right. `ready_ns`: since when it was; then the
@@ -111,9 +168,7 @@ impl Cut<'_> {
                 let is_chosen = span.given == Given::OverAnother && waiting >= 0;
                 return match !is_chosen && self.was_running_before(thread.id, ready_ns) {
                     true => Cause::NotPreemptible(thread.clone()),
-                    false => Cause::Throttled {
-                        instead: Some(thread.clone()),
-                    },
+                    false => self.throttled(thread.clone(), waiting),
                 };
             }
         };

@@ -2,6 +2,7 @@
 //! made on purpose on this machine.
 
 mod awkward_streams;
+mod budgets;
 mod hand_made;
 mod injected_causes;
 mod interference;
@@ -20,6 +21,7 @@ mod waits;
 
 wakepath_test_program::program![
     awkward_streams::TESTS,
+    budgets::TESTS,
     injected_causes::TESTS,
     interference::TESTS,
     known_answers::TESTS,

@@ -4,6 +4,7 @@
 
 mod error;
 mod following;
+mod groups;
 mod namespace;
 mod record;
 mod recover;

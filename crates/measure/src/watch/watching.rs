@@ -1,6 +1,7 @@
 //! A watch carried out: the probe beside the program, its threads looked at and what is known of them
 //! kept, until time, program or patience ends.
 
+use super::groups::Groups;
 use super::{Following, Printing, Seen, Target, WatchError};
 use crate::{Interrupt, Watching, traced_cpus};
 use std::ffi::OsString;
@@ -36,6 +37,7 @@ pub struct Watch<'a> {
     session: Session,
     probe: Watching,
     target: Target,
+    groups: Groups,
 }
 
 /// How a watch ended.
@@ -114,6 +116,7 @@ impl<'a> Watch<'a> {
             session,
             probe,
             target,
+            groups: Groups::new(Root::host()),
         })
     }
 
@@ -149,6 +152,7 @@ impl<'a> Watch<'a> {
             if !self.target.look(&mut self.session.threads, false) {
                 return Ok(Ended::ByItself);
             }
+            self.groups.look(&self.session.threads);
             // A kill from here on leaves what `wakepath recover` needs.
             let is_time = kept.is_none() || kept_at.elapsed() >= KEEP_EVERY;
             if is_time && kept.as_ref() != Some(&self.session.threads) {
@@ -184,7 +188,15 @@ impl<'a> Watch<'a> {
         let traced = traced.map_err(WatchError::TraceLost)?;
         drop(self.probe);
         let mut session = self.session;
-        let after = Facts::read(&Root::host());
+        let mut after = Facts::read(&Root::host());
+        if let Some((first, last)) = self.groups.most_throttled() {
+            for taken in &mut session.facts {
+                let mut facts = Facts::of_json(&taken.facts).map_err(WatchError::Facts)?;
+                facts.varying.cgroup = first.clone();
+                taken.facts = facts.to_json().map_err(WatchError::Facts)?;
+            }
+            after.varying.cgroup = last;
+        }
         session.facts.push(facts_taken(When::After, &after)?);
         let trace = Trace::open_in(self.directory, 0)?.ok_or(WatchError::NoTrace)?;
         let badly = self.target.ended_badly();

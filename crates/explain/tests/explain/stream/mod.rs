@@ -1,7 +1,9 @@
 //! Streams made by hand: a clock, CPUs, one loop, and the events that the kernel would write.
 
 use std::sync::Arc;
-use wakepath_explain::{Explained, Explainer, IdleExits, LoopThread, Options, Own, Stretch, Usual};
+use wakepath_explain::{
+    Budgets, Explained, Explainer, IdleExits, LoopThread, Options, Own, Stretch, Usual,
+};
 use wakepath_timeline::{
     Interrupt, KernelEvent, Left, Sample, SampleFlags, SoftIrq, Thread, ThreadName, What,
 };
@@ -53,6 +55,7 @@ pub struct Stream {
     pub own: Own,
     pub idle_exits: IdleExits,
     pub never_still: bool,
+    pub budgets: Budgets,
 }
 
 impl Stream {
@@ -69,6 +72,7 @@ impl Stream {
             own: Own::default(),
             idle_exits: IdleExits::default(),
             never_still: false,
+            budgets: Budgets::default(),
         };
         new.switch(DUE - 5 * MS, running, Left::Sleeping);
         new
@@ -188,6 +192,7 @@ impl Stream {
             own: self.own.clone(),
             idle_exits: self.idle_exits.clone(),
             never_still: self.never_still,
+            budgets: self.budgets.clone(),
         };
         Explainer::new(vec![thread], options)
     }

@@ -1,0 +1,75 @@
+//! The budgets of CPU time that the loops' threads can run out of, and the timers that fill them up again. Facts of
+//! the machine show which budgets there are; the events show when one was used up.
+
+use std::collections::VecDeque;
+use wakepath_timeline::{Budget, KernelEvent, What};
+
+/// Callbacks that fill up a group's CPU quota (`kernel/sched/fair.c`).
+const QUOTA_TIMERS: [&str; 2] = ["sched_cfs_period_timer", "sched_cfs_slack_timer"];
+
+/// Refills that are kept: one in 100 ms by default, in a window of seconds.
+const MOST_REFILLS: usize = 4096;
+
+/// Budgets of the loops' threads.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Budgets {
+    /// The quota of a control group that stopped its ordinary threads while the events were recorded.
+    pub quota: Option<Quota>,
+    /// The budget that stops FIFO and RR threads; `None` if it is unknown which of several does.
+    pub real_time: Option<Budget>,
+}
+
+/// A CPU quota that was used up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quota {
+    /// Whose.
+    pub budget: Budget,
+    /// Whether it was used up in at least half of its periods.
+    pub is_usual: bool,
+}
+
+impl Budgets {
+    /// The budget that a thread of this priority can run out of, on the kernel's own scale
+    /// (`include/linux/sched/prio.h`).
+    pub(crate) fn of_priority(&self, priority: i32) -> Option<&Budget> {
+        match priority {
+            ..0 => Some(&Budget::Reservation),
+            0..100 => self.real_time.as_ref(),
+            _ => self.quota.as_ref().map(|quota| &quota.budget),
+        }
+    }
+
+    /// Whether a thread of this priority that is ready while its CPU idles must have been stopped by a budget: that
+    /// of its group, which is known to be short.
+    pub(crate) fn explains_idle(&self, priority: i32) -> bool {
+        matches!(
+            self.of_priority(priority),
+            Some(Budget::CpuQuota { .. } | Budget::GroupRealTime { .. })
+        )
+    }
+}
+
+/// The instants at which quotas were filled up, on any CPU.
+#[derive(Debug, Default)]
+pub(crate) struct Refills(VecDeque<u64>);
+
+impl Refills {
+    pub(crate) fn event(&mut self, event: &KernelEvent) {
+        if let What::TimerExpiryEntry { function, .. } = &event.what
+            && QUOTA_TIMERS.contains(&&**function)
+        {
+            if self.0.len() == MOST_REFILLS {
+                self.0.pop_front();
+            }
+            self.0.push_back(event.at_ns);
+        }
+    }
+
+    /// The last one after an instant and up to another.
+    pub(crate) fn last_in(&self, after_ns: u64, to_ns: u64) -> Option<u64> {
+        let mut latest = self.0.iter().rev().copied();
+        latest
+            .find(|&at_ns| at_ns <= to_ns)
+            .filter(|&at_ns| at_ns > after_ns)
+    }
+}

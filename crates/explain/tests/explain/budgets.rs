@@ -1,0 +1,118 @@
+//! Waits of threads whose budget of CPU time was used up: streams made by hand.
+
+use crate::stream::*;
+use wakepath_explain::{Budgets, Quota};
+use wakepath_timeline::{Budget, Interrupt, Left, What};
+
+wakepath_test_program::tests![
+    a_wait_until_the_quota_is_filled_up_is_throttled_and_names_the_group,
+    a_wait_past_the_refill_is_throttled_only_if_the_group_usually_was,
+    an_idle_cpu_shows_that_a_ready_thread_was_stopped,
+    a_wait_without_a_refill_is_the_neighbour_s,
+    a_group_s_real_time_budget_is_one_cause_whoever_ran_instead,
+];
+
+const NAME: &str = "throttled: control group /robot used up its CPU quota";
+
+fn robot(is_usual: bool) -> Budgets {
+    let budget = Budget::CpuQuota {
+        group: "/robot".into(),
+        file: "/sys/fs/cgroup/cpu/robot/cpu.cfs_quota_us".into(),
+    };
+    Budgets {
+        quota: Some(Quota { budget, is_usual }),
+        real_time: None,
+    }
+}
+
+/// An ordinary loop, ready from 5 µs after its due time on, while the hog runs; the quota is filled up 50 ms after the
+/// due time.
+fn ready_and_stopped(budgets: Budgets) -> Stream {
+    let mut stream = Stream::with(hog(), thread(LOOP, "loop", 120));
+    stream.budgets = budgets;
+    stream.timer(DUE + 2 * US);
+    stream
+}
+
+fn refill(stream: &mut Stream) {
+    let at_ns = DUE + 50 * MS;
+    stream.at(at_ns, What::InterruptEntry(Interrupt::LocalTimer));
+    stream.expiry(at_ns + US, "sched_cfs_period_timer");
+    stream.at(at_ns + 2 * US, What::TimerExpiryExit { timer: 7 });
+    stream.at(at_ns + 3 * US, What::InterruptExit(Interrupt::LocalTimer));
+}
+
+fn a_wait_until_the_quota_is_filled_up_is_throttled_and_names_the_group() {
+    let mut stream = ready_and_stopped(robot(false));
+    refill(&mut stream);
+    stream.run(DUE + 50 * MS + 90 * US, DUE, Left::Runnable);
+    let cycle = &stream.explain()[0];
+    let throttled = beyond_usual(cycle)
+        .into_iter()
+        .find(|(name, _)| name == NAME);
+    let (_, ns) = throttled.expect("named");
+    assert!((49 * MS..=50 * MS).contains(&ns), "{ns}");
+}
+
+fn a_wait_past_the_refill_is_throttled_only_if_the_group_usually_was() {
+    for (is_usual, expected) in [(true, true), (false, false)] {
+        let mut stream = ready_and_stopped(robot(is_usual));
+        refill(&mut stream);
+        stream.run(DUE + 57 * MS, DUE, Left::Runnable);
+        let causes = beyond_usual(&stream.explain()[0]);
+        let is_named = causes.iter().any(|(name, _)| name == NAME);
+        assert_eq!(is_named, expected, "{causes:?}");
+        // From the refill on the thread waits for its turn.
+        let shared = causes.iter().find(|(name, _)| name.contains("sharing"));
+        assert!(shared.is_some_and(|(_, ns)| *ns >= 6 * MS), "{causes:?}");
+    }
+}
+
+fn an_idle_cpu_shows_that_a_ready_thread_was_stopped() {
+    let mut stream = ready_and_stopped(robot(false));
+    stream.switch(DUE + 10 * MS, idle(), Left::Sleeping);
+    stream.run(DUE + 50 * MS, DUE, Left::Runnable);
+    let causes = beyond_usual(&stream.explain()[0]);
+    assert_eq!(causes.len(), 1, "{causes:?}");
+    assert_eq!(causes[0].0, NAME);
+}
+
+fn a_wait_without_a_refill_is_the_neighbour_s() {
+    let mut stream = ready_and_stopped(robot(true));
+    stream.run(DUE + 3 * MS, DUE, Left::Runnable);
+    let causes = beyond_usual(&stream.explain()[0]);
+    assert_eq!(causes.len(), 1, "{causes:?}");
+    assert!(causes[0].0.contains("hog-200 (OTHER), sharing"));
+}
+
+fn a_group_s_real_time_budget_is_one_cause_whoever_ran_instead() {
+    let mut stream = Stream::with(hog(), fifo());
+    stream.budgets.real_time = Some(Budget::GroupRealTime {
+        group: "/robot".into(),
+        file: "/sys/fs/cgroup/cpu/robot/cpu.rt_runtime_us".into(),
+    });
+    stream
+        .timer(DUE + 2 * US)
+        .run(DUE + 7 * US, DUE, Left::Runnable);
+    stream.switch(DUE + 28 * US, hog(), Left::Runnable);
+    stream.switch(DUE + 20_028 * US, thread(201, "git", 120), Left::Runnable);
+    stream.switch(DUE + 40_028 * US, idle(), Left::Sleeping);
+    let again = stream.the_loop.clone();
+    stream.switch(DUE + 50_028 * US, again, Left::Sleeping);
+    stream.samples[0].end_ns = DUE + 50_058 * US;
+    let cycle = &stream.explain()[0];
+    let throttled: Vec<String> = cycle
+        .execution
+        .iter()
+        .filter(|piece| piece.cause.kind() == "throttled")
+        .map(|piece| piece.cause.to_string())
+        .collect();
+    assert_eq!(
+        throttled,
+        ["throttled: control group /robot used up its real-time budget"]
+    );
+    let remedy = cycle.execution.iter().find_map(|piece| {
+        wakepath_explain::remedy(&piece.cause).filter(|fix| fix.contains("rt_runtime"))
+    });
+    assert!(remedy.is_some_and(|fix| fix.contains("/sys/fs/cgroup/cpu/robot/cpu.rt_runtime_us")));
+}
