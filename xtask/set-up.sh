@@ -110,7 +110,7 @@ if sys.version_info >= (3, 9):
             timeout 300 "$at/bin/python" -m pip install -q --disable-pip-version-check $wanted >/dev/null 2>&1; then
             : >"$at/complete"
         else
-            say "no environment with $wanted for Python ${chosen%% *} can be had here"
+            say "no environment with $wanted for Python ${chosen%% *} is available"
         fi
     done
 }

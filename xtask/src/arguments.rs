@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-/// What is left of the command line.
+/// Arguments that haven't been taken yet.
 pub struct Arguments(Vec<String>);
 
 impl Arguments {
@@ -40,7 +40,7 @@ impl Arguments {
         Ok(found)
     }
 
-    /// Takes `name VALUE`, the last one where there are several.
+    /// Takes `name VALUE`; the last one if there are several.
     pub fn value<T: FromStr>(&mut self, name: &str, without: T) -> Result<T, String> {
         match self.texts(name)?.pop() {
             None => Ok(without),

@@ -1,6 +1,7 @@
-//! `cargo xtask experiments`: the page of published experiments written anew by the released program, or held against
-//! the committed one byte for byte. The measuring is the program's own; what it measured stays under the target directory,
-//! so that a command that was cut off goes on.
+//! `cargo xtask experiments`: regenerates or checks the page of published experiments.
+//!
+//! The released program measures; a check compares the page with the committed one byte for byte.
+//! Measurements stay under the target directory, so that an interrupted command resumes.
 
 use crate::arguments::Arguments;
 use crate::place;

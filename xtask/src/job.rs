@@ -19,7 +19,7 @@ pub struct Job {
 
 /// How a command ended.
 pub struct Finished {
-    /// What it wrote to standard output and standard error.
+    /// Its standard output and standard error.
     pub output: String,
     /// Why it did not succeed.
     pub failure: Option<String>,
@@ -95,7 +95,7 @@ impl Job {
         let of = |process: u32| Pid::from_raw(i32::try_from(process).ok()?);
         let ended = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let state = of(process).map(|process| waitid(WaitId::Pid(process), ended));
-        // What can't be asked is waited for.
+        // If the state can't be read, the caller's wait blocks until the process ends.
         let has_ended = !matches!(state, Some(Ok(None)));
         if has_ended {
             let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();

@@ -1,5 +1,7 @@
-//! `cargo xtask`: tests, benchmarks, generated documents and releases. It installs nothing: what a
-//! stage needs is set up by `./test`, and a stage without its tools says that it was not run.
+//! `cargo xtask`: tests, benchmarks, generated documents and releases.
+//!
+//! It installs nothing: `./test` sets up what a stage needs, and a stage without its tools reports
+//! that it was not run.
 
 mod arguments;
 mod bench;

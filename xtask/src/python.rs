@@ -19,7 +19,7 @@ pub fn command(verb: &str) -> Command {
     command
 }
 
-/// The command that builds it quickly for this machine, and where it then lies.
+/// The command that builds it quickly for this machine, and the path of the result.
 pub fn quick_build() -> (Command, PathBuf) {
     let target = place::target().join("python");
     let mut build = command("build");

@@ -1,6 +1,9 @@
-//! What a release publishes: static programs (how each is built; linkers stand in .cargo/config.toml),
-//! proof that they are static, and what is packed from them: archives, packages, wheels, the installer,
-//! check sums; and the programs for a fleet and for a GPU. Each kind of package has a file beside.
+//! Builds a release's artefacts.
+//!
+//! Static programs (`build` has each target; .cargo/config.toml names the linkers), a check that
+//! they are static, and packages made from them: archives, Debian and RPM packages, wheels, the
+//! installer, checksums; and the programs for a fleet and for a GPU. Each kind of package has its
+//! own file in this folder.
 
 mod archive;
 mod build;
@@ -79,13 +82,13 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     }
     match host {
         Some(host) => rows.push(host::given(builds[0], &host, &directory)?),
-        // What is packed from programs that are there is not built.
+        // Packages of given programs need no build.
         None if program.is_some() => {}
         None => rows.extend(host::artefacts(&builds, &directory)?),
     }
     let mut libraries = Vec::new();
     for &build in &builds {
-        // What is packed from programs that are there is not built.
+        // Packages of given programs need no build.
         let found = match program.is_some() {
             true => (library.clone(), module.clone()),
             false => {
@@ -125,7 +128,7 @@ type Artefacts = fn(
 /// Those apart from the boards' program, by name.
 const APART: [(&str, Artefacts); 2] = [("gpu", gpu::artefacts), ("fleet", fleet::artefacts)];
 
-/// What is to be made alone, if anything is.
+/// The only artefacts to make, if the arguments name any.
 fn alone(asked: &[String]) -> Result<Option<Artefacts>, String> {
     let Some(asked) = asked.last() else {
         return Ok(None);
@@ -139,7 +142,7 @@ fn alone(asked: &[String]) -> Result<Option<Artefacts>, String> {
     }
 }
 
-/// Says what was made, with its check sums beside it.
+/// Prints the artefacts, with checksums next to them.
 fn finished(rows: &[Vec<String>], directory: &Path, scratch: &Path) -> Result<ExitCode, String> {
     let _ = fs::remove_dir_all(scratch);
     check_sums(directory)?;
@@ -250,7 +253,7 @@ pub fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
-/// Completions and man pages, from a program, by its emulator where it needs one.
+/// Completions and man pages, printed by the program, in an emulator if necessary.
 fn documents(build: &Build, program: &Path, directory: &Path) -> Result<(), String> {
     let started = || match build.emulator() {
         None => Command::new(program),

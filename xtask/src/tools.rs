@@ -42,7 +42,7 @@ pub fn has_program(name: &str) -> bool {
     std::env::split_paths(&path).any(|directory| directory.join(name).is_file())
 }
 
-/// Why a stage can't run, where one of these programs is missing.
+/// Reason why a stage can't run, if one of these programs is missing.
 pub fn missing_program(names: &[&str]) -> Option<String> {
     let missing: Vec<&str> = names
         .iter()
@@ -52,11 +52,11 @@ pub fn missing_program(names: &[&str]) -> Option<String> {
     (!missing.is_empty()).then(|| format!("not installed: {}", missing.join(", ")))
 }
 
-/// Waits until `./test` has fetched what it fetches beside the first stages. Nothing is fetched where this
-/// was not started by it.
+/// Waits until `./test` has fetched what it fetches during the first stages. Does nothing if
+/// `./test` didn't start this process.
 pub fn wait_for_set_up() {
     let lock = std::fs::File::open(place::target().join("set-up.lock"));
-    // What can't be locked is not waited for: what is missing then is named by whoever needs it.
+    // Continues if the lock fails: the stage that needs a missing file reports it.
     let _ = lock.and_then(|lock| lock.lock_shared());
 }
 
@@ -77,11 +77,10 @@ pub fn missing_target(triple: &str) -> Option<String> {
             })
         })
     });
-    (!there).then(|| format!("no standard library for {triple} can be had here"))
+    (!there).then(|| format!("no standard library for {triple} is available"))
 }
 
-/// The directory in which a C compiler finds the linker that Rust brings as its own (`-B`), where it is
-/// there.
+/// Directory of the linker that comes with Rust, for a C compiler's `-B`, if it exists.
 pub fn rusts_linker() -> Option<PathBuf> {
     let asked = Command::new("rustc")
         .args(["--print", "target-libdir"])

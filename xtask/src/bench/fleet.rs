@@ -1,5 +1,7 @@
-//! Questions to an archive of a fleet beside DuckDB and numpy: the exact quantiles of each run from its
-//! samples, their CPU time and memory by size, in turns; and what the same program takes over histograms.
+//! Compares an archive's queries with DuckDB and numpy.
+//!
+//! The exact percentiles of each run from its samples: CPU time and memory by size, the programs
+//! taking turns. Also wakepath's own cost if it uses histograms.
 
 use crate::arguments::Arguments;
 use crate::place;
@@ -59,7 +61,8 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     })
 }
 
-/// The released program, and beside it what makes runs up: by one command, so that the engine is compiled once.
+/// Builds the released program and the generator of runs in one command, so that the engine is
+/// compiled once.
 fn built(triple: &str) -> Command {
     let mut command = fleet::command(triple);
     command.args(["--package", "wakepath-fleet-made-up", "--bins"]);
@@ -128,7 +131,7 @@ fn is_one<'a>(mut asked: impl Iterator<Item = &'a Asked>) -> bool {
     first.is_none_or(|first| asked.all(|other| other.answer == first.answer))
 }
 
-/// What one asking took, and the digest of its answer.
+/// Cost of one query, and the digest of its answer.
 struct Asked {
     cpu_s: f64,
     megabytes: f64,
@@ -168,7 +171,7 @@ fn carried_out(command: &mut Command) -> Result<(), String> {
     }
 }
 
-/// A Python with the other engines, made where it is missing.
+/// A Python with the other engines, installed on first use.
 fn python() -> Result<PathBuf, String> {
     let environment = place::target().join("bench-fleet");
     let python = environment.join("bin/python");

@@ -1,6 +1,7 @@
-//! The controller, the plant and a whole replay against what was asked of them, and beside RotorPy's
-//! same law on the same machine: times by criterion, instructions by callgrind, RotorPy's own time.
-//! What can't be run here says so and is no figure.
+//! Benchmarks the controller, the plant and a whole replay against their requirements.
+//!
+//! RotorPy's same law runs on the same machine for comparison. Times by criterion, instructions by
+//! callgrind, RotorPy's own time. A measurement that can't run here is reported as such.
 
 use crate::arguments::Arguments;
 use crate::tools::{cargo, missing_program};

@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Figures of one condition, in nanoseconds where they are times.
+/// Figures of one condition; times in nanoseconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     pub scheduled: u64,

@@ -1,5 +1,7 @@
-//! The benchmarks: wakepath beside its peer, the highest rate, the time to a first verdict, the
-//! controller beside RotorPy's, what tracing costs, a fleet's questions beside other engines.
+//! Benchmarks.
+//!
+//! wakepath and its peer, the highest rate, the time to a first verdict, the controller and
+//! RotorPy's, the cost of tracing, a fleet's queries and other engines.
 
 pub mod first_verdict;
 pub mod fleet;
@@ -17,8 +19,8 @@ use crate::release::Build;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// The released static program for this machine, built anew where it is out of date. What the build
-/// says goes where `carry_out` puts it.
+/// The released static program for this machine, rebuilt if out of date. `carry_out` decides where
+/// the build's output goes.
 pub fn released_program(
     carry_out: impl FnOnce(&mut Command) -> Result<(), String>,
 ) -> Result<PathBuf, String> {
@@ -27,7 +29,7 @@ pub fn released_program(
     Ok(place::program(build.triple))
 }
 
-/// Carries a build out before the eyes of whoever started this.
+/// Runs a build with its output on the terminal.
 fn shown(command: &mut Command) -> Result<(), String> {
     let status = command.stdin(Stdio::null()).status();
     match status.is_ok_and(|status| status.success()) {

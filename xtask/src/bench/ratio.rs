@@ -5,7 +5,7 @@
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ratios(Vec<f64>);
 
-/// What is to be said of a ratio that should be 1 or less.
+/// Result for a ratio that should be 1 or less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// Even the upper end of the interval is at most 1.

@@ -3,7 +3,7 @@
 
 /// What stands around the answer in README.
 const AROUND: (&str, &str) = ("```text\nverdict: ", "\n```");
-/// What was typed.
+/// The command in the picture.
 const COMMAND: &str = "sudo wakepath check --quick";
 /// Width of a letter and height of a line, in pixels at 14 pixels' letters.
 const LETTER: usize = 84;

@@ -21,7 +21,7 @@ pub struct Build {
     pub(super) rpm_libraries: &'static str,
     /// C compiler, for zstd; on 32-bit Arm the linker too.
     compiler: &'static str,
-    /// Takes symbols and debugging lines out of what is released, into a file beside it.
+    /// Moves symbols and debugging information of a released program to a separate file.
     pub(super) objcopy: &'static str,
     emulator: &'static str,
 }
@@ -53,8 +53,8 @@ impl Build {
         objcopy: "aarch64-linux-gnu-objcopy",
         emulator: "qemu-aarch64-static",
     };
-    /// 32-bit Arm: BeagleBone. With glibc, because no standard library for
-    /// armv7-unknown-linux-musleabihf can be had from every mirror.
+    /// 32-bit Arm: BeagleBone. With glibc, because not every mirror has a standard library for
+    /// armv7-unknown-linux-musleabihf.
     pub const ARMV7: Self = Self {
         triple: "armv7-unknown-linux-gnueabihf",
         architecture: "arm",
@@ -107,18 +107,18 @@ impl Build {
         command
     }
 
-    /// Where it lies when built.
+    /// Path of the release build.
     pub fn program(&self) -> PathBuf {
         place::program(self.triple)
     }
 
-    /// Where it lies when built quickly.
+    /// Path of the quick build.
     pub fn quick_program(&self) -> PathBuf {
         place::target().join(self.triple).join("debug/wakepath")
     }
 
-    /// Puts a built program into `directory` without its debugging information, and that beside it, in
-    /// a file that debuggers find by the program's own note; the program's size.
+    /// Puts a built program into `directory` without its debugging information, and that in a
+    /// second file that debuggers find by the program's build ID. Returns the program's size.
     pub(super) fn split(&self, built: &Path, directory: &Path, name: &str) -> Result<u64, String> {
         let (program, lines) = (
             directory.join(name),
@@ -154,7 +154,7 @@ impl Build {
         Ok(format!("{name}, {}, as given", megabytes(size)))
     }
 
-    /// What it has to be started by on this machine.
+    /// The emulator that it needs on this machine.
     pub fn emulator(&self) -> Option<&'static str> {
         (self.architecture != std::env::consts::ARCH).then_some(self.emulator)
     }

@@ -1,5 +1,7 @@
-//! The package for Debian and its descendants, made by dpkg-deb. It installs files that belong to root
-//! and have no capabilities; `wakepath-rights`, which it brings, gives them where it is asked to.
+//! The package for Debian and its derivatives, made by dpkg-deb.
+//!
+//! Its files belong to root and have no capabilities; the included `wakepath-rights` grants them on
+//! request.
 
 use super::archive::row;
 use super::template::{description, filled, of_workspace, write};
@@ -77,7 +79,7 @@ fn compress(tree: &Path) -> Result<(), String> {
     succeed(Command::new("sh").args(["-ec", command]).current_dir(tree))
 }
 
-/// What the package takes on disk, as Debian counts it.
+/// The package's installed size, by Debian's rule.
 fn kibibytes(tree: &Path) -> Result<u64, String> {
     files(tree)?.iter().try_fold(0, |sum, file| {
         let path = tree.join(file);

@@ -32,7 +32,7 @@ pub fn target() -> PathBuf {
     place::target().join("fleet")
 }
 
-/// Where it lies when built.
+/// Path of the release build.
 pub fn program(triple: &str) -> PathBuf {
     target().join(triple).join("release/wakepath-fleet")
 }

@@ -1,6 +1,7 @@
-//! `wakepath-controller-host` for release: the one program that is linked dynamically, with glibc,
-//! since a static one can't load a controller's library. Beside it goes the header that controllers
-//! are written against.
+//! `wakepath-controller-host` for release.
+//!
+//! The only program linked dynamically, with glibc, since a static one can't load a controller's
+//! library. The header for controllers comes with it.
 
 use super::{Build, megabytes, succeed, with_lines};
 use crate::place;
@@ -9,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where the header lies in the repository, and its name beside the program.
+/// Path of the header in the repository, and its name in the release.
 const HEADER: &str = "crates/measured-loop/include/wakepath_controller.h";
 
 /// How the host is built for the machines of one static build.
@@ -74,7 +75,8 @@ pub(super) fn given(
     Ok(vec![format!("controller host, {}", host.triple), row])
 }
 
-/// Builds the hosts beside `builds` that can be built here, and copies the header; one row for each.
+/// Builds the controller hosts that can be built here for `builds`, and copies the header; one row
+/// for each.
 pub(super) fn artefacts(builds: &[&Build], directory: &Path) -> Result<Vec<Vec<String>>, String> {
     let beside_them = directory.join("wakepath_controller.h");
     fs::copy(header(), &beside_them)
@@ -102,7 +104,7 @@ impl Host {
         missing_target(self.triple).or_else(|| missing_program(&[self.compiler]))
     }
 
-    /// The command that builds a package as it is released, and the directory where it does.
+    /// The release build's command for a package, and the directory of its output.
     pub(super) fn cargo(&self, verb: &str, package: &str) -> (Command, PathBuf) {
         // Apart from the static builds: on 32-bit Arm they share the target and not its flags.
         let target = place::target().join("controller-host");

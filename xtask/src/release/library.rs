@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Builds it for the machines of a static build, where that can be done here; its row.
+/// Builds it for the machines of a static build, if that can be done here; its row.
 pub(super) fn artefact(build: &Build) -> Result<(Vec<String>, Option<PathBuf>), String> {
     let Some(host) = host::of(build) else {
         return Ok((Vec::new(), None));
@@ -29,7 +29,7 @@ pub(super) fn artefact(build: &Build) -> Result<(Vec<String>, Option<PathBuf>), 
     Ok((vec![of, row], Some(archive)))
 }
 
-/// Builds the compiled half of the Python package for them, where that can be done here; its row.
+/// Builds the compiled half of the Python package for them, if that can be done here; its row.
 pub(super) fn module(build: &Build) -> Result<(Vec<String>, Option<PathBuf>), String> {
     let Some(host) = host::of(build) else {
         return Ok((Vec::new(), None));

@@ -1,5 +1,7 @@
-//! The licences of what the program contains of others: each crate that it is linked with, by cargo's own
-//! account, with the texts that lie in the crates; Rust's library, and the C library.
+//! Licences of third-party code in the program.
+//!
+//! Each linked crate according to cargo, with the texts in the crates; Rust's library, and the C
+//! library.
 
 use super::template::write;
 use crate::place;
@@ -9,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// One crate of somebody else.
+/// A third-party crate.
 struct Crate {
     name: String,
     licence: String,
@@ -83,8 +85,7 @@ fn page(crates: &[Crate], libraries: &str) -> String {
     page
 }
 
-/// The crates of others that these packages are linked with, by name: what is needed to build alone, or
-/// to test, is left out.
+/// Third-party crates that these packages link, by name; build and test dependencies are left out.
 fn linked(metadata: &Value, roots: &[&str]) -> Result<Vec<Crate>, String> {
     let array = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let packages = array(&metadata["packages"]);

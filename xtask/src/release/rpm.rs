@@ -63,8 +63,8 @@ pub(super) fn make(
     row(build.triple, &directory.join(name))
 }
 
-/// The directories that go with the package where no other has them: a shell that is not installed has no
-/// directory for its completions.
+/// Directories that the package owns because no other package does: a shell that isn't installed
+/// has no directory for its completions.
 fn owned(files: &[String]) -> BTreeSet<String> {
     const OF_THE_SYSTEM: [&str; 9] = [
         "usr/bin",

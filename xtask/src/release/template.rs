@@ -1,10 +1,12 @@
-//! Files with places to fill: `@NAME@`. One that stays empty is a fault of ours and said as one.
+//! Fills templates with placeholders of the form `@NAME@`.
+//!
+//! A placeholder without a value is our bug and reported as one.
 
 use crate::place;
 use std::fs;
 use std::path::Path;
 
-/// What stands in the workspace's manifest about all of its packages.
+/// A value from the workspace's manifest that applies to all of its packages.
 pub(super) fn of_workspace(key: &str) -> Result<String, String> {
     let path = place::root().join("Cargo.toml");
     let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -59,7 +61,7 @@ fn next(text: &str) -> Option<(&str, &str, &str)> {
     None
 }
 
-/// Writes a text, and says where it can't.
+/// Writes a text; the error names the path.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), String> {
     let said = |error| format!("{}: {error}", path.display());
     if let Some(directory) = path.parent() {

@@ -1,5 +1,6 @@
-//! What is installed, laid out below a prefix: one list for archives and packages, so that a file is
-//! found at the same place whichever way it came.
+//! Layout of installed files below a prefix.
+//!
+//! One list for archives and packages, so that a file has the same path however it was installed.
 
 use super::{Build, host, library, succeed};
 use crate::place;
@@ -8,17 +9,17 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What all packages for one kind of machine are made of.
+/// Parts of all packages for one kind of machine.
 pub(super) struct Parts {
     /// How it was built.
     pub(super) build: &'static Build,
     /// The static program.
     pub(super) program: PathBuf,
-    /// The controller host, where it could be built, with the glibc that it needs.
+    /// The controller host, if it could be built, with the glibc that it needs.
     pub(super) host: Option<(PathBuf, String)>,
-    /// What cargo built of the library for C, where it could.
+    /// The built library for C, if it could be built.
     pub(super) library: Option<PathBuf>,
-    /// The compiled half of the Python package, where it could be built.
+    /// The compiled half of the Python package, if it could be built.
     pub(super) module: Option<PathBuf>,
     /// The version that is packed.
     pub(super) version: String,
@@ -33,9 +34,9 @@ pub(super) struct Parts {
 /// How much work compression is worth.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Compression {
-    /// What is published.
+    /// For publication.
     Best,
-    /// What is tried and thrown away.
+    /// For a test.
     Quick,
 }
 
@@ -152,8 +153,8 @@ pub(super) fn files(directory: &Path) -> Result<Vec<String>, String> {
     Ok(found)
 }
 
-/// The time that stands on every file of a release, in seconds since 1970: the commit's, so that the same
-/// commit makes the same bytes.
+/// Modification time of every file in a release, in seconds since 1970: the commit's, so that the
+/// same commit produces the same bytes.
 pub(super) fn epoch() -> String {
     if let Ok(epoch) = std::env::var("SOURCE_DATE_EPOCH") {
         return epoch;

@@ -1,6 +1,8 @@
-//! The Python wheels (PEP 427), so that `pip install` brings program and module. One for every Python and every C
-//! library: the static program among the scripts, and the module without its compiled half. One more for Pythons
-//! with glibc, which has that half too; installers take it where it fits.
+//! The Python wheels (PEP 427), so that `pip install` brings program and module.
+//!
+//! One wheel suits every Python and every C library: it has the static program among the scripts,
+//! and the module without its compiled half. Another, for Pythons with glibc, has that half too;
+//! installers choose it if it fits.
 
 use super::archive::row;
 use super::host;
@@ -105,7 +107,7 @@ pub(super) fn make_compiled(
         let why = "NO wheel with loops for Python: its compiled half was not built";
         return Ok(vec![parts.build.triple.into(), why.into()]);
     };
-    // What it asks for is what it runs on.
+    // The version of glibc that the module needs.
     let glibc = host::glibc(module)?.replace('.', "_");
     let tags = Tags {
         python: "cp39",
@@ -178,7 +180,7 @@ fn platforms(machine: &str) -> [String; 3] {
     ]
 }
 
-/// What the package needs for more than it must, as its project file has it.
+/// The package's optional dependencies, from its project file.
 fn extras() -> Result<String, String> {
     let path = place::root().join("python/pyproject.toml");
     let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;

@@ -28,7 +28,7 @@ pub fn loom(job: &Job) -> Outcome {
 pub fn miri(job: &Job) -> Outcome {
     wait_for_set_up();
     if !succeeds(&mut nightly(&["miri", "--version"])) {
-        return Outcome::not_run("no nightly toolchain with Miri can be had here");
+        return Outcome::not_run("no nightly toolchain with Miri is available");
     }
     let setup = job.run(&mut in_miri(&["miri", "setup"]));
     if let Some(failure) = setup.failure {

@@ -23,12 +23,12 @@ impl Add for Counts {
     }
 }
 
-/// What a run of cargo's tests printed, in what matters of it.
+/// The counts in the output of cargo's tests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tests {
     /// How many there were.
     pub counts: Counts,
-    /// Those that said of themselves that they were not run, with what they said.
+    /// Tests that report they weren't run, with their reason.
     pub not_run: Vec<String>,
     /// Those that failed, with the beginning of what they printed.
     pub failed: Vec<String>,
@@ -118,8 +118,9 @@ fn begun(line: &str) -> Option<(&str, &str)> {
     Some((name.trim_end(), rest.trim_start()))
 }
 
-/// Why a test was not run, where its runner says so: `ignored (why)`. Rust's own writes `ignored, why`
-/// of tests that are ignored as they stand in the source, which is no want of this machine.
+/// The reason in `ignored (why)`, by which a test's runner reports that it wasn't run. Rust's own
+/// runner prints `ignored, why` for tests marked as ignored in the source; those don't depend on
+/// this machine.
 fn ignored(result: &str) -> Option<&str> {
     result.strip_prefix("ignored (")?.strip_suffix(')')
 }

@@ -18,8 +18,8 @@ pub fn published(job: &Job) -> Outcome {
     let _ = fs::remove_dir_all(&packages);
     let mut pack = cargo(&["package", "--no-verify", "--offline", "--workspace"]);
     pack.args(["--locked", "--allow-dirty", "--exclude", "xtask"]);
-    // A package's own lock file knows nothing of this workspace's patches: for want of the index of what one
-    // stands in for, none could be made offline. The check below takes the workspace's.
+    // A package's own lock file ignores this workspace's patches. Creating one offline fails,
+    // because the index of a replaced crate is missing; the check below uses the workspace's.
     pack.arg("--exclude-lockfile");
     for name in kept() {
         pack.args(["--exclude", &name]);
@@ -54,7 +54,7 @@ fn kept() -> impl Iterator<Item = String> {
 fn unpacked(job: &Job, packages: &Path, workspace: &Path) -> io::Result<Option<String>> {
     let _ = fs::remove_dir_all(workspace);
     fs::create_dir_all(workspace)?;
-    // What is not of a registry here is not of one there.
+    // Patched as in this workspace: the stand-in comes from no registry there either.
     let stand_in = place::root().join("packaging/without-criterion");
     let mut manifest = format!(
         "[workspace]\nresolver = \"3\"\nmembers = [\"*\"]\n\n[patch.crates-io]\n\

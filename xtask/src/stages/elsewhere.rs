@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// What no host is called, and no kernel.
+/// Names that no real host or kernel has.
 const HOST: &str = "made-up-host";
 const RELEASE: &str = "0.0.0-made-up";
 const VERSION: &str = "#1 SMP PREEMPT_DYNAMIC made up";

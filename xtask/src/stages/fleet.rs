@@ -49,7 +49,7 @@ fn tests(job: &Job, arguments: &[&str]) -> Outcome {
     let kcidb = environment(job, "kcidb", "kcidb-io==141", "bin/jsonschema");
     command.env("WAKEPATH_KCIDB", kcidb.join("bin/python"));
     command.env("WAKEPATH_LABGRID", place::target().join(LABGRID));
-    // Unpacked, where it is not installed: `./test` sees to that.
+    // `./test` unpacks it if it isn't installed.
     let unpacked = place::target().join("openssh");
     let sshd = unpacked.join("usr/sbin/sshd");
     if sshd.is_file() {
@@ -93,7 +93,7 @@ pub fn questions(job: &Job) -> Outcome {
     tests.and(Outcome::of(lints.failure))
 }
 
-/// Spark's own home in an environment of Python's, fetched where it is missing.
+/// Spark's home in a Python environment, downloaded if missing.
 fn spark(job: &Job) -> Option<PathBuf> {
     let environment = environment(job, "spark", "pyspark==4.*", "bin/spark-submit");
     let libraries = std::fs::read_dir(environment.join("lib")).ok()?;
@@ -102,8 +102,8 @@ fn spark(job: &Job) -> Option<PathBuf> {
     homes.find(|home| home.join("bin/spark-submit").is_file())
 }
 
-/// An environment of Python's with a package, made where a file of it is missing. Where it can't be had, the
-/// tests that need it say so.
+/// A Python environment with a package, created if one of its files is missing. If that fails, the
+/// tests that need it report that they weren't run.
 fn environment(job: &Job, name: &str, package: &str, holds: &str) -> PathBuf {
     let environment = place::target().join(name);
     if !environment.join(holds).is_file() {

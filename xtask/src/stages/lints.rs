@@ -1,10 +1,10 @@
-//! What the compiler's companions say of the sources: rustfmt, clippy, rustdoc.
+//! Checks the sources with rustfmt, clippy and rustdoc.
 
 use super::outcome::Outcome;
 use crate::job::Job;
 use crate::tools::cargo;
 
-/// rustfmt changes nothing, beside the workspace neither.
+/// Checks that rustfmt changes nothing, inside and outside of the workspace.
 pub fn format(job: &Job) -> Outcome {
     let workspace = job.run(&mut cargo(&["fmt", "--all", "--check"]));
     let beside = ["fleet", "fuzz", "gpu", "python"].map(|of| format!("{of}/Cargo.toml"));

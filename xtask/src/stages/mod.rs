@@ -1,6 +1,8 @@
-//! The stages of the tests. Those that compile or compute run in rows side by side; after them come those that
-//! mostly wait for loops that wait, with builds at the lowest priority beside them; those that measure time run
-//! last, one after the other, with the machine to themselves.
+//! The stages of the tests.
+//!
+//! Stages that compile or compute run first, in parallel rows; next those that mostly wait for
+//! loops, with builds at the lowest priority at the same time; last those that measure time, one
+//! after the other, alone on the machine.
 
 mod concurrency;
 mod counts;
@@ -33,7 +35,7 @@ use std::time::Duration;
 pub struct Stage {
     /// Its name, as in `--only`.
     pub name: &'static str,
-    /// What it shows.
+    /// Description for the list.
     about: &'static str,
     /// With what it shares the machine.
     place: Place,
@@ -47,8 +49,8 @@ pub struct Stage {
 enum Place {
     /// In the first row: the workspace's own build directory.
     First,
-    /// In the second row, beside the first: a build directory or a profile of its own, or little to
-    /// build.
+    /// In the second row, at the same time as the first: has its own build directory or profile, or
+    /// little to build.
     Beside,
     /// In a third row, and in whichever row has come to its end: a build directory of its own.
     Either,
@@ -91,17 +93,17 @@ const STAGES: &[Stage] = &[
     Stage { name: "static-armv7", about: "static program for 32-bit Arm, started", place: Filling, limit: minutes(30), run: static_builds::armv7 },
     Stage { name: "32-bit", about: "what only computes passes on 32 bits, the loop's library too", place: Filling, limit: minutes(30), run: suites::narrow },
     Stage { name: "machine", about: "rooms whose tests run real loops, loads and tracers", place: Alone, limit: minutes(30), run: suites::machine },
-    Stage { name: "gpu-load", about: "the load of a GPU, on devices that are programs where there is no other", place: Alone, limit: minutes(5), run: gpu::load },
+    Stage { name: "gpu-load", about: "the load of a GPU, on simulated devices if there is no real one", place: Alone, limit: minutes(5), run: gpu::load },
     Stage { name: "alone", about: "tests that need the machine's memory for themselves", place: Alone, limit: minutes(10), run: suites::alone },
-    Stage { name: "peer", about: "wakepath beside cyclictest, in short", place: Alone, limit: minutes(5), run: peer::smoke },
+    Stage { name: "peer", about: "short comparison of wakepath with cyclictest", place: Alone, limit: minutes(5), run: peer::smoke },
     Stage { name: "kills", about: "some 350 kills of processes of runs, watches and tunings, counted", place: Deep, limit: minutes(60), run: suites::kills },
     Stage { name: "planted", about: "thousands of runs with one trouble planted in any segment, and disks of 60 sizes: none passes, counted", place: Deep, limit: minutes(30), run: suites::planted },
     Stage { name: "languages", about: "loops in Rust, C++ and Python at once for ten minutes, one killed, one stopped; samples counted", place: Deep, limit: minutes(15), run: suites::languages },
     Stage { name: "ethercat", about: "process data exchanged at 1 kHz for ten minutes, each exchange accounted for", place: Deep, limit: minutes(15), run: suites::ethercat },
     Stage { name: "experiments", about: "each published experiment in its short form, on this machine", place: Deep, limit: minutes(60), run: suites::experiments },
-    Stage { name: "repetition", about: "200 runs each of a stock and an RT kernel beside 16 busy programs, one digest", place: Deep, limit: minutes(240), run: suites::repetition },
+    Stage { name: "repetition", about: "200 runs each of a stock and an RT kernel while 16 busy programs run, one digest", place: Deep, limit: minutes(240), run: suites::repetition },
     Stage { name: "verdicts", about: "how often a verdict is wrong where misses depend on each other, up to a million due times", place: Deep, limit: minutes(40), run: suites::verdicts },
-    Stage { name: "sweeps", about: "what is accepted of a million random task sets, played; a sweep on a Dask cluster", place: Deep, limit: minutes(20), run: suites::sweeps },
+    Stage { name: "sweeps", about: "simulates the accepted ones of a million random task sets; a sweep on a Dask cluster", place: Deep, limit: minutes(20), run: suites::sweeps },
     Stage { name: "played-sets", about: "each proved pair of features of a task set under each policy, 20 000 random sets played", place: Deep, limit: minutes(180), run: suites::played_sets },
     Stage { name: "coverage", about: "how often printed bounds hold, over 50 families of series with a known law", place: Deep, limit: minutes(30), run: suites::coverage },
     Stage { name: "fleet-questions", about: "wakepath-fleet with its engine and buckets, and a Spark cluster with an executor killed", place: Deep, limit: minutes(60), run: fleet::questions },
@@ -110,7 +112,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "fuzz", about: "random scenarios, recordings, seals, imports, journals and kernel files, led by coverage, for 34 minutes", place: Deep, limit: minutes(50), run: fuzzing::fuzz },
     Stage { name: "released-arm", about: "static programs for Arm as released: started, under 15 MB", place: Deep, limit: minutes(30), run: static_builds::released_arm },
     Stage { name: "packages", about: "packages, wheel and installer, tried in a clean root; every crate packed", place: Deep, limit: minutes(20), run: packages::of_this_machine },
-    Stage { name: "released-packages", about: "what a release publishes, for three machines, Arm by the emulator", place: Deep, limit: minutes(150), run: packages::as_released },
+    Stage { name: "released-packages", about: "a release's artefacts for three machines, Arm in the emulator", place: Deep, limit: minutes(150), run: packages::as_released },
 ];
 
 /// Lists the stages.

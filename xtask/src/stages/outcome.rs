@@ -1,9 +1,9 @@
-//! What became of a stage.
+//! Outcome of a stage.
 
 use super::counts::{Counts, Tests};
 use crate::job::Finished;
 
-/// What became of a stage, with individual tests where they can be counted.
+/// Outcome of a stage, with individual tests if they can be counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Individual tests.

@@ -1,5 +1,6 @@
-//! What a release publishes, packed from programs that other stages have built, or all of it as released;
-//! then installed, attacked and taken away in a clean root.
+//! Builds packages, then installs, attacks and removes them in a clean root.
+//!
+//! Made from programs of other stages, or entirely as for a release.
 
 use super::outcome::Outcome;
 use super::programs::{self, Program};
@@ -78,7 +79,7 @@ pub fn as_released(job: &Job) -> Outcome {
     tried(job, &given, &release).and(arm).and(crates)
 }
 
-/// What is packed without being built for it.
+/// Programs that are packed without being built for it.
 struct Given<'a> {
     program: &'a Path,
     host: &'a Path,
@@ -104,7 +105,7 @@ fn packed(job: &Job, build: &Build, given: &Given<'_>, into: &Path, more: &[&str
     command.arg("--module").arg(given.module);
     command.arg("--into").arg(into).args(more);
     let failure = job.run(&mut command).failure;
-    // What can't be packed here for want of a program is missed by the tests of it.
+    // Tests of packages that can't be made for lack of a program report it.
     match missing_program(&["dpkg-deb", "rpmbuild"]) {
         Some(why) if into.join("SHA256SUMS").is_file() => Outcome::not_run(why),
         _ => Outcome::of(failure),

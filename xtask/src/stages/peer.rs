@@ -1,5 +1,7 @@
-//! The benchmark beside cyclictest, in short: that both run on equal terms, and that wakepath is
-//! not grossly slower. Ratios of so few rounds decide nothing finer.
+//! Short form of the benchmark against cyclictest.
+//!
+//! Checks that both run on equal terms and that wakepath isn't grossly slower. So few rounds can't
+//! show a finer difference.
 
 use super::outcome::Outcome;
 use crate::bench::peer::{self, Condition, Extent};
@@ -12,8 +14,9 @@ use std::io::Write;
 
 /// Above this ratio of medians, something is wrong that no noise explains.
 const GROSS: f64 = 1.5;
-/// Rounds of each condition; and where they come out grossly slower, as many again and more: an idle
-/// virtual machine wakes in two modes, some 10 µs apart, and three rounds can fall on different ones.
+/// Rounds of each condition, and of a second attempt if the first is grossly slower. An idle
+/// virtual machine wakes in two modes, some 10 µs apart, and three rounds can fall into different
+/// ones.
 const ROUNDS: [usize; 2] = [3, 9];
 
 /// A few rounds of each condition.
@@ -54,7 +57,7 @@ pub fn smoke(job: &Job) -> Outcome {
     }
 }
 
-/// How much slower wakepath is, where that is beyond what noise explains.
+/// Slowdown of wakepath, if beyond what noise explains.
 fn gross(condition: &Condition) -> Option<String> {
     // Under a load, a time-sharing loop's median is the load's, not the program's.
     let decides = !(condition.loaded && condition.policy == peer::Policy::Other);

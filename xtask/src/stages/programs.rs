@@ -71,7 +71,7 @@ impl Program {
         self.outcome(job, command.arg("--show-output"))
     }
 
-    /// Runs it by a command of [`Self::command`], and names it where it fails.
+    /// Runs it by a command of [`Self::command`]; a failure names it.
     pub fn outcome(&self, job: &Job, command: &mut Command) -> Outcome {
         let watch = Stalls::watch();
         let finished = job.run(command);

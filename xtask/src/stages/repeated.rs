@@ -1,6 +1,8 @@
-//! Tests that failed are run again, each alone: once where the machine stood still meanwhile, three
-//! times where it ran on. One that then passes every time is counted as passed, and named with what it
-//! said at first; one that fails again has failed.
+//! Runs failed tests again, each alone.
+//!
+//! Once if the machine stalled during the first attempt, three times if it didn't. A test that then
+//! passes every time counts as passed, and its first output is shown; one that fails again has
+//! failed.
 
 use super::counts::Tests;
 use super::outcome::Outcome;
@@ -16,7 +18,8 @@ const TIMES: usize = 3;
 /// More failures than these are no accident.
 const MOST: usize = 3;
 
-/// What `first`, the outcome of `command` with `output`, becomes: repeated where that is fair.
+/// The outcome after repetition, given `first`, the outcome of `command` with `output`. Only a few
+/// failed tests are repeated.
 pub fn until_sure(
     job: &Job,
     command: &Command,
@@ -32,7 +35,7 @@ pub fn until_sure(
         true => (
             1,
             format!(
-                "while the machine stood still for {:.2} s, passed when repeated",
+                "while the machine stalled for {:.2} s, passed when repeated",
                 stall.as_secs_f64()
             ),
         ),

@@ -1,4 +1,4 @@
-//! Runs the stages in their rows, goes on after a failure, and ends with a table and a count.
+//! Runs the stages in their rows, continues after failures, and ends with a table and a count.
 
 use super::counts::Counts;
 use super::outcome::Outcome;
@@ -13,18 +13,18 @@ use std::time::{Duration, Instant};
 /// Nice values: of rows that go behind another, and of what everything else goes before.
 const BELOW: i32 = 5;
 const LOWEST: i32 = 19;
-/// How many lines of a log are shown where no failed test can be named.
+/// Lines of a log to show if no failed test is known by name.
 const LOG_LINES: usize = 40;
 /// How many belong to one error of the compiler.
 const ERROR_LINES: usize = 5;
-/// How many of them are said again at the end.
+/// Lines of these to repeat at the end.
 const FAILURE_LINES: usize = 12;
 
 /// What came of one stage.
 struct Done<'a> {
     stage: &'a Stage,
     outcome: Outcome,
-    /// What a failure showed.
+    /// Evidence of a failure.
     said: Vec<String>,
     took: Duration,
     cpu: Duration,
@@ -46,7 +46,7 @@ pub fn run(stages: &[&Stage]) -> Result<ExitCode, String> {
     let first = || yielding(BELOW, || row(Place::First));
     let third = || yielding(BELOW, rest);
     let filling = || yielding(LOWEST, || in_turn(Place::Filling));
-    // The second row is the longest, so the others go behind it; what it leaves they fill.
+    // The second row takes longest, so the other stages follow it and fill the time that it leaves.
     let mut done = side_by_side([&first, &|| row(Place::Beside), &third])?;
     done.extend(side_by_side([&|| in_turn(Place::Waiting), &filling])?);
     done.extend(in_turn(Place::Alone));
@@ -130,7 +130,7 @@ fn carry_out(stage: &Stage) -> Result<Done<'_>, String> {
     })
 }
 
-/// The failed tests by name, with what they said; where none is named, what the compiler calls errors, and else
+/// The failed tests by name, with their output; if none is named, the compiler's errors, and else
 /// the end of the log.
 fn evidence(outcome: &Outcome, job: &Job) -> Vec<String> {
     let named = outcome.notes.iter().filter(|note| note.contains("FAILED "));
@@ -180,8 +180,8 @@ fn rows_of(done: &Done) -> Vec<Vec<String>> {
     rows
 }
 
-/// What failed in a stage, in a line or in the end of its log. Said again just before the count: who
-/// reads the end of a long log reads what is to be mended.
+/// A stage's failure, in one line or the end of its log. It appears again just before the count,
+/// because the reader of a long log starts at its end.
 fn failure_of(done: &Done) -> Option<String> {
     if !done.outcome.failed() {
         return None;
@@ -194,7 +194,7 @@ fn failure_of(done: &Done) -> Option<String> {
     ))
 }
 
-/// The last line: what other programs read.
+/// The last line, which other programs parse.
 fn closing_line(total: Counts) -> String {
     let Counts {
         passed,

@@ -1,5 +1,6 @@
-//! Whether the machine stood still while tests ran: a thread that wants to wake every few
-//! milliseconds keeps the longest time that it was not let. It judges no test.
+//! Detects that the machine stalled while tests ran.
+//!
+//! A thread that wakes every few milliseconds keeps the longest delay. It judges no test.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

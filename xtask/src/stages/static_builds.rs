@@ -43,7 +43,7 @@ fn quickly(job: &Job, build: &Build) -> Outcome {
     )
 }
 
-/// The size of a program as it is released, and a failure where it is too large.
+/// Checks the size of a released program.
 fn sized(program: &Path) -> Outcome {
     match std::fs::metadata(program) {
         Err(error) => Outcome::of(Some(format!("{}: {error}", program.display()))),

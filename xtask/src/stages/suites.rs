@@ -202,8 +202,8 @@ pub fn experiments(job: &Job) -> Outcome {
     released(job, &["system::experiments::", "--ignored", ONE_AT_A_TIME])
 }
 
-/// The same guests again and again on a busy host, with their counts. What was counted stays in the target directory: a
-/// campaign that was cut off goes on there.
+/// Runs the same guests repeatedly on a busy host and compares their counts. Results stay in the
+/// target directory, so that an interrupted campaign resumes.
 pub fn repetition(job: &Job) -> Outcome {
     let arguments = ["repetition::", "--ignored", ONE_AT_A_TIME, "--nocapture"];
     let kept = place::target().join("repetition");
@@ -240,12 +240,12 @@ fn killed_tuning(job: &Job) -> Outcome {
 const TUNING: &str = "killed::this_machine_is_as_before_after_a_kill_at_every_step_and_a_revert";
 
 /// Runs tests that start the program, with the released one. A static program can't load a user's
-/// library: the controller host beside the tests does.
+/// library; the controller host built with the tests does.
 fn released(job: &Job, arguments: &[&str]) -> Outcome {
     released_with(job, arguments, |_| ())
 }
 
-/// The same, with what else the tests are told.
+/// The same, with changes to the command.
 fn released_with(job: &Job, arguments: &[&str], told: impl FnOnce(&mut Command)) -> Outcome {
     if let Some(why) = missing_target(&place::static_target()) {
         return Outcome::not_run(why);

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use wakepath_test_program::not_run;
 
-/// Packages beside the essential ones: those that a test needs and that are installed here.
+/// Non-essential packages: those that a test needs and that are installed here.
 const BESIDE: [&str; 8] = [
     "mount",
     "passwd",
@@ -79,7 +79,7 @@ pub fn version() -> String {
     version.expect("the installer has a version").to_owned()
 }
 
-/// Runs a script in a fresh clean root, and expects it to go through; what it printed.
+/// Runs a script in a fresh clean root, expects success, and returns its output.
 pub fn succeeds(script: &str) -> String {
     let output = run(script);
     let said = format!(
@@ -202,11 +202,11 @@ pub fn need(program: &str) {
     }
 }
 
-/// What is installed here, as dpkg knows it.
+/// The packages installed here, according to dpkg.
 struct Installed {
     /// Each package's dependencies, as alternatives.
     depends: BTreeMap<String, Vec<Vec<String>>>,
-    /// Names that others stand for.
+    /// Virtual package names and the packages that provide them.
     provided: BTreeMap<String, String>,
     essential: BTreeSet<String>,
 }
@@ -240,7 +240,7 @@ impl Installed {
         Ok(installed)
     }
 
-    /// The essential packages and those beside, with all that they depend on.
+    /// The essential and additional packages, with all their dependencies.
     fn closure(&self) -> BTreeSet<String> {
         let mut left: Vec<String> = self.essential.iter().cloned().collect();
         left.extend(BESIDE.map(Into::into));

@@ -1,5 +1,6 @@
-//! `install.sh`: from a directory of files, without a network; what it refuses, and that it then writes
-//! nothing.
+//! `install.sh`, from a directory of files without a network.
+//!
+//! Covers its refusals, after which nothing is written.
 
 use crate::clean_root::{need, succeeds, version};
 

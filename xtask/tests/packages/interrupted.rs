@@ -1,5 +1,6 @@
-//! `install.sh` broken off: half of it downloaded, killed at each of its steps, ended by a signal. What is
-//! there is the old program or the new one, and `--uninstall` leaves nothing.
+//! `install.sh` interrupted: half downloaded, killed at each of its steps, ended by a signal.
+//!
+//! The old program or the new one remains, and `--uninstall` leaves nothing.
 
 use crate::clean_root::succeeds;
 

@@ -1,6 +1,7 @@
-//! What a release publishes, installed, attacked and taken away in a clean root without a network: a minimal
-//! Debian made of this machine's packages. The stage `packages` makes the artefacts and starts these
-//! tests, which are ignored elsewhere.
+//! A release's artefacts, installed, attacked and removed in a clean root without a network.
+//!
+//! The root is a minimal Debian made of this machine's packages. The stage `packages` makes the
+//! artefacts and starts these tests, which are ignored elsewhere.
 
 mod arm;
 mod clean_root;

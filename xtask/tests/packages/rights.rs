@@ -1,5 +1,5 @@
-//! `wakepath-rights`: nothing by default, one group where it is asked for, never everybody, and all of it
-//! taken back.
+//! `wakepath-rights`: nothing by default, one group on request, never everybody, and fully
+//! revocable.
 
 use crate::clean_root::{need, succeeds};
 
@@ -10,7 +10,7 @@ wakepath_test_program::tests![;
     a_program_that_others_could_exchange_gets_nothing,
 ];
 
-/// What the scripts here ask after.
+/// Shell functions of the scripts here.
 const WORDS: &str = r#"
     rights=/usr/local/bin/wakepath-rights
     program=/usr/local/bin/wakepath

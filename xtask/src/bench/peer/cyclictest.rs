@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 
 /// Runs it to its end.
 ///
-/// `-v -N` prints each latency in nanoseconds: its thread only stores the value, the main thread
-/// prints, and is kept off the measured CPU where there is another. wakepath's recorder does the
-/// same for its loop.
+/// `-v -N` prints each latency in nanoseconds. The measuring thread only stores the value; the main
+/// thread prints, and is kept off the measured CPU if there is another. wakepath's recorder does
+/// the same for its loop.
 pub fn run(terms: Terms) -> Result<Figures, String> {
     let Terms {
         policy,

@@ -1,4 +1,4 @@
-//! The load that runs beside both programs: stress-ng, started once for both and proven to run.
+//! The load during both programs' runs: stress-ng, started once for both and checked to run.
 
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -39,11 +39,11 @@ impl Load {
         }
     }
 
-    /// Ends it. One that had ended before was no load for the runs beside it.
+    /// Ends it. Fails if it ended earlier, because the runs then had no load.
     pub fn stop(mut self) -> Result<(), String> {
         if let Ok(Some(status)) = self.0.try_wait() {
             return Err(format!(
-                "stress-ng ended before the runs beside it: {status}"
+                "stress-ng ended before the measured runs: {status}"
             ));
         }
         self.end();

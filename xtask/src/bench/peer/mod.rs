@@ -1,9 +1,9 @@
-//! wakepath beside cyclictest on the same terms, turn by turn, so that what changes on the machine
-//! meanwhile changes for both.
+//! Compares wakepath with cyclictest on equal terms.
 //!
-//! The same for both: CPU, policy, period, number of cycles, locked memory, `/dev/cpu_dma_latency`
-//! held at 0, timer slack as inherited (50 µs for OTHER), `clock_nanosleep` to an absolute time,
-//! the same warm-up left out, every latency kept, and the same load started once for both.
+//! They take turns, so that changes of the machine affect both. Equal for both: CPU, policy,
+//! period, number of cycles, locked memory, `/dev/cpu_dma_latency` held at 0, timer slack as
+//! inherited (50 µs for OTHER), `clock_nanosleep` to an absolute time, the same warm-up left out,
+//! every latency kept, and the same load started once for both.
 
 mod cyclictest;
 mod load;
@@ -56,7 +56,7 @@ pub struct Terms {
 /// Period of both loops.
 pub const PERIOD_US: usize = 1000;
 
-/// What one program measured in one run.
+/// Figures of one program's run.
 #[derive(Debug, Clone)]
 pub struct Figures {
     /// Wake-up latencies in nanoseconds.
@@ -196,7 +196,7 @@ fn one_round(
     })
 }
 
-/// The tables: ratios, and the figures behind them.
+/// The tables: ratios, and the figures they come from.
 pub fn report(conditions: &[Condition], extent: Extent) -> String {
     let head = |cells: &[&str]| {
         cells

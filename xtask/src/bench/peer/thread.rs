@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// What was seen of the thread.
+/// Observed properties of the thread.
 #[derive(Debug, Clone, Copy)]
 pub struct Watched {
     /// CPU time between two readings over its voluntary switches between them (one for each

@@ -8,7 +8,7 @@ use crate::table::aligned;
 use std::fmt::Write;
 use std::time::Duration;
 
-/// What was measured in one round with one tracer.
+/// Figures of one round with one tracer.
 #[derive(Debug, Clone, Copy)]
 pub struct Round {
     pub median_ns: f64,
@@ -16,7 +16,7 @@ pub struct Round {
     pub traced: Traced,
     /// How long it recorded.
     pub seconds: f64,
-    /// What the load did, where there was one.
+    /// The load's figures, if it ran.
     pub passed: Option<Passed>,
 }
 
@@ -76,7 +76,7 @@ fn events_each(loaded: &Rounds) -> Option<f64> {
     median(each)
 }
 
-/// Cost of an event in nanoseconds: what a passage takes more, over its events.
+/// Cost of an event in nanoseconds: the extra time of a passage divided by its events.
 fn event_ns(loaded: &Rounds, place: usize) -> Option<f64> {
     let more = passage_ns(loaded, place)? - passage_ns(loaded, 0)?;
     Some(more / events_each(loaded)?)
@@ -253,7 +253,7 @@ mod tests {
         let rounds = [vec![round(5_000.0, 250, 0), round(5_100.0, 300, 6_000)]];
         assert_eq!(event_ns(&rounds, 1).map(f64::round), Some(167.0));
         let (text, missed) = targets(&rounds, &rounds);
-        // p99.9 is 10.2 µs beside 10.0 untraced.
+        // p99.9 is 10.2 µs, and 10.0 µs untraced.
         assert!(missed, "{text}");
         assert!(text.contains("met: median shift, idle: 2.0 %"), "{text}");
         assert!(text.contains("MISSED: p99.9, idle: 10 µs"), "{text}");

@@ -1,6 +1,7 @@
-//! What recording kernel events costs a 1 kHz FIFO loop: wakepath's probe, a plain instance of
-//! tracefs and perf, with the same events, turn by turn with the untraced loop, so that what changes on the
-//! machine meanwhile changes for all.
+//! Cost of recording kernel events to a 1 kHz FIFO loop.
+//!
+//! wakepath's probe, a plain instance of tracefs and perf record the same events. They take turns
+//! with the untraced loop, so that changes of the machine affect all.
 
 mod figures;
 mod instance;
@@ -81,7 +82,7 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     })
 }
 
-/// One tracer beside the loop.
+/// Runs the loop under one tracer.
 fn one(
     tracer: Tracer,
     program: &Path,
@@ -91,7 +92,7 @@ fn one(
 ) -> Result<Round, String> {
     let running = tracer.start(program, extent.cpu, &directory.join("trace"))?;
     let since = std::time::Instant::now();
-    // Within the recording from its beginning to its end: what a passage takes at least is traced.
+    // Runs entirely within the recording, so that the shortest passage is a traced one.
     let load = loaded.then(|| Passages::start(extent.cpu)).transpose()?;
     let measured = measured::start(program, &scenario(extent), &directory.join("loop"))
         .and_then(measured::finish);

@@ -1,6 +1,7 @@
-//! The load: two ordinary threads on the measured CPU that pass a byte to and fro as fast as they
-//! can, as hackbench's do. Each passage sleeps, wakes and switches; the least time of some passages
-//! is what they take where nothing disturbs.
+//! The load: two ordinary threads on the measured CPU that pass a byte back and forth.
+//!
+//! They do it as fast as they can, as hackbench's do. Each passage sleeps, wakes and switches; the
+//! shortest of several passages is the undisturbed time.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -21,7 +22,7 @@ pub struct Passages {
     other: JoinHandle<std::io::Result<()>>,
 }
 
-/// What they did.
+/// Figures of the load.
 #[derive(Debug, Clone, Copy)]
 pub struct Passed {
     /// Passages to and fro.

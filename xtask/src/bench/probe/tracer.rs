@@ -1,6 +1,7 @@
-//! What records the events: nothing, wakepath's probe, a plain instance of tracefs, perf. Each is
-//! started, left to record while a loop runs beside it, and stopped; what it says it recorded and lost
-//! is read.
+//! The tracers to compare: none, wakepath's probe, a plain instance of tracefs, perf.
+//!
+//! Each is started, records while a loop runs, and is stopped; its own counts of recorded and lost
+//! events are read.
 
 use super::instance::Instance;
 use crate::descendants::with_descendants;
@@ -114,10 +115,10 @@ enum Recording {
     Perf(Child),
 }
 
-/// What a tracer did.
+/// Result of a tracer.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Traced {
-    /// Events recorded; `None` where it does not say.
+    /// Events recorded; `None` if it doesn't report them.
     pub events: Option<u64>,
     /// Events lost.
     pub lost: Option<u64>,
@@ -206,7 +207,7 @@ fn finish_own(
     child.wait().map_err(|error| error.to_string())?;
     let trace = &ended["ended"]["trace"];
     let count = |key: &str| trace[key].as_u64();
-    // What a full flight recorder overwrote is not there to be explained either.
+    // Events overwritten in a full flight recorder are lost too.
     let lost = count("lost").zip(count("overwritten"));
     match count("taken") {
         Some(taken) => Ok((
@@ -246,7 +247,7 @@ fn perf(cpu: usize, directory: &Path) -> Result<Recording, String> {
     recording(command.arg("-o").arg(directory.join("perf.data")))
 }
 
-/// What it says in the end: `… (1234 samples) …`, and `… lost 5 …` where some were.
+/// Parses perf's summary: `… (1234 samples) …`, and `… lost 5 …` if it lost any.
 fn perf_counts(said: &str) -> (Option<u64>, Option<u64>) {
     let samples = said.split_once(" samples)").and_then(|(before, _)| {
         let (_, number) = before.rsplit_once('(')?;

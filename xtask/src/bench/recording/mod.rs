@@ -1,6 +1,7 @@
-//! A loop that logs in each cycle, recorded by wakepath, through spdlog's asynchronous logger, through quill and not at all, while its
-//! disk is well, full or stands still for two seconds, and its recorder is stopped or killed: what the call costs, and
-//! how late the loop wakes.
+//! Cost of logging in each cycle, and its effect on wake-ups.
+//!
+//! The loop logs through wakepath, spdlog's asynchronous logger, quill or not at all, while its
+//! disk works, is full or hangs for two seconds, and its recorder is stopped or killed.
 
 mod disk;
 
@@ -19,7 +20,7 @@ const QUILL: &str = "QUILL_INCLUDE";
 /// How long the disk stands still, and a recorder is stopped.
 const STALL: Duration = Duration::from_secs(2);
 
-/// What happens meanwhile.
+/// The disturbance during a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum What {
     Nothing,
@@ -122,7 +123,7 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The loop's program, with spdlog where that is there, and with quill where it is named.
+/// The loop's program, with spdlog if installed, and with quill if its path is given.
 fn built(scratch: &Path, quill: Option<&OsStr>) -> Result<(PathBuf, bool), String> {
     let carried_out = |command: &mut Command| match tools::succeeds(command) {
         true => Ok(()),
