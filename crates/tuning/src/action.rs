@@ -66,7 +66,7 @@ fn chosen(text: &str) -> &str {
         .unwrap_or(text)
 }
 
-/// What the names of interrupts' threads begin with (`kernel/irq/manage.c`, `setup_irq_thread`).
+/// Prefix of the names of interrupt threads (`kernel/irq/manage.c`, `setup_irq_thread`).
 pub(crate) const INTERRUPT_THREAD: &str = "irq/";
 
 /// One change.
@@ -118,7 +118,7 @@ pub enum Action {
         /// The directory.
         path: String,
     },
-    /// A program paused: stopped by a signal, to go on by another.
+    /// A program stopped by a signal, to be resumed by another.
     Pause {
         /// Its number.
         pid: u32,
@@ -164,8 +164,8 @@ impl Action {
         }
     }
 
-    /// Whether the kernel may refuse this one without the rest being in vain: an interrupt that
-    /// its driver manages, a thread that has gone, a program that can't be moved.
+    /// Whether the kernel can refuse this one while the others still make sense: an interrupt that
+    /// its driver manages, a thread that has ended, a program that can't be moved.
     pub fn may_be_refused(&self) -> bool {
         matches!(
             self,
@@ -177,8 +177,8 @@ impl Action {
         )
     }
 
-    /// Whether the kernel may change it after us, because of another change of ours: then it is
-    /// taken back whatever it is.
+    /// Whether the kernel might change it later as a result of another of our changes: then it is
+    /// reverted whatever its value.
     pub fn follows_another(&self) -> bool {
         match self {
             Self::Remember { .. } => true,
@@ -264,9 +264,9 @@ pub struct Step {
     pub checks: Vec<String>,
     /// Why, on this machine.
     pub reason: String,
-    /// What it should bring.
+    /// Expected effect.
     pub effect: String,
-    /// What it costs.
+    /// Cost.
     pub cost: String,
     /// How it is taken back.
     pub undo: String,

@@ -10,14 +10,14 @@ pub enum TuningError {
     /// The journal can't be used; nothing was changed without it.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// A change failed; what had been done was taken back.
+    /// A change failed; the earlier ones were reverted.
     #[error("{}: {why}; {}", action.command(), after(.reverted))]
     Change {
         /// The change.
         action: Box<Action>,
         /// What went wrong.
         why: SettingError,
-        /// What became of those before it.
+        /// Result of reverting the earlier changes.
         reverted: Box<Reverted>,
     },
     /// The machine was booted since.
@@ -41,7 +41,7 @@ fn after(reverted: &Reverted) -> String {
     }
 }
 
-/// What happens, for whoever watches.
+/// Progress, for the caller to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// The journal holds the change, which is not made yet.
@@ -57,11 +57,11 @@ pub enum Event {
 pub struct Refusal {
     /// The change.
     pub action: Action,
-    /// What the kernel said.
+    /// The kernel's error.
     pub why: String,
 }
 
-/// What was done.
+/// Result of an application.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Applied {
     /// Changes made and read back.
@@ -79,7 +79,7 @@ pub struct Applied {
 pub struct Skipped {
     /// The step.
     pub step: String,
-    /// What can't be written, and why.
+    /// A path that can't be written, and the reason.
     pub why: String,
 }
 
@@ -94,7 +94,7 @@ pub struct Left {
     pub why: String,
 }
 
-/// What was taken back.
+/// Result of a reversal.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Reverted {
     /// Settings that are as they were before.
@@ -247,7 +247,7 @@ fn take_back(mut journal: Journal, system: &System) -> Result<Reverted, TuningEr
             }),
         }
     }
-    // What could not be restored is reported once; another try would find the same.
+    // A value that could not be restored is reported once; another attempt would fail again.
     journal.remove()?;
     Ok(reverted)
 }
@@ -263,7 +263,7 @@ fn restore(record: &Record, system: &System) -> Result<(), SettingError> {
         Err(why) => return Err(why),
     };
     let (written, before) = match action {
-        // What was switched on by `+word` is switched off by `-word`.
+        // A controller switched on by `+word` is switched off by `-word`.
         Action::Write { value, .. }
             if value.starts_with('+') && compare == crate::Compare::Word =>
         {

@@ -1,4 +1,6 @@
-//! What a step did, from pairs of measurements without and with it. Pure.
+//! Effect of a step, from pairs of measurements without and with it.
+//!
+//! Pure.
 
 use serde::Serialize;
 use wakepath_statistics::student_t_quantile;
@@ -36,10 +38,10 @@ impl Finding {
 }
 
 impl Effect {
-    /// From pairs (without, with) that were measured next to each other; none without pairs. Each
-    /// pair is one observation: what drifts slowly is in both halves. `figures` is how many such
-    /// intervals stand beside each other: each is wider, so that all of them hold together with
-    /// 95 % (Bonferroni).
+    /// The effect from (without, with) pairs, each measured in succession; none without pairs. Each
+    /// pair is one observation, so slow drift affects both halves alike. `figures` is the number of
+    /// intervals reported together: each is widened so that all of them hold with 95 %
+    /// (Bonferroni).
     pub fn of(pairs: &[(f64, f64)], figures: usize) -> Option<Self> {
         if pairs.is_empty() {
             return None;

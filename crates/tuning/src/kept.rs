@@ -1,5 +1,6 @@
-//! What must survive a reboot: which boot entry was prepared. It lies in `/var/lib/wakepath`, which
-//! is ours alone; what is in it is not looked at here.
+//! State that survives a reboot: the prepared boot entry.
+//!
+//! It is in `/var/lib/wakepath`, which belongs to wakepath. This module doesn't parse the content.
 
 use crate::journal::JournalError;
 use std::io::{Error, ErrorKind, Read, Write};
@@ -11,7 +12,7 @@ const NAME: &str = "boot.json";
 /// Copies of some boot files; a file much longer is something else.
 const LARGEST: u64 = 4 << 20;
 
-/// Where it lies, below a root directory.
+/// Its path below a root directory.
 pub const KEPT_PATH: &str = "/var/lib/wakepath/boot.json";
 
 /// Keeps a text, on the disk before this returns.
@@ -47,10 +48,10 @@ fn too_long(path: &Path) -> JournalError {
     JournalError::io(path, Error::other(format!("longer than {mebibytes} MiB")))
 }
 
-/// What is kept; none if nothing is. It makes no directory.
+/// The stored state; none if there is none. Creates no directory.
 ///
 /// # Errors
-/// When the directory can't be trusted, or the file can't be read.
+/// If the directory can't be trusted, or the file can't be read.
 pub fn kept(top: &Path) -> Result<Option<String>, JournalError> {
     if !top.join(KEPT_PATH.trim_start_matches('/')).exists() {
         return Ok(None);

@@ -1,7 +1,9 @@
-//! What to change on a machine for the loop at hand. The plan is pure: it is made from an
-//! inspection. Applying keeps a journal that is on the disk before each write, reads each write
-//! back, and takes everything back in reverse, only where it is still as it was written. It starts
-//! no program: what a service manager or a boot loader must be told is printed, never run.
+//! Plans and applies changes of a machine for a loop.
+//!
+//! The plan is pure: it is made from an inspection. Applying keeps a journal that is on disk before
+//! each write, reads each write back, and reverts in reverse order, but only values that are still
+//! as written. It starts no program: commands for a service manager or a boot loader are printed,
+//! never run.
 
 mod action;
 mod apply;

@@ -37,10 +37,10 @@ impl LoopGroup {
         })
     }
 
-    /// The directory of the group that this process is in, in the same hierarchy.
+    /// Directory of this process's group in the same hierarchy.
     ///
     /// # Errors
-    /// Why it can't be told.
+    /// If it is unknown, the reason.
     pub fn home(&self) -> Result<String, SettingError> {
         let top = match self.path.starts_with(V1_TOP) {
             true => V1_TOP,
@@ -50,10 +50,10 @@ impl LoopGroup {
         Ok(format!("{top}{group}"))
     }
 
-    /// Puts a process in, all its threads.
+    /// Moves a process with all its threads into the group.
     ///
     /// # Errors
-    /// What the kernel said.
+    /// The kernel's error.
     pub fn take_in(&self, pid: u32) -> Result<(), SettingError> {
         System::host().write(&format!("{}/cgroup.procs", self.path), &pid.to_string())
     }

@@ -24,7 +24,7 @@ pub(crate) fn the_one(
         .ok_or_else(|| SettingError::gone("program", name, pid))
 }
 
-/// Pauses a program, or lets it go on, and waits until it does.
+/// Pauses or resumes a program, and waits until it has stopped or continued.
 pub(crate) fn pause(
     system: &System,
     pid: u32,
@@ -38,7 +38,7 @@ pub(crate) fn pause(
     let told = |error| SettingError::io(format!("{name} ({pid})"), error);
     let raw = i32::try_from(pid).ok().and_then(Pid::from_raw);
     let raw = raw.ok_or(SettingError::NoProcess(pid))?;
-    // Opened before it is looked at: what is looked at is then what is signalled.
+    // Opened before it is inspected, so that the signal goes to the inspected process.
     let descriptor = pidfd_open(raw, PidfdFlags::empty()).map_err(told)?;
     the_one(system, pid, name, started)?;
     let signal = match paused {
@@ -88,7 +88,7 @@ pub(crate) fn move_all(system: &System, from: &str, to: &str) -> Result<(), Sett
         }
         for pid in here {
             if let Err(why) = system.write(&file, &pid.to_string())
-                // One that has ended meanwhile needs no moving.
+                // A process that has ended by now needs no moving.
                 && Process::read(&system.root(), pid).is_some_and(|process| !process.ended)
             {
                 refused.push((pid, why));

@@ -14,7 +14,7 @@ pub enum SettingError {
     Io {
         /// The file, program or thread.
         what: String,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// A recorded tree has neither threads nor programs.
@@ -33,7 +33,7 @@ pub enum SettingError {
     /// A number that no process or thread can have.
     #[error("{0} is no number of a process")]
     NoProcess(u32),
-    /// The program runs on, or stays paused, after it was told otherwise.
+    /// The program still runs, or stays paused, after the signal.
     #[error("{name} ({pid}) does not take the signal")]
     SignalNotTaken {
         /// Its name.
@@ -90,16 +90,16 @@ pub enum SettingError {
     /// One call can't name this CPU.
     #[error("CPU {0} is beyond what one call can name")]
     BeyondCall(u16),
-    /// What is in effect is not what was written.
+    /// The value read back differs from the one written.
     #[error("wrote {wrote}, read back {read}")]
     NotInEffect {
-        /// What was written.
+        /// The value written.
         wrote: String,
-        /// What was read.
+        /// The value read back.
         read: String,
     },
     /// Somebody else has changed it since.
-    #[error("somebody else has set it to {0}; left as it is")]
+    #[error("set to {0} by another program since; left unchanged")]
     SetByOthers(String),
 }
 

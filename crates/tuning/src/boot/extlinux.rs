@@ -16,7 +16,7 @@ pub(super) fn prepare(file: &str, parameters: &str) -> Result<BootChange, BootEr
         .filter_map(|line| word(line, "LABEL"))
         .collect();
     if labels.iter().any(|label| label == TITLE) {
-        return Err(unfit(path, "has an entry of ours already"));
+        return Err(unfit(path, "already has an entry made by wakepath"));
     }
     if labels.len() >= 10 {
         return Err(unfit(path, "has ten entries; the loader reads no more"));

@@ -37,7 +37,7 @@ impl BootFile {
         }
     }
 
-    /// What is in it; `None` where it is not there.
+    /// Its content; `None` if it doesn't exist.
     fn text(&self) -> std::io::Result<Option<String>> {
         match self.directory.read(&self.name) {
             Ok(bytes) => bytes
@@ -78,10 +78,10 @@ pub fn write(change: &BootChange, top: &Path) -> Result<Vec<PathBuf>, BootError>
     Ok(written)
 }
 
-/// Takes the files back where they are still as they were written.
+/// Removes or restores the files if they are still as written.
 ///
 /// # Errors
-/// The first that is not, or can't be restored.
+/// The first file that was changed or can't be restored.
 pub fn remove(change: &BootChange, top: &Path) -> Result<(), BootError> {
     for file in change.files.iter().rev() {
         let told = |error: std::io::Error| unfit(&file.path, error.to_string());
@@ -93,7 +93,7 @@ pub fn remove(change: &BootChange, top: &Path) -> Result<(), BootError> {
         };
         match &file.before {
             _ if now != file.content => {
-                return Err(unfit(&file.path, "somebody has changed it; left as it is"));
+                return Err(unfit(&file.path, "changed since; left unchanged"));
             }
             None => found
                 .directory

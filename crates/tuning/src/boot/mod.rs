@@ -1,6 +1,7 @@
-//! Boot parameters as a second entry, beside the one that works, for trying once. Which files are
-//! written is told beforehand; the working entry is never touched, and no boot loader's program is
-//! run: its commands are printed.
+//! Boot parameters as a second boot entry to try once.
+//!
+//! The plan lists the files to write. The working entry is never touched, and no boot loader's
+//! program is run: its commands are printed.
 
 mod entries;
 mod extlinux;
@@ -39,7 +40,7 @@ pub struct NewFile {
     pub path: String,
     /// What.
     pub content: String,
-    /// What is there now; none for a file of our own.
+    /// Its current content; none for a file that we create.
     pub before: Option<String>,
 }
 
@@ -54,7 +55,7 @@ pub struct BootChange {
     pub try_once: Vec<String>,
     /// What happens if it doesn't come up, and how to take it back.
     pub undo: String,
-    /// What could go wrong with this loader here.
+    /// Known risks with this boot loader on this machine.
     pub cautions: Vec<String>,
 }
 
@@ -71,7 +72,7 @@ pub enum BootError {
     Unfit {
         /// The file.
         path: String,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
     /// A parameter could break out of its line.

@@ -18,7 +18,7 @@ pub(super) fn prepare(
         let path = format!("{folder}/tryboot.txt");
         return Err(unfit(
             &path,
-            "is there already: somebody else's trial, or an A/B system",
+            "exists already: another program's trial, or an A/B system",
         ));
     }
     let kept: Vec<&str> = config

@@ -22,7 +22,7 @@ pub enum JournalError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error.
         source: Error,
     },
     /// There is one already.
@@ -44,12 +44,12 @@ pub enum JournalError {
         path: PathBuf,
         /// Counted from 1.
         line: usize,
-        /// What is wrong.
+        /// The damage.
         why: Damage,
     },
 }
 
-/// What is wrong with a journal, or with a line of it.
+/// Damage to a journal or one of its lines.
 #[derive(Debug, thiserror::Error)]
 pub enum Damage {
     /// It has a second name elsewhere.

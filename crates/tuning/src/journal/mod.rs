@@ -1,5 +1,6 @@
-//! The journal: what is about to be written, with the value before, on the disk before it is
-//! written. It lies in `/run/wakepath`, which a reboot clears together with what it could restore.
+//! The journal: each change with the earlier value, on disk before the change is made.
+//!
+//! It is in `/run/wakepath`, which a reboot clears together with the settings it could restore.
 
 mod error;
 
@@ -50,7 +51,7 @@ pub enum Entry {
     Refused {
         /// Number of the change.
         number: usize,
-        /// What the kernel said.
+        /// The kernel's error.
         why: String,
     },
     /// Taken back.
@@ -79,7 +80,7 @@ pub struct Record {
     pub reverted: bool,
 }
 
-/// What a journal's lines say. Pure.
+/// The parsed lines of a journal. Pure.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct History {
     /// The boot that the journal was begun in.
@@ -95,16 +96,16 @@ pub struct History {
 pub struct Journal {
     directory: Private,
     path: PathBuf,
-    /// What it says.
+    /// Its parsed lines.
     pub history: History,
     file: File,
 }
 
 impl Journal {
-    /// Begins one; refuses where there is one.
+    /// Creates a journal; fails if one exists.
     ///
     /// # Errors
-    /// When its directory can't be trusted, or there is a journal.
+    /// If its directory can't be trusted, or a journal exists.
     pub fn begin(top: &Path, boot_id: &str) -> Result<Self, JournalError> {
         let directory = Private::make(top, PLACE)?;
         let path = directory.path_of(NAME);
@@ -131,11 +132,11 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Opens the one that is there; none if there is none. A last line that was cut off by the end
-    /// of its writer counts as not written: the change behind it was not made either.
+    /// Opens the existing journal; none if there is none. An incomplete last line is ignored: its
+    /// writer was killed before it made the change.
     ///
     /// # Errors
-    /// When its directory can't be trusted or another line is damaged.
+    /// If its directory can't be trusted or another line is damaged.
     pub fn open(top: &Path) -> Result<Option<Self>, JournalError> {
         let directory = Private::make(top, PLACE)?;
         let path = directory.path_of(NAME);
@@ -166,7 +167,7 @@ impl Journal {
             .take(LARGEST)
             .read_to_string(&mut text)
             .map_err(failed)?;
-        // What was cut off must not run into the next line.
+        // The incomplete line must not run into the next one.
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
         file.set_len(whole as u64).map_err(failed)?;
         match History::parse(&text[..whole]) {
@@ -192,7 +193,7 @@ impl Journal {
             .write_all(line.as_bytes())
             .and_then(|()| self.file.sync_data())
             .map_err(|error| JournalError::io(&self.path, error))?;
-        // What this program wrote follows its own rules.
+        // Our own entries are valid.
         let _ = self.history.take(entry.clone());
         Ok(())
     }
@@ -208,7 +209,7 @@ impl Journal {
             .map_err(|error| JournalError::io(&self.path, error))
     }
 
-    /// Where it lies.
+    /// The journal's path.
     pub fn path(&self) -> &Path {
         &self.path
     }

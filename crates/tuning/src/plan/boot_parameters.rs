@@ -12,7 +12,7 @@ pub struct BootStep {
     pub check: String,
     /// Why it can't be done while the machine runs.
     pub reason: String,
-    /// What it costs.
+    /// Cost.
     pub cost: String,
 }
 

@@ -1,4 +1,4 @@
-//! What is bad and no step answers: nothing that doctor found is dropped without a word.
+//! Problems that no step fixes, so that every finding of doctor appears in the plan.
 
 use super::{BootStep, Planner};
 use wakepath_readiness::Judged;

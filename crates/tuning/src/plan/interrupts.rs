@@ -19,7 +19,7 @@ impl Planner<'_> {
         for line in &self.seen.interrupts.lines {
             let here = |list: Option<&CpuSet>| list.is_some_and(|cpus| self.concerns(cpus));
             let cpus = match own.contains(&line.number) {
-                // What the loop waits for wakes it best where it runs.
+                // An interrupt that the loop waits for is best handled on the loop's CPU.
                 true => &self.seen.subject.cpus,
                 false if here(line.requested.known()) || here(line.effective.known()) => {
                     &self.others

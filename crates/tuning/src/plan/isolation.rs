@@ -9,8 +9,8 @@ use wakepath_machine::CgroupLayout;
 use wakepath_readiness::Inspection;
 use wakepath_timeline::CpuSet;
 
-/// The CPUs that share a core with the loop, where there are others left beside them. Taking them
-/// off-line would break affinities and partitions; empty, they leave the core to the loop as well.
+/// The CPUs that share a core with the loop, if others remain. Taking them offline would break
+/// affinities and partitions; keeping them idle gives the core to the loop just as well.
 pub(super) fn siblings(seen: &Inspection) -> CpuSet {
     let own = &seen.subject.cpus;
     let siblings: CpuSet = seen

@@ -75,7 +75,7 @@ impl Planner<'_> {
                     || thread.name.starts_with("rcuo")
             })
             .collect();
-        // kthreadd first: what it starts meanwhile inherits where it may run.
+        // kthreadd first: threads that it starts later inherit its affinity.
         threads.sort_by_key(|thread| (thread.name != "kthreadd", thread.pid));
         let actions = threads
             .iter()

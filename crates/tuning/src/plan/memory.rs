@@ -28,7 +28,7 @@ impl Planner<'_> {
             Words {
                 reason: "the kernel moves pages under the loop, which then waits in a fault; \
                          khugepaged compacts memory for every program",
-                effect: "locked pages stay where they are; huge pages only for who asks",
+                effect: "locked pages are not moved; huge pages only for programs that request them",
                 cost: "large allocations may find less contiguous memory; programs that lived on \
                        huge pages without asking run slower",
                 undo: "the old values",
@@ -49,7 +49,7 @@ impl Planner<'_> {
                          copies it",
                 effect: "pages are their owners' own again, and ksmd rests",
                 cost: "the memory that merging saved; unmerging takes its time once",
-                undo: "merging goes on; the same pages are merged again in the course of time",
+                undo: "merging resumes; the same pages are merged again over time",
             },
             vec![Action::write("/sys/kernel/mm/ksm/run", "2")],
         );

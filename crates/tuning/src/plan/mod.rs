@@ -1,10 +1,11 @@
-//! The plan: from what was inspected, which settings to change in which order, and why. Pure: it
-//! reads nothing that the inspection has not read, but for whether a file is there and what it
-//! holds.
+//! The plan: settings to change, in order, with reasons.
 //!
-//! The order is that in which isolation takes hold: programs that would undo it first, control
-//! groups before what they carry with them, kernel threads and interrupts next, clocks and idle
-//! states after, throttling last, so that a loop which misbehaves meanwhile is still stopped.
+//! Pure: it is made from an inspection and reads only files that the inspection names.
+//!
+//! The order is that in which isolation takes effect: programs that would undo it first, control
+//! groups before the threads they move, kernel threads and interrupts next, clocks and idle states
+//! after, throttling last, so that throttling still stops a loop that misbehaves during the
+//! changes.
 
 mod boot_parameters;
 mod by_hand;
@@ -24,7 +25,7 @@ use wakepath_timeline::CpuSet;
 
 pub use boot_parameters::BootStep;
 
-/// What the user wants beyond the usual.
+/// Options of a plan.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
     /// Switch real-time throttling and the fair server off: a loop that spins then locks up its
@@ -37,21 +38,21 @@ pub struct Options {
 pub struct Plan {
     /// The loop.
     pub subject: LoopAtHand,
-    /// The CPUs that are emptied beside the loop's: they share its core, and stay idle.
+    /// CPUs that share the loop's core: they are emptied too and stay idle.
     #[serde(default)]
     pub idle: CpuSet,
     /// The CPUs for everything else; empty on a machine with one.
     pub others: CpuSet,
-    /// What can be changed while the machine runs, in order.
+    /// Changes that take effect while the machine runs, in order.
     pub now: Vec<Step>,
     /// What needs a reboot.
     pub boot: Vec<BootStep>,
     /// Programs that would undo it, and that no step stops.
     pub rivals: Vec<String>,
-    /// What is bad, and no step answers.
+    /// Problems that no step fixes.
     #[serde(default)]
     pub by_hand: Vec<String>,
-    /// What a reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
@@ -120,7 +121,7 @@ struct Planner<'a> {
     notes: Vec<String>,
 }
 
-/// What a step says about itself.
+/// Texts of a step.
 struct Words<'a> {
     reason: &'a str,
     effect: &'a str,

@@ -33,10 +33,10 @@ impl Planner<'_> {
             &["Q9", "V1"],
             Words {
                 reason: "these write the same settings at a time of their own",
-                effect: "they are paused; nothing is put back behind the loop",
+                effect: "they are paused and can't revert the settings",
                 cost: "their work rests: interrupts are not spread anew, profiles not switched; \
                        who asks them by D-Bus waits in vain",
-                undo: "they go on",
+                undo: "they resume",
             },
             actions,
         );

@@ -98,7 +98,7 @@ fn somebody_else_s_trial_on_a_raspberry_pi_is_left_alone() {
         ("boot/cmdline.txt", "root=1\n"),
         ("boot/tryboot.txt", "a=2\n"),
     ]);
-    assert!(error.unwrap_err().to_string().contains("is there already"));
+    assert!(error.unwrap_err().to_string().contains("exists already"));
     let error = prepared(&[
         ("boot/config.txt", "a=1\n"),
         ("boot/cmdline.txt", "root=1\nquiet\n"),
@@ -232,7 +232,7 @@ fn files_that_are_not_as_expected_are_refused() {
             "{hostile}"
         );
     }
-    // A copy that somebody changed names no other files.
+    // A copy that was edited can't name other files.
     let change = prepare(&root, PARAMETERS).unwrap();
     for elsewhere in ["/etc/passwd", "/boot/../etc/passwd", "/etc/boot/x"] {
         let mut tampered = change.clone();

@@ -1,5 +1,6 @@
-//! `kill -9` after every step of an application, then `revert`: the settings must be as before. On
-//! a tree always; on this machine, with its real settings, where that is asked for.
+//! `kill -9` after every step of an application, then `revert`: the settings must be as before.
+//!
+//! Always on a tree of files; on this machine, with its real settings, only on request.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -182,7 +183,7 @@ fn what_somebody_else_changed_meanwhile_is_left_and_told() {
     assert!(
         reverted.left[0]
             .why
-            .contains("somebody else has set it to 5")
+            .contains("set to 5 by another program since")
     );
     assert_eq!(std::fs::read_to_string(file).unwrap(), "5");
     assert!(revert(&system).unwrap().is_none());
@@ -266,7 +267,7 @@ fn a_last_line_that_was_cut_off_counts_as_not_written() {
     std::fs::write(&path, format!("{text}{{\"entry\":\"intended\",\"numb")).unwrap();
     assert!(revert(&system).unwrap().unwrap().left.is_empty());
     assert_eq!(files(directory.path()), before);
-    // Damage before the end is told, not skipped over.
+    // Damage before the last line is an error, not skipped.
     apply(&steps, &system, &mut |_| {}).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, text.replacen("intended", "intendet", 1)).unwrap();
@@ -293,7 +294,7 @@ fn a_journal_of_another_boot_restores_nothing() {
     assert!(revert(&system).unwrap().unwrap().left.is_empty());
 }
 
-/// What somebody made of the journal's text is refused, or restores nothing that is not a setting.
+/// A forged journal is refused, or restores nothing that is not a setting.
 fn a_journal_that_somebody_wrote_in_reaches_no_other_file() {
     let directory = tree();
     let system = System::at(directory.path());
@@ -407,7 +408,7 @@ fn snapshot() -> BTreeMap<String, String> {
     found
 }
 
-/// What differs. Threads of the kernel come and go by themselves: those that are in both count.
+/// Settings that differ. Kernel threads come and go, so only those present in both count.
 fn differences(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Vec<String> {
     let keys = before.keys().chain(after.keys());
     let in_both = |key: &&String| before.contains_key(*key) && after.contains_key(*key);

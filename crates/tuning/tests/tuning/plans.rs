@@ -398,7 +398,7 @@ fn cpus_of_threads_that_the_kernel_changes_by_itself_are_noted_before_it_does() 
         );
         noted
     };
-    // A partition gives all CPUs to whoever had not all; an interrupt takes its thread along.
+    // A partition restores all CPUs to every thread that had fewer; an interrupt moves its thread.
     assert_eq!(noted("partition"), [21, 22, 23]);
     assert_eq!(noted("interrupts"), [21, 22]);
     assert_eq!(

@@ -166,7 +166,7 @@ fn programs_are_moved_apart_and_back_and_a_group_is_emptied_before_it_goes() {
     assert_eq!(system.read(&own).unwrap(), own.value());
     system.set(&own, &before).unwrap();
 
-    // What is in a group goes to its parent, then the group goes.
+    // A group's processes move to its parent, then the group is removed.
     let group = Action::Directory {
         path: groups.path("one"),
     };
