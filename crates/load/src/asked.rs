@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// What it said.
+/// Its answer.
 pub(crate) struct Said {
     pub(crate) status: ExitStatus,
     pub(crate) output: Capture,

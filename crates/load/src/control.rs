@@ -13,16 +13,16 @@ pub(crate) mod order {
     pub(crate) const STOP: &str = "stop";
 }
 
-/// What the supervisor says about one load.
+/// The supervisor's report about one load.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct LoadReport {
-    /// How it ended, when it ended by itself and should not have.
+    /// Reason why it ended, if it should not have ended.
     pub(crate) ending: Option<String>,
     /// The last exit status of one of its programs, such as "exit status 0".
     pub(crate) last_exit: Option<String>,
-    /// First line that the program printed when asked for its version.
+    /// First line that the program printed for its version.
     pub(crate) version: Option<String>,
-    /// What the program itself reported at its end.
+    /// Figures that the program itself reported at its end.
     pub(crate) reported: Vec<crate::Reported>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Answer {
     pub(crate) sequence: u64,
     /// One for each load, in the plan's order.
     pub(crate) loads: Vec<LoadReport>,
-    /// What could not be undone of the inherited settings.
+    /// Inherited settings that could not be reset.
     pub(crate) notes: Vec<String>,
     /// Why the loads could not be started.
     pub(crate) failure: Option<String>,

@@ -28,7 +28,7 @@ pub(crate) struct Slot {
     pub(crate) restarts: AtomicU64,
     /// How long a device was at work, in nanoseconds of its own clock. Written by the worker that has it.
     pub(crate) device_ns: AtomicU64,
-    /// 1 once the load has ended by itself in a way that it should not. Written by the supervisor.
+    /// 1 if the load ended although it should not have. Written by the supervisor.
     pub(crate) ended: AtomicU64,
 }
 

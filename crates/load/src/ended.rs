@@ -1,5 +1,6 @@
-//! Why a process of the loads ended, the supervisor or a worker: one line on its standard error. What the
-//! caller of this crate meets is `LoadError`.
+//! Reason why a supervisor or worker ended: one line on its standard error.
+//!
+//! Callers of this crate get a `LoadError`.
 
 use std::fmt::Display;
 use std::io::{self, Write};

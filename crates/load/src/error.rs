@@ -1,4 +1,4 @@
-//! What can go wrong with a load, each with the one line that the user needs.
+//! Errors of loads, each with the one line that the user needs.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ pub enum LoadError {
     MissingProgram {
         /// Name of the load.
         load: String,
-        /// What was looked for.
+        /// The program.
         program: String,
         /// What to do about it, such as "install the package fio".
         remedy: String,
@@ -66,15 +66,15 @@ pub enum LoadError {
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A system call failed.
     #[error("{action}: {source}")]
     System {
-        /// What was attempted, such as "start the load supervisor".
+        /// The action that failed, such as "start the load supervisor".
         action: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The supervisor ended or answered nonsense.

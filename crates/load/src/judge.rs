@@ -14,7 +14,7 @@ const LEAST_CPU_PER_MILLE: u64 = 20;
 const LEAST_CPU_US: u64 = 10_000;
 /// ... or when it read and wrote at least as many bytes per second ...
 const LEAST_BYTES_PER_SECOND: u64 = 64 * 1024;
-/// ... beside as many at each new start: loading itself and its libraries is no work.
+/// ... plus this many at each new start: loading itself and its libraries is no work.
 const START_BYTES: u64 = 64 * 1024;
 /// ... and as much CPU time, in microseconds: two ticks, because each process is rounded.
 const START_CPU_US: u64 = 20_000;

@@ -54,8 +54,8 @@ pub(crate) fn set_ordinary_policy() -> Result<(), Error> {
 pub(crate) fn reset_signals() {
     // The Rust runtime ignores SIGPIPE here and restores it in children by itself.
     for signal in (1..=libc::SIGRTMAX()).filter(|&signal| signal != libc::SIGPIPE) {
-        // SAFETY: SIG_DFL installs no code of ours. Signals that cannot be set (SIGKILL, those
-        // that the C library keeps) answer with an error, which is right to ignore.
+        // SAFETY: SIG_DFL installs no handler. Signals that cannot be set (SIGKILL, those that
+        // the C library keeps) return an error, which can be ignored.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
     // SAFETY: the set is initialised by sigemptyset before it is read.

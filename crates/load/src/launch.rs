@@ -1,5 +1,7 @@
-//! Starts this very program again as a worker. No fork of a process with threads, no code between
-//! fork and exec: what a child needs to set, it sets itself after exec.
+//! Starts this program again as a worker.
+//!
+//! A process with threads isn't forked, and no code runs between fork and exec: a child makes its
+//! own settings after exec.
 
 use crate::counters::Counters;
 use crate::plan::Assignment;
@@ -9,7 +11,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-/// The running program, even when its file was replaced or removed meanwhile.
+/// The running program, even if its file was replaced or removed since.
 pub(crate) const THIS_PROGRAM: &str = "/proc/self/exe";
 
 /// The hidden verb of workers.

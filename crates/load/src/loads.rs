@@ -291,7 +291,7 @@ impl Loads {
                 Ok(())
             }
             Err(error) => {
-                // Every proof from here on says so.
+                // Every later proof reports it.
                 running.failure = Some(error.to_string());
                 for report in &mut self.reports {
                     report.ending.get_or_insert_with(|| error.to_string());
@@ -301,7 +301,7 @@ impl Loads {
         }
     }
 
-    /// What each load did between two snapshots of these loads.
+    /// Work of each load between two snapshots of these loads.
     #[must_use]
     pub fn proof_between(&self, before: &Snapshot, after: &Snapshot) -> Vec<LoadProof> {
         let elapsed_ns = after.at_ns.saturating_sub(before.at_ns);

@@ -14,20 +14,20 @@ use wakepath_scenario::{LoadKind, LoadSpec};
 pub struct Offered {
     /// As scenario files call it.
     pub name: &'static str,
-    /// What it does, one sentence.
+    /// Description, one sentence.
     pub about: &'static str,
-    /// What it disturbs; empty where that depends on what is asked of it.
+    /// Disturbed parts of the machine; empty if they depend on the load's arguments.
     pub disturbs: Vec<Disturbance>,
     /// Whether it is built in; else it is a program's.
     pub is_built_in: bool,
-    /// Why it can't run here; `None` where nothing is known against it.
+    /// Reason why it can't run here; `None` if no reason is known.
     pub lacks: Option<String>,
 }
 
-/// All of them. `directory` is where their files would be.
+/// All loads. `directory` is where their files would be.
 ///
 /// # Errors
-/// When not even the CPUs and the room for them can be told.
+/// If the CPUs and the available memory and disk space are unknown.
 pub fn offered(directory: &Path) -> Result<Vec<Offered>, LoadError> {
     // Sizes of caches decide how large a load is and not whether there is one.
     let cache = Some(Cache {

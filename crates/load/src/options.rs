@@ -1,4 +1,6 @@
-//! What the caller tells the loads about the machine and the run. Nothing here is looked up.
+//! Facts about the machine and the run that the caller passes to the loads.
+//!
+//! Nothing here is looked up.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -30,7 +32,7 @@ impl Caches {
     }
 }
 
-/// What starting loads needs to know beside the loads themselves.
+/// Options for starting loads, apart from the loads themselves.
 #[derive(Debug, Clone)]
 pub struct StartOptions {
     /// The program that answers `internal load-supervisor` and `internal load-worker`, as a rule
@@ -45,8 +47,8 @@ pub struct StartOptions {
     /// Whether a PID namespace may be created where privileges allow. `true` unless the weaker
     /// way is wanted, for instance to test it.
     pub use_pid_namespace: bool,
-    /// Time before each worker's and program's start, one after the other and over again. None on a
-    /// machine, where no two starts are alike; in virtual time all starts would be.
+    /// Delays before the starts of workers and programs, used in turn. None on a real machine,
+    /// whose starts always differ; in virtual time all starts would be alike.
     pub delays: Vec<Duration>,
 }
 

@@ -100,7 +100,8 @@ pub fn reap_orphans(scratch_directory: &Path) -> usize {
         else {
             continue;
         };
-        // Neither file type nor name of something else: only a real directory of ours.
+        // The mark must be orphaned and the entry a real directory, so that nothing foreign is
+        // removed.
         if Mark(mark.to_owned()).is_orphaned() && entry.file_type().is_ok_and(|kind| kind.is_dir())
         {
             // What cannot be removed now is tried again by the next run.

@@ -55,7 +55,7 @@ pub(crate) struct PlannedLoad {
     /// Slot of the first worker; the others follow.
     pub(crate) first_slot: u32,
     pub(crate) work: Work,
-    /// What differs from what was asked.
+    /// Differences from the request.
     pub(crate) notes: Vec<String>,
     pub(crate) working_set_bytes: Option<u64>,
     /// The device that does the work, for a GPU's.
@@ -71,7 +71,7 @@ pub(crate) struct Device {
     pub(crate) is_software: bool,
 }
 
-/// What a load counts.
+/// Unit that a load counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Unit {
     /// Shown after the amount, such as "MiB".
@@ -98,7 +98,7 @@ pub(crate) struct Program {
     pub(crate) arguments: Vec<String>,
     /// Where it runs; `None`: where wakepath was started.
     pub(crate) directory: Option<PathBuf>,
-    /// Argument that makes it print its version, where it is known to have one.
+    /// Argument that makes it print its version, if it is known to have one.
     pub(crate) version_argument: Option<String>,
     /// Signal that makes it end in order and report.
     pub(crate) stop_signal: i32,
@@ -123,7 +123,7 @@ pub(crate) enum Companion {
     Iperf3Server,
 }
 
-/// What one process does.
+/// Work of one process.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "job", rename_all = "kebab-case")]
 pub(crate) enum Job {

@@ -8,7 +8,7 @@ use wakepath_programs::NotFound;
 /// The file of `program` for the load called `load`.
 ///
 /// # Errors
-/// [`LoadError::MissingProgram`] naming `package` where one is known to hold it;
+/// [`LoadError::MissingProgram`] naming `package` if one is known to hold it;
 /// [`LoadError::DistrustedProgram`].
 pub(crate) fn find(load: &str, program: &str, package: Option<&str>) -> Result<PathBuf, LoadError> {
     wakepath_programs::find(program).map_err(|found| match found {

@@ -12,7 +12,7 @@ use std::time::Duration;
 use wakepath_scenario::{LoadKind, LoadSpec, MemoryAccess};
 use wakepath_timeline::CpuSet;
 
-/// What the plan needs to know of this machine at this moment.
+/// State of this machine that the plan depends on.
 pub(crate) struct Room {
     pub(crate) usable_cpus: Vec<u16>,
     /// Bytes that all loads together may take.

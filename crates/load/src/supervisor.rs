@@ -1,6 +1,7 @@
-//! The process behind `wakepath internal load-supervisor`: starts the loads of one phase, keeps
-//! their accounts, starts programs again that ended well, and ends everything when it is told to
-//! or when the measuring process is gone.
+//! The process `wakepath internal load-supervisor`, which runs the loads of one phase.
+//!
+//! Starts them, keeps their accounts, restarts programs that ended successfully, and ends
+//! everything on request or when the measuring process is gone.
 
 mod account;
 mod instance;
@@ -95,7 +96,7 @@ fn version(program: &Program, cpus: &[u16]) -> Option<String> {
         .or_else(|| said.errors.first_line())
 }
 
-/// What is known of one load beside its plan.
+/// State of one load, next to its plan.
 struct Running {
     account: Account,
     complaints: Capture,

@@ -1,4 +1,4 @@
-//! The process behind `wakepath internal load-worker`: does one job until it is killed, and counts.
+//! The process `wakepath internal load-worker`: does one job until it is killed, and counts.
 
 use crate::counters::Counters;
 use crate::disturbance::{

@@ -18,7 +18,7 @@ fn main() -> ExitCode {
             _ => ExitCode::FAILURE,
         },
         // hold SCRATCH NAMESPACE(yes|no) [stress-ng arguments]: starts every built-in load and
-        // stress-ng, says so, and waits to be killed.
+        // stress-ng, prints a line, and waits to be killed.
         Some("hold") => hold(&mut arguments.map(|text| text.to_string_lossy().into_owned())),
         _ => ExitCode::FAILURE,
     }

@@ -11,7 +11,7 @@ use wakepath_timeline::Disturbance;
 pub(crate) const DISTURBS: &[Disturbance] =
     &[Disturbance::ProcessCreation, Disturbance::MemoryMaps];
 
-/// Of each worker, where there is room: 16 384 pages of 4 KiB.
+/// Size for each worker, if there is enough memory: 16 384 pages of 4 KiB.
 const LARGEST_BYTES: u64 = 64 << 20;
 /// Less is no large process.
 const SMALLEST_BYTES: u64 = 4 << 20;

@@ -23,7 +23,7 @@ pub(crate) fn program(arguments: &[String], directory: &Path) -> Result<Program,
             .iter()
             .any(|argument| argument.starts_with(option))
     };
-    // It refuses to run as root unless it is told so.
+    // It refuses to run as root without this option.
     if rustix::process::geteuid().is_root() && !given("-u") {
         program.arguments.extend(["-u", "root"].map(String::from));
     }

@@ -1,5 +1,7 @@
-//! Reads one cache line of a working set after another, each one's address from the line before: what a memory access
-//! takes, and not how many fit beside each other. IsolBench's `latency` (Valsan, Yun and Farshchi, RTAS 2016).
+//! Reads one cache line of a working set after another, each address from the previous line.
+//!
+//! This measures the latency of a memory access, not the bandwidth. IsolBench's `latency` (Valsan,
+//! Yun and Farshchi, RTAS 2016).
 
 use crate::counters::Slot;
 use crate::ended::Ended;

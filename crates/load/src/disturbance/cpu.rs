@@ -18,8 +18,8 @@ pub(crate) fn run(counter: &Slot) -> ! {
     }
 }
 
-/// A linear congruential generator beside Newton's iteration for a square root: integer
-/// multiplication and floating-point division, which no compiler can fold away.
+/// A linear congruential generator and Newton's iteration for a square root: integer multiplication
+/// and floating-point division, which no compiler can fold away.
 fn round((mut integer, mut real): (u64, f64)) -> (u64, f64) {
     for _ in 0..STEPS {
         integer = integer

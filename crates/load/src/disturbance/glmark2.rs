@@ -1,5 +1,6 @@
-//! glmark2, started again when it ends. Its CPU time stands for its work on the GPU, which no
-//! common interface counts.
+//! glmark2, restarted when it ends.
+//!
+//! Its CPU time is the evidence of its work on the GPU, for which no common interface has counters.
 
 use crate::LoadError;
 use crate::plan::Program;

@@ -1,5 +1,7 @@
-//! A GPU kept at work by the program `wakepath-gpu`, which drivers' libraries can be loaded into: this one
-//! is static. Which device it would take is asked before anything starts; what it did comes line by line.
+//! Keeps a GPU busy with the program `wakepath-gpu`.
+//!
+//! A separate program, because this static one can't load a driver's libraries. It is asked for its
+//! device before anything starts, and reports its work line by line.
 
 use crate::capture::Capture;
 use crate::counters::Slot;
@@ -33,8 +35,8 @@ pub(crate) struct Planned {
     pub(crate) notes: Vec<String>,
 }
 
-/// What is there for `work`: a device, or glmark2 off screen where none is and none was asked for by its
-/// interface.
+/// The means to do `work`: a device, or glmark2 off screen if there is no device and the user
+/// didn't choose an interface.
 pub(crate) fn plan(
     work: GpuWork,
     interface: Option<GpuInterface>,
@@ -114,7 +116,7 @@ fn which(
     Err(why_it_ended(&said.errors, &said.status.to_string()))
 }
 
-/// The last line that the program said of itself.
+/// The last line of the program's errors.
 fn why_it_ended(errors: &Capture, status: &str) -> String {
     match errors.last_line() {
         Some(line) => without_name(&line).to_owned(),

@@ -17,7 +17,7 @@ const LARGEST_BYTES: u64 = 256 << 20;
 /// Smallest working set that makes sense: one page.
 pub(crate) const SMALLEST_BYTES: u64 = 4096;
 
-/// What a working set of `bytes` in each of `workers` processes disturbs.
+/// Disturbances of a working set of `bytes` in each of `workers` processes.
 pub(crate) fn disturbs(bytes: u64, workers: u32, caches: &Caches) -> Vec<Disturbance> {
     match caches.last_level() {
         Some(last) if bytes.saturating_mul(sharers(last, workers)) <= last.bytes => {

@@ -38,8 +38,8 @@ pub(crate) fn run(counter: &Slot) -> Result<Infallible, Ended> {
     })
 }
 
-/// The first thread that fails takes the process with it: the others would go on, and a load that
-/// does half of its work is not the load that was asked for.
+/// Ends the process when its first thread fails. The others would continue, and half of the load
+/// isn't the requested load.
 fn end(thread: &str, error: &io::Error) -> ! {
     ended::complain(&format_args!("{thread}: {error}"));
     std::process::exit(1);

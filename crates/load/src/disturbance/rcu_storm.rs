@@ -1,6 +1,8 @@
-//! Sockets with full queues closed at one instant: each is freed after a grace period (RCU) with all that it holds, by
-//! callbacks of which a stock kernel makes at least ten in a row in a SoftIRQ, whoever waits. PREEMPT_RT has a thread
-//! for them. Loopback only: no packet leaves the machine.
+//! Closes many sockets with full queues at once.
+//!
+//! Each is freed with all its packets after a grace period (RCU), by callbacks of which a stock
+//! kernel runs at least ten in a row in a SoftIRQ, even if threads are waiting. PREEMPT_RT runs
+//! them in a thread. Loopback only: no packet leaves the machine.
 
 use crate::counters::Slot;
 use crate::disturbance::storm::{next_after, now, sleep_until};
@@ -24,8 +26,8 @@ pub(crate) const DISTURBS: &[Disturbance] = &[
 /// Sockets of one worker. Each leaves three callbacks (socket, inode, file), and a kernel makes ten in a row before it
 /// looks who waits (`blimit` in kernel/rcu/tree.c): all four sockets.
 const ALONE: u32 = 4;
-/// What is asked for as a queue: four times what a user without rights has by default (`net.core.rmem_max`). The kernel
-/// doubles it: 2220 packets.
+/// Requested size of a queue: four times the default maximum of an unprivileged user
+/// (`net.core.rmem_max`). The kernel doubles it: 2220 packets.
 const QUEUE_BYTES: usize = 851_968;
 /// Of all workers together.
 const OF_ALL_BYTES: u64 = 256 << 20;
@@ -50,7 +52,7 @@ pub(crate) fn sockets(workers: u32, budget: u64) -> Result<u32, LoadError> {
     }
 }
 
-/// Runs until it is killed; counts packets that lay in queues that it closed.
+/// Runs until it is killed; counts packets in the queues that it closed.
 pub(crate) fn run(counter: &Slot, sockets: u32) -> Result<Infallible, Ended> {
     let sender = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).map_err(Ended::system("loopback"))?;
     loop {
@@ -121,7 +123,7 @@ mod tests {
         let numbers = [first.as_raw_fd(), last.as_raw_fd()];
         kernel::close_at_once(vec![last, first]);
         assert!(fcntl_getfd(&between).is_ok());
-        // Another test may have opened a file meanwhile that has taken the number.
+        // Another test might have opened a file since that reuses the number.
         let ours = |number: &i32| {
             let link = std::fs::read_link(format!("/proc/self/fd/{number}"));
             link.is_ok_and(|link| link.to_string_lossy().contains("socket"))

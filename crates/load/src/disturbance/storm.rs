@@ -15,10 +15,10 @@ use std::time::Duration;
 const OF_ALL: u32 = 131_072;
 /// Between two instants.
 const EVERY: Duration = Duration::from_millis(100);
-/// Files that a process needs beside those of the storm.
+/// Files that a process needs in addition to those of the storm.
 const BESIDE: u32 = 32;
 
-/// How many files each of `workers` has, which would have so many alone.
+/// Number of files for each of `workers`; `alone` for a single one.
 pub(crate) fn at_once(workers: u32, alone: u32) -> u32 {
     alone.min(OF_ALL / workers.max(1)).max(1)
 }
@@ -122,7 +122,7 @@ pub(crate) fn now() -> Duration {
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }
 
-/// How many files this process may open beside its own, with its limit as high as it may set it.
+/// Number of additional files that this process can open with its limit raised as far as allowed.
 fn most_files() -> Result<u32, Ended> {
     let limit = getrlimit(Resource::Nofile);
     let highest = Rlimit {

@@ -1,5 +1,7 @@
-//! stress-ng with any stressors. It reports its own bogo operations at its end, which go into the
-//! proof beside the CPU time that is measured while it runs.
+//! stress-ng with any stressors.
+//!
+//! It reports its bogo operations at its end; they go into the proof together with the CPU time
+//! measured while it runs.
 
 use crate::plan::Program;
 use crate::programs::as_seen_from_elsewhere;
@@ -15,7 +17,8 @@ pub(crate) fn program(arguments: &[String], directory: &Path) -> Result<Program,
         .iter()
         .map(|argument| as_seen_from_elsewhere(argument))
         .collect();
-    // It keeps its temporary files where it runs, and refuses to start where it may not write.
+    // It stores temporary files in its working directory, and refuses to start if it can't write
+    // there.
     program.directory = Some(directory.to_owned());
     // Standard input is a memory file: a report with a name could be left behind.
     program
@@ -27,7 +30,7 @@ pub(crate) fn program(arguments: &[String], directory: &Path) -> Result<Program,
     Ok(program)
 }
 
-/// What the stressors among `arguments` disturb, by their names; unknown ones count as unknown.
+/// Disturbances of the stressors among `arguments`, by name; unknown stressors count as unknown.
 pub(crate) fn disturbs(arguments: &[String]) -> Vec<Disturbance> {
     let options = arguments
         .iter()

@@ -1,4 +1,4 @@
-//! wget reading without end from an HTTP server of ours on loopback.
+//! wget in an endless loop, reading from our own HTTP server on loopback.
 
 use crate::LoadError;
 use crate::plan::{Companion, PORT, Program};

@@ -1,5 +1,6 @@
-//! The running supervisor as the measuring process has it: what it answers, why it is gone, and that
-//! nothing of it is left when this is dropped.
+//! The measuring process's side of the running supervisor.
+//!
+//! Holds its answers and the reason for its end; dropping this leaves nothing of it behind.
 
 use super::Containment;
 use super::keeper::Keeper;

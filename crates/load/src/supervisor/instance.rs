@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Instant;
 
-/// What a process is for.
+/// Purpose of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Role {
     Worker { index: u32 },

@@ -41,7 +41,7 @@ fn prove(kind: LoadKind) -> LoadProof {
         .collect();
     assert!(!workers.is_empty());
     for (pid, line) in workers {
-        // A process that has ended meanwhile has no list.
+        // A process that has ended by now has no list.
         let cpus = status(pid, "Cpus_allowed_list").unwrap_or_else(|| "0".into());
         assert_eq!(cpus, "0", "{line}");
     }
@@ -87,7 +87,7 @@ fn the_memory_load_has_the_working_set_that_was_asked_for() {
         let mut loads = Loads::start(&[spec(kind, 1, None)], &options(&scratch)).unwrap();
         loads.wait_until_working(PATIENCE).unwrap();
         std::thread::sleep(Duration::from_millis(100));
-        // The worker really holds it: its own anonymous memory, beside some of the runtime's.
+        // The worker really holds it: its own anonymous memory, and some of the runtime's.
         let (pid, _) = marked(&mark(&loads))
             .into_iter()
             .find(|(_, line)| line.contains("memory"))
@@ -135,7 +135,7 @@ fn the_process_load_creates_processes() {
 fn the_file_load_writes_to_storage() {
     let proof = prove(LoadKind::Files);
     assert!(proof.work_done >= 1.0, "{proof:?}");
-    // What it says it wrote, the kernel has seen written.
+    // The kernel confirms the bytes that it reports as written.
     assert!(
         proof.io_bytes as f64 >= 0.5 * proof.work_done * f64::from(1 << 20),
         "{proof:?}"
@@ -201,7 +201,7 @@ fn ethercat(ring: SimulatedRing) -> LoadKind {
     }
 }
 
-/// The loads' error, if they end by themselves; not run where this user may have no ring.
+/// The loads' error, if they end early; skipped if this user can't create a ring.
 fn refused(spec: LoadSpec) -> Option<String> {
     let scratch = Scratch::new();
     let mut loads = Loads::start(&[spec], &options(&scratch)).unwrap();

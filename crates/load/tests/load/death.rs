@@ -163,7 +163,7 @@ fn a_run_in_progress_is_not_reaped_and_a_dead_runs_directory_is() {
         Err(error) => not_run(error),
     };
     loads.wait_until_working(running::PATIENCE).unwrap();
-    // What a killed run of the same machine leaves: a directory whose owner is gone.
+    // The remains of a killed run on the same machine: a directory whose owner is gone.
     let mark = mark(&loads);
     let mut parts: Vec<&str> = mark.split('-').collect();
     parts[2] = "1";
