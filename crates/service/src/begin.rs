@@ -13,7 +13,7 @@ const LOCK_PATIENCE: Duration = Duration::from_secs(20);
 /// Why nothing is recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
-    /// The directory can't be had.
+    /// The directory isn't usable.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
     /// The system refused.
@@ -21,7 +21,7 @@ pub enum ServiceError {
     Io {
         /// The directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// It holds something else.
@@ -44,10 +44,10 @@ pub enum ServiceError {
     },
 }
 
-/// Looks whether a directory can be a service's, and makes it where it is not there.
+/// Checks a service's directory, and creates it if it doesn't exist.
 ///
 /// # Errors
-/// Why it can't, in one line; nothing is written then.
+/// The reason in one line; nothing is written then.
 pub fn prepare(path: &Path, trust: Trust) -> Result<Directory, ServiceError> {
     prepared(path, trust, Standing::Known, |_| Ok(()))
 }

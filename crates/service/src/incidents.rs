@@ -15,12 +15,12 @@ use wakepath_directory::{Directory, DirectoryError, Trust};
 use wakepath_probe::ProbeError;
 use wakepath_timeline::{CpuSet, Sample};
 
-/// Where they lie.
+/// Directory of the traces.
 const INCIDENTS: &str = "worst";
 /// So many of each loop have their events.
 const MOST_TRACED: usize = 20;
-/// Reading the events of the first ordinary cycles, again and again, would be all that is done: meanwhile nothing is
-/// recorded.
+/// Pause between traces. The first ordinary cycles are all among the worst so far, and nothing is
+/// recorded while events are read.
 const PAUSE: Duration = Duration::from_secs(10);
 /// One that is worse than all before does not wait as long.
 const SHORT_PAUSE: Duration = Duration::from_millis(250);
@@ -30,7 +30,7 @@ const SOME_CYCLES: u64 = 10_000;
 /// Why they are not recorded.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum IncidentsError {
-    /// The kernel's events can't be had.
+    /// The kernel's events aren't available.
     #[error(transparent)]
     Traces(#[from] ProbeError),
     /// There is no place for them.
@@ -75,7 +75,7 @@ impl Incidents {
         })
     }
 
-    /// The same with these CPUs; what was recorded is gone.
+    /// Restarts with these CPUs; discards the recorded events.
     pub(crate) fn anew(self, cpus: &[u16]) -> Result<Self, IncidentsError> {
         let Self { traces, .. } = self;
         drop(traces);
@@ -102,7 +102,7 @@ impl Incidents {
         self.known.insert(found.name.clone(), found.clone());
     }
 
-    /// What is done, and what it costs.
+    /// A sentence about the recording and its cost.
     pub(crate) fn in_words(&self) -> String {
         let set_up = self.traces.set_up();
         let cost = match set_up.ns_per_event {
@@ -220,7 +220,7 @@ fn place(directory: &Directory) -> Result<Directory, IncidentsError> {
     Ok(Directory::to_write(&path, Trust::Own)?)
 }
 
-/// Its cycles, what was told in them, and the end.
+/// Writes its cycles, their log lines and markers, and the end.
 fn finish(
     mut segment: Segment,
     of: &Offered,

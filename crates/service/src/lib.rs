@@ -1,21 +1,23 @@
-//! The recording of a program's loops in the field, for months and in bounded room: all samples of the last
-//! hours as runs like any other, the worst cycles for ever, the rest as a histogram for each minute. It starts no
-//! program and shows nothing. Rounds of a scenario, measured for hours or days, have the same form.
+//! Records a program's loops in the field, for months and in limited space.
 //!
-//! What lies in the directory:
+//! Keeps all samples of the last hours as ordinary runs, the worst cycles for ever, the rest as a
+//! histogram for each minute. It starts no program and shows nothing. Rounds of a scenario, measured
+//! for hours or days, have the same form.
 //!
-//! | name | holds |
-//! |---|---|
-//! | `service.json` | the version of this form |
-//! | `history-YYYY-MM.log` | a line for each minute, start, end and gap, with its check sum ([`Entry`]) |
-//! | `history-round-N.log` | the same of a round, where rounds of a scenario are measured ([`Rounds`]) |
-//! | `rounds.json` | how many rounds of what; none where a program is recorded |
-//! | `worst.json` | the worst cycles of each loop ([`WorstCycle`]) |
-//! | `worst/LOOP-TIME` | run directories of some cycles around one of the worst, with the kernel's events |
-//! | `segments/LOOP-TIME` | run directories, the oldest removed when room is needed |
-//! | `segments.json` | their names; anything else in `segments` is somebody else's, and stays |
-//! | `open.json` | which of them are being written |
-//! | `lock` | held by the recorder |
+//! Content of the directory:
+//!
+//! \| name \| holds \|
+//! \|---\|---\|
+//! \| `service.json` \| the version of this form \|
+//! \| `history-YYYY-MM.log` \| a line for each minute, start, end and gap, with its checksum ([`Entry`]) \|
+//! \| `history-round-N.log` \| the same for a round of a scenario ([`Rounds`]) \|
+//! \| `rounds.json` \| the number of rounds and their scenario; absent if a program is recorded \|
+//! \| `worst.json` \| the worst cycles of each loop ([`WorstCycle`]) \|
+//! \| `worst/LOOP-TIME` \| run directories of some cycles around one of the worst, with the kernel's events \|
+//! \| `segments/LOOP-TIME` \| run directories; the oldest are removed when space is needed \|
+//! \| `segments.json` \| their names; anything else in `segments` is not the service's and stays \|
+//! \| `open.json` \| the segments being written \|
+//! \| `lock` \| held by the recorder \|
 
 // A terminal, a pipe or a log that is gone must not end a process that records, loads or loops: `eprintln!` panics then.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]

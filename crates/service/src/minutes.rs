@@ -1,5 +1,7 @@
-//! What the due times of a loop come to, minute by minute. Pure: it reads no clock and writes nothing; that it gives
-//! the same whether samples come from a ring or from a segment on disk is what makes a killed recorder whole again.
+//! Summarises a loop's due times minute by minute.
+//!
+//! Pure: it reads no clock and writes nothing. It gives the same result for samples from a ring and
+//! from a segment on disk, so that a killed recorder's minutes can be restored.
 
 use crate::history::Minute;
 use wakepath_scenario::Criterion;
@@ -26,7 +28,7 @@ pub struct Minutes {
     before: Before,
 }
 
-/// What is known before the first sample.
+/// State before the first sample.
 #[derive(Debug, Clone, Copy, Default)]
 struct Before {
     /// Samples dropped.

@@ -1,5 +1,6 @@
-//! One loop of the program: its ring emptied into its segments, its minutes and the worst cycles. Nothing that lies in
-//! the ring is believed; which loops there are is not known here.
+//! Records one loop: empties its ring into its segments, its minutes and the worst cycles.
+//!
+//! Validates everything in the ring. Knows nothing about other loops.
 
 use crate::history::{Entry, HistoryWriter, now_ns};
 use crate::minutes::Minutes;
@@ -22,7 +23,7 @@ use wakepath_verdict::{Limits, Until};
 /// Samples taken at once.
 const BATCH: usize = 4096;
 
-/// What all loops write to.
+/// Destinations that all loops share.
 pub(crate) struct Places<'a> {
     pub(crate) segments: &'a Segments,
     pub(crate) history: &'a mut HistoryWriter,
@@ -53,7 +54,7 @@ pub(crate) struct OneLoop<'a> {
     /// A segment could not be written: when another may be tried.
     no_segment_before_ns: u64,
     next_cycle: u64,
-    /// What went wrong since somebody asked.
+    /// The last error since it was taken.
     pub(crate) complaint: Option<String>,
 }
 
@@ -90,7 +91,7 @@ impl<'a> OneLoop<'a> {
             minutes,
             recent: Recent::default(),
             live: LiveTally::of([live]),
-            // What was dropped before is in the gap that a resumed recorder sees.
+            // A resumed recorder counts losses before its start in its gap.
             lost_seen: reached.map_or(0, |_| memory.indices(ring).lost()),
             segment: None,
             offset_ns,
@@ -127,7 +128,7 @@ impl<'a> OneLoop<'a> {
     /// Empties the ring. Returns whether a segment began or ended.
     pub(crate) fn take(&mut self, places: &mut Places<'_>) -> bool {
         let mut turned = false;
-        // Before the samples: what is lost comes after those that are there.
+        // Read before the samples: losses come after the samples already present.
         let lost = self.memory.indices(self.ring).lost();
         loop {
             self.batch.clear();
@@ -137,7 +138,7 @@ impl<'a> OneLoop<'a> {
                 false => self.reader.take(&mut batch, BATCH),
             };
             if count > 0 {
-                // What is told of a cycle is there before its sample.
+                // The log lines and markers of a cycle are present before its sample.
                 self.heard.take(self.segment.as_mut());
                 self.live.add(0, &batch);
                 turned |= self.samples(&batch, places);
@@ -260,7 +261,7 @@ impl<'a> OneLoop<'a> {
         let Some(mut segment) = self.segment.take() else {
             return false;
         };
-        // Its minute does not go on in the next one: each is of one segment.
+        // Its minute ends with it: a minute belongs to one segment.
         if let Some(minute) = self.minutes.take() {
             let to = self.next_cycle.saturating_sub(segment.base);
             minute_ended(minute, &segment.name, to, places.history);
@@ -272,7 +273,7 @@ impl<'a> OneLoop<'a> {
         true
     }
 
-    /// What a kill can't take away any more; with `waits`, a power cut neither.
+    /// Makes data safe from a kill; with `waits`, also from a power cut.
     pub(crate) fn flush(&mut self, waits: bool) {
         let outcome = match (&mut self.segment, waits) {
             (None, _) => Ok(()),

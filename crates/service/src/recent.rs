@@ -6,14 +6,14 @@ use std::collections::VecDeque;
 use wakepath_archive::{LineSaid, LoopLine, Told};
 use wakepath_timeline::{Sample, one_line};
 
-/// Cycles before and after a bad one that are kept beside it.
+/// Cycles to keep before and after a bad one.
 const AROUND: usize = 4;
-/// Lines up to so long before a bad cycle are kept beside it.
+/// Time before a bad cycle in which its log lines are kept.
 const LINES_BEFORE_NS: u64 = 1_000_000_000;
 /// So many of them.
 const MOST_LINES: usize = 20;
 
-/// What was told beside the samples, by the loop's own numbers.
+/// Telemetry, markers and log lines, by the loop's own cycle numbers.
 #[derive(Debug, Clone)]
 pub(crate) enum Beside {
     Told(u64, Told, String),
@@ -35,7 +35,7 @@ pub(crate) struct Recent {
 }
 
 impl Recent {
-    /// Takes in a sample, and keeps the one [`AROUND`] before it where it is one of the worst.
+    /// Takes a sample, and keeps the one [`AROUND`] before it if that is among the worst.
     pub(crate) fn push(
         &mut self,
         sample: Sample,
@@ -118,7 +118,7 @@ impl Recent {
         }
     }
 
-    /// Whether it was told in one of these cycles.
+    /// Whether it belongs to one of these cycles.
     fn is_around(&self, beside: &Beside) -> bool {
         let cycle = match beside {
             Beside::Told(cycle, ..) => *cycle,
@@ -128,7 +128,7 @@ impl Recent {
     }
 }
 
-/// A bad cycle whose kernel events are to be kept, with what is needed to tell of it.
+/// A bad cycle whose kernel events are to be kept, with its details.
 #[derive(Debug)]
 pub(crate) struct Offered {
     pub(crate) name: String,

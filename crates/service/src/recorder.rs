@@ -33,20 +33,20 @@ use wakepath_rt::shared::SharedMemory;
 /// Between two looks at the rings.
 const TAKE_EVERY_NS: i64 = 50_000_000;
 const REPORT_EVERY: Duration = Duration::from_millis(250);
-/// What a kill of the recorder can lose.
+/// Most recording time that a kill of the recorder can lose.
 const FLUSH_EVERY: Duration = Duration::from_millis(500);
-/// What a power cut can lose.
+/// Most recording time that a power cut can lose.
 const SYNC_EVERY: Duration = Duration::from_secs(5);
 /// Segments that the room is shared between.
 const SEGMENTS_KEPT: u64 = 16;
 /// Largest segment.
 const MOST_SEGMENT_BYTES: u64 = 64 << 20;
 
-/// Records until the program ends, of which there is the number and a descriptor that is ready to be read from
-/// then on (pidfd_open(2)). `ready` is called when everything is there.
+/// Records until the program ends. The program is given by its number and a descriptor that is
+/// readable once it has ended (pidfd_open(2)). Calls `ready` when recording is set up.
 ///
 /// # Errors
-/// Why it can't begin; a disk that takes nothing later is said on standard error and tried again.
+/// If recording can't begin. If the disk fails later, it prints an error and tries again.
 pub fn record(
     memory: &SharedMemory,
     directory: &Directory,
@@ -100,7 +100,7 @@ enum Slot<'a> {
     Free,
     /// A loop that is recorded.
     Taken(Box<OneLoop<'a>>),
-    /// What is in it can't be recorded.
+    /// A loop that can't be recorded.
     Refused,
 }
 
@@ -119,12 +119,12 @@ struct Recorder<'a> {
     incidents: Option<Incidents>,
     loops: Vec<Slot<'a>>,
     reached: Reached,
-    /// What of the open segments is on disk.
+    /// State of the open segments on disk.
     noted: Vec<Open>,
     is_noted_since_sync: bool,
     unrecorded: u32,
     complained: Option<String>,
-    /// What the program ran when its first loop came.
+    /// The program's executable when its first loop appeared.
     image: Option<Image>,
 }
 
@@ -211,8 +211,7 @@ impl<'a> Recorder<'a> {
         let is_another = self.image.is_some_and(|of| of.was_replaced(self.program));
         if is_another {
             self.say(
-                "the program has become another one (exec): what it runs now is not recorded here"
-                    .into(),
+                "the program has become another one (exec): its new image is not recorded".into(),
             );
         }
         is_another
@@ -256,7 +255,7 @@ impl<'a> Recorder<'a> {
                         _ if !has_ended => ("its program ended while the loop ran", true),
                         Left::GivenUp => ("its program gave it up", false),
                         Left::Overrun => ("it stopped at an overrun, as it was made to", false),
-                        _ => ("it was told to end", false),
+                        _ => ("it was asked to stop", false),
                     };
                     let how =
                         &within.map_or_else(|| how.to_owned(), |within| format!("{how}, {within}"));

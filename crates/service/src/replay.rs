@@ -1,5 +1,7 @@
-//! What a recorder that was killed, or a machine without power, left behind: the segments that were being written,
-//! read again from their logs, so that minutes and worst cycles that were only in memory are not lost.
+//! Restores minutes and worst cycles after a kill or a power cut.
+//!
+//! Reads the segments that were being written again from their logs, because minutes and worst
+//! cycles were only in memory.
 
 use crate::history::{Entry, HistoryWriter, read_history};
 use crate::minutes::Minutes;
@@ -25,7 +27,8 @@ pub(crate) struct Open {
     pub(crate) criterion: Option<Criterion>,
     pub(crate) period_ns: u64,
     pub(crate) offset_ns: i64,
-    /// The ring that the loop has, and its cycle that is the segment's cycle 0: for who goes on.
+    /// The loop's ring, and its cycle number that is the segment's cycle 0, for a recorder that
+    /// resumes.
     pub(crate) ring: u32,
     pub(crate) base: u64,
     pub(crate) process: u32,
@@ -88,8 +91,9 @@ pub(crate) fn replay(
     Ok(reached)
 }
 
-/// Forgets the segments that nobody goes on with, now that all of them is said. The others stay noted until they are
-/// noted anew: a recorder that is killed before that has counts of due times nowhere else.
+/// Forgets the segments that aren't resumed, once the history has all of them. The others stay in
+/// the list until they are listed anew: if the recorder is killed before that, their counts exist
+/// nowhere else.
 pub(crate) fn forget_all_but(directory: &Directory, reached: &Reached) -> io::Result<()> {
     let Some(text) = directory.read(NAME)? else {
         return Ok(());
@@ -135,7 +139,7 @@ fn one(
         Ok(())
     };
     let path = segments.path_of(&of.segment);
-    // One whose log can't be read says nothing more; what was in it counts as lost.
+    // A segment with an unreadable log adds nothing; its cycles count as lost.
     let Ok(Ok(mut log)) =
         Directory::to_write(&path, Trust::Own).map(|directory| LogReader::open_in(&directory))
     else {

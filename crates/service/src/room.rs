@@ -5,9 +5,9 @@ use std::io;
 use std::path::Path;
 use wakepath_directory::Directory;
 
-/// What makes a directory one of a service.
+/// File that marks a service's directory.
 pub const MARK: &str = "service.json";
-/// What is beside it in a directory that rounds of a scenario are measured into: how many, and of what.
+/// Additional file in a directory for a scenario's rounds: how many, and the scenario.
 pub const PLAN: &str = "rounds.json";
 /// Where the run directories are.
 pub(crate) const SEGMENTS: &str = "segments";
@@ -24,7 +24,7 @@ pub fn is_service(directory: &Path) -> bool {
     directory.join(MARK).is_file()
 }
 
-/// What is wrong with a directory that is to be one.
+/// Result of examining a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// Nothing is in it.
@@ -44,7 +44,7 @@ pub fn has_rounds(directory: &Path) -> bool {
     is_service(directory) && directory.join(PLAN).is_file()
 }
 
-/// What is in a directory.
+/// Examines a directory.
 pub(crate) fn standing(directory: &Directory) -> io::Result<Standing> {
     match directory.read(MARK)? {
         None if directory

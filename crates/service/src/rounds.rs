@@ -40,20 +40,21 @@ pub struct Round<'a> {
     pub run: &'a Run,
     /// What its threads are judged as, by segment and thread: those that are judged at all.
     pub threads: &'a BTreeMap<(u32, u16), RoundThread>,
-    /// What it shows beside its counts, by the name of the loop.
+    /// Findings other than its counts, by the name of the loop.
     pub findings: &'a BTreeMap<String, RoundFinding>,
-    /// From `CLOCK_MONOTONIC` to the time since 1970, in nanoseconds, while it ran; `None` where that boot is over.
+    /// From `CLOCK_MONOTONIC` to the time since 1970, in nanoseconds, during the round; `None` if
+    /// that boot is over.
     pub offset_ns: Option<i64>,
-    /// The command line, where this is the first round that it measured.
+    /// The command line, for the first round that a command measures.
     pub begins: Option<&'a [String]>,
 }
 
-/// What a thread of a round is judged as, by the round's own scenario.
+/// A thread of a round and its criterion, from the round's own scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RoundThread {
     /// The condition.
     pub condition: ConditionName,
-    /// What it must keep.
+    /// Its criterion.
     pub criterion: Criterion,
     /// Where its judged due times end.
     pub until: Until,
@@ -67,7 +68,7 @@ pub enum RoundError {
     Io {
         /// The directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The run can't be read.
@@ -75,7 +76,7 @@ pub enum RoundError {
     Run(#[from] ArchiveError),
 }
 
-/// What a thread of a segment is called as a loop; `several` where its segment has more than one.
+/// Name of a segment's thread as a loop; `several` if its segment has more than one.
 pub fn loop_name(condition: &str, phase: &str, thread: Option<&str>) -> String {
     match thread {
         Some(thread) => format!("{condition}, {phase}, {thread}"),
@@ -84,11 +85,11 @@ pub fn loop_name(condition: &str, phase: &str, thread: Option<&str>) -> String {
 }
 
 impl Rounds {
-    /// Makes the directory, which is empty or not there, and writes the `plan` into it; without one it holds rounds
-    /// that are to go on. So many of the worst cycles of each loop stay.
+    /// Creates the directory, which must be empty or absent, and writes the `plan` into it; without
+    /// a plan it must hold rounds to resume. Keeps the `worst` cycles of each loop.
     ///
     /// # Errors
-    /// Why it can't be, in one line.
+    /// The reason in one line.
     pub fn prepare(
         path: &Path,
         trust: Trust,
@@ -276,8 +277,8 @@ impl Rounds {
         Ok(minutes)
     }
 
-    /// Removes the samples of the oldest rounds until so many bytes are left. What else lies beside the
-    /// rounds stays, and is named in a sentence.
+    /// Removes the samples of the oldest rounds until `bytes` are left. Anything else in the
+    /// directory stays, and is named in the returned sentence.
     ///
     /// # Errors
     /// The system's.
@@ -338,7 +339,7 @@ impl Times {
     }
 }
 
-/// A thread that was refused its policy, or could not be had, has no due times.
+/// A thread that could not start or get its policy has no due times.
 fn has_started(thread: &ThreadRecord) -> bool {
     thread.due.start_ns > 0
 }
@@ -480,7 +481,7 @@ mod tests {
         let nothing = "no due time is recorded yet";
         let only = "no evidence in 1 round: a load did not prove its work";
         let reasons: Vec<String> = judged.reasons.iter().map(ToString::to_string).collect();
-        assert_eq!(reasons, [nothing, only], "nothing is said of 0 due times");
+        assert_eq!(reasons, [nothing, only], "no finding without due times");
         taken(&mut rounds, 2, &BTreeMap::new());
         let found = summary(&path).unwrap();
         let of = &found.loops[&name];

@@ -1,5 +1,7 @@
-//! What a loop said beside its samples: taken out of its ring, kept for a while in memory, and written into the segment
-//! that is being written. Nothing that lies in the ring is believed.
+//! Telemetry, markers and log lines of a loop.
+//!
+//! Takes them out of its ring, keeps them in memory for a while, and writes them to the current
+//! segment. Everything in the ring is validated.
 
 use crate::recent::Beside;
 use crate::segment::Segment;
@@ -10,10 +12,10 @@ use wakepath_rt::said::{self, Said};
 use wakepath_rt::shared::SharedMemory;
 use wakepath_timeline::one_line;
 
-/// What a loop told that is held in memory at most.
+/// Most items of a loop to hold in memory.
 const MOST_TOLD: usize = 4096;
 
-/// What one loop said.
+/// Reader of one loop's items.
 pub(crate) struct Heard<'a> {
     memory: &'a SharedMemory,
     ring: u32,
@@ -25,7 +27,7 @@ pub(crate) struct Heard<'a> {
 }
 
 impl<'a> Heard<'a> {
-    /// Of the loop that has this ring, of which so much had been doubted before.
+    /// For the loop with this ring; `doubted` carries on an earlier recorder's count.
     pub(crate) fn new(memory: &'a SharedMemory, ring: u32, doubted: DoubtedDueTimes) -> Self {
         Self {
             memory,
@@ -43,7 +45,7 @@ impl<'a> Heard<'a> {
         &self.told
     }
 
-    /// Due times of another clock that the loop did not believe, to be said at its end.
+    /// Due times of another clock that the loop rejected, to be reported at its end.
     pub(crate) fn doubted(&self) -> &DoubtedDueTimes {
         &self.doubted
     }
@@ -58,7 +60,7 @@ impl<'a> Heard<'a> {
         }
     }
 
-    /// What is new, into memory and into the loop's segment.
+    /// Moves new items into memory and into the loop's segment.
     pub(crate) fn take(&mut self, mut segment: Option<&mut Segment>) {
         let announcement = self.memory.announcement(self.ring);
         let (told, names, doubted) = (&mut self.told, &mut self.names, &mut self.doubted);
@@ -148,8 +150,8 @@ fn line(cycle: u64, at_ns: u64, said: LineSaid) -> LoopLine {
     }
 }
 
-/// By the segment's own numbers; what is of another segment is left out, and what can't be written too: samples come
-/// first.
+/// Writes an item with the segment's own cycle numbers. Items of other segments are left out, and
+/// so are write errors, because samples have priority.
 pub(crate) fn write(segment: &mut Segment, named: &mut BTreeSet<u8>, beside: &Beside) {
     let _ = match beside {
         Beside::Line(line) => match segment.number_of(line.cycle) {

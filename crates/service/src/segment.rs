@@ -1,5 +1,6 @@
-//! A ring segment: so many cycles of one loop as a run directory like any other, whose cycles are counted from its
-//! own beginning. It is written by a crash-safe log; it judges nothing and removes nothing.
+//! A segment: some cycles of one loop as an ordinary run directory, numbered from 0.
+//!
+//! Written by a crash-safe log; it evaluates nothing and removes nothing.
 
 use crate::terms::{Described, Found};
 use std::io;
@@ -13,7 +14,7 @@ use wakepath_archive::{
 use wakepath_directory::{Directory, DirectoryError, Trust};
 use wakepath_timeline::{DueTimes, Sample};
 
-/// What a segment's log of lines may have.
+/// Most bytes of a segment's log lines.
 const MOST_LINES_BYTES: u64 = 4 << 20;
 /// Segments that may begin in the same second.
 const MOST_TRIES: u32 = 100;
@@ -122,12 +123,12 @@ impl Segment {
         })
     }
 
-    /// The number that a cycle of the loop has in it; none for those before and behind it.
+    /// The number of a loop's cycle in this segment; none for cycles outside of it.
     pub(crate) fn number_of(&self, cycle: u64) -> Option<u64> {
         cycle.checked_sub(self.base).filter(|&of| of < self.cycles)
     }
 
-    /// Appends samples that are all of it; between them so many were lost.
+    /// Appends samples that are all in this segment, with the number lost between them.
     pub(crate) fn append(&mut self, samples: &mut [Sample], lost: u64) -> Result<(), ArchiveError> {
         for sample in samples.iter_mut() {
             sample.cycle -= self.base;
@@ -141,7 +142,7 @@ impl Segment {
         self.log.append_samples(0, 0, samples)
     }
 
-    /// Appends what the loop told beside them, by its own numbers.
+    /// Appends the loop's telemetry and markers, by its own cycle numbers.
     pub(crate) fn tell(&mut self, told: &Told) -> Result<(), ArchiveError> {
         if self.told.is_none() {
             self.told = Some(ToldWriter::create_in(&self.directory, 0)?);
@@ -167,14 +168,14 @@ impl Segment {
         self.log.append_event(&Event::SegmentTraced(traced))
     }
 
-    /// What a kill after it can't take away.
+    /// Makes data safe from a kill.
     pub(crate) fn flush(&mut self) -> Result<(), ArchiveError> {
         self.log.flush_block()?;
         self.told.as_mut().map_or(Ok(()), ToldWriter::flush)?;
         self.lines.as_mut().map_or(Ok(()), LinesWriter::flush)
     }
 
-    /// What a power cut after it can't take away.
+    /// Makes data safe from a power cut.
     pub(crate) fn sync(&mut self) -> Result<(), ArchiveError> {
         self.log.sync()?;
         self.told.as_mut().map_or(Ok(()), ToldWriter::sync)?;

@@ -1,5 +1,7 @@
-//! The directories of a service's segments and the room that they take: the oldest go when there are too
-//! many bytes of them. Whatever else lies beside them is somebody else's, counts for nothing and stays.
+//! Directories of a service's segments, and their size.
+//!
+//! The oldest are removed when they exceed the limit. Anything else in their directory is not the
+//! service's, doesn't count and stays.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -11,7 +13,7 @@ use wakepath_directory::Directory;
 /// Names the segments that this service made and has not removed: a directory that is merely called like
 /// one may be another service's, where two share a disk.
 const LEDGER: &str = "segments.json";
-/// Names told of what is not the service's.
+/// Most foreign names to list.
 const MOST_TOLD: usize = 5;
 
 /// Where segments are.
@@ -23,7 +25,7 @@ pub(crate) struct Segments {
     own: Mutex<BTreeSet<String>>,
 }
 
-/// What lies beside the segments and is left alone.
+/// Foreign entries in the segments' directory, which are left alone.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Strange {
     /// The names, or the names with the reason where a segment can't be removed.
@@ -53,10 +55,10 @@ impl Segments {
         &self.directory
     }
 
-    /// Makes a new one, which is in the ledger before it is there.
+    /// Creates a new one, after recording it in the ledger.
     ///
     /// # Errors
-    /// The system's; [`io::ErrorKind::AlreadyExists`] for one that is there, whoever made it.
+    /// The system's; [`io::ErrorKind::AlreadyExists`] if the name is taken, whoever created it.
     pub(crate) fn make(&self, name: &str) -> io::Result<PathBuf> {
         if self.directory.holds(name) {
             return Err(io::ErrorKind::AlreadyExists.into());
@@ -81,11 +83,11 @@ impl Segments {
         self.service.put(LEDGER, &serde_json::to_vec(own)?)
     }
 
-    /// Removes the oldest of the service's but these until all have at most so many bytes; returns what
-    /// else is there.
+    /// Removes the service's oldest segments, except `but`, until all have at most `most` bytes;
+    /// returns the foreign entries.
     ///
     /// # Errors
-    /// When the directory can't be listed or the ledger not be written.
+    /// If the directory can't be listed or the ledger can't be written.
     pub(crate) fn keep(&self, most: u64, but: &[String]) -> io::Result<Strange> {
         let mut own = self.own.lock().map_err(|_| io::ErrorKind::Other)?;
         let mut strange = Strange::default();
@@ -124,7 +126,7 @@ impl Segments {
 }
 
 impl Strange {
-    /// A sentence for a person; `None` where there is nothing.
+    /// A sentence for the user; `None` if there are no such entries.
     pub(crate) fn sentence(&self, segments: &Directory) -> Option<String> {
         let told: Vec<&str> = self
             .names

@@ -29,7 +29,7 @@ pub struct Summary {
     pub gaps: Vec<Gap>,
     /// More of them than are kept.
     pub gaps_more: u64,
-    /// What the recorder had to say: when, and the line.
+    /// The recorder's messages: time and line.
     pub notes: Vec<(u64, String)>,
     /// Damaged lines of the history.
     pub damaged: u64,
@@ -48,7 +48,7 @@ pub struct Gap {
     pub from_ns: u64,
     /// Until when; `None` for counts within a minute.
     pub to_ns: Option<u64>,
-    /// What it is.
+    /// The event.
     pub what: String,
 }
 
@@ -61,9 +61,9 @@ pub struct LoopSummary {
     pub policy: String,
     /// The condition that it is judged as.
     pub condition: ConditionName,
-    /// What it must keep; `None` if what was asked for does not fit it.
+    /// Its criterion; `None` if the requested one doesn't fit the loop.
     pub criterion: Option<Criterion>,
-    /// What became of its due times.
+    /// Counts of its due times by outcome.
     pub tally: DueTally,
     /// Times that it ended with its program, while it ran.
     pub died: u64,
@@ -73,7 +73,7 @@ pub struct LoopSummary {
     pub latencies: LatencyHistogram,
     /// By day in UTC, such as `2026-11-23`.
     pub days: BTreeMap<String, Day>,
-    /// What rounds showed beside counts.
+    /// Findings in rounds, other than counts.
     pub rounds: RoundFindings,
     /// Minutes under another criterion, which are not in these figures.
     pub other_criterion: u64,
@@ -83,7 +83,8 @@ pub struct LoopSummary {
     is_under_way: bool,
 }
 
-/// What rounds of a scenario showed of a loop beside its counts: in how many, and the last reason.
+/// Findings about a loop in a scenario's rounds, other than its counts: the number of rounds, and
+/// the last reason.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RoundFindings {
     /// Rounds that are no evidence, and are not in the counts.
@@ -137,7 +138,7 @@ impl Summary {
                 boot,
                 ..
             } => {
-                // On the same boot somebody ended both; on another one the machine went down beneath them.
+                // On the same boot both were ended by a user; on another one the machine stopped.
                 let is_other_boot = !boot.is_empty() && !self.boot.is_empty() && boot != self.boot;
                 self.boot = boot;
                 if let Some((_, last_ns)) = self.span {
@@ -312,7 +313,7 @@ pub(crate) fn lost_in(tally: &DueTally) -> u64 {
 pub struct JudgedLoops {
     /// The verdict.
     pub judgement: Judgement,
-    /// What it is judged by; `None` if what was asked for does not fit its loop.
+    /// Its criterion; `None` if the requested one doesn't fit the loop.
     pub criterion: Option<Criterion>,
     /// Names of the loops.
     pub loops: Vec<String>,

@@ -1,5 +1,5 @@
-//! What a recorder is told, and whom it asks: what a loop is held against, how a segment describes itself, who is told
-//! how the loops stand.
+//! A recorder's inputs: the loops' criteria, the segments' descriptions, the receiver of live
+//! figures.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -33,7 +33,7 @@ pub struct Found {
     pub name: String,
     /// Its period in nanoseconds.
     pub period_ns: u64,
-    /// What it does when its work runs into the next due time.
+    /// Behaviour when its work runs into the next due time.
     pub overrun: Overrun,
     /// The policy of its thread, read back.
     pub policy: Policy,
@@ -54,24 +54,24 @@ pub struct Described {
     pub facts: Value,
 }
 
-/// Why that can't be said, in one line: the error of whoever knows scenarios.
+/// Reason for a failure in one line: the error of the code that interprets scenarios.
 pub type Refusal = Box<dyn std::error::Error>;
 
 /// What loops are held against, and how their segments describe themselves.
 pub trait Terms {
-    /// What this loop must keep.
+    /// This loop's criterion.
     ///
     /// # Errors
-    /// Why that can't be said, in one line.
+    /// If it has none, the reason in one line.
     fn criterion(&self, found: &Found) -> Result<Criterion, Refusal>;
-    /// A segment of so many cycles.
+    /// Describes a segment of `cycles` cycles.
     ///
     /// # Errors
-    /// Why it can't be described, in one line.
+    /// If that fails, the reason in one line.
     fn describe(&self, found: &Found, cycles: u64) -> Result<Described, Refusal>;
 }
 
-/// Who is told how the loops stand.
+/// Receives the loops' live figures.
 pub trait Live {
     /// This loop has come to this.
     fn is_at(&mut self, name: &str, figures: &LiveFigures);

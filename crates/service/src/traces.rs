@@ -75,8 +75,8 @@ impl Traces {
         }
     }
 
-    /// Writes the trace of a run whose only segment has these cycles, and records anew: what happens meanwhile is in
-    /// no trace.
+    /// Writes the trace of a run whose only segment has these cycles, and starts a new one; events
+    /// between the two are lost.
     pub(crate) fn take(
         &mut self,
         directory: &Directory,
@@ -137,7 +137,8 @@ impl Traces {
     }
 }
 
-/// What is kept around a cycle: from one period before it was due, so that what began before is there, too.
+/// Window to keep around a cycle: from one period before its due time, so that what began earlier
+/// is included.
 pub(crate) fn around(due_ns: u64, end_ns: u64, period_ns: u64) -> KeptWindow {
     KeptWindow {
         from_ns: due_ns.saturating_sub(period_ns),

@@ -1,4 +1,6 @@
-//! The worst cycles of each loop, with what was around them. They are kept for ever, and so many at most.
+//! The worst cycles of each loop and their surroundings.
+//!
+//! They are kept for ever, up to a fixed number.
 
 use crate::recent::Offered;
 use serde::{Deserialize, Serialize};
@@ -15,7 +17,7 @@ const NAME: &str = "worst.json";
 pub struct WorstCycle {
     /// When it was due, since 1970.
     pub at_ns: u64,
-    /// When it was due, on the clock of its boot: what it is known by.
+    /// Its due time on the clock of its boot, which identifies it.
     pub due_ns: u64,
     /// The segment that it is in, which may be gone by now.
     pub segment: String,
@@ -31,7 +33,8 @@ pub struct WorstCycle {
     pub around: Vec<Neighbour>,
     /// Its sections: name, beginning and end after it was due.
     pub sections: Vec<(String, i64, i64)>,
-    /// What the loop said from a second before it to its end: after it was due, and the line.
+    /// The loop's log lines from a second before it to its end: time after the due time, and the
+    /// line.
     pub lines: Vec<(i64, String)>,
     /// Where the kernel's events around it are, if they were kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,7 +50,7 @@ pub struct Traced {
     pub cycle: u64,
 }
 
-/// A cycle beside one that took long.
+/// A cycle next to one that took long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Neighbour {
     /// Its number.
@@ -64,7 +67,7 @@ pub struct Worst {
     most: usize,
     loops: BTreeMap<String, Vec<WorstCycle>>,
     is_changed: bool,
-    /// Of so many of each loop the kernel's events are kept; of none where they are not recorded.
+    /// Number of cycles of each loop whose kernel events are kept; 0 if none are recorded.
     most_traced: usize,
     offered: Vec<Offered>,
     /// Runs with events that no cycle needs any more.
@@ -72,7 +75,7 @@ pub struct Worst {
 }
 
 impl Worst {
-    /// Those in the directory, so many of each loop at most.
+    /// The cycles in the directory, at most `most` of each loop.
     pub fn open(directory: &Path, most: usize) -> Self {
         Self {
             most,
@@ -81,7 +84,8 @@ impl Worst {
         }
     }
 
-    /// Offers bad cycles for their events from now on, and has those of so many of each loop at most.
+    /// Offers bad cycles for tracing from now on, and keeps the traces of at most `most` of each
+    /// loop.
     pub(crate) fn trace(&mut self, most: usize) {
         self.most_traced = most.min(self.most);
     }
@@ -94,7 +98,7 @@ impl Worst {
         self.most_traced > 0 && least.is_none_or(|least| response_ns > least.response_ns)
     }
 
-    /// Takes in a bad cycle whose events could be had; of each loop the worst stays.
+    /// Offers a bad cycle whose events are available; of each loop the worst one stays.
     pub(crate) fn offer(&mut self, offered: Offered) {
         let response_ns = offered.sample.response_ns();
         match self.offered.iter_mut().find(|of| of.name == offered.name) {
@@ -104,7 +108,7 @@ impl Worst {
         }
     }
 
-    /// Those that were taken in since somebody asked.
+    /// The cycles offered since the last call.
     pub(crate) fn offered(&mut self) -> Vec<Offered> {
         std::mem::take(&mut self.offered)
     }
@@ -136,7 +140,7 @@ impl Worst {
         self.is_changed = true;
     }
 
-    /// Runs with events that no cycle needs any more, since somebody asked.
+    /// Runs with events that no cycle refers to any more, since the last call.
     pub(crate) fn gone(&mut self) -> Vec<String> {
         std::mem::take(&mut self.gone)
     }
@@ -177,7 +181,7 @@ impl Worst {
         self.is_changed = true;
     }
 
-    /// Writes them, where they have changed: the old file or the new one is there, whatever happens.
+    /// Writes them if they have changed; an interruption leaves the old file or the new one.
     ///
     /// # Errors
     /// The system's.
@@ -191,10 +195,10 @@ impl Worst {
     }
 }
 
-/// The worst cycles of each loop, the worst first; none where there is no file of them.
+/// The worst cycles of each loop, worst first; empty without a file.
 ///
 /// # Errors
-/// The system's, and where something else is in the file.
+/// The system's, or if the file can't be parsed.
 pub fn read_worst(directory: &Path) -> io::Result<BTreeMap<String, Vec<WorstCycle>>> {
     match Directory::to_read(directory)?.read(NAME)? {
         None => Ok(BTreeMap::new()),

@@ -1,4 +1,6 @@
-//! What a line of the history says: what happened, and what a minute came to. Nothing here is read or written.
+//! Entries of the history: events, and the summary of each minute.
+//!
+//! Nothing here is read or written.
 
 use serde::{Deserialize, Serialize};
 use wakepath_scenario::Criterion;
@@ -39,7 +41,7 @@ pub enum Entry {
         policy: String,
         /// The condition that it is judged as, with other loops of the same condition.
         condition: ConditionName,
-        /// What it must keep; `None` if what was asked for does not fit it.
+        /// Its criterion; `None` if the requested one doesn't fit the loop.
         criterion: Option<Criterion>,
     },
     /// Up to a minute of a loop.
@@ -55,7 +57,7 @@ pub enum Entry {
         /// Whether its program ended or gave it up while it ran.
         died: bool,
     },
-    /// Rounds of a scenario are measured from now on: by a new command, or by one that goes on.
+    /// A command starts or resumes the measurement of a scenario's rounds.
     RoundsBegan {
         /// When.
         at_ns: u64,
@@ -71,13 +73,13 @@ pub enum Entry {
         /// How many there are to be.
         of: u32,
     },
-    /// What a round shows of a loop beside its counts.
+    /// A finding about a loop in a round, other than its counts.
     RoundJudged {
         /// When it began.
         at_ns: u64,
         /// The loop.
         name: String,
-        /// What it is.
+        /// The finding.
         #[serde(flatten)]
         finding: RoundFinding,
     },
@@ -98,7 +100,7 @@ pub enum Entry {
     Unknown,
 }
 
-/// What a round shows of a loop beside its counts, with the reason in one line.
+/// A finding about a loop in a round, with its reason in one line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "finding", content = "why", rename_all = "kebab-case")]
 pub enum RoundFinding {
@@ -110,7 +112,7 @@ pub enum RoundFinding {
     Undecided(String),
 }
 
-/// What the cycles of a loop came to, of which the first and the last are due in the same minute.
+/// Summary of a loop's cycles that were due in the same minute.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Minute {
     /// The loop.
@@ -121,11 +123,11 @@ pub struct Minute {
     pub segment: String,
     /// The cycle of that segment after the last one.
     pub to_cycle: u64,
-    /// What became of its due times.
+    /// Counts of its due times by outcome.
     pub tally: DueTally,
     /// Sum of the latencies, early ones counted as 0.
     pub sum_ns: u64,
-    /// Least latency; 0 where no cycle ran.
+    /// Least latency; 0 if no cycle ran.
     pub min_ns: i64,
     /// The histogram of the latencies: for each bin with something in it how far its lower edge lies above the
     /// one before (the first: above 0), and its count.
@@ -139,7 +141,7 @@ impl Minute {
         self.tally.largest_latency_ns = histogram.max();
         let mut before = 0_i64;
         for (low, _, count) in histogram.occupied() {
-            // What is far below 0 is counted together; its least value is kept beside.
+            // Values far below 0 share a bin, whose lower edge is the least value.
             let low = low.max(self.min_ns.min(0));
             self.bins.push(low - before);
             self.bins.push(count.cast_signed());
@@ -147,7 +149,7 @@ impl Minute {
         }
     }
 
-    /// Largest latency; 0 where no cycle ran.
+    /// Largest latency; 0 if no cycle ran.
     pub fn max_ns(&self) -> i64 {
         self.tally.largest_latency_ns.unwrap_or(0)
     }

@@ -10,9 +10,9 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 use wakepath_directory::Directory;
 
-/// What a file of the history is called, before its month.
+/// Prefix of a history file's name, before the month.
 const PREFIX: &str = "history-";
-/// What the file of a round is called, before its number.
+/// Prefix of a round's file name, before the number.
 const ROUND: &str = "history-round-";
 /// Longest line that is read: a minute with all its counts takes some kilobytes.
 const MOST_LINE_BYTES: u64 = 1 << 20;
@@ -87,7 +87,7 @@ impl HistoryWriter {
         let Some((_, file)) = &mut self.file else {
             return Ok(());
         };
-        // One by one: what is written is written once.
+        // Removed one by one, so that nothing is written twice after an error.
         while let Some(next) = self.waiting.first() {
             if let Err(error) = file.write_all(next.as_bytes()) {
                 self.file = None;
@@ -126,7 +126,7 @@ pub(crate) fn put_round(directory: &Directory, number: u32, entries: &[Entry]) -
     directory.put(&format!("{ROUND}{number:06}.log"), text.as_bytes())
 }
 
-/// The number of the last round in the history; 0 where there is none.
+/// The number of the last round in the history; 0 if there is none.
 pub(crate) fn last_round(directory: &Directory) -> io::Result<u32> {
     let names = directory.names()?;
     let numbers = names.iter().filter_map(|name| {
@@ -170,7 +170,7 @@ pub fn read_history(
     names.sort();
     let mut damaged = 0;
     for name in names {
-        // What is no file of ours holds no line of the history.
+        // A name that can't be opened as a file holds no history.
         let Ok(file) = directory.open(&name) else {
             damaged += 1;
             continue;
@@ -196,7 +196,7 @@ pub fn read_history(
     Ok(damaged)
 }
 
-/// `None` where it is damaged, nothing within where nobody wants it.
+/// `None` if the line is damaged, `Some(None)` if `wants` rejects it.
 fn understood(line: &[u8], wants: &impl Fn(&str) -> bool) -> Option<Option<Entry>> {
     let line = std::str::from_utf8(line).ok()?.strip_suffix('\n')?;
     let (sum, text) = line.split_once(' ')?;

@@ -1,4 +1,4 @@
-//! A loop that has come: what it says of itself, what is in effect for it, and by what it is judged.
+//! A new loop: its announcement, its settings in effect, and its criterion.
 
 use super::{Recorder, Slot};
 use crate::history::{Entry, now_ns};
@@ -13,7 +13,7 @@ use wakepath_verdict::ConditionName;
 const PHASE: &str = "service";
 
 impl<'a> Recorder<'a> {
-    /// A loop has come; what it says of itself is looked at.
+    /// Checks the announcement of a new loop.
     pub(super) fn come(&mut self, ring: u32) -> Slot<'a> {
         let announcement = self.memory.announcement(ring);
         let Some(announced) = announcement.announced() else {

@@ -39,7 +39,7 @@ impl Recorder<'_> {
         open.collect()
     }
 
-    /// Removes the oldest segments. What else is beside them is named, each time that it changes.
+    /// Removes the oldest segments. Reports anything else in their directory whenever that changes.
     pub(super) fn make_room(&mut self) -> io::Result<()> {
         let but: Vec<String> = self.open().into_iter().map(|of| of.segment).collect();
         // Those that are open grow by as much.

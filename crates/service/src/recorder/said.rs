@@ -1,4 +1,4 @@
-//! What the recorder says: into the history, and what goes wrong on standard error too.
+//! The recorder's messages: in the history, and errors on standard error too.
 
 use super::{Recorder, Slot};
 use crate::history::{Entry, now_ns};
@@ -46,7 +46,7 @@ impl Recorder<'_> {
         said.into_iter().for_each(|text| self.say(text));
     }
 
-    /// The same fault is said once, until something else is.
+    /// Reports a fault once, until a different one occurs.
     pub(super) fn check(&mut self, outcome: io::Result<()>) {
         if let Err(error) = outcome {
             let text = format!("{}: {error}", self.directory.path().display());

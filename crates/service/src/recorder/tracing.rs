@@ -1,5 +1,6 @@
-//! The recorder's part in the kernel's events: when they are begun, where they are missing, when they are kept. What
-//! can't be had is said once, and recording goes on.
+//! Recording of kernel events: start, missing rights, traces to keep.
+//!
+//! Reports events that aren't available once; the recording continues without them.
 
 use super::Recorder;
 use crate::incidents::{Incidents, IncidentsError};
@@ -23,7 +24,7 @@ impl Recorder<'_> {
         }
     }
 
-    /// A loop has come: where it may run on CPUs whose events are not recorded, they are from now on.
+    /// Extends the recording of events to the CPUs of a new loop.
     pub(super) fn trace_where(&mut self, found: &Found) {
         let Some(incidents) = &mut self.incidents else {
             return;
@@ -42,7 +43,7 @@ impl Recorder<'_> {
         }
     }
 
-    /// Said once, and recording goes on without them.
+    /// Reports a failure once; the recording continues without events.
     fn took_up_tracing(&mut self, begun: Result<Incidents, IncidentsError>) {
         match begun {
             Ok(incidents) => {
