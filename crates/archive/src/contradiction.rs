@@ -1,4 +1,6 @@
-//! What a block of a log can say that contradicts the blocks before it. Pure.
+//! Blocks of a log that contradict earlier blocks.
+//!
+//! Pure.
 
 use wakepath_timeline::{DueTimes, Sample};
 
@@ -41,8 +43,8 @@ pub(crate) enum WrongSample {
 }
 
 impl Contradiction {
-    /// What is wrong with the first wrong sample of a block, whose thread's last cycle before was
-    /// `last`.
+    /// The fault of a block's first wrong sample; `last` is its thread's last cycle before the
+    /// block.
     pub(crate) fn of_samples(
         due: DueTimes,
         mut last: Option<u64>,

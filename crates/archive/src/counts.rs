@@ -1,5 +1,7 @@
-//! Whether a run's counts add up. Pure: a count that does not is a finding, and a verdict on the
-//! run is invalid; how it is told is not decided here.
+//! Checks that a run's counts add up.
+//!
+//! Pure: a count that doesn't is a finding, and makes a verdict on the run invalid. Callers decide
+//! how to report it.
 
 use std::fmt;
 

@@ -12,10 +12,10 @@ pub(crate) fn sha256_of_bytes(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
 }
 
-/// SHA-256 of the content of a file that a person named, in hexadecimal digits.
+/// SHA-256 of a user's file, in hexadecimal digits.
 ///
 /// # Errors
-/// [`ArchiveError::Io`] where it can't be read.
+/// [`ArchiveError::Io`] if it can't be read.
 pub fn sha256_of_file(path: &Path) -> Result<String> {
     let file = File::open(path).map_err(|e| ArchiveError::io("read", path, e))?;
     sha256_of_open(file, path)

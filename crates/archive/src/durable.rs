@@ -28,7 +28,7 @@ pub(crate) fn to_read(directory: &Path) -> Result<Directory> {
     })
 }
 
-/// Opens a file for reading; `None` where there is none.
+/// Opens a file for reading; `None` if it doesn't exist.
 pub(crate) fn open(
     directory: &Directory,
     name: &str,

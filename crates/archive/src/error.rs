@@ -1,5 +1,6 @@
-//! What can go wrong with a run directory, each with the path and what would be right. It decides
-//! nothing: a fault found in an archive that can still be read is a finding, not an error.
+//! Errors of run directories, each with the path and the expected state.
+//!
+//! A fault in an archive that can still be read is a finding, not an error.
 
 use std::fmt;
 use std::io;
@@ -20,11 +21,11 @@ pub enum ArchiveError {
     /// The operating system refused.
     #[error("{path}: cannot {action}: {source}", path = path.display())]
     Io {
-        /// What was being done, as a verb with its object: "read the log".
+        /// The action that failed, as a verb with its object: "read the log".
         action: &'static str,
         /// File or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The directory can't be trusted or had.
@@ -33,14 +34,14 @@ pub enum ArchiveError {
     /// There is no room left. Everything appended before is still there and the log is still
     /// valid.
     #[error(
-        "{path}: {room}: recording stopped; what was written before is kept, {} still in memory not written",
+        "{path}: {room}: recording stopped; earlier samples are kept, {} still in memory not written",
         counted(*unwritten, "sample", "samples"),
         path = path.display()
     )]
     DiskFull {
         /// The file that could not grow.
         path: PathBuf,
-        /// What is used up.
+        /// The exhausted resource.
         room: NoRoom,
         /// Samples handed to the writer that are not in the log.
         unwritten: u64,
@@ -84,9 +85,9 @@ pub enum ArchiveError {
     NotRecognised {
         /// The file.
         path: PathBuf,
-        /// What was looked for.
+        /// The expected kind of file or directory.
         expected: &'static str,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
     /// Written by a later version of the format.
@@ -107,7 +108,7 @@ pub enum ArchiveError {
     NotEnded {
         /// The directory.
         path: PathBuf,
-        /// What is missing.
+        /// The missing part.
         why: String,
     },
     /// The log says two things that can't both be true.
@@ -136,10 +137,10 @@ pub enum ArchiveError {
     SealBroken {
         /// The directory.
         path: PathBuf,
-        /// What is wrong, one line each.
+        /// The faults, one line each.
         findings: Vec<String>,
     },
-    /// Something was to be written beside a sealed run.
+    /// A sealed run can't get additional files.
     #[error("{path}: is sealed: a file written there breaks its seal; write it elsewhere", path = path.display())]
     Sealed {
         /// The directory.
@@ -150,7 +151,7 @@ pub enum ArchiveError {
     Parquet {
         /// The file.
         path: PathBuf,
-        /// What the Parquet library said.
+        /// The Parquet library's error.
         source: parquet::errors::ParquetError,
     },
     /// No such segment or thread in this run.
@@ -231,7 +232,7 @@ pub enum NoRoom {
 }
 
 impl NoRoom {
-    /// What an error says is used up, if that is what it says.
+    /// The resource that an I/O error reports as exhausted, if any.
     pub(crate) fn of(error: &io::Error) -> Option<Self> {
         match error.kind() {
             io::ErrorKind::StorageFull => Some(Self::Disk),

@@ -1,5 +1,7 @@
-//! What LITMUS^RT's Feather-Trace recorded in one segment, as a file beside the samples: the core's own records, as
-//! each of its buffers gave them, between two readings of both clocks. What a record means is known elsewhere.
+//! A segment's records of LITMUS^RT's Feather-Trace, as a file of its own.
+//!
+//! Holds the core's records, as each of its buffers returned them, between two readings of both
+//! clocks. This module doesn't interpret them.
 
 use crate::{ArchiveError, Result};
 use std::fs::File;
@@ -10,15 +12,15 @@ use wakepath_directory::Directory;
 const MARK: &[u8; 8] = b"WAKEFTR\n";
 const HEADER: usize = 16;
 const CLOCKS: u32 = 0;
-/// No part is longer: whoever reads keeps one at a time.
+/// Most bytes of a part, of which a reader keeps one at a time.
 const LONGEST: u32 = 1 << 20;
 
 /// One of the core's buffers. Each numbers its records by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FeatherBuffer {
-    /// What a CPU recorded of itself.
+    /// A CPU's own records.
     Cpu(u32),
-    /// What was sent to a CPU, and its receipt.
+    /// Messages sent to a CPU, and their receipt.
     Messages(u32),
 }
 
@@ -107,15 +109,15 @@ fn put(file: &mut impl Write, kind: u32, number: u32, payload: &[u8]) -> io::Res
 pub struct FeatherTraceFile {
     path: PathBuf,
     file: File,
-    /// At its beginning and its end; one where it was cut short.
+    /// At its beginning and its end; one if it was cut short.
     clocks: Vec<ClockPair>,
 }
 
 impl FeatherTraceFile {
-    /// Opens a segment's; `None` where it has none.
+    /// Opens a segment's file; `None` if it has none.
     ///
     /// # Errors
-    /// Where it can't be read, or is something else.
+    /// If it can't be read, or is of another kind.
     pub fn open(directory: &Path, segment: u32) -> Result<Option<Self>> {
         let failed = |error| ArchiveError::io("open the directory", directory, error);
         Self::open_in(&Directory::to_read(directory).map_err(failed)?, segment)
@@ -149,7 +151,8 @@ impl FeatherTraceFile {
         Ok(Some(Self { path, file, clocks }))
     }
 
-    /// Both clocks at its beginning and at its end; `None` where it was cut short or the clocks stood still.
+    /// Both clocks at its beginning and at its end; `None` if it was cut short or the clocks didn't
+    /// advance.
     pub fn span(&self) -> Option<(ClockPair, ClockPair)> {
         let (first, last) = (*self.clocks.first()?, *self.clocks.last()?);
         let moved = last.cycles > first.cycles && last.monotonic_ns > first.monotonic_ns;
@@ -208,7 +211,7 @@ fn parts(file: &File, clocks: bool, mut part: impl FnMut(u32, u32, &[u8])) -> io
     }
 }
 
-/// Whether there was that much: what is cut short ends the file.
+/// Fills `into`; false if the file ends before that.
 fn filled(file: &mut impl Read, into: &mut [u8]) -> io::Result<bool> {
     match file.read_exact(into) {
         Ok(()) => Ok(true),

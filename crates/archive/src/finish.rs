@@ -28,7 +28,7 @@ const MANIFEST_PARTIAL: &str = "manifest.json.partial";
 /// Name under which a log with damage in it is kept after recovery.
 const DAMAGED_LOG: &str = "samples.log.damaged";
 
-/// What a stopped recording or conversion may leave beside the log, and nobody needs.
+/// Files that an interrupted recording or conversion can leave next to the log, which nothing uses.
 const LEFT_OVER: [&str; 4] = [
     crate::log::RESERVE_NAME,
     crate::log::LOG_ANEW,
@@ -154,7 +154,7 @@ pub(crate) fn convert(
         }
         let asked = io::Error::other("stopped by a test");
         Err(ArchiveError::io(
-            "go on after a step",
+            "continue after a step",
             directory.path(),
             asked,
         ))
@@ -224,12 +224,12 @@ pub(crate) fn convert(
     Ok(manifest)
 }
 
-/// Removes what is left of a run of which nothing was recorded: its log, without samples and
-/// without a beginning, and what lies half-written beside it. Other files stay.
+/// Removes the remains of a run without any records: an empty log, and half-written files. Other
+/// files stay.
 ///
 /// # Errors
 /// [`ArchiveError::InUse`] while a process records the run; [`ArchiveError::Inconsistent`], and
-/// nothing removed, where something was recorded after all; I/O errors.
+/// nothing removed, if something was recorded after all; I/O errors.
 pub fn discard_in(directory: &Directory) -> Result<()> {
     let Some(_log) = lock_log(directory)? else {
         return Ok(());
@@ -251,8 +251,8 @@ pub fn discard_in(directory: &Directory) -> Result<()> {
     sync_directory(directory)
 }
 
-/// Removes the log of a run that can be made again, such as an import, with what lies half-written
-/// beside it. A finished run stays.
+/// Removes the log of a run that can be made again, such as an import, and half-written files. A
+/// finished run stays.
 ///
 /// # Errors
 /// [`ArchiveError::InUse`] while another process writes it; I/O errors.
@@ -353,7 +353,7 @@ fn fingerprint_of(directory: &Directory, manifest: &Manifest) -> Result<Fingerpr
     Ok(found)
 }
 
-/// What lies beside the samples in the run directory: traces by segment, then what loops told.
+/// Additional files in the run directory: traces by segment, then the loops' telemetry and log.
 fn beside_samples(directory: &Directory) -> Result<Vec<String>> {
     let names = directory
         .names()

@@ -1,5 +1,6 @@
-//! Reads a run's log while it is being recorded: each block once, however often one looks. It keeps
-//! what the log says and where samples lie, never the samples.
+//! Reads a run's log while it is being recorded, each block once.
+//!
+//! Keeps the log's records and the positions of samples, never the samples.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -67,18 +68,18 @@ impl<R: Read + Seek> LogFollower<R> {
         self.surveyor.take_all(&mut self.reader)
     }
 
-    /// What the log says of a segment so far, with every text as it was written; `None` for one that
-    /// has not begun.
+    /// The log's records of a segment so far, with every text unchanged; `None` for one that has
+    /// not begun.
     pub fn segment(&self, segment: u32) -> Option<&SegmentRecord> {
         self.surveyor.segment(segment)
     }
 
-    /// The time in which it runs, where that is virtual.
+    /// The run's virtual time, if it has one.
     pub fn virtual_time(&self) -> Option<&VirtualTime> {
         self.surveyor.virtual_time()
     }
 
-    /// What was read of the machine so far.
+    /// Facts about the machine so far.
     pub fn facts(&self) -> &[FactsTaken] {
         self.surveyor.facts()
     }
@@ -95,8 +96,8 @@ impl<R: Read + Seek> LogFollower<R> {
         Ok(all)
     }
 
-    /// The samples of one thread in one segment by cycle, block by block: these blocks are read
-    /// again. A batch is an error where that can't be done.
+    /// The samples of one thread in one segment by cycle, block by block. Reads these blocks again;
+    /// a batch is an error if that fails.
     pub fn batches(
         &mut self,
         segment: u32,

@@ -16,7 +16,7 @@ pub struct Imported {
     /// Which kind of values they are.
     #[serde(default)]
     pub measured: Measured,
-    /// What a run of wakepath records and these files don't hold, a sentence each.
+    /// Data that wakepath's own runs have and these files lack, a sentence each.
     pub lacks: Vec<Lack>,
     /// The files that were read, as they were then. They are no part of the archive.
     pub sources: Vec<FileRecord>,

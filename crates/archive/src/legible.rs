@@ -1,6 +1,7 @@
-//! What a run says, fit to be shown: whoever made the run chose its names, notes and figures, and
-//! none of them may steer a terminal or forge a line of ours. Nothing is cleaned on disk, and
-//! nothing but text is changed.
+//! Sanitises a run's texts for display.
+//!
+//! The author of a run chose its names, notes and figures; none of them may control a terminal or
+//! forge a line of our output. Files on disk stay as they are, and only texts change.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -22,15 +23,14 @@ pub(crate) fn legible(manifest: Manifest) -> Manifest {
     reread(&value).expect("a manifest whose texts changed is a manifest")
 }
 
-/// Reads one of the JSON files that lie beside a run, such as its explanation, with each text in it
-/// as one line: neither a terminal nor a page gets another character from whoever wrote the file.
-/// For a file whose texts are names and notes, not for one that holds a document, such as a
-/// scenario.
+/// Reads a JSON file of a run, such as its explanation, and turns each text in it into one line
+/// without control characters. Meant for files whose texts are names and notes, not for one that
+/// holds a document, such as a scenario.
 ///
 /// # Errors
-/// What is wrong with the JSON.
+/// If the JSON can't be parsed.
 pub fn read_legible<T: DeserializeOwned>(json: &[u8]) -> serde_json::Result<T> {
-    // At first as what it should be: its faults are told with the line that they are in.
+    // First parsed directly into the type, so that errors have line numbers.
     let read = serde_json::from_slice(json)?;
     let mut value: Value = serde_json::from_slice(json)?;
     match clean(&mut value) {
@@ -39,8 +39,8 @@ pub fn read_legible<T: DeserializeOwned>(json: &[u8]) -> serde_json::Result<T> {
     }
 }
 
-/// By way of its text, as all files are read and written: readers and writers of values beside those of text would
-/// make all of this crate a quarter larger, for what happens to hostile runs alone.
+/// Serialises and parses again, because deserialising from values as well as from text would make
+/// this crate a quarter larger, only for the sake of hostile runs.
 fn reread<T: DeserializeOwned>(value: &Value) -> serde_json::Result<T> {
     serde_json::from_slice(&serde_json::to_vec(value)?)
 }

@@ -1,11 +1,12 @@
-//! The run directory: a crash-safe log while a run is recorded, Parquet and a sealed manifest
-//! afterwards, and one way to read both. It writes and reads; it judges nothing.
+//! The run directory: a crash-safe log during a run, then Parquet and a sealed manifest.
+//!
+//! It writes and reads; it judges nothing.
 //!
 //! A recorder appends events and samples with [`LogWriter`]; after a normal end [`finish`] turns
-//! the log into `samples.parquet` and `manifest.json`; [`recover`] does the same for a run that
-//! was cut short and says what is missing; [`Run`] reads a run in any of these states. The format
-//! is described in `docs/reference/archive.md`. Kernel events of traced segments lie beside them:
-//! [`TraceWriter`], [`Trace`].
+//! the log into `samples.parquet` and `manifest.json`; [`recover`] does the same for a run that was
+//! cut short and reports the missing parts; [`Run`] reads a run in any of these states. The format
+//! is described in `docs/reference/archive.md`. Kernel events of traced segments are stored in
+//! files next to them: [`TraceWriter`], [`Trace`].
 
 mod contradiction;
 mod counts;

@@ -1,11 +1,13 @@
-//! Load proofs as they are read back. A run of another version may hold a statement that is none here:
-//! it stands for a load without proof, and the rest of the run stays readable.
+//! Deserialises load proofs.
+//!
+//! A statement of another version that is unknown here becomes a load without proof, and the rest
+//! of the run stays readable.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use wakepath_timeline::LoadProof;
 
-/// Reads a list of proofs, whatever stands in it.
+/// Reads a list of proofs, whatever it contains.
 pub(crate) fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<LoadProof>, D::Error> {
     let statements = Vec::<Value>::deserialize(from)?;
     let proofs = statements.into_iter().map(|statement| {

@@ -42,7 +42,7 @@ pub(crate) fn writer_of(file: &File) -> Option<String> {
             None
         }
         Err(TryLockError::WouldBlock) => Some(holder(file)),
-        // A file system without locks: nobody can be told to be writing.
+        // A file system without locks can't report a writer.
         Err(TryLockError::Error(_)) => None,
     }
 }
@@ -72,8 +72,8 @@ fn listed_holder(inode: u64) -> Option<u32> {
     })
 }
 
-/// The process that holds an exclusive `flock` on the inode, if the line says so. The device is
-/// not compared: layered file systems show another one here than `stat` does.
+/// The process that holds an exclusive `flock` on the inode, according to the line. The device is
+/// not compared, because layered file systems show another one here than `stat` does.
 fn flock_holder(line: &str, inode: u64) -> Option<u32> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [_, "FLOCK", _, "WRITE", pid, place, ..] = words[..] else {

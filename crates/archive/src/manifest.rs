@@ -1,5 +1,7 @@
-//! What a finished run says about itself. Everything in it comes out of the log; it is written
-//! once, seals itself with a digest and lists every other file with its own.
+//! The manifest of a finished run.
+//!
+//! It is derived from the log and written once; it holds its own digest and those of all other
+//! files.
 
 use std::fmt;
 use std::io;
@@ -40,11 +42,11 @@ pub struct Manifest {
     pub started: String,
     /// How the run ended.
     pub ending: Ending,
-    /// What an interrupted or damaged run lacks; none for a run that ended and was read in full.
-    /// A verdict on a run that has this must say so.
+    /// Missing parts of an interrupted or damaged run; none for a run that ended and was read in
+    /// full. A verdict on a run with missing parts must mention them.
     #[serde(default)]
     pub recovered: Option<Recovered>,
-    /// What was measured on which terms.
+    /// The measured scenario.
     pub scenario: ScenarioText,
     /// Clock that all instants are read from.
     pub clock_source: String,
@@ -61,23 +63,23 @@ pub struct Manifest {
     /// How the traced segments were traced; none for a run without tracing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracing: Option<TracingSetUp>,
-    /// What the kernel measured by itself, by phase and repetition.
+    /// The kernel tracer's latencies, by phase and repetition.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kernel_latency: Vec<KernelLatency>,
-    /// What the kernel measured of the time that it takes away, by phase and repetition.
+    /// The kernel tracer's noise, by phase and repetition.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kernel_noise: Vec<KernelNoise>,
-    /// What the kernel told of the sections that keep threads from running, by phase and repetition.
+    /// Non-preemptible sections in the kernel's events, by phase and repetition.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kernel_sections: Vec<KernelSections>,
-    /// What a real-time core measured of itself, by phase and condition.
+    /// A real-time core's own measurements, by phase and condition.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub core_latency: Vec<CoreLatency>,
     /// Segments that were started, in order.
     pub segments: Vec<SegmentRecord>,
     /// The machine before, during and after.
     pub facts: Vec<FactsTaken>,
-    /// What a reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
     /// Every other file of the archive; none while the run is a log.
     pub files: Vec<FileRecord>,
@@ -94,7 +96,7 @@ pub struct SegmentRecord {
     pub repetition: u32,
     /// Condition it measures.
     pub condition: String,
-    /// Whether kernel events were recorded meanwhile; see [`PlannedSegment::traced`].
+    /// Whether kernel events were recorded in it; see [`PlannedSegment::traced`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub traced: bool,
     /// What came of its trace; none where the segment is untraced or its trace has no end.
@@ -104,7 +106,7 @@ pub struct SegmentRecord {
     pub ended: bool,
     /// Its threads.
     pub threads: Vec<ThreadRecord>,
-    /// What each load proves it did.
+    /// Proof of each load's work.
     #[serde(deserialize_with = "crate::load_proofs::read")]
     pub loads: Vec<LoadProof>,
 }
@@ -144,10 +146,10 @@ pub struct ThreadRecord {
     /// Parts of the work that timed themselves, after the warm-up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modules: Vec<ModuleTimes>,
-    /// Hardware counters of the loop's cycles, where they were asked for.
+    /// Hardware counters of the loop's cycles, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<CountersRead>,
-    /// What the real-time core that it was on counted of it, after its warm-up.
+    /// Counts of its real-time core, after its warm-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_a_core: Option<CoreCounts>,
     /// Why the thread ended.
@@ -167,7 +169,7 @@ pub struct Recovered {
     pub segments_never_started: Vec<u32>,
     /// Samples left out because the start of their segment can't be read.
     pub samples_without_segment: u64,
-    /// Name under which the damaged log is kept beside the archive.
+    /// Name of the damaged log, if it was kept.
     pub kept_log: Option<String>,
     /// Segments whose start is not in the log, as where a full disk dropped it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -219,7 +221,7 @@ pub struct FileRecord {
 pub struct FileProblem {
     /// Its name within the run directory.
     pub name: String,
-    /// What is wrong with it.
+    /// The fault.
     pub problem: String,
 }
 
@@ -229,13 +231,13 @@ impl fmt::Display for FileProblem {
     }
 }
 
-/// What stands between the manifest's content and its digest, which is the end of the file.
+/// Text between the manifest's content and its digest at the end of the file.
 const SEAL: &str = ",\n  \"sha256\": \"";
 const SEAL_END: &str = "\"\n}\n";
 const SEAL_LENGTH: usize = SEAL.len() + 64 + SEAL_END.len();
 
 impl Manifest {
-    /// The manifest as it lies on disk: JSON, whose last member is the SHA-256 of all bytes before
+    /// The manifest as stored on disk: JSON, whose last member is the SHA-256 of all bytes before
     /// the comma that precedes it.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut text = self.to_json();

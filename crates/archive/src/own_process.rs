@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// One of wakepath's own processes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnProcess {
-    /// What it is for.
+    /// Its purpose.
     pub role: OwnRole,
     /// Its number.
     pub process: u32,
@@ -24,13 +24,13 @@ pub struct OwnProcessThread {
     pub thread: u32,
     /// When it started, in nanoseconds on `CLOCK_MONOTONIC`, early by a clock tick at most.
     pub from_ns: u64,
-    /// When it was found gone, in nanoseconds on `CLOCK_MONOTONIC`; none where it was there to the
-    /// segment's end.
+    /// Time at which it was found to have ended, in nanoseconds on `CLOCK_MONOTONIC`; none if it
+    /// ran until the segment's end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_ns: Option<u64>,
 }
 
-/// What a process of wakepath is for.
+/// Purpose of one of wakepath's processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OwnRole {
@@ -44,7 +44,7 @@ pub enum OwnRole {
     Loop,
     /// It keeps the loads.
     LoadSupervisor,
-    /// It is a load: what it does to the loop was asked for.
+    /// A load, whose effect on the loop is intended.
     LoadWorker,
     /// A later version knows it.
     #[serde(other)]

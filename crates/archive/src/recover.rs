@@ -22,13 +22,14 @@ pub struct RecoveryReport {
     pub was_finished: bool,
 }
 
-/// Turns an interrupted run into a readable one: `samples.parquet` and a manifest that is marked
-/// as recovered. A log with damage in its middle is kept beside them. A run that ended and was
-/// only not yet converted is finished and not marked.
+/// Turns an interrupted run into a readable one: `samples.parquet` and a manifest that is marked as
+/// recovered. A log with damage in its middle is kept as well. A run that ended but was not yet
+/// converted is finished and not marked.
 ///
 /// # Errors
-/// [`crate::ArchiveError::InUse`] while a live process writes the run, and says which;
-/// [`crate::ArchiveError::NothingRecorded`] where it was stopped before its first event; otherwise as [`crate::finish`].
+/// [`crate::ArchiveError::InUse`] while a live process writes the run, with its number;
+/// [`crate::ArchiveError::NothingRecorded`] if it was stopped before its first event; otherwise as
+/// [`crate::finish`].
 pub fn recover(directory: &Path) -> Result<RecoveryReport> {
     recover_in(&to_write(directory)?)
 }
@@ -53,7 +54,7 @@ pub fn recover_in(directory: &Directory) -> Result<RecoveryReport> {
 }
 
 impl RecoveryReport {
-    /// What is missing, one line each; empty if nothing is.
+    /// The missing parts, one line each; empty if nothing is missing.
     pub fn missing(&self) -> Vec<String> {
         let Some(missing) = &self.manifest.recovered else {
             return Vec::new();

@@ -54,10 +54,9 @@ enum Source {
 }
 
 impl Run {
-    /// Opens a run to be shown: no text in its manifest, whoever wrote it, holds a control
-    /// character, a line's end among them, or an invisible one. Two that differed in nothing else
-    /// read the same. A finished run's files are compared with their digests, which reads them
-    /// whole.
+    /// Opens a run for display. No text in its manifest then contains a control character, a line
+    /// break or an invisible character; texts that differ in nothing else become equal. The digests
+    /// of a finished run's files are checked, which reads the files completely.
     ///
     /// # Errors
     /// As [`Run::open_exact`].
@@ -156,7 +155,7 @@ impl Run {
         self.directory.path()
     }
 
-    /// Reads a file that lies beside the samples, as its explanation does; `None` where there is none.
+    /// Reads an additional file of the run, such as its explanation; `None` if it doesn't exist.
     ///
     /// # Errors
     /// As [`Directory::read`].
@@ -215,11 +214,11 @@ impl Run {
         })
     }
 
-    /// Reads everything and compares: digests, counts, the order of cycles. Empty for a run that
-    /// is whole and whose counts add up.
+    /// Reads everything and checks digests, counts and the order of cycles. Empty for a complete
+    /// run whose counts add up.
     ///
     /// # Errors
-    /// I/O errors; what is wrong with the run itself is a finding.
+    /// I/O errors; a fault of the run itself is a finding.
     pub fn check(&self) -> Result<Vec<Finding>> {
         let altered = self.manifest.verify_in(&self.directory)?;
         match altered.is_empty() {

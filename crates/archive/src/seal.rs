@@ -1,5 +1,7 @@
-//! A sealed run's files held against its seal, whoever signed it: a run that is not as it was sealed is
-//! not opened. Whose seals are trusted is asked by `wakepath verify`.
+//! Checks a sealed run's files against its seal.
+//!
+//! A run that differs from its seal is not opened, regardless of the signer; `wakepath verify` checks who
+//! is trusted.
 
 use std::io::Read;
 

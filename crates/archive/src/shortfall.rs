@@ -1,5 +1,6 @@
-//! What a run lacks of what was planned: the one place that decides whether a run is complete. A run
-//! that lacks anything never passes.
+//! Differences between a run and its plan.
+//!
+//! The only place that decides whether a run is complete. An incomplete run never passes.
 
 use std::fmt;
 
@@ -24,7 +25,7 @@ pub enum Shortfall {
     Recovered,
     /// Someone stopped it.
     Interrupted,
-    /// It could not go on.
+    /// It could not continue.
     Failed {
         /// One line for a person.
         reason: String,
@@ -118,10 +119,12 @@ impl fmt::Display for Shortfall {
             Self::UnderWay { by } => write!(f, "the run is under way ({by})"),
             Self::NotFinished => f.write_str("the run is not in its final form"),
             Self::Recovered => {
-                f.write_str("the run was cut short and recovered: what is missing can't be judged")
+                f.write_str("the run was cut short and recovered: the missing part can't be judged")
             }
             Self::Interrupted => f.write_str("the run was interrupted before its end"),
-            Self::Failed { reason } => write!(f, "the run could not go on: {}", one_line(reason)),
+            Self::Failed { reason } => {
+                write!(f, "the run could not continue: {}", one_line(reason))
+            }
             Self::NoEnd => f.write_str("the run was cut short: it has no recorded end"),
             Self::NeverStarted { segments, planned } => write!(
                 f,

@@ -1,6 +1,7 @@
-//! One pass over a log: everything the manifest says and where each thread's samples lie. What is
-//! missing is noted, and so is a block that contradicts what comes before it: it is left out, and
-//! the rest is read.
+//! One pass over a log, for the manifest and the positions of each thread's samples.
+//!
+//! Missing parts are noted. A block that contradicts earlier ones is noted and left out, and the
+//! rest is read.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -21,7 +22,7 @@ use crate::samples::Columns;
 use crate::virtual_time::{VirtualTime, emulator_of};
 use crate::{FORMAT_VERSION, LOG_NAME, MEASURED_FORMAT_VERSION};
 
-/// What a log holds.
+/// Content of a log.
 pub(crate) struct Survey {
     /// Without files; `recovered` says what is missing, if anything is.
     pub manifest: Manifest,
@@ -57,7 +58,7 @@ pub(crate) fn survey(directory: &Directory) -> Result<Survey> {
     let mut manifest = manifest.ok_or_else(|| ArchiveError::NotRecognised {
         path: directory.path_of(LOG_NAME),
         expected: "log of a run",
-        why: "its first event is missing, so nothing can be said about the run; it is kept".into(),
+        why: "its first event is missing, so the run can't be read; it is kept".into(),
     })?;
     if let Some(virtual_time) = &mut manifest.virtual_time {
         virtual_time.emulator = emulator_of(directory)?;
@@ -93,7 +94,7 @@ fn is_blank(directory: &Directory) -> Result<bool> {
     }
 }
 
-/// What a log said as far as it was read.
+/// The log's records so far.
 #[derive(Default)]
 pub(crate) struct Surveyor {
     started: Option<Box<RunStarted>>,
@@ -140,17 +141,17 @@ impl Surveyor {
         Ok(())
     }
 
-    /// What is known of a segment; `None` for one that has not begun.
+    /// A segment's records; `None` for one that has not begun.
     pub fn segment(&self, segment: u32) -> Option<&SegmentRecord> {
         self.segments.iter().rfind(|known| known.segment == segment)
     }
 
-    /// The time in which it runs, where that is virtual.
+    /// The run's virtual time, if it has one.
     pub fn virtual_time(&self) -> Option<&VirtualTime> {
         self.started.as_ref()?.virtual_time.as_ref()
     }
 
-    /// What was read of the machine.
+    /// Facts about the machine.
     pub fn facts(&self) -> &[FactsTaken] {
         &self.facts
     }
@@ -242,8 +243,8 @@ impl Surveyor {
         let number = ended.segment;
         let mut known = self.segments.iter_mut();
         let Some(segment) = known.find(|known| known.segment == number) else {
-            // Its start lies in a hole, or found no room on a full disk: what it measured can't be
-            // told any more.
+            // Its start is in an unreadable part, or found no space on a full disk: its samples
+            // can't be interpreted.
             self.note_without_start(number);
             return Ok(());
         };
@@ -337,7 +338,7 @@ impl Surveyor {
         self.missing.end_recorded = self.ending.is_some();
         let open = self.segments.iter().filter(|s| !s.ended).map(|s| s.segment);
         self.missing.segments_without_end = open.collect();
-        // A run that ended by itself and stopped early has said so: nothing is missing from it.
+        // A run that stopped early and recorded its end has nothing missing.
         if self.ending.is_none() || !self.missing.damage.gaps.is_empty() {
             let begun = |number| self.segments.iter().any(|s| s.segment == number);
             let never = planned

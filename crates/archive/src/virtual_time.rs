@@ -1,5 +1,7 @@
-//! The mark of a run in virtual time: its instants count instructions of an emulated CPU, not time
-//! that passed on a machine. Whatever reads such a run must say so.
+//! The mark of a run in virtual time.
+//!
+//! Its times count instructions of an emulated CPU, not time that passed on a machine. Whatever
+//! reads such a run must say that.
 
 use std::io::Read;
 
@@ -9,8 +11,8 @@ use wakepath_directory::Directory;
 use crate::durable::open;
 use crate::error::{ArchiveError, Result};
 
-/// Name of the file in which the emulator's host says what it ran; written beside the log before
-/// the run is finished, and part of the manifest from then on.
+/// Name of the file in which the emulator's host describes the emulator. It is written before the
+/// run is finished, and is part of the manifest from then on.
 pub const EMULATOR_NAME: &str = "emulator.json";
 
 /// What virtual time a run is in.
@@ -23,7 +25,7 @@ pub struct VirtualTime {
     /// CPUs of the guest.
     pub cpus: u16,
     /// The longest turn of one of several CPUs, in virtual nanoseconds: they run one after the
-    /// other, each while the others wait. None where there is one CPU, or where none is kept to.
+    /// other, each while the others wait. None with one CPU, or if turns have no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_ns: Option<u64>,
     /// What emulated it; the guest can't know, and a log that never came home lacks it.
@@ -42,7 +44,7 @@ pub struct Emulator {
     pub kernel: String,
     /// SHA-256 of the kernel's file, in hexadecimal.
     pub kernel_sha256: String,
-    /// Package and version that the kernel's file comes from, where it comes from one.
+    /// Package and version that the kernel's file comes from, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_package: Option<String>,
     /// SHA-256 of the initramfs, in hexadecimal.
@@ -57,11 +59,11 @@ pub struct Emulator {
     pub started: String,
 }
 
-/// What a guest is given beside its kernel, its programs and its scenario, as the user asked for it.
+/// A guest's options other than kernel, programs and scenario, as the user gave them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GuestAdditions {
-    /// Directory of kernel modules; those of the kernel's package where there is none.
+    /// Directory of kernel modules; if none, those of the kernel's package.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modules_from: Option<String>,
     /// Kernel modules that are loaded first, each with its parameters behind its name.
@@ -70,7 +72,7 @@ pub struct GuestAdditions {
     /// Files and directories of the host, as `HOST=GUEST`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// What is written into files of the guest's kernel, as `PATH=VALUE`.
+    /// Values to write into files of the guest's kernel, as `PATH=VALUE`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<String>,
 }
@@ -82,7 +84,7 @@ impl GuestAdditions {
     }
 }
 
-/// What the host says of the emulator, if it has said it.
+/// The host's description of the emulator, if it has written one.
 pub(crate) fn emulator_of(directory: &Directory) -> Result<Option<Emulator>> {
     let path = directory.path_of(EMULATOR_NAME);
     let Some(mut file) = open(directory, EMULATOR_NAME, "read")? else {

@@ -1,5 +1,7 @@
-//! What a watch knows beside its trace. It lies in a file while the watch goes on, and goes when the
-//! run is recorded: with it and the trace, a watch that was killed becomes a run all the same.
+//! The state of a watch, apart from its trace.
+//!
+//! It is in a file while the watch runs, which is removed when the run is recorded. Together with
+//! the trace it turns a watch that was killed into a run.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -24,7 +26,7 @@ pub enum SessionError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// It does not hold a watch.
@@ -32,7 +34,7 @@ pub enum SessionError {
     Form {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The parser's error.
         source: serde_json::Error,
     },
 }
@@ -78,13 +80,13 @@ pub struct Marked {
 /// One watch.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Session {
-    /// What is watched, as a name.
+    /// Name of the watched program.
     pub name: String,
     /// When it began.
     pub started: SystemTime,
-    /// Latency above which an activation is late, in nanoseconds, where that was said.
+    /// Latency above which an activation is late, in nanoseconds, if given.
     pub latency_ns: Option<u64>,
-    /// Policy that the program is meant to have, where that was said.
+    /// Policy that the program should have, if given.
     pub policy: Option<Policy>,
     /// CPUs whose events are recorded.
     pub cpus: Vec<u16>,
@@ -94,7 +96,7 @@ pub struct Session {
     pub set_up: TracingSetUp,
     /// The machine, before and after.
     pub facts: Vec<FactsTaken>,
-    /// What a reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
     /// The program's own probes that are recorded.
     #[serde(default)]
@@ -106,10 +108,10 @@ pub struct Session {
 }
 
 impl Session {
-    /// Writes it beside the trace, whole or not at all: a kill leaves the one before.
+    /// Writes it atomically: a kill leaves the previous version.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If it can't be written.
     pub fn keep(&self, directory: &Directory) -> Result<(), SessionError> {
         let bytes = serde_json::to_vec(self).map_err(form(directory))?;
         directory
@@ -117,10 +119,10 @@ impl Session {
             .map_err(io(directory, FILE_NAME))
     }
 
-    /// Reads it, each text in one line, whoever wrote it; `None` where no watch was cut short.
+    /// Reads it, with each text reduced to one line; `None` if no watch was cut short.
     ///
     /// # Errors
-    /// When it can't be read.
+    /// If it can't be read.
     pub fn left_in(directory: &Directory) -> Result<Option<Self>, SessionError> {
         let bytes = directory
             .read(FILE_NAME)
@@ -140,7 +142,7 @@ impl Session {
         Ok(())
     }
 
-    /// What the run is called: a program that starts another in its place is that one.
+    /// Name of the run: if the program started another in its place, that one's.
     pub fn run_name(&self) -> String {
         let first = self.first.and_then(|first| self.threads.get(&first));
         first.map_or_else(|| self.name.clone(), |first| plain_name(&first.name))

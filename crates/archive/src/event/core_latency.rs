@@ -1,9 +1,11 @@
-//! What a real-time core measured of itself.
+//! Latency that a real-time core measured itself.
 
 use serde::{Deserialize, Serialize};
 
-/// How late a real-time core's own timer was, as the core measured it by its testing device at the end of a phase, under
-/// its loads: at the priority, the period and on the CPU of a loop, which did not run meanwhile. No part of a verdict.
+/// Lateness of a real-time core's timer, measured by its testing device at the end of a phase.
+///
+/// Measured under the phase's loads, at the priority, the period and on the CPU of a loop, which
+/// didn't run at that time. Not part of a verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CoreLatency {
     /// The phase.
@@ -18,7 +20,7 @@ pub struct CoreLatency {
     pub cpu: u16,
     /// Period of the timer, in nanoseconds.
     pub period_ns: u64,
-    /// By how much the core's timers expire early, where it tells.
+    /// Time by which the core's timers expire early, if it reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gravity: Option<CoreGravity>,
     /// From the due time to the timer's handler.
@@ -46,7 +48,7 @@ pub struct CoreGravity {
 /// Latencies of one stage, in nanoseconds; negative where the timer expired early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CoreStageLatency {
-    /// Over so many periods.
+    /// Number of periods.
     pub periods: u64,
     /// The least.
     pub smallest_ns: i64,

@@ -1,4 +1,4 @@
-//! What the kernel said: how its events were recorded, and what its own tracers measured.
+//! Data from the kernel: how its events were recorded, and measurements of its own tracers.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ pub struct TracingSetUp {
     pub mode: TraceMode,
     /// Buffer of each CPU, in bytes.
     pub buffer_bytes: u64,
-    /// What an event costs the CPU that it happens on, in nanoseconds, as measured before the run.
+    /// Cost of an event to the CPU that it occurs on, in nanoseconds, as measured before the run.
     pub ns_per_event: Option<f64>,
     /// Events that were wanted and are not recorded.
     pub missing: Vec<MissingEvents>,
@@ -27,14 +27,14 @@ pub struct TracingSetUp {
     pub self_tests: Vec<SelfTestFound>,
 }
 
-/// What a self-test of the tracing found on one CPU.
+/// Result of a self-test of the tracing on one CPU.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SelfTestFound {
     /// The CPU.
     pub cpu: u16,
     /// Whether nothing was lacking.
     pub passed: bool,
-    /// What was seen and what was lacking, in one line.
+    /// The observed and the missing events, in one line.
     pub text: String,
 }
 
@@ -58,16 +58,16 @@ pub struct SegmentTraced {
     pub bytes: u64,
     /// CPU time of the probe's process while the segment ran, in nanoseconds.
     pub cpu_time_ns: u64,
-    /// How long recording went on, in nanoseconds.
+    /// Duration of the recording, in nanoseconds.
     pub wall_ns: u64,
-    /// Wakepath's own processes meanwhile, told by whoever had the segment traced; none in runs of
-    /// versions that did not record them.
+    /// Wakepath's own processes during it, reported by the recorder; none in runs of versions that
+    /// did not record them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<Vec<OwnProcess>>,
 }
 
-/// What the kernel's own tracer (`timerlat`) measured under a phase's loads: how late a timer's
-/// interrupt and a kernel thread of FIFO 95 were.
+/// Latencies that the kernel's tracer `timerlat` measured under a phase's loads: those of a timer's
+/// interrupt and of a kernel thread with FIFO 95.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct KernelLatency {
     /// The phase.
@@ -85,9 +85,9 @@ pub struct KernelLatency {
     pub not_available: Option<String>,
 }
 
-/// What the kernel's own tracer (`osnoise`) measured under a phase's loads: how much of its CPU a
-/// kernel thread of FIFO 95 that never sleeps does not get, and what took it. Only what takes more
-/// than the tracer's threshold at a time, 5 µs as a rule, is noise to it.
+/// Noise that the kernel's tracer `osnoise` measured under a phase's loads: CPU time withheld from
+/// a kernel thread with FIFO 95 that never sleeps, by cause. Only interruptions longer than the
+/// tracer's threshold count, by default 5 µs.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct KernelNoise {
     /// The phase.

@@ -88,7 +88,7 @@ pub enum When {
     After,
 }
 
-/// What the machine looked like at one instant.
+/// The state of the machine at one time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FactsTaken {
     /// Before, during or after the measurement.
@@ -113,7 +113,7 @@ pub enum Ending {
     Complete,
     /// Someone stopped it; the recorder still ended by itself.
     Interrupted,
-    /// It could not go on.
+    /// It could not continue.
     Failed {
         /// One line for a person.
         reason: String,

@@ -17,8 +17,7 @@ pub struct ModuleTimes {
     pub max_ns: u64,
     /// Runs longer than the budget.
     pub over_budget: u64,
-    /// After so many due times of the loop it should run again; `None` where it has no rate of its
-    /// own.
+    /// Number of the loop's due times between its runs; `None` if it has no rate of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<u64>,
     /// How often it was due again before it had run, which only a part with a rate can be.
@@ -32,11 +31,11 @@ pub struct ModuleTimes {
     pub exchanges: Option<BusExchanges>,
 }
 
-/// What became of the exchanges with a bus. All times in nanoseconds; bins that hold values: smallest and
+/// Exchanges with a bus by outcome. All times in nanoseconds. Each bin with values: smallest and
 /// largest value, count.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BusExchanges {
-    /// The interface, or what stands in its place.
+    /// The interface, or its substitute.
     pub bus: String,
     /// How many devices answered.
     pub devices: u16,
@@ -54,7 +53,7 @@ pub struct BusExchanges {
     pub not_sent: u64,
     /// Frames that passed the reference clock after the devices had taken that period's outputs.
     pub after_output: u64,
-    /// From sending to the answer, where it was right.
+    /// From sending to the answer, for correct answers.
     pub round_trip: Vec<(i64, i64, u64)>,
     /// How much later than usual a frame passed the reference clock.
     pub behind: Vec<(i64, i64, u64)>,
@@ -69,7 +68,7 @@ pub struct CacheRuns {
     pub state: CacheState,
     /// The working set, in bytes.
     pub working_set_bytes: u64,
-    /// What the thread that preempted it read and wrote, in bytes.
+    /// Bytes that the preempting thread read and wrote.
     pub preempting_bytes: u64,
     /// Bins that hold values, ascending: smallest and largest value, count. Of warm runs their time,
     /// of others how much longer they took than a warm run right after them.

@@ -1,5 +1,7 @@
-//! How an event is read back. It is not derived: the derived reader of a tagged enum buffers what it finds, and was
-//! a fifth of the code of whoever reads a run.
+//! Deserialises events.
+//!
+//! Written by hand, because the derived reader of a tagged enum buffers its input, and was a fifth
+//! of the code of every program that reads runs.
 
 use super::{Ending, Event};
 use serde::de::{DeserializeOwned, Error};
@@ -29,7 +31,7 @@ struct Ended {
     ending: Ending,
 }
 
-/// What is wrong with it otherwise; a kind of a later version is none of that.
+/// The error for anything else; an event of a later version's kind isn't an error.
 fn read(json: &[u8]) -> serde_json::Result<Event> {
     fn of<T: DeserializeOwned>(json: &[u8], kind: fn(T) -> Event) -> serde_json::Result<Event> {
         serde_json::from_slice(json).map(kind)

@@ -1,4 +1,4 @@
-//! What the kernel's own events told of the code that keeps threads from running, folded as it was read.
+//! Non-preemptible sections in the kernel's events, summarised while they were read.
 
 use super::kernel::StageLatency;
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ pub struct KernelSections {
     /// Within that, from interrupts off for the switch (D_ST); likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switch: Option<SectionKind>,
-    /// The longest interrupt that woke the thread beside, with its timer's delay.
+    /// The longest interrupt that woke the measured thread, with its timer's delay.
     pub own_interrupt_ns: u64,
     /// The longest way from the scheduler's return to that thread's first instruction.
     pub after_scheduler_ns: u64,
@@ -39,7 +39,7 @@ pub struct KernelSections {
     pub longest: Vec<SectionFound>,
     /// Interrupts, the longest first.
     pub interrupts: Vec<SectionInterrupt>,
-    /// What recording did to the wake-ups of a thread beside.
+    /// Effect of the recording on the measured thread's wake-ups.
     pub effect: SectionsEffect,
     /// Why there are no figures, or only the longest section, in one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,11 +71,12 @@ pub struct SectionFound {
 /// An interrupt.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SectionInterrupt {
-    /// What the kernel calls it.
+    /// Its name in the kernel.
     pub name: String,
     /// The longest, in nanoseconds.
     pub longest_ns: u64,
-    /// From the beginning of one to that of the next, in nanoseconds, at least; `None` where one came alone.
+    /// The shortest time from the beginning of one to that of the next, in nanoseconds; `None` if
+    /// only one came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shortest_distance_ns: Option<u64>,
     /// How many there were.

@@ -17,7 +17,7 @@ pub struct SegmentStarted {
     pub repetition: u32,
     /// Condition it measures, as a person reads it.
     pub condition: String,
-    /// Whether kernel events are recorded meanwhile; see [`super::PlannedSegment::traced`].
+    /// Whether kernel events are recorded in it; see [`super::PlannedSegment::traced`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub traced: bool,
     /// The loop threads that are measured.
@@ -45,7 +45,7 @@ pub struct ThreadStarted {
     pub end_cycle: u64,
 }
 
-/// What the kernel says it applies to a thread.
+/// A thread's settings in effect, as the kernel reports them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Effective {
     /// As a person reads it.
@@ -61,7 +61,7 @@ pub struct SegmentEnded {
     pub segment: u32,
     /// Its threads.
     pub threads: Vec<ThreadEnded>,
-    /// What each load proves it did.
+    /// Proof of each load's work.
     #[serde(default, deserialize_with = "crate::load_proofs::read")]
     pub loads: Vec<LoadProof>,
 }
@@ -86,21 +86,21 @@ pub struct ThreadEnded {
     /// Parts of the work that timed themselves, after the warm-up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modules: Vec<ModuleTimes>,
-    /// Hardware counters of the loop's cycles, where they were asked for.
+    /// Hardware counters of the loop's cycles, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<CountersRead>,
-    /// What the real-time core that it was on counted of it, after its warm-up.
+    /// Counts of its real-time core, after its warm-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_a_core: Option<CoreCounts>,
     /// Why the thread ended.
     pub ended: ThreadEnd,
 }
 
-/// What became of the hardware counters that a scenario asked for.
+/// Result of the hardware counters that a scenario requests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CountersRead {
-    /// Sums over so many cycles of the loop after its warm-up, in user space alone.
+    /// Sums over some cycles of the loop after its warm-up, in user space only.
     Counted {
         /// Cycles of the loop.
         cycles: u64,
@@ -152,13 +152,13 @@ pub struct PageFaults {
 pub enum ThreadEnd {
     /// It served its last due time.
     AllCycles,
-    /// It was told to end at its first overrun, and had one.
+    /// It was set to end at its first overrun, and had one.
     Overrun,
     /// It was asked to stop.
     Stopped,
-    /// It could not go on.
+    /// It could not continue.
     Failed {
-        /// What kept it from going on, as far as judging tells it apart.
+        /// The obstacle, as far as verdicts distinguish them.
         #[serde(default, skip_serializing_if = "Obstacle::is_other")]
         obstacle: Obstacle,
         /// One line for a person.
@@ -178,7 +178,7 @@ impl ThreadEnd {
         }
     }
 
-    /// It could not go on, for a reason that is like no other.
+    /// It could not continue, for a reason that has no kind of its own.
     pub fn failed(reason: impl Into<String>) -> Self {
         Self::Failed {
             obstacle: Obstacle::Other,
@@ -187,7 +187,7 @@ impl ThreadEnd {
     }
 }
 
-/// What keeps a loop thread from beginning or from going on.
+/// Reason why a loop thread can't begin or continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Obstacle {
@@ -197,7 +197,7 @@ pub enum Obstacle {
     MissingRight,
     /// Its process died, or did not answer and was killed.
     Died,
-    /// Anything else, and everything in runs of before obstacles were told apart.
+    /// Anything else, and every obstacle in older runs, which did not distinguish them.
     #[default]
     #[serde(other)]
     Other,

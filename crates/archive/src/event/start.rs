@@ -15,11 +15,11 @@ pub struct RunStarted {
     pub command: Vec<String>,
     /// Wall-clock start, RFC 3339 in UTC.
     pub started: String,
-    /// What was measured on which terms.
+    /// The measured scenario.
     pub scenario: ScenarioText,
     /// Clock that all instants are read from, `CLOCK_MONOTONIC` and the kernel's clock source.
     pub clock_source: String,
-    /// What a reader should know from the start, one line each.
+    /// Notes for the reader, known from the start, one line each.
     #[serde(default)]
     pub notes: Vec<String>,
     /// Segments the run means to execute, in order.
@@ -47,7 +47,7 @@ pub struct Tool {
     pub name: String,
     /// Its version.
     pub version: String,
-    /// Commit it was built from, where known.
+    /// Commit it was built from, if known.
     #[serde(default)]
     pub commit: Option<String>,
 }
@@ -72,8 +72,8 @@ pub struct PlannedSegment {
     pub repetition: u32,
     /// Condition it measures, as a person reads it.
     pub condition: String,
-    /// Whether kernel events are recorded meanwhile. Such a segment shows why cycles are late; the
-    /// condition is judged by the others.
+    /// Whether kernel events are recorded in it. Such a segment shows why cycles are late; the
+    /// others give the condition's verdict.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub traced: bool,
 }

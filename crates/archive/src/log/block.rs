@@ -88,8 +88,7 @@ pub(crate) fn block_header(kind: u8, sequence: u64, payload: &[u8]) -> [u8; BLOC
     bytes
 }
 
-/// Reads a block's header; says what is wrong where it can't be one. The checksum is still to be
-/// compared.
+/// Parses a block's header, or returns the fault. The caller compares the checksum.
 pub(crate) fn read_block_header(bytes: &[u8; BLOCK_HEADER]) -> Result<Header, &'static str> {
     if bytes[..4] != BLOCK_MAGIC {
         return Err("no block begins here");
@@ -114,8 +113,8 @@ pub(crate) fn read_block_header(bytes: &[u8; BLOCK_HEADER]) -> Result<Header, &'
     Ok(header)
 }
 
-/// CRC-32 (IEEE) over kind and length as they lie in the header, the sequence number and the
-/// payload: a block moved to another place in the file or cut short does not pass.
+/// CRC-32 (IEEE) over kind and length as stored in the header, the sequence number and the payload:
+/// a block that was moved or cut short fails it.
 pub(crate) fn checksum(header: &Header, payload: &[u8]) -> u32 {
     let mut crc = crc32fast::Hasher::new();
     crc.update(&[header.kind, 0, 0, 0]);

@@ -1,11 +1,12 @@
-//! What of a log could not be read, in words that go into the manifest. Finding it is the reader's
-//! work.
+//! Unreadable parts of a log, with texts for the manifest.
+//!
+//! The reader finds them.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What could not be read.
+/// Unreadable parts.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Damage {
     /// Holes with readable blocks after them.
@@ -33,7 +34,7 @@ pub struct Gap {
     pub first_lost_block: u64,
     /// How many blocks are missing.
     pub lost_blocks: u64,
-    /// What is wrong with the first byte's block.
+    /// The fault of the first unreadable block.
     pub why: String,
 }
 
@@ -69,7 +70,7 @@ pub struct Tail {
     pub offset: u64,
     /// How many bytes follow, to the end of the file.
     pub bytes: u64,
-    /// What it looks like.
+    /// Its kind.
     pub kind: TailKind,
 }
 
@@ -88,7 +89,7 @@ impl fmt::Display for Tail {
     }
 }
 
-/// What the unreadable end of a log looks like.
+/// Kinds of unreadable ends of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TailKind {

@@ -25,11 +25,11 @@ pub struct Block {
     pub offset: u64,
     /// Its number; blocks are numbered from 0 without gaps.
     pub sequence: u64,
-    /// What it holds.
+    /// Its content.
     pub content: Content,
 }
 
-/// What a block holds.
+/// The content of a block.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {
     /// One event.
@@ -55,7 +55,7 @@ pub enum Content {
 pub struct LogReader<R> {
     input: BufReader<R>,
     path: PathBuf,
-    /// Length when the log was opened; what a writer adds later is not read.
+    /// Length when the log was opened; later additions are not read.
     length: u64,
     position: u64,
     next_sequence: u64,
@@ -168,7 +168,7 @@ impl<R: Read + Seek> LogReader<R> {
         Ok(())
     }
 
-    /// What could not be read so far; complete once [`LogReader::next_block`] gave `None`.
+    /// Unreadable parts so far; complete once [`LogReader::next_block`] gave `None`.
     pub fn damage(&self) -> &Damage {
         &self.damage
     }
@@ -273,8 +273,8 @@ impl<R: Read + Seek> LogReader<R> {
         Ok(None)
     }
 
-    /// Counts a failed try against the budget, so that a hostile file full of marks with long
-    /// blocks behind them can't keep a reader busy for hours.
+    /// Counts a failed attempt against the budget, so that a hostile file full of false block marks
+    /// can't keep a reader busy for hours.
     fn spend_on(&mut self, candidate: u64) -> Result<()> {
         self.seek(candidate)?;
         let mut bytes = [0; BLOCK_HEADER];

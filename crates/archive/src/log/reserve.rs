@@ -30,7 +30,7 @@ enum Held {
     Ahead { until: u64 },
     /// In a file of its own that is removed when the room is needed.
     File,
-    /// Given up: used, or not to be had.
+    /// Used, or not available.
     Spent,
 }
 

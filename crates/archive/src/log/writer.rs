@@ -108,14 +108,14 @@ impl LogWriter {
         Ok(())
     }
 
-    /// Appends an event, after all samples handed over before it. On a full disk the closing
-    /// events ([`Event::SegmentEnded`], [`Event::Note`], [`Event::RunEnded`]) still have room, if
-    /// what they close has begun in the log.
+    /// Appends an event, after all samples handed over before it. On a full disk the closing events
+    /// ([`Event::SegmentEnded`], [`Event::Note`], [`Event::RunEnded`]) still have space, if the log
+    /// holds the beginning of what they close.
     ///
     /// # Errors
-    /// As [`LogWriter::append_samples`]: a closing event may be in the log all the same, while
-    /// samples before it are not. [`ArchiveError::Inconsistent`] for an event that is longer than
-    /// 16 MiB, and for the end of a segment that was never started.
+    /// As [`LogWriter::append_samples`]: a closing event can be in the log even though samples
+    /// before it are not. [`ArchiveError::Inconsistent`] for an event that is longer than 16 MiB,
+    /// and for the end of a segment that was never started.
     pub fn append_event(&mut self, event: &Event) -> Result<()> {
         let appended = self.try_event(event);
         self.noted(appended)
@@ -149,8 +149,8 @@ impl LogWriter {
         }
         let mut appended = self.append_block(KIND_EVENT, &payload);
         if appended.is_err() && is_closing && matches!(self.state, State::Full(_)) {
-            // There was no room beside the reserve, which is for this. Had it failed out of the
-            // reserve, it fails again.
+            // The disk is full, which the reserve is for. If the first attempt already used the
+            // reserve, this one fails too.
             appended = self.append_block(KIND_EVENT, &payload);
         }
         if appended.is_ok() {
@@ -200,12 +200,12 @@ impl LogWriter {
     }
 
     /// Writes the samples handed over so far and waits until the disk has them (`fdatasync`): a
-    /// power cut after this loses nothing appended before. On a full disk it still waits for what
-    /// is in the log.
+    /// power cut after this loses nothing appended before. On a full disk it still waits for the
+    /// log's current content.
     ///
     /// # Errors
     /// As [`LogWriter::append_samples`]. After a failed sync nothing more is appended: the kernel
-    /// may have dropped the pages it could not write, and would not say so again.
+    /// might have dropped the pages it could not write, and would not report that again.
     pub fn sync(&mut self) -> Result<()> {
         if !matches!(self.state, State::Full(_)) {
             self.flush_block()?;
@@ -305,7 +305,7 @@ impl LogWriter {
         };
         self.state = match (&whole_again, NoRoom::of(&error)) {
             (Ok(()), Some(room)) => State::Full(room),
-            // A torn block stays: anything appended after it would be hidden behind it.
+            // A torn block stays and would hide anything appended after it.
             _ => State::Failed(error.to_string()),
         };
         if matches!(self.state, State::Full(_)) {

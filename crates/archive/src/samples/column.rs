@@ -1,6 +1,7 @@
-//! The columns of the Parquet file: what each takes out of a sample and puts back, and how it is
-//! packed. Due time, wake time and end are not stored: due = start + cycle · period,
-//! wake = due + latency, end = wake + execution, all exact to the nanosecond.
+//! The columns of the Parquet file: their values in a sample, and their encoding.
+//!
+//! Due time, wake time and end are not stored: due = start + cycle · period, wake = due + latency,
+//! end = wake + execution, all exact to the nanosecond.
 
 use wakepath_timeline::{DueTimes, Sample, SampleFlags};
 
@@ -9,7 +10,7 @@ pub(crate) struct Column {
     pub name: &'static str,
     /// Few different values: 32 bits, dictionary. Otherwise 64 bits, delta-packed.
     pub is_narrow: bool,
-    /// Left out of the file where it is 0 in every sample; read as 0 then.
+    /// Left out of the file if it is 0 in every sample; read as 0 then.
     pub is_omitted_if_zero: bool,
     pub get: fn(&Sample) -> i64,
     /// Puts a value back, `None` if it can't be one of this column. Columns are put back in the

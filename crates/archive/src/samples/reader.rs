@@ -151,8 +151,8 @@ fn check_version(reader: &SerializedFileReader<File>, path: &Path) -> Result<()>
     }
 }
 
-/// What a row group holds, from the smallest and largest value of its first two columns, which
-/// must be equal.
+/// A row group's thread and segment: the smallest and largest values of its first two columns,
+/// which must be equal.
 fn group(metadata: &RowGroupMetaData) -> Option<Group> {
     let only = |name| {
         let column = metadata

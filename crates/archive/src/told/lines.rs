@@ -11,7 +11,7 @@ use wakepath_timeline::one_line;
 
 /// Name of the file in a run directory.
 pub const LINES_NAME: &str = "loop-log.jsonl";
-/// No line of ours is longer.
+/// Most bytes of a line that we write.
 const LONGEST: u64 = 64 * 1024;
 
 /// A line, or a value.
@@ -21,7 +21,7 @@ pub struct LoopLine {
     pub segment: u32,
     /// The loop's thread within the run.
     pub thread: u16,
-    /// In which cycle; the next one, where none was under way.
+    /// Its cycle; the next one if none was running.
     pub cycle: u64,
     /// When, in nanoseconds on `CLOCK_MONOTONIC`.
     pub at_ns: u64,
@@ -30,7 +30,7 @@ pub struct LoopLine {
     pub said: LineSaid,
 }
 
-/// What was said.
+/// Content of a line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LineSaid {
@@ -61,7 +61,7 @@ pub struct LinesWriter {
 }
 
 impl LinesWriter {
-    /// Begins the file in a run directory, of at most so many bytes.
+    /// Creates the file in a run directory, with at most `most_bytes`.
     ///
     /// # Errors
     /// [`ArchiveError::DiskFull`], [`ArchiveError::Io`].
@@ -92,7 +92,7 @@ impl LinesWriter {
         if self.bytes + self.pending.len() as u64 > self.most_bytes {
             self.pending.truncate(before);
             self.left_out += 1;
-            // The log ends there: a shorter line behind it would hide that one is missing.
+            // The log ends here: a shorter line after it would hide that one is missing.
             self.most_bytes = 0;
             return Ok(());
         }
@@ -128,8 +128,8 @@ impl LinesWriter {
     }
 }
 
-/// Hands over the lines of a run, each text in one line whoever wrote it. False where the file is cut short or
-/// damaged: what comes before is handed over. Nothing where a run has none.
+/// Passes the lines of a run to `each`, with each text reduced to one line. False if the file is
+/// cut short or damaged; the lines before that are passed on. Nothing if a run has no file.
 ///
 /// # Errors
 /// [`ArchiveError::Io`].

@@ -1,6 +1,8 @@
-//! What loops of the user's own said beside their samples: times of sections and due times of a foreign clock in
-//! a file for each segment (`segment-3.told`), lines and values in one for the run (`loop-log.jsonl`). It keeps
-//! them and explains nothing.
+//! Telemetry, markers and log lines of the user's loops.
+//!
+//! Times of sections and due times of a foreign clock are in a file for each segment
+//! (`segment-3.told`), lines and values in one for the run (`loop-log.jsonl`). It stores them
+//! without interpretation.
 
 mod lines;
 mod reader;
@@ -153,7 +155,7 @@ mod tests {
         let whole = read_lines(place.path(), |line| found.push(line)).unwrap();
         assert!(whole && found.len() > 5, "{} lines", found.len());
         assert_eq!(found.len() as u64 + writer.left_out(), 100);
-        // No line that steers a terminal, whoever wrote it.
+        // No line controls a terminal, whatever its author wrote.
         let LineSaid::Text(text) = &found[0].said else {
             panic!("{found:?}")
         };

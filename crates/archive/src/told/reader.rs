@@ -1,4 +1,6 @@
-//! Reads what loops told in one segment, as far as it is whole. Pure but for the file; of bytes that may be anything.
+//! Reads a segment's telemetry up to the first damage.
+//!
+//! Pure except for the file, whose bytes can be anything.
 
 use super::writer::Last;
 use super::{DUE, KIND_TOLD, MAGIC, NAME, SPAN, told_name};
@@ -12,7 +14,7 @@ use std::io::Read;
 use std::path::Path;
 use wakepath_timeline::{decoded, one_line};
 
-/// Sections of a loop whose names are kept; a loop of ours has half as many.
+/// Most names of a loop's sections to keep; our own loops have half as many.
 const MOST_NAMES: usize = 32;
 
 /// A run of a section.
@@ -28,7 +30,7 @@ pub struct Span {
     pub to_ns: u64,
 }
 
-/// What one loop told.
+/// Telemetry of one loop.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ThreadTold {
     /// Its sections' names, by their number.
@@ -39,7 +41,7 @@ pub struct ThreadTold {
     pub dues: Vec<(u64, u64)>,
 }
 
-/// What the loops of a segment told.
+/// Telemetry of a segment's loops.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SegmentTold {
     /// By the thread within the run.
@@ -62,7 +64,7 @@ impl ThreadTold {
         &self.spans[from..from + count]
     }
 
-    /// A section's name; its number where it was not told.
+    /// A section's name; its number if the file has no name.
     pub fn name(&self, section: u8) -> String {
         match self.names.get(usize::from(section)) {
             Some(name) if !name.is_empty() => name.clone(),
@@ -72,10 +74,10 @@ impl ThreadTold {
 }
 
 impl SegmentTold {
-    /// Reads a segment's file; `None` where there is none.
+    /// Reads a segment's file; `None` if it doesn't exist.
     ///
     /// # Errors
-    /// [`ArchiveError::NotRecognised`] for another file, [`ArchiveError::NewerFormat`],
+    /// [`ArchiveError::NotRecognised`] for another kind of file, [`ArchiveError::NewerFormat`],
     /// [`ArchiveError::Io`].
     pub fn read(directory: &Path, segment: u32) -> Result<Option<Self>> {
         let directory = to_read(directory)?;

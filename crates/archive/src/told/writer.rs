@@ -1,5 +1,7 @@
-//! Appends what loops told in one segment. As in the log, a block is one `write` and counts only if its check sum
-//! matches; each block can be read by itself.
+//! Appends the telemetry of a segment's loops.
+//!
+//! As in the log, a block is one `write` and counts only if its checksum matches; each block can be
+//! read alone.
 
 use super::{DUE, KIND_TOLD, MAGIC, MAX_PAYLOAD, NAME, SPAN, told_name};
 use crate::MEASURED_FORMAT_VERSION;
@@ -18,7 +20,7 @@ const MOST_BYTES: u64 = 64 << 20;
 /// One thing that a loop told. Instants in nanoseconds on `CLOCK_MONOTONIC`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Told {
-    /// What a section is called; before its first run.
+    /// Name of a section, written before its first run.
     Name {
         /// The loop's thread within the run.
         thread: u16,
@@ -51,7 +53,7 @@ pub enum Told {
     },
 }
 
-/// Cycle and instant from which the next record of a thread is told.
+/// Cycle and time that the next record of a thread is relative to.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Last {
     pub(super) cycle: u64,
@@ -158,7 +160,7 @@ impl ToldWriter {
         }
     }
 
-    /// Writes what is pending: what a kill after it can't take away.
+    /// Writes pending records, which makes them safe from a kill.
     ///
     /// # Errors
     /// [`ArchiveError::DiskFull`], [`ArchiveError::Io`].

@@ -12,7 +12,7 @@ pub(super) const KIND_EVENTS: u8 = 4;
 pub(super) const KIND_END: u8 = 3;
 /// Bytes of a frame before the compressed events.
 pub(super) const FRAME: usize = 32;
-/// Longest events of a block before compression: what a reader allocates for each CPU.
+/// Most bytes of a block's events before compression: a reader allocates this for each CPU.
 pub(super) const MAX_RAW: usize = 256 * 1024;
 
 /// What stands before a block's compressed events.

@@ -1,4 +1,6 @@
-//! A block's bytes back to events. Pure; it takes any bytes and says where they make no sense.
+//! Decodes a block's bytes into events.
+//!
+//! Pure; it accepts any bytes and returns an error for invalid ones.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
-//! What a trace says about itself: at its beginning what is recorded, at its end what came of it.
+//! A trace's own description: the setup at its beginning, the counts at its end.
 
 use serde::{Deserialize, Serialize};
 
-/// The beginning of a trace: what is recorded, where and how.
+/// The beginning of a trace: events, CPUs and backend.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct TraceDescription {
     /// Number of the segment.
@@ -92,7 +92,7 @@ pub enum EventKind {
 pub struct MissingEvents {
     /// The backend's name for them: `ipi:ipi_send_cpu`.
     pub events: String,
-    /// What is missing without them.
+    /// The kind of event that needs them.
     pub kind: EventKind,
     /// Why, in one line: `this kernel does not have it`.
     pub reason: String,
@@ -105,7 +105,7 @@ pub struct TraceEnd {
     pub ended_ns: u64,
     /// Which of the recorded events are in the file.
     pub kept: Kept,
-    /// What each CPU recorded.
+    /// Counts of each CPU.
     pub cpus: Vec<CpuCount>,
 }
 
@@ -135,7 +135,7 @@ pub struct KeptWindow {
     pub to_ns: u64,
 }
 
-/// What one CPU recorded.
+/// Counts of one CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CpuCount {
     /// The CPU.

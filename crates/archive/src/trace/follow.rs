@@ -1,6 +1,7 @@
-//! Reads a trace while it is being written: the events of whole blocks, in time order over the CPUs,
-//! as far as no CPU can have earlier ones still to come. It holds what waits for its turn, never
-//! what was given out.
+//! Reads a trace while it is being written.
+//!
+//! Returns the events of complete blocks in time order over all CPUs, as far as no CPU can still
+//! have earlier ones. Holds only events that wait for their turn.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
@@ -20,8 +21,8 @@ use crate::log::block::{BLOCK_HEADER, read_block_header};
 
 /// Bytes before the first block.
 const HEADER: u64 = 16;
-/// Bytes of the file that one call takes in: where it grows faster than it is read, its caller has other things to
-/// look after.
+/// Most bytes of the file to read in one call. If it grows faster, the caller still gets time for
+/// its other work.
 const MOST_AT_ONCE: u64 = 1 << 20;
 
 /// A trace that grows.
@@ -39,7 +40,7 @@ pub struct TraceFollower {
 }
 
 impl TraceFollower {
-    /// Follows the trace of a segment from its beginning; `None` where it is not there yet.
+    /// Follows the trace of a segment from its beginning; `None` if it doesn't exist yet.
     ///
     /// # Errors
     /// [`ArchiveError::Io`].
@@ -63,13 +64,13 @@ impl TraceFollower {
         }))
     }
 
-    /// Tells the events that were not told before, but for those of the last `lag_ns` nanoseconds:
-    /// a CPU's block may still be in the making for as long as the writer waits between its writes.
-    /// Of one CPU the kernel's order is kept. Of a trace that has grown by a lot only a part is told, the rest with
-    /// the next calls.
+    /// Passes new events to `tell`, except those of the last `lag_ns` nanoseconds, because a CPU's
+    /// block can be incomplete for as long as the writer waits between its writes. Each CPU's
+    /// events keep the kernel's order. If a trace has grown by a lot, the rest follows with the
+    /// next calls.
     ///
     /// # Errors
-    /// [`ArchiveError::Io`]; [`ArchiveError::NotRecognised`] where a block is damaged.
+    /// [`ArchiveError::Io`]; [`ArchiveError::NotRecognised`] if a block is damaged.
     pub fn take(&mut self, lag_ns: u64, mut tell: impl FnMut(KernelEvent)) -> Result<()> {
         let enough = self.at + self.most_at_once;
         while self.at < enough && self.next_block()? {}

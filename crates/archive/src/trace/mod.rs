@@ -1,5 +1,7 @@
-//! The kernel events of one segment as a file beside the samples: blocks of one CPU each, in the
-//! kernel's order, merged by time when they are read. It knows no backend and explains nothing.
+//! The kernel events of one segment, in a file of their own.
+//!
+//! The file has blocks of one CPU each, in the kernel's order; readers merge them by time. This module
+//! knows no backend and explains nothing.
 //!
 //! A run without such a file is untraced. [`Trace::open`] gives one segment's events:
 //!

@@ -1,5 +1,6 @@
-//! Opens a segment's trace: what it says of itself, where its blocks lie, and how far it is whole.
-//! It holds an index, never the events.
+//! Opens a segment's trace: its description, the positions of its blocks, and any damage.
+//!
+//! Holds an index, never the events.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -58,7 +59,7 @@ impl Trace {
         }
     }
 
-    /// What was recorded, where and how.
+    /// Recorded events, CPUs and backend.
     pub fn description(&self) -> &TraceDescription {
         &self.description
     }
@@ -184,8 +185,8 @@ impl Trace {
                         break Some(format!("the block at offset {at}: {error}"));
                     }
                 }
-                // A later version's: skipped, as the log's reader does; or one of ours whose kind was
-                // altered, which its check sum tells.
+                // A later version's block, skipped as the log's reader does; or a known one with an
+                // altered kind, which fails its checksum.
                 _ => {
                     let mut payload = vec![0; header.length as usize];
                     file.read_exact(&mut payload).map_err(failed)?;
@@ -198,8 +199,7 @@ impl Trace {
             at = next;
             sequence += 1;
         };
-        let description =
-            description.ok_or_else(|| unknown("what it recorded is not said".into()))?;
+        let description = description.ok_or_else(|| unknown("it has no description".into()))?;
         Ok(Self {
             file: file.into_inner(),
             path,

@@ -17,8 +17,8 @@ use crate::durable::sync_file;
 use crate::error::{ArchiveError, Result};
 use crate::log::block::block_header;
 
-/// Events of a block are compressed when they are this long; a single event is far shorter than
-/// what is left to [`MAX_RAW`].
+/// Size at which a block's events are compressed; the rest of [`MAX_RAW`] is far more than one
+/// event needs.
 const FULL: usize = MAX_RAW / 2;
 /// Fast and already a third of the bytes; higher levels cost the reader's CPU for a few per cent.
 const LEVEL: i32 = 1;
@@ -33,7 +33,7 @@ pub struct TraceWriter {
     compressor: zstd::bulk::Compressor<'static>,
     payload: Vec<u8>,
     bytes: u64,
-    /// Why a write failed; what followed would be hidden behind it.
+    /// Reason why a write failed; anything written after it would be hidden.
     failed: Option<String>,
 }
 
@@ -100,7 +100,7 @@ impl TraceWriter {
         Ok(())
     }
 
-    /// Writes the blocks in the making: what a kill after it can't take away.
+    /// Writes incomplete blocks, which makes them safe from a kill.
     ///
     /// # Errors
     /// As [`TraceWriter::append`].

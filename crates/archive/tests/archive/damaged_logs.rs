@@ -1,4 +1,4 @@
-//! Logs that were cut, altered or made up by an enemy: what is whole is read, what is not is said.
+//! Logs that were cut, altered or forged: complete parts are read, the others reported.
 
 use std::fs;
 use std::io::Cursor;
@@ -177,7 +177,7 @@ fn a_block_cut_out_of_the_middle_is_missed() {
     let (whole, _) = read(&log).unwrap();
     log.drain(whole[4].offset as usize..whole[5].offset as usize);
     let (blocks, damage) = read(&log).unwrap();
-    // The block that took its place has a number that can't stand there, so it is not believed.
+    // The block in its place has a sequence number that is wrong there, so it is rejected.
     let [gap] = &damage.gaps[..] else {
         panic!("{damage:?}")
     };

@@ -48,7 +48,7 @@ fn fail_each(fault: Fault, mut attempt: impl FnMut(std::sync::Arc<Faults>, &str)
     (operations, injected)
 }
 
-/// Samples that the writer was told are in the log, and on the disk.
+/// Samples that the writer reported as written to the log, and as synced to disk.
 #[derive(Default)]
 struct Acknowledged {
     appended: BTreeMap<(u32, u16), u64>,
@@ -58,8 +58,8 @@ struct Acknowledged {
     traced: u64,
 }
 
-/// Writes a run as a recorder does, which goes on to say what follows whatever failed before, and
-/// finishes it. The disk may fail anywhere.
+/// Writes and finishes a run as a recorder does, which continues after every failure. The disk can
+/// fail anywhere.
 fn write_run(directory: &Directory) -> Acknowledged {
     let mut known = Acknowledged::default();
     let Ok(mut log) = LogWriter::create_in(directory) else {
@@ -208,7 +208,7 @@ fn a_run_whose_disk_fails(fault: Fault) {
         let path = scratch.path().join(number.to_string());
         let directory = Directory::make(&path, Trust::Own).unwrap();
         let known = write_run(&directory.with_faults(faults.clone()));
-        // What a failing close takes away is what nobody had waited for.
+        // A failing close loses only samples that nobody synced.
         let least = match faults.failed().contains(&Operation::Close) {
             true => &known.synced,
             false => &known.flushed,

@@ -1,5 +1,4 @@
-//! Finishing a run: stopped at every step and done again, refused where it must be, and altered
-//! afterwards.
+//! Finishing a run: stopped at every step and repeated, refused if invalid, altered afterwards.
 
 use std::fs;
 use std::path::Path;

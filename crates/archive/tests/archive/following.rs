@@ -1,4 +1,4 @@
-//! A log that is read while it grows: what is read, how often, and that it is what there is.
+//! Reading a log while it grows: every record, each once.
 
 use std::cell::Cell;
 use std::fs::{self, File};

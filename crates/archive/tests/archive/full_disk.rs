@@ -25,7 +25,7 @@ struct SmallDisk {
 }
 
 impl SmallDisk {
-    /// Ends the test as not run where this process may not mount.
+    /// Reports the test as not run if this process can't mount.
     fn mount(kind: &str) -> Self {
         let scratch = Scratch::new();
         let mounted = scratch.path().join("disk");
@@ -103,7 +103,7 @@ fn a_full_disk_on_which_a_log_cannot_reserve_room_still_gets_its_last_events() {
 
 fn fill_and_finish(kind: &str, reserve_is_a_file: bool) {
     let disk = SmallDisk::mount(kind);
-    // What the user will delete to make room for finishing the run.
+    // A file that the user will delete to make space for finishing the run.
     let spare = disk.mounted.join("spare");
     fs::write(&spare, vec![1; 1_500_000]).unwrap();
     let mut log = LogWriter::create(&disk.run()).unwrap();

@@ -75,7 +75,7 @@ fn a_recorder_killed_at_any_moment_leaves_everything_it_had_written() {
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1);
         let delay = random >> 52;
-        // Its output has to be read meanwhile: a full pipe would stop it.
+        // Its output has to be read while it runs: a full pipe would stop it.
         let reader = std::thread::spawn(move || lines.filter_map(number).last());
         sleep(Duration::from_micros(delay * 8));
         child.kill().unwrap();

@@ -144,7 +144,7 @@ fn root_writes_in_nobody_elses_directory_unless_it_is_trusted() {
     fs::create_dir(&empty).unwrap();
     fs::set_permissions(&empty, fs::Permissions::from_mode(0o1777)).unwrap();
     refused(LogWriter::create(&empty).unwrap_err());
-    // Looking at it needs no trust, and whoever vouches for it may have it written.
+    // Reading needs no trust, and a user who vouches for it can write.
     assert_eq!(Run::open(&scratch.run()).unwrap().manifest.recorded(), 150);
     let trusted = Directory::to_write(&scratch.run(), Trust::Any).unwrap();
     assert_eq!(recover_in(&trusted).unwrap().manifest.recorded(), 150);

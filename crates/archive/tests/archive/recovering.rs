@@ -1,4 +1,4 @@
-//! Recovery: what was cut short becomes readable, and what is missing is said.
+//! Recovery: a run that was cut short becomes readable, and its missing parts are reported.
 
 use std::fs;
 
@@ -274,9 +274,7 @@ fn a_log_whose_first_event_is_damaged_is_refused_and_kept() {
     fs::write(&path, bytes).unwrap();
     let error = recover(&scratch.run()).unwrap_err();
     assert!(
-        error
-            .to_string()
-            .contains("nothing can be said about the run"),
+        error.to_string().contains("the run can't be read"),
         "{error}"
     );
     assert!(scratch.run().join(LOG_NAME).exists());

@@ -1,4 +1,4 @@
-//! What is recorded is what is read: from the log, and from Parquet to the nanosecond.
+//! Recorded data is read back unchanged: from the log, and from Parquet to the nanosecond.
 
 use std::fs;
 

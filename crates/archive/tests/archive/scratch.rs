@@ -16,7 +16,7 @@ impl Scratch {
         Self(path)
     }
 
-    /// In memory where there is a place for that: hundreds of runs, each synced many times.
+    /// In memory if possible: hundreds of runs, each synced many times.
     pub fn in_memory() -> Self {
         match tempfile::tempdir_in("/dev/shm") {
             Ok(made) => Self(made.keep()),

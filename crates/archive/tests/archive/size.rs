@@ -1,4 +1,4 @@
-//! What an archived sample costs on disk.
+//! Disk space of an archived sample.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Traces: what is written comes back in order; what is cut or altered is noticed.
+//! Traces: written events come back in order; cut or altered files are detected.
 
 use std::fs;
 use std::path::Path;

@@ -80,7 +80,7 @@ impl LogWriter {
                 trouble: None,
             }),
             Err(error) => {
-                // Nothing was recorded: the directory is as it was, as far as that can be had.
+                // Nothing was recorded: restore the directory as far as possible.
                 let _ = (directory.remove(RESERVE_NAME), directory.remove(name));
                 Err(error)
             }
