@@ -1,11 +1,12 @@
-//! What being recorded costs a loop in each cycle: its end with the sample on its way, a timed section, a line of its
-//! log with three arguments, a value. Each once, as the first of its kind after a sleep, and ten in a row, when caches
-//! have what it needs.
+//! Cost of being recorded to a loop in each cycle.
 //!
-//! `cargo bench -p wakepath-rt [-- PERIOD_US [CYCLES [MIB]]]`. The program starts itself as the recorded one; the reading
-//! of the clock around each part is taken off. With MIB the loop walks through so much memory after each cycle, so that
-//! nothing of the next one is in a cache but what the walk left there: the same cold start in each cycle, whatever else
-//! the machine does.
+//! Measures the end of a cycle with its sample, a timed section, a log line with three arguments,
+//! and a value: once, as the first of its kind after a sleep, and ten in a row, with warm caches.
+//!
+//! `cargo bench -p wakepath-rt [-- PERIOD_US [CYCLES [MIB]]]`. The program starts itself as the
+//! recorded one; the cost of reading the clock around each part is subtracted. With MIB the loop
+//! walks through that much memory after each cycle, so that caches hold nothing of the next one:
+//! the same cold start in each cycle, whatever else the machine does.
 #![allow(missing_docs)]
 
 use rustix::fd::{AsFd, AsRawFd};

@@ -1,6 +1,8 @@
-//! A loop of 500 Hz that another clock drives, recorded by `wakepath record -- ./driven_loop`: a thread with a timer
-//! of its own stands for a bus. Its clock is 200 parts in a million slow, and each of its messages is late by up to
-//! 100 µs. The loop is told nothing of that: when its cycles were due is estimated, and printed beside what is true.
+//! A loop of 500 Hz that an external clock drives, for `wakepath record -- ./driven_loop`.
+//!
+//! A thread with its own timer simulates a bus. Its clock is 200 parts per million slow, and each
+//! of its messages is late by up to 100 µs. The loop knows neither: it estimates when its cycles
+//! were due, and prints that next to the truth.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;

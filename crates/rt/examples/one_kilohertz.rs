@@ -1,4 +1,4 @@
-//! A loop of 1 kHz that does nothing, to run beside others: `wakepath record -- ./one_kilohertz NAME`.
+//! A loop of 1 kHz that does nothing: `wakepath record -- ./one_kilohertz NAME`.
 
 use std::time::Duration;
 use wakepath_rt::Loop;

@@ -38,10 +38,10 @@ pub fn current() -> std::io::Result<Vec<u16>> {
     of(None)
 }
 
-/// The CPUs on which a thread may run, ascending; `None`: the calling one.
+/// The CPUs on which a thread can run, ascending; `None`: the calling one.
 ///
 /// # Errors
-/// As [`current`], and `ESRCH` where there is no such thread.
+/// As [`current`], and `ESRCH` if there is no such thread.
 pub fn of(thread: Option<Pid>) -> std::io::Result<Vec<u16>> {
     let set = sched_getaffinity(thread)?;
     Ok((0..CpuSet::MAX_CPU)

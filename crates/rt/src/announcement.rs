@@ -1,6 +1,7 @@
-//! What a loop of the user's own and its recorder tell each other beside the loop's ring: who it is,
-//! when it may begin and end, why it ended. Whoever reads it trusts nothing: it is plain numbers, of
-//! which every one is taken as it is.
+//! Words that the user's loop and its recorder exchange, in addition to the loop's ring.
+//!
+//! They hold who the loop is, when it can begin and end, and why it ended. Readers trust none of
+//! them: they are plain numbers that a program can set to anything.
 
 use crate::said::{MOST_FORMATS, SharedFormat, Style};
 use crate::sections::{self, SectionTimes, SharedSection};
@@ -47,7 +48,7 @@ pub enum Left {
     Unsaid = 0,
     /// All its cycles have run.
     AllCycles = 1,
-    /// It was told to.
+    /// The recorder asked it to.
     Stopped = 2,
     /// Its program gave it up before its last cycle.
     GivenUp = 3,
@@ -62,7 +63,7 @@ pub struct Announcement {
     state: AtomicU32,
     left: AtomicU32,
     thread_id: AtomicU32,
-    /// What it does after an overrun. Where nothing lay before: a library that says nothing of it skips.
+    /// Behaviour after an overrun. Zero in older layouts, whose libraries always skip.
     overrun: AtomicU32,
     period_ns: AtomicU64,
     timer_slack_ns: AtomicU64,
@@ -94,7 +95,7 @@ impl Default for SharedFormats {
     }
 }
 
-/// What a loop says of itself before it begins.
+/// A loop's description of itself before it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Announced {
     /// Its name, cut to [`NAME_BYTES`].
@@ -107,7 +108,7 @@ pub struct Announced {
     pub timer_slack_ns: u64,
     /// Whether a clock that is not ours says when its cycles are due.
     pub foreign_clock: bool,
-    /// What it does when its work runs into the next due time.
+    /// Behaviour when its work runs into the next due time.
     pub overrun: Overrun,
     /// The policy that its thread has on EVL or Cobalt, which Linux does not know.
     pub on_a_core: Option<Policy>,
@@ -325,7 +326,7 @@ pub(crate) fn write_name(place: &Name, name: &str) {
     }
 }
 
-/// Reads a name; empty where none was written.
+/// Reads a name; empty if none was written.
 pub(crate) fn read_name(place: &Name) -> String {
     let words = place.iter().map(|word| word.load(Ordering::Relaxed));
     let bytes: Vec<u8> = words

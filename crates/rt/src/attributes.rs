@@ -65,11 +65,11 @@ pub fn set(tid: i32, policy: Policy) -> io::Result<()> {
     write(tid, &attr)
 }
 
-/// Keeps the policy of the thread `tid` (0: the calling one) from what it starts: its threads and
-/// processes begin as OTHER nice 0. Read back, since an old kernel may ignore it.
+/// Keeps the policy of the thread `tid` (0: the calling one) from the threads and processes it
+/// creates: they begin as OTHER nice 0. Read back, because an old kernel can ignore it.
 ///
 /// # Errors
-/// The kernel's error; [`io::ErrorKind::Unsupported`] where it is not in effect afterwards.
+/// The kernel's error; [`io::ErrorKind::Unsupported`] if it is not in effect afterwards.
 pub fn reset_on_fork(tid: i32) -> io::Result<()> {
     let mut attr = read(tid)?;
     attr.flags |= SCHED_FLAG_RESET_ON_FORK;

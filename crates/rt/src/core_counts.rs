@@ -1,5 +1,7 @@
-//! What a real-time core counts of the calling thread. Asked of the core itself, so that the question is no switch
-//! into Linux; nothing is told of a thread that is on none.
+//! A real-time core's counters of the calling thread.
+//!
+//! Read from the core itself, so that the call is no switch into Linux; none for a thread that
+//! isn't on a core.
 
 use crate::{cobalt, evl};
 

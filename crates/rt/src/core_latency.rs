@@ -18,7 +18,7 @@ pub enum CoreStage {
     Thread,
 }
 
-/// What is measured.
+/// A measurement to make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CoreLatencyOrder {
@@ -30,7 +30,7 @@ pub struct CoreLatencyOrder {
     pub cpu: u16,
     /// The timer's period, ns: [`CoreLatencyOrder::PERIODS_NS`].
     pub period_ns: u64,
-    /// For so many seconds' whole periods, behind one second that does not count.
+    /// Number of seconds of whole periods, after one second that does not count.
     pub seconds: u32,
 }
 
@@ -43,7 +43,7 @@ impl CoreLatencyOrder {
         1_000_000_000 / self.period_ns.max(1)
     }
 
-    /// How long the measurement takes, ns, where no period is missed.
+    /// Duration of the measurement, ns, if no period is missed.
     pub fn takes_ns(&self) -> u64 {
         let passages = u64::from(self.seconds) + 1;
         passages * self.periods_in_a_second() * self.period_ns + SLACK_NS
@@ -53,7 +53,8 @@ impl CoreLatencyOrder {
 /// From the order to the timer's first period and from the last one to its result, ns.
 const SLACK_NS: u64 = 20_000_000;
 
-/// What was measured: due time to the stage, ns. Negative where the timer expires early by the core's gravity.
+/// Result: latency from the due time to the stage, ns. Negative if the timer expires early by the
+/// core's gravity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CoreLatency {
@@ -91,7 +92,7 @@ pub enum CoreLatencyError {
         /// Its path.
         device: &'static str,
     },
-    /// The device has no timer of such a period.
+    /// The device doesn't support this period.
     #[error("it takes periods of 50 µs to 1 s, and the loop's is {} µs", *.0 as f64 / 1e3)]
     Period(u64),
     /// The core lets nobody in.
@@ -106,9 +107,9 @@ pub enum CoreLatencyError {
     /// A step failed.
     #[error("it refuses to {step}: {source}")]
     Refused {
-        /// What was asked.
+        /// The request.
         step: &'static str,
-        /// What was answered.
+        /// Its error.
         source: io::Error,
     },
     /// Nothing was counted.

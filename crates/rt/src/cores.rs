@@ -35,10 +35,11 @@ pub(crate) fn policy_of_this_thread() -> Option<Policy> {
     POLICY.get()
 }
 
-/// Puts the calling thread on the core that the policy is of: the policy in effect there. `None` for Linux's own.
+/// Puts the calling thread on the policy's real-time core, and returns the policy in effect there.
+/// `None` for Linux's own policies.
 ///
 /// # Errors
-/// What is missing, or what the core refused.
+/// The missing prerequisite, or the request that the core refused.
 pub(crate) fn enter(policy: Policy, memory_locked: bool) -> Result<Option<Policy>, CoreError> {
     let entered = match policy {
         Policy::EvlFifo { priority } => Some(Policy::EvlFifo {

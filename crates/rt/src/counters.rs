@@ -1,6 +1,8 @@
-//! Hardware counters of the calling thread (cycles, instructions, last-level misses, in user space
-//! alone), read without a system call where the CPU and the kernel let user space read them
-//! (`rdpmc`). Where they don't, opening says so; nothing is estimated.
+//! Hardware counters of the calling thread: cycles, instructions, last-level misses, in user space
+//! only.
+//!
+//! Read without a system call if the CPU and the kernel let user space read them (`rdpmc`).
+//! Otherwise opening returns an error; nothing is estimated.
 
 #![allow(unsafe_code)] // The kernel's page is shared memory, and `rdpmc` an instruction.
 
@@ -8,7 +10,7 @@ use crate::perf_event::{Event, Of};
 use rustix::fd::{AsFd, OwnedFd};
 use std::io;
 
-/// What was counted, since the counters were opened or between two readings.
+/// Counts since the counters were opened, or between two readings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Counts {
@@ -21,7 +23,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// What was added since `earlier`. The counters wrap.
+    /// Difference to an earlier reading. The counters wrap.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self {
@@ -77,7 +79,7 @@ impl Counters {
         }
     }
 
-    /// The counts so far; `None` where one can't be read at the moment. No system call.
+    /// The counts so far; `None` if one can't be read at the moment. No system call.
     #[inline]
     pub fn read(&self) -> Option<Counts> {
         let [cycles, instructions, misses] = &self.0;
@@ -153,8 +155,8 @@ impl Counter {
         })
     }
 
-    /// The count by the kernel's own recipe: offset plus hardware counter, unless the page changed
-    /// meanwhile.
+    /// The count by the kernel's documented method: offset plus hardware counter, unless the page
+    /// changed during the reading.
     #[cfg(target_arch = "x86_64")]
     #[inline]
     fn read(&self) -> Option<u64> {

@@ -7,7 +7,7 @@ use crate::wait::{Sleeper, WaitError};
 use crate::{affinity, faults};
 use wakepath_timeline::{DueTimes, Overrun, Sample, SampleFlags, WakeUp};
 
-/// What is read at every cycle beside the clock; each costs system calls in the loop.
+/// Values to read at every cycle in addition to the clock; each costs system calls in the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Accounting {
@@ -32,7 +32,7 @@ pub struct Activation {
 }
 
 impl Activation {
-    /// Of a cycle that somebody else's clock began.
+    /// For a cycle that an external clock began.
     pub(crate) fn driven(cycle: u64, due_ns: u64, wake_ns: u64) -> Self {
         Self {
             cycle,
@@ -45,14 +45,14 @@ impl Activation {
     }
 }
 
-/// What the work says of itself at the end of a cycle.
+/// The work's own result at the end of a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WorkOutcome {
     /// The part of the timed region that the work timed itself, in nanoseconds.
     pub work_ns: Option<u32>,
     /// The work met a fault of its own.
     pub fault: bool,
-    /// What it exchanged got no right answer in time.
+    /// Whether its exchange got no correct answer in time.
     pub unanswered: bool,
 }
 
@@ -72,7 +72,7 @@ pub struct Cycles {
     only_cpu: Option<u16>,
     /// Mode switches counted up to the end of the cycle before; `None` off a core.
     switches_seen: Option<u64>,
-    /// Whether the loop is on a core, and what it did in Linux last counts for nothing.
+    /// Whether the loop is on a core and its latest mode switches are to be ignored.
     passes_over: bool,
 }
 
@@ -127,7 +127,7 @@ impl Cycles {
         })
     }
 
-    /// What the loop has just asked of Linux on purpose is no mode switch of its next cycle.
+    /// Ignore mode switches before the next cycle, which the loop caused on purpose.
     pub fn pass_over_mode_switches(&mut self) {
         self.passes_over = self.sleeper.is_on_a_core();
     }

@@ -1,35 +1,39 @@
-//! When the cycles of a loop were due that somebody else's clock drives: given by the caller, or estimated
-//! from the instants at which the cycles began. Pure; it reads no clock.
+//! Due times of a loop that an external clock drives.
+//!
+//! They are given by the caller, or estimated from the times at which the cycles began. Pure; it reads
+//! no clock.
 //!
 //! # The filter
 //!
-//! A cycle begins some time after it was due: arrival = due + delay, with delay ≥ 0. So the due times are a
-//! straight line below all arrivals, held against the least of them (a minimum filter):
+//! A cycle begins some time after it was due: arrival = due + delay, with delay ≥ 0. So the due times
+//! form a straight line below all arrivals, fitted to the earliest of them (a minimum filter):
 //!
-//! - the line is L(k) = y + (k − k′) · p, through a point (k′, y) with the period p; at first through the first
-//!   arrival, with the period that was said;
-//! - cycle k is due at min(L(k), arrival). It is the one after the cycle before: a late cycle serves the due time
-//!   that it was late for, and events that waited in a queue meanwhile come right behind it. Only where the cycle
-//!   before was late by a period already, and this one comes half a period or more after it, did due times pass
-//!   without an event of their own: then k goes on by ⌊(arrival − due before) / p + 0.01⌋;
-//!   Where only the latest of several events is kept, and the loop is late again and again, numbers come out wrong: the
-//!   arrivals of a loop that takes a period and a half are the same whether it serves every event late or every second
-//!   one in time. Its caller knows, and gives [`Due::At`];
-//! - an arrival below the line is on it from then on: (k′, y) = (k, arrival). One that is more than half a
-//!   period below says that a cycle was numbered too high: the line goes down by p;
-//! - each window of [`WINDOW`] = 64 cycles has a point P with the least residual, arrival − L(k). At its end
-//!   the line goes through P, with p + g · (s − p), where s is the slope from the window before's P to this
-//!   one's and g = [`GAIN`] = 1/4; the first slope is taken whole. p stays within 5 % of what was said.
+//! - the line is L(k) = y + (k − k′) · p, through a point (k′, y) with the period p; at first through
+//!   the first arrival, with the nominal period;
+//! - cycle k is due at min(L(k), arrival). Usually k is one more than in the cycle before: a late cycle
+//!   serves the due time that it was late for, and events that waited in a queue follow immediately.
+//!   Due times passed without an event only if the cycle before was already late by a period, and this
+//!   one comes half a period or more after it: then k increases by
+//!   ⌊(arrival − due before) / p + 0.01⌋;
+//!   If only the latest of several events is kept and the loop is late repeatedly, the numbers come out
+//!   wrong: a loop that takes a period and a half has the same arrivals whether it serves every event
+//!   late or every second one in time. Its caller can distinguish these, and gives [`Due::At`];
+//! - an arrival below the line moves the line down to it: (k′, y) = (k, arrival). One that is more than
+//!   half a period below shows that a cycle was numbered too high: the line goes down by p;
+//! - each window of [`WINDOW`] = 64 cycles has a point P with the least residual, arrival − L(k). At its
+//!   end the line is moved through P, with p + g · (s − p), where s is the slope from the window before's
+//!   P to this one's and g = [`GAIN`] = 1/4; the first slope is taken whole. p stays within 5 % of the
+//!   nominal period.
 //!
-//! With delays that are spread evenly over J the least of 64 is J / 65 in the mean: the line is late by about
-//! that, and the period wrong by about J / 65 in 64 cycles. The least delay of all, which every wake-up has,
-//! can't be told from the due time itself.
+//! With delays spread evenly over J, the least of 64 is J / 65 on average: the line is late by about
+//! that, and the period wrong by about J / 65 in 64 cycles. The least delay of all, which every wake-up
+//! has, can't be distinguished from the due time itself.
 
 /// Cycles of a window.
 pub const WINDOW: u64 = 64;
 /// Share of a new slope that the period takes.
 pub const GAIN: f64 = 0.25;
-/// The period is believed within this share of what was said.
+/// The estimated period stays within this share of the nominal one.
 const MOST_DRIFT: f64 = 0.05;
 /// So much of a period may an arrival lie before its due time and count as on it.
 const EARLY: f64 = 0.01;
@@ -109,7 +113,8 @@ impl ForeignClock {
                 self.is_doubted |= periods < 0.0;
                 let (periods, ns) = match self.is_doubted {
                     false => (periods.round().max(1.0), ns),
-                    // What can't be true is not believed, or one bad stamp would cost the cycles after it theirs.
+                    // An impossible due time is ignored, so that one bad timestamp doesn't affect
+                    // later cycles.
                     true => {
                         let arrival = arrival_ns.wrapping_sub(origin_ns).cast_signed() as f64;
                         let next = (self.last.ns + self.period_ns).min(arrival);
@@ -140,14 +145,14 @@ impl ForeignClock {
         self.period_ns
     }
 
-    /// Whether the due time that was given last can't be true: it lay before the one ahead of it, or more than a period
-    /// after the cycle began. Then the cycle counts as due a period after the one ahead, or when it began where that is
-    /// earlier.
+    /// Whether the last given due time was rejected as impossible: it was before the previous one,
+    /// or more than a period after the cycle began. The cycle then counts as due a period after the
+    /// previous one, or when it began if that is earlier.
     pub fn is_doubted(&self) -> bool {
         self.is_doubted
     }
 
-    /// By how many an arrival goes on, so many periods after the due time before.
+    /// Number of events since the due time before, given an arrival `periods` after it.
     fn events_passed(&self, arrival_ns: f64, periods: f64) -> u64 {
         let late_before_ns = self.arrived_ns - self.last.ns;
         let was_late = late_before_ns >= (1.0 - EARLY) * self.period_ns;
@@ -172,7 +177,7 @@ impl ForeignClock {
         if residual_ns < -0.5 * self.period_ns {
             self.on_line.ns -= self.period_ns;
             residual_ns += self.period_ns;
-            // What was seen before has the numbers of before.
+            // Earlier points have the old numbering.
             (self.least, self.least_before) = (None, None);
         }
         if residual_ns < 0.0 {
@@ -228,8 +233,9 @@ mod tests {
         }
     }
 
-    /// Estimated less true due times, cycle for cycle, of a clock that is so many parts in a million slow, of
-    /// delays up to `jitter_ns`, one in a hundred of which is half a period longer.
+    /// Estimated minus true due times of each cycle, for a clock that is `slow_ppm` parts per
+    /// million slow, with delays up to `jitter_ns`, one in a hundred of which is half a period
+    /// longer.
     fn errors(slow_ppm: i64, jitter_ns: u64, cycles: u64) -> (Vec<i64>, ForeignClock) {
         let mut clock = ForeignClock::new(PERIOD_NS);
         let mut random = Random(7);
@@ -299,7 +305,7 @@ mod tests {
     fn events_that_wait_in_a_queue_do_not_shift_the_clock() {
         let mut clock = ForeignClock::new(PERIOD_NS);
         for number in 0..300_u64 {
-            // Cycle 100 comes 1.4 periods late, 101 right behind it.
+            // Cycle 100 comes 1.4 periods late, 101 immediately after it.
             let late_ns = match number {
                 100 => 1_400_000,
                 101 => 450_000,

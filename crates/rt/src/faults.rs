@@ -22,7 +22,8 @@ impl PageFaults {
         }
     }
 
-    /// What was added since `earlier`; nothing where that was another thread, which gives a loop up.
+    /// Difference to an earlier count; zero if that was from another thread, as when a loop moves
+    /// to a new thread.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self {

@@ -12,7 +12,8 @@ pub const LAYOUT: u32 = 8;
 /// Bytes of a version that are kept.
 const VERSION_BYTES: usize = 16;
 
-/// The first 48 bytes. Never another form: later versions write more behind them and another [`LAYOUT`].
+/// The first 48 bytes, whose form never changes: later versions append to them and use another
+/// [`LAYOUT`].
 #[repr(C)]
 #[derive(Debug, Default)]
 pub struct Greeting {

@@ -1,11 +1,13 @@
-//! A guard against a real-time loop that never sleeps: the kernel itself counts the CPU time that
-//! a FIFO or RR thread takes without sleeping (`RLIMIT_RTTIME`), so the guard works on a machine
-//! with one CPU and needs no thread of its own that the loop could starve.
+//! A guard against a real-time loop that never sleeps.
+//!
+//! The kernel itself counts the CPU time that a FIFO or RR thread takes without sleeping
+//! (`RLIMIT_RTTIME`), so the guard works on a machine with one CPU and needs no thread that the
+//! loop could starve.
 //!
 //! At the soft limit the kernel sends SIGXCPU; the handler gives every guarded thread back to
-//! SCHED_OTHER and says so. At the hard limit the kernel kills the process. A SCHED_DEADLINE thread
-//! needs no guard: its reservation throttles it. A task of LITMUS^RT, which that limit does not count, has a timer
-//! of its own (`litmus/watchdog.rs`) that sends the same signal.
+//! SCHED_OTHER and reports it. At the hard limit the kernel kills the process. A SCHED_DEADLINE
+//! thread needs no guard: its reservation throttles it. A task of LITMUS^RT, which that limit does
+//! not count, has its own timer (`litmus/watchdog.rs`) that sends the same signal.
 
 #![allow(unsafe_code)] // Installing a signal handler, and what may be called inside one.
 
@@ -24,7 +26,7 @@ static ALSO_TELL: AtomicPtr<AtomicU32> = AtomicPtr::new(std::ptr::null_mut());
 /// Why the guard could not be set.
 #[derive(Debug, thiserror::Error)]
 pub enum GuardError {
-    /// A lower hard limit is in force, which is a guard by itself but not ours.
+    /// A lower hard limit is in force: it stops the loop too, but before the guard would.
     #[error(
         "RLIMIT_RTTIME is already {hard_us} µs, below the {wanted_us} µs that the guard needs; \
          raise LimitRTTIME= of the unit or session"
@@ -32,7 +34,7 @@ pub enum GuardError {
     LowerLimit {
         /// Hard limit in force, in microseconds.
         hard_us: u64,
-        /// What the guard wanted, in microseconds.
+        /// The guard's limit, in microseconds.
         wanted_us: u64,
     },
     /// The kernel refused.
@@ -107,7 +109,7 @@ extern "C" fn on_limit(
     told: *const libc::siginfo_t,
     _context: *const libc::c_void,
 ) {
-    // SAFETY: the kernel gives a handler with SA_SIGINFO what it tells of the signal.
+    // SAFETY: the kernel passes a valid siginfo to a handler with SA_SIGINFO.
     let by_timer = unsafe { told.as_ref() }.is_some_and(|told| told.si_code == libc::SI_TIMER);
     if by_timer && litmus::spins() != Some(true) {
         return;

@@ -1,5 +1,6 @@
-//! Whether a process still runs the program that it ran: `exec` puts another in its place, in which nothing of the
-//! first is left. It looks from outside, and waits for nothing.
+//! Detects that a process has replaced its program by `exec`.
+//!
+//! Nothing of the old program is left then. Looks from outside, and never waits.
 
 use wakepath_timeline::{ProcessStat, decoded};
 
@@ -9,7 +10,7 @@ use wakepath_timeline::{ProcessStat, decoded};
 pub struct Image([u64; 2]);
 
 impl Image {
-    /// What this process runs; `None` where it is gone, or this user may not see it.
+    /// The program that this process runs; `None` if it has ended, or this user can't read it.
     pub fn of(process: u32) -> Option<Self> {
         Self::read(&std::fs::read(format!("/proc/{process}/stat")).ok()?)
     }

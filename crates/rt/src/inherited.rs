@@ -1,5 +1,6 @@
-//! Descriptors that a process has from who started it, and that the programs which it starts itself are not to have.
-//! None is closed here: whoever uses one goes on.
+//! Keeps inherited descriptors from the programs that this process starts.
+//!
+//! None is closed here, so code that uses one continues to work.
 
 #![allow(unsafe_code)] // A system call that rustix does not have.
 

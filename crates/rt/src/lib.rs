@@ -108,9 +108,9 @@ pub use said::Argument;
 pub use sections::Section;
 pub use service::{Recording, Service, ServiceError};
 pub use wait::WaitError;
-/// What a loop does when its work runs into the next due time, for [`Loop::with_overrun`].
+/// Behaviour of a loop when its work runs into the next due time, for [`Loop::with_overrun`].
 pub use wakepath_timeline::Overrun;
-/// What a thread is put under, by [`Preparation`].
+/// Policy of a thread, for [`Preparation`].
 pub use wakepath_timeline::Policy;
 
 /// A line of a recorded loop's log: `log!(cycles, "height {:.2} m of {}", height, name)`. It is compiled only

@@ -16,7 +16,8 @@ pub fn lock_all() -> std::io::Result<()> {
     Ok(mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE)?)
 }
 
-/// What a refusal of [`lock_all`] means. The kernel says "cannot allocate memory" of a limit.
+/// Explains a refusal of [`lock_all`]. The kernel's message for a limit is "cannot allocate
+/// memory".
 pub fn why_not_locked(error: &std::io::Error) -> String {
     use rustix::io::Errno;
     use rustix::process::{Resource, getrlimit};

@@ -1,5 +1,6 @@
-//! What is in effect for a thread of another program, and setting it from outside. The thread itself
-//! prepares with [`crate::Preparation`].
+//! Reads and sets another program's thread settings from outside.
+//!
+//! A thread itself uses [`crate::Preparation`].
 
 use crate::announcement::Announced;
 use crate::attributes;
@@ -8,11 +9,11 @@ use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
 use std::io;
 use wakepath_timeline::{Policy, decoded};
 
-/// What the kernel says of the thread `tid`. Its timer slack is its own word, `timer_slack_ns`, where this
-/// process may not ask for it.
+/// Settings in effect for the thread `tid`, as the kernel reports them. Its timer slack is the
+/// thread's own value, `timer_slack_ns`, if this process can't read it.
 ///
 /// # Errors
-/// `ESRCH` where there is no such thread; as [`attributes::get`].
+/// `ESRCH` if there is no such thread; as [`attributes::get`].
 pub fn effective(tid: u32, timer_slack_ns: u64) -> io::Result<Effective> {
     let id = pid(tid)?;
     let policy = attributes::get(tid.cast_signed())?;
@@ -32,8 +33,8 @@ pub fn effective(tid: u32, timer_slack_ns: u64) -> io::Result<Effective> {
     })
 }
 
-/// What is in effect for a loop's thread: what the kernel says, and of one on EVL or Cobalt, the policy that it has
-/// there. Linux knows its own half of it, and tells by another one that the thread has left.
+/// Settings in effect for a loop's thread. For one on EVL or Cobalt, the policy is that of the core
+/// as long as Linux still shows the matching policy; otherwise the thread has left the core.
 ///
 /// # Errors
 /// As [`effective`].
@@ -47,11 +48,11 @@ pub fn effective_of(announced: &Announced) -> io::Result<Effective> {
     Ok(is)
 }
 
-/// Puts the thread `tid` on these CPUs and under this policy, with this timer slack where the policy has
-/// one: a thread that was real-time has lost its own. A SCHED_DEADLINE thread stays where it may run.
+/// Puts the thread `tid` on these CPUs and under this policy, with this timer slack if the policy
+/// has one: a thread that was real-time has lost its own. A SCHED_DEADLINE thread keeps its CPUs.
 ///
 /// # Errors
-/// The kernel's: `EPERM` without the right to it, `EBUSY` where a reservation is not admitted.
+/// The kernel's: `EPERM` without the right to it, `EBUSY` if a reservation is not admitted.
 pub fn place(
     tid: u32,
     policy: Policy,
@@ -93,7 +94,7 @@ fn pid(tid: u32) -> io::Result<Pid> {
     Pid::from_raw(tid.cast_signed()).ok_or_else(|| io::ErrorKind::InvalidInput.into())
 }
 
-/// `VmLck` of a process's status (proc(5)), in KiB; 0 where it says nothing.
+/// `VmLck` of a process's status (proc(5)), in KiB; 0 if it is missing.
 fn locked_kib(status: &str) -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix("VmLck:"));
     let number = line.and_then(|rest| rest.split_whitespace().next());

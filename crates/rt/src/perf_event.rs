@@ -1,5 +1,6 @@
-//! Opening an event of the kernel's `perf_event_open`: its attributes and the call, which has no
-//! safe wrapper. What is counted or recorded, and what a refusal means, is the caller's.
+//! Opens an event of the kernel's `perf_event_open`, which has no safe wrapper.
+//!
+//! The caller chooses the event and interprets a refusal.
 
 #![allow(unsafe_code)] // perf_event_open has no safe wrapper.
 
@@ -15,7 +16,7 @@ pub struct Event {
     pub config: u64,
     /// Events from one record to the next; 0 counts alone.
     pub sample_period: u64,
-    /// What a record holds.
+    /// Fields of a record.
     pub sample_type: u64,
     /// The single bits, in the kernel's order.
     pub flags: u64,
@@ -63,7 +64,7 @@ impl Event {
     /// Opens the event. The descriptor is closed at `exec`.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn open(self, of: Of) -> io::Result<OwnedFd> {
         /// `PERF_FLAG_FD_CLOEXEC`.
         const CLOSED_AT_EXEC: libc::c_ulong = 1 << 3;

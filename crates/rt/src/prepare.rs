@@ -1,6 +1,7 @@
-//! Making a thread ready for its loop, in the one order that works, and reading back what is in
-//! effect. A policy that can't be had is an error; what merely makes the loop noisier is reported
-//! as a shortfall.
+//! Prepares a thread for its loop, in the only order that works, and reads back the settings.
+//!
+//! A policy that isn't available is an error; a setting that merely makes the loop noisier is
+//! reported as a shortfall.
 
 use crate::cores::{self, CoreError};
 use crate::refusal::{NarrowCpuset, PolicyRefusal};
@@ -36,7 +37,7 @@ impl Default for Preparation {
     }
 }
 
-/// What the kernel says is in effect, read back after the last step.
+/// Settings in effect, read back from the kernel after the last step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Effective {
@@ -46,7 +47,7 @@ pub struct Effective {
     pub cpus: Vec<u16>,
     /// Whether all memory is locked.
     pub memory_locked: bool,
-    /// Timer slack in nanoseconds; 0 stands for a real-time policy, which has none.
+    /// Timer slack in nanoseconds; 0 for a real-time policy, which has none.
     pub timer_slack_ns: u64,
 }
 
@@ -58,7 +59,7 @@ pub struct Effective {
 pub enum Shortfall {
     /// Memory could not be locked; page faults may delay the loop.
     MemoryNotLocked {
-        /// What the kernel answered.
+        /// The kernel's error.
         error: String,
     },
     /// A deadline thread runs on its whole root domain.
@@ -109,7 +110,7 @@ fn list(cpus: &[u16]) -> String {
         .join(", ")
 }
 
-/// Why a thread can't run its loop as asked.
+/// Reasons why a thread can't run its loop as requested.
 #[derive(Debug, thiserror::Error)]
 pub enum PrepareError {
     /// The process has no right to the policy.
@@ -120,7 +121,7 @@ pub enum PrepareError {
         /// Why, and what allows it.
         refusal: PolicyRefusal,
     },
-    /// A deadline thread may not run where it would have to.
+    /// A deadline thread lacks the right to run on the CPUs it would need.
     #[error(
         "{policy} is refused: it needs CAP_SYS_NICE, and a thread that may run on its whole root \
          domain: a cpuset or container that holds only a part of it forbids SCHED_DEADLINE"
@@ -129,7 +130,7 @@ pub enum PrepareError {
         /// The policy asked for.
         policy: Policy,
     },
-    /// The deadline reservation does not fit beside those there are.
+    /// The deadline reservation exceeds what the existing ones leave.
     #[error(
         "{policy} is not admitted: the reservations of this root domain would exceed its \
          bandwidth (95 % of each CPU by default)"
@@ -143,11 +144,11 @@ pub enum PrepareError {
     Policy {
         /// The policy asked for.
         policy: Policy,
-        /// What the kernel answered.
+        /// The kernel's error.
         source: std::io::Error,
     },
     /// The thread can't run on the core that its policy is of.
-    #[error("{policy} can't be had: {source}")]
+    #[error("{policy} is not available: {source}")]
     Core {
         /// The policy asked for.
         policy: Policy,
@@ -159,7 +160,7 @@ pub enum PrepareError {
     Affinity {
         /// The CPUs asked for.
         cpus: Vec<u16>,
-        /// What the kernel answered.
+        /// The kernel's error.
         source: std::io::Error,
     },
     /// The process's cpuset lacks some of the CPUs asked for.
@@ -173,20 +174,20 @@ pub enum PrepareError {
     /// The kernel took a setting and has another in effect.
     #[error("asked for {asked}, but in effect is {effective}")]
     NotInEffect {
-        /// What was asked for.
+        /// The requested setting.
         asked: String,
-        /// What was read back.
+        /// The setting read back.
         effective: String,
     },
-    /// What is in effect can't be read.
-    #[error("what is in effect can't be read back: {0}")]
+    /// The settings in effect can't be read.
+    #[error("can't read back the settings in effect: {0}")]
     ReadBack(#[source] std::io::Error),
 }
 
 /// A thread that is ready for its loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prepared {
-    /// What is in effect.
+    /// Settings in effect.
     pub effective: Effective,
     /// Differences that the run can live with.
     pub shortfalls: Vec<Shortfall>,
@@ -196,13 +197,14 @@ impl Preparation {
     /// Prepares the calling thread: memory → affinity → timer slack → policy last → read back.
     ///
     /// # Errors
-    /// When the policy or the affinity can't be had, or something else is in effect than was set.
+    /// If the policy or the affinity isn't available, or a setting in effect differs from the one
+    /// set.
     pub fn apply(&self) -> Result<Prepared, PrepareError> {
         self.apply_with(|policy| attributes::set(0, policy))
     }
 
-    /// As [`Preparation::apply`], with the policy set by `set_policy`: by another process, where
-    /// this one has no right to it. What is in effect is read back here all the same.
+    /// As [`Preparation::apply`], with the policy set by `set_policy`: by another process, if this
+    /// one has no right to it. The settings are read back here in any case.
     ///
     /// # Errors
     /// As [`Preparation::apply`].
@@ -240,7 +242,7 @@ impl Preparation {
         }
 
         let mut in_effect = attributes::get(0).map_err(PrepareError::ReadBack)?;
-        // The core comes last of all: what is asked of Linux afterwards leaves it again.
+        // The core comes last: later requests to Linux would leave it again.
         if in_effect == self.policy.in_linux() {
             let policy = self.policy;
             let entered = cores::enter(policy, memory_locked);

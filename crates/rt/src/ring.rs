@@ -57,8 +57,8 @@ unsafe impl Sync for Slot {}
 // SAFETY: a slot is plain data.
 unsafe impl Send for Slot {}
 
-/// The writer's side of the indices. Where it lies is its owner's choice: beside what the writer writes in the same
-/// breath, and never in a cache line of the reader's side.
+/// The writer's side of the indices. Its owner places it next to other data that the writer writes
+/// at the same time, and never in a cache line of the reader's side.
 #[repr(C)]
 #[derive(Debug, Default)]
 pub struct WriterSide {
@@ -200,8 +200,8 @@ pub unsafe fn reader<'a>(indices: Indices<'a>, slots: &'a [Slot]) -> Reader<'a> 
 }
 
 impl Writer<'_> {
-    /// Notes how many due times the loop has passed over so far. Before the push of the sample
-    /// that follows them: whoever sees the sample sees the count, in a loop that was killed too.
+    /// Stores how many due times the loop has skipped so far. Must precede the push of the next
+    /// sample, so that a reader of the sample sees the count, even after the loop was killed.
     #[inline]
     pub fn note_skipped(&mut self, skipped: u64) {
         // Ordered by the release of the push, and at the end by the loop's own word that it ended.
@@ -264,8 +264,8 @@ impl Reader<'_> {
         let capacity = self.slots.len() as u64;
         let written = self.indices.writer.written.load(Ordering::Acquire);
         let waiting = written.wrapping_sub(self.read);
-        // A program of the user's own may write anything here. No writer of ours goes back, or beyond
-        // what was read.
+        // The user's program can write anything here. Our own writer never goes back or beyond the
+        // reader.
         self.is_damaged |= waiting > capacity;
         if self.is_damaged {
             return 0;
@@ -282,8 +282,8 @@ impl Reader<'_> {
         count as usize
     }
 
-    /// Whether the ring's indices were seen to be impossible: something else than its writer wrote there.
-    /// What was taken before is whole; nothing more is taken.
+    /// Whether the ring's indices were found to be impossible, so that something other than its
+    /// writer wrote there. Samples taken before are valid; no more are taken.
     pub fn is_damaged(&self) -> bool {
         self.is_damaged
     }

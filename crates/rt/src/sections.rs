@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// The most sections of one loop.
 pub const MOST: usize = 16;
 
-/// The sums of so many are asked for when a cycle begins: what more asks cost would be felt by loops without sections.
+/// Number of sections to prefetch when a cycle begins. More would slow down loops without sections.
 const ASKED_FOR: usize = 4;
 
 /// A section of a loop, as [`crate::Loop::section`] gives it.
@@ -30,7 +30,8 @@ impl Section {
     }
 }
 
-/// What a section came to, beside the loop's ring. What each run changes lies in one cache line.
+/// Sums of a section, in memory shared with the recorder. One cache line holds everything that a
+/// run of it changes.
 #[repr(C, align(64))]
 #[derive(Debug, Default)]
 pub struct SharedSection {
@@ -43,7 +44,7 @@ pub struct SharedSection {
     name: [AtomicU64; 4],
 }
 
-/// What a section came to after the warm-up. Times in nanoseconds.
+/// Times of a section after the warm-up, in nanoseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SectionTimes {
     /// Its name.
@@ -63,8 +64,8 @@ pub struct SectionTimes {
 }
 
 impl SharedSection {
-    /// What is there; `None` where no section is. From memory that a program may have written over: figures
-    /// that contradict each other are made to agree.
+    /// The section's times; `None` if there is no such section. A program can have overwritten the
+    /// memory, so figures that contradict each other are adjusted.
     pub fn read(&self) -> Option<SectionTimes> {
         let name = read_name(&self.name);
         let load = |from: &AtomicU64| from.load(Ordering::Relaxed);
@@ -123,10 +124,11 @@ impl SharedSection {
 /// The sections of one loop, on the loop's side.
 pub(crate) struct Timed {
     shared: &'static [SharedSection; MOST],
-    /// A bit for each that runs, here and in shared memory: for whoever comes when the program is dead.
+    /// A bit for each running section, here and in shared memory, where it can be read after the
+    /// program died.
     running: u32,
     shared_running: &'static AtomicU32,
-    /// When each was begun; 0 where it is not running.
+    /// Start of each section; 0 if it is not running.
     begun_ns: [u64; MOST],
     declared: usize,
 }
@@ -178,7 +180,7 @@ impl Timed {
         }
     }
 
-    /// Its begin and end, where it ran.
+    /// Begin and end of the section, if it was running.
     #[inline]
     pub(crate) fn end(&mut self, section: Section) -> Option<(u64, u64)> {
         match self.is_known(section) {
@@ -187,7 +189,8 @@ impl Timed {
         }
     }
 
-    /// One ends and the other begins, at the same instant; begin and end of the first, where it ran.
+    /// Ends one section and begins another at the same time; returns begin and end of the first, if
+    /// it was running.
     #[inline]
     pub(crate) fn switch(&mut self, ended: Section, begun: Section) -> Option<(u64, u64)> {
         let now_ns = clock::monotonic_ns();
@@ -313,7 +316,7 @@ mod tests {
         timed.begin(read);
         let (_, lap_ns) = timed.switch(read, read).expect("it ran");
         assert_eq!(timed.end(read).expect("it ran").0, lap_ns);
-        // What does not run does not end; what is none does not begin.
+        // A section that isn't running doesn't end; an invalid one doesn't begin.
         assert_eq!(timed.switch(read, Section::NONE), None);
         assert_eq!(timed.switch(Section::NONE, update), None);
         let [read, update] = [0, 1].map(|at| timed.shared[at].read().unwrap());

@@ -1,6 +1,8 @@
-//! A recorder that a program starts beside itself, for as long as it runs: what `wakepath record --service` does from
-//! outside. It finds `wakepath`, hands it the memory and waits for its word; it records nothing itself, and whatever
-//! falls short, the loops run.
+//! A recorder that a program starts for its own lifetime.
+//!
+//! It does from inside what `wakepath record --service` does from outside: finds `wakepath`, hands
+//! it the memory and waits until it is ready. It records nothing itself, and the loops run even if
+//! something fails.
 
 use crate::recorded;
 use crate::shared::{SharedMemory, SharedMemoryError};
@@ -21,9 +23,9 @@ use wakepath_programs::NotFound;
 pub const MOST_LOOPS: u32 = 8;
 /// Samples that a ring holds: 16 s at 1 kHz.
 pub const SLOTS: u32 = 1 << 14;
-/// Words of what a loop says beside its samples.
+/// Words in the ring for a loop's telemetry.
 pub const SAID_WORDS: u32 = 1 << 15;
-/// What the recorder says when everything is there.
+/// The recorder's line when it is ready.
 pub const READY: &str = "ready";
 
 /// The recorder of the program before may take 20 s to write what was left.
@@ -31,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// A line of why not.
 const MOST_SAID: usize = 4096;
 
-/// What is to be recorded of this program's loops, and where: the options of `wakepath record --service`.
+/// Settings for recording this program's loops: the options of `wakepath record --service`.
 ///
 /// ```no_run
 /// use wakepath_rt::{Loop, Service};
@@ -52,8 +54,8 @@ const MOST_SAID: usize = 4096;
 pub struct Service {
     /// Where it is written; the same for each start of the program.
     pub directory: PathBuf,
-    /// What the loops bear, as `latency 200us, miss-fraction 0.1 %`; without it each due time is a deadline, and
-    /// 0.5 % may be missed.
+    /// The loops' criterion, such as `latency 200us, miss-fraction 0.1 %`; by default each due time
+    /// is a deadline, and 0.5 % can be missed.
     pub criterion: Option<String>,
     /// Room for the samples of the last hours, such as `2GiB`, which it is without a word.
     pub keep: Option<String>,
@@ -64,7 +66,7 @@ pub struct Service {
     /// Keep the kernel's events around the worst cycles, where the recorder may trace. Each event costs the loops some
     /// 100 ns.
     pub trace: bool,
-    /// As root, write in a directory that somebody else owns or may write in.
+    /// As root, write in a directory that another user owns or can write in.
     pub trust_directory: bool,
     /// The program `wakepath`: a path, or a name in the absolute directories of PATH and the system's own; `wakepath`
     /// without a word. As root a name counts only where nobody else can have put it.
@@ -87,7 +89,7 @@ pub enum Recording {
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
     /// There is no program.
-    #[error("{0}; install wakepath, or say where it is")]
+    #[error("{0}; install wakepath, or give its path")]
     NotFound(#[from] NotFound),
     /// There is no memory for the samples.
     #[error(transparent)]
@@ -97,7 +99,7 @@ pub enum ServiceError {
     NotStarted {
         /// The program.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// It said why it can't.
@@ -128,13 +130,15 @@ pub enum ServiceError {
 }
 
 impl Service {
-    /// Starts the recorder and waits until it is there, as a rule some tens of milliseconds. Loops that are made from
-    /// then on are recorded. Not in a loop: it starts a process, and waits for a disk. The recorder has the calling
-    /// thread's CPUs, or all where that thread is of real-time priority already; it is nobody's child, runs at
-    /// ordinary priority, and ends when this process does.
+    /// Starts the recorder and waits until it is ready, usually some tens of milliseconds. Loops
+    /// created after that are recorded. Not for use in a loop: it starts a process, and waits for a
+    /// disk. The recorder gets the calling thread's CPUs, or all CPUs if that thread already has a
+    /// real-time priority; it isn't a child of this process, runs at ordinary priority, and ends
+    /// when this process does.
     ///
     /// # Errors
-    /// Why no recorder was started; nothing is left behind then, and it may be tried again.
+    /// The reason why no recorder was started; nothing is left behind then, and a second attempt is
+    /// possible.
     pub fn start(&self) -> Result<Recording, ServiceError> {
         static ONE: Mutex<()> = Mutex::new(());
         let _one = ONE.lock();
@@ -207,7 +211,7 @@ fn number(of: impl Display) -> String {
     of.to_string()
 }
 
-/// Its only line, empty where it ended without one; `None` where it took too long.
+/// Its only line, empty if it ended without one; `None` if it took too long.
 fn line_of(mut output: ChildStdout) -> Option<String> {
     let asked = Instant::now();
     let mut said = Vec::new();
@@ -275,7 +279,7 @@ mod tests {
         let error = service(Path::new("/nowhere/wakepath")).start().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the program /nowhere/wakepath is not installed; install wakepath, or say where it is"
+            "the program /nowhere/wakepath is not installed; install wakepath, or give its path"
         );
         assert!(!recorded::is_recorder_there());
     }

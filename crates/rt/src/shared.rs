@@ -1,6 +1,7 @@
-//! The shared memory between a loop's process and the recorder's: one ring for each thread and the
-//! words by which they tell each other where they are. It says where things lie, not what is done
-//! with them.
+//! The shared memory between a loop's process and the recorder's.
+//!
+//! One ring for each thread, and the words by which they coordinate. This module defines the
+//! layout, not the protocol.
 
 #![allow(unsafe_code)] // Mapping memory and seeing structures in it.
 
@@ -26,7 +27,7 @@ struct Ring {
     of_loop: LoopLine,
     of_recorder: RecorderLine,
     announcement: Announcement,
-    // The slots follow, and then the words of what the loop says beside its samples.
+    // The slots follow, and then the words for telemetry.
 }
 
 /// The mapped memory. The same memory mapped in several processes is what makes it shared.
@@ -34,7 +35,7 @@ pub struct SharedMemory {
     base: NonNull<u8>,
     bytes: usize,
     file: OwnedFd,
-    // As they were when it was mapped: whoever shares the memory may write anything into it.
+    // The values when it was mapped: the other process can write anything into the memory.
     threads: u32,
     slots: u32,
     said_words: u32,
@@ -45,11 +46,11 @@ unsafe impl Send for SharedMemory {}
 // SAFETY: as above.
 unsafe impl Sync for SharedMemory {}
 
-/// Why shared memory could not be had.
+/// Reasons why shared memory isn't available.
 #[derive(Debug, thiserror::Error)]
 pub enum SharedMemoryError {
     /// The kernel refused.
-    #[error("shared memory for the samples can't be had: {0}")]
+    #[error("can't create shared memory for the samples: {0}")]
     Refused(#[from] std::io::Error),
     /// The file isn't of this layout.
     #[error("the shared memory is not wakepath's")]
@@ -113,10 +114,10 @@ impl SharedMemory {
         self.threads
     }
 
-    /// What a loop of the user's own says of itself beside its ring.
+    /// A user's loop's description of itself, next to its ring.
     ///
     /// # Panics
-    /// When there is no such ring.
+    /// If there is no such ring.
     pub fn announcement(&self, thread: u32) -> &Announcement {
         &self.ring(thread).announcement
     }
@@ -130,10 +131,10 @@ impl SharedMemory {
         Indices::new(&ring.of_loop.samples, &ring.of_recorder.samples)
     }
 
-    /// What a loop touches in each of its cycles.
+    /// Data that a loop touches in each of its cycles.
     ///
     /// # Panics
-    /// When there is no such ring.
+    /// If there is no such ring.
     pub(crate) fn loop_line(&self, thread: u32) -> &LoopLine {
         &self.ring(thread).of_loop
     }
@@ -172,10 +173,10 @@ impl SharedMemory {
         unsafe { ring::reader(self.indices(thread), self.slots(thread)) }
     }
 
-    /// The loop's end of what is said beside the samples.
+    /// The loop's end of the telemetry ring.
     ///
     /// # Panics
-    /// When there is no such ring.
+    /// If there is no such ring.
     pub fn said_writer(&self, thread: u32) -> said::Writer<'_> {
         said::writer(self.said_indices(thread), self.said_words(thread))
     }

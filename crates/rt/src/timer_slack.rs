@@ -1,5 +1,6 @@
-//! How far the kernel may delay timers of a thread that isn't real-time: 50 µs by default, which a
-//! SCHED_OTHER loop carries unless it is told otherwise.
+//! Delay that the kernel can add to timers of a thread that isn't real-time.
+//!
+//! 50 µs by default, which a SCHED_OTHER loop has unless it changes it.
 
 /// Sets the calling thread's timer slack in nanoseconds; at least 1.
 ///

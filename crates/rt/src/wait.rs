@@ -19,13 +19,13 @@ use wakepath_timeline::{DueTimes, WakeUp};
 /// Why a way of waking could not be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum WaitError {
-    /// No timer descriptor could be had.
-    #[error("no timerfd can be had: {0}; raise the limit on open files (ulimit -n)")]
+    /// No timer descriptor is available.
+    #[error("can't create a timerfd: {0}; raise the limit on open files (ulimit -n)")]
     Timerfd(#[source] std::io::Error),
     /// The thread that wakes the loop could not be started.
     #[error("the thread that wakes the loop could not be started: {0}")]
     Waker(#[source] std::io::Error),
-    /// No timer of a core could be had.
+    /// No timer of a core is available.
     #[error("the core gives the loop no timer: {0}")]
     CoreTimer(#[source] std::io::Error),
     /// A core has no such way of waking.
@@ -34,7 +34,7 @@ pub enum WaitError {
          Linux's"
     )]
     NoFutexOnACore,
-    /// What is asked for besides asks Linux in every cycle.
+    /// An additional value would call Linux in every cycle.
     #[error(
         "CPU time and context switches of each cycle are asked of Linux, and a loop on a real-time core would \
          leave it for that; take cpu-time and switches out of accounting"
@@ -101,7 +101,7 @@ impl Sleeper {
         }
     }
 
-    /// How often the loop's thread has switched into Linux, where it is on a core that tells.
+    /// How often the loop's thread has switched into Linux, if it is on a core that counts this.
     #[inline]
     pub(crate) fn mode_switches(&self) -> Option<u64> {
         match self {
@@ -126,7 +126,8 @@ impl Sleeper {
         }
     }
 
-    /// Now, on `CLOCK_MONOTONIC`, ns: by the core's own clock where it has one that Linux does not set.
+    /// The current time on `CLOCK_MONOTONIC`, ns; read from the core's own clock if it has one that
+    /// Linux does not set.
     #[inline]
     pub(crate) fn now_ns(&self) -> u64 {
         match self {
@@ -136,14 +137,14 @@ impl Sleeper {
     }
 
     /// Sleeps until `due_ns`, at which `cycle` is due. Returns whether a signal interrupted the
-    /// sleep on the way (it went on all the same).
+    /// sleep, which is then resumed.
     #[inline]
     pub(crate) fn sleep_until(&self, cycle: u64, due_ns: u64) -> bool {
         match self {
             Self::ClockNanosleep => nanosleep_until(timespec(due_ns)),
             Self::Timerfd(timer) => timerfd_until(timer, timespec(due_ns)),
             Self::Futex(waker) => waker.wait_for(cycle),
-            // A core that is gone must not make a loop spin: Linux wakes it, and the cycle says so.
+            // Without the core the loop must not spin: Linux wakes it, and the cycle records that.
             Self::Evl(core) => match core.sleep_until(due_ns) {
                 Ok(interrupted) => interrupted,
                 Err(_) => nanosleep_until(timespec(due_ns)),
@@ -208,7 +209,7 @@ pub(crate) struct FutexWaker {
 struct Shared {
     /// Number of due times that have come: cycle `k` may run once it is above `k`.
     come: AtomicU64,
-    /// What the loop sleeps on; changes with every due time.
+    /// Futex that the loop sleeps on; changes with every due time.
     word: AtomicU32,
     stop: AtomicBool,
 }
@@ -227,7 +228,7 @@ impl FutexWaker {
                 let mut cycle = 0;
                 while !theirs.stop.load(Ordering::Relaxed) {
                     nanosleep_until(timespec(due.due_ns(cycle)));
-                    // A waker that was late itself announces all that has come meanwhile.
+                    // A waker that was late itself announces all due times that have passed.
                     cycle = due
                         .first_due_after(crate::clock::monotonic_ns())
                         .max(cycle + 1);

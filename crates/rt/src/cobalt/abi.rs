@@ -41,7 +41,7 @@ pub(super) const PRIMARY: c_long = 1;
 pub(super) const MONOTONIC: c_long = 1;
 pub(super) const ABSOLUTE: c_long = 1;
 
-/// What a program asks for that the core must have, or may have: smp, fastsynch, prioceiling.
+/// Features that a program requires or accepts: smp, fastsynch, prioceiling.
 pub(super) const FEATURES: u32 = 0x8000_0000 | 0x2000_0000 | 0x0400_0000;
 
 /// Revisions of the interface of Xenomai 3.0, 3.1, 3.2 and 3.3, as far as each has this architecture
@@ -160,7 +160,7 @@ pub(super) struct TimerSetting {
 
 /// The device that measures the core's own latencies (CONFIG_XENO_DRIVERS_TIMERBENCH).
 pub(super) const TIMERBENCH: &str = "/dev/rtdm/timerbench";
-/// What it measures (`RTTST_TMBENCH_TASK`, `RTTST_TMBENCH_HANDLER`).
+/// Measured path (`RTTST_TMBENCH_TASK`, `RTTST_TMBENCH_HANDLER`).
 pub(super) const BENCH_TASK: c_int = 0;
 pub(super) const BENCH_HANDLER: c_int = 1;
 
@@ -188,7 +188,7 @@ pub(super) struct BenchResult {
     pub overruns: i32,
     /// One more than the passages that counted.
     pub passages: i32,
-    /// Addresses, of which none is looked at where no histogram was ordered.
+    /// Addresses, which the core ignores unless a histogram was requested.
     pub histograms: [usize; 3],
 }
 
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(offset_of!(Statistics, name), 56);
     }
 
-    /// What the compiler of C makes of `long` on each: 8 and 16 bytes, or 16 and 32.
+    /// Sizes by the C compiler's `long` on each architecture: 8 and 16 bytes, or 16 and 32.
     #[test]
     fn times_have_the_words_of_the_architecture() {
         let word = size_of::<c_long>();

@@ -1,5 +1,7 @@
-//! Calls to Cobalt, each with the structures that it takes. What the core answers to a call whose number it does
-//! not know, and a kernel without it to any, is an error like another.
+//! Calls to Cobalt, each with its structures.
+//!
+//! If the core doesn't know a call's number, or the kernel has no Cobalt, the call returns an
+//! ordinary error.
 
 #![allow(unsafe_code)] // None of these has a wrapper in libc or rustix.
 
@@ -67,7 +69,7 @@ pub(super) fn scheduling(thread: c_long) -> io::Result<(c_int, i32)> {
     Ok((policy, scheduling.priority))
 }
 
-/// What the core counts of the calling thread.
+/// The core's counters of the calling thread.
 #[inline]
 pub(super) fn statistics() -> io::Result<Statistics> {
     let mut statistics = Statistics::default();

@@ -52,14 +52,14 @@ pub enum CobaltError {
     /// A step of entering it failed.
     #[error("the Cobalt core refuses to {step}: {source}")]
     Refused {
-        /// What was asked of it.
+        /// The request.
         step: &'static str,
-        /// What it answered.
+        /// Its error.
         source: io::Error,
     },
 }
 
-/// What the core says of itself to whom does not enter it.
+/// The core's version and name, read without entering it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CobaltAnswer {
     /// Revision of its interface.
@@ -94,8 +94,9 @@ pub fn ask_cobalt() -> Result<CobaltAnswer, CobaltError> {
 pub(crate) struct OnCobalt {
     /// By which the core knows it within its process.
     thread: c_long,
-    /// By how much the core's clock is ahead of Linux's, ns, where it is a clock of its own: with the I-pipe. With
-    /// Dovetail it is Linux's `CLOCK_MONOTONIC`, which the C library reads without leaving the core.
+    /// Lead of the core's clock over Linux's, ns, if it has a clock of its own, as with the I-pipe.
+    /// With Dovetail it uses Linux's `CLOCK_MONOTONIC`, which the C library reads without leaving
+    /// the core.
     ahead_ns: Option<i64>,
 }
 
@@ -117,10 +118,11 @@ pub(crate) fn leave() {
     }
 }
 
-/// Puts the calling thread on the core at this priority of its FIFO queue, and reads back the one in effect.
+/// Puts the calling thread on the core with this priority in its FIFO queue, and reads back the one
+/// in effect.
 ///
 /// # Errors
-/// What is missing, or what the core refused.
+/// The missing prerequisite, or the request that the core refused.
 pub(crate) fn enter(priority: u8, memory_locked: bool) -> Result<u8, CobaltError> {
     leave();
     let revision = known_revision()?;
@@ -209,7 +211,7 @@ impl OnCobalt {
         calls::statistics().map(|counted| counted.mode_switches)
     }
 
-    /// What the core counts of the thread.
+    /// The core's counters of the thread.
     pub(crate) fn counts(&self) -> io::Result<CoreCounts> {
         let counted = calls::statistics()?;
         Ok(CoreCounts {
@@ -223,8 +225,8 @@ impl OnCobalt {
     }
 }
 
-/// By how much the core's clock is ahead of Linux's, ns; `None` where they are one and the same. Asked outside the
-/// core: the C library's reading of Linux's clock may wait there for Linux, which can't run.
+/// Lead of the core's clock over Linux's, ns; `None` if they are the same. Must be called outside
+/// the core: there the C library's reading of Linux's clock can wait for Linux, which can't run.
 fn clock_ahead_ns() -> io::Result<Option<i64>> {
     let mut closest = None;
     for _ in 0..8 {
@@ -253,8 +255,8 @@ struct Between {
 }
 
 impl Between {
-    /// What a clock was ahead that was read in between; `None` where it showed an instant in between, give or take
-    /// what its reading may be older than it says.
+    /// Lead of another clock that was read between the two; `None` if its time is in between,
+    /// allowing for the rounding of its reading.
     fn ahead_ns(&self, read_ns: u64) -> Option<i64> {
         const ROUNDED_NS: u64 = 1_000;
         let in_between = self.before_ns.saturating_sub(ROUNDED_NS)..=self.after_ns + ROUNDED_NS;

@@ -1,14 +1,16 @@
-//! Cobalt's CPUs for new threads, one alone for an instant, and back. The setting is the whole core's: what it was is
-//! written down first, and put back by whoever comes next where the process was killed just there.
+//! Limits Cobalt's CPUs for new threads to one for a moment, and restores them.
+//!
+//! The setting applies to the whole core. Its old value is written to a journal first; if the
+//! process is killed in between, the next one restores it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Where things are; a root other than `/` in tests.
 struct Places {
-    /// CPUs that the core puts new threads on, as a mask: 0 stands for all of its own.
+    /// CPUs that the core puts new threads on, as a mask; 0 means all of its own.
     affinity: PathBuf,
-    /// What it was, while it is narrowed.
+    /// The old value, while the setting is changed.
     journal: PathBuf,
 }
 
@@ -51,7 +53,7 @@ impl Narrowed {
 
 impl Drop for Narrowed {
     fn drop(&mut self) {
-        // What could be narrowed can be widened; where not, the journal stays for the next who tries.
+        // If the setting can't be restored, the journal stays for the next attempt.
         if fs::write(&self.places.affinity, &self.before).is_ok() {
             let _ = fs::remove_file(&self.places.journal);
         }

@@ -1,5 +1,7 @@
-//! Cobalt's own latencies, by its device `timerbench`: how late its timer's handler is, and a task of its own in the
-//! kernel. The core works meanwhile; the calling thread sleeps in Linux.
+//! Cobalt's own latencies, measured by its device `timerbench`.
+//!
+//! The latency of its timer's handler, or of its own task in the kernel. The calling thread sleeps
+//! in Linux during the measurement.
 
 use super::abi::{self, BenchOrder, BenchResult, BindRequest};
 use super::calls::{self, Device};
@@ -48,7 +50,7 @@ pub(crate) fn measure(
             .request(abi::BENCH_START, &mut of(order, priority))
             .map_err(refused("start"))?;
     }
-    // Whatever it does to that CPU, it will be told to stop.
+    // Whatever the measurement does to that CPU, this thread can still stop it.
     affinity::pin(&before).map_err(refused("leave that CPU"))?;
     let cpu = match order.stage {
         CoreStage::Handler => Some(order.cpu),
@@ -98,7 +100,8 @@ fn counted(
     })
 }
 
-/// `  1  75     rt    core       80   …  [timerbench]`, where there is one such thread.
+/// The CPU of the line `  1  75     rt    core       80   …  [timerbench]`, if there is exactly
+/// one.
 fn cpu_of_the_task(threads: &str) -> Option<u16> {
     let mut tasks = threads
         .lines()

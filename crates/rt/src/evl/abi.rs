@@ -120,12 +120,13 @@ pub(super) struct SetTimer {
     pub old_value: u64,
 }
 
-/// The device that measures the core's own latencies (CONFIG_EVL_LATMUS); what it takes was read and run at level 32.
+/// The device that measures the core's own latencies (CONFIG_EVL_LATMUS); its interface was read
+/// and run at level 32.
 pub(super) const LATMUS: &str = "/dev/latmus";
 pub(super) const LATMUS_LEVEL: u32 = 32;
 /// Where a buffer between the core and a program is made, by which the device tells its figures.
 pub(super) const CLONE_BUFFER: &str = "/dev/evl/xbuf/clone";
-/// What it measures (`EVL_LAT_IRQ`, `EVL_LAT_KERN`).
+/// Measured path (`EVL_LAT_IRQ`, `EVL_LAT_KERN`).
 pub(super) const LATENCY_OF_HANDLER: u32 = 0;
 pub(super) const LATENCY_OF_THREAD: u32 = 1;
 

@@ -10,7 +10,7 @@ pub(super) struct Alarm(libc::timer_t);
 extern "C" fn nothing(_: libc::c_int) {}
 
 impl Alarm {
-    /// In so many nanoseconds. The process has a handler of SIGALRM from now on.
+    /// Expires in `ns` nanoseconds. Installs a handler of SIGALRM for the process.
     pub(super) fn in_ns(ns: u64) -> io::Result<Self> {
         let thread = rustix::thread::gettid().as_raw_nonzero().get();
         let once = libc::itimerspec {
@@ -23,8 +23,8 @@ impl Alarm {
                 tv_nsec: (ns % 1_000_000_000) as _,
             },
         };
-        // SAFETY: zeroed structures are values; the kernel reads them and writes the timer's name where it points; the
-        // handler touches nothing.
+        // SAFETY: zeroed structures are valid values; the kernel reads them and writes the timer's
+        // name to the given address; the handler touches nothing.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = nothing as extern "C" fn(libc::c_int) as libc::sighandler_t;

@@ -33,7 +33,7 @@ pub(super) fn core_ioctl<T>(
     debug_assert_eq!((request >> 16 & 0x3fff) as usize, size_of::<T>());
     let device: libc::c_long = device.as_fd().as_raw_fd().into();
     let (request, value) = (request as libc::c_long, &raw mut *value);
-    // SAFETY: as in `ioctl`; the numbers are the core's own, which `way` was told of.
+    // SAFETY: as in `ioctl`; `way` holds the numbers that the core itself reported.
     let result = unsafe {
         match way {
             Way::Marked => libc::syscall(IOCTL | OUT_OF_BAND, device, request, value),

@@ -30,7 +30,7 @@ pub enum EvlError {
     Device {
         /// Which of its devices.
         device: &'static str,
-        /// What the kernel answered.
+        /// The kernel's error.
         source: io::Error,
     },
     /// Its interface is not known here.
@@ -52,9 +52,9 @@ pub enum EvlError {
     /// A step of entering it failed.
     #[error("the EVL core refuses to {step}: {source}")]
     Refused {
-        /// What was asked of it.
+        /// The request.
         step: &'static str,
-        /// What it answered.
+        /// Its error.
         source: io::Error,
     },
 }
@@ -86,10 +86,11 @@ pub(crate) fn leave() {
     }
 }
 
-/// Puts the calling thread on the core at this priority of its FIFO queue, and reads back the one in effect.
+/// Puts the calling thread on the core with this priority in its FIFO queue, and reads back the one
+/// in effect.
 ///
 /// # Errors
-/// What is missing, or what the core refused.
+/// The missing prerequisite, or the request that the core refused.
 pub(crate) fn enter(priority: u8, memory_locked: bool) -> Result<u8, EvlError> {
     leave();
     let control = opened(abi::CONTROL)?;
@@ -125,7 +126,7 @@ pub(crate) fn enter(priority: u8, memory_locked: bool) -> Result<u8, EvlError> {
     }
 }
 
-/// What the core says of its interface.
+/// The core's description of its interface.
 fn told_by(control: &File) -> Result<abi::CoreInfo, EvlError> {
     let mut info = abi::CoreInfo::default();
     calls::ioctl(control, abi::GET_CORE_INFO, &mut info).map_err(refused("tell its ABI"))?;
@@ -178,7 +179,7 @@ impl OnEvl {
         self.state().map(|state| state.in_band_switches)
     }
 
-    /// What the core counts of the thread.
+    /// The core's counters of the thread.
     pub(crate) fn counts(&self) -> io::Result<CoreCounts> {
         let state = self.state()?;
         Ok(CoreCounts {

@@ -37,7 +37,7 @@ pub(crate) fn measure(
         },
         _ => refused("be opened")(error),
     })?;
-    // The core takes this call from its own threads alone. This one sleeps meanwhile.
+    // The core accepts this call only from its own threads. This one sleeps during the measurement.
     Preparation {
         policy: Policy::EvlFifo { priority: 1 },
         cpus: Some(vec![order.cpu]),
@@ -61,7 +61,7 @@ pub(crate) fn measure(
         histogram_cells: 0,
     };
     calls::ioctl(&device, abi::LATMUS_MEASURE, &mut setup).map_err(refused("be set up"))?;
-    // What it tells at its end is no whole second, and is left out.
+    // The last report covers less than a second and is left out.
     let mut last = LatmusSecond::default();
     let mut rest = LatmusRest {
         last: (&raw mut last).expose_provenance() as u64,

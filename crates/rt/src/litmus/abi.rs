@@ -6,7 +6,7 @@
 
 /// Where a thread asks the core, and where its control page comes from.
 pub(super) const CONTROL: &str = "/dev/litmus/ctrl";
-/// The plugin that schedules; `Linux` stands for none.
+/// The active plugin; `Linux` means none.
 pub(super) const ACTIVE_PLUGIN: &str = "/proc/litmus/active_plugin";
 /// The CPU that releases jobs and runs none, or `NO_CPU`.
 pub(super) const RELEASE_MASTER: &str = "/proc/litmus/release_master";
@@ -20,7 +20,7 @@ pub(super) enum Way {
     SystemCalls,
 }
 
-/// What is asked of the core.
+/// A request to the core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Request {
     /// Nothing: whether it is heard.
@@ -55,8 +55,8 @@ impl Request {
     }
 }
 
-/// The number of its scheduling policy on a kernel of this version. 6 became SCHED_DEADLINE's with Linux 3.14; the
-/// releases up to 2014.2 stand on older ones.
+/// The number of its scheduling policy on a kernel of this version. Number 6 became
+/// SCHED_DEADLINE's in Linux 3.14; releases up to 2014.2 are based on older kernels.
 pub(super) const fn policy_number(linux: (u32, u32)) -> i32 {
     match linux {
         (3, ..14) | (..3, _) => 6,
@@ -89,8 +89,8 @@ pub(super) const SOFT: u32 = 1;
 /// A job is released when the thread wakes up from a sleep, too.
 pub(super) const SPORADIC: u32 = 0;
 
-/// What a request about a task's parameters points to. The kernel copies as many bytes as its longest set of
-/// arguments has, which differs from release to release: more than all of them.
+/// Argument of a request about a task's parameters. The kernel copies the size of its longest set
+/// of arguments, which differs between releases; this is longer than all of them.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct Arguments {
@@ -129,8 +129,8 @@ mod tests {
         assert_eq!(offset_of!(Arguments, task), 8);
     }
 
-    /// `lt_t` is `unsigned long long`, aligned to 8 bytes on ARM and to 4 on 32-bit x86, where nothing follows that
-    /// it could move; a structure that ends sooner there is copied from a larger one here.
+    /// `lt_t` is `unsigned long long`, aligned to 8 bytes on ARM and to 4 on 32-bit x86, where no
+    /// later field could move; a structure that is shorter there is copied from a larger one here.
     #[test]
     fn fields_stand_where_the_kernel_reads_them_with_32_bits_too() {
         assert_eq!(offset_of!(Task, period), 8);

@@ -18,8 +18,8 @@ pub(super) fn way(control: impl AsFd) -> Option<Way> {
     if !cfg!(target_arch = "x86_64") {
         return None;
     }
-    // SAFETY: as above; a kernel without this call answers ENOSYS. Who asks knows that LITMUS^RT is there, and no
-    // kernel that it stands on as system calls has given this number to another.
+    // SAFETY: as above; a kernel without this call returns ENOSYS. Callers have checked for
+    // LITMUS^RT, and none of the kernels it is based on gave this number to another call.
     let heard = unsafe { libc::syscall(Request::Null.of_the_calls(), 0) };
     (heard == 0).then_some(Way::SystemCalls)
 }
@@ -38,7 +38,8 @@ pub(super) fn task(
         task: &raw mut *task,
         rest: [0; 6],
     };
-    // SAFETY: the kernel reads no more than `arguments`, and reads or writes one `rt_task` where it points.
+    // SAFETY: the kernel reads no more than `arguments`, and reads or writes one `rt_task` at their
+    // address.
     let result = unsafe {
         match way {
             Way::Requests => {

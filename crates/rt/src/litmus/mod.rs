@@ -82,20 +82,20 @@ pub enum LitmusError {
         plugin: LitmusPlugin,
         /// The CPU.
         cpu: u16,
-        /// What the kernel answered.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// Other parameters are in effect than were told: another layout.
+    /// The parameters read back differ from those set: another layout.
     #[error(
-        "LITMUS^RT has other parameters in effect than it was told: its interface is another than is known here"
+        "LITMUS^RT reads back other parameters than were set: this version's interface is unknown"
     )]
     OtherLayout,
     /// A step of entering it failed.
     #[error("LITMUS^RT refuses to {step}: {source}")]
     Refused {
-        /// What was asked of it.
+        /// The request.
         step: &'static str,
-        /// What it answered.
+        /// Its error.
         source: io::Error,
     },
 }
@@ -149,7 +149,7 @@ pub(crate) fn leave() {
 /// Puts the calling thread on the core, and reads back the policy in effect.
 ///
 /// # Errors
-/// What is missing, or what the core refused. The thread is as it was then.
+/// The missing prerequisite, or the request that the core refused. The thread is then as before.
 pub(crate) fn enter(policy: Policy) -> Result<Policy, LitmusError> {
     leave();
     let (plugin, asked) = policy.of_litmus().ok_or(LitmusError::NotThere)?;
@@ -208,7 +208,7 @@ pub(crate) fn enter(policy: Policy) -> Result<Policy, LitmusError> {
 
 /// The CPU on which the core takes the thread.
 fn partition(policy: Policy, plugin: LitmusPlugin) -> Result<u16, LitmusError> {
-    let own = affinity::current().map_err(refused("be told the thread's CPUs"))?;
+    let own = affinity::current().map_err(refused("read the thread's CPUs"))?;
     let several = || LitmusError::NoPartition {
         plugin,
         cpus: format!("{} CPUs", own.len()),
@@ -221,7 +221,7 @@ fn partition(policy: Policy, plugin: LitmusPlugin) -> Result<u16, LitmusError> {
         (None, _) => return Err(several()),
     };
     if plugin != LitmusPlugin::GsnEdf && own.len() > 1 {
-        affinity::pin(&[cpu]).map_err(refused("be told the thread's CPUs"))?;
+        affinity::pin(&[cpu]).map_err(refused("set the thread's CPUs"))?;
     }
     let master = std::fs::read_to_string(abi::RELEASE_MASTER).unwrap_or_default();
     match master.trim().parse() == Ok(cpu) && plugin != LitmusPlugin::GsnEdf {
@@ -230,7 +230,7 @@ fn partition(policy: Policy, plugin: LitmusPlugin) -> Result<u16, LitmusError> {
     }
 }
 
-/// What the core is told.
+/// The task's parameters for the core.
 fn told(policy: Policy, asked: LitmusTask, cpu: u16) -> Result<Task, LitmusError> {
     let period = asked.period_ns.ok_or(LitmusError::NoPeriod)?;
     let whole = asked.of_a_loop(period);
@@ -255,7 +255,7 @@ fn told(policy: Policy, asked: LitmusTask, cpu: u16) -> Result<Task, LitmusError
     })
 }
 
-/// The running kernel's version, as far as it can be told.
+/// The running kernel's version, or 0 if unknown.
 fn linux() -> (u32, u32) {
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let mut numbers = release
@@ -286,8 +286,8 @@ impl OnLitmus {
     }
 }
 
-/// How often the calling thread has waited; `None` where it is not on the core. It takes no lock and allocates
-/// nothing: a signal's handler may ask.
+/// How often the calling thread has waited; `None` if it is not on the core. Takes no lock and
+/// allocates nothing, because a signal handler can call it.
 fn waits_here() -> Option<u32> {
     let waits = HERE.try_with(|place| {
         let place = place.try_borrow().ok()?;
@@ -296,8 +296,8 @@ fn waits_here() -> Option<u32> {
     waits.ok().flatten()
 }
 
-/// How many jobs after the one that was released at `release_ns` is the one that is released at `due_ns`; `None`
-/// where no later job is.
+/// Number of jobs from the one released at `release_ns` to the one released at `due_ns`; `None` if
+/// that is not a later job.
 fn jobs_between(release_ns: u64, due_ns: u64, period_ns: u64) -> Option<u32> {
     let apart = due_ns.checked_sub(release_ns)?;
     match (apart / period_ns, apart % period_ns) {

@@ -26,8 +26,8 @@ thread_local! {
     static WATCHDOG: RefCell<Option<Watchdog>> = const { RefCell::new(None) };
 }
 
-/// Watches the calling thread, where it is on the core: every `limit_us` microseconds of its CPU time it gets
-/// SIGXCPU, whose handler asks [`spins`].
+/// Watches the calling thread, if it is on the core: every `limit_us` microseconds of its CPU time
+/// it gets SIGXCPU, whose handler calls [`spins`].
 pub(crate) fn watch(limit_us: u64) -> io::Result<()> {
     if waits_here().is_none() {
         return Ok(());
@@ -37,7 +37,8 @@ pub(crate) fn watch(limit_us: u64) -> io::Result<()> {
         tv_sec: (limit_us / 1_000_000) as _,
         tv_nsec: (limit_us % 1_000_000 * 1_000) as _,
     };
-    // SAFETY: zeroed structures are values; the kernel reads them, and writes the timer's name where it points.
+    // SAFETY: zeroed structures are valid values; the kernel reads them, and writes the timer's
+    // name to the given address.
     let timer = unsafe {
         let mut event: libc::sigevent = std::mem::zeroed();
         event.sigev_notify = libc::SIGEV_THREAD_ID;

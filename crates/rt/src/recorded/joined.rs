@@ -1,5 +1,6 @@
-//! A loop's side of the recorder's memory: found, joined, begun and ended. What a cycle is and when one is
-//! due is not known here.
+//! A loop's side of the recorder's memory: finds, joins, begins and ends.
+//!
+//! It doesn't know cycles or due times.
 
 #![allow(unsafe_code)] // The writer's promise to be the only one, and an inherited descriptor.
 
@@ -19,7 +20,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 /// Its side of the recorder's memory.
 pub(super) struct Recorded {
     pub(super) memory: &'static SharedMemory,
-    /// What it touches in each cycle.
+    /// Data that the loop touches in each cycle.
     pub(super) line: &'static LoopLine,
     pub(super) ring: u32,
     pub(super) writer: Writer<'static>,
@@ -35,7 +36,7 @@ pub(super) struct Recorded {
     pub(super) owner: Owner,
     /// The segment that the loop is of: the memory of the next one is another program's.
     pub(super) generation: u32,
-    /// That a child went on with it is said once by each.
+    /// Whether it has already reported that it runs in a forked child.
     pub(super) is_given_up: bool,
     /// The cycle under way, or the last one.
     pub(super) cycle: u64,
@@ -60,7 +61,7 @@ impl Recorded {
         self.writer.ask_ahead();
     }
 
-    /// A loop that is no longer this process's is waited for in vain.
+    /// Tells the recorder not to wait for a loop that a forked child continued.
     #[cold]
     pub(super) fn give_up(&mut self) {
         let words = self.memory.words();
@@ -70,7 +71,7 @@ impl Recorded {
         }
     }
 
-    /// What is counted and timed from here on is judged.
+    /// Ends the warm-up: later counts and times are evaluated.
     pub(super) fn end_the_warm_up(&mut self) {
         self.faults = PageFaults::of_this_thread();
         self.timed.forget();

@@ -72,7 +72,7 @@ impl Wakes {
     }
 }
 
-/// What a loop has that somebody else's clock drives.
+/// State of a loop that an external clock drives.
 struct Driven {
     clock: ForeignClock,
     /// When its cycles would be due if the clock were ours: as they are recorded.
@@ -89,21 +89,21 @@ pub enum LoopError {
     /// A period that no loop has.
     #[error("a period of {0:?} is no loop's; give 10 µs to 10 s")]
     Period(Duration),
-    /// Without a name it could not be told from others.
+    /// Without a name it can't be distinguished from others.
     #[error("a loop has a name of 1 to 32 bytes without control characters, not {0:?}")]
     Name(String),
-    /// The timer that wakes it can't be had.
+    /// The timer that wakes it isn't available.
     #[error(transparent)]
     Wait(#[from] WaitError),
 }
 
 impl Loop {
-    /// A loop of this name and period, on the thread that calls this and no other. Where a recorder
-    /// started this program, it says that it is ready and waits until the recording begins: have
-    /// memory, CPUs and policy before. Due times that its work runs over are skipped.
+    /// A loop with this name and period, on the calling thread only. If a recorder started this
+    /// program, it reports that it is ready and waits until the recording begins, so set up memory,
+    /// CPUs and policy before. Due times that its work overruns are skipped.
     ///
     /// # Errors
-    /// When name or period are none of a loop, or its timer can't be had.
+    /// If name or period is invalid for a loop, or its timer isn't available.
     pub fn new(name: &str, period: Duration) -> Result<Self, LoopError> {
         Self::with_overrun(name, period, Overrun::Skip)
     }
@@ -131,9 +131,9 @@ impl Loop {
         Self::made(name, period, Wakes::ByItself(overrun))
     }
 
-    /// A loop whose cycles somebody else's clock begins: a bus, a sensor's interrupt, another program's sleep.
-    /// Each cycle lies between [`Loop::begin_cycle`] and [`Loop::finish`]; the period is the clock's, as far as
-    /// it is known. Otherwise as [`Loop::new`].
+    /// A loop whose cycles an external clock begins: a bus, a sensor's interrupt, another program's sleep.
+    /// Each cycle is between [`Loop::begin_cycle`] and [`Loop::finish`]; the period is the clock's, as far
+    /// as it is known. Otherwise as [`Loop::new`].
     ///
     /// ```no_run
     /// use std::time::Duration;
@@ -252,7 +252,7 @@ impl Loop {
         }
     }
 
-    /// What this process may write of the loop, where a recorder has it.
+    /// The part of the recorder's memory that this process can write, if the loop is recorded.
     #[inline]
     fn ours(&mut self) -> Option<&mut Recorded> {
         self.recorded.as_mut().filter(|of| of.is_ours())
@@ -279,10 +279,10 @@ impl Loop {
         }
     }
 
-    /// Begins a cycle of a loop that somebody else's clock drives, now: this instant is its first. `None` when
-    /// the recording is over, and the program should end; for a loop with a clock of its own, always.
+    /// Begins a cycle now, for a loop that an external clock drives. `None` if the recording is
+    /// over, and the program should end; always `None` for a loop with its own clock.
     ///
-    /// A due time that lies after this instant counts as this instant. A cycle that was not finished ends here.
+    /// A due time in the future counts as now. An unfinished cycle ends here.
     #[inline]
     pub fn begin_cycle(&mut self, due: Due) -> Option<Activation> {
         self.finish_what_is_left();
@@ -384,8 +384,8 @@ impl Loop {
 }
 
 impl Driven {
-    /// Puts a sample on the even row of due times that a run has: latency and response stay what they are. How
-    /// far its true due time lies beside the row is recorded apart.
+    /// Moves a sample to the run's evenly spaced due times: latency and response are preserved. The
+    /// offset of its true due time is recorded separately.
     #[inline]
     fn put_on_row(&mut self, sample: &mut Sample) {
         let due_ns = self.row.due_ns(sample.cycle);
@@ -394,7 +394,8 @@ impl Driven {
             sample.end_ns - sample.due_ns,
         );
         sample.due_ns = due_ns;
-        // Where the clock is faster than its row, the end of a long cycle would lie behind the next one's begin.
+        // If the clock is faster than the spacing, the end of a long cycle could pass the next
+        // one's start.
         sample.wake_ns = (due_ns + latency_ns).max(self.ended_ns);
         sample.end_ns = (due_ns + response_ns).max(sample.wake_ns);
         self.ended_ns = sample.end_ns;

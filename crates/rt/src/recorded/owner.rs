@@ -1,5 +1,7 @@
-//! Which process a loop is of. A child that its program forks has a copy of the loop and the same shared memory:
-//! two would write where one may. It hinders nobody who writes there on purpose.
+//! The process that a loop belongs to.
+//!
+//! A child that its program forks has a copy of the loop and the same shared memory: two would
+//! write to a place meant for one. This prevents accidents, not attacks.
 
 #![allow(unsafe_code)] // One page, mapped and told to the kernel.
 
@@ -22,7 +24,7 @@ pub(super) struct Owner {
 }
 
 impl Owner {
-    /// This process, from now on also where it is a child of one that made loops.
+    /// This process, which then counts as the owner even if it was forked from one.
     pub(super) fn here() -> Self {
         let mark = *MARK.0.get_or_init(|| page().ok());
         let process = std::process::id();

@@ -1,5 +1,6 @@
-//! What a loop tells beside its samples: timed sections, lines and values. It writes them into the recorder's memory;
-//! nobody formats or judges them here.
+//! A loop's telemetry: timed sections, log lines and values.
+//!
+//! Written to the recorder's memory without formatting or evaluating anything.
 
 #![allow(unsafe_code)] // A format of C's, by its address.
 
@@ -75,11 +76,11 @@ impl Loop {
         }
     }
 
-    /// Says a line in the loop's log. The arguments are copied, the format is known by its address; the line is
-    /// formatted where the run is recorded, `{}` by `{}`. One clock reading and no system call; where the
-    /// recorder has fallen behind the line is dropped and counted, and where nobody records nothing happens.
-    /// [`crate::log!`] counts the arguments when it is compiled. Of more than
-    /// [`crate::said::MOST_ARGUMENTS`] arguments the first are kept.
+    /// Writes a line to the loop's log. The arguments are copied, and the format is identified by
+    /// its address; the recorder formats the line, `{}` by `{}`. Costs one clock reading and no
+    /// system call. If the recorder has fallen behind, the line is dropped and counted; if nobody
+    /// records, nothing happens. [`crate::log!`] counts the arguments when it is compiled. Only the
+    /// first [`crate::said::MOST_ARGUMENTS`] arguments are kept.
     #[inline]
     pub fn log(&mut self, format: &'static str, arguments: &[Argument<'_>]) {
         let Some(recorded) = self.ours() else {
@@ -116,11 +117,11 @@ impl Loop {
         }
     }
 
-    /// For the library for C: number and argument codes of a `printf` format; `None` where nobody records, or
-    /// it can't be taken.
+    /// For the library for C: number and argument codes of a `printf` format; `None` if nobody
+    /// records, or the format isn't supported.
     ///
     /// # Safety
-    /// `format` ends with a NUL, stays where it is, and keeps its text.
+    /// `format` ends with a NUL, stays at its address, and keeps its text.
     #[doc(hidden)]
     #[inline]
     pub unsafe fn format_of_c(&mut self, format: *const std::ffi::c_char) -> Option<(u16, u32)> {

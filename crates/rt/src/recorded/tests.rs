@@ -104,7 +104,7 @@ fn recorded_after(
         .start_ns
         .store(clock::monotonic_ns() + LEAD_NS, Ordering::Relaxed);
     match end_cycle {
-        // Asked for nothing: told to stop before the beginning.
+        // No cycles: stopped before the beginning.
         0 => words.stop.store(1, Ordering::Release),
         _ => words.go.store(1, Ordering::Release),
     }

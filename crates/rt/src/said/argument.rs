@@ -43,7 +43,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// The code of four bits; `None` where there is no argument.
+    /// From four bits; `None` for no argument.
     pub fn of(bits: u64) -> Option<Self> {
         Some(match bits & 15 {
             1 => Self::Int,

@@ -36,7 +36,7 @@ pub struct SharedFormat {
 }
 
 impl SharedFormat {
-    /// What is there; `None` where nothing was written, or nothing that can be.
+    /// The format; `None` if none was written, or it is invalid.
     pub fn read(&self) -> Option<(Style, String)> {
         let style = match self.style.load(Ordering::Acquire) {
             1 => Style::Braces,
@@ -105,7 +105,7 @@ impl Formats {
         }
     }
 
-    /// The number of a text that stays where it is; `None` where there are too many.
+    /// The number of a text that stays at its address; `None` if there are too many.
     #[inline]
     pub(crate) fn number(&mut self, text: &'static [u8], style: Style) -> Option<u16> {
         let key = (text.as_ptr().addr(), text.len());
@@ -115,8 +115,8 @@ impl Formats {
         }
     }
 
-    /// Number and argument codes of a format of C that stays where it is; `None` where there are too many,
-    /// or it asks for what can't be copied.
+    /// Number and argument codes of a C format that stays at its address; `None` if there are too
+    /// many, or it needs an argument that can't be copied.
     ///
     /// # Safety
     /// `text` ends with a NUL.
@@ -195,9 +195,8 @@ impl Formats {
     }
 }
 
-/// The codes of the arguments that a `printf` format asks for, the first lowest; `None` where it asks for
-/// what can't be copied (`%n`, `long double`, a width from an argument) or for more than
-/// [`MOST_ARGUMENTS`].
+/// The codes of a `printf` format's arguments, the first lowest; `None` if one can't be copied
+/// (`%n`, `long double`, a width from an argument) or there are more than [`MOST_ARGUMENTS`].
 fn codes_of(format: &[u8]) -> Option<u32> {
     let (mut codes, mut count) = (0, 0);
     let mut rest = format.iter().copied().peekable();

@@ -1,5 +1,6 @@
-//! What a loop says beside its samples: times of sections, log lines, values, due times of a foreign clock.
-//! Arguments are copied as they are; nothing here formats, waits, allocates or makes a system call.
+//! A loop's telemetry: times of sections, log lines, values, due times of a foreign clock.
+//!
+//! Arguments are copied unchanged; nothing here formats, waits, allocates or makes a system call.
 
 mod argument;
 mod formats;

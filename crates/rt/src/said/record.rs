@@ -81,7 +81,7 @@ pub enum Said {
 }
 
 impl Said {
-    /// What a record says; `None` where no loop of ours wrote it.
+    /// Decodes a record; `None` if it is invalid.
     pub fn of(record: &[u64]) -> Option<Self> {
         let (&head, rest) = record.split_first()?;
         let number = (head >> 16) as u16;

@@ -1,6 +1,7 @@
-//! A wait-free ring of words for records of different lengths: one writer, one reader. A full ring drops the
-//! record and counts it. Every word is an atomic, so that memory which anybody may write over is no harm to
-//! whoever reads it.
+//! A wait-free ring of words for records of different lengths: one writer, one reader.
+//!
+//! A full ring drops the record and counts it. Every word is an atomic, so that reading is safe
+//! even if other code overwrites the memory.
 
 use super::MOST_WORDS;
 use std::sync::atomic::{AtomicU64, Ordering};

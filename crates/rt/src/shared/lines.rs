@@ -1,26 +1,28 @@
-//! Which of a ring's numbers share a cache line: after a sleep each line that a loop touches is a wait for memory, so
-//! what it touches in every cycle is together, and apart from what the recorder writes. It orders nothing.
+//! Assigns a ring's numbers to cache lines.
+//!
+//! After a sleep each line that a loop touches is a wait for memory. So the data for every cycle is
+//! together, and apart from what the recorder writes. It doesn't order accesses.
 
 use crate::{ring, said};
 use std::sync::atomic::AtomicU32;
 
-/// What a loop reads and writes whenever it says something. 128: the pairs of lines that x86 fetches together, and the
-/// longer lines of some arm64 cores.
+/// Data that a loop accesses for each telemetry record. 128: the pairs of lines that x86 fetches
+/// together, and the longer lines of some arm64 cores.
 #[repr(C, align(128))]
 #[derive(Debug, Default)]
 pub(crate) struct LoopLine {
     pub(super) samples: ring::WriterSide,
     pub(super) said: said::WriterSide,
-    /// As [`super::Words::generation`]: here too, so that a loop finds it where it writes.
+    /// As [`super::Words::generation`], repeated in the line that the loop writes.
     pub(crate) generation: AtomicU32,
-    /// A bit for each section that runs: what a loop was in when its program ended.
+    /// A bit for each running section: where a loop was when its program ended.
     pub(crate) running_sections: AtomicU32,
 }
 
 const _: () =
     assert!(std::mem::offset_of!(LoopLine, running_sections) + size_of::<AtomicU32>() <= 64);
 
-/// What the recorder writes when it has taken something, and a loop reads only where a ring seems full.
+/// Data that the recorder writes after taking samples, and a loop reads only if a ring seems full.
 #[repr(C, align(128))]
 #[derive(Debug, Default)]
 pub(super) struct RecorderLine {

@@ -7,25 +7,25 @@ use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd
 use std::sync::atomic::Ordering;
 
 impl SharedMemory {
-    /// New memory for `threads` rings of `slots` samples each, and no room for anything beside them.
+    /// New memory for `threads` rings of `slots` samples each, without space for telemetry.
     ///
     /// # Panics
-    /// When `slots` isn't a power of two.
+    /// If `slots` isn't a power of two.
     ///
     /// # Errors
-    /// When the kernel has no memory or no descriptor for it.
+    /// If the kernel has no memory or no descriptor for it.
     pub fn create(threads: u32, slots: u32) -> Result<Self, SharedMemoryError> {
         Self::create_with(threads, slots, 0)
     }
 
-    /// New memory for `threads` rings of `slots` samples each, with as many words for what a loop says beside
-    /// them.
+    /// New memory for `threads` rings of `slots` samples each, with `words` words for each loop's
+    /// telemetry.
     ///
     /// # Panics
-    /// When either isn't a power of two; 0 words are allowed.
+    /// If either isn't a power of two; 0 words are allowed.
     ///
     /// # Errors
-    /// When the kernel has no memory or no descriptor for it.
+    /// If the kernel has no memory or no descriptor for it.
     pub fn create_with(
         threads: u32,
         slots: u32,
@@ -39,7 +39,7 @@ impl SharedMemory {
         let file = memfd_create("wakepath-samples", flags).map_err(std::io::Error::from)?;
         let bytes = size_of::<Words>() + threads as usize * ring_bytes(slots, said_words);
         ftruncate(&file, bytes as u64).map_err(std::io::Error::from)?;
-        // Cut short by another process, it would kill whoever reads it.
+        // If another process could shorten it, reading it would kill this one.
         let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
         fcntl_add_seals(&file, seals).map_err(std::io::Error::from)?;
         let memory = Self::map(file, bytes, [threads, slots, said_words])?;
@@ -51,10 +51,10 @@ impl SharedMemory {
         Ok(memory)
     }
 
-    /// The memory behind a descriptor that another process handed over.
+    /// Maps memory that another process handed over as a descriptor.
     ///
     /// # Errors
-    /// When it can't be mapped or isn't of this layout.
+    /// If it can't be mapped or has another layout.
     pub fn open(file: OwnedFd) -> Result<Self, SharedMemoryError> {
         Self::greeted(file, |_| ())
     }

@@ -1,10 +1,10 @@
-//! What the two sides of the shared memory tell each other beside the rings.
+//! Words by which the two sides of the shared memory coordinate, in addition to the rings.
 
 use crate::announcement::{NAME_BYTES, read_name, write_name};
 use crate::greeting::Greeting;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// What the processes tell each other. Another form of it, or of what follows, gets another
+/// The processes' common words. Any change of their form, or of what follows, needs another
 /// [`crate::greeting::LAYOUT`].
 #[repr(C, align(128))]
 #[derive(Debug)]
@@ -28,9 +28,9 @@ pub struct Words {
     pub unrecorded: AtomicU32,
     /// The names of the first of them.
     unrecorded_names: [Name; UNRECORDED_NAMES],
-    /// Another number for each segment: whoever is left of the one before lets its memory be.
+    /// Changes with each segment: a loop left over from an earlier one stops writing.
     pub(super) generation: AtomicU32,
-    /// Loops with which a child of their program went on, or would have.
+    /// Number of loops that a forked child of their program continued, or tried to.
     pub in_a_child: AtomicU32,
 }
 

@@ -1,4 +1,4 @@
-//! What a loop asks the kernel for and may be refused: real-time policies, and the guard against them.
+//! Requests that the kernel can refuse a loop: real-time policies, and the guard against them.
 
 mod attributes;
 mod guard;
