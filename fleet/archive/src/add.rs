@@ -1,5 +1,6 @@
-//! Adds a run: reads all of it as a stranger's, works out what is asked of it later, puts its objects in
-//! place and then its record. Done again, by anybody, it changes nothing.
+//! Adds a run: checks it, computes what queries need, stores its objects and then its record.
+//!
+//! The run counts as untrusted input. Adding it again, by anyone, changes nothing.
 
 use crate::error::{FleetArchiveError, Result};
 use crate::facts::facts_of;
@@ -26,21 +27,21 @@ const LONGEST_TEXT: u64 = 64 << 20;
 /// Most files of a run.
 const MOST_FILES: usize = 10_000;
 
-/// Files that may lie beside a run without being in its manifest.
+/// Files of a run that its manifest can omit.
 const BESIDE: [(&str, Role); 3] = [
     (MANIFEST_NAME, Role::Manifest),
     (SEAL_NAME, Role::Seal),
     ("explanation.json", Role::Explanation),
 ];
 
-/// What became of a run.
+/// Result of adding a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Added {
     /// Its name.
     pub run_id: String,
     /// Whether it is in the archive since now; else it was there, the same.
     pub is_new: bool,
-    /// How it stands by the seal that lies with it.
+    /// Result of checking its seal.
     pub standing: Standing,
 }
 
@@ -133,7 +134,7 @@ pub fn add(store: &dyn Store, directory: &Path, board: &Board, terms: &SealTerms
         if seals.is_empty() {
             return Ok(added(false));
         }
-        // What it names besides was never taken, and a record is not written again.
+        // Other files that its seal names were never added, and a record is not written again.
         if let wrong @ Standing::Wrong(_) = stands(&there.files) {
             return Err(refused(format!("{wrong} when the run was added")));
         }
@@ -165,7 +166,7 @@ pub fn add(store: &dyn Store, directory: &Path, board: &Board, terms: &SealTerms
     }
 }
 
-/// Reads a run's record; `None` where there is none.
+/// Reads a run's record; `None` if there is none.
 ///
 /// # Errors
 /// [`FleetArchiveError::Damaged`]; the system's.
@@ -238,7 +239,7 @@ fn plain_files(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The seal that lies with a run.
+/// The run's seal.
 fn seal_of(directory: &Path) -> Result<Option<Vec<u8>>> {
     let path = directory.join(SEAL_NAME);
     let failed = FleetArchiveError::io("read", &path);
@@ -249,8 +250,8 @@ fn seal_of(directory: &Path) -> Result<Option<Vec<u8>>> {
     }
 }
 
-/// The run's files: those of its manifest, whose digests were just checked, and all that lies with it,
-/// since a seal names all of it.
+/// The run's files: those of its manifest, whose digests were just checked, and the additional
+/// ones, because a seal names all of them.
 fn files_of(run: &Run, directory: &Path) -> Result<Vec<Kept>> {
     let mut files: Vec<Kept> = run
         .manifest
@@ -288,7 +289,7 @@ fn files_of(run: &Run, directory: &Path) -> Result<Vec<Kept>> {
     Ok(files)
 }
 
-/// What was counted here against what the verdict counted, each on its own way through the samples.
+/// Compares the counts made here with the verdict's: the two count the samples independently.
 fn agree(gathered: &Gathered, assessment: &Assessment) -> std::result::Result<(), String> {
     for judgement in &assessment.conditions {
         let name = &judgement.name;

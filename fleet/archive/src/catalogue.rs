@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// What an archive held when it was looked at. Runs that are added later are not in it.
+/// Content of an archive at one time, without runs added later.
 pub struct Catalogue {
     /// Every run, by name.
     pub records: Vec<RunRecord>,
@@ -50,10 +50,11 @@ pub struct PlacedTable {
 /// Reads all records of an archive.
 ///
 /// # Errors
-/// [`FleetArchiveError::Damaged`] for a record that no writer of ours can have written, and for two runs
-/// of one number; the system's.
+/// [`FleetArchiveError::Damaged`] for a record that our writers can't have written, and for two
+/// runs with one number; the system's.
 pub fn catalogue(store: &dyn Store) -> Result<Catalogue> {
-    // Marks and seals first: a run that is retired or sealed meanwhile has its record for long.
+    // Marks and seals first: the record of a run that is retired or sealed during this exists
+    // already.
     let marked = store.names(RETIRED)?;
     let mut sealed: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for name in store.names(SEALS)? {
@@ -96,8 +97,9 @@ impl Catalogue {
         self
     }
 
-    /// Puts the tables made of the records (`runs`, `threads`, `conditions`, `outliers`) into the archive, under the digest of all that is in it, so that a cluster reads
-    /// the same files; where they are.
+    /// Writes the tables made of the records (`runs`, `threads`, `conditions`, `outliers`) to the
+    /// archive, named by the digest of the archive's content, so that a cluster reads the same
+    /// files. Returns their places.
     ///
     /// # Errors
     /// The system's.
@@ -134,7 +136,7 @@ impl Catalogue {
     /// The objects with histograms, one for each run.
     ///
     /// # Errors
-    /// [`FleetArchiveError::Damaged`] where one can't be brought; the system's.
+    /// [`FleetArchiveError::Damaged`] if one isn't available; the system's.
     pub fn histograms(&self, store: &dyn Store) -> Result<Vec<PathBuf>> {
         let object = |record: &RunRecord| store.bring(&object_name(&record.histograms));
         self.records.iter().map(object).collect()

@@ -10,10 +10,10 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
 
-/// What is not as it was written, a line each; none for an archive that is whole.
+/// Differences from the archive as written, a line each; none for an intact archive.
 ///
 /// # Errors
-/// The system's, where something is there and can't be read.
+/// The system's, if something exists and can't be read.
 pub fn check(store: &dyn Store, catalogue: &Catalogue) -> Result<Vec<String>> {
     let mut problems = Vec::new();
     let mut known = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! What can be wrong with an archive, or with a run that is to be added to it, in one line each.
+//! Errors of an archive, or of a run to add, in one line each.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,14 +13,14 @@ pub enum FleetArchiveError {
     /// The system said no.
     #[error("{}: can't {what}: {source}", path.display())]
     Io {
-        /// What was tried.
+        /// The action that failed.
         what: &'static str,
         /// Where.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// A directory that is somebody else's, or can't be opened.
+    /// A directory that belongs to another user, or can't be opened.
     #[error(transparent)]
     Directory(#[from] wakepath_directory::DirectoryError),
     /// The run can't be read.
@@ -39,7 +39,7 @@ pub enum FleetArchiveError {
     Refused {
         /// The run.
         path: PathBuf,
-        /// What is wrong with it, and what would be right.
+        /// The reason, with the way out.
         why: String,
     },
     /// A run of this name is there, and it is another.
@@ -79,7 +79,7 @@ pub enum FleetArchiveError {
     Bucket {
         /// As it was given.
         url: String,
-        /// What is wrong with it, and what would be right.
+        /// The reason, with the way out.
         why: String,
     },
     /// Something in the archive is not as it was written.
@@ -87,7 +87,7 @@ pub enum FleetArchiveError {
     Damaged {
         /// Where.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
 }

@@ -1,5 +1,6 @@
-//! What a run says of its machine and terms, as columns: the ones by which a fleet is asked. What is not
-//! known is an empty text.
+//! A run's machine and settings as columns, for queries over a fleet.
+//!
+//! An unknown value is an empty text.
 
 use crate::name::hexadecimal;
 use sha2::{Digest, Sha256};

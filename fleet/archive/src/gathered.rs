@@ -18,7 +18,7 @@ const MOST_SKIPPED: u64 = 5_000_000;
 
 const MINUTE_NS: u64 = 60_000_000_000;
 
-/// What a histogram is of. The names are values of the column `metric`.
+/// The quantities with histograms. The names are values of the column `metric`.
 pub(crate) const METRICS: [&str; 4] = ["latency", "skipped", "execution", "response"];
 const LATENCY: usize = 0;
 const SKIPPED: usize = 1;
@@ -28,7 +28,7 @@ const RESPONSE: usize = 3;
 /// Rows of histograms that are held before they are packed.
 const ROWS_HELD: usize = 1 << 19;
 
-/// What is kept of a run's samples.
+/// Data kept from a run's samples.
 pub(crate) struct Gathered {
     pub rows: Vec<ThreadRow>,
     pub outliers: Vec<Outlier>,
@@ -68,7 +68,7 @@ pub(crate) fn gather(run: &Run) -> Result<Gathered> {
                     segment.segment, thread.thread
                 )),
             })?;
-            // What was watched from outside has no segments but traced ones, and is judged by them.
+            // A program watched from outside has only traced segments, which then give its verdict.
             one.row.traced &= !watched;
             one.keep_the_worst();
             rows.push(one.row);

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-/// Values that one histogram keeps apart. One with more is told in bins 1/256 of their value wide, at
-/// most 0.4 % too high, as `is_exact` says.
+/// Most distinct values of one exact histogram. A histogram with more uses bins 1/256 of their
+/// value wide, which are at most 0.4 % too high; `is_exact` distinguishes them.
 pub const MOST_EXACT_BINS: usize = 50_000;
 
 /// Bins for each power of two in a histogram that is not exact: 2⁸.
@@ -16,7 +16,7 @@ pub struct Histogram {
     counts: BTreeMap<i64, u64>,
 }
 
-/// Values that are told together.
+/// Values in one bin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bin {
     /// The largest value that it can hold; in an exact histogram the only one.
@@ -33,7 +33,7 @@ impl Histogram {
         *self.counts.entry(value).or_default() += 1;
     }
 
-    /// Whether each value is told by itself.
+    /// Whether each value has its own bin.
     pub fn is_exact(&self) -> bool {
         self.counts.len() <= MOST_EXACT_BINS
     }
@@ -44,7 +44,7 @@ impl Histogram {
         let largest = self.counts.last_key_value().map_or(0, |(&value, _)| value);
         let mut bins: Vec<Bin> = Vec::new();
         for (&value, &count) in &self.counts {
-            // The largest value is told as it is, so that the worst stays exact.
+            // The bin of the largest value ends at that value, so that the worst stays exact.
             let upper_ns = if exact {
                 value
             } else {

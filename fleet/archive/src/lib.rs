@@ -1,11 +1,13 @@
-//! The archive of a fleet: a directory or a bucket to which many controllers add runs at once, and from which
-//! anybody asks. A run is there whole or not at all, and once. It judges nothing of its own: what a run
-//! means is asked of `wakepath-assess` when it is added.
+//! The archive of a fleet: a directory or a bucket to which controllers add runs.
 //!
-//! Two kinds of names make it safe. **Objects** are files named by the SHA-256 of their bytes: who
-//! writes one twice writes the same. **Records** are named by the run; one is made in a single step that
-//! fails where it is there already, and only it makes a run visible, after all its objects are on the
-//! disk. The layout is described in `docs/advanced/fleet-archive.md`.
+//! Many controllers can add runs at once, and anyone can query. A run is complete or absent, and
+//! stored once. The archive judges nothing itself: `wakepath-assess` assesses a run when it is
+//! added.
+//!
+//! Two kinds of names make it safe. **Objects** are files named by the SHA-256 of their bytes:
+//! writing one twice writes the same. **Records** are named by the run. A record is created in a
+//! single step that fails if it exists already, and only the record makes a run visible, after all
+//! its objects are on disk. The layout is described in `docs/advanced/fleet-archive.md`.
 
 mod add;
 mod catalogue;

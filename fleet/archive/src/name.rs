@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 
 const LONGEST: usize = 64;
 
-/// Whether a text can stand for a file of ours: short, plain, hidden from nobody.
+/// Whether a text can be the name of one of our files: short, plain, not hidden.
 pub fn is_plain(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     text.len() <= LONGEST

@@ -1,5 +1,7 @@
-//! What an archive says of one run: facts, counts and sums, verdicts, worst cycles, and the objects that
-//! hold the rest. A record makes its run visible, and is never written again.
+//! An archive's record of one run.
+//!
+//! Facts, counts and sums, verdicts, worst cycles, and the names of the objects with the rest. A
+//! record makes its run visible, and is never written again.
 
 use crate::error::{FleetArchiveError, Result};
 use crate::name::{Board, is_plain, is_sha256};
@@ -23,11 +25,11 @@ pub struct RunRecord {
     pub format: u32,
     /// The run's name.
     pub run_id: String,
-    /// The board that it was measured on, as whoever added it says.
+    /// The board that it was measured on, as given when it was added.
     pub board: String,
     /// Wall-clock start, as the board said.
     pub started: String,
-    /// What the run shows of its criterion.
+    /// The run's outcome by its criterion.
     pub outcome: String,
     /// The machine and the terms: column to value.
     pub facts: BTreeMap<String, String>,
@@ -43,11 +45,11 @@ pub struct RunRecord {
     pub outliers: Vec<Outlier>,
 }
 
-/// What a file of a run is to an archive.
+/// Role of a run's file in an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// What the run says of itself. Kept for ever.
+    /// The run's manifest. Kept for ever.
     Manifest,
     /// Every sample. Kept by retention.
     Samples,
@@ -60,7 +62,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Whether retention may take it, where no seal needs it.
+    /// Whether retention can remove it if no seal needs it.
     pub(crate) fn is_by_retention(self) -> bool {
         matches!(self, Self::Samples | Self::Other)
     }
@@ -71,7 +73,7 @@ impl Role {
 pub struct Kept {
     /// Its name in the run directory.
     pub name: String,
-    /// What it is.
+    /// Its role.
     pub role: Role,
     /// Its length.
     pub bytes: u64,
@@ -94,7 +96,8 @@ pub struct ThreadRow {
     pub repetition: i64,
     /// Policy asked for.
     pub policy: String,
-    /// Whether kernel events were recorded meanwhile; such a segment explains and judges nothing.
+    /// Whether kernel events were recorded in it; such a segment explains, but doesn't count for
+    /// verdicts.
     pub traced: bool,
     /// Period in nanoseconds.
     pub period_ns: i64,
@@ -139,7 +142,7 @@ pub struct ConditionRow {
     pub missed: i64,
     /// Those skipped.
     pub skipped: i64,
-    /// Latency beyond which a due time is missed, where there is one.
+    /// Latency beyond which a due time is missed, if there is one.
     pub latency_limit_ns: Option<i64>,
     /// Response beyond which a due time is missed; none where each task has its own.
     pub deadline_ns: Option<i64>,
@@ -169,17 +172,17 @@ pub struct Outlier {
 }
 
 impl RunRecord {
-    /// As it lies in the archive.
+    /// The form stored in the archive.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut text = serde_json::to_vec(self).expect("its keys are texts");
         text.push(b'\n');
         text
     }
 
-    /// Reads one, whoever wrote it; `path` is for messages.
+    /// Reads an untrusted record; `path` is for messages.
     ///
     /// # Errors
-    /// [`FleetArchiveError::Damaged`] for what no writer of ours can have written.
+    /// [`FleetArchiveError::Damaged`] for a record that our writers can't have written.
     pub(crate) fn from_bytes(bytes: &[u8], name: &str, path: &Path) -> Result<Self> {
         let damaged = |why: String| FleetArchiveError::damaged(path, why);
         #[derive(Deserialize)]
@@ -196,7 +199,7 @@ impl RunRecord {
         let record: Self = serde_json::from_slice(bytes).map_err(unreadable)?;
         if record.run_id != name || !is_plain(name) {
             return Err(damaged(
-                "is not named by the run that it tells of".to_owned(),
+                "is not named by the run that it describes".to_owned(),
             ));
         }
         Board::new(&record.board).map_err(|e| damaged(e.to_string()))?;
@@ -230,7 +233,7 @@ pub(crate) fn record_name(run_id: &str) -> String {
 /// Folder of the seals. A run may get one after it was added.
 pub(crate) const SEALS: &str = "seals";
 
-/// Where a seal of a run lies. No run's name holds two dots in a row.
+/// Name of a run's seal. No run's name contains two dots in a row.
 pub(crate) fn seal_name(run_id: &str, sha256: &str) -> String {
     format!("{SEALS}/{run_id}..{sha256}")
 }

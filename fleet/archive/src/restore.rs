@@ -11,10 +11,10 @@ use std::io;
 use std::path::{Component, Path};
 use wakepath_evidence::SEAL_NAME;
 
-/// Puts a run's files into a directory that is there and empty.
+/// Puts a run's files into an existing, empty directory.
 ///
 /// # Errors
-/// [`FleetArchiveError::Damaged`] where one is missing, retired or altered; the system's.
+/// [`FleetArchiveError::Damaged`] if one is missing, retired or altered; the system's.
 pub fn restore(store: &dyn Store, all: &Catalogue, record: &RunRecord, into: &Path) -> Result<()> {
     for file in &record.files {
         let name = object_name(&file.sha256);

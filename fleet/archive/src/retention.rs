@@ -1,6 +1,8 @@
-//! What an archive need not keep: samples older than a day that is named, unless a seal needs them;
-//! what writers left that were killed; objects that no record names. Records, histograms, worst cycles,
-//! manifests, explanations and seals are kept for ever.
+//! Removes expendable files from an archive.
+//!
+//! Samples older than a given day, unless a seal needs them; remains of killed writers; objects
+//! that no record names. Records, histograms, worst cycles, manifests, explanations and seals are
+//! kept for ever.
 
 use crate::catalogue::catalogue;
 use crate::error::{FleetArchiveError, Result};
@@ -33,7 +35,7 @@ impl Retention {
     }
 }
 
-/// What was removed, or would be.
+/// Files that were removed, or would be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Swept {
     /// Runs that lose their samples.
@@ -48,10 +50,10 @@ pub struct Swept {
     pub partials: u64,
 }
 
-/// Removes what need not be kept; with `dry`, looks what it would be.
+/// Removes expendable files; with `dry`, only lists them.
 ///
 /// # Errors
-/// [`FleetArchiveError::Damaged`] for a record that can't be read: what it needs is not known, and
+/// [`FleetArchiveError::Damaged`] for a record that can't be read: its needs are unknown, so
 /// nothing is removed; the system's.
 pub fn sweep(store: &dyn Store, retention: &Retention, dry: bool) -> Result<Swept> {
     let _held = store.hold(if dry { Hold::Reading } else { Hold::Alone })?;
@@ -110,7 +112,7 @@ pub fn sweep(store: &dyn Store, retention: &Retention, dry: bool) -> Result<Swep
         }
         folders.push(folder);
     }
-    // They are made again where they are asked for.
+    // The next query makes them again.
     for table in store.names("tables")? {
         if !dry {
             store.remove(&format!("tables/{table}"))?;

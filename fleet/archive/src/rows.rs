@@ -1,5 +1,6 @@
-//! Rows that belong to runs, told as the columns of a table: the run's number first, then what is asked of
-//! each row. It knows nothing of what a row means.
+//! Rows that belong to runs, as columns of a table.
+//!
+//! The run's number comes first, then the requested values of each row. It doesn't interpret them.
 
 use crate::name::run_number;
 use crate::record::RunRecord;

@@ -16,7 +16,7 @@ const LONGEST: u64 = 64 << 20;
 /// Most settings that are kept of one.
 const MOST: usize = 20_000;
 
-/// Longest value that is told.
+/// Most characters of a value to report.
 const LONGEST_VALUE: usize = 200;
 
 impl Catalogue {
@@ -48,7 +48,7 @@ impl Catalogue {
     }
 }
 
-/// Adds the leaves below a value. A reading counts by its value: where that was read is no setting.
+/// Adds the leaves below a value. A reading counts by its value, because its source is no setting.
 fn add(name: &str, value: &Value, all: &mut BTreeMap<String, String>) {
     let below = |part: &str| match name.is_empty() {
         true => part.to_owned(),

@@ -27,7 +27,7 @@ pub(crate) enum Values {
     Flags(Vec<bool>),
 }
 
-/// The kinds of columns, as engines are told them.
+/// The kinds of columns, as passed to engines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -40,7 +40,7 @@ pub enum Kind {
 }
 
 impl Values {
-    /// What an engine is told of it.
+    /// The kind passed to an engine.
     pub(crate) fn kind(&self) -> Kind {
         match self {
             Self::Integers(_) | Self::IntegersOrNone(_) => Kind::Integer,
@@ -173,7 +173,7 @@ fn write_group(
     group.close().map(drop)
 }
 
-/// Rows of a group beyond which nothing of ours wrote it.
+/// Most rows of a group that our writers write.
 const MOST_ROWS: i64 = 1 << 22;
 
 /// The latencies in a table of histograms.

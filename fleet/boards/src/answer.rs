@@ -1,9 +1,11 @@
-//! What a board's script answers, read as coming from a stranger. It calls nobody.
+//! Parses the answers of a board's script as untrusted input.
+//!
+//! It calls nobody.
 
 use serde::{Deserialize, Serialize};
 use wakepath_timeline::shortened;
 
-/// What a board says of itself.
+/// A board's description of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Hello {
     /// Its clock, seconds since 1970.
@@ -26,7 +28,7 @@ pub struct Hello {
     pub lacks: Vec<String>,
 }
 
-/// What a board says of a job.
+/// A board's report on a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobState {
     /// How the job is.
@@ -115,7 +117,7 @@ pub fn hello(answer: &str) -> Option<Hello> {
     (!is_first && found.time > 0).then_some(found)
 }
 
-/// Reads what is said of a job.
+/// Parses the report on a job.
 pub fn job_state(answer: &str) -> Option<JobState> {
     let (mut begun, mut state, mut now) = (Clocks::default(), None, None);
     for line in whole(answer)? {

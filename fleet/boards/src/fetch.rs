@@ -1,5 +1,7 @@
-//! Brings a run here: each file from where it was cut off, its digest compared, the whole put in
-//! place at once. Nothing is fetched while the board measures: the board itself refuses.
+//! Fetches a run: each file from where it was cut off, with its digest compared.
+//!
+//! The complete run is put in place in one step. Nothing is fetched while the board measures,
+//! because the board refuses.
 
 mod place;
 
@@ -25,7 +27,7 @@ pub struct Terms {
     pub remove: bool,
 }
 
-/// Why a run was not fetched; what has come stays, and the next fetch goes on with it.
+/// Reason why a run was not fetched; the next fetch continues with the files received so far.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     /// The board.
@@ -116,7 +118,7 @@ fn bring(
     place.become_run(to)
 }
 
-/// One file, from where it was cut off.
+/// Fetches one file, from where it was cut off.
 fn one(
     ssh: &Ssh,
     board: &Board,

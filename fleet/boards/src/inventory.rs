@@ -16,13 +16,13 @@ pub struct Board {
     pub name: String,
     /// What OpenSSH is given: a host, `user@host`, or an alias of its configuration.
     pub address: String,
-    /// Port, where it is not what OpenSSH's configuration says.
+    /// Port, if it differs from OpenSSH's configuration.
     pub port: Option<u16>,
     /// Words to choose it by.
     pub tags: Vec<String>,
-    /// Its place in labgrid, where it has one.
+    /// Its place in labgrid, if it has one.
     pub place: Option<String>,
-    /// Where wakepath's files lie on it, relative to its account's home or absolute.
+    /// Directory of wakepath's files on it, relative to its account's home or absolute.
     pub directory: String,
 }
 
@@ -31,11 +31,11 @@ pub struct Board {
 pub struct Inventory {
     /// The boards.
     pub boards: Vec<Board>,
-    /// What is run by itself, in the order of the file.
+    /// Scenarios to run on schedule, in the order of the file.
     pub schedules: Vec<Schedule>,
 }
 
-/// What is wrong with an inventory.
+/// Faults of an inventory.
 #[derive(Debug, thiserror::Error)]
 pub enum InventoryError {
     /// The file can't be read.
@@ -46,14 +46,14 @@ pub enum InventoryError {
         /// Why.
         error: std::io::Error,
     },
-    /// What stands in it.
+    /// Invalid content.
     #[error("{place}:{line}: {what}")]
     Wrong {
         /// The file's name.
         place: String,
         /// Line, from 1.
         line: usize,
-        /// What is wrong, and what would be right.
+        /// The fault, and what would be right.
         what: String,
     },
 }

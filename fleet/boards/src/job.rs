@@ -8,7 +8,7 @@ pub use journal::{Journal, JournalError};
 use crate::answer::Clocks;
 use serde::{Deserialize, Serialize};
 
-/// What is known of a job on one board.
+/// Record of a job on one board.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
@@ -35,7 +35,7 @@ pub struct Record {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "stage", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Stage {
-    /// Not begun, as far as is known; why it could not be, where that was tried.
+    /// Not begun, as far as is known.
     Planned {
         /// Why not yet.
         why: Option<String>,
@@ -46,7 +46,7 @@ pub enum Stage {
         at: u64,
         /// The program that measures.
         program: String,
-        /// Why the board could not be asked, where it was.
+        /// Reason why the board could not be asked, if that failed.
         why: Option<String>,
     },
     /// Ended on the board, and not fetched.
@@ -68,7 +68,7 @@ pub enum Stage {
     Over {
         /// What came of it.
         outcome: Outcome,
-        /// Why, where it did not pass.
+        /// Reason, if it did not pass.
         reason: Option<String>,
         /// Whether its files are here.
         fetched: bool,
@@ -125,7 +125,7 @@ impl Record {
         }
     }
 
-    /// When a run that still goes on hangs, its board's own limit included.
+    /// Time at which an unfinished run counts as hung, its board's own limit included.
     pub fn hangs(&self) -> Option<u64> {
         match self.stage {
             Stage::Started { at, .. } => Some(at + self.limit() + 60),

@@ -17,7 +17,7 @@ const FULL_KIB: u64 = 512;
 /// What `timeout` ends with.
 const TIMED_OUT: [u8; 2] = [124, 137];
 
-/// What is wrong with a board's clock, by the controller's.
+/// Fault of a board's clock, compared with the controller's.
 pub fn clock(board: u64, ours: u64) -> Option<String> {
     let ahead = board > ours;
     let by = board.abs_diff(ours);
@@ -27,7 +27,7 @@ pub fn clock(board: u64, ours: u64) -> Option<String> {
     })
 }
 
-/// What the board says came of a run that has ended: nobody vouches for it.
+/// Outcome of a run that has ended, by the board's own, unverified account.
 pub fn ended(
     code: u8,
     free_kib: u64,
@@ -54,7 +54,7 @@ pub fn ended(
         code if TIMED_OUT.contains(&code) => {
             invalid(&format!("hung: ended after {limit} s, its limit"))
         }
-        // What it had to say did not find room either.
+        // A full disk leaves no space for its message either.
         _ if free_kib < FULL_KIB => invalid("its disk is full: the run could not be written"),
         1 => invalid(match last_line {
             "" => "the run is invalid",
@@ -64,8 +64,7 @@ pub fn ended(
     }
 }
 
-/// What came of it: what the run shows when it is judged here, and never better than the board's own
-/// account.
+/// Final outcome: the run's assessment here, and never better than the board's own account.
 pub fn held_against(
     account: (Outcome, Option<String>),
     run: Result<(Outcome, Option<String>), String>,

@@ -5,10 +5,10 @@ use std::path::Path;
 use wakepath_archive::Run;
 use wakepath_assess::Assessment;
 
-/// What the run shows, and why it does not pass.
+/// A run's outcome, and the reason if it does not pass.
 ///
 /// # Errors
-/// Why nothing can be said of it: it is not there, can't be read, is not as it was written or sealed.
+/// If it can't be assessed: it is missing, unreadable, or differs from what was written or sealed.
 pub fn judged(run: &Path) -> Result<(Outcome, Option<String>), String> {
     if !run.join(wakepath_archive::MANIFEST_NAME).is_file() {
         return Err("no finished run came back".into());
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
     use wakepath_fleet_made_up::{MadeUp, seal_run};
 
-    /// What a run shows whose latencies are so much larger, over so many due times.
+    /// Outcome of a run with `cycles` due times whose latencies are larger by `slower_by_ns`.
     fn shown(cycles: u64, slower_by_ns: i64, change: fn(&Path)) -> Result<Outcome, String> {
         let place = tempfile::tempdir().unwrap();
         let run = place.path().join("run");

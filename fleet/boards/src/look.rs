@@ -1,5 +1,6 @@
-//! How a job is on a board: asked of the board where it can do no harm. A board is not asked while it
-//! should be measuring, since even a login disturbs.
+//! State of a job on a board.
+//!
+//! A board is not asked while it should be measuring, because even a login disturbs.
 
 use crate::answer::{self, JobState, State};
 use crate::inventory::Board;
@@ -24,7 +25,7 @@ pub fn look(ssh: &Ssh, board: &Board, record: &Record, now: impl Fn() -> u64, as
     }
 }
 
-/// What a board's answer makes of a record.
+/// A record's stage after a board's answer.
 fn told(record: &Record, found: JobState, now: u64) -> Stage {
     let over = |(outcome, reason)| Stage::Over {
         outcome,
@@ -34,7 +35,7 @@ fn told(record: &Record, found: JobState, now: u64) -> Stage {
     match found.state {
         State::Unknown => match record.stage {
             Stage::Started { .. } => over(judge::invalid("the board knows nothing of it any more")),
-            // Why it could not be begun stays what is to be said.
+            // The earlier reason why it could not begin remains.
             _ => record.stage.clone(),
         },
         State::Measuring if record.hangs().is_some_and(|at| now > at) => over(judge::invalid(

@@ -1,5 +1,7 @@
-//! A board's place in labgrid, by labgrid's own client and the coordinator that its environment names: acquired
-//! while a run is under way, so that nobody else uses the board meanwhile; and its power. It reaches no board.
+//! A board's place in labgrid, and its power switch.
+//!
+//! Uses labgrid's own client and the coordinator that the environment names. The place is acquired
+//! during a run, so that nobody else uses the board. It contacts no board.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -9,13 +11,13 @@ use wakepath_timeline::shortened;
 /// A power cycle waits some seconds by itself.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What the client says where this user has the place already.
+/// The client's message if this user has the place already.
 const OURS: &str = "You have already acquired";
 
-/// Acquires a place. Whether it was free before: then whoever acquired it is to release it.
+/// Acquires a place. Returns whether it was free before; the caller then has to release it.
 ///
 /// # Errors
-/// Who has it, or why it can't be acquired.
+/// The current holder, or another reason.
 pub fn acquire(place: &str) -> Result<bool, String> {
     match client(place, &["acquire"]) {
         Ok(()) => Ok(true),

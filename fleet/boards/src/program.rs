@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// A program that can be pushed.
 #[derive(Debug, Clone)]
 pub struct Program {
-    /// Where it lies here.
+    /// Its path on this machine.
     pub path: PathBuf,
     /// The machine it is for.
     pub machine: Machine,
@@ -67,8 +67,8 @@ impl Program {
     /// Reads a static program.
     ///
     /// # Errors
-    /// What is no program for Linux, is for another machine than there are boards of, or needs
-    /// libraries of the board.
+    /// If it isn't a Linux program, is for a machine that no board has, or needs libraries of the
+    /// board.
     pub fn read(path: &Path) -> Result<Self, ProgramError> {
         let unreadable = |error| ProgramError::Unreadable(path.to_owned(), error);
         if std::fs::metadata(path).map_err(unreadable)?.len() > MOST_BYTES {

@@ -1,5 +1,7 @@
-//! Boots another entry once. The boot loader forgets it by itself, so that the boot after that is the
-//! usual one; a board that does not come back is switched off and on at its place, where it has one.
+//! Boots another entry once.
+//!
+//! The boot loader forgets it automatically, so that the boot after that is the usual one. A board
+//! that does not come back is switched off and on at its place, if it has one.
 
 use crate::answer::Hello;
 use crate::inventory::Board;
@@ -21,7 +23,7 @@ pub enum Rebooted {
     Lost(String),
 }
 
-/// What is to be booted.
+/// The entry to boot.
 #[derive(Debug, Clone)]
 pub struct Boot {
     /// How: `auto`, `grub`, `systemd-boot`, `tryboot`, or `usual` for no entry at all.
@@ -66,7 +68,7 @@ pub fn reboot(ssh: &Ssh, board: &Board, boot: &Boot) -> Result<Rebooted, CallErr
     }
 }
 
-/// Waits for another boot than `before`; the last reason where none comes.
+/// Waits for another boot than `before`; the last error if none comes.
 fn back(ssh: &Ssh, board: &Board, before: &str, patience: Duration) -> Result<Hello, String> {
     let until = Instant::now() + patience;
     loop {

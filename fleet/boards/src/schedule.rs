@@ -1,5 +1,6 @@
-//! When a scenario is to be run again and again: times of a day, in UTC, on days of the week. Pure: it is told
-//! which time it is.
+//! Schedules of repeated scenarios: times of a day, in UTC, on days of the week.
+//!
+//! Pure: callers pass the current time.
 
 /// Seconds of a day.
 const DAY: u64 = 86_400;
@@ -44,7 +45,7 @@ impl Schedule {
         times.find(|time| *time <= now)
     }
 
-    /// The time whose job is to be begun now, where there is one.
+    /// The scheduled time whose job should begin now, if any.
     pub fn due(&self, now: u64) -> Option<u64> {
         self.latest(now).filter(|time| now - time <= self.within)
     }

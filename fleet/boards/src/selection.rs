@@ -17,12 +17,12 @@ enum Term {
     Name(String),
 }
 
-/// What is wrong with a selection.
+/// Faults of a selection.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SelectionError {
     /// A term that says nothing.
     #[error(
-        "--on {0}: a term is tag=WORD, tag!=WORD, name=NAME (`*` stands for anything) or all; several are joined by commas"
+        "--on {0}: a term is tag=WORD, tag!=WORD, name=NAME (`*` matches anything) or all; several are joined by commas"
     )]
     Term(String),
     /// No board is meant.
@@ -41,7 +41,7 @@ impl Selection {
         Ok(Self { groups })
     }
 
-    /// The boards that are meant, in the inventory's order; an error where there is none.
+    /// The selected boards in the inventory's order; an error if there are none.
     pub fn of<'a>(&self, inventory: &'a Inventory) -> Result<Vec<&'a Board>, SelectionError> {
         let is_meant = |board: &&Board| {
             let holds = |group: &Vec<Term>| group.iter().all(|term| term.holds(board));
@@ -108,8 +108,8 @@ fn term(text: &str) -> Result<Term, SelectionError> {
     found.ok_or_else(|| SelectionError::Term(quoted(text)))
 }
 
-/// Whether `name` fits `pattern`, in which `*` stands for anything. Linear in the two lengths but
-/// for the pieces between stars, which are found from the left.
+/// Whether `name` matches `pattern`, in which `*` matches anything. Linear in the two lengths
+/// except for the pieces between stars, which are found from the left.
 fn matches(pattern: &str, name: &str) -> bool {
     let mut pieces = pattern.split('*');
     let first = pieces.next().unwrap_or_default();

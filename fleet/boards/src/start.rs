@@ -6,10 +6,10 @@ use crate::judge;
 use crate::push::hello;
 use crate::ssh::{CallError, Ssh};
 
-/// What is to be run.
+/// The scenario to run.
 #[derive(Debug, Clone)]
 pub enum Scenario {
-    /// One that wakepath has built in, or that lies in the board's `allowed`.
+    /// A built-in one, or one in the board's `allowed`.
     Named(String),
     /// A file's text.
     Text(String),

@@ -4,7 +4,7 @@ use crate::inventory::Board;
 use crate::ssh::{CallError, Ssh};
 use wakepath_timeline::shortened;
 
-/// What it said, and its exit code.
+/// Its output and exit code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tuned {
     /// Its exit code.

@@ -85,8 +85,8 @@ impl MadeUp {
         }
     }
 
-    /// The latency of a cycle; `None` where it is skipped. Mostly some microseconds, one in 50 more, one
-    /// in 500 beyond 100 µs; one due time in 251 is skipped.
+    /// The latency of a cycle; `None` if it is skipped. Usually some microseconds, one in 50 more,
+    /// one in 500 beyond 100 µs; one due time in 251 is skipped.
     pub fn latency_ns(&self, thread: u16, cycle: u64) -> Option<i64> {
         let seed = self
             .seed

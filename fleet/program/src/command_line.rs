@@ -1,4 +1,6 @@
-//! The command line as data. What a verb does is in `verbs`.
+//! The command line as data.
+//!
+//! `verbs` implements the verbs.
 
 mod archive;
 mod boards;

@@ -1,5 +1,6 @@
-//! The command for a fleet. Each verb has a file in `verbs`; what is done on boards is in the crate
-//! `wakepath-fleet-boards`.
+//! The command for a fleet.
+//!
+//! Each verb has a file in `verbs`; the crate `wakepath-fleet-boards` works on the boards.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 

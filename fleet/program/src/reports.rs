@@ -10,7 +10,7 @@ use wakepath_timeline::shortened;
 pub struct Reporter(PathBuf);
 
 impl Reporter {
-    /// The program that is named, else the one on the PATH; none where there is none.
+    /// The given program, else the one on the PATH; none if there is none.
     pub fn found(named: Option<&Path>) -> Option<Self> {
         if let Some(named) = named {
             return Some(Self(named.to_owned()));

@@ -51,7 +51,7 @@ pub fn serve(listener: &TcpListener, page: impl Fn(&str) -> Page + Sync) -> io::
             }
             let (page, readers) = (&page, &readers);
             scope.spawn(move || {
-                // Who has left is told nothing.
+                // The client has left: nobody needs the error.
                 let _ = answer(stream, address, page);
                 readers.fetch_sub(1, Ordering::Relaxed);
             });
@@ -160,7 +160,7 @@ fn head(stream: &mut Timed) -> io::Result<String> {
     String::from_utf8(head).map_err(io::Error::other)
 }
 
-/// What is asked for.
+/// A parsed request.
 #[derive(Debug, PartialEq, Eq)]
 struct Request<'a> {
     method: &'a str,

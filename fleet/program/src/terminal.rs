@@ -1,5 +1,4 @@
-//! The one way out: what the command says passes here, and no character that could steer a terminal
-//! gets through. It decides nothing about what is said.
+//! All output of the command, filtered so that no character can control a terminal.
 
 use std::io::{self, Write};
 use wakepath_timeline::{is_unprintable, one_line};

@@ -20,7 +20,7 @@ pub fn answer(said: &clap::Error) -> ExitCode {
     ExitCode::from(u8::from(said.use_stderr()))
 }
 
-/// What is wrong and clap's advice, without the repetition of the usage.
+/// The error and clap's advice, without the repetition of the usage.
 fn one_line(rendered: &str) -> String {
     let parts = rendered.lines().map(str::trim).filter(|part| {
         !part.is_empty() && !part.starts_with("Usage:") && !part.starts_with("For more information")

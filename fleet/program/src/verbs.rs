@@ -31,10 +31,10 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use wakepath_fleet_boards::{Board, Inventory, Record, Selection, Ssh, place};
 
-/// What a verb ends with.
+/// Result of a verb.
 pub type Outcome = Result<ExitCode, Box<dyn std::error::Error>>;
 
-/// The boards that are meant, which must be said.
+/// The selected boards; a selection is required.
 fn meant(boards: &Boards) -> Result<Vec<Board>, Box<dyn std::error::Error>> {
     if boards.on.is_empty() {
         return Err("--on says which boards: tag=WORD, name=NAME or all".into());
@@ -52,8 +52,8 @@ fn ssh(reached: &Reached) -> Ssh {
     }
 }
 
-/// Releases the place of a board whose run is over, where it was acquired for the run. What can't be released
-/// changes nothing about the run, and is said.
+/// Releases the place of a board whose run is over, if it was acquired for the run. A failure is
+/// printed and doesn't affect the run.
 fn let_go(board: &Board, record: &mut Record) {
     let Some(name) = board.place.as_deref().filter(|_| record.holds_place) else {
         return;

@@ -21,7 +21,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The integer, where it is one.
+    /// The integer, if it is one.
     pub fn integer(&self) -> Option<i64> {
         match self {
             Self::Integer(value) => Some(*value),
@@ -29,7 +29,7 @@ impl Value {
         }
     }
 
-    /// As a cell: one line, whoever chose the text.
+    /// As a table cell: one line, whatever the text contains.
     pub fn shown(&self) -> String {
         match self {
             Self::Null => String::new(),

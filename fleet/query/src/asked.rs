@@ -23,7 +23,7 @@ pub enum Engine {
 pub struct Answered {
     /// The answer, without the columns that it was checked by.
     pub answer: Answer,
-    /// What it was checked by, as a sentence.
+    /// The check that it passed, as a sentence.
     pub checked: String,
 }
 
@@ -72,14 +72,14 @@ fn beside(tables: &Tables, text: &Text, put: impl Fn(&Text) -> Result<Answer>) -
         if !is_asked {
             continue;
         }
-        let named = crate::named(name).expect("a name of ours");
+        let named = crate::named(name).expect("a built-in name");
         let answer = put(&Text::new(named.sql)?)?;
         let total = named.total.expect("it counts")(&tables.totals);
         hold(check(&answer)?, total)?;
         counted.push(table);
     }
     Ok(match counted.is_empty() {
-        true => "it asks for nothing that is counted".to_owned(),
+        true => "it uses no counted table".to_owned(),
         false => format!(
             "it counts nothing itself; {} was counted by the same engine and agrees with the records",
             counted.join(" and ")

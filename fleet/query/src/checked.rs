@@ -1,6 +1,8 @@
-//! Whether an answer counted what there is. A question that counts returns, in each row, what it
-//! counted beside what the records say of the same group; the two must be equal. The columns are
-//! `counted`, `counted_sum`, `recorded`, `recorded_sum`; they are taken out of what is shown.
+//! Checks that an answer counted all samples.
+//!
+//! A query that counts returns its count and the records' count of the same group in each row; the
+//! two must be equal. The columns are `counted`, `counted_sum`, `recorded`, `recorded_sum`; they
+//! are removed from the output.
 
 use crate::answer::Answer;
 use crate::error::{QueryError, Result};
@@ -11,7 +13,7 @@ pub(crate) const COLUMNS: [&str; 4] = ["counted", "counted_sum", "recorded", "re
 /// How an answer was checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Checked {
-    /// Row by row; so many counts in all.
+    /// Row by row.
     Within {
         /// Sum of the rows' counts.
         counted: i64,

@@ -27,7 +27,7 @@ pub(crate) const NAME: &str = "sample_hist";
 /// Its columns, all integers.
 pub(crate) const COLUMNS: [&str; 5] = ["run", "segment", "thread", "latency_ns", "samples"];
 
-/// What it is, for every engine.
+/// Its definition, for every engine.
 pub(crate) const VIEW: &str = "SELECT run, segment, thread, latency_ns, COUNT(*) AS samples FROM samples \
                                WHERE (COALESCE(flags, 0) & 1) = 0 AND latency_ns IS NOT NULL \
                                GROUP BY run, segment, thread, latency_ns";
@@ -41,7 +41,7 @@ const NEAR: usize = 1 << 18;
 /// Rows that are decoded at a time: few enough that they stay in a cache.
 const ROWS: usize = 1 << 13;
 
-/// The table over files of samples, in so many streams.
+/// The table over files of samples, in `streams` streams.
 pub(crate) fn table(files: &[TableFile], streams: usize) -> Result<StreamingTable> {
     let fields = COLUMNS.map(|name| Field::new(name, DataType::Int64, false));
     let schema = Arc::new(Schema::new(fields.to_vec()));
@@ -169,7 +169,7 @@ fn constant(group: &RowGroupMetaData, name: &str) -> Option<i64> {
     }
 }
 
-/// A column as integers; nothing where there is none.
+/// A column as integers; none if there is no such column.
 fn integers(batch: &RecordBatch, name: &str) -> Result<Option<Int64Array>> {
     let Some(column) = batch.column_by_name(name) else {
         return Ok(None);
@@ -191,7 +191,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// What is counted from here on belongs to a key.
+    /// Later counts belong to this key.
     fn of(&mut self, key: Key) {
         if self.key == Some(key) {
             return;

@@ -1,5 +1,6 @@
-//! The engine in this process: DataFusion over the archive's Parquet files. It lists no directory: a
-//! table is the files that it was told, so that what is being written is never read.
+//! The engine in this process: DataFusion over the archive's Parquet files.
+//!
+//! It lists no directory: a table consists of given files, so that incomplete files are never read.
 
 use crate::answer::{Answer, Value};
 use crate::counted;
@@ -132,7 +133,7 @@ impl Files {
             };
             Arc::new(Field::new(*name, kind, true))
         };
-        // The run of samples is said by no file of theirs: it is a value of the whole file.
+        // The samples' files don't contain their run: it is a constant of the whole file.
         let by_file = table.name == "samples";
         let (told, read): (Vec<_>, Vec<_>) = table
             .columns

@@ -17,13 +17,13 @@ pub enum QueryError {
     Io {
         /// Which.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The text is no question.
     #[error("{why}")]
     Text {
-        /// What is wrong, and what would be right.
+        /// The reason, and what would be right.
         why: String,
     },
     /// The engine could not answer.
@@ -47,13 +47,13 @@ pub enum QueryError {
     /// The answer's counts are not those of the archive's records.
     #[error("the answer is void: {why}")]
     Void {
-        /// What differs.
+        /// The difference.
         why: String,
     },
     /// There is no such engine here.
     #[error("{why}")]
     NoEngine {
-        /// What is missing.
+        /// The missing prerequisite.
         why: String,
     },
 }

@@ -1,6 +1,8 @@
-//! Questions to the archive of a fleet, as SQL. One text is answered by the engine in this program
-//! (DataFusion) and by a Spark cluster, from the same files, to the same bytes; what an answer counted is
-//! held against what the archive's records say, and an answer that differs is none. It judges no run.
+//! Queries to the archive of a fleet, as SQL.
+//!
+//! The engine in this program (DataFusion) and a Spark cluster answer the same text from the same
+//! files with the same bytes. The counts in an answer are compared with the archive's records, and
+//! an answer that differs is rejected. It judges no run.
 
 mod answer;
 mod asked;

@@ -1,5 +1,6 @@
-//! Questions that come with the program. Each is a text like any other; what they add is a name and
-//! which total their counts must reach.
+//! Built-in queries.
+//!
+//! Each is ordinary SQL with a name and the total that its counts must reach.
 
 use crate::answer::{Answer, Value};
 use crate::tables::TotalCounts;
@@ -10,11 +11,11 @@ use wakepath_statistics::{miss_bound_without_misses, miss_upper_bound};
 pub struct Named {
     /// Its name.
     pub name: &'static str,
-    /// What it asks, in half a sentence.
+    /// Description, half a sentence.
     pub about: &'static str,
     /// Its SQL.
     pub sql: &'static str,
-    /// What its counts must add up to, of the records' totals; none where it asks for single cycles.
+    /// Total of the records that its counts must add up to; none if it lists single cycles.
     pub(crate) total: Option<fn(&TotalCounts) -> i64>,
 }
 

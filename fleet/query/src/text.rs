@@ -1,5 +1,6 @@
-//! The text of a question: one SELECT, with nothing in it that guesses or that writes. What the engines
-//! themselves refuse is not looked for.
+//! The text of a query: one SELECT, without functions that estimate and without writes.
+//!
+//! Doesn't check what the engines themselves refuse.
 
 use crate::counted;
 use crate::error::{QueryError, Result};
@@ -14,7 +15,7 @@ use std::ops::ControlFlow;
 /// Longest text that is read.
 const LONGEST: usize = 1 << 20;
 
-/// What is said of functions that guess.
+/// Error for functions that estimate.
 const NEAREST_RANK: &str = "a verdict rests on the nearest rank ⌈n·q⌉: `wakepath-fleet query quantiles --show` \
                             prints the SQL for it";
 

@@ -7,12 +7,12 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use wakepath_statistics::SplitMix;
 
-/// Exchanges that are all tried; of more so many are drawn.
+/// Up to this number all exchanges are tried; beyond it, this number is drawn.
 const MOST_EXCHANGES: u64 = 1 << 17;
 
 const SEED: u64 = 51;
 
-/// What makes a block of a board's runs.
+/// Definition of a block of a board's runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub enum Blocks {
     /// Runs in turns: a block ends where a kind comes back after the other was there.
@@ -56,7 +56,7 @@ impl Blocks {
                 Self::Day => run.started.get(..10).unwrap_or(&run.started).to_owned(),
                 Self::Fact(name) => match run.facts.get(name) {
                     Some(value) => value.clone(),
-                    // Who knows which of the others it would stand with.
+                    // Without the fact it can't be assigned to a block.
                     None => continue,
                 },
             };
@@ -156,7 +156,7 @@ impl Block {
     }
 }
 
-/// Exchanges runs in their blocks; `None` where no block has both kinds.
+/// Exchanges runs in their blocks; `None` if no block has both kinds.
 pub(crate) fn exchanged(runs: &[InBlock]) -> Option<Exchanged> {
     let mut blocks: BTreeMap<usize, Block> = BTreeMap::new();
     for run in runs {
@@ -197,7 +197,7 @@ pub(crate) fn exchanged(runs: &[InBlock]) -> Option<Exchanged> {
         false => {
             let mut random = SplitMix::of_key(&[SEED]);
             let mut draw = |_| sum(blocks.iter().map(|block| block.shuffled(&mut random)));
-            // What was seen is one of them.
+            // The observed arrangement is one of them.
             (1..MOST_EXCHANGES)
                 .map(&mut draw)
                 .chain([(seen, shift)])

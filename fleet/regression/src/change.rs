@@ -35,7 +35,7 @@ pub struct Change {
     pub after_ns: i64,
     /// Share of shuffled histories with a change as large.
     pub p: f64,
-    /// What was otherwise on the board. None: nothing that is recorded.
+    /// Recorded differences of the board. Empty: none are recorded.
     pub differences: Vec<Difference>,
     /// The last runs before it and the first after it, by name: those whose settings are compared.
     #[serde(skip)]

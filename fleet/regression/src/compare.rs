@@ -11,14 +11,14 @@ use wakepath_statistics::{
 /// Runs of a side that are compared: the last of more. Beyond it the interval is not counted exactly.
 const MOST_RUNS: usize = 50;
 
-/// What is held to be a difference.
+/// Criteria of a difference.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Terms {
     /// Factor less one by which a figure may be higher without being worse: 0.1 for 10 %.
     pub margin: f64,
     /// Share of false findings among what is called regressed, over all boards and figures.
     pub false_findings: f64,
-    /// Within what runs are compared; all with all where nothing is said.
+    /// Blocks in which runs are compared; by default all with all.
     pub blocks: Option<Blocks>,
 }
 
@@ -32,7 +32,7 @@ impl Default for Terms {
     }
 }
 
-/// What a comparison shows.
+/// Outcome of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Outcome {
@@ -70,7 +70,7 @@ pub struct Compared {
     pub condition: String,
     /// The figure.
     pub figure: Figure,
-    /// What it shows.
+    /// The outcome.
     pub outcome: Outcome,
     /// Runs of each side that were compared.
     pub runs: (usize, usize),
@@ -78,7 +78,7 @@ pub struct Compared {
     pub left_out: (usize, usize),
     /// Second by first: the factor in the middle of all pairs of runs (Hodges and Lehmann).
     pub factor: Option<f64>,
-    /// Its interval at 1 − 2 · `false_findings`, where there are runs enough for one.
+    /// Its interval at 1 − 2 · `false_findings`, if there are enough runs.
     pub interval: Option<(f64, f64)>,
     /// Probability of a difference as large or larger if nothing differed, over all that was compared
     /// (Mann and Whitney, exact, or exchanges within blocks; Benjamini and Hochberg).
@@ -86,7 +86,8 @@ pub struct Compared {
     /// Probability of what was seen if the sides differed by the margin or more (two one-sided tests),
     /// adjusted alike.
     pub p_equivalent: Option<f64>,
-    /// The smallest probability that so many runs can give. Above what is asked for, more runs are needed.
+    /// The smallest probability that this number of runs can give. If it exceeds the limit, more
+    /// runs are needed.
     pub least_p: Option<f64>,
 }
 

@@ -107,8 +107,8 @@ fn best_split(values: &[f64], least: usize) -> Option<(usize, f64)> {
     best
 }
 
-/// Share of shuffled series whose best place is as good. It stops where it is clear that there are too
-/// many; the share is of those that were looked at then, and never below what is significant.
+/// Share of shuffled series whose best place is as good. Stops as soon as there are clearly too
+/// many; the share is then of the series tried, and never below the significance level.
 fn permutation_p(
     values: &[f64],
     statistic: f64,

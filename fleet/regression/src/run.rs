@@ -1,4 +1,6 @@
-//! What is known of one run, and the runs of one board in order. It is read from nowhere here.
+//! The figures of one run, and the runs of one board in order.
+//!
+//! Callers read them.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -40,7 +42,7 @@ pub struct RunFigures {
     pub is_invalid: bool,
     /// Its figures in nanoseconds.
     pub figures: BTreeMap<Figure, i64>,
-    /// What was the case on the board, by name.
+    /// Facts about the board, by name.
     pub facts: BTreeMap<String, String>,
 }
 

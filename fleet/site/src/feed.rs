@@ -1,5 +1,6 @@
-//! What got later, as a feed (Atom, RFC 4287) for whoever is to hear of it without looking. What got better is on
-//! the pages alone.
+//! Changes for the worse as a feed (Atom, RFC 4287).
+//!
+//! Improvements are only on the pages.
 
 use crate::front::told;
 use crate::markup::escaped;
@@ -9,7 +10,7 @@ use sha2::{Digest, Sha256};
 /// Entries: the newest of more.
 const MOST: usize = 100;
 
-/// The file `feed.xml`, beside `index.html`. Its links are relative to it.
+/// The file `feed.xml`, in the same directory as `index.html`. Its links are relative to it.
 pub fn feed(seen: &Seen) -> String {
     let later = seen.changes.iter().filter(|seen| is_later(seen));
     let later: Vec<&SeenChange> = later.take(MOST).collect();

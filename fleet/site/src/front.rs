@@ -138,7 +138,7 @@ pub(crate) fn sentence(seen: &SeenChange, to_board: &str) -> String {
     format!("<a href=\"{to_board}{board}.html\">{board}</a>, {rest}")
 }
 
-/// The sentence without its board; `safe` makes foreign text fit to stand in it.
+/// The sentence without its board; `safe` escapes foreign text for it.
 pub(crate) fn told(seen: &SeenChange, safe: impl Fn(&str) -> String) -> String {
     let change = &seen.change;
     let mut text = format!(

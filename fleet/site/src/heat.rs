@@ -1,5 +1,7 @@
-//! Boards by kernels as colours. Steps of p99.9 are factors of two, the same for every fleet, so that two
-//! pages can be held beside each other; not measured and invalid have colours of their own.
+//! Boards by kernels as colours.
+//!
+//! Steps of p99.9 are factors of two, the same for every fleet, so that two pages can be compared;
+//! unmeasured and invalid cells have their own colours.
 
 /// Upper ends of the steps in nanoseconds, from 5 µs on; above the last is one more.
 pub(crate) const STEPS_NS: [i64; 8] = [

@@ -1,5 +1,7 @@
-//! The archive of a fleet, shown: as pages that need no server and no script from elsewhere, as
-//! OpenMetrics, as KCIDB. It reads no archive and judges nothing: what it shows is given to it.
+//! Shows the archive of a fleet as pages, OpenMetrics and KCIDB.
+//!
+//! The pages need no server and no script from elsewhere. It reads no archive and judges nothing:
+//! callers pass the data.
 
 mod board;
 mod export;

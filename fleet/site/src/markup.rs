@@ -1,6 +1,6 @@
 //! Text into HTML: whatever a board, a kernel or a run is called, it stays a name.
 
-/// Text, fit to stand between tags and in quoted attributes.
+/// Text, escaped for use between tags and in quoted attributes.
 pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in wakepath_timeline::one_line(text).chars() {
@@ -16,7 +16,7 @@ pub(crate) fn escaped(text: &str) -> String {
     safe
 }
 
-/// JSON, fit to stand in a script element: no `<` is left in it.
+/// JSON, escaped for use in a script element: it contains no `<`.
 pub(crate) fn json_in_page(value: &serde_json::Value) -> String {
     value.to_string().replace('<', "\\u003c")
 }

@@ -1,12 +1,13 @@
-//! What the pages show: runs, changes, one cell for each board and kernel. Made of records; nothing is
-//! worked out that a record does not say.
+//! Data of the pages: runs, changes, one cell for each board and kernel.
+//!
+//! Made of records, without computing anything new.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
 use wakepath_fleet_archive::RunRecord;
 use wakepath_fleet_regression::Change;
 
-/// What is known of a run's seal.
+/// State of a run's seal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Seal {
     /// It has none, and none is asked for.
@@ -38,7 +39,7 @@ pub struct SeenRun {
     pub run_id: String,
     /// Its board.
     pub board: String,
-    /// Its kernel; empty where it is not known.
+    /// Its kernel; empty if unknown.
     pub kernel: String,
     /// When it began.
     pub started: String,
@@ -52,7 +53,7 @@ pub struct SeenRun {
     pub missed: i64,
     /// Judged due times.
     pub due: i64,
-    /// What is known of its seal.
+    /// State of its seal.
     pub seal: Seal,
     /// Whether there is a page with its report, `report/RUN.html`.
     pub has_report: bool,
@@ -96,7 +97,7 @@ impl SeenRun {
         }
     }
 
-    /// The verdict, where it counts.
+    /// The verdict, if it counts.
     pub fn verdict(&self) -> &str {
         match self.is_invalid() {
             true => "invalid",
@@ -130,7 +131,7 @@ pub struct Curve {
     pub points: Vec<(i64, u64)>,
 }
 
-/// What is known of a kernel on a board.
+/// Figures of a kernel on a board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cell {
     /// Runs that can be trusted.
@@ -182,7 +183,7 @@ impl Seen {
         kernels
     }
 
-    /// What is known of each kernel on each board that measured it.
+    /// Figures of each kernel on each board that measured it.
     pub fn cells(&self) -> BTreeMap<(&str, &str), Cell> {
         let mut cells: BTreeMap<(&str, &str), Cell> = BTreeMap::new();
         for run in &self.runs {

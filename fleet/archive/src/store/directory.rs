@@ -1,6 +1,7 @@
-//! A directory as the place of an archive. A file is written under a name of its own, synced, and given
-//! its real name by a link, which the system refuses where that name is taken: so of two writers one
-//! places it, and neither writes over the other.
+//! An archive in a directory.
+//!
+//! A file is written under a temporary name, synced, and given its real name by a link, which fails
+//! if the name is taken. So one of two writers creates it, and neither overwrites the other's.
 
 use super::{Held, Hold, Placed, Store};
 use crate::error::{FleetArchiveError, Result};
@@ -16,7 +17,7 @@ use wakepath_directory::{Directory, Trust};
 /// Names of files that are still being written begin so; no reader lists them.
 const PARTIAL: &str = ".partial-";
 
-/// What is locked by those who add and remove.
+/// Locked by processes that add and remove.
 const LOCK: &str = ".lock";
 
 /// Rights of a file: no secret is in it, and nobody writes it again.
@@ -30,7 +31,7 @@ pub struct DirectoryStore {
 }
 
 impl DirectoryStore {
-    /// Opens an archive, or begins one where there is none.
+    /// Opens an archive, or creates it.
     ///
     /// # Errors
     /// [`FleetArchiveError::Directory`] as `trust` has it; the system's.
@@ -61,7 +62,7 @@ impl DirectoryStore {
         }
     }
 
-    /// A folder to write in, made where it is missing.
+    /// A folder to write in, created if missing.
     fn folder(&self, name: &str) -> Result<Directory> {
         let mut folders = self
             .folders
@@ -74,7 +75,7 @@ impl DirectoryStore {
         let is_new = !path.is_dir();
         let folder = Directory::make(&path, self.trust)?;
         if is_new {
-            // What is synced in it would not outlast a power cut without its own name.
+            // Without its own name on disk, a power cut would lose the files synced in it.
             let above = path.parent().expect("it has a name");
             let synced = File::open(above).and_then(|above| above.sync_all());
             synced.map_err(FleetArchiveError::io("sync", above))?;
@@ -127,7 +128,7 @@ impl Store for DirectoryStore {
             }
         };
         let placed = write();
-        // Left behind it would only be in the way; `gc` finds it.
+        // A partial that can't be removed is harmless; `gc` removes it.
         let removed = folder.remove(&partial);
         let placed = placed?;
         removed.map_err(failed("remove the partial of"))?;

@@ -1,5 +1,6 @@
-//! Where an archive's files are: what it needs of a place, which is little enough for a bucket. Names
-//! are `folder/file` or `folder/folder/file`; the names themselves are checked by whoever makes them.
+//! Requirements on an archive's storage, which even a bucket can meet.
+//!
+//! Names are `folder/file` or `folder/folder/file`; callers check them.
 
 #[cfg(feature = "buckets")]
 mod bucket;
@@ -15,7 +16,7 @@ use crate::Result;
 use std::fs::File;
 use std::path::PathBuf;
 
-/// What became of a file that must not be written over.
+/// Result of writing a file that must not be overwritten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placed {
     /// It is there now, on the disk.
@@ -49,19 +50,19 @@ pub trait Store: Send + Sync {
     /// The system's.
     fn place(&self, name: &str, content: &mut dyn std::io::Read) -> Result<Placed>;
 
-    /// Opens a file; `None` where there is none.
+    /// Opens a file; `None` if it doesn't exist.
     ///
     /// # Errors
     /// The system's.
     fn open(&self, name: &str) -> Result<Option<File>>;
 
-    /// Sees to it that a file can be read by its path, and says that.
+    /// Makes a file readable at the returned path.
     ///
     /// # Errors
-    /// [`crate::FleetArchiveError::Damaged`] where it is not there or was altered on its way.
+    /// [`crate::FleetArchiveError::Damaged`] if it is missing or was altered on its way.
     fn bring(&self, name: &str) -> Result<PathBuf>;
 
-    /// A file's length in bytes; `None` where there is none.
+    /// A file's length in bytes; `None` if it doesn't exist.
     ///
     /// # Errors
     /// The system's.
@@ -79,7 +80,7 @@ pub trait Store: Send + Sync {
     /// The system's.
     fn remove(&self, name: &str) -> Result<()>;
 
-    /// What writers left that were killed; to be asked for by whoever holds the place alone.
+    /// Remains of killed writers; only for a process that holds the storage alone.
     ///
     /// # Errors
     /// The system's.

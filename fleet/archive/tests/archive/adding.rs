@@ -1,4 +1,4 @@
-//! What is in an archive after runs were added, against what the runs are made of.
+//! Content of an archive after adding runs, compared with the generated runs.
 
 use crate::scratch::{Scratch, board, nobody};
 use std::thread;

@@ -6,7 +6,7 @@ use std::path::Path;
 use wakepath_fleet_archive::{add, catalogue};
 use wakepath_fleet_made_up::MadeUp;
 
-/// What is said of a run; the archive must be as it was.
+/// The error for a run; the archive must be unchanged.
 fn refused(scratch: &Scratch, run: &Path) -> String {
     let store = scratch.store();
     let before = scratch.files();
@@ -68,7 +68,7 @@ fn a_run_that_was_altered_cut_or_never_ended_is_refused() {
 fn a_run_that_claims_billions_of_due_times_is_refused_at_once() {
     let scratch = Scratch::new();
     let directory = scratch.run(&MadeUp::number(1));
-    // Sealed anew, as whoever forges one would.
+    // With a new digest, as a forger would write it.
     let path = directory.join("manifest.json");
     let mut manifest = wakepath_archive::Manifest::read(&directory).unwrap();
     manifest.segments[0].threads[0].expected = 1 << 40;

@@ -1,5 +1,7 @@
-//! Controllers that are killed with SIGKILL at random moments while they add: what is in the archive is
-//! whole, what they had said is in it, and adding again completes it.
+//! Controllers that are killed with SIGKILL at random times while they add.
+//!
+//! Everything in the archive is complete, it holds all runs that they had reported, and adding
+//! again completes it.
 
 use crate::scratch::{Scratch, board, nobody};
 use std::collections::BTreeSet;

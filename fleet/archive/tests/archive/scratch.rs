@@ -16,12 +16,12 @@ impl Scratch {
         self.0.path()
     }
 
-    /// An archive, made where it is missing.
+    /// An archive, created if missing.
     pub fn store(&self) -> DirectoryStore {
         DirectoryStore::make(&self.path().join("archive"), Trust::Any).unwrap()
     }
 
-    /// Writes a run beside the archive.
+    /// Writes a run next to the archive.
     pub fn run(&self, run: &MadeUp) -> PathBuf {
         let directory = self.path().join(&run.run_id);
         run.write(&directory);

@@ -28,7 +28,7 @@ fn standing(scratch: &Scratch, terms: &SealTerms) -> Standing {
     all["2026-00000001"].clone()
 }
 
-/// What is said of a seal that is wrong.
+/// The error for a wrong seal.
 fn wrong(scratch: &Scratch, terms: &SealTerms) -> String {
     standing(scratch, terms).objection().unwrap()
 }
@@ -114,7 +114,7 @@ fn keys_that_are_not_trusted_and_runs_of_other_boards_are_told_apart() {
     let said = add(&store, &run, &board(), &trusting("x86-*"));
     let said = said.unwrap_err().to_string();
     assert!(said.contains("another board's key"), "{said}");
-    // Taken by somebody who trusts nobody, it does not count for one who trusts others.
+    // Added by a user who trusts nobody, it does not count for one who trusts others.
     add(&store, &run, &board(), &nobody()).unwrap();
     assert!(wrong(&scratch, &trusting("x86-*")).contains("another board's key"));
     let before = SealTerms {

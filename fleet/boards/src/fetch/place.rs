@@ -1,5 +1,6 @@
-//! Where a run grows on this machine until it is whole: a directory beside its place, which takes
-//! that place in one step.
+//! The temporary directory of a run being fetched.
+//!
+//! It is next to the run's final place, and takes that place in one step.
 
 use super::FetchError;
 use crate::answer::RemoteFile;

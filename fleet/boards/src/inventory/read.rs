@@ -9,13 +9,13 @@ use std::path::Path;
 use toml::Spanned;
 use wakepath_timeline::{one_line, quoted};
 
-/// Where files lie on a board that says nothing else.
+/// Default directory of files on a board.
 const DIRECTORY: &str = ".wakepath-fleet";
 
 /// More boards than this are an accident.
 const MOST_BOARDS: usize = 100_000;
 
-/// An inventory is text that somebody typed.
+/// An inventory is text that someone typed.
 const MOST_BYTES: u64 = 16 << 20;
 
 #[derive(Deserialize)]
@@ -153,7 +153,7 @@ pub(super) fn taken(
     }
 }
 
-/// Whether `text` may be a board's name: it becomes the name of a directory, and stands in lines.
+/// Whether `text` can be a board's name: it becomes the name of a directory, and appears in lines.
 pub(crate) fn is_name(text: &str) -> bool {
     text.len() <= 64
         && text.starts_with(|c: char| c.is_ascii_alphanumeric())
@@ -179,7 +179,7 @@ fn is_tag(text: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || "._-:".contains(c))
 }
 
-/// What a shell takes as one word, and what leads out of nothing.
+/// Accepts only paths that a shell takes as one word and that have no `..`.
 fn is_directory(text: &str) -> bool {
     !text.is_empty()
         && text.len() <= 255

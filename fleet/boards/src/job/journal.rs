@@ -13,7 +13,7 @@ pub struct Journal {
     directory: PathBuf,
 }
 
-/// What is wrong with it.
+/// Faults of a journal.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// The system's word.
@@ -95,10 +95,10 @@ impl Journal {
         }
     }
 
-    /// Keeps others from a job, until the file is closed or its holder dies.
+    /// Locks a job, until the file is closed or its holder dies.
     ///
     /// # Errors
-    /// Where somebody works on it.
+    /// If another process works on it.
     pub fn hold(&self, job: &str) -> Result<File, JournalError> {
         let place = self.job(job);
         let io = |error| JournalError::Io(place.clone(), error);
@@ -150,7 +150,7 @@ impl Journal {
     /// All records of a job, by the boards' names.
     ///
     /// # Errors
-    /// What can't be read.
+    /// Records that can't be read.
     pub fn records(&self, job: &str) -> Result<Vec<Record>, JournalError> {
         let place = self.job(job);
         let io = |error| JournalError::Io(place.clone(), error);
@@ -173,7 +173,7 @@ impl Journal {
         Ok(found)
     }
 
-    /// Writes a record; it is the old one or the new one whatever happens meanwhile.
+    /// Writes a record atomically: an interruption leaves the old one or the new one.
     ///
     /// # Errors
     /// The system's.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// Which archive.
 #[derive(Debug, Args)]
 pub struct Archive {
-    /// The archive: a directory or s3://BUCKET/PREFIX; made where there is none by `add` alone.
+    /// The archive: a directory or s3://BUCKET/PREFIX; only `add` creates it.
     #[arg(long, short, value_name = "PLACE", default_value = "fleet-archive")]
     pub archive: String,
     /// As root: write in a directory that others may change, too.
@@ -17,8 +17,8 @@ pub struct Archive {
 /// Whose seals are trusted.
 #[derive(Debug, Args)]
 pub struct Seals {
-    /// Count no run without a seal that this trust file vouches for; without it, the file `trust` in
-    /// the archive, where there is one.
+    /// Count no run without a seal that this trust file vouches for [default: the archive's file
+    /// `trust`, if it exists].
     #[arg(long, value_name = "FILE")]
     pub trust: Option<PathBuf>,
 }

@@ -49,7 +49,7 @@ pub struct Push {
     pub reached: Reached,
 }
 
-/// Begin a scenario on boards. It goes on there whatever becomes of this program or the link.
+/// Begin a scenario on boards. It continues there even if this program or the link fails.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 0 begun on all boards, 1 error or not begun on some.\n\nExamples:\n  \
@@ -62,7 +62,8 @@ pub struct Run {
     /// Which boards.
     #[command(flatten)]
     pub boards: Boards,
-    /// Name of the job; one that there is goes on where boards have not begun [default: scenario and time].
+    /// Name of the job; an existing one resumes on the other boards [default:
+    /// scenario and time].
     #[arg(long, value_name = "NAME")]
     pub job: Option<String>,
     /// How long the scenario takes, for a name that only boards know; `scenario check` says it.
@@ -110,7 +111,7 @@ pub struct Schedule {
     pub reached: Reached,
 }
 
-/// Say how a job is: a line for each board, with its reason where it did not pass.
+/// Show a job's state: a line for each board, with the reason if it did not pass.
 #[derive(Debug, Args)]
 #[command(
     after_help = "A board is not asked before its run should have ended: even a login disturbs.\n\n\
@@ -140,7 +141,7 @@ pub struct Status {
     pub reached: Reached,
 }
 
-/// Bring ended runs here, every file compared with its digest. A transfer that was cut off goes on.
+/// Fetch ended runs, with every file's digest compared. Resumes a transfer that was cut off.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: those of `status`.\n\nExamples:\n  \
                         wakepath-fleet fetch --wait --trust boards.trust\n  \

@@ -62,7 +62,7 @@ pub struct Site {
     /// Where to.
     #[arg(long, short, value_name = "DIRECTORY", default_value = "fleet-site")]
     pub output: PathBuf,
-    /// Write the report of so many of each board's newest runs too.
+    /// Number of each board's newest runs to write reports of.
     #[arg(long, value_name = "RUNS", default_value_t = 0)]
     pub reports: usize,
     /// The wakepath that writes reports; without it the one on the PATH.

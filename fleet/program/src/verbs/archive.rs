@@ -15,7 +15,7 @@ pub struct Opened {
     pub store: Box<dyn Store>,
     /// All that is in it.
     pub all: Catalogue,
-    /// What of that does not count.
+    /// Runs that do not count.
     pub left_out: LeftOut,
 }
 

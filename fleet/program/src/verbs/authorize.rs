@@ -1,5 +1,7 @@
-//! `wakepath-fleet authorize`: the line that restricts a board's account to the board's script, as
-//! text, for whoever administers the board.
+//! `wakepath-fleet authorize`: prints the line that restricts a board's account to the board's
+//! script.
+//!
+//! The board's administrator adds it to the account.
 
 use super::Outcome;
 use crate::command_line::Authorize;

@@ -1,4 +1,4 @@
-//! Archives in buckets, where this program was built with them.
+//! Archives in buckets, if this program was built with them.
 
 use std::path::{Path, PathBuf};
 use wakepath_directory::Trust;

@@ -59,7 +59,7 @@ pub fn fetched(arguments: &Fetch) -> Result<(String, Vec<Record>), Box<dyn std::
     Ok((job, records))
 }
 
-/// What is over needs its place no more.
+/// Releases the place of a run that is over.
 fn released(board: &Board, mut record: Record, journal: &Journal) -> Result<Record, JournalError> {
     if record.holds_place && matches!(record.stage, Stage::Over { .. }) {
         let_go(board, &mut record);
@@ -68,7 +68,7 @@ fn released(board: &Board, mut record: Record, journal: &Journal) -> Result<Reco
     Ok(record)
 }
 
-/// Asks for the one, and fetches it where it has ended.
+/// Asks for one run, and fetches it if it has ended.
 fn one(
     ssh: &Ssh,
     board: &Board,
@@ -108,7 +108,7 @@ fn is_awaited(record: &Record) -> bool {
     }
 }
 
-/// Until the first board may be asked again; a second where one is due.
+/// Time until the first board can be asked again; a second if one is due.
 fn until_due(records: &[Record]) -> Duration {
     let due = records.iter().filter_map(Record::due).min();
     let left = due.map_or(1, |due| due.saturating_sub(now()).max(1));

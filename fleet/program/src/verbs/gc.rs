@@ -1,4 +1,4 @@
-//! `wakepath-fleet gc`: what an archive need not keep.
+//! `wakepath-fleet gc`: removes an archive's expendable files.
 
 use super::{Outcome, archive};
 use crate::command_line::Gc;

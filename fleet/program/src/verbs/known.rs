@@ -1,4 +1,4 @@
-//! What is known of a job, as text, as JSON and as an exit code.
+//! A job's state as text, as JSON and as an exit code.
 
 use super::now;
 use std::process::ExitCode;
@@ -76,7 +76,7 @@ pub fn json(job: &str, records: &[Record]) -> String {
     )
 }
 
-/// The gravest of all: what is not over has not passed.
+/// The worst outcome of all; a run that isn't over has not passed.
 pub fn code(records: &[Record]) -> ExitCode {
     let of = |record: &Record| match &record.stage {
         Stage::Over { outcome, .. } => *outcome,

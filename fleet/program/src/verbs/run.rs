@@ -12,10 +12,10 @@ use wakepath_fleet_boards::{
 };
 use wakepath_scenario::{KnownCpus, builtin};
 
-/// A scenario is text that somebody typed.
+/// A scenario is text that someone typed.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// What is to be run, checked before any board is asked.
+/// The scenario to run, checked before any board is asked.
 struct Planned {
     name: String,
     scenario: Scenario,
@@ -23,11 +23,11 @@ struct Planned {
     takes: u64,
 }
 
-/// What was begun.
+/// The job that was begun.
 pub struct Begun {
     /// The job.
     pub job: String,
-    /// What is known of it on the boards that are meant.
+    /// Its records on the selected boards.
     pub records: Vec<Record>,
     takes: u64,
 }
@@ -55,14 +55,15 @@ pub fn run(arguments: &Run) -> Outcome {
     }
     text += &format!("job: {job}, {takes} s on each board\n");
     if missing > 0 {
-        text += &format!("again where it was not begun: the same command with --job {job}\n");
+        text +=
+            &format!("to retry the other boards: the same command with --job {job}\n");
     }
     text += &format!("next: wakepath-fleet fetch {job} --wait\n");
     print(&text)?;
     Ok(ExitCode::from(u8::from(missing > 0)))
 }
 
-/// Begins where it has not begun.
+/// Begins the job on the boards that have not begun it.
 pub fn begin(arguments: &Run) -> Result<Begun, Box<dyn std::error::Error>> {
     let boards = meant(&arguments.boards)?;
     let planned = planned(arguments)?;
@@ -180,7 +181,7 @@ fn planned(arguments: &Run) -> Result<Planned, Box<dyn std::error::Error>> {
     if !is_name(&name) {
         return Err(format!("{word}: name the file with letters, digits, `.`, `_` and `-`").into());
     }
-    // A board that has the scenario itself is told its name, and seals that.
+    // A board that stores the scenario itself gets its name, and seals the name.
     let ordered = match &scenario {
         Scenario::Named(name) => name,
         Scenario::Text(text) => text,

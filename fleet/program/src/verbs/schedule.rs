@@ -1,6 +1,7 @@
-//! `wakepath-fleet schedule`: what the inventory's schedules ask for at this moment, and then it ends: jobs
-//! begun, ended runs fetched and added to the archive. A timer calls it again. It keeps nothing of its own: what
-//! was done is in the journal and the archive.
+//! `wakepath-fleet schedule`: carries out what the inventory's schedules require now.
+//!
+//! It begins jobs, fetches ended runs, adds them to the archive, and ends; a timer calls it again.
+//! All its state is in the journal and the archive.
 
 mod shown;
 
@@ -66,7 +67,8 @@ impl Pass<'_> {
         })
     }
 
-    /// Begins the job that is due, on the boards where it has not begun. Whether there are none left.
+    /// Begins the job that is due, on the boards that have not begun it. Returns whether it has
+    /// begun on all.
     fn begin(&self, schedule: &Schedule) -> Result<bool> {
         let Some(time) = schedule.due(now()) else {
             return Ok(true);

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use wakepath_fleet_archive::{Catalogue, Store, is_plain};
 use wakepath_fleet_site::{Seen, board_page, feed, front_page};
 
-/// Serves until it is ended. Runs that are added meanwhile are not in it.
+/// Serves until it is ended, without runs that are added in the meantime.
 pub fn run(arguments: &Serve) -> Outcome {
     let Opened {
         store,

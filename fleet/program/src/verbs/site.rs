@@ -100,7 +100,7 @@ fn written(
     Ok(written)
 }
 
-/// What the pages show.
+/// Data for the pages.
 pub fn seen(
     store: &dyn Store,
     all: &Catalogue,

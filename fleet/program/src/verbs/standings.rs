@@ -17,7 +17,7 @@ const OF_ARCHIVE: &str = "trust";
 /// Longest trust file that is read: tens of thousands of keys.
 const LONGEST: u64 = 16 << 20;
 
-/// Runs that are named one by one; of more their number is said.
+/// Most runs to list by name; beyond that only their number is shown.
 const MOST_NAMED: usize = 20;
 
 /// A verb's own error.
@@ -53,7 +53,7 @@ pub fn terms(store: &dyn Store, seals: &Seals) -> Result<SealTerms, Wrong> {
 pub struct LeftOut {
     /// Run to reason.
     pub why: BTreeMap<String, String>,
-    /// Whether somebody says it.
+    /// Whether a trust file was given.
     pub is_asked: bool,
 }
 

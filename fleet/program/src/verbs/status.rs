@@ -34,7 +34,7 @@ pub fn run(arguments: &Status) -> Outcome {
     Ok(known::code(&records))
 }
 
-/// The record with its new stage, on the disk where it is another.
+/// The record with its new stage, written to disk if the stage has changed.
 pub fn noted(journal: &Journal, record: &Record, stage: Stage) -> Result<Record, JournalError> {
     let new = Record {
         stage,

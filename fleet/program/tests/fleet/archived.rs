@@ -1,5 +1,6 @@
-//! The verbs of the archive, as typed: what they answer, and what they refuse in one line with exit code
-//! 1 and nothing changed.
+//! The archive's verbs, as typed.
+//!
+//! Checks their output, and that a refusal is one line with exit code 1 and changes nothing.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -22,7 +23,7 @@ fn fleet(scratch: &Path, line: &[&str]) -> Output {
         .unwrap()
 }
 
-/// What it says, where it ends with this code.
+/// The output, if the command ends with this code.
 fn said(scratch: &Path, line: &[&str], code: i32) -> String {
     let output = fleet(scratch, line);
     let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());

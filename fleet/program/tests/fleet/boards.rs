@@ -57,7 +57,7 @@ fn a_scenario_runs_on_the_boards_that_are_meant_and_comes_back_whole() {
     assert!(out.contains("a: 3 ended"), "{out}");
 
     let (code, out, err) = world.told(&["fetch", "--json"]);
-    assert_eq!(code, 2, "the gravest of the three: {out}{err}");
+    assert_eq!(code, 2, "the worst of the three: {out}{err}");
     let told: serde_json::Value = serde_json::from_str(&out).unwrap();
     let states: Vec<&str> = told["boards"]
         .as_array()
@@ -83,7 +83,7 @@ fn a_scenario_runs_on_the_boards_that_are_meant_and_comes_back_whole() {
         300_000
     );
 
-    // What is here is fetched once, and the boards are not asked again.
+    // Fetched runs are kept, and their boards are not asked again.
     world.shell("ip link set up1 down; ip link set up2 down; ip link set up3 down");
     let (code, _, _) = world.told(&["fetch"]);
     assert_eq!(code, 2);

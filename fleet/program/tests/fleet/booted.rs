@@ -6,8 +6,8 @@ use std::fs;
 
 wakepath_test_program::tests![a_board_is_tuned_and_boots_another_kernel_once_or_falls_back];
 
-/// What a board boots next lies in `next`; what it runs, in `kernel`. Its `reboot` ends its sshd, and another
-/// comes with another boot's number.
+/// The file `next` holds a board's next boot entry; `kernel` the current one. Its `reboot` ends its
+/// sshd, and another starts with another boot's number.
 const BEFORE: &str = r#"
 if [ ! -d $world/bin$user ]; then
     mkdir $world/bin$user

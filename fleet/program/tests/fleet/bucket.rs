@@ -157,7 +157,7 @@ fn runs_in_a_bucket_are_added_once_checked_shown_and_swept() {
     let page = std::fs::read_to_string(served.path().join("fleet-site/index.html")).unwrap();
     assert!(page.contains("2 runs on 1 board under 1 kernel"), "{page}");
 
-    // What is altered there is found, though a good copy is here.
+    // An object altered in the bucket is detected, even though the cache has a good copy.
     let record = served.asked("GET", &format!("/fleet/night/runs/{first}.json"), b"");
     let digest = record.split("\"histograms\":\"").nth(1).unwrap();
     let (prefix, digest) = (&digest[..2], &digest[..64]);

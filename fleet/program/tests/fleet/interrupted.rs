@@ -1,5 +1,4 @@
-//! Links that are cut and controllers that are killed: what was begun goes on, what was fetched in part
-//! is fetched on.
+//! Links that are cut and controllers that are killed: jobs continue, and fetches resume.
 
 use crate::world::{Like, World, stand_in};
 use std::fs;

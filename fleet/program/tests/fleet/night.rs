@@ -248,7 +248,8 @@ fn archived(world: &World) -> BTreeMap<String, String> {
     by_run
 }
 
-/// Calls the controller, and kills those that run after so many milliseconds; how many that were.
+/// Calls the controller, and kills the programs that still run after `kill_after` milliseconds;
+/// returns how many.
 fn once(mut command: Command, world: &World, kill_after: Option<u64>) -> usize {
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut controller = command.spawn().unwrap();

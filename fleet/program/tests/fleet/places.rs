@@ -1,4 +1,5 @@
-//! Boards with a place in labgrid: a real coordinator, exporter and client; of the power switch, what it is told.
+//! Boards with a place in labgrid: a real coordinator, exporter and client, and a fake power
+//! switch.
 
 use crate::world::{Like, World, stand_in};
 use std::fs;
@@ -30,7 +31,7 @@ const EXPORTED: &str = "rack:
 
 const COORDINATOR: &str = "127.0.0.1:20408";
 
-/// Its `reboot` makes a mark, for whoever boots boards.
+/// Its `reboot` makes a mark, for the tests that boot boards.
 const BEFORE: &str = r#"
 if [ ! -d $world/bin$user ]; then
     mkdir $world/bin$user
@@ -51,7 +52,7 @@ fn a_place_is_held_for_a_run_and_its_power_is_switched_where_a_board_stays_down(
     };
     let bin = labgrid.join("bin");
     if !bin.join("labgrid-client").is_file() {
-        not_run("labgrid can't be had here");
+        not_run("labgrid is not installed");
     }
     let world = World::of(&[Like {
         before: BEFORE,

@@ -53,7 +53,7 @@ fn a_job_that_is_due_is_begun_fetched_and_archived_once() {
         out.contains(&format!("{job}: board2: not begun: ")),
         "{out}"
     );
-    // What is known already is not said again, and is no better for it.
+    // A known failure is not reported again, and still counts as one.
     assert_eq!(pass(), (1, String::new(), String::new()));
     push("name=board2");
     let (code, out, err) = pass();
@@ -104,7 +104,7 @@ fn a_job_that_is_due_is_begun_fetched_and_archived_once() {
         out.contains(&format!("  {job}: 2 passed\n")) && !out.contains("missed"),
         "{out}"
     );
-    // A day's job that nobody began, between two that somebody did.
+    // A day's job that nobody began, between two that were begun.
     let old = format!("night-{}", compact(time - 2 * 86_400));
     world.shell(&format!(
         "cd wakepath-fleet/jobs && cp -r {job} {old} && sed -i s/{job}/{old}/ {old}/*.json"

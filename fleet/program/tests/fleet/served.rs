@@ -38,7 +38,7 @@ impl Server {
         Self { process, address }
     }
 
-    /// Status and all that is said.
+    /// Status and body.
     fn asked(&self, head: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.write_all(head.as_bytes()).unwrap();
@@ -96,13 +96,13 @@ fn pages_are_served_here_and_nothing_else_is() {
     ] {
         assert_eq!(server.get(path).0, 404, "{path}");
     }
-    // Why there is no report is said.
+    // The page gives the reason why there is no report.
     let (status, said) = server.get("/report/2026-00000001.html");
     assert_eq!(status, 500);
     assert!(said.contains("nowhere/wakepath: No such file"), "{said}");
     let posted = server.asked("POST / HTTP/1.1\r\nHost: localhost\r\n\r\n");
     assert_eq!(posted.0, 405);
-    // A name of somebody else's that leads here.
+    // Another domain that resolves to this server.
     let rebound = server.asked("GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n");
     assert_eq!(rebound.0, 403);
     assert!(!rebound.1.contains("pi5-07"), "{}", rebound.1);
@@ -170,7 +170,7 @@ fn a_run_leads_to_its_report() {
     let server = Server::of(scratch.path(), &["--program", wakepath]);
     let (status, page) = server.get("/report/2026-00000001.html");
     assert_eq!(status, 200, "{page}");
-    // Where a run's worst cycles are told, and its policy.
+    // The report has the run's worst cycles, and its policy.
     assert!(page.contains("id=\"causes-0\"") && page.contains("FIFO 80"));
     let written = Command::new(env!("CARGO_BIN_EXE_wakepath-fleet"))
         .args(["site", "--reports", "1", "--program", wakepath])

@@ -13,7 +13,7 @@ use wakepath_test_program::not_run;
 /// User numbers of the boards' accounts: no user of this machine's, as a rule.
 const FIRST_USER: u32 = 61_000;
 
-/// What a board is like.
+/// Properties of a board.
 #[derive(Default, Clone, Copy)]
 pub struct Like {
     /// Commands of a shell, as root in the board's mount namespace, before its sshd.
@@ -253,7 +253,7 @@ fn board(here: &Path, kind: &Like, number: u32) -> String {
     format!("board{number}:x:{user}:{user}::{home}:/bin/sh\n")
 }
 
-/// A static program that stands in for wakepath.
+/// A static program in place of wakepath.
 pub fn stand_in() -> &'static Path {
     static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let built = BUILT.get_or_init(|| {
@@ -288,7 +288,7 @@ pub fn ended(output: Output) -> (i32, String, String) {
     )
 }
 
-/// Where it lies, as sshd must be told.
+/// Path of the program, which sshd needs as an absolute one.
 fn sshd() -> PathBuf {
     let given = std::env::var_os("WAKEPATH_SSHD").map(PathBuf::from);
     given

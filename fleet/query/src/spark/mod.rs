@@ -1,5 +1,7 @@
-//! A Spark cluster that is there already: a thin job of ours hands it the same text and the same files.
-//! `spark-submit` of the user's own Spark is what starts it.
+//! Queries on an existing Spark cluster.
+//!
+//! A small job passes it the same text and the same files. The `spark-submit` of the user's own
+//! Spark starts the job.
 
 use crate::answer::{Answer, Value};
 use crate::counted;
@@ -54,7 +56,7 @@ impl Cluster {
     }
 }
 
-/// What the job writes of each column.
+/// The job's description of each column.
 #[derive(Deserialize)]
 struct Head {
     columns: Vec<(String, String)>,

@@ -68,7 +68,7 @@ fn the_worst_is_the_largest_of_all_due_times() {
     assert_eq!(
         answer.column("counted"),
         None,
-        "what it was checked by is not shown"
+        "the columns of the check are not shown"
     );
 }
 
@@ -124,7 +124,7 @@ fn quantiles_from_the_samples_are_those_of_the_cycles_that_ran() {
 
 fn samples_counted_by_value_are_those_of_the_view() {
     let fleet = Fleet::new();
-    // What the table is, as a cluster counts it.
+    // The table's definition, as a cluster evaluates it.
     let view = "SELECT run, segment, thread, latency_ns, COUNT(*) AS samples FROM samples \
                 WHERE (COALESCE(flags, 0) & 1) = 0 AND latency_ns IS NOT NULL \
                 GROUP BY run, segment, thread, latency_ns \
@@ -193,7 +193,7 @@ fn a_question_of_ones_own_is_answered_and_counted_beside() {
     );
     assert_eq!((&row[3], &row[4]), (&Value::Null, &Value::Flag(true)));
     let facts = fleet.ask("SELECT DISTINCT kernel FROM runs ORDER BY kernel");
-    assert_eq!(facts.checked, "it asks for nothing that is counted");
+    assert_eq!(facts.checked, "it uses no counted table");
     assert_eq!(facts.answer.to_csv(), "kernel\r\n6.12\r\n6.6\r\n");
 }
 

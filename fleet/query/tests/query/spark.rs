@@ -23,7 +23,7 @@ struct Spark {
 }
 
 impl Spark {
-    /// Ends the test as not run where there is no Spark.
+    /// Reports the test as not run if Spark isn't installed.
     fn start(scratch: &Path) -> Self {
         let Some(home) = env::var_os("WAKEPATH_SPARK").map(PathBuf::from) else {
             wakepath_test_program::not_run("WAKEPATH_SPARK names no Spark; `./test --deep` does");

@@ -1,4 +1,4 @@
-//! What other systems read of a fleet.
+//! Exports of a fleet for other systems.
 
 mod kcidb;
 mod open_metrics;

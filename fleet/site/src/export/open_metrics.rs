@@ -36,7 +36,7 @@ pub fn open_metrics(seen: &Seen) -> String {
     family(
         "newest_run_valid",
         "",
-        "1 where the newest run can be trusted, 0 where it is invalid; nothing where none was measured.",
+        "1 if the newest run can be trusted, 0 if it is invalid; absent if none was measured.",
         &|run| Some(f64::from(u8::from(trusted(run)))),
     );
     family(

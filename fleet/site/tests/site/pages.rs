@@ -1,5 +1,4 @@
-//! The pages of a fleet that is made up: what is on them, how large they are, and that no name on them is
-//! more than a name.
+//! The pages of a generated fleet: their content, their size, and that names are escaped.
 
 use std::path::PathBuf;
 use wakepath_fleet_regression::{Change, Difference};
@@ -140,7 +139,7 @@ fn not_measured_and_invalid_are_told_from_each_other_and_from_figures() {
     };
     let seen = Seen::new(vec![invalid, run(2, 2)], Vec::new());
     let cells = seen.cells();
-    assert_eq!(cells.len(), 2, "what was not measured has no cell");
+    assert_eq!(cells.len(), 2, "an unmeasured kernel has no cell");
     let bad = cells[&("board-0001", "bad")];
     assert_eq!((bad.runs, bad.invalid, bad.p999_ns), (0, 1, None));
     let page = front_page(&seen);
@@ -231,7 +230,7 @@ fn what_got_later_is_a_feed_and_what_got_better_is_not() {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert_eq!(text, feed(&seen));
-    // Another program's word for whether it is XML, where there is one.
+    // Another program checks that it is XML, if installed.
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("feed.xml");
     std::fs::write(&file, &text).unwrap();

@@ -1,5 +1,7 @@
-//! The pages in a real browser, at three widths: a thousand boards load in time, nothing is cut off, and
-//! a name of an enemy is a name. Not run where there is no Chromium.
+//! The pages in a real browser, at three widths.
+//!
+//! A thousand boards load in time, nothing is cut off, and a hostile name is shown as text. Not run
+//! without Chromium.
 
 use crate::browser::Browser;
 use serde_json::json;
@@ -106,7 +108,7 @@ fn nothing_is_wider_than_the_window_and_nothing_is_fetched() {
                 "Math.min(99, ...[...document.querySelectorAll('svg text')].map(t => t.getBoundingClientRect().height))",
             );
             assert!(least.as_f64().unwrap() > 9.0, "{name}: {least} at {width}");
-            // What is drawn is there: a canvas with more than paper on it, or the history.
+            // Something is drawn: a canvas with more than a background on it, or the history.
             let drawn = browser.value(
                 "(c => c ? new Set(new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, \
                  Math.min(c.height, 400)).data.buffer)).size : document.querySelectorAll('svg .dot').length)\

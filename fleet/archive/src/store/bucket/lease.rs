@@ -1,6 +1,8 @@
-//! Who adds to a bucket and who removes from it, told to each other by keys that end by themselves: a
-//! bucket has no locks. A key counts while the server's own clock finds it younger than [`LASTS`]; whoever
-//! holds one renews it, and whoever was killed blocks nobody for longer.
+//! Leases for adding to and removing from a bucket, which has no locks.
+//!
+//! Each process announces itself by a key that expires. A key counts while the server's own clock
+//! finds it younger than [`LASTS`]. Its holder renews it, so that a killed holder blocks nobody for
+//! longer than that.
 
 use super::remote::Remote;
 use crate::error::{FleetArchiveError, Result};
@@ -21,7 +23,7 @@ const RENEWED: Duration = Duration::from_secs(60);
 /// How long after it was last written its holder still relies on it: well before others cease to.
 const RELIED_ON: Duration = Duration::from_secs(300);
 
-/// Between two looks of whoever waits.
+/// Time between two attempts.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// A hold, as the store knows it: when it was written last, in seconds since 1970.
@@ -77,7 +79,7 @@ pub(super) fn take(remote: &Arc<Remote>, hold: Hold) -> Result<(Box<dyn Held>, W
         };
         match in_the_way(remote, &own, hold)? {
             false => return Ok((Box::new(lease), written)),
-            // Whoever removes stays in line; whoever adds makes room.
+            // A removing process keeps its place in the queue; an adding one gives way.
             true if hold == Hold::Alone => {
                 while in_the_way(remote, &own, hold)? {
                     std::thread::sleep(PAUSE);
@@ -103,9 +105,9 @@ fn in_the_way(remote: &Remote, own: &str, hold: Hold) -> Result<bool> {
     is_in_the_way(own, hold, &seen).ok_or_else(|| lost(remote))
 }
 
-/// Whether somebody holds the bucket with whom this hold can't be shared, by all keys and the server's times
-/// of them in seconds; `None` where the own key is not among them. Each writes its own key before it looks
-/// at the others': of two, one at least sees the other.
+/// Whether another process holds the bucket in a way that conflicts with this hold, given all keys
+/// with the server's times in seconds; `None` if the own key is missing. Each process writes its
+/// key before it reads the others', so of two at least one sees the other.
 fn is_in_the_way(own: &str, hold: Hold, seen: &[(&str, i64)]) -> Option<bool> {
     let (_, now) = seen.iter().find(|(name, _)| *name == own)?;
     let mut others = seen

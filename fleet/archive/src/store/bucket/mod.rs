@@ -1,6 +1,8 @@
-//! A bucket that speaks S3 as the place of an archive. What is read of it is kept in a directory here,
-//! after its bytes were held against its name: an object never changes, so that a second question fetches
-//! nothing. Tables are made here alone.
+//! An archive in an S3 bucket.
+//!
+//! Objects that were read are cached in a local directory, after their bytes were checked against
+//! their name: an object never changes, so that a second query fetches nothing. Tables are made
+//! only locally.
 
 mod lease;
 mod remote;
@@ -25,8 +27,8 @@ pub struct BucketStore {
 }
 
 impl BucketStore {
-    /// Opens `s3://BUCKET/PREFIX`, or begins an archive there: a prefix needs no beginning. What is read
-    /// is kept in a folder of its own in `cache`.
+    /// Opens `s3://BUCKET/PREFIX`, or starts an archive there, which needs no preparation. Objects
+    /// are cached in their own folder in `cache`.
     ///
     /// # Errors
     /// [`FleetArchiveError::Bucket`]; the system's.
@@ -42,10 +44,10 @@ impl BucketStore {
         })
     }
 
-    /// Opens an archive that is there.
+    /// Opens an existing archive.
     ///
     /// # Errors
-    /// [`FleetArchiveError::NotAnArchive`] where there is no run below the prefix; as [`Self::make`].
+    /// [`FleetArchiveError::NotAnArchive`] if there is no run below the prefix; as [`Self::make`].
     pub fn open(url: &str, cache: &Path, trust: Trust) -> Result<Self> {
         let store = Self::make(url, cache, trust)?;
         match store.remote.listed("runs")?.is_empty() {
@@ -56,7 +58,7 @@ impl BucketStore {
         }
     }
 
-    /// Refuses to go on where a hold was lost: somebody else may count on that.
+    /// Fails if a hold was lost, because another process might rely on that.
     fn still_held(&self) -> Result<()> {
         let held = self.held.lock().expect("nothing panics while it is held");
         held.iter()
@@ -100,7 +102,7 @@ impl BucketStore {
     }
 }
 
-/// What became of an object that was to be brought.
+/// Result of fetching an object.
 enum Kept {
     Here(File),
     Missing,
@@ -197,7 +199,8 @@ impl Store for BucketStore {
 
     fn hold(&self, hold: Hold) -> Result<Box<dyn Held>> {
         if hold == Hold::Reading {
-            // Who may only read can write no key. What is taken meanwhile is said to be missing.
+            // A user with read access only can't write a key. Objects removed during the query are
+            // reported as missing.
             return Ok(Box::new(Unheld));
         }
         let (held, written) = lease::take(&self.remote, hold)?;

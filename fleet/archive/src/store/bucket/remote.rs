@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
-/// What is sent or read at once. Parts of an upload may not be below 5 MiB.
+/// Bytes to send or read at once. Parts of an upload must have at least 5 MiB.
 pub(super) const PIECE: usize = 8 << 20;
 
 /// How long a server may be away.
@@ -102,7 +102,7 @@ impl Remote {
             .map_err(|error| failed(io::Error::other(one_line(&error))))
     }
 
-    /// `None` instead of an error where there is no such key.
+    /// `None` instead of an error if there is no such key.
     fn found<T>(
         &self,
         what: &'static str,
@@ -158,7 +158,8 @@ impl Remote {
         };
         let sent = send();
         if sent.is_err() {
-            // The server keeps parts of what was given up until it is told, or its rules say so.
+            // The server keeps the parts of an abandoned upload until it is aborted, or its own
+            // rules remove them.
             let _ = self.wait("give up", name, upload.abort());
         }
         sent
@@ -172,14 +173,14 @@ impl Remote {
         Ok(piece)
     }
 
-    /// Its length; `None` where it is not there.
+    /// Its length; `None` if it doesn't exist.
     pub(super) fn length(&self, name: &str) -> Result<Option<u64>> {
         let key = self.key(name);
         let found = self.found("look at", name, self.client.head(&key))?;
         Ok(found.map(|meta| meta.size))
     }
 
-    /// Reads it piece by piece; `None` where it is not there.
+    /// Reads it piece by piece; `None` if it doesn't exist.
     pub(super) fn reader(&self, name: &str) -> Result<Option<Reader<'_>>> {
         let length = self.length(name)?;
         Ok(length.map(|length| Reader {
@@ -205,7 +206,7 @@ impl Remote {
     }
 }
 
-/// What a client says, without its lines and its documents of the server.
+/// A client's error in one line, without the server's documents.
 fn one_line(error: &Error) -> String {
     let said = error.to_string();
     let line = said.lines().next().unwrap_or_default();
