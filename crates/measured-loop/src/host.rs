@@ -1,5 +1,7 @@
-//! What a program does to be a loop's process: make sure that its parent lives, open the shared
-//! memory it was handed, run the loop. It parses no command line.
+//! Entry point of a loop's process.
+//!
+//! Makes sure that its parent lives, opens the inherited shared memory, and runs the loop. It
+//! parses no command line.
 
 use crate::process;
 use rustix::process::{Signal, set_parent_process_death_signal};
@@ -8,19 +10,19 @@ use wakepath_rt::shared::SharedMemory;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Runs the loop's process: `parent` is the process that it dies with, `shared` the number of the
-/// inherited descriptor of the shared memory. What to run comes on standard input.
+/// Runs the loop's process. `parent` is the process that it dies with, `shared` the number of the
+/// inherited descriptor of the shared memory. The order comes on standard input.
 ///
 /// # Errors
-/// When the parent is gone, the memory is foreign, or nobody reads what is said.
+/// If the parent is gone, the memory is foreign, or nobody reads the answers.
 pub fn run_as_child(parent: i32, shared: i32) -> Result<(), Failure> {
     if !die_with(parent) {
         return Err("the measuring process is gone".into());
     }
     // The memory must outlive the threads and the guard's handler: it lives as long as the process.
     let memory = Box::leak(Box::new(shared_memory(shared)?));
-    // What a controller prints must not come between the lines that the two processes speak: the
-    // true standard output is kept here, and its number leads to standard error.
+    // A controller's output must not mix with the two processes' messages: the true standard output
+    // is kept here, and its number leads to standard error.
     let answers = File::from(rustix::io::dup(std::io::stdout())?);
     rustix::stdio::dup2_stdout(std::io::stderr())?;
     Ok(process::run(memory, std::io::stdin().lock(), answers)?)
@@ -47,10 +49,10 @@ pub fn is_child_of(parent: i32) -> bool {
     rustix::process::getppid().is_some_and(|actual| actual.as_raw_nonzero().get() == parent)
 }
 
-/// The memory behind an inherited descriptor, opened anew so that no raw descriptor is owned.
+/// The memory of an inherited descriptor, opened again so that no raw descriptor is owned.
 ///
 /// # Errors
-/// When there is no such descriptor or the memory behind it is not of this version.
+/// If there is no such descriptor or the memory is of another version.
 pub fn shared_memory(descriptor: i32) -> Result<SharedMemory, Failure> {
     let file = File::options()
         .read(true)

@@ -1,8 +1,10 @@
-//! The process in which the measured loop runs, and nothing else: no terminal, no disk, no load
-//! shares its address space. It is told what to run by one line of JSON and answers by two.
+//! The process of the measured loop.
+//!
+//! No terminal, disk or load shares its address space. It receives its order as one line of JSON
+//! and answers with two.
 //!
 //! It is a library because two programs run it: `wakepath` itself, and a small program that can
-//! load a controller from a shared library where wakepath is linked statically and can't.
+//! load a controller from a shared library if wakepath is linked statically and can't.
 
 // A terminal, a pipe or a log that is gone must not end a process that records, loads or loops: `eprintln!` panics then.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]

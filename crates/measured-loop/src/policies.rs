@@ -1,6 +1,7 @@
-//! Policies for the threads of a loop whose process has given up its capabilities before it loads a
-//! controller. A child process keeps them meanwhile, sets the policies that it is asked for, for
-//! threads of its parent alone, and is gone before the first cycle.
+//! Sets policies of a loop's threads after its process has given up its capabilities.
+//!
+//! The process gives them up before it loads a controller. A child process keeps them, sets the
+//! requested policies, only for threads of its parent, and ends before the first cycle.
 
 use rustix::thread::CapabilitySet;
 use serde::{Deserialize, Serialize};
@@ -15,8 +16,8 @@ use wakepath_timeline::Policy;
 /// The hidden verb of the child.
 pub(crate) const VERB: &str = "loop-policies";
 
-/// What the child keeps for the loop's process: the library is mapped, and the controller may
-/// allocate, after all memory was locked, and each is refused beyond RLIMIT_MEMLOCK without it.
+/// Capability that the loop's process keeps: the library is mapped, and the controller can
+/// allocate, after all memory was locked, and beyond RLIMIT_MEMLOCK both fail without it.
 const KEPT: CapabilitySet = CapabilitySet::IPC_LOCK;
 
 /// How the loop's threads come by their policies.
@@ -42,11 +43,11 @@ struct Wish {
 }
 
 impl Policies {
-    /// Before the threads are started: where they load code of others and this process has
-    /// capabilities, it gives them up, and all threads that it starts from now on are without.
+    /// Must be called before the threads start. If they load foreign code and this process has
+    /// capabilities, it gives them up, so that all threads started later lack them.
     ///
     /// # Errors
-    /// When the child can't be started or the capabilities can't be given up.
+    /// If the child can't be started or the capabilities can't be given up.
     pub(crate) fn before_threads(loads_foreign_code: bool) -> io::Result<Self> {
         if !loads_foreign_code || !rights::any() {
             return Ok(Self::ByItself);

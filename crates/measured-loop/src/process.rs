@@ -128,7 +128,8 @@ fn loop_thread(
     ready: &ReadySender,
     start: &Receiver<u64>,
 ) -> ThreadEndReport {
-    // The work's memory is had before it is locked, and before real-time priority.
+    // The work's memory is allocated before memory is locked and before the thread becomes
+    // real-time.
     let failed = |why: ThreadEnd| ThreadEndReport {
         why,
         page_faults: PageFaults::default(),
@@ -219,8 +220,8 @@ fn loop_thread(
     }
 }
 
-/// What somebody made of this thread's policy while it was measured. Of one on a real-time core Linux
-/// knows its own half alone.
+/// A change of this thread's policy by someone else during the measurement. Not checked on a
+/// real-time core, whose policy Linux doesn't know.
 fn changed_policy(asked: Policy) -> Option<String> {
     if asked.in_linux() != asked {
         return None;
@@ -283,7 +284,7 @@ fn measure(
             work.end_warm_up();
             faults_before = PageFaults::of_this_thread();
             cycles.pass_over_mode_switches();
-            // Behind what was asked of Linux, which is a switch of its own.
+            // After the requests to Linux, which count as a switch.
             on_a_core_before = CoreCounts::of_this_thread();
         }
     };

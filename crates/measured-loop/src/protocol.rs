@@ -1,4 +1,4 @@
-//! What the measuring process and the loop's process say to each other, one line of JSON each.
+//! Messages between the measuring process and the loop's process, one line of JSON each.
 
 use serde::{Deserialize, Serialize};
 use wakepath_archive::{CountersRead, ModuleTimes, Obstacle, ThreadEnd};
@@ -101,13 +101,13 @@ pub struct ThreadSpec {
     pub period_ns: u64,
     /// Memory, affinity, timer slack, policy.
     pub preparation: Preparation,
-    /// What it does each cycle.
+    /// Its work in each cycle.
     pub work: WorkSpec,
     /// How it is woken.
     pub wake_up: WakeUp,
     /// What happens when work runs into the next due time.
     pub overrun: Overrun,
-    /// What is read beside the clock.
+    /// Values to read in addition to the clock.
     pub accounting: Accounting,
     /// Whether hardware counters are read around the work.
     pub counters: bool,
@@ -117,7 +117,7 @@ pub struct ThreadSpec {
     pub end_cycle: u64,
 }
 
-/// What a thread does each cycle, as the scenario resolved it.
+/// A thread's work in each cycle, as the scenario resolved it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum WorkSpec {
@@ -137,7 +137,7 @@ pub enum WorkSpec {
     CacheDelay {
         /// The working set, in bytes.
         bytes: u64,
-        /// What the thread that preempts it reads and writes, in bytes.
+        /// Bytes that the preempting thread reads and writes.
         preempted_by: u64,
     },
     /// Exchanges process data with an EtherCAT bus.
@@ -165,9 +165,9 @@ pub struct EthercatSpec {
 pub struct FlightSpec {
     /// The text of the vehicle's file.
     pub vehicle: String,
-    /// What it is told to follow.
+    /// The trajectory to follow.
     pub trajectory: Trajectory,
-    /// Bytes read and written in each cycle beside the controller.
+    /// Bytes read and written in each cycle in addition to the controller.
     pub working_set: u64,
     /// What computes.
     pub controller: ControllerSpec,
@@ -190,7 +190,7 @@ pub enum ControllerSpec {
         library: String,
         /// Text for its `init`.
         settings: String,
-        /// What the file's SHA-256 must be, in hexadecimal digits.
+        /// Expected SHA-256 of the file, in hexadecimal digits.
         sha256: Option<String>,
     },
     /// One from a Python file.
@@ -201,7 +201,7 @@ pub enum ControllerSpec {
         interpreter: Option<String>,
         /// Text for its constructor.
         settings: String,
-        /// What the file's SHA-256 must be, in hexadecimal digits.
+        /// Expected SHA-256 of the file, in hexadecimal digits.
         sha256: Option<String>,
     },
 }
@@ -254,14 +254,14 @@ pub enum LoopReply {
     Ready {
         /// Due time of cycle 0 of all threads, in nanoseconds on `CLOCK_MONOTONIC`.
         start_ns: u64,
-        /// What is in effect for each thread.
+        /// Settings in effect for each thread.
         threads: Vec<ThreadReady>,
     },
     /// A thread could not be made ready: nothing was run.
     CannotRun {
-        /// What stands in the way.
+        /// The obstacle.
         obstacle: Obstacle,
-        /// One line: what is missing and how to get it.
+        /// One line: the missing thing and how to get it.
         reason: String,
     },
     /// All threads have ended.
@@ -276,9 +276,9 @@ pub enum LoopReply {
 pub struct ThreadReady {
     /// The kernel's number of the thread, by which its events are found.
     pub thread_id: u32,
-    /// What is in effect, read back.
+    /// Settings in effect, read back.
     pub effective: Effective,
-    /// What is not as asked for.
+    /// Differences from the request.
     pub shortfalls: Vec<Shortfall>,
     /// Why there are no hardware counters although they were asked for.
     pub no_counters: Option<String>,
@@ -291,9 +291,9 @@ pub struct ThreadEndReport {
     pub why: ThreadEnd,
     /// Page faults in the loop after the warm-up.
     pub page_faults: PageFaults,
-    /// Hardware counts of the work after the warm-up, where they were asked for and are there.
+    /// Hardware counts of the work after the warm-up, if requested and available.
     pub counted: Option<Counted>,
-    /// What the real-time core that it was on counted of it after the warm-up.
+    /// Counts of its real-time core after the warm-up.
     pub on_a_core: Option<CoreCounts>,
     /// Parts of the work that timed themselves, after the warm-up.
     pub modules: Vec<ModuleTimes>,

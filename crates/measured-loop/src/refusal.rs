@@ -7,7 +7,7 @@ use wakepath_archive::{Obstacle, ThreadEnd};
 use wakepath_rt::PrepareError;
 use wakepath_rt::guard::GuardError;
 
-/// What a loop's process refuses to run for.
+/// Reasons why a loop's process refuses to run.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Refusal {
     /// It is not of the version of who told it what to run.
@@ -16,7 +16,7 @@ pub(crate) enum Refusal {
     /// No guard can be set.
     #[error(transparent)]
     Guard(GuardError),
-    /// The work can't be had.
+    /// The work isn't available.
     #[error(transparent)]
     Work(WorkError),
     /// A thread can't be made ready.

@@ -1,4 +1,4 @@
-//! CPU time spent, and nothing else: it stands for a task of which only the execution time is known.
+//! Work that only spends CPU time, for tasks with a known execution time.
 
 use wakepath_rt::clock::thread_cpu_ns;
 

@@ -1,9 +1,11 @@
-//! Why a loop's work can't be had, or can't go on: each in one line, with the file it is about.
+//! Reasons why a loop's work isn't available or can't continue.
+//!
+//! Each is one line that names its file.
 
 use wakepath_archive::ArchiveError;
 use wakepath_flight::VehicleError;
 
-/// What is wrong with a loop's work.
+/// Faults of a loop's work.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum WorkError {
     #[error("{0}")]
@@ -26,10 +28,10 @@ pub(crate) enum WorkError {
     /// The user's own program runs the loop, not this process.
     #[error("the loop is a program's own; every task of the scenario needs the same program")]
     ItsOwnProgram,
-    /// What has become of the bus.
+    /// The bus failed.
     #[error("{0}")]
     Bus(String),
-    /// What the controller itself has to say.
+    /// The controller's own message.
     #[error("{0}")]
     Complaint(String),
 }
@@ -52,7 +54,7 @@ impl From<ArchiveError> for WorkError {
     }
 }
 
-/// What is wrong with a shared library.
+/// Faults of a shared library.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LibraryFault {
     #[error("holds a NUL")]
@@ -70,7 +72,7 @@ pub(crate) enum LibraryFault {
     Refused,
 }
 
-/// What is wrong with Python.
+/// Faults of Python.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PythonFault {
     /// Nothing of this name may be started.

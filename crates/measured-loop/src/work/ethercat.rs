@@ -12,7 +12,7 @@ use wakepath_timeline::Sample;
 
 /// Between two looks at how far the devices' clocks are apart.
 const LOOK_EVERY_NS: u64 = 100_000_000;
-/// A look takes no longer than this, and none is had where less is left of the period.
+/// Longest duration of a look; skipped if less of the period is left.
 const LOOK_NS: u64 = 200_000;
 /// A crystal is off by no more than one in so many: so fast the usual instant is followed.
 const SLOWEST_DRIFT: u64 = 20_000;

@@ -1,13 +1,14 @@
-//! A controller at work in a simulated flight. In the timed region a cycle reads the state,
-//! computes and writes the command; the vehicle is moved outside of it.
+//! A controller in a simulated flight.
 //!
-//! The vehicle is moved by the loop's own thread, right after the cycle's last clock reading: with
-//! the old command up to that instant, with the new one from there to the next due time, at which
-//! the sensor latches the state. A companion thread on another CPU would take these microseconds
-//! off the loop's CPU, but a board with one CPU has none to give, under load the companion comes
-//! late and hands over a stale state, and what it writes would arrive in the timed region as cache
-//! misses that depend on where it ran. Done here the flight depends on the loop's own instants
-//! and on nothing else.
+//! In the timed region a cycle reads the state, computes and writes the command; the vehicle is
+//! moved outside of it.
+//!
+//! The loop's own thread moves the vehicle, immediately after the cycle's last clock reading: with
+//! the old command up to that time, with the new one from there to the next due time, at which the
+//! sensor latches the state. A companion thread on another CPU would take these microseconds off
+//! the loop's CPU. But a board with one CPU has no other, under load the companion would be late
+//! and pass on a stale state, and its writes would reach the timed region as cache misses that
+//! depend on where it ran. Done here, the flight depends only on the loop's own timing.
 
 use super::WorkError;
 use super::working_set::WorkingSet;
@@ -26,7 +27,7 @@ const LOST_DISTANCE_M: f64 = 20.0;
 /// Beyond this rate, in rad/s, too.
 const LOST_RATE_RAD_S: f64 = 100.0;
 
-/// What a controller is given.
+/// A controller's input.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Input {
     /// Since cycle 0 was due, in nanoseconds.
@@ -37,7 +38,7 @@ pub(crate) struct Input {
     pub(super) reference: Reference,
 }
 
-/// What a controller answers.
+/// A controller's answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Answer {
     /// Rotor speeds, rad/s.
@@ -56,7 +57,8 @@ pub(crate) trait Steps {
         let _ = time_ns;
     }
 
-    /// After a cycle, outside the timed region: why it can't go on, if it can't.
+    /// Called after a cycle, outside the timed region: the reason why it can't continue, if it
+    /// can't.
     fn failure(&mut self) -> Option<String> {
         None
     }
@@ -109,9 +111,9 @@ pub(crate) struct Flight<C> {
     /// The command in effect, rad/s.
     applied: [f64; 4],
     start_ns: u64,
-    /// What the next cycle reads.
+    /// Input of the next cycle.
     input: Input,
-    /// What the last cycle wrote.
+    /// Answer of the last cycle.
     answer: Answer,
     lost: bool,
 }

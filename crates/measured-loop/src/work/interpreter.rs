@@ -11,7 +11,7 @@ use std::process::Command;
 
 const WHERE: &str = include_str!("python_library.py");
 
-/// What an interpreter says of itself.
+/// An interpreter's description of itself.
 #[derive(Debug, PartialEq)]
 pub(super) struct Found {
     pub(super) version: String,

@@ -1,7 +1,7 @@
 //! When a part of the loop is due, and how often it was due again before it had run. Counted in due
 //! times of the loop, so that a skipped one counts as well.
 
-/// A part that shall run once in so many due times.
+/// A part that should run once in every `every` due times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Lateness {
     every: u64,

@@ -14,7 +14,7 @@ use wakepath_flight::Vehicle;
 /// Version of the interface.
 pub(crate) const VERSION: u32 = 1;
 
-/// What a controller is to fly, as the header has it.
+/// A controller's setup, as in the header.
 #[repr(C)]
 pub(super) struct SetupC {
     period_ns: u64,
@@ -32,7 +32,7 @@ pub(super) struct SetupC {
     settings: *const c_char,
 }
 
-/// What a cycle reads, as the header has it.
+/// A cycle's input, as in the header.
 #[repr(C)]
 #[derive(Default)]
 pub(super) struct InputC {
@@ -48,7 +48,7 @@ pub(super) struct InputC {
     wanted_yaw_rate_rad_s: f64,
 }
 
-/// What a cycle writes, as the header has it.
+/// A cycle's output, as in the header.
 #[repr(C)]
 #[derive(Default)]
 pub(super) struct OutputC {
@@ -82,7 +82,7 @@ pub(crate) struct Library {
     tallies: Tallies,
 }
 
-/// What the library says of its parts.
+/// The library's description of its parts.
 #[derive(Clone, Copy)]
 struct Parts {
     controller: *mut c_void,
@@ -106,8 +106,8 @@ impl Library {
         };
         let c_text = |text: &str| CString::new(text).map_err(|_| wrong(LibraryFault::Nul));
         let (c_path, settings) = (c_text(path)?, c_text(settings)?);
-        // SAFETY: the path is NUL-terminated. That the library's own start-up code is sound is the
-        // promise of whoever names it in a scenario.
+        // SAFETY: the path is NUL-terminated. The author of the scenario that names the library
+        // vouches for its start-up code.
         let library = unsafe { libc::dlopen(c_path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         if library.is_null() {
             return Err(wrong(LibraryFault::NotLoaded(last_error())));

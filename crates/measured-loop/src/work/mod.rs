@@ -1,4 +1,6 @@
-//! What a measured loop does in a cycle. All memory is had before the first cycle.
+//! A measured loop's work in a cycle.
+//!
+//! All memory is allocated before the first cycle.
 
 mod busy;
 mod cache_delay;
@@ -65,10 +67,10 @@ macro_rules! flown {
 }
 
 impl LoopWork {
-    /// Has the memory, loads the library. `period_ns` is the loop's.
+    /// Allocates the memory and loads the library. `period_ns` is the loop's.
     ///
     /// # Errors
-    /// One line: what is missing or wrong.
+    /// One line: the missing or invalid thing.
     pub(crate) fn new(spec: &WorkSpec, period_ns: u64) -> Result<Self, WorkError> {
         match spec {
             WorkSpec::Nothing => Ok(Self::Nothing),
@@ -166,11 +168,11 @@ impl LoopWork {
         flown!(self, flight => flight.controller().modules(), else Vec::new())
     }
 
-    /// After a cycle's end, outside the timed region: makes ready what the next cycle, due at
-    /// `next_due_ns`, reads.
+    /// Called after a cycle's end, outside the timed region: prepares the input of the next cycle,
+    /// due at `next_due_ns`.
     ///
     /// # Errors
-    /// One line: why the work can't go on.
+    /// One line: the reason why the work can't continue.
     #[inline]
     pub(crate) fn after(&mut self, sample: &Sample, next_due_ns: u64) -> Result<(), WorkError> {
         if let Self::Ethercat(bus) = self {

@@ -1,7 +1,9 @@
-//! A controller in Python, behind the same seam as a shared library: libpython is loaded at run
-//! time and called through functions of its stable C interface, so that nothing is linked and any
-//! Python from 3.8 on will do. What it runs is measured like any other work. It is never real-time:
-//! its memory comes from an allocator, its garbage is collected when it pleases.
+//! A controller in Python, with the same interface as one in a shared library.
+//!
+//! libpython is loaded at run time and called through functions of its stable C interface, so that
+//! nothing is linked and any Python from 3.8 on is suitable. It is measured like any other work. It
+//! is never real-time: its memory comes from an allocator, and its garbage collector can run at any
+//! time.
 
 // Loading foreign code and calling it has no safe form. Every call into Python is made by the
 // thread that holds Python's lock.
@@ -19,7 +21,7 @@ use wakepath_archive::ModuleTimes;
 use wakepath_flight::Vehicle;
 
 const SEAM: &str = include_str!("python_seam.py");
-/// What is taken where the scenario names no interpreter.
+/// Interpreter if the scenario names none.
 const USUAL: &str = "python3";
 
 type Object = *mut c_void;
@@ -50,7 +52,7 @@ struct Python {
 
 // SAFETY: functions, and one object of Python's that never goes away.
 unsafe impl Send for Python {}
-// SAFETY: as above; what the functions do is guarded by Python's own lock.
+// SAFETY: as above; Python's own lock guards the functions.
 unsafe impl Sync for Python {}
 
 /// One Python for each process.
@@ -164,7 +166,7 @@ impl Steps for PythonController {
 
 impl Python {
     /// Finds and loads the interpreter's library, and initialises it. The lock is free afterwards.
-    #[allow(clippy::missing_transmute_annotations)] // The type stands at the field that is filled.
+    #[allow(clippy::missing_transmute_annotations)] // The type is that of the field being filled.
     fn load(interpreter: &str) -> Result<Self, PythonFault> {
         let found = Found::of(interpreter)?;
         let library = found.open(interpreter)?;
@@ -210,9 +212,9 @@ impl Python {
             restore: function!(c"PyEval_RestoreThread"),
         };
         let initialise: unsafe extern "C" fn(c_int) = function!(c"Py_InitializeEx");
-        // SAFETY: once in this process; 0: Python installs no signal handlers. Its home is told by
-        // the environment because the functions that tell it are not part of the stable interface;
-        // no other thread of the loop reads or writes the environment while work is made ready.
+        // SAFETY: called once in this process; 0: Python installs no signal handlers. Its home is
+        // set by the environment because the functions for it are not part of the stable interface;
+        // no other thread of the loop reads or writes the environment while work is prepared.
         unsafe {
             std::env::set_var("PYTHONHOME", &found.home);
             initialise(0);
@@ -307,7 +309,8 @@ impl Python {
     /// # Safety
     /// The calling thread holds the lock; the object is one.
     unsafe fn text(&self, object: Object) -> Option<String> {
-        // SAFETY: the caller's promise; what is no text gives NULL and an error, which is cleared.
+        // SAFETY: the caller's promise; an object that isn't text gives NULL and an error, which is
+        // cleared.
         unsafe {
             let bytes = (self.text_bytes)(object);
             if bytes.is_null() {

@@ -57,7 +57,7 @@ impl Tallies {
         }
     }
 
-    /// What they came to.
+    /// The resulting times.
     pub(super) fn modules(&self) -> Vec<ModuleTimes> {
         self.parts.iter().map(|(times, _)| times.clone()).collect()
     }

@@ -153,7 +153,7 @@ mod tests {
         }
     }
 
-    /// Cycle number `at`, woken so long before its period ends.
+    /// Runs cycle number `at`, woken `left_ns` before its period ends.
     fn step(table: &mut TaskTable, vehicle: &Vehicle, at: u64, left_ns: u64) {
         table.step(&Input {
             time_ns: at * PERIOD_NS,

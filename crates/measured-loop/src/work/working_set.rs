@@ -1,5 +1,4 @@
-//! A block of memory that is read and written in each cycle: it stands for the data of the rest
-//! of a program.
+//! A block of memory that is read and written in each cycle, in place of a program's other data.
 
 /// One cache line on every target that wakepath runs on; larger lines are touched more than once.
 const LINE_BYTES: usize = 64;

@@ -1,8 +1,10 @@
-//! What a job loses of its caches when another thread runs on its CPU, and when it is moved to another
-//! CPU: a run through a working set after that, less a warm run right after it on the same CPU. The
-//! synthetic method of Bastoni, Brandenburg and Anderson, "Cache-Related Preemption and Migration
-//! Delays" (OSPERT 2010), with runs that no prefetcher shortens. It says nothing of what the switch
-//! itself costs: no clock runs meanwhile.
+//! Cache-related delay of a job after a preemption or a migration.
+//!
+//! The time of a run through a working set after another thread ran on the CPU or the job moved to
+//! another CPU, minus a warm run immediately after it on the same CPU. The synthetic method of
+//! Bastoni, Brandenburg and Anderson, "Cache-Related Preemption and Migration Delays" (OSPERT
+//! 2010), with runs that no prefetcher shortens. The cost of the switch itself is not included,
+//! because no clock runs during it.
 
 mod preempting;
 mod scattered;
@@ -22,9 +24,9 @@ pub(crate) struct CacheDelay {
     given: Vec<u16>,
     /// The CPUs of this thread, and the one of them that it stays on.
     home: (Vec<u16>, u16),
-    /// Where it is moved to; `None` where no other CPU was given.
+    /// Target of a migration; `None` if no other CPU was given.
     away: Option<u16>,
-    /// How long a cycle goes on with rounds.
+    /// Time that a cycle spends on rounds.
     share_ns: u64,
     warm: Tally,
     preempted: Tally,

@@ -1,5 +1,7 @@
-//! A thread that takes the CPU when it is told to, reads and writes memory of its own, and gives the
-//! CPU back: what preempts a job, with a working set that leaves nothing of the job's in the caches.
+//! A thread that preempts a job on request.
+//!
+//! It takes the CPU, reads and writes its own memory, and gives the CPU back; its working set
+//! replaces everything of the job's in the caches.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -12,7 +14,7 @@ const END: u64 = u64::MAX;
 
 pub(super) struct Preempting {
     shared: Arc<Shared>,
-    /// `None` where there could be none: nothing preempts then, and nothing is counted.
+    /// `None` if it could not be started: nothing preempts then, and nothing is counted.
     thread: Option<JoinHandle<()>>,
     bytes: u64,
     asked: u64,

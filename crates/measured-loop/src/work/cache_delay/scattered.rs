@@ -45,13 +45,14 @@ impl Scattered {
             line.visits = line.visits.wrapping_add(1);
             at = line.next as usize;
         }
-        // The way goes on where it ended, so that none of it can be left out.
+        // Continuing from where it ended keeps the compiler from removing any of it.
         self.at = std::hint::black_box(at) as u32;
         clock::monotonic_ns().saturating_sub(begin_ns)
     }
 
-    /// How much longer a run takes than the shorter of two right after it, 0 where it is not, and
-    /// that shorter one. What delays one of the two, such as an interrupt, makes nothing look faster.
+    /// Time by which a run exceeds the shorter of two runs right after it, at least 0, and that
+    /// shorter one. A delay of one of the two, such as an interrupt, can't make the run look
+    /// faster.
     pub(super) fn longer_than_warm(&mut self) -> (u64, u64) {
         let first_ns = self.run();
         let warm_ns = self.run().min(self.run());
