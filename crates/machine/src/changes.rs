@@ -90,7 +90,8 @@ pub struct Differences {
 pub(crate) fn drift(earlier: &Facts, later: &Facts) -> Vec<Change> {
     let mut changes = Changes::default();
     settings::compare(earlier, later, &mut changes);
-    // What the reading process may do is its own affair: a run puts itself beside its loop's CPU.
+    // The reading process's own settings don't matter: a run places itself away from its loop's
+    // CPU.
     changes
         .0
         .retain(|change| !change.path.starts_with("/proc/self/"));

@@ -68,7 +68,7 @@ pub struct Facts {
     pub varying: Varying,
 }
 
-/// What can't change without a reboot.
+/// Facts that can't change without a reboot.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Fixed {
@@ -76,7 +76,7 @@ pub struct Fixed {
     pub kernel: Kernel,
     /// The options the kernel was built with, as far as this tool asks for them.
     pub config: KernelConfig,
-    /// What the boot loader asked of the kernel.
+    /// The kernel's command line.
     pub command_line: CommandLine,
     /// The board or computer.
     pub platform: Platform,
@@ -98,7 +98,7 @@ pub struct Varying {
     pub preemption: Preemption,
     /// Throttling, the fair server and deadline limits.
     pub real_time: RealTime,
-    /// Real-time cores beside Linux's own scheduler.
+    /// Real-time cores running alongside Linux's own scheduler.
     pub cores: RealTimeCores,
     /// Governors and frequencies.
     pub frequency: Frequency,
@@ -126,10 +126,11 @@ pub struct Varying {
 const OWN: &str = "/proc/self";
 
 impl Facts {
-    /// As a run's manifest holds them. Compiled here once, and not again by each crate that reads runs.
+    /// Facts as a run's manifest holds them. Compiled here once, rather than again by each crate
+    /// that reads runs.
     ///
     /// # Errors
-    /// What of them this version can't read.
+    /// If this version can't read them.
     pub fn of_json(json: &Value) -> serde_json::Result<Self> {
         Self::deserialize(json)
     }
@@ -207,19 +208,19 @@ impl Facts {
         crate::changes::between(earlier, self)
     }
 
-    /// What tells this machine from `other`, or this boot from that one: for runs held against
-    /// each other. What the change is from is this, what it is to the other.
+    /// Differences between this machine or boot and `other`, for comparing runs. A change leads
+    /// from this to the other.
     pub fn apart_from(&self, other: &Self) -> crate::Differences {
         crate::changes::apart(self, other)
     }
 
-    /// What differs in the machine's settings from `earlier`, which may lie before a reboot: the
-    /// question before a mission. Counters are not compared.
+    /// Differences of the machine's settings from `earlier`, possibly before a reboot: a check
+    /// before a mission. Counters are not compared.
     pub fn drift_since(&self, earlier: &Self) -> Vec<Change> {
         crate::changes::drift(earlier, self)
     }
 
-    /// What the reading process may do, and what would allow the rest.
+    /// Permissions of the reading process, and how to get the others.
     pub fn privileges(&self) -> Privileges {
         Privileges::of(self)
     }

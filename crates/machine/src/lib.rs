@@ -1,6 +1,7 @@
-//! What this host is and what a process may do on it, as read from `/proc`, `/sys` and `/dev`.
-//! It changes nothing on the machine, mounts nothing and guesses nothing: a value is known with
-//! the path it was read from, or it says why it is not.
+//! Facts about this host and a process's rights on it, from `/proc`, `/sys` and `/dev`.
+//!
+//! It changes nothing on the machine, mounts nothing and guesses nothing: a value is known with the
+//! path it was read from, or has a reason why it is not.
 //!
 //! All readers start at a [`Root`], so a recorded tree is read exactly as a live machine is.
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use thiserror::Error;
 use wakepath_timeline::CpuSetError;
 
-/// What was missing or wrong in a text.
+/// Missing or invalid part of a text.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Misread {
     /// It is no number, or none of the size expected.

@@ -1,5 +1,6 @@
-//! What the reading process may do, worked out from its rights before trying, and what would
-//! allow the rest. The kernel has the last word: a security module may still refuse.
+//! Permissions of the reading process, derived from its rights without trying.
+//!
+//! Also how to get the others. The kernel decides in the end: a security module can still refuse.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,7 @@ const GRANT: &str = "run as root, or: sudo setcap cap_sys_nice,cap_ipc_lock+ep F
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum Permission {
-    /// Allowed, up to a value where one applies.
+    /// Allowed, up to a value if one applies.
     Allowed {
         /// The highest priority, the lowest nice value, or bytes; `None` for no limit.
         up_to: Option<i64>,
@@ -26,9 +27,9 @@ pub enum Permission {
         /// What would allow it, in one line.
         remedy: String,
     },
-    /// Could not be told.
+    /// Unknown.
     Unknown {
-        /// What was missing.
+        /// The missing fact.
         because: String,
     },
 }
@@ -79,7 +80,7 @@ impl std::fmt::Display for Permission {
     }
 }
 
-/// What the reading process may do.
+/// Permissions of the reading process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Privileges {
     /// SCHED_FIFO and SCHED_RR, up to a priority.
@@ -182,7 +183,7 @@ fn deadline(right: Option<bool>, own_namespace: bool) -> Permission {
             "capabilities inside a user namespace do not count",
             "run outside the user namespace (rootless container)",
         ),
-        Some(false) => Permission::refused("no CAP_SYS_NICE; no limit stands in for it", GRANT),
+        Some(false) => Permission::refused("no CAP_SYS_NICE; no resource limit replaces it", GRANT),
         None => unknown("capabilities of the process"),
     }
 }

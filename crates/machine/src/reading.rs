@@ -16,7 +16,7 @@ const KEPT_TEXT: usize = 120;
 pub enum Reading<T> {
     /// The value, as in effect when it was read.
     Known {
-        /// What was read.
+        /// The value.
         value: T,
         /// The file it was read from.
         path: String,
@@ -37,7 +37,7 @@ pub enum Reading<T> {
         path: String,
         /// The start of what it held; empty if reading failed.
         text: String,
-        /// What was wrong with it.
+        /// The fault.
         why: String,
     },
     /// It was left unread on purpose.
@@ -53,9 +53,9 @@ pub enum Reading<T> {
     NotRead,
 }
 
-/// A reading as it stands in a file. It is read by this flat shape and not as a tagged enum, whose
-/// reader buffers what it finds and would be compiled for some hundred types: a tenth of the code of
-/// those who read a manifest.
+/// A reading as stored in a file. It has this flat shape and isn't a tagged enum, whose
+/// deserialiser buffers its input and would be compiled for some hundred types: a tenth of the code
+/// of programs that read a manifest.
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "T: Deserialize<'de>"))]
 struct Written<T> {
@@ -125,7 +125,7 @@ impl<T> Reading<T> {
         }
     }
 
-    /// The file that was read or looked for; empty where nothing was.
+    /// The file that was read or looked for; empty if there was none.
     pub fn path(&self) -> &str {
         match self {
             Self::Known { path, .. }

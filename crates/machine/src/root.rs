@@ -121,13 +121,13 @@ impl Root {
             .is_some_and(|real| fs::symlink_metadata(real).is_ok())
     }
 
-    /// What a symbolic link says, as text; none if it is no link or not UTF-8.
+    /// A symbolic link's target as text; none if it is no link or not UTF-8.
     pub fn link_text(&self, path: &str) -> Option<String> {
         self.link(path)?.into_os_string().into_string().ok()
     }
 
-    /// What a symbolic link says. A recorded tree may have come through an archive or a file system
-    /// that has no links: there, a file in the link's place holds its text.
+    /// A symbolic link's target. A recorded tree might have come through an archive or a file
+    /// system without links: there, a file in the link's place contains its text.
     pub(crate) fn link(&self, path: &str) -> Option<PathBuf> {
         let link = fs::read_link(self.resolve(path)?).ok();
         if link.is_some() || self.is_host() {
@@ -151,7 +151,7 @@ impl Root {
     }
 }
 
-/// What an I/O error says about the machine.
+/// The reading that an I/O error implies.
 fn refused<T>(path: &str, error: &io::Error) -> Reading<T> {
     let path = path.to_owned();
     match error.kind() {

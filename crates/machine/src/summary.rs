@@ -1,5 +1,6 @@
-//! The facts in a dozen labelled lines for a terminal. What is unknown is said to be unknown,
-//! with the reason; nothing is judged.
+//! The facts in a dozen labelled lines for a terminal.
+//!
+//! Unknown facts are shown as unknown, with the reason; nothing is judged.
 
 use crate::{
     DebugFiles, Facts, LatencyHolders, NO_LATENCY_REQUEST_US, Reading, Standing, TICK_NS,
@@ -25,7 +26,7 @@ pub(crate) fn lines(facts: &Facts) -> Vec<(&'static str, String)> {
         ("Memory", memory(facts)),
         ("Heat", heat(facts)),
     ];
-    // Most kernels have none, and need no line that says so.
+    // Most kernels have none, and need no line for it.
     let cores = facts.varying.cores.lines();
     let at = lines
         .iter()
@@ -104,7 +105,7 @@ fn caches(facts: &Facts) -> String {
         .filter_map(|(name, bytes)| Some(format!("{name} {} KiB", bytes? / 1024)))
         .collect();
     if parts.is_empty() {
-        "sizes not told by this machine".to_owned()
+        "sizes unknown".to_owned()
     } else {
         parts.join(", ")
     }

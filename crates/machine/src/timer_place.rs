@@ -1,5 +1,6 @@
-//! Where the kernel arms the timers of threads on given CPUs. Not where they wake up: that is the
-//! scheduler's business.
+//! The CPU on which the kernel arms the timers of threads on given CPUs.
+//!
+//! The scheduler decides where they wake up.
 
 use crate::{Reading, Root};
 use wakepath_timeline::CpuSet;

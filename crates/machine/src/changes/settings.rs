@@ -1,5 +1,7 @@
-//! Settings that differ between two readings. A value that was known and no longer is counts as
-//! changed: files vanish with the feature they stand for.
+//! Settings that differ between two readings.
+//!
+//! A value that was known and no longer is counts as changed: files vanish together with their
+//! feature.
 
 use std::fmt::Display;
 
@@ -15,7 +17,7 @@ pub(super) fn compare(earlier: &Facts, later: &Facts, changes: &mut Changes) {
     surroundings(earlier, later, changes);
 }
 
-/// What no reboot changes either: the board and its CPUs.
+/// Compares the parts that even a reboot doesn't change: the board and its CPUs.
 pub(super) fn compare_hardware(one: &Facts, other: &Facts, changes: &mut Changes) {
     let serious = Severity::Serious;
     let (before, after) = (&one.fixed, &other.fixed);
@@ -84,7 +86,7 @@ fn fixed(earlier: &Facts, later: &Facts, changes: &mut Changes) {
     }
 }
 
-/// What each core says of itself; one that is there in one reading alone stands for another kernel.
+/// Compares each core's own description; a core in only one of the readings means another kernel.
 fn cores(before: &crate::RealTimeCores, after: &crate::RealTimeCores, changes: &mut Changes) {
     let serious = Severity::Serious;
     if let (Some(old), Some(new)) = (&before.evl, &after.evl) {

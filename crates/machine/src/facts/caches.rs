@@ -15,7 +15,7 @@ pub struct Cache {
     pub level: u32,
     /// `Data`, `Instruction` or `Unified`.
     pub kind: String,
-    /// In bytes; not told by every device tree.
+    /// In bytes; missing in some device trees.
     pub bytes: Option<u64>,
     /// The CPUs that share it.
     pub cpus: CpuSet,
@@ -50,7 +50,7 @@ impl CacheSizes {
     }
 }
 
-/// The caches of these CPUs. Absent if no CPU tells of any.
+/// The caches of these CPUs. Absent if no CPU reports any.
 pub(super) fn read(root: &Root, cpus: &[u16]) -> Reading<Vec<Cache>> {
     let mut found: BTreeMap<(u32, String, String), Cache> = BTreeMap::new();
     let folder = |cpu: u16| format!("/sys/devices/system/cpu/cpu{cpu}/cache");

@@ -14,7 +14,7 @@ pub enum CgroupLayout {
     V1,
     /// Version 2 alone.
     V2,
-    /// Version 1 for some controllers, version 2 beside it.
+    /// Version 1 for some controllers, version 2 for the others.
     Hybrid,
     /// Not mounted.
     None,
@@ -43,7 +43,7 @@ pub struct Cgroup {
     pub real_time: Vec<GroupBudget>,
 }
 
-/// A quota: so much CPU time in each period, over all CPUs.
+/// A quota: CPU time in each period, over all CPUs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GroupQuota {

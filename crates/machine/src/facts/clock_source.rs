@@ -12,7 +12,7 @@ const FOLDER: &str = "/sys/devices/system/clocksource/clocksource0";
 pub struct ClockSource {
     /// In use: `tsc`, `arch_sys_counter`, `hpet`, …
     pub current: Reading<String>,
-    /// What the kernel could use instead.
+    /// Other clock sources that the kernel could use.
     pub available: Reading<Vec<String>>,
 }
 

@@ -1,5 +1,7 @@
-//! What the boot loader asked of the kernel. Asked is not in effect: a parameter may be
-//! misspelt, unknown to this kernel or overridden.
+//! The kernel's command line, set by the boot loader.
+//!
+//! A parameter on it isn't necessarily in effect: it can be misspelt, unknown to this kernel or
+//! overridden.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +28,7 @@ impl CommandLine {
         }
     }
 
-    /// The parameters in order: name, and value where one is given.
+    /// The parameters in order: name, and value if given.
     pub fn parameters(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
         split(self.text.known().map_or("", String::as_str)).map(|word| match word.split_once('=') {
             Some((name, value)) => (name, Some(value.trim_matches('"'))),

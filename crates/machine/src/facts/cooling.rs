@@ -130,7 +130,7 @@ impl Cooling {
         Self {
             zones: zones.collect(),
             devices: devices.collect(),
-            // Listed only where there is something: most machines have neither.
+            // Listed only if there is something: most machines have neither.
             heat_throttling: throttling
                 .filter(|counts| !counts.core.is_absent())
                 .collect(),

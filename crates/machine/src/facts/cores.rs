@@ -1,6 +1,7 @@
-//! Real-time cores that stand beside Linux's own scheduler in this kernel: EVL, Xenomai Cobalt, LITMUS^RT.
-//! They are known by their files alone: a policy's number means another thing on another kernel. Nothing is
-//! opened or asked that would enter a core.
+//! Real-time cores running alongside Linux's own scheduler: EVL, Xenomai Cobalt, LITMUS^RT.
+//!
+//! They are recognised by their files only, because a policy's number has another meaning on
+//! another kernel. Nothing is opened or called that would enter a core.
 
 mod cobalt;
 mod gravity;
@@ -56,13 +57,13 @@ pub struct EvlCore {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LitmusCore {
-    /// The plugin that schedules; `Linux` stands for none.
+    /// The active plugin; `Linux` means none.
     pub plugin: Reading<String>,
     /// The plugins that could be made active, in one line.
     pub plugins: Reading<String>,
     /// The CPU that releases jobs and runs none, or `NO_CPU`.
     pub release_master: Reading<String>,
-    /// What the CPUs of a cluster of C-EDF share: `L2`, `ALL`.
+    /// The resource that the CPUs of a cluster of C-EDF share: `L2`, `ALL`.
     pub cluster: Reading<String>,
     /// Whether this user may switch the plugin.
     pub switchable: Reading<bool>,
@@ -96,8 +97,8 @@ impl RealTimeCores {
         }
     }
 
-    /// Why a loop can't have this policy here, in one line: the core that it is of is missing, stopped or closed
-    /// to this user. `None` where nothing stands in the way, and for Linux's own policies.
+    /// Reason why a loop can't have this policy here, in one line: its core is missing, stopped or
+    /// closed to this user. `None` if it can, and for Linux's own policies.
     pub fn refusal(&self, policy: Policy) -> Option<String> {
         match policy {
             Policy::EvlFifo { .. } => self.refusal_of_evl(policy),
@@ -135,8 +136,9 @@ impl RealTimeCores {
         }
     }
 
-    /// Why a loop on these CPUs can't have this policy of LITMUS^RT here, in one line; `may_switch` where the run
-    /// may make another plugin active. `None` where nothing stands in the way, and for other policies.
+    /// Reason why a loop on these CPUs can't have this policy of LITMUS^RT here, in one line;
+    /// `may_switch` if the run has permission to make another plugin active. `None` if it can, and
+    /// for other policies.
     pub fn litmus_refusal(&self, policy: Policy, cpus: &[u16], may_switch: bool) -> Option<String> {
         let (plugin, _) = policy.of_litmus()?;
         let Some(litmus) = &self.litmus else {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::Misread;
 use wakepath_timeline::CpuSet;
 
-/// One kind of CPU and the CPUs that are of it. What this architecture does not say is empty.
+/// One kind of CPU and its CPUs. Values that this architecture lacks are empty.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CpuModel {

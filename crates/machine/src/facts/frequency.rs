@@ -33,7 +33,7 @@ pub struct FrequencyPolicy {
     pub governor: Reading<String>,
     /// The driver: `acpi-cpufreq`, `intel_pstate`, `cpufreq-dt`, …
     pub driver: Reading<String>,
-    /// What the processor itself is told to prefer.
+    /// The processor's own energy preference.
     pub energy_preference: Reading<String>,
     /// The lowest rate the policy allows, kHz.
     pub minimum_khz: Reading<u64>,

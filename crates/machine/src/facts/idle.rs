@@ -37,7 +37,7 @@ pub struct IdleGroup {
 pub struct IdleState {
     /// `POLL`, `C1`, `WFI`, …
     pub name: String,
-    /// What the driver says leaving it costs, µs. Not measured.
+    /// Time to leave it according to the driver, µs. Not measured.
     pub latency_us: u64,
     /// Whether it was switched off by hand.
     pub disabled: bool,

@@ -1,5 +1,6 @@
-//! The options the running kernel was built with, as far as this tool asks for them. What is
-//! configured is not what is in effect: that is read elsewhere.
+//! Build options of the running kernel, as far as this tool uses them.
+//!
+//! An option isn't necessarily in effect; other modules read that.
 
 use std::collections::BTreeMap;
 use std::io::Read;

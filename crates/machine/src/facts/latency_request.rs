@@ -8,8 +8,8 @@ use crate::{Reading, Root};
 
 const DEVICE: &str = "/dev/cpu_dma_latency";
 
-/// What the device reads when nobody asks for anything, µs
-/// (`PM_QOS_CPU_LATENCY_DEFAULT_VALUE` in the kernel's `pm_qos.h`).
+/// Value of the device without any request, µs (`PM_QOS_CPU_LATENCY_DEFAULT_VALUE` in the kernel's
+/// `pm_qos.h`).
 pub const NO_LATENCY_REQUEST_US: i32 = 2_000_000_000;
 
 /// A search stops after this many open files: on a busy server it would disturb the loop.
@@ -21,7 +21,7 @@ const MOST_FILES: usize = 20_000;
 pub struct LatencyRequest {
     /// The strictest bound asked for, µs; [`NO_LATENCY_REQUEST_US`] if there is none.
     pub bound_us: Reading<i32>,
-    /// Who asks. Only looked for when somebody does.
+    /// Processes with a request. Only searched for if there is a request.
     pub holders: Reading<LatencyHolders>,
 }
 
@@ -71,7 +71,7 @@ fn search(root: &Root) -> LatencyHolders {
                 found.hidden += 1;
                 continue;
             }
-            // It ended meanwhile.
+            // It has ended by now.
             _ => continue,
         };
         files += descriptors.len();

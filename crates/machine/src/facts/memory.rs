@@ -10,7 +10,7 @@ use crate::{Misread, Reading, Root};
 pub struct Memory {
     /// All memory, KiB.
     pub total_kib: Reading<u64>,
-    /// What a new program could have without swapping, KiB.
+    /// Memory available to a new program without swapping, KiB.
     pub available_kib: Reading<u64>,
     /// Swap space, KiB.
     pub swap_total_kib: Reading<u64>,
@@ -33,7 +33,7 @@ pub struct Memory {
     pub statistics_interval_s: Reading<u64>,
 }
 
-/// What the memory manager did since boot.
+/// Activity of the memory manager since boot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MemoryActivity {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Reading, Root};
 
-/// What the firmware says about the machine.
+/// The firmware's description of the machine.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Platform {

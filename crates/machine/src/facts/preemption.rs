@@ -1,5 +1,6 @@
-//! The preemption model the running kernel follows. What was configured or asked for at boot is
-//! reported as such, never as in effect.
+//! The running kernel's preemption model.
+//!
+//! A model that was configured or requested at boot is reported as such, never as in effect.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +23,7 @@ pub enum PreemptionModel {
     Lazy,
     /// `PREEMPT_RT`: almost everywhere, interrupt handlers in threads.
     RealTime,
-    /// Could not be told.
+    /// Unknown.
     #[default]
     #[serde(other)]
     Unknown,
@@ -74,9 +75,9 @@ pub struct Preemption {
     pub standing: Standing,
     /// The file it follows from.
     pub evidence: String,
-    /// What would confirm it, where it is not.
+    /// Way to confirm it, if it isn't confirmed.
     pub remedy: Option<String>,
-    /// The kernel's own answer, where it can be chosen at run time.
+    /// The kernel's own report, if the model can be changed at run time.
     pub chosen: Reading<String>,
 }
 

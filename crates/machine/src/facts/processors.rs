@@ -1,5 +1,6 @@
-//! The CPUs the machine has: which kinds, where they sit, what they share. Which of them are
-//! on-line at a moment is not fixed and is read with their time.
+//! The machine's CPUs: their kinds, positions and shared resources.
+//!
+//! The set of online CPUs isn't fixed and is read with its time.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,7 @@
-//! What the scheduler grants and takes from real-time tasks: RT throttling, the fair server,
-//! deadline bounds, and whether a loaded scheduler has taken over.
+//! The scheduler's limits for real-time tasks.
+//!
+//! RT throttling, the fair server, deadline bounds, and a loaded scheduler (sched_ext) that has
+//! taken over.
 
 use serde::{Deserialize, Serialize};
 

@@ -15,7 +15,7 @@ pub struct CpuPlace {
     pub core: Reading<i32>,
     /// The package's number; −1 where the firmware does not say.
     pub package: Reading<i32>,
-    /// The cluster's number (Linux 5.16 and later); −1 or 65535 where there is none.
+    /// The cluster's number (Linux 5.16 and later); −1 or 65535 if there is none.
     pub cluster: Reading<i32>,
     /// This CPU and those that share its core (SMT).
     pub siblings: Reading<CpuSet>,

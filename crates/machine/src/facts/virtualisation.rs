@@ -1,5 +1,6 @@
-//! Whether this is a virtual machine or a container, and what says so. Without a sign it says
-//! "no sign", not "bare metal": a hypervisor may hide.
+//! Signs of a virtual machine or a container.
+//!
+//! Without a sign the answer is "no sign", not "bare metal": a hypervisor can hide.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,9 +13,9 @@ use crate::{Reading, Root};
 pub struct Virtualisation {
     /// The CPU's own flag (x86).
     pub cpu_flag: Reading<bool>,
-    /// What a paravirtual hypervisor calls itself.
+    /// A paravirtual hypervisor's name for itself.
     pub hypervisor: Reading<String>,
-    /// What the device tree says of a hypervisor (Arm).
+    /// A hypervisor in the device tree (Arm).
     pub device_tree: Reading<String>,
     /// DMI's maker and product, of which some are virtual.
     pub product: Reading<String>,
@@ -31,7 +32,7 @@ pub enum VirtualisedBy {
     Hypervisor {
         /// `KVM`, `Xen`, …; `None` if it only shows that it is there.
         name: Option<String>,
-        /// The file that says so.
+        /// The file with the sign.
         path: String,
     },
     /// Nothing shows one.
@@ -68,7 +69,7 @@ impl Virtualisation {
         }
     }
 
-    /// What the signs say together.
+    /// Conclusion from all signs.
     pub fn conclusion(&self) -> VirtualisedBy {
         let by = |name: Option<String>, path: &str| VirtualisedBy::Hypervisor {
             name,

@@ -1,4 +1,4 @@
-//! Real-time cores, told by their files on trees written for the purpose.
+//! Real-time cores, recognised by their files in prepared trees.
 
 use std::fs;
 use std::path::PathBuf;

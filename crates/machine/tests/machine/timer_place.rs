@@ -54,7 +54,7 @@ fn a_cpu_without_a_tick_has_its_timers_on_the_housekeeping_cpus() {
 fn timers_stay_where_they_are_armed_otherwise() {
     assert_eq!(elsewhere("2-3\n", "0\n", "3"), "");
     assert_eq!(elsewhere("2-3\n", "1\n", "1"), "");
-    // What a kernel built for it and not asked says, and one that was not built for it.
+    // A kernel that supports it without the parameter, and one that doesn't support it.
     assert_eq!(elsewhere("(null)\n", "1\n", "1"), "");
     assert_eq!(elsewhere("\n", "1\n", "1"), "");
 }

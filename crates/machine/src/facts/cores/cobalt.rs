@@ -27,7 +27,8 @@ pub struct CobaltCore {
     pub gravity_ns: Reading<i64>,
     /// Whether this user may enter it: with CAP_SYS_NICE, or in its group.
     pub access: Reading<bool>,
-    /// Why a loop can't run there, as the loop's library has it; `None` where it can, or nobody was asked.
+    /// Reason why a loop can't run there, from the loop's library; `None` if it can, or was not
+    /// asked.
     pub refused: Option<String>,
 }
 
@@ -127,8 +128,8 @@ fn access(root: &Root) -> Reading<bool> {
     root.parsed(STATUS, |text| may_enter(text, group))
 }
 
-/// Whether a process of this status has CAP_SYS_NICE in effect or is of the core's group (`bind_personality` in
-/// kernel/cobalt/posix/process.c); −1 stands for none.
+/// Whether a process with this status has CAP_SYS_NICE in effect or belongs to the core's group
+/// (`bind_personality` in kernel/cobalt/posix/process.c); −1 means no group.
 fn may_enter(status: &str, group: Option<i64>) -> Result<bool, Misread> {
     let field = |name: &str| {
         let mut lines = status.lines();

@@ -20,7 +20,7 @@ pub struct TimerGravity {
 }
 
 impl TimerGravity {
-    /// That of the core which the policy is of, where it tells.
+    /// That of the policy's core, if it reports one.
     pub fn of(policy: Policy) -> Option<Self> {
         let root = Root::host();
         match policy {
