@@ -1,6 +1,6 @@
 //! Costs of the controller, the plant and a whole replay.
 //!
-//! `cargo bench -p wakepath-flight`; `count_instructions.sh` beside this file gives callgrind's
+//! `cargo bench -p wakepath-flight`; `count_instructions.sh` in this directory gives callgrind's
 //! counts, `rotorpy_time.py` the time of RotorPy's same law on the same machine.
 #![allow(missing_docs)]
 

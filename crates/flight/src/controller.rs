@@ -32,7 +32,7 @@ pub enum Fault {
     NoHeading,
 }
 
-/// What one call of the controller asks of the rotors.
+/// The controller's command to the rotors after one call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Command {
     /// Rotor speeds, rad/s, each within 0 to ω_max.
@@ -203,8 +203,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn unit_state() -> (State, Reference) {
-        // Roll 0.05, pitch −0.03, yaw 0.02: the attitude behind the reference's quaternion, whose
-        // nine printed digits alone would leave the ninth digit of the torque undecided.
+        // Roll 0.05, pitch −0.03, yaw 0.02: the attitude of the reference's quaternion, whose nine
+        // printed digits alone would leave the ninth digit of the torque undecided.
         let [(sr, cr), (sp, cp), (sy, cy)] = [0.05, -0.03, 0.02].map(|a: f64| (a / 2.0).sin_cos());
         let attitude = [
             sr * cp * cy - cr * sp * sy,

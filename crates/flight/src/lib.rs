@@ -1,15 +1,17 @@
-//! A quadrotor's controller and plant, and what timing does to its flight: given the sample and
-//! actuate instants that a machine really had, does the vehicle still fly, and with what margin?
+//! A quadrotor's controller and plant, and the effect of timing on its flight.
 //!
-//! It reads no file and no clock and draws no random number without a seed; the caller passes
-//! text and instants in. It judges no machine: a report holds figures beside those of the same
-//! flight without latency, and a verdict is made elsewhere.
+//! Given the times at which a machine really sampled and actuated, does the vehicle still fly, and with
+//! what margin?
+//!
+//! It reads no file and no clock and draws no random number without a seed; the caller passes text and
+//! times in. It judges no machine: a report holds figures next to those of the same flight without
+//! latency, and other rooms give verdicts.
 //!
 //! - [`controller`]: position, attitude, allocation: the work of the measured loop.
-//! - [`plant`]: the vehicle's motion between any two instants.
-//! - [`replay`]: the plant driven by recorded instants, beside the ideal flight.
-//! - [`margin`]: what the linearised loop tolerates: constant delay and jitter.
-//! - [`search`]: the latency and the run of misses that would lose the vehicle.
+//! - [`plant`]: the vehicle's motion between any two times.
+//! - [`replay`]: the plant driven by recorded times, compared with the ideal flight.
+//! - [`margin`]: tolerance of the linearised loop: constant delay and jitter.
+//! - [`search`]: the latency and the number of consecutive misses that would lose the vehicle.
 //!
 //! Frames: world x, y, z with z up; body x forward, y left, z up; quaternions (i, j, k, w) turn
 //! body vectors into world vectors; SI units; angles in radians unless a name says otherwise.

@@ -1,5 +1,6 @@
-//! What the vehicle is told to follow: hover, a step, a circle, waypoints. Evaluating a
-//! trajectory allocates nothing and can't fail.
+//! Trajectories for the vehicle: hover, a step, a circle, waypoints.
+//!
+//! Evaluating a trajectory allocates nothing and can't fail.
 
 use crate::vector;
 
@@ -65,7 +66,7 @@ pub enum TrajectoryError {
     /// A number that isn't finite.
     #[error("the trajectory's {what} is not a finite number")]
     NotFinite {
-        /// What it is.
+        /// The quantity.
         what: &'static str,
     },
 }
@@ -79,7 +80,7 @@ pub enum Trajectory {
         /// Position, m.
         position: [f64; 3],
     },
-    /// A step of position at the start: the vehicle hovers at `from` and is told to be at `to`.
+    /// A step of position at the start: the vehicle hovers at `from` and has to go to `to`.
     Step {
         /// Where the vehicle hovers before, m.
         from: [f64; 3],

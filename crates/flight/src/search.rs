@@ -14,22 +14,22 @@ use serde::{Deserialize, Serialize};
 pub struct Terms {
     /// The loop's period, ns.
     pub period_ns: u64,
-    /// What the vehicle follows under sustained latency. It hovers at its start for the misses.
+    /// The course under sustained latency. The vehicle hovers at its start for the misses.
     pub trajectory: Trajectory,
     /// Torque noise, if any.
     pub noise: Option<TorqueNoise>,
     /// Size of the kick that begins an outage, rad/s about a horizontal axis: it falls just after
     /// the last sample that was taken, so nothing answers it until the outage ends.
     pub kick_rad_s: f64,
-    /// What the rotors do while commands are missing.
+    /// Behaviour of the rotors while commands are missing.
     pub missed: Missed,
     /// How long a flight under sustained latency lasts, ns.
     pub flight_ns: u64,
     /// How long the vehicle is watched after an outage, ns.
     pub recovery_ns: u64,
-    /// Latencies up to so many periods are tried.
+    /// Largest latency to try, in periods.
     pub most_periods: u64,
-    /// Outages of up to so many misses are tried.
+    /// Largest number of successive misses to try.
     pub most_misses: u64,
 }
 
@@ -56,7 +56,7 @@ impl Terms {
     }
 }
 
-/// Where the vehicle is lost: what it bore, and the least that lost it.
+/// Limit beyond which the vehicle is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Brink {
     /// The largest value tried up to which every smaller one tried was survived; `None` if the

@@ -1,4 +1,4 @@
-//! What the controller sees and what the plant holds: plain arrays, no behaviour beyond hover.
+//! The controller's input and the plant's state: plain arrays, no behaviour beyond hover.
 
 use crate::vehicle::Vehicle;
 

@@ -1,10 +1,11 @@
-//! What the linearised loop tolerates before it becomes unstable: phase, constant delay, jitter.
-//! Small-signal figures at hover, without aerodynamics or saturation: a vehicle far from hover
-//! may need more, and one inside them can still be upset by a large kick.
+//! Stability margins of the linearised loop: phase, constant delay, jitter.
 //!
-//! The loop is broken at one torque (or the thrust); its transfer function is
-//! lateral G(s) = 1/(τ_m s + 1) · s⁻² · [k_R + k_ω s + k_R(k_d s + k_p)/s²],
-//! yaw G(s) = (k_ω s + k_R)/(s²(τ_m s + 1)), height G(s) = (k_d s + k_p)/(s²(τ_m s + 1)).
+//! Small-signal figures at hover, without aerodynamics or saturation: a vehicle far from hover
+//! might need more, and one inside them can still be upset by a large kick.
+//!
+//! The loop is broken at one torque (or the thrust); its transfer function is lateral G(s) = 1/(τ_m
+//! s + 1) · s⁻² · [k_R + k_ω s + k_R(k_d s + k_p)/s²], yaw G(s) = (k_ω s + k_R)/(s²(τ_m s + 1)),
+//! height G(s) = (k_d s + k_p)/(s²(τ_m s + 1)).
 
 mod complex;
 mod jitter;

@@ -46,8 +46,8 @@ pub(super) fn span(chain: &Chain, t: f64) -> Span {
     Span { transition, input }
 }
 
-/// Γ₀ and Γ₁: what a command contributes to the next state when it arrives `delay` into the
-/// period: the old command acts for `delay`, the new one for the rest.
+/// Γ₀ and Γ₁: contributions of the new and the old command to the next state, if the new one
+/// arrives `delay` into the period: the old command acts for `delay`, the new one for the rest.
 pub(super) fn split_input(chain: &Chain, period: f64, delay: f64) -> (Vec<f64>, Vec<f64>) {
     let (first, rest) = (span(chain, delay), span(chain, period - delay));
     let old = (0..first.input.len())

@@ -14,7 +14,7 @@ pub enum Sampling {
     AtRelease,
 }
 
-/// What the rotors do when a due time's command has not arrived by the next due time.
+/// Behaviour of the rotors when a due time's command has not arrived by the next due time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Missed {
@@ -25,16 +25,16 @@ pub enum Missed {
     Zero,
 }
 
-/// What the loop does with a job that runs into the next due time.
+/// Behaviour of the loop when a job runs into the next due time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OverrunRule {
-    /// The job ends late; the due times passed meanwhile are skipped. A recording made by a loop
-    /// that skips is replayed exactly as it happened.
+    /// The job ends late; the due times passed by then are skipped. A recording made by a loop that
+    /// skips is replayed exactly as it happened.
     #[default]
     Skip,
-    /// The job ends late; the jobs of the due times passed meanwhile run one after the other,
-    /// each for the recording's median execution time where it has none of its own.
+    /// The job ends late; the jobs of the due times passed by then run one after the other, each
+    /// for the recording's median execution time if it has none of its own.
     Queue,
     /// The job is abandoned at the next due time and no command comes of it.
     Kill,
@@ -45,8 +45,8 @@ pub enum OverrunRule {
 pub struct Choices {
     /// When the state is latched.
     pub sampling: Sampling,
-    /// What a missed actuation does.
+    /// Effect of a missed actuation.
     pub missed: Missed,
-    /// What an overrun does.
+    /// Effect of an overrun.
     pub overrun: OverrunRule,
 }

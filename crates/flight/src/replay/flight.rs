@@ -40,7 +40,7 @@ pub struct Loss {
     pub cause: LossCause,
 }
 
-/// What a flight is flown with.
+/// Inputs of a flight.
 #[derive(Clone, Copy)]
 pub(crate) struct Flight<'a> {
     pub(crate) controller: &'a Controller,

@@ -1,5 +1,6 @@
-//! Recordings as they lie in an archive made into one flight: a recording widened to the window it
-//! was meant to fill, and several flown one after the other.
+//! Combines archived recordings into one flight.
+//!
+//! A recording is widened to its planned window, and several are flown one after the other.
 
 use super::schedule::Schedule;
 
@@ -23,9 +24,9 @@ impl Schedule {
         }
     }
 
-    /// This one, then `next` in the same flight: the vehicle goes on as the first left it. Where
-    /// the last job of the first ends late, the second begins at the first due time after it, and
-    /// the due times between count as missed. Both must have the same period.
+    /// This one, then `next` in the same flight: the vehicle continues from where the first left
+    /// it. If the last job of the first ends late, the second begins at the first due time after
+    /// it, and the due times between count as missed. Both must have the same period.
     #[must_use]
     pub fn followed_by(mut self, mut next: Self) -> Self {
         debug_assert_eq!(self.period_ns, next.period_ns);

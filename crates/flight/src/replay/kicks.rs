@@ -1,7 +1,8 @@
-//! A kick swept over the worst bursts of a run: the same kick at many instants around the places
-//! where the loop was latest, since a kick that falls into a quiet stretch tells nothing. Some are
-//! aimed: just after the sample that the longest silence began with, where nothing answers for
-//! longest.
+//! Sweeps a kick over the worst bursts of a run.
+//!
+//! The same kick at many times around the places where the loop was latest, because a kick in a
+//! quiet stretch shows nothing. Some are aimed: just after the sample before the longest silence,
+//! when nothing responds for longest.
 
 use super::events::Event;
 use super::flight::{Flight, Kick, Notes};
@@ -52,7 +53,7 @@ impl Default for Sweep {
     }
 }
 
-/// What the sweep came to.
+/// Result of the sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct KickOutcome {
     /// Number of kicks flown.
@@ -107,8 +108,8 @@ pub(super) fn kicks(schedule: &Schedule, sweep: &Sweep) -> Vec<Kick> {
     kicks
 }
 
-/// Where a kick goes unanswered for longest: just after the sample that didn't see it, or at the
-/// start where no sample came before. The earlier of equal ones.
+/// Time at which a kick goes unanswered for longest: just after the sample that missed it, or the
+/// start if no sample came before. The earlier of equal ones.
 fn longest_silence(schedule: &Schedule) -> u64 {
     let jobs = schedule.activations();
     let samples = jobs.iter().map(|job| job.sample_ns.saturating_add(1));
@@ -121,7 +122,8 @@ fn longest_silence(schedule: &Schedule) -> u64 {
     longest.map_or(0, |(_, from)| from)
 }
 
-/// Flies every kick from hover and sums up. The events must go on for the horizon after the run.
+/// Flies every kick from hover and summarises. The events must continue for the horizon after the
+/// run.
 pub(super) fn sweep(
     flight: &Flight,
     events: &[Event],

@@ -1,4 +1,4 @@
-//! What the run's delays left of the linearised loop's margins.
+//! Margins of the linearised loop that remain after the run's delays.
 
 use super::timing::Timing;
 use crate::margin::{PhaseMargin, delay_margin, jitter_margin, phase_margin};

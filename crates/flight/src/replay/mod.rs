@@ -1,8 +1,9 @@
-//! The plant driven by a machine's recorded instants: what the timing that really was would have
-//! done to this vehicle, beside the same flights without latency.
+//! The plant driven by a machine's recorded times.
 //!
-//! It judges only recorded runs: a lockstep simulation hides latency by design and gives no
-//! instants worth replaying.
+//! Shows the effect of the real timing on this vehicle, next to the same flights without latency.
+//!
+//! It judges only recorded runs: a lockstep simulation hides latency by design and gives no times
+//! worth replaying.
 
 mod choices;
 mod events;
@@ -32,20 +33,20 @@ pub use report::{FlightReport, Flown, Pair};
 pub use schedule::{Activation, Schedule};
 pub use timing::{Spread, Timing};
 
-/// What is flown besides the recorded instants.
+/// Settings of the flights, other than the recorded times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// The choices that the schedule was built with; the report repeats them.
     pub choices: Choices,
-    /// What the vehicle follows in the tracking flight. The flights under noise and after kicks
-    /// hover at its start.
+    /// The course of the tracking flight. The flights under noise and after kicks hover at its
+    /// start.
     pub trajectory: Trajectory,
     /// Torque noise of the flight that tilt and rate deviations are taken from.
     pub noise: TorqueNoise,
     /// The kick sweep.
     pub sweep: Sweep,
-    /// The first so many ns (at most half of the run) don't count in deviations and tracking
-    /// error.
+    /// Time at the start (at most half of the run) that doesn't count in deviations and tracking
+    /// error, ns.
     pub settle_ns: u64,
 }
 
@@ -68,8 +69,8 @@ impl Default for Settings {
     }
 }
 
-/// Flies `vehicle` through `schedule` and, beside it, through the ideal schedule of the same
-/// length. Deterministic: the same arguments give the same report.
+/// Flies `vehicle` through `schedule`, and through the ideal schedule of the same length for
+/// comparison. Deterministic: the same arguments give the same report.
 pub fn fly(vehicle: &Vehicle, schedule: &Schedule, settings: &Settings) -> FlightReport {
     let parts = Part::needed(vehicle, schedule).into_iter();
     let parts: Vec<_> = parts

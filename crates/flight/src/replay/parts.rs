@@ -1,5 +1,6 @@
-//! A replay in parts that don't know of each other, so that several can be flown at a time. What
-//! comes out is the same whoever flies them, in whatever order.
+//! A replay in independent parts, so that several can be flown at a time.
+//!
+//! The result is the same in whatever order and on whatever threads they are flown.
 
 use super::events::merged;
 use super::flight::{Flight, Notes};

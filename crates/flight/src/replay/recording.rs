@@ -1,4 +1,4 @@
-//! What a recording must be to be replayed, and the one line said of one that is not.
+//! Requirements on a recording to be replayed, with a one-line error.
 
 use wakepath_timeline::Sample;
 

@@ -1,5 +1,6 @@
-//! What a replay reports, in the order of how much it says about damage done: margins left, tilt
-//! and rate under noise, kicks, saturation, loss, and the tracking error last.
+//! The report of a replay, ordered by how directly a figure shows damage.
+//!
+//! Margins left, tilt and rate under noise, kicks, saturation, loss, and the tracking error last.
 
 use super::Settings;
 use super::flight::{Loss, Notes};
@@ -14,11 +15,11 @@ use serde::Serialize;
 pub struct FlightReport {
     /// The vehicle's name.
     pub vehicle: String,
-    /// What was flown, the explicit choices included.
+    /// Settings of the flights, the explicit choices included.
     pub settings: Settings,
     /// Reaction and freshness of the run.
     pub timing: Timing,
-    /// What is left of the linearised loop's margins.
+    /// Remaining margins of the linearised loop.
     pub margins: RemainingMargins,
     /// The flights.
     pub flights: Pair<Flown>,
@@ -27,7 +28,7 @@ pub struct FlightReport {
     pub without_rotor_drag: Option<Flown>,
 }
 
-/// A figure of the run beside that of the ideal, zero-latency flight.
+/// A figure of the run and the same figure of the ideal, zero-latency flight.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Pair<T> {
     /// Under the recorded instants.
@@ -36,7 +37,7 @@ pub struct Pair<T> {
     pub ideal: T,
 }
 
-/// What one schedule did to the vehicle.
+/// Effect of one schedule on the vehicle.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Flown {
     /// Standard deviation of the tilt hovering under torque noise, degrees; `None` if the

@@ -103,7 +103,7 @@ impl Schedule {
     #[must_use]
     pub fn followed_by_ideal(mut self, more_ns: u64) -> Self {
         let more = more_ns.div_ceil(self.period_ns);
-        // A last job that ends late would overlap them: its loop goes on after it.
+        // A last job that ends late would overlap them: its loop continues after it.
         let free_at = self.activations.last().map_or(0, |last| last.actuate_ns);
         let dues = (self.due_times..self.due_times.saturating_add(more))
             .map(|k| k.saturating_mul(self.period_ns));
@@ -191,7 +191,7 @@ fn queue(jobs: impl Iterator<Item = Job>, due_times: u64, period: u64) -> Vec<Jo
         .collect()
 }
 
-/// What was held up by a job that is now killed starts when that one is gone.
+/// A job that was held up by a killed one starts when the killed one ends.
 fn kill(jobs: impl Iterator<Item = Job>, period: u64) -> Vec<Job> {
     let mut free_at = 0;
     let mut kept = vec![];

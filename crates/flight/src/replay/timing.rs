@@ -1,5 +1,6 @@
-//! What the recorded instants were, in the two words that matter to a loop: reaction and
-//! freshness. Wake-up latency alone is neither.
+//! The recorded timing as the two quantities that matter to a loop: reaction and freshness.
+//!
+//! Wake-up latency alone is neither.
 
 use super::schedule::Schedule;
 use serde::Serialize;
@@ -36,7 +37,7 @@ pub struct Timing {
     pub due_times: u64,
     /// Due times without a command of their own: skipped or killed.
     pub missed: u64,
-    /// Longest run of such due times.
+    /// Largest number of these due times in succession.
     pub most_consecutive_missed: u64,
     /// Reaction time: from a due time to the first command worked out for it or a later one; so a
     /// missed due time counts with the wait it caused. (A miss at the very end counts until the
@@ -45,7 +46,7 @@ pub struct Timing {
     /// Freshness time: age of the state that a command rests on when the command reaches the
     /// rotors, sample to actuation. `None` if no job ran.
     pub freshness: Option<Spread>,
-    /// Mean delay: the age of the state behind the rotors' command, averaged over time, less the
+    /// Mean delay: the age of the state used for the rotors' command, averaged over time, minus the
     /// half period of a loop without delay. A constant delay D gives D; a missed due time lets the
     /// command age and so counts. `None` if no job ran.
     pub mean_delay_ns: Option<u64>,
@@ -97,9 +98,9 @@ impl Timing {
     }
 }
 
-/// From the first actuation to the last; beyond it only where the loop was away for longer than a
-/// period, or the cut would change the mean. Sample-and-hold by itself is a delay of half a period
-/// on average (Åström and Wittenmark, Computer-Controlled Systems), which every loop has.
+/// From the first actuation to the last; beyond it only if the loop was away for longer than a
+/// period, or the cut would change the mean. Sample-and-hold alone is a delay of half a period on
+/// average (Åström and Wittenmark, Computer-Controlled Systems), which every loop has.
 fn mean_delay(schedule: &Schedule) -> Option<u64> {
     let jobs = schedule.activations();
     let (period, end) = (schedule.period_ns(), schedule.end_ns());

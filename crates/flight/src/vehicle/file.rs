@@ -15,7 +15,7 @@ pub enum VehicleError {
         source_name: String,
         /// Line, counted from 1.
         line: usize,
-        /// What the reader stumbled over.
+        /// The parser's message.
         message: String,
     },
     /// A value that no vehicle can have.
@@ -32,7 +32,7 @@ pub enum VehicleError {
         /// What would be right.
         right: &'static str,
     },
-    /// A name that can't stand in a report.
+    /// A name that is unsuitable for a report.
     #[error("{source_name}:{line}: name must be one line of 1 to {LONGEST_NAME} characters")]
     Name {
         /// The name the caller gave to the text.
@@ -53,10 +53,10 @@ pub enum VehicleError {
     },
 }
 
-/// A longer name would break every line that it stands in.
+/// A longer name would break every line that contains it.
 const LONGEST_NAME: usize = 60;
 
-/// A number as it may stand in a line: without hundreds of zeros.
+/// A number for use in a line: without hundreds of zeros.
 fn short(value: f64) -> String {
     match value.abs() {
         size if (1e-9..1e9).contains(&size) || size == 0.0 => value.to_string(),
@@ -183,7 +183,7 @@ impl Checker<'_> {
     }
 }
 
-/// What the TOML reader says, for a reader who writes no Rust.
+/// The TOML parser's message, for a reader who writes no Rust.
 fn in_words(message: &str) -> String {
     let message = message.replace("expected f64", "expected a number");
     message.replace('\n', "; ")

@@ -140,7 +140,7 @@ impl Vehicle {
         file::read(text, name).ok()
     }
 
-    /// The TOML text of a built-in vehicle, a starting point for a file of one's own.
+    /// The TOML text of a built-in vehicle, a starting point for your own file.
     pub fn built_in_text(name: &str) -> Option<&'static str> {
         BUILT_IN
             .iter()
