@@ -1,5 +1,6 @@
-//! What was published as a finding, as a test that our own figures can fail. A claim that such a repetition
-//! can't show is named so and neither agrees nor contradicts.
+//! Published findings as tests that our own figures can fail.
+//!
+//! A claim that such a repetition can't show is marked as such and neither agrees nor contradicts.
 
 use super::shown::{self, Seen, Shown};
 use super::{Cell, Figure, GuestRun, Repeated, Setting};
@@ -30,7 +31,7 @@ pub enum Test {
         /// How many times as high.
         times: f64,
     },
-    /// Neither figure is more than so many times the other.
+    /// Neither figure is more than this multiple of the other.
     Alike {
         /// A condition.
         one: Cell<'static>,
@@ -113,7 +114,7 @@ impl Agreement {
 /// A claim with what our figures say of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What was published.
+    /// The published finding.
     pub published: &'static str,
     /// Whether we found the same.
     pub agreement: Agreement,
@@ -121,7 +122,7 @@ pub struct Finding {
     pub here: String,
 }
 
-/// What the figures say of every claim, in their order.
+/// Result of every claim, in their order.
 pub fn findings(repeated: &Repeated) -> Vec<Finding> {
     let claims = repeated.experiment.claims.iter();
     claims
@@ -185,7 +186,7 @@ fn tried(repeated: &Repeated, test: &Test) -> (Agreement, String) {
     outcome.unwrap_or_else(|missing| (Agreement::NotMeasured, missing.to_string()))
 }
 
-/// What the figures say, and the figures; or what is missing.
+/// Result of a claim with its figures; or what is missing.
 type Tried = Result<(Agreement, String), Missing>;
 
 /// What there is not, so that a claim can't be held against anything.
@@ -201,8 +202,8 @@ enum Missing {
     Explanation(String),
 }
 
-/// CPUs that take turns feel each other up to a turn late, so a figure of theirs may be off by that
-/// much either way: what is shown is shown for all such figures alike.
+/// CPUs that take turns affect each other by up to a turn, so each of their figures can be off by
+/// that much either way; a result must hold for all figures in that range.
 fn compared(
     repeated: &Repeated,
     cells: [Cell<'_>; 2],

@@ -1,4 +1,6 @@
-//! What an experiment is made of. The experiments themselves are in `laboratory` and `board`.
+//! Types of an experiment.
+//!
+//! The experiments themselves are in `laboratory` and `board`.
 
 use super::Claim;
 use super::published::{Published, rows};
@@ -9,7 +11,7 @@ use wakepath_machine::PreemptionModel;
 pub struct Experiment {
     /// Where it is repeated.
     pub setting: Setting,
-    /// What a user calls it.
+    /// Name for users.
     pub name: &'static str,
     /// Its heading.
     pub title: &'static str,
@@ -21,13 +23,13 @@ pub struct Experiment {
     pub cpus: u16,
     /// The kernels, in the order of the published table. A board runs one at a time.
     pub guests: &'static [Guest],
-    /// Kernels of the published table that no package has: measured where one is given.
+    /// Kernels of the published table that aren't in any package: measured if the user gives them.
     pub given: &'static [Given],
-    /// What is drawn.
+    /// The figure to draw.
     pub drawing: Drawing,
     /// Its table of published figures.
     pub(crate) table: &'static str,
-    /// What was published as a finding, each with the test that our figures are put to.
+    /// The published findings, each with its test.
     pub claims: &'static [Claim],
     /// How the repetition differs from what was published, each in a sentence.
     pub differs: &'static [&'static str],
@@ -55,13 +57,13 @@ pub struct Guest {
 /// policies in the place of the scenario's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Given {
-    /// What a user calls it: `--kernel xenomai=BZIMAGE`.
+    /// Name for users: `--kernel xenomai=BZIMAGE`.
     pub key: &'static str,
     /// Name in tables.
     pub name: &'static str,
     /// The line of the scenario that has the policies.
     pub instead_of: &'static str,
-    /// What stands there for this kernel.
+    /// Published policies for this kernel.
     pub policies: &'static str,
 }
 
@@ -74,12 +76,12 @@ impl Given {
     }
 }
 
-/// What a board has booted, as far as published tables tell kernels apart.
+/// A board's boot, as far as published tables distinguish kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Boot {
     /// The kernel follows one of these.
     pub models: &'static [PreemptionModel],
-    /// Whether the loop's CPU is isolated; `None` where that makes no difference.
+    /// Whether the loop's CPU is isolated; `None` if that makes no difference.
     pub isolated: Option<bool>,
 }
 
@@ -101,7 +103,7 @@ impl Setting {
         }
     }
 
-    /// What a guest is measured several times with, each time one observation.
+    /// Unit of repeated measurements of a guest, each one observation.
     pub fn replicates(self) -> &'static str {
         match self {
             Self::Laboratory => "seeds",
@@ -126,7 +128,7 @@ impl Setting {
     }
 }
 
-/// What is drawn of an experiment's guests.
+/// Drawing of an experiment's guests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Drawing {
     /// The guests' distributions of wake-up latency over each other, for each condition.
@@ -151,7 +153,7 @@ pub struct Cell<'a> {
 /// In a policy's place: all policies of that phase. Its smallest and its largest are those of any of them.
 pub const OVER_POLICIES: &str = "all policies";
 
-/// Which figure of a condition: of its wake-up latencies, where nothing else is said.
+/// A figure of a condition, by default of its wake-up latencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Figure {
     /// Smallest.
@@ -162,8 +164,8 @@ pub enum Figure {
     Max,
     /// Arithmetic mean of the execution time, over the cycles that ran.
     MeanExecution,
-    /// Largest response time observed, from the due time to the end of the work, or to the next cycle that ran
-    /// where it was skipped; no bound.
+    /// Largest response time observed, from the due time to the end of the work, or to the next
+    /// cycle that ran if it was skipped; no bound.
     MaxResponse,
 }
 

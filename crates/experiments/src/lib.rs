@@ -1,6 +1,8 @@
-//! Published latency experiments: what was measured and found, how each is repeated, on real kernels in virtual
-//! time or on the user's own board, what our figures say of each claim, and a page that sets them beside the
-//! published ones. Pure: it measures nothing, boots nothing and reads no file.
+//! Published latency experiments, their repetition, and a page that compares the figures.
+//!
+//! For each: its measurements and findings, how it is repeated on real kernels in virtual time or
+//! on the user's own board, and the result of each claim. Pure: it measures nothing, boots nothing
+//! and reads no file.
 
 mod board;
 mod claim;

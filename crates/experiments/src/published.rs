@@ -28,7 +28,7 @@ const HEADING: &str = "kernel\tphase\tpolicy\tmin\tmean\tmax";
 /// The rows of such a table; an empty field is a figure that was not published.
 ///
 /// # Panics
-/// When a table has another shape, which its test would have told.
+/// If a table has another shape, which its test detects.
 pub(crate) fn rows(table: &'static str) -> impl Iterator<Item = Published> {
     let lines = table.lines().filter(|line| !line.starts_with('#'));
     lines.filter(|line| *line != HEADING).map(|line| {

@@ -13,7 +13,7 @@ use wakepath_verdict::{Judgement, Outcome};
 /// An experiment with the runs of its guests.
 #[derive(Debug)]
 pub struct Repeated {
-    /// What was repeated.
+    /// The experiment.
     pub experiment: &'static Experiment,
     /// A run for each of its guests with each seed, or in each round: in the order of the guests, of each in
     /// that of the seeds or rounds. Of a board only of the kernels that it has booted.
@@ -38,11 +38,11 @@ pub struct GuestRun {
     pub pictures: Vec<Picture>,
     /// The figures of its report.
     pub figures: Figures,
-    /// Why its cycles were late, where it was traced.
+    /// Reasons why its cycles were late, if it was traced.
     pub explanation: Option<Explanation>,
-    /// What the guest's kernel measured itself, where it could.
+    /// The guest kernel's own measurements, if available.
     pub kernel_latency: Vec<KernelLatency>,
-    /// SHA-256 of the file with all its samples; `None` on a board, where no run is made again.
+    /// SHA-256 of the file with all its samples; `None` on a board, where runs can't be reproduced.
     pub samples_sha256: Option<String>,
 }
 
@@ -63,8 +63,8 @@ pub struct Measured {
     pub execution: Option<DistributionSummary>,
     /// Response time over the cycles that ran, in nanoseconds.
     pub response: Option<DistributionSummary>,
-    /// Why it is no evidence, where it is none: a load that did not prove its work, another policy than asked for.
-    /// No claim is judged by it.
+    /// Reason why it is no evidence, if it isn't: a load without proof of work, another policy than
+    /// requested. No claim uses it.
     pub invalid: Option<String>,
 }
 
@@ -81,7 +81,7 @@ fn are_of_one_length(runs: &[&GuestRun]) -> bool {
         && (0..most).all(|at| of(at).min() == of(at).max())
 }
 
-/// The gravest reason for which a condition is no evidence.
+/// The most serious reason why a condition is no evidence.
 fn invalid(judged: &Judgement) -> Option<String> {
     let mut reasons = judged.reasons.iter();
     let gravest = reasons.find(|reason| reason.bearing() == Outcome::Invalid);
@@ -89,7 +89,7 @@ fn invalid(judged: &Judgement) -> Option<String> {
 }
 
 impl GuestRun {
-    /// What is needed of a guest's run.
+    /// The needed data of a guest's run.
     pub fn of(
         guest: Guest,
         assessment: &Assessment,
@@ -161,7 +161,7 @@ impl Measured {
             Figure::Mean => self.latency.as_ref()?.mean,
             Figure::Max => self.latency.as_ref()?.max as f64,
             Figure::MeanExecution => self.execution.as_ref()?.mean,
-            // A due time that was skipped had no response: its lateness stands for it.
+            // A skipped due time had no response; its lateness is used instead.
             Figure::MaxResponse => {
                 let ran = self.response.as_ref()?.max;
                 ran.max(self.latency.as_ref()?.max) as f64
@@ -247,7 +247,7 @@ impl Repeated {
         self.guests.iter().filter(move |run| run.guest.name == name)
     }
 
-    /// Each guest's first run: what is drawn, and told of single causes, is of these.
+    /// Each guest's first run, which drawings and single causes come from.
     pub fn first_runs(&self) -> impl Iterator<Item = &GuestRun> {
         self.kernels().filter_map(|name| self.runs_of(name).next())
     }

@@ -7,13 +7,13 @@ use wakepath_statistics::{least_rank_sum_p, rank_sum_test};
 /// How often chance may show what is not so, for each of the two directions.
 pub(super) const BY_CHANCE: f64 = 0.05;
 
-/// What one of two statements that exclude each other comes to, with the probability that decided, or
-/// came nearest to it.
+/// Result of two statements that exclude each other, with the probability that decided, or came
+/// nearest to it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Shown {
     pub(super) agreement: Agreement,
     pub(super) p: f64,
-    /// Whether so many runs could not have shown it either way.
+    /// Whether this number of runs is too small to show it either way.
     pub(super) too_few: bool,
 }
 
@@ -31,7 +31,7 @@ impl Seen {
     }
 }
 
-/// Whether `low`, so many times as large, is still lower than `high`; whatever each is off by.
+/// Whether `low`, multiplied by `times`, is still lower than `high`, within the error of both.
 pub(super) fn lower(low: &Seen, high: &Seen, times: f64) -> Option<Shown> {
     let (is_lower, is_higher) = probabilities(low, high, times)?;
     Some(shown(is_lower, is_higher, least(low, high)))
@@ -43,14 +43,14 @@ pub(super) fn alike(one: &Seen, other: &Seen, within: f64) -> Option<Shown> {
         probabilities(one, other, within)?,
         probabilities(other, one, within)?,
     ];
-    // One that is lower even when so many times as large is far from the other.
+    // If one is lower even after multiplication, it is far from the other.
     let far = both.iter().map(|both| both.0).fold(1.0, f64::min);
     let near = both.iter().map(|both| both.1).fold(0.0, f64::max);
     Some(shown(near, far, least(one, other)))
 }
 
-/// How likely it is to see what was seen, or more, if `low`, so many times as large, were not lower, and
-/// if it were not higher.
+/// Probabilities of the observation or a more extreme one if `low`, multiplied by `times`, were not
+/// lower, and if it were not higher.
 fn probabilities(low: &Seen, high: &Seen, times: f64) -> Option<(f64, f64)> {
     let is_lower = rank_sum_test(&low.moved(low.off, times), &high.moved(-high.off, 1.0))?;
     let is_higher = rank_sum_test(&low.moved(-low.off, times), &high.moved(high.off, 1.0))?;

@@ -1,4 +1,4 @@
-//! AuraUAS: a loop of 100 Hz beside a log that is written with fsync.
+//! AuraUAS: a loop of 100 Hz next to a log that is written with fsync.
 
 use super::{ANY, booted, cell};
 use crate::{Claim, Drawing, Experiment, Figure, Setting, Test, published};

@@ -1,4 +1,4 @@
-//! OSPERT 2013 on a board: a thread on each CPU beside three backgrounds.
+//! OSPERT 2013 on a board: a thread on each CPU under three backgrounds.
 
 use super::{REAL_TIME, STANDARD, booted};
 use crate::laboratory::litmus::CLAIMS;

@@ -51,7 +51,7 @@ pub fn on_a_board(name: &str) -> Option<&'static Experiment> {
     ALL.iter().find(|experiment| experiment.name == name)
 }
 
-/// Which of an experiment's kernels this boot is; `None` where it is none of them, or can't be told.
+/// The experiment's kernel that this boot is; `None` if it is another one, or unknown.
 pub fn guest_of(
     experiment: &Experiment,
     model: PreemptionModel,

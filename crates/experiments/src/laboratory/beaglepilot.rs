@@ -1,4 +1,4 @@
-//! BeaglePilot's four kernels, of which three can be had as packages and one is given.
+//! BeaglePilot's four kernels: three are packaged, the user gives the fourth.
 
 use super::cell;
 use crate::{Claim, Drawing, Experiment, Figure, Given, Guest, Setting, Test, published};

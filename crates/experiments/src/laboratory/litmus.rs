@@ -8,7 +8,7 @@ const RT: &str = "PREEMPT_RT";
 /// The thread with the shorter period; the other one is in the table.
 const POLICY: &str = "FIFO 99, cpu0";
 
-/// What was found, on a board as in the laboratory.
+/// The findings, on a board as in the laboratory.
 pub(crate) const CLAIMS: &[Claim] = &[
     Claim {
         published: "without load PREEMPT_RT's largest latency is lower (11.20 against 19.73 µs)",

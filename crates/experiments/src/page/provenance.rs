@@ -1,5 +1,7 @@
-//! What made the figures: in the laboratory emulator, kernels and digests, no date and no host, so that the same
-//! runs make the same page; else the boards, their kernels and when they were measured.
+//! Origin of the figures.
+//!
+//! In the laboratory: emulator, kernels and digests, no date and no host, so that the same runs
+//! make the same page. Otherwise: the boards, their kernels and the dates.
 
 use super::line;
 use crate::{GuestRun, Repeated};
@@ -31,7 +33,7 @@ pub fn write(text: &mut String, experiments: &[Repeated]) {
     let kernels = guests.iter().filter_map(|guest| {
         let emulator = emulator(guest)?;
         let package = emulator.kernel_package.clone();
-        // Where it lay tells of a host, and its seed is told below.
+        // The path would reveal a host; the seed follows below.
         let kernel = package.unwrap_or_else(|| format!("a given kernel of {}", guest.guest.name));
         Some(format!("{kernel}, SHA-256 `{}`", emulator.kernel_sha256))
     });

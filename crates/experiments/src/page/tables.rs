@@ -1,5 +1,5 @@
-//! The tables of an experiment: latencies beside the published ones, how cycles were woken, and what
-//! the guest's kernel measured itself.
+//! Tables of an experiment: latencies and the published ones, kinds of wake-ups, the guest kernel's
+//! own measurements.
 
 use super::line;
 use crate::claim::disturbers;
@@ -47,7 +47,7 @@ pub fn latencies(text: &mut String, repeated: &Repeated) {
     invalid(text, repeated);
 }
 
-/// What is in the table and is no evidence: each condition once, with the first reason.
+/// Conditions in the table that are no evidence, each once, with the first reason.
 fn invalid(text: &mut String, repeated: &Repeated) {
     let mut found: Vec<(String, &str, usize)> = Vec::new();
     for run in &repeated.guests {
@@ -91,7 +91,7 @@ fn not_given(text: &mut String, repeated: &Repeated) {
     }
 }
 
-/// Published figures that are of no single policy, beside the least and the greatest of all policies.
+/// Published figures over all policies, compared with our least and greatest of all policies.
 fn over_policies(text: &mut String, repeated: &Repeated) {
     let published = repeated.experiment.published();
     for one in published.filter(|one| one.cell.policy == OVER_POLICIES) {
@@ -149,7 +149,7 @@ fn figures(of_each_run: &[&Measured]) -> [String; 6] {
     ]
 }
 
-/// The middle one, and where there are several the least and the greatest.
+/// The middle value, and if there are several the least and the greatest.
 fn over_runs(values: &[f64]) -> String {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -228,7 +228,7 @@ pub fn woken(text: &mut String, repeated: &Repeated) {
     );
 }
 
-/// What the guest's kernel measured itself, beside ours.
+/// The guest kernel's own measurements, compared with ours.
 pub fn by_kernel(text: &mut String, repeated: &Repeated) {
     let measured = |guest: &GuestRun| {
         let all = guest.kernel_latency.iter();

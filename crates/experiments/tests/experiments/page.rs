@@ -245,7 +245,8 @@ fn what_was_not_measured_is_neither_agreement_nor_contradiction() {
     );
 }
 
-/// FIFO 80 under stress: 1 ms of latency, so much of it explained, and so many threads of others.
+/// FIFO 80 under stress: 1 ms of latency, of which `all_explained_ns` are explained, and `others`
+/// other threads.
 fn explanation(all_explained_ns: u64, others: u32) -> Explanation {
     let cause = |number: u32| CauseFigures {
         kind: "thread".into(),
