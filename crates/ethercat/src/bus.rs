@@ -18,7 +18,7 @@ pub enum Bus {
 }
 
 impl Bus {
-    /// Opens the interface, where there is one: while the process may still do that.
+    /// Opens the interface, if there is one, while the process has the right to.
     ///
     /// # Errors
     /// No such interface, no link, no right.
@@ -29,8 +29,8 @@ impl Bus {
         }
     }
 
-    /// The link that leads to the devices, `opened` before where that had to be; a ring is started, and
-    /// ends with the calling thread or when it is dropped.
+    /// The link to the devices, `opened` before if necessary. Starts a simulated ring, which ends
+    /// with the calling thread or when it is dropped.
     ///
     /// # Errors
     /// As [`Self::open`] and [`Ring::start`].

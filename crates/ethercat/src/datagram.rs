@@ -9,7 +9,7 @@ const BEFORE: usize = 14 + 2;
 const HEADER: usize = 10;
 const COUNTER: usize = 2;
 
-/// What a datagram asks for.
+/// A datagram's command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Command {
     /// By position in the ring.
@@ -118,7 +118,7 @@ pub(crate) fn is_ethercat(frame: &[u8]) -> bool {
     frame.len() > BEFORE && frame[12..14] == ETHERTYPE.to_be_bytes() && frame[15] >> 4 == 1
 }
 
-/// Does `with` to each datagram of a frame, in their order. What is no datagram ends it.
+/// Calls `with` for each datagram of a frame, in order, and stops at an invalid one.
 pub(crate) fn for_each(frame: &mut [u8], mut with: impl FnMut(Datagram<'_>)) {
     if !is_ethercat(frame) {
         return;
@@ -154,7 +154,7 @@ pub(crate) fn for_each(frame: &mut [u8], mut with: impl FnMut(Datagram<'_>)) {
 pub(crate) mod tests {
     use super::*;
 
-    /// A frame of such datagrams: command, address, data.
+    /// A frame of these datagrams: command, address, data.
     pub(crate) fn frame(datagrams: &[(u8, [u8; 4], &[u8])]) -> Vec<u8> {
         let mut body = Vec::new();
         for (number, (command, address, data)) in datagrams.iter().enumerate() {

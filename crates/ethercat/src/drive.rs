@@ -117,7 +117,7 @@ thread_local! {
     static NEXT_TIMEOUT: Cell<u64> = const { Cell::new(u64::MAX) };
 }
 
-/// The clock of the master's timeouts. It wakes nobody: whoever polls looks at [`NEXT_TIMEOUT`].
+/// The clock of the master's timeouts. It wakes nobody: the polling code reads [`NEXT_TIMEOUT`].
 struct Monotonic;
 
 impl Driver for Monotonic {

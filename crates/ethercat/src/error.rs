@@ -1,4 +1,4 @@
-//! What can be wrong with a bus, one line each.
+//! Errors of a bus, one line each.
 
 use std::io;
 
@@ -59,9 +59,9 @@ pub enum EthercatError {
     Setup {
         /// The bus.
         bus: String,
-        /// What was tried.
+        /// The step that failed.
         step: &'static str,
-        /// What the master says.
+        /// The master's message.
         said: String,
     },
     /// They have no process data.
@@ -73,9 +73,9 @@ pub enum EthercatError {
     /// A system call failed.
     #[error("{action}: {source}")]
     System {
-        /// What was tried.
+        /// The action that failed.
         action: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }

@@ -54,8 +54,8 @@ pub(crate) fn set_fifo(priority: libc::c_int) -> Result<(), Error> {
     }
 }
 
-/// What the interface that a packet socket is bound to is like: `IFF_UP` and the like. By the socket, not by a
-/// name in /sys: the interface may be in another network namespace than the caller.
+/// Flags of the interface that a packet socket is bound to: `IFF_UP` and others. By the socket, not
+/// by a name in /sys, because the interface can be in another network namespace than the caller.
 pub(crate) fn interface_flags(socket: BorrowedFd<'_>) -> Result<libc::c_int, Error> {
     // SAFETY: all bytes zero are a valid address, which the kernel fills in.
     let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };

@@ -1,14 +1,18 @@
-//! EtherCAT for loads and loops: process data exchanged with a bus by the calling thread itself, and
-//! a ring of simulated devices that answers where there are no real ones. It decides nothing of what a
-//! fault means, and it commands no device: outputs of real ones stay zero.
+//! EtherCAT for loads and loops, and a ring of simulated devices.
 //!
-//! The master is `ethercrab`, without its standard library: its futures are polled here, and its frames
-//! sent and received here, in one thread ([`Master`]). No executor and no second thread takes part, so
-//! that what is measured is the loop's own wake-up, the kernel's network stack and the bus.
+//! The calling thread itself exchanges process data with a bus; the ring answers if there are no
+//! real devices. It doesn't interpret faults, and it commands no device: outputs of real ones stay
+//! zero.
 //!
-//! Without devices there is a [`Ring`]: a process in a network namespace of its own with both ends of a
-//! pair of virtual Ethernet devices. It hands the master's end out as an open socket; the namespace and
-//! the pair are gone with the process, and the process with its parent, however that ends.
+//! The master is `ethercrab`, without its standard library: its futures are polled here, and its
+//! frames sent and received here, in one thread ([`Master`]). No executor and no second thread
+//! takes part, so that the measurement is of the loop's own wake-up, the kernel's network stack and
+//! the bus.
+//!
+//! Without devices there is a [`Ring`]: a process in its own network namespace with both ends of a
+//! pair of virtual Ethernet devices. It passes the master's end out as an open socket; the
+//! namespace and the pair vanish with the process, and the process with its parent, however that
+//! ends.
 
 // A terminal, a pipe or a log that is gone must not end a process that records, loads or loops: `eprintln!` panics then.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]

@@ -19,7 +19,7 @@ pub(crate) const FRAME: usize = 1522;
 #[derive(Debug)]
 pub struct Link {
     socket: OwnedFd,
-    /// What it is called in messages: the interface, or "the simulated ring".
+    /// Name for messages: the interface, or "the simulated ring".
     name: String,
 }
 
@@ -63,7 +63,7 @@ impl Link {
         }
     }
 
-    /// What it is called in messages.
+    /// Name for messages.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -92,7 +92,7 @@ impl Link {
         match recv(&self.socket, into, RecvFlags::empty()) {
             Ok((length, _)) => Ok(Some(length)),
             Err(Errno::AGAIN | Errno::INTR) => Ok(None),
-            // Told once after the link went down; sending tells whether it is down now.
+            // Reported once after the link went down; the next send shows whether it is still down.
             Err(Errno::NETDOWN) => Ok(None),
             Err(error) => Err(error.into()),
         }

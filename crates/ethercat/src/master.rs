@@ -52,7 +52,8 @@ enum Operational {
 pub enum Exchange {
     /// All devices took part.
     Right {
-        /// What the reference clock showed as the frame passed, in nanoseconds; `None` where no device has one.
+        /// The reference clock's time when the frame passed, in nanoseconds; `None` if no device
+        /// has one.
         clock_ns: Option<u64>,
     },
     /// The frame came back, and not all devices had taken part.
@@ -73,7 +74,7 @@ impl Master {
     /// One line: nobody answered, or what a device refused.
     pub fn start(link: Link, period: Duration) -> Result<Self, EthercatError> {
         let bus = link.name().to_owned();
-        // Lives as long as the process: so does whoever has a bus.
+        // Lives as long as the process, as every bus does.
         let storage: &'static Storage = Box::leak(Box::new(Storage::new()));
         let (tx, rx, pdus) = storage
             .try_split()
@@ -205,8 +206,9 @@ impl Master {
         }
     }
 
-    /// How far the clock of one device is from the reference, in nanoseconds, as that device has it: each
-    /// time another one. `None` without an answer until `deadline_ns`, or where there is but one clock.
+    /// Offset of one device's clock from the reference, in nanoseconds, as that device reports it:
+    /// of another device each time. `None` without an answer until `deadline_ns`, or if there is
+    /// only one clock.
     pub fn clock_difference(&mut self, deadline_ns: u64) -> Option<u32> {
         let device = *self.followers.get(self.next_follower)?;
         self.next_follower = (self.next_follower + 1) % self.followers.len();
@@ -216,8 +218,8 @@ impl Master {
         Some(register & 0x7fff_ffff)
     }
 
-    /// One line: what has become of the bus, by the last exchange without a right answer. A link that is down
-    /// at this moment is the cause, whether frames could not be sent or were lost on their way.
+    /// One line: the state of the bus, by the last exchange without a correct answer. A link that
+    /// is down now is the cause, whether frames could not be sent or were lost on their way.
     pub fn describe(&self, exchanged: Exchange) -> String {
         let (bus, expected) = (self.bus(), self.expected);
         let silent = matches!(exchanged, Exchange::Unanswered | Exchange::NotSent);
@@ -234,7 +236,7 @@ impl Master {
         }
     }
 
-    /// What the working counter must be.
+    /// Expected working counter.
     pub fn expected(&self) -> u16 {
         self.expected
     }
@@ -249,7 +251,7 @@ impl Master {
         self.wire.late
     }
 
-    /// What the bus is called in messages.
+    /// Name of the bus for messages.
     pub fn bus(&self) -> &str {
         self.wire.link.name()
     }

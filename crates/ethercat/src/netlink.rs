@@ -74,8 +74,8 @@ fn text(text: &str) -> Vec<u8> {
     [text.as_bytes(), &[0]].concat()
 }
 
-/// Sends one message and reads what the kernel answers: the number of the interface that it describes,
-/// or 0 where it only agrees.
+/// Sends one message and reads the kernel's answer: the number of the interface that it describes,
+/// or 0 for a plain acknowledgement.
 fn ask(socket: &OwnedFd, kind: u16, flags: u16, body: &[u8]) -> io::Result<u32> {
     let mut message = (body.len() as u32 + 16).to_ne_bytes().to_vec();
     message.extend(kind.to_ne_bytes());

@@ -29,24 +29,24 @@ const VERB: [&str; 2] = ["internal", "ethercat-ring"];
 const NAME: &str = "the simulated ring";
 /// From one device to the next, and back: cable and controller.
 const BETWEEN_NS: u64 = 500;
-/// Crystals are off by up to so many billionths.
+/// Largest error of a crystal, in billionths.
 const CLOCK_ERROR: u64 = 20_000;
 
 /// Of a ring that is to be prompt: below the highest, which a loop may have.
 const PRIORITY: libc::c_int = 98;
 
-/// What the ring is like.
+/// Properties of the ring.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RingOptions {
     /// How many devices, 1 at least.
     pub devices: u16,
     /// The longest that an answer is held back, in nanoseconds; each time less, at random.
     pub jitter_ns: u64,
-    /// Of a million frames so many are lost, at random.
+    /// Number of frames lost at random in a million.
     pub lost_per_million: u32,
-    /// After so long in operation the last device stops taking part.
+    /// Time in operation after which the last device stops taking part.
     pub stops_after_ns: Option<u64>,
-    /// Whether the ring answers before ordinary threads run, where this user may have that: as
+    /// Whether the ring answers before ordinary threads run, if this user has the right to that: as
     /// devices do, which answer in hardware.
     pub is_prompt: bool,
     /// Where chance begins: the same number, the same faults.
@@ -141,7 +141,7 @@ impl Drop for Ring {
     }
 }
 
-/// A refusal on its way: what it is about, and the system's number.
+/// A refusal in transfer: its subject, and the system's error number.
 fn refusal(said: &str) -> EthercatError {
     let (what, number) = said.split_once(' ').unwrap_or((said, "0"));
     let error = io::Error::from_raw_os_error(number.parse().unwrap_or(0));

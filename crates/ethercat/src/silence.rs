@@ -1,8 +1,10 @@
-//! How long a bus has given no right answer, and what is to be said of it then. It reads no clock.
+//! Time since a bus's last correct answer, and the reason for its silence.
+//!
+//! It reads no clock.
 
 use crate::Exchange;
 
-/// After so long without a right answer there is no bus any more, or after ten periods.
+/// Longest silence before the bus counts as lost; at least ten periods.
 const PATIENCE_NS: u64 = 1_000_000_000;
 
 /// A bus since its last right answer.
@@ -35,7 +37,7 @@ impl Silence {
         }
     }
 
-    /// What has become of the bus, once it has been silent for too long.
+    /// The state of the bus, once it has been silent for too long.
     pub fn is_over(&self, now_ns: u64) -> Option<Exchange> {
         (now_ns.saturating_sub(self.since_ns) > self.patience_ns).then_some(self.heard)
     }
@@ -58,7 +60,7 @@ mod tests {
         silence.hear(WRONG, 7);
         silence.hear(Exchange::Unanswered, 8);
         assert_eq!(silence.is_over(PATIENCE_NS + 6), Some(WRONG));
-        // A link that is gone is gone, whoever took part before.
+        // If the link is gone, earlier participants don't matter.
         silence.hear(Exchange::NotSent, 9);
         assert_eq!(silence.is_over(PATIENCE_NS + 6), Some(Exchange::NotSent));
         silence.hear(RIGHT, PATIENCE_NS);
@@ -68,7 +70,7 @@ mod tests {
         assert_eq!(
             over,
             Some(Exchange::Unanswered),
-            "what was before is forgotten"
+            "earlier answers are forgotten"
         );
     }
 

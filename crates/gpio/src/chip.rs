@@ -1,4 +1,4 @@
-//! A chip's file, and what the kernel tells of a line before anybody has it.
+//! A chip's file, and the kernel's description of a line before it is requested.
 
 use crate::error::system;
 use crate::{GpioError, LineName};
@@ -15,7 +15,7 @@ const CONSUMER: &[u8] = b"wakepath";
 #[derive(Debug)]
 pub(crate) struct FreeLine {
     pub line: LineName,
-    /// Its name on the board, as ` (GPIO17)`; empty where it has none.
+    /// Its name on the board, as ` (GPIO17)`; empty if it has none.
     pub called: String,
     chip: File,
 }
@@ -54,7 +54,7 @@ impl FreeLine {
         })
     }
 
-    /// Has the line, with room for so many events where it tells edges.
+    /// Requests the line, with a buffer for `events` events if it reports edges.
     pub fn request(&self, flags: LineFlags, events: u32) -> io::Result<File> {
         let mut config = LineConfig {
             flags,
@@ -74,7 +74,7 @@ impl FreeLine {
         get_line(&self.chip, request).map_err(system)
     }
 
-    /// What a refused request means. Somebody may have taken the line in between.
+    /// Explains a refused request. Another process might have taken the line in between.
     pub fn refused(
         self,
         source: io::Error,
@@ -113,7 +113,7 @@ fn open(chip: &str) -> Result<File, GpioError> {
     })
 }
 
-/// The chips of this machine, with what they are where this user may ask.
+/// The chips of this machine, with their labels if this user can read them.
 fn chips() -> Vec<String> {
     let entries = std::fs::read_dir("/dev").into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());

@@ -18,7 +18,7 @@ pub enum DriveError {
     /// It ended before it had said all.
     #[error("the process that drives the pin ended early ({0})")]
     Ended(String),
-    /// What it says of itself, one line.
+    /// Its own message, one line.
     #[error("{0}")]
     Refused(String),
 }
@@ -26,19 +26,19 @@ pub enum DriveError {
 /// A pin that was driven.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Driven {
-    /// What was in effect for the loop.
+    /// Settings in effect for the loop.
     pub effective: Effective,
-    /// One line for each thing that was not as asked for.
+    /// One line for each setting that differed from the request.
     pub shortfalls: Vec<String>,
     /// As they were asked for.
     pub steps: Vec<PinStep>,
 }
 
-/// Has `command`, which must end in [`crate::run_as_child`], drive what `order` says. `told` hears of each
-/// wave before it is driven.
+/// Makes `command`, which must end in [`crate::run_as_child`], drive the waves of `order`. Calls
+/// `told` before each wave.
 ///
 /// # Errors
-/// One line: what stands in the way.
+/// One line: the obstacle.
 pub fn drive(
     mut command: Command,
     order: &Order,

@@ -45,7 +45,7 @@ impl Edges {
         }
     }
 
-    /// Waits so long at most for an edge, and takes all that are there, behind those in `into`.
+    /// Waits at most `at_most` for an edge, and appends all available edges to `into`.
     pub fn take(&self, at_most: Duration, into: &mut Vec<Edge>) -> Result<(), GpioError> {
         let failed = |source| GpioError::System {
             line: self.line.clone(),

@@ -1,9 +1,9 @@
-//! What can be wrong with a line, one sentence each: what, where, and what would be right.
+//! Errors of a line, one sentence each: problem, line, and what would be right.
 
 use crate::LineName;
 use std::io;
 
-/// Why a line can't be had or used.
+/// Reasons why a line can't be requested or used.
 #[derive(Debug, thiserror::Error)]
 pub enum GpioError {
     /// Nothing to choose from.
@@ -42,7 +42,7 @@ pub enum GpioError {
     NoSuchLine {
         /// As asked for.
         line: LineName,
-        /// What the chip is.
+        /// The chip's label.
         label: String,
         /// How many it has.
         lines: u32,
@@ -64,7 +64,7 @@ pub enum GpioError {
         line: LineName,
         /// Its name on the board in brackets, if it has one.
         called: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// It can't tell edges.
@@ -77,7 +77,7 @@ pub enum GpioError {
         line: LineName,
         /// Its name on the board in brackets, if it has one.
         called: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// One line can't be both.
@@ -99,9 +99,9 @@ pub enum GpioError {
     System {
         /// Which line.
         line: LineName,
-        /// What was tried.
+        /// The action that failed.
         action: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }

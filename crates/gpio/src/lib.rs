@@ -1,10 +1,11 @@
-//! One GPIO line driven at due times by a loop of ours, and the edges that arrive on a second line that is
-//! wired to it, as the kernel dates them: through the GPIO character device, version 2 of its interface
+//! Drives a GPIO line at due times and reads the edges on a second line wired to it.
+//!
+//! The kernel timestamps the edges. Uses the GPIO character device, version 2 of its interface
 //! (linux/gpio.h, Linux 5.10). It judges nothing, and writes no file.
 //!
-//! The loop has a process of its own ([`run_as_child`]), which dies with the one that started it
-//! ([`drive`]): the kernel gives lines back when the descriptor is closed that they were had by, however
-//! that comes about.
+//! The loop has its own process ([`run_as_child`]), which dies with the one that started it
+//! ([`drive`]): the kernel releases lines when the descriptor of their request is closed, for
+//! whatever reason.
 
 // A terminal, a pipe or a log that is gone must not end a process that records, loads or loops: `eprintln!` panics then.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]

@@ -1,4 +1,4 @@
-//! What the measuring process and the process that drives a pin say to each other, one line of JSON each.
+//! Messages between the measuring process and the process that drives a pin, one line of JSON each.
 
 use crate::LineName;
 use crate::record::PinStep;
@@ -35,11 +35,11 @@ pub struct StepOrder {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Reply {
-    /// The lines are had and wired, and the loop is ready.
+    /// The lines are requested and wired, and the loop is ready.
     Ready {
-        /// What is in effect for the loop.
+        /// Settings in effect for the loop.
         effective: Effective,
-        /// One line for each thing that is not as asked for.
+        /// One line for each setting that differs from the request.
         shortfalls: Vec<String>,
     },
     /// A step has ended.

@@ -1,5 +1,7 @@
-//! What was recorded when a pin was driven and read back: a file beside a run, whole or not there. Nothing
-//! is judged here.
+//! The record of a pin that was driven and read back: an additional file of a run, written
+//! atomically.
+//!
+//! Nothing is judged here.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +19,8 @@ pub struct PinRecord {
     pub policy: String,
     /// CPUs on which the loop ran, read back.
     pub cpus: Vec<u16>,
-    /// One line for each thing that was not as asked for, such as memory that was not locked.
+    /// One line for each setting that differed from the request, such as memory that was not
+    /// locked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shortfalls: Vec<String>,
     /// Start, RFC 3339 in UTC.

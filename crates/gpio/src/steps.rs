@@ -1,5 +1,6 @@
-//! A square wave: a loop that changes the line at its due times, and beside it a thread that takes the edges,
-//! so that the kernel's buffer of them holds more than one wave needs. Nothing is judged.
+//! A square wave: a loop changes the line at its due times, and a second thread takes the edges.
+//!
+//! The second thread keeps the kernel's buffer of edges from overflowing. Nothing is judged.
 
 use crate::GpioError;
 use crate::edges::{Edges, ROOM};
@@ -14,7 +15,7 @@ use wakepath_timeline::DueTimes;
 
 /// From the moment the loop is ready to the first due time.
 const LEAD_NS: u64 = 20_000_000;
-/// So long an edge may come behind the last change; the slowest chip's interrupt is there by then.
+/// Longest wait for an edge after the last change; the slowest chip's interrupt arrives within it.
 const SETTLE: Duration = Duration::from_millis(100);
 /// How often the thread that takes the edges looks whether the wave has ended.
 const LOOK: Duration = Duration::from_millis(20);
@@ -38,7 +39,7 @@ pub(crate) enum StepError {
     Panicked,
 }
 
-/// A pair of lines that are wired, and where they stand.
+/// A pair of wired lines, and their state.
 #[derive(Debug)]
 pub(crate) struct Pair {
     output: Output,

@@ -1,5 +1,7 @@
-//! A device's clock: a crystal that is a little off, and the control loop that follows the reference
-//! clock (ETG.1000.4, 6.5). Pure: true time is told to it.
+//! A device's clock: a crystal that is a little off, and the control loop that follows the
+//! reference clock.
+//!
+//! See ETG.1000.4, 6.5. Pure: callers pass the true time.
 
 /// Differences beyond this are no drift but clocks that were never set.
 const FOLLOWED_NS: i64 = 1_000_000;
@@ -7,11 +9,11 @@ const FOLLOWED_NS: i64 = 1_000_000;
 pub(crate) struct Clock {
     /// How much it is too fast, in billionths.
     error: i64,
-    /// What it showed at true time 0.
+    /// Its reading at true time 0.
     beginning_ns: u64,
     /// Between its local time and the system's, as the master set it.
     offset_ns: i64,
-    /// What the control loop has added, and adds in each second.
+    /// Correction by the control loop so far, and its rate per second.
     added_ns: f64,
     added_per_s: f64,
     /// When it last compared.
@@ -32,7 +34,7 @@ impl Clock {
         }
     }
 
-    /// What the crystal alone shows.
+    /// Reading of the crystal without correction.
     pub(crate) fn local(&self, now_ns: u64) -> u64 {
         let drift = i128::from(now_ns) * i128::from(self.error) / 1_000_000_000;
         (i128::from(now_ns) + drift) as u64 + self.beginning_ns
@@ -77,7 +79,8 @@ impl Clock {
         self.difference_ns = difference;
     }
 
-    /// The last difference as its register has it: amount, and the highest bit where it was behind.
+    /// The last difference in the register's format: amount, and the highest bit if the clock was
+    /// behind.
     pub(crate) fn difference(&self) -> u32 {
         let amount = self.difference_ns.unsigned_abs().min(0x7fff_ffff) as u32;
         amount | u32::from(self.difference_ns < 0) << 31
@@ -90,7 +93,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// The largest difference after so many comparisons, each a step after the other.
+    /// The largest difference after settling, with `step_ns` between comparisons.
     fn followed(error: i64, step_ns: u64) -> i64 {
         let (reference, mut clock) = (Clock::new(0, 0), Clock::new(error, 0));
         let mut worst = 0;

@@ -1,5 +1,6 @@
-//! What a device says of itself: the memory that a master reads before it configures it (ETG.1000.6,
-//! 5.4). Pure.
+//! A device's description of itself.
+//!
+//! The memory that a master reads before it configures the device (ETG.1000.6, 5.4). Pure.
 
 const FIRST_CATEGORY: usize = 0x80;
 const STRINGS: u16 = 10;

@@ -1,5 +1,6 @@
-//! A simulated device: the memory of an EtherCAT controller with the registers that a master uses
-//! (ETG.1000.4, chapter 6), and eight bytes of process data each way. Pure: time is told to it.
+//! A simulated device: an EtherCAT controller's memory and eight bytes of process data each way.
+//!
+//! It has the registers that a master uses (ETG.1000.4, chapter 6). Pure: callers pass the time.
 
 mod clock;
 mod information;
@@ -44,7 +45,7 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    /// The device number `index` of `devices`, whose clock is so much too fast, in billionths.
+    /// The device number `index` of `devices`, whose clock is fast by `clock_error` billionths.
     pub(crate) fn new(index: u16, devices: u16, clock_error: i64, between_ns: u64) -> Self {
         let mut memory = vec![0; MEMORY];
         // A controller of no known maker: type, mappings, sync managers, memory in KiB.
@@ -71,7 +72,7 @@ impl Device {
         self.memory[AL_STATUS] & 0x0f == OPERATIONAL
     }
 
-    /// What is exchanged when a frame passes at `now_ns`.
+    /// Exchanges data with a frame that passes at `now_ns`.
     pub(crate) fn pass(&mut self, datagram: &mut Datagram<'_>, now_ns: u64) {
         if !self.takes_part {
             return;
@@ -119,7 +120,7 @@ impl Device {
         }
         if access.write {
             self.write(from, &written, now_ns);
-            // The standard's weights: 1 for a write alone, 2 beside a read.
+            // The standard's weights: 1 for a write alone, 2 for a write with a read.
             datagram.count(if access.read { 2 } else { 1 });
         }
     }
@@ -147,7 +148,7 @@ impl Device {
                 .clock
                 .compare(reference.wrapping_add(delay), reference != 0, now_ns);
         }
-        // What a device is can't be written.
+        // The device's identity is read-only.
         let first = from.max(STATION);
         if first < to {
             self.memory[first..to].copy_from_slice(&data[first - from..]);
@@ -227,7 +228,7 @@ impl Device {
             }
         }
         if was_written {
-            // What a master says comes back with the next frame.
+            // The master's outputs come back with the next frame.
             let (outputs, inputs) = (usize::from(OUTPUTS), usize::from(INPUTS));
             self.memory
                 .copy_within(outputs..outputs + PROCESS_DATA, inputs);

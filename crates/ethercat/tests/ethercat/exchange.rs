@@ -19,7 +19,7 @@ fn host() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_ethercat-test-host"))
 }
 
-/// A bus, or the end of the test where this user may have none.
+/// A bus, or the end of the test if this user can't create one.
 fn bus(options: &RingOptions) -> (Ring, Master) {
     let (ring, link) = match Ring::start(host(), options) {
         Ok(ring) => ring,
