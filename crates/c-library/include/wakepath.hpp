@@ -16,7 +16,7 @@
 
 namespace wakepath {
 
-/// What can't be had, in one line.
+/// Something isn't available; the reason in one line.
 class Error : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };

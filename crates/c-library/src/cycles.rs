@@ -1,4 +1,4 @@
-//! Loops and their cycles: made, waited for, begun by somebody else's clock, finished, given up.
+//! Loops and their cycles: create, wait, begin by an external clock, finish, give up.
 
 use crate::text::{say, text_of};
 use std::cell::Cell;
@@ -29,7 +29,7 @@ thread_local! {
     static UNDER_WAY: Cell<*mut CLoop> = const { Cell::new(std::ptr::null_mut()) };
 }
 
-/// A loop of this name and period; null where it can't be had, with why in `error`.
+/// A loop with this name and period; null if it can't be created, with the reason in `error`.
 ///
 /// # Safety
 /// `name` ends with a NUL; `error` has room for `error_bytes`, or is null.
@@ -74,7 +74,8 @@ pub unsafe extern "C" fn wakepath_loop_create_with(
     unsafe { created(make, name, period_ns, error, error_bytes) }
 }
 
-/// A loop of this name that somebody else's clock drives; null where it can't be had, with why in `error`.
+/// A loop with this name that an external clock drives; null if it can't be created, with the
+/// reason in `error`.
 ///
 /// # Safety
 /// As `wakepath_loop_create`.

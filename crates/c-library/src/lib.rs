@@ -1,5 +1,7 @@
-//! The loop's library for C and C++, as `include/wakepath.h` declares it: `wakepath-rt` behind functions
-//! that C can call. What they promise stands in the header; nothing is decided here.
+//! The loop's library for C and C++, as `include/wakepath.h` declares it.
+//!
+//! It wraps `wakepath-rt` in functions that C can call. The header documents them; nothing is
+//! decided here.
 
 // A terminal, a pipe or a log that is gone must not end a process that records, loads or loops: `eprintln!` panics then.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]

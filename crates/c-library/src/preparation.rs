@@ -109,7 +109,7 @@ pub unsafe extern "C" fn wakepath_prepare_deadline(
     unsafe { prepare(policy, std::ptr::null(), 0, said, said_bytes) }
 }
 
-/// The number of shortfalls, told in `said`; −1 where the thread can't be prepared.
+/// The number of shortfalls, described in `said`; −1 if the thread can't be prepared.
 ///
 /// # Safety
 /// As `wakepath_prepare_other`.

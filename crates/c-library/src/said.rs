@@ -1,4 +1,6 @@
-//! What a loop says beside its samples: lines and values. Formats are read once, not at each line.
+//! A loop's log lines and values.
+//!
+//! Formats are parsed once, not for each line.
 
 use crate::cycles::CLoop;
 use crate::text::{lasting, short_text};
@@ -39,11 +41,11 @@ impl CArgument {
     }
 }
 
-/// What is known of a `printf` format: its number in the lowest 16 bits, above them four bits for each argument
-/// (`wakepath_rt::said::Code`). `WAKEPATH_NO_FORMAT` where nothing is to be logged.
+/// A parsed `printf` format: its number in the lowest 16 bits, above them four bits for each
+/// argument (`wakepath_rt::said::Code`). `WAKEPATH_NO_FORMAT` if nothing is to be logged.
 ///
 /// # Safety
-/// As `wakepath_loop_wait`; `format` ends with a NUL, stays where it is and keeps its text.
+/// As `wakepath_loop_wait`; `format` ends with a NUL, stays at its address and keeps its text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wakepath_log_format(of: *mut CLoop, format: *const c_char) -> u64 {
     // SAFETY: the caller's promise.
@@ -60,10 +62,10 @@ pub unsafe extern "C" fn wakepath_log_format(of: *mut CLoop, format: *const c_ch
     }
 }
 
-/// The same for a format with `{}`, of which the caller knows the arguments.
+/// The same for a format with `{}`, whose arguments the caller knows.
 ///
 /// # Safety
-/// As `wakepath_loop_wait`; `format` has `bytes` bytes, stays where it is and keeps its text.
+/// As `wakepath_loop_wait`; `format` has `bytes` bytes, stays at its address and keeps its text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wakepath_log_format_braces(
     of: *mut CLoop,
@@ -103,10 +105,10 @@ pub unsafe extern "C" fn wakepath_log_arguments(
     of.cycles.log_numbered(format as u16, &copied[..count]);
 }
 
-/// Says a value of the cycle.
+/// Records a value of the cycle.
 ///
 /// # Safety
-/// As `wakepath_loop_wait`; `name` has `bytes` bytes, stays where it is and keeps its text.
+/// As `wakepath_loop_wait`; `name` has `bytes` bytes, stays at its address and keeps its text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wakepath_value_named(
     of: *mut CLoop,

@@ -9,7 +9,7 @@ use wakepath_rt::Section;
 /// `WAKEPATH_NO_SECTION` of the header.
 const NO_SECTION: u32 = u32::MAX;
 
-/// A section of this name; `WAKEPATH_NO_SECTION` where nothing is timed.
+/// A section with this name; `WAKEPATH_NO_SECTION` if nothing is timed.
 ///
 /// # Safety
 /// As `wakepath_loop_wait`; `name` ends with a NUL.

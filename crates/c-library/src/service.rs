@@ -1,4 +1,4 @@
-//! A recorder started beside the program, by words as the command line has them.
+//! A recorder started by the program, with the command line's words as options.
 
 use crate::text::{say, text_of};
 use std::ffi::{OsString, c_char};
@@ -7,11 +7,11 @@ use wakepath_rt::{Recording, Service};
 /// The option that is this library's own: where the program is.
 const RECORDER: &str = "--recorder";
 
-/// Starts wakepath's recorder beside this program.
+/// Starts wakepath's recorder for this program.
 ///
 /// # Safety
-/// `directory` ends with a NUL; `options` has `option_count` texts that end with a NUL, or is null; `said` has room
-/// for `said_bytes`, or is null.
+/// `directory` ends with a NUL; `options` has `option_count` texts that end with a NUL, or is null;
+/// `said` has room for `said_bytes`, or is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wakepath_record_service(
     directory: *const c_char,

@@ -1,4 +1,6 @@
-//! Texts of C: read with or without their end, and answers written where there is room. They mean nothing here.
+//! Texts of C: reads them with or without a NUL, and writes answers if there is room.
+//!
+//! It doesn't interpret them.
 
 use std::ffi::{CStr, c_char};
 use wakepath_rt::said::TEXT_BYTES;
@@ -27,10 +29,10 @@ pub(crate) unsafe fn short_text<'a>(text: *const c_char) -> &'a str {
     }
 }
 
-/// A text that stays where it is.
+/// A text that stays at its address.
 ///
 /// # Safety
-/// `text` has so many bytes for as long as the program runs, or is null.
+/// `text` has `bytes` bytes for as long as the program runs, or is null.
 #[inline]
 pub(crate) unsafe fn lasting(text: *const c_char, bytes: usize) -> Option<&'static [u8]> {
     match text.is_null() {

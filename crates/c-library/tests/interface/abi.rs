@@ -59,7 +59,7 @@ fn versions(map: &str) -> BTreeMap<String, String> {
     found
 }
 
-/// What the C compiler of this machine makes of the structures and constants.
+/// The C compiler's layout of the structures and constants on this machine.
 fn layout(code: &str) -> String {
     let mut program = String::from("#include <stdio.h>\n#include <wakepath.h>\nint main(void) {\n");
     for (name, members) in structures(code) {
@@ -130,7 +130,7 @@ fn nothing_that_programs_rely_on_has_changed() {
     assert_eq!(
         is,
         promised(),
-        "\nabi.txt holds what programs rely on. What is new belongs there too; what was released can't change."
+        "\nprograms rely on abi.txt: add new items to it; released ones can't change."
     );
 }
 

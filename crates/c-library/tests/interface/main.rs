@@ -1,6 +1,8 @@
-//! What C and C++ see of the library: header, exported symbols and their versions agree with each other and
-//! with what was promised (`abi.txt`); the headers are C99 and C++17 without a warning; what the types of C++
-//! are to forbid does not compile.
+//! The library as C and C++ see it.
+//!
+//! Header, exported symbols and their versions agree with each other and with the promised ones
+//! (`abi.txt`); the headers are C99 and C++17 without a warning; code that the types of C++ should
+//! forbid does not compile.
 
 mod abi;
 mod header;
@@ -23,7 +25,7 @@ fn declarations() -> String {
     without_functions(&lines.collect::<Vec<_>>().join("\n"))
 }
 
-/// Functions that stand in the header are in the program, not in the library.
+/// Functions defined in the header are in the program, not in the library.
 fn without_functions(code: &str) -> String {
     let mut left = String::new();
     let mut rest = code;
@@ -39,7 +41,7 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Cargo puts the library beside the tests.
+/// Cargo puts the library next to the tests.
 fn archive() -> PathBuf {
     let test = std::env::current_exe().expect("this program has a path");
     test.with_file_name("libwakepath.a")

@@ -1,4 +1,4 @@
-//! What the types of C++ forbid: each wrong line beside the right one that it is taken for.
+//! Errors that the types of C++ prevent: each wrong line next to the correct one.
 
 use super::{compiled, said};
 
@@ -41,7 +41,7 @@ fn a_policy_carries_what_belongs_to_it_and_nothing_else() {
             "wakepath::Loop loop(\"attitude\", 4ms); loop.finish();",
             "wakepath::Loop loop(\"attitude\", 4); loop.finish();",
         ),
-        // What a loop does after an overrun is one of three, and a loop of another clock has none.
+        // Behaviour after an overrun is one of three values, and a loop of another clock has none.
         (
             "wakepath::Loop loop(\"attitude\", 4ms, wakepath::Overrun::CatchUp); loop.finish();",
             "wakepath::Loop loop(\"attitude\", 4ms, 1); loop.finish();",
