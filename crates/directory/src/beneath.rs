@@ -7,12 +7,12 @@ use std::path::{Component, Path};
 use crate::directory::OPEN;
 use crate::{Directory, DirectoryError};
 
-/// Opens `top/relative`. Links on the way are taken as if `top` were the root of all files, as
-/// they would be on the machine that the tree stands for: they can't lead out of it.
+/// Opens `top/relative`. Links on the way are followed as if `top` were the root of all files, as
+/// on the machine that the tree was copied from, so that they can't lead out of it.
 ///
 /// # Errors
-/// [`DirectoryError::LeadsOut`] for a path that climbs, [`DirectoryError::NotADirectory`] where a
-/// kernel before 5.6, which can't keep a link inside, meets one; the system's.
+/// [`DirectoryError::LeadsOut`] for a path that climbs, [`DirectoryError::NotADirectory`] for a
+/// link on a kernel before 5.6, which can't keep links inside; the system's.
 pub fn beneath(top: &Path, relative: &Path) -> Result<Directory, DirectoryError> {
     let path = top.join(relative);
     let failed = |error: Errno| match error {

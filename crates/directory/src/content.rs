@@ -1,6 +1,7 @@
-//! What a directory consists of: every file in it and below it, with its size and its SHA-256.
-//! It knows nothing of what the files are for; a link, a pipe or a name that is no text is refused,
-//! since nothing can be said of it for good.
+//! Every file in a directory and below, with its size and its SHA-256.
+//!
+//! It doesn't interpret them. A link, a pipe or a name that isn't text is refused, because it has
+//! no lasting content.
 
 use crate::error::DirectoryError;
 use crate::regular::regular;
@@ -10,7 +11,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Deeper than this nothing of ours lies.
+/// Greatest depth of our own directories.
 const DEEPEST: usize = 8;
 
 /// More files than this are an accident.
@@ -114,7 +115,7 @@ fn look(
         if found.len() == MOST_FILES {
             return Err(refused("too many files"));
         }
-        // What was a file a moment ago may be a link or a pipe by now.
+        // The file might have been replaced by a link or a pipe by now.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let opened = openat(CWD, &path, flags, Mode::empty()).map_err(io::Error::from);
         let file = opened

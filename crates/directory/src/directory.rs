@@ -33,7 +33,7 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Opens a directory for reading alone, whoever may write in it.
+    /// Opens a directory for reading only, without checking who can write in it.
     ///
     /// # Errors
     /// The system's.
@@ -140,7 +140,7 @@ impl Directory {
         Ok(Self::held(descriptor, path))
     }
 
-    /// The directory above, made where it is missing.
+    /// The parent directory, created if missing.
     fn above(path: &Path) -> Result<Self, DirectoryError> {
         let above = match path.parent() {
             Some(above) if !above.as_os_str().is_empty() => above,
@@ -154,7 +154,8 @@ impl Directory {
         Ok(Self::held(descriptor, above))
     }
 
-    /// Opens what was just made in this one: what somebody put there instead is refused.
+    /// Opens a directory that was just created in this one; refuses anything that was put there
+    /// instead.
     fn made(&self, name: &Path, path: &Path) -> Result<Self, DirectoryError> {
         let opened = fs::openat(
             &self.descriptor,
@@ -218,7 +219,7 @@ impl Directory {
         }
     }
 
-    /// Reads a whole file of up to 256 MiB; `None` where there is none.
+    /// Reads a whole file of up to 256 MiB; `None` if it doesn't exist.
     ///
     /// # Errors
     /// As [`Directory::open`], and for a longer one.
@@ -228,7 +229,7 @@ impl Directory {
             opened => opened?,
         };
         let mut bytes = Vec::new();
-        // It may grow meanwhile.
+        // It can grow while it is read.
         let is_long = file.metadata()?.len() > MOST_BYTES;
         if is_long || file.take(MOST_BYTES + 1).read_to_end(&mut bytes)? as u64 > MOST_BYTES {
             let why = format!("is longer than {} MiB", MOST_BYTES >> 20);
@@ -258,8 +259,8 @@ impl Directory {
         Ok(NewFile::new(File::from(file), self.seam.clone()))
     }
 
-    /// Makes a file in the place of one that a stopped writer may have left, or of a link: what is
-    /// there is taken away first, not written to.
+    /// Creates a file in place of remains of a killed writer, or of a link: these are removed, not
+    /// written to.
     ///
     /// # Errors
     /// The system's.
@@ -291,7 +292,7 @@ impl Directory {
         match fs::openat(&self.descriptor, plain(name)?, flags, Mode::empty()) {
             Ok(file) => regular(file, &*self.descriptor),
             Err(Errno::LOOP) => Err(refused("a link is in its place; look who made it")),
-            // What a socket or a pipe without a reader answers.
+            // The error of a socket or of a pipe without a reader.
             Err(Errno::NXIO) => Err(refused("no plain file is in its place; look who made it")),
             Err(error) => Err(error.into()),
         }
@@ -370,7 +371,7 @@ impl Directory {
             .write_synced(&partial, bytes)
             .and_then(|()| self.rename(&partial, name));
         if written.is_err() {
-            // What is there of it is of no use; that it stays changes nothing about the error.
+            // The partial is useless, and failing to remove it doesn't change the error.
             let _ = self.remove(&partial);
         }
         written.and_then(|()| self.sync())
@@ -408,7 +409,7 @@ mod tests {
     use std::os::unix::fs::{chown, symlink};
     use std::os::unix::net::UnixListener;
 
-    /// What is in a file's place, and how it is put there.
+    /// A name for what is in a file's place, and a function that puts it there.
     type Planted = (&'static str, fn(&Path));
 
     fn pipe(path: &Path) {

@@ -9,11 +9,11 @@ pub enum DirectoryError {
     /// The system refused.
     #[error("{}: cannot {action}: {source}", path.display())]
     Io {
-        /// What was being done: "open the directory".
+        /// The action that failed: "open the directory".
         action: &'static str,
         /// The directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// Somebody else owns it or may write in it, and could exchange files under a writer's hands.
@@ -43,7 +43,7 @@ pub enum DirectoryError {
         wanted: u32,
     },
     /// Somebody else could put another directory in the place of one that is to be made in it.
-    #[error("{}: others may write in it; a directory of ours there can't be trusted", path.display())]
+    #[error("{}: other users can write in it, so it can't be trusted", path.display())]
     Open {
         /// The directory above.
         path: PathBuf,
@@ -60,12 +60,12 @@ pub enum DirectoryError {
         /// The directory.
         path: PathBuf,
     },
-    /// A link, a pipe or something else of which nothing can be said for good.
+    /// A link, a pipe or something else without lasting content.
     #[error("{}: no plain file: {why}", path.display())]
     NotPlain {
-        /// What it is about.
+        /// Its path.
         path: PathBuf,
-        /// What it is instead.
+        /// Its actual kind.
         why: &'static str,
     },
     /// A path climbs, or is not below what it has to be below.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use rustix::io::Errno;
 
-/// What is done to a file or directory.
+/// Operations on a file or directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operation {
     /// A file is made.
@@ -94,7 +94,7 @@ impl Faults {
     }
 }
 
-/// Where an operation asks whether it may go on.
+/// Hook at which each operation can be made to fail.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Seam(pub(crate) Option<Arc<Faults>>);
 
@@ -107,7 +107,7 @@ impl Seam {
         }
     }
 
-    /// How many of so many bytes may be written.
+    /// Number of `length` bytes to write before the fault.
     pub(crate) fn pass_bytes(&self, length: usize) -> io::Result<usize> {
         match &self.0 {
             Some(faults) if faults.hits(Operation::Write) => match faults.fault {

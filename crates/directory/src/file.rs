@@ -37,7 +37,7 @@ impl NewFile {
     /// Waits until the disk has its bytes and its length.
     ///
     /// # Errors
-    /// The system's; what was written may be lost then.
+    /// The system's; earlier writes might be lost then.
     pub fn sync(&mut self) -> io::Result<()> {
         self.seam.pass(Operation::Sync)?;
         self.file.sync_data()?;
@@ -57,10 +57,10 @@ impl NewFile {
         Ok(())
     }
 
-    /// Takes room on the disk without changing the file's length.
+    /// Allocates disk space without changing the file's length.
     ///
     /// # Errors
-    /// The system's; file systems without that ability say so.
+    /// The system's; some file systems don't support this.
     pub fn allocate(&self, at: u64, length: u64) -> io::Result<()> {
         self.seam.pass(Operation::Allocate)?;
         let take = || fallocate(&self.file, FallocateFlags::KEEP_SIZE, at, length);
@@ -91,11 +91,11 @@ impl Drop for NewFile {
     }
 }
 
-/// Puts a file in place that a person named, whatever the directory: whole or not at all, and
-/// never through a link in its place or in that of its partial.
+/// Replaces a file that a user named, in any directory: atomically, and never through a link in its
+/// place or in that of its partial.
 ///
 /// # Errors
-/// When it can't be written; what was there before is there still.
+/// If it can't be written; the old file is still there then.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), DirectoryError> {
     let failed = |source| DirectoryError::io("write", path, source);
     let mut file = WholeFile::create(path)?;
@@ -113,10 +113,10 @@ pub struct WholeFile {
 }
 
 impl WholeFile {
-    /// Begins it under a temporary name beside its own.
+    /// Creates it under a temporary name in the same directory.
     ///
     /// # Errors
-    /// When the directory can't be had or the file not be made.
+    /// If the directory can't be opened or the file can't be created.
     pub fn create(path: &Path) -> Result<Self, DirectoryError> {
         let failed = |source| DirectoryError::io("write", path, source);
         let parent = match path.parent() {
@@ -147,7 +147,7 @@ impl WholeFile {
         };
         let outcome = file.as_mut().map_or(Ok(()), put);
         if outcome.is_err() {
-            // The error is told; that the partial stays changes nothing about it.
+            // The error is returned; failing to remove the partial doesn't change it.
             let _ = self.directory.remove(&partial(&self.name));
         }
         let path = self.directory.path_of(&self.name);

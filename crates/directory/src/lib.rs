@@ -1,6 +1,8 @@
-//! A directory that is opened once and held. Files are made, read, renamed and removed relative to
-//! it, exclusively and never through a link: whoever may rename what lies above, or plants a link,
-//! leads no writer elsewhere. It knows nothing of what the files hold.
+//! A directory that is opened once and held.
+//!
+//! Files are created, read, renamed and removed relative to it, exclusively and never through a
+//! link: a user who can rename a parent directory or plant a link can't lead a writer elsewhere. It
+//! doesn't interpret the files.
 //!
 //! Everything that a run, a recovery, an import or a tuning writes goes through here, and so
 //! through one seam: [`Faults`] makes any of these operations fail in a test, on a real disk.

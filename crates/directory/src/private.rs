@@ -1,5 +1,7 @@
-//! A directory of one user's alone, below others in which somebody else may write: reached step by
-//! step without following a link, its owner and its rights looked at, locked while it is in use.
+//! A directory private to one user, below others in which other users can write.
+//!
+//! It is reached step by step without following a link, its owner and permissions are checked, and
+//! it is locked while in use.
 
 use rustix::fs::{self, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
@@ -9,18 +11,18 @@ use std::path::Path;
 use crate::directory::OPEN;
 use crate::{Directory, DirectoryError};
 
-/// A directory that belongs to this process's user, closed to all others, and locked. A process that
-/// was started meanwhile holds a copy of the descriptor until it runs its program, so closing alone
-/// would not let go of the lock.
+/// A directory that belongs to this process's user, closed to all others, and locked. A process
+/// started in the meantime holds a copy of the descriptor until it runs its program, so closing
+/// alone would not release the lock.
 #[derive(Debug)]
 pub struct Private(Directory);
 
 impl Private {
-    /// Opens `top/below…`, making what is missing of it, and locks it.
+    /// Opens `top/below…`, creating missing parts, and locks it.
     ///
     /// # Errors
-    /// [`DirectoryError::NotADirectory`] for a link on the way, [`DirectoryError::Open`] where
-    /// somebody else could exchange one of the directories, [`DirectoryError::NotPrivate`],
+    /// [`DirectoryError::NotADirectory`] for a link on the way, [`DirectoryError::Open`] if another
+    /// user could exchange one of the directories, [`DirectoryError::NotPrivate`],
     /// [`DirectoryError::Busy`] while another process holds it; the system's.
     pub fn make(top: &Path, below: &[&str]) -> Result<Self, DirectoryError> {
         let mut path = top.to_path_buf();

@@ -1,6 +1,8 @@
-//! The one check of a file before it is read: a regular file, of somebody who may write in its directory
-//! anyhow, and no larger than its bytes on the disk can account for. A pipe keeps no reader waiting, a device
-//! feeds none, and a file of holes keeps none busy.
+//! The only check of a file before it is read.
+//!
+//! It must be a regular file, owned by a user who can write in its directory anyway, and no larger
+//! than its bytes on the disk can account for. So a pipe can't make a reader wait, a device can't
+//! feed it without end, and a file of holes can't keep it busy.
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{self, FileType, SeekFrom};

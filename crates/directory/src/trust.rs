@@ -12,12 +12,12 @@ pub enum Trust {
     /// user's process can do no more than that user.
     #[default]
     Own,
-    /// Any: a person vouches for whoever else may write there.
+    /// Any: the user vouches for everyone else who can write there.
     Any,
 }
 
 impl Trust {
-    /// Refuses a directory that somebody else could change while root writes in it.
+    /// Refuses a directory that another user could change while root writes in it.
     pub(crate) fn check(self, path: &Path, found: &Stat) -> Result<(), DirectoryError> {
         let is_root = rustix::process::geteuid().is_root();
         if self == Self::Any || !is_root {

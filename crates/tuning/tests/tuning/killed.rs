@@ -354,7 +354,7 @@ fn a_journal_below_a_directory_that_everybody_writes_is_refused() {
     let system = System::at(directory.path());
     let steps = steps(Root::at(directory.path()), 1);
     let error = apply(&steps, &system, &mut |_| {}).unwrap_err().to_string();
-    assert!(error.contains("others may write in it"), "{error}");
+    assert!(error.contains("other users can write in it"), "{error}");
 }
 
 /// Everything that the plan may change on a machine.
