@@ -1,5 +1,6 @@
-//! What is said to ssh-agent so that it signs, and what it answers (draft-ietf-sshm-ssh-agent). The
-//! socket is somebody else's business.
+//! Messages to and from ssh-agent for a signature (draft-ietf-sshm-ssh-agent).
+//!
+//! The caller handles the socket.
 
 use crate::key::PublicKey;
 use crate::wire::{Wire, put};

@@ -57,7 +57,7 @@ impl Certificate {
     /// Reads the line of a file `…-cert.pub`.
     ///
     /// # Errors
-    /// What is no such certificate, and one that its authority did not sign.
+    /// Another kind of line, or a certificate that its authority did not sign.
     pub fn from_line(line: &str) -> Result<Self, CertificateError> {
         let mut words = line.split_ascii_whitespace();
         let (Some(kind), Some(encoded)) = (words.next(), words.next()) else {

@@ -17,7 +17,7 @@ const MOST_SIGNATURES: usize = 64;
 pub struct Envelope {
     /// Type of the payload.
     pub payload_type: String,
-    /// What is signed.
+    /// The signed bytes.
     pub payload: Vec<u8>,
     /// Who signed it.
     pub signatures: Vec<Signature>,
@@ -28,13 +28,13 @@ pub struct Envelope {
 pub struct Signature {
     /// A hint as to the key: its fingerprint. Nothing vouches for it.
     pub key: String,
-    /// The public key, as in a line of OpenSSH: an addition of ours. It shows that a seal was altered
-    /// after it was signed, and says nothing of who signed.
+    /// The public key, as in a line of OpenSSH: our own addition. It shows that a seal was altered
+    /// after it was signed, but doesn't prove who signed.
     pub public: Option<String>,
     /// The signature.
     pub bytes: Vec<u8>,
-    /// The certificate of the key, as in OpenSSH's file `-cert.pub`; an addition of ours, which
-    /// vouches for itself.
+    /// The certificate of the key, as in OpenSSH's file `-cert.pub`; our own addition, which needs
+    /// no further signature.
     pub certificate: Option<String>,
 }
 
@@ -72,10 +72,10 @@ struct WrittenSignature {
 }
 
 impl Envelope {
-    /// Reads one.
+    /// Reads an envelope.
     ///
     /// # Errors
-    /// What is no envelope.
+    /// If the bytes aren't an envelope.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, EnvelopeError> {
         let form = |what: String| EnvelopeError::Form(what);
         let written: Written = serde_json::from_slice(bytes).map_err(|e| form(e.to_string()))?;
@@ -129,7 +129,7 @@ impl Envelope {
         })
     }
 
-    /// What a signature is over.
+    /// The message that is signed.
     pub fn message(&self) -> Vec<u8> {
         encoded(&self.payload_type, &self.payload)
     }

@@ -56,7 +56,7 @@ pub fn written(seconds: u64) -> String {
     humantime::format_rfc3339_seconds(time).to_string()
 }
 
-/// As [`written`], without what stands between the digits.
+/// As [`written`], without separators.
 pub fn compact(seconds: u64) -> String {
     written(seconds).replace(['-', ':'], "")
 }

@@ -1,7 +1,9 @@
-//! A run sealed by a signature: an in-toto statement that names its files by SHA-256, in a DSSE
-//! envelope signed with a key of OpenSSH (Ed25519, or ECDSA on P-256 by an agent); whom a trust file trusts; and what is found when a
-//! seal is looked at again. Pure: it is told which files there are, which time it is, and the text of
-//! keys. It judges no run, and knows no disk.
+//! Seals a run with a signature, and verifies seals.
+//!
+//! A seal is an in-toto statement that names the run's files by SHA-256, in a DSSE envelope signed
+//! with a key of OpenSSH (Ed25519, or ECDSA on P-256 by an agent). A trust file lists the trusted
+//! keys. Pure: callers pass the files, the time and the text of keys. It judges no run and accesses
+//! no disk.
 
 pub mod agent;
 mod certificate;

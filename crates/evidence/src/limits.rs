@@ -1,8 +1,8 @@
-//! What a good seal does not prove, in the words that stand beside every verification.
+//! Limits of a valid seal's proof, printed with every verification.
 
 /// A line each.
 pub const NOT_PROVEN: [&str; 4] = [
-    "that the figures are true: whoever holds the key can sign any file",
+    "that the figures are true: the key's holder can sign any file",
     "when it was measured: the times are the board's own clock's",
     "that it is the only run: one that was left out leaves no trace",
     "that the key never left the board: your trust file says whose it is",

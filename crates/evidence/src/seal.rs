@@ -20,14 +20,14 @@ pub fn message(statement: &Statement) -> Sealed {
 }
 
 impl Sealed {
-    /// What is to be signed.
+    /// The message to sign.
     pub fn message(&self) -> Vec<u8> {
         encoded(PAYLOAD_TYPE, &self.payload)
     }
 }
 
-/// The envelope with a signature over [`Sealed::message`]; `None` where it is not the key's, or the
-/// certificate another key's.
+/// The envelope with a signature over [`Sealed::message`]; `None` if it isn't the key's, or the
+/// certificate is another key's.
 pub fn seal(
     sealed: Sealed,
     key: &PublicKey,

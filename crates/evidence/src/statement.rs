@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Version of the statement.
 pub const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
 
-/// What is stated of the files.
+/// Type of the statement about the files.
 pub const PREDICATE_TYPE: &str = "https://github.com/wakepath/wakepath/run/v1";
 
 /// A statement.
@@ -17,7 +17,7 @@ pub struct Statement {
     pub version: String,
     /// The run's files, in the order of their names.
     pub subject: Vec<Subject>,
-    /// What is stated of them.
+    /// Type of the statement.
     #[serde(rename = "predicateType")]
     pub predicate_type: String,
     /// The statement itself.
@@ -40,7 +40,7 @@ pub struct Digests {
     pub sha256: String,
 }
 
-/// What is stated of a run's files.
+/// The statement about a run's files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Predicate {
@@ -59,7 +59,7 @@ pub struct Predicate {
     pub tool: String,
 }
 
-/// A job as whoever ordered it names it.
+/// A job, as the person who ordered it names it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Job {

@@ -8,7 +8,7 @@ pub use line::LineError;
 use crate::instant::InstantError;
 use crate::key::PublicKey;
 
-/// What a key must be allowed for where its line names namespaces.
+/// Namespace that a key must be allowed for if its line lists namespaces.
 pub(crate) const NAMESPACE: &str = "wakepath";
 
 /// A trust file.
@@ -33,17 +33,17 @@ pub struct Trusted {
     pub until: Option<u64>,
 }
 
-/// What is wrong with a line.
+/// A fault of a line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct TrustError {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong with it, and what would be right.
+    /// The fault, and what would be right.
     pub what: TrustWrong,
 }
 
-/// What is wrong in a trust file.
+/// Faults of a trust file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TrustWrong {
     /// A line.
@@ -106,8 +106,8 @@ impl From<InstantError> for String {
     }
 }
 
-/// Whether `name` fits `pattern`, in which `*` stands for anything and `?` for one character: by
-/// going back to the last star alone, so that no pattern takes longer than the product of lengths.
+/// Whether `name` matches `pattern`, in which `*` matches anything and `?` one character. It
+/// backtracks only to the last star, so that no pattern takes longer than the product of lengths.
 pub(crate) fn fits(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), name.chars().collect());

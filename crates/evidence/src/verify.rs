@@ -13,13 +13,13 @@ use crate::statement::{FileDigest, Job, Predicate, Statement};
 use crate::trust::Trust;
 use std::collections::BTreeMap;
 
-/// Seconds by which a board's clock may be behind that of whoever ordered a run.
+/// Seconds by which a board's clock can be behind that of the person who ordered a run.
 const BEHIND: u64 = 300;
 
-/// What was found.
+/// Result of a verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verification {
-    /// What is stated; as good as its signature.
+    /// The statement; as reliable as its signature.
     pub predicate: Predicate,
     /// Files that are stated.
     pub files: usize,
@@ -30,9 +30,9 @@ pub struct Verification {
 }
 
 impl Verification {
-    /// Holds the seal against the job that the run was ordered for, which began at `since`, in seconds
-    /// since 1970 by the clock of whoever ordered it: a run of another job, or an older one, is
-    /// another run.
+    /// Compares the seal with the job that the run was ordered for, which began at `since`, in
+    /// seconds since 1970 by the clock of the person who ordered it: a run of another job, or an
+    /// older one, is another run.
     #[must_use]
     pub fn ordered(mut self, job: &Job, since: u64) -> Self {
         let sealed = self.predicate.job.as_ref();
@@ -62,11 +62,11 @@ impl Verification {
     }
 }
 
-/// Holds an envelope against trust, time and files. `now` is in seconds since 1970; `board` is whose
-/// run it is said to be, where that is known apart from the seal.
+/// Checks an envelope against trust, time and files. `now` is in seconds since 1970; `board` is the
+/// board the run is attributed to, if known apart from the seal.
 ///
 /// # Errors
-/// What is no envelope, and no statement about a run.
+/// Not an envelope, or not a statement about a run.
 pub fn verify(
     envelope: &[u8],
     files: &[FileDigest],
@@ -105,8 +105,8 @@ pub fn verify(
     })
 }
 
-/// What a seal itself shows, whoever signed it: it was altered after it was signed, or files differ.
-/// Nothing: the run is as somebody sealed it.
+/// Faults that a seal shows without any trust: it was altered after it was signed, or files differ.
+/// Empty: the run is as it was sealed, by whomever.
 ///
 /// # Errors
 /// As [`verify`].

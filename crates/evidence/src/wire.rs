@@ -1,7 +1,7 @@
 //! The binary form in which OpenSSH writes keys: big-endian numbers, and strings with their length
 //! before them (RFC 4251, section 5). It knows no key.
 
-/// What is left to read. Every reader gives nothing where too little is left.
+/// The unread bytes. Every reader returns none if too few are left.
 pub(crate) struct Wire<'a>(pub &'a [u8]);
 
 impl<'a> Wire<'a> {
@@ -33,7 +33,7 @@ impl<'a> Wire<'a> {
     }
 }
 
-/// Appends a string with its length. What is written here is short.
+/// Appends a short string with its length.
 pub(crate) fn put(to: &mut Vec<u8>, string: &[u8]) {
     let length = u32::try_from(string.len()).expect("a short string");
     to.extend(length.to_be_bytes());

@@ -13,7 +13,7 @@ pub(super) const PREFIX: [u8; 26] = [
     0x3d, 3, 1, 7, 3, 0x42, 0,
 ];
 
-/// A point of the curve, as OpenSSH writes it; nothing where it is none.
+/// A point of the curve, in OpenSSH's form; none if it is invalid.
 pub(super) fn point(bytes: &[u8]) -> Option<[u8; POINT]> {
     let point: [u8; POINT] = bytes.try_into().ok()?;
     VerifyingKey::from_sec1_bytes(&point).ok().map(|_| point)
@@ -29,8 +29,8 @@ pub(super) fn signed(point: &[u8; POINT], message: &[u8], signature: &[u8]) -> b
     }
 }
 
-/// A signature as OpenSSH has it (RFC 5656, section 3.1.2: two numbers) in the DER that every other program
-/// reads; nothing where it is none.
+/// A signature in OpenSSH's form (RFC 5656, section 3.1.2: two numbers), converted to the DER that
+/// every other program reads; none if it is invalid.
 pub(super) fn from_openssh(blob: &[u8]) -> Option<Vec<u8>> {
     let mut wire = Wire(blob);
     let (r, s) = (scalar(wire.string()?)?, scalar(wire.string()?)?);

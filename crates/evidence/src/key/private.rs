@@ -27,7 +27,8 @@ impl PrivateKey {
     /// Reads the text of a file.
     ///
     /// # Errors
-    /// What is no such key, is protected, of another kind, or contradicts itself.
+    /// A text of another kind, a protected key, a key of another type, or one that contradicts
+    /// itself.
     pub fn from_openssh(text: &str) -> Result<Self, KeyError> {
         let Some((_, rest)) = text.split_once(BEGIN) else {
             return Err(instead(text));
@@ -60,7 +61,7 @@ fn of(wire: &mut Wire) -> Result<PrivateKey, KeyError> {
     let _options = wire.string().ok_or(SHORT)?;
     let keys = wire.u32().ok_or(SHORT)?;
     let public = wire.string().ok_or(SHORT)?;
-    // The public half tells of another kind even where the private one is protected.
+    // The public half shows the kind of key even if the private one is protected.
     let PublicKey::Ed25519(public) = PublicKey::from_blob(public)? else {
         return Err(KeyError::AgentAlone);
     };
@@ -95,7 +96,7 @@ fn of(wire: &mut Wire) -> Result<PrivateKey, KeyError> {
     }
 }
 
-/// What a text is that is no private key of OpenSSH.
+/// The error for a text that isn't a private key of OpenSSH.
 fn instead(text: &str) -> KeyError {
     if PublicKey::from_line(text).is_ok() {
         return KeyError::Public;

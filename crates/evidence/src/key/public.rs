@@ -58,7 +58,7 @@ impl PublicKey {
         }
     }
 
-    /// Reads what stands behind the kind, in a key and in a certificate.
+    /// Reads the part after the kind, in a key and in a certificate.
     pub(crate) fn of(kind: &str, wire: &mut Wire) -> Result<Self, KeyError> {
         match kind {
             ED25519 => {
@@ -139,7 +139,7 @@ impl PublicKey {
         }
     }
 
-    /// What OpenSSH writes as a signature, in the form that [`Self::signed`] takes; nothing where it is of
+    /// Converts OpenSSH's signature into the form that [`Self::signed`] takes; none if it is of
     /// another kind of key.
     pub(crate) fn signature(&self, wire: &mut Wire) -> Option<Vec<u8>> {
         (wire.text()? == self.kind()).then_some(())?;

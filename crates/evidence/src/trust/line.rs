@@ -5,7 +5,7 @@ use crate::instant::{InstantError, instant};
 use crate::key::{KeyError, PublicKey, is_kind};
 use wakepath_timeline::quoted;
 
-/// What is wrong with a line, and what would be right.
+/// Faults of a line, and what would be right.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
     /// A word before the key that means nothing.
@@ -14,13 +14,13 @@ pub enum LineError {
          valid-after=\"20261124Z\", valid-before=\"20271124Z\""
     )]
     NoOption(String),
-    /// What stands for a key is none.
+    /// The key is invalid.
     #[error("{0}; a line is: BOARD ssh-ed25519 AAAA…")]
     NoKey(KeyError),
     /// A time.
     #[error(transparent)]
     NoInstant(#[from] InstantError),
-    /// An option that stands there twice, whose values may differ.
+    /// An option that appears twice, with possibly different values.
     #[error("{0} twice; give it once")]
     Twice(String),
     /// It ends before it begins.
@@ -30,11 +30,11 @@ pub enum LineError {
     #[error("a quotation mark that is not closed")]
     NotClosed,
     /// A value that stands bare.
-    #[error("{0}=: a value stands in quotation marks")]
+    #[error("{0}=: put the value in quotation marks")]
     NotQuoted(String),
 }
 
-/// What a line says; nothing where it can't be about a seal. An error says what would be right.
+/// Parses a line; none if it can't concern a seal. An error includes what would be right.
 pub(super) fn read(text: &str) -> Result<Option<Trusted>, LineError> {
     let (boards, rest) = word(text)?;
     let boards: Vec<String> = boards.split(',').map(str::to_owned).collect();
@@ -83,7 +83,7 @@ pub(super) fn read(text: &str) -> Result<Option<Trusted>, LineError> {
     }))
 }
 
-/// The first word, which may stand in quotation marks, and what follows it.
+/// The first word, possibly in quotation marks, and what follows it.
 fn word(text: &str) -> Result<(String, &str), LineError> {
     if let Some(quoted) = text.strip_prefix('"') {
         let (word, rest) = quoted.split_once('"').ok_or(LineError::NotClosed)?;

@@ -1,4 +1,4 @@
-//! What can be wrong with a sealed run, each in one line.
+//! Faults of a sealed run, each in one line.
 
 use std::fmt;
 use wakepath_timeline::one_line;

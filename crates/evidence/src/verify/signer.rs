@@ -8,7 +8,7 @@ use crate::key::PublicKey;
 use crate::statement::Predicate;
 use crate::trust::{Trust, Trusted};
 
-/// Seconds by which a sealer's clock may be ahead of ours.
+/// Seconds by which a sealer's clock can be ahead of this one.
 const AHEAD: u64 = 300;
 
 /// The key of the first signature that is good; else what is wrong with the first one.

@@ -14,7 +14,7 @@ wakepath_test_program::program!(
     trust_files::TESTS,
 );
 
-/// The keys that lie with the seeds of the hostile input: RFC 8032's own.
+/// The keys stored with the seeds of the hostile input: RFC 8032's own.
 fn seed(name: &str) -> String {
     let seeds = concat!(
         env!("CARGO_MANIFEST_DIR"),

@@ -46,7 +46,7 @@ fn a_wrong_line_is_named_with_what_would_be_right() {
         ),
         (
             format!("a valid-after=20260101Z {key}"),
-            "a value stands in quotation marks",
+            "put the value in quotation marks",
         ),
         (
             format!("a valid-after=\"20260101\" {key}"),
