@@ -3,7 +3,7 @@
 
 use crate::quantity;
 
-/// Columns for words that a line has at least, beside what it begins with.
+/// Least width left for words, after a line's beginning.
 const LEAST_FOR_WORDS: usize = 8;
 
 /// Columns that `text` takes: none for an escape sequence that styles and for a combining
@@ -42,9 +42,9 @@ fn width_of(character: char) -> usize {
     }
 }
 
-/// `text` in lines of at most `columns`, broken between words; the first begins with `first`, the
-/// others with `rest`, and each ends with a line end. A number and its unit are one word. A word that
-/// fits on no line is broken where it must be.
+/// Breaks `text` into lines of at most `columns`, between words; the first begins with `first`, the
+/// others with `rest`, and each ends with a line end. A number and its unit are one word. A word
+/// that is longer than a line is broken.
 pub fn wrapped(text: &str, first: &str, rest: &str, columns: usize) -> String {
     in_lines(&words_of(text), first, rest, columns)
 }
@@ -57,7 +57,7 @@ fn words_of(text: &str) -> Vec<&str> {
     parted(text, is_between)
 }
 
-/// The words of a command for a shell: what stands in quotes is within one.
+/// The words of a command for a shell: a quoted text is one word.
 fn shell_words_of(command: &str) -> Vec<&str> {
     let mut quoted = None;
     parted(command, |_, character| {
@@ -151,7 +151,7 @@ pub fn folded(text: &str, columns: usize) -> String {
     laid
 }
 
-/// Where the last word begins that has two blanks before it and stands within so many columns.
+/// Start of the last word that has two blanks before it and begins within `within` columns.
 fn head_of(line: &str, within: usize) -> usize {
     let gaps = line.match_indices("  ");
     let begins = gaps.map(|(at, _)| line.len() - line[at..].trim_start().len());
@@ -176,7 +176,7 @@ pub fn command(command: &str, indent: &str, columns: usize) -> String {
     lines.trim_end().replace('\n', " \\\n") + "\n"
 }
 
-/// `text` in at most so many columns, cut with an ellipsis where it is longer.
+/// `text`, cut with an ellipsis if it is longer than `columns`.
 pub fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();

@@ -24,9 +24,9 @@ pub enum CpuSetError {
     TooHigh(String),
     /// A range runs backwards.
     Backwards {
-        /// What stands in front.
+        /// The first number.
         first: u16,
-        /// What stands behind, and is lower.
+        /// The last number, which is lower.
         last: u16,
     },
     /// The text is no mask of hexadecimal words.

@@ -1,4 +1,6 @@
-//! What a load can disturb: the words of plans and proofs. How it is disturbed is the load room's.
+//! Parts of the machine that a load can disturb, as words of plans and proofs.
+//!
+//! The room `load` creates the disturbances.
 
 /// A part of the machine or the kernel that a load keeps busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,7 +27,7 @@ pub enum Disturbance {
     Network,
     /// Timer interrupts.
     Timers,
-    /// What the kernel frees later, after a grace period (RCU).
+    /// Memory that the kernel frees later, after a grace period (RCU).
     Rcu,
     /// Delivery of signals.
     Signals,

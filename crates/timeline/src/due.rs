@@ -19,8 +19,8 @@ impl DueTimes {
             .saturating_add(cycle.saturating_mul(self.period_ns))
     }
 
-    /// The first cycle that is due strictly after `now_ns`: where a loop that skips what it has
-    /// missed goes on.
+    /// The first cycle that is due strictly after `now_ns`, with which a loop that skips missed due
+    /// times continues.
     #[inline]
     pub fn first_due_after(&self, now_ns: u64) -> u64 {
         match now_ns.checked_sub(self.start_ns) {

@@ -1,8 +1,9 @@
-//! Durations in words, in the few forms that are needed: exact, rounded, short, long, and as a
-//! figure of a table whose unit stands in the column's title. It reads nothing back.
+//! Durations as text: exact, rounded, short, long, and as figures of a table column with a unit.
+//!
+//! It parses nothing.
 
 /// Exactly, in the largest of s, ms, µs and ns that is not larger than the time: `1.5 ms`. For
-/// what somebody chose.
+/// values that a user chose.
 pub fn exact(ns: u64) -> String {
     exactly(ns, "µs")
 }
@@ -26,8 +27,8 @@ fn exactly(ns: u64, micro: &str) -> String {
     }
 }
 
-/// To a thousandth of the unit that suits it: `834 ns`, `12.3 µs`, `-1.449 µs`, `1.25 s`. For
-/// what was measured, within a sentence.
+/// To a thousandth of the suitable unit: `834 ns`, `12.3 µs`, `-1.449 µs`, `1.25 s`. For measured
+/// values within a sentence.
 pub fn rounded(ns: i64) -> String {
     let text = thousandths(ns);
     let Some((digits, unit)) = text
@@ -79,9 +80,9 @@ pub fn length(ns: u64) -> String {
     rounded(i64::try_from(ns).unwrap_or(i64::MAX))
 }
 
-/// With a fixed number of decimals, for lines under each other: `12.3 µs`, `5932.1 µs`, `12.40
-/// ms`, `11.25 s`. Latencies of a few milliseconds stay in microseconds, beside those that they
-/// are compared with.
+/// With a fixed number of decimals, for lines below each other: `12.3 µs`, `5932.1 µs`, `12.40 ms`,
+/// `11.25 s`. Latencies of a few milliseconds stay in microseconds, so that they can be compared
+/// with the others.
 pub fn short(ns: i64) -> String {
     match ns.unsigned_abs() {
         0..10_000_000 => format!("{} µs", Unit::Micros.figure(ns, 1)),
@@ -115,7 +116,7 @@ pub fn long(seconds: f64) -> String {
     }
 }
 
-/// The unit of a column: it stands once in the title and not behind each figure.
+/// The unit of a column: it appears once in the title and not after each figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// µs.
@@ -127,7 +128,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// As it stands in the title.
+    /// Its name in the title.
     pub fn name(self) -> &'static str {
         match self {
             Self::Micros => "µs",
@@ -145,8 +146,8 @@ impl Unit {
         }
     }
 
-    /// Whole nanoseconds as a figure with so many decimals: halves away from nought, whichever
-    /// binary fraction is near them, so that the same time reads the same wherever it stands.
+    /// Whole nanoseconds as a figure with `decimals` decimals, halves rounded away from zero in
+    /// decimal arithmetic, so that a time reads the same everywhere.
     pub fn figure(self, ns: i64, decimals: usize) -> String {
         let digits = match self {
             Self::Micros => 3_usize,
@@ -166,7 +167,7 @@ impl Unit {
         }
     }
 
-    /// A mean or another fraction of nanoseconds as a figure with so many decimals.
+    /// A mean or another fraction of nanoseconds as a figure with `decimals` decimals.
     pub fn figure_of(self, ns: f64, decimals: usize) -> String {
         format!("{:.decimals$}", self.of(ns))
     }

@@ -1,5 +1,6 @@
-//! What the kernel did, as one stream of events whatever recorded it. Not a decoder of any backend
-//! and no explanation: the probe makes these, the explanation reads them.
+//! Kernel events as one stream, whichever backend recorded them.
+//!
+//! The room `probe` produces these, `explain` reads them.
 
 use crate::thread::ThreadName;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ pub struct KernelEvent {
     pub what: What,
 }
 
-/// What the kernel did.
+/// A kernel event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum What {
     /// A hard interrupt begins. On x86 the local timer and the inter-processor interrupts are
@@ -90,7 +91,7 @@ pub enum What {
     },
     /// An inter-processor interrupt is sent from this CPU.
     IpiSend {
-        /// The one it goes to, where there is one.
+        /// The CPU that it goes to, if there is one.
         target_cpu: Option<u16>,
         /// Its callback by name, where the kernel gives it.
         callback: Arc<str>,
@@ -114,7 +115,7 @@ pub enum What {
     },
     /// The current thread passed a place of its own program that is recorded: a USDT probe.
     Mark {
-        /// Which, as whoever records numbers them.
+        /// Its number, by the backend's numbering.
         number: u16,
     },
     /// Events are missing here: between the previous event of this CPU and this instant.

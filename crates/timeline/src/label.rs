@@ -1,5 +1,6 @@
-//! What a condition is called: its policy, its task, or both. The policy's own name is its
-//! [`Display`](std::fmt::Display).
+//! Label of a condition: its policy, its task, or both.
+//!
+//! The policy's own name is its [`Display`](std::fmt::Display).
 
 use crate::{Policy, one_line};
 

@@ -1,5 +1,6 @@
-//! What a recording that wakepath did not measure itself lacks. Whoever reads it knows which figure
-//! is not known; a recording holds the sentence.
+//! Data that an imported recording lacks.
+//!
+//! Code derives unknown figures from the values; recordings store the sentences.
 
 use std::fmt;
 
@@ -36,17 +37,17 @@ pub enum Lack {
     LastSamples,
     /// Warm-up is mixed in.
     WarmUp,
-    /// Policy and affinity are as asked for, not read back.
+    /// Policy and affinity are the requested ones, not read back.
     EffectivePolicy,
     /// Nothing is known of the machine but its kernel.
     Machine,
-    /// A line that is missing can't be told from a skipped period.
+    /// A missing line can't be distinguished from a skipped period.
     LostLines,
     /// Due times after a thread's last line.
     AfterLastLine,
     /// What loads did, and what they proved.
     Loads,
-    /// Due times lie beside whole periods, and were moved there.
+    /// Due times differ from whole periods, and were moved there.
     UnevenDueTimes,
     /// Due times are those of the thread's timer.
     OwnDueTimes,

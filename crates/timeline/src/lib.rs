@@ -1,11 +1,11 @@
-//! The vocabulary of a measured loop: due times, samples, scheduling policies, kernel events, CPU
-//! sets; and how they are said: labels, durations and counts in words, foreign text in one line, lines in
-//! columns.
-//! It holds no clock, makes no system call and judges nothing; every other room speaks in its
-//! words, so that a live run, a recording and an import from another tool mean the same thing.
+//! The vocabulary of a measured loop: due times, samples, policies, kernel events, CPU sets.
 //!
-//! All instants are nanoseconds on `CLOCK_MONOTONIC` as `u64`; all differences are signed
-//! nanoseconds as `i64`, on 32-bit targets too.
+//! Also their text forms: labels, durations and counts in words, foreign text in one line, lines in
+//! columns. It holds no clock, makes no system call and judges nothing. Every other room uses these
+//! types, so that a live run, a recording and an import from another tool mean the same thing.
+//!
+//! All times are nanoseconds on `CLOCK_MONOTONIC` as `u64`; all differences are signed nanoseconds
+//! as `i64`, on 32-bit targets too.
 
 mod budget;
 pub mod columns;

@@ -1,14 +1,16 @@
-//! Text that somebody else wrote, made fit for one line: a name from a run, a program or the
-//! kernel must neither steer a terminal nor end its line and forge the next. It decides nothing
-//! about markup; a page or a file escapes for its own form besides.
+//! Foreign text, made safe for one line.
+//!
+//! A name from a run, a program or the kernel must neither control a terminal nor end its line and
+//! forge the next. Pages and files also escape it for their own markup.
 
 use std::borrow::Cow;
 
-/// What stands for a character that must not be shown.
+/// Replaces a character that must not be shown.
 const REPLACEMENT: char = '\u{fffd}';
 
-/// Bytes from the kernel or another program as text, replacement characters where they are none: Linux
-/// cuts a name after 15 bytes, in the middle of a character too. Every name is decoded here, once.
+/// Bytes from the kernel or another program as text, with replacement characters for invalid ones:
+/// Linux cuts a name after 15 bytes, even in the middle of a character. Every name is decoded here,
+/// once.
 pub fn decoded(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes)
 }
@@ -30,8 +32,8 @@ pub fn shortened(text: &str, most: usize) -> String {
     kept
 }
 
-/// In quotation marks, unprintable characters escaped (`\u{1b}`), cut after 40: for telling
-/// exactly what stands in a file or on a command line.
+/// In quotation marks, unprintable characters escaped (`\u{1b}`), cut after 40: to show exactly
+/// what a file or a command line contains.
 pub fn quoted(text: &str) -> String {
     const MOST_CHARACTERS: usize = 40;
     let mut shown = String::from("\"");

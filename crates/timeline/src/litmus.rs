@@ -1,5 +1,6 @@
-//! What a task of LITMUS^RT is told, and which of the core's plugins schedules it. Types only: the loop
-//! library tells the core.
+//! Parameters of a task of LITMUS^RT, and the core's scheduling plugins.
+//!
+//! Types only: the loop library passes them to the core.
 
 use crate::duration::{exact, exact_ascii};
 use std::fmt;
@@ -107,7 +108,8 @@ impl LitmusTask {
         }
     }
 
-    /// What differs from the usual, behind a plugin's name: `, budget 400 µs, release sleep`.
+    /// Differences from the defaults, for use after a plugin's name: `, budget 400 µs, release
+    /// sleep`.
     pub(crate) fn told(&self, ascii: bool) -> String {
         let time = |ns| match ascii {
             true => exact_ascii(ns),

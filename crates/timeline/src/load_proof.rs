@@ -1,15 +1,17 @@
-//! The proof that a load did its work: made where it is measured, kept in the record, judged and shown
-//! from there. Old runs may lack what later versions added.
+//! The proof that a load did its work.
+//!
+//! It is made where the load is measured, stored in the record, and read by verdicts and reports.
+//! Old runs can lack fields that later versions added.
 
 use crate::Disturbance;
 
-/// What one load did over a stretch of time.
+/// Work of one load in a stretch of time.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LoadProof {
     /// Name of the load, such as `memory` or `stress-ng`.
     pub name: String,
-    /// What it disturbs.
+    /// Disturbed parts of the machine.
     #[cfg_attr(feature = "serde", serde(default))]
     pub disturbs: Vec<Disturbance>,
     /// What `work_done` counts: "rounds", "MiB", "messages", "CPU seconds" and so on.
@@ -50,7 +52,7 @@ pub struct LoadProof {
     /// The installed program that did the work.
     #[cfg_attr(feature = "serde", serde(default))]
     pub program: Option<String>,
-    /// What it printed as its version.
+    /// Version that the program printed.
     #[cfg_attr(feature = "serde", serde(default))]
     pub version: Option<String>,
     /// Command line that ran, for programs.
@@ -59,7 +61,7 @@ pub struct LoadProof {
     /// How often it was started again after it ended by itself, since the phase began.
     #[cfg_attr(feature = "serde", serde(default))]
     pub restarts: u64,
-    /// Whether it ended by itself in a way that it should not.
+    /// Whether it ended although it should not have.
     #[cfg_attr(feature = "serde", serde(default))]
     pub died_early: bool,
     /// The last exit of one of its processes, such as "exit status 0" or "signal 9".
@@ -68,7 +70,7 @@ pub struct LoadProof {
     /// The device that did the work, for loads of a GPU.
     #[cfg_attr(feature = "serde", serde(default))]
     pub device: Option<DeviceAtWork>,
-    /// What the program itself reported at its end; empty before the loads are stopped.
+    /// Figures that the program itself reported at its end; empty before the loads are stopped.
     #[cfg_attr(feature = "serde", serde(default))]
     pub reported: Vec<Reported>,
     /// Where it differs from what was asked, such as a smaller working set.
@@ -82,7 +84,7 @@ pub struct LoadProof {
 }
 
 impl LoadProof {
-    /// What stands in the place of a proof that there is not.
+    /// The entry for a load without a proof.
     pub fn missing(name: &str, reason: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -91,7 +93,7 @@ impl LoadProof {
         }
     }
 
-    /// Why the load is held not to have worked; `None` where it has.
+    /// Reason why the load counts as not working; `None` if it worked.
     pub fn why_unproven(&self) -> Option<&str> {
         let why = self.reason.as_deref();
         (!self.working).then(|| why.unwrap_or("it says nothing of its work"))
@@ -120,7 +122,7 @@ pub struct DeviceAtWork {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default))]
 pub struct Reported {
-    /// What it is about, such as a stressor's name.
+    /// Subject of the figure, such as a stressor's name.
     pub name: String,
     /// How much, over the program's whole life.
     pub amount: f64,

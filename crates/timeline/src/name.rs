@@ -1,6 +1,6 @@
-//! Names that a scenario can hold, made from names that somebody else chose.
+//! Names for a scenario, made from arbitrary names.
 
-/// Longest name made here, in characters: a number still fits behind it.
+/// Longest name made here, in characters, with space for a number after it.
 const LONGEST: usize = 40;
 
 /// A name for scenarios, tables and directories: letters, digits and `-_.:+@` are kept, and anything

@@ -83,7 +83,8 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// Whether it is one of a real-time core, beside Linux's own scheduler or in its place.
+    /// Whether it is a policy of a real-time core, whether the core runs alongside Linux's own
+    /// scheduler or replaces it.
     pub fn is_of_a_core(&self) -> bool {
         self.is_of_a_co_kernel() || self.of_litmus().is_some()
     }
@@ -114,7 +115,8 @@ impl Policy {
         }
     }
 
-    /// The same for a loop of this period, in nanoseconds: what a policy of LITMUS^RT leaves open is filled in.
+    /// The same for a loop of this period, in nanoseconds: fills in what a policy of LITMUS^RT
+    /// leaves open.
     #[must_use]
     pub fn of_a_loop(mut self, period_ns: u64) -> Self {
         if let Self::LitmusPFp { task, .. }
@@ -242,12 +244,12 @@ pub enum WakeUp {
     Futex,
 }
 
-/// What a loop does when a cycle's work runs into the next due time.
+/// Behaviour of a loop when a cycle's work runs into the next due time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Overrun {
-    /// Go on at the next due time in the future; the due times passed meanwhile are skipped
+    /// Continue at the next due time in the future; the due times passed by then are skipped
     /// periods.
     #[default]
     Skip,

@@ -1,5 +1,6 @@
-//! A number and its unit, which no line end may part: where such a pair stands in a text. It reads no
-//! number, and breaks no line.
+//! Finds numbers with units in a text, which a line break must not separate.
+//!
+//! It parses no number, and breaks no line.
 
 /// What follows a number.
 const UNITS: [&str; 21] = [
@@ -7,7 +8,7 @@ const UNITS: [&str; 21] = [
     "KiB", "MiB", "GiB", "m", "rad",
 ];
 
-/// Whether the blank at this place of the text stands between a number and its unit.
+/// Whether the blank at this position of the text separates a number and its unit.
 pub fn is_within(text: &str, blank: usize) -> bool {
     let is_number = text[..blank].ends_with(|before: char| before.is_ascii_digit());
     is_number && begins_with_a_unit(&text[blank + 1..])

@@ -22,8 +22,8 @@ impl SampleFlags {
     pub const HAS_WORK_TIME: Self = Self(1 << 5);
     /// The work reported a fault of its own (a controller given a non-finite state, say).
     pub const WORK_FAULT: Self = Self(1 << 6);
-    /// What the cycle exchanged with the loop's surroundings got no right answer in time: its due time
-    /// counts as missed, however early the loop was.
+    /// The cycle's exchange with the loop's surroundings got no correct answer in time: its due
+    /// time counts as missed, however early the loop was.
     pub const UNANSWERED: Self = Self(1 << 7);
     /// A thread of a real-time core switched into Linux in this cycle: it was Linux that scheduled it then.
     pub const MODE_SWITCH: Self = Self(1 << 8);

@@ -23,7 +23,7 @@ impl ThreadName {
     }
 }
 
-/// Readable: what is not UTF-8 or must not be shown, as replacement characters.
+/// Readable: invalid UTF-8 and unprintable characters become replacement characters.
 impl fmt::Display for ThreadName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&crate::one_line(&crate::decoded(self.bytes())))
