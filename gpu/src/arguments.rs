@@ -30,7 +30,7 @@ examples:
   wakepath-gpu run --work transfer --interface vulkan --for 5
 ";
 
-/// What is to be done.
+/// The action to perform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verb {
     /// `--help`.
@@ -48,7 +48,7 @@ pub enum Verb {
 /// A command line that was understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arguments {
-    /// What is to be done.
+    /// The action to perform.
     pub verb: Verb,
     /// With which interface; `None`: the first that has a device.
     pub interface: Option<Interface>,

@@ -1,4 +1,6 @@
-//! What a device is asked for, whatever its interface. The interfaces have a file each.
+//! Operations of a device, independent of its interface.
+//!
+//! The interfaces have a file each.
 
 mod cuda;
 mod opencl;
@@ -46,7 +48,7 @@ impl Interface {
     }
 }
 
-/// What a device says of itself.
+/// A device's description of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct About {
     /// By what it is driven.
@@ -61,19 +63,19 @@ pub struct About {
     pub is_software: bool,
 }
 
-/// A device, ready to work. What it is asked for is over when the call returns.
+/// A device, ready to work. Each call returns when its work is done.
 pub trait Device {
-    /// What it says of itself.
+    /// Its description.
     fn about(&self) -> &About;
 
-    /// Multiplies so many times. The time that the device was at it, by its own clock.
+    /// Multiplies `times` times. Returns the time that the device worked, by its own clock.
     fn multiply(&mut self, times: u32) -> Result<Duration, GpuError>;
 
     /// The product, as the device has it.
     fn product(&mut self) -> Result<Vec<f32>, GpuError>;
 
-    /// Copies [`COPY`] bytes from the host to the device and back, so many times. The time that the device
-    /// was at it.
+    /// Copies [`COPY`] bytes from the host to the device and back, `times` times. Returns the time
+    /// that the device worked.
     fn copy(&mut self, times: u32) -> Result<Duration, GpuError>;
 }
 

@@ -1,4 +1,4 @@
-//! Why a device can't be had, or stopped to work.
+//! Reasons why a device isn't available, or failed.
 
 use crate::device::Interface;
 
@@ -31,7 +31,7 @@ pub enum GpuError {
     Call {
         /// Of which.
         interface: Interface,
-        /// What was to be done.
+        /// The action that failed.
         action: &'static str,
         /// In its words.
         why: String,
@@ -45,7 +45,7 @@ pub enum GpuError {
         row: usize,
         /// Where.
         column: usize,
-        /// What the device has there.
+        /// The device's value there.
         found: f32,
         /// What should be there.
         right: f32,

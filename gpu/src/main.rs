@@ -1,5 +1,7 @@
-//! Keeps a GPU at work, for wakepath's load `gpu`: what it did and how long the device was at it goes to
-//! standard output, line by line. It judges nothing and starts nothing.
+//! Keeps a GPU busy, for wakepath's load `gpu`.
+//!
+//! Prints its work and the device's working time to standard output, line by line. It judges
+//! nothing and starts nothing.
 
 mod arguments;
 mod device;
@@ -43,7 +45,8 @@ fn carried_out() -> Result<ExitCode, GpuError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Each interface with its devices, or why it has none; exit code 1 where none has.
+/// Prints each interface with its devices, or the reason why it has none; exit code 1 if none has
+/// any.
 fn list() -> ExitCode {
     let mut any = false;
     for interface in Interface::ALL {

@@ -23,7 +23,7 @@ fn elements(of: impl Fn(usize, usize) -> usize) -> Vec<f32> {
     (0..ELEMENTS).map(at).collect()
 }
 
-/// Where `product` is not that of the two: row, column, what stands there and what should.
+/// First difference of `product` from the correct one: row, column, actual and correct value.
 pub fn first_fault(product: &[f32]) -> Option<(usize, usize, f32, f32)> {
     let (left, right) = (left(), right());
     // A tenth of the rows, from both ends: a device that computes some rows wrongly computes most so.

@@ -7,7 +7,7 @@ use crate::matrix;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-/// What the device does.
+/// The device's work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     /// Multiplies matrices; counted in millions of floating-point operations.

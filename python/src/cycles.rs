@@ -1,5 +1,6 @@
-//! A periodic loop whose thread lets go of Python's lock (the GIL) while it waits, and its sections. Two sections
-//! are its own: what the loop waited for the lock after it woke, and what the garbage collector took.
+//! A periodic loop that releases Python's lock (the GIL) while it waits, and its sections.
+//!
+//! It times two sections itself: the wait for the lock after waking, and the garbage collector.
 
 use crate::Error;
 use crate::said::{Texts, arguments};
@@ -13,7 +14,7 @@ use wakepath_rt::{Activation, Due, Overrun};
 
 /// From the first instruction of a cycle until Python runs.
 const LOCK: &str = "waiting for the GIL";
-/// The collector, where it ran within a cycle.
+/// The section of the garbage collector, when it runs within a cycle.
 const COLLECTOR: &str = "garbage collection";
 
 /// A cycle: which due time it serves, when that was, and when its first instruction ran; instants in
@@ -85,7 +86,7 @@ impl Loop {
         let name = &self.name;
         if thread::current().id() != self.thread {
             return Err(PyRuntimeError::new_err(format!(
-                "the loop `{name}` belongs to the thread that made it: make it where it runs"
+                "the loop `{name}` belongs to the thread that made it: create it in the thread that runs it"
             )));
         }
         match self.running.try_lock() {
@@ -137,8 +138,8 @@ impl Loop {
                 "the loop `{name}` is driven by another clock, which says what cycle is next: leave out overrun"
             )));
         }
-        // Where a recorder started the program this waits for the beginning, and other threads make their
-        // loops meanwhile.
+        // If a recorder started the program, this waits for the beginning while other threads make
+        // their loops.
         let made = py.detach(|| match driven {
             true => wakepath_rt::Loop::driven(&name, period),
             false => wakepath_rt::Loop::with_overrun(&name, period, overrun.unwrap_or_default()),

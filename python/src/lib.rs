@@ -1,5 +1,7 @@
-//! The loop's library for Python: `wakepath-rt` behind classes. What users call, with its types and words,
-//! stands in the package's Python files; nothing is decided here.
+//! The loop's library for Python: classes around `wakepath-rt`.
+//!
+//! The package's Python files define what users call, with its types and documentation; nothing is
+//! decided here.
 
 mod cycles;
 mod prepare;
@@ -12,7 +14,7 @@ pyo3::create_exception!(
     _native,
     Error,
     pyo3::exceptions::PyException,
-    "What can't be had, in one line."
+    "Something isn't available; the reason in one line."
 );
 
 /// The compiled half of the package `wakepath`.

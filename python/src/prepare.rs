@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use wakepath_rt::Preparation;
 use wakepath_timeline::Policy;
 
-/// Prepares the calling thread under `SCHED_OTHER`; what a loop can live with, a line each.
+/// Prepares the calling thread under `SCHED_OTHER`; returns tolerable shortfalls, a line each.
 #[pyfunction]
 pub(crate) fn prepare_other(
     nice: i8,

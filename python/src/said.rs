@@ -1,5 +1,7 @@
-//! What a loop says beside its samples: texts that last as long as the program, because formats are known by their
-//! address, and values of Python as arguments of a line.
+//! A loop's log lines and values.
+//!
+//! Formats last as long as the program, because they are identified by their address; Python's
+//! values become arguments of a line.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -40,7 +42,7 @@ pub(crate) fn arguments<'a>(
             values.len()
         )));
     }
-    // First, for the arguments refer to where they then lie.
+    // First, because the arguments refer to their final addresses.
     for value in values.iter() {
         if let Ok(text) = value.cast::<PyString>() {
             texts.push(text.to_string());

@@ -1,4 +1,4 @@
-//! A recorder started beside the interpreter.
+//! A recorder started by the interpreter's process.
 
 use crate::Error;
 use pyo3::prelude::*;

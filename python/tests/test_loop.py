@@ -111,7 +111,7 @@ def test_it_belongs_to_the_thread_that_made_it():
         thread = threading.Thread(target=other)
         thread.start()
         thread.join()
-    assert said == ["the loop `mine` belongs to the thread that made it: make it where it runs"]
+    assert said == ["the loop `mine` belongs to the thread that made it: create it in the thread that runs it"]
 
 
 def test_sections_do_nothing_where_nobody_records():

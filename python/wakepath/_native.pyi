@@ -5,7 +5,7 @@ _L = TypeVar("_L", bound="Loop")
 __version__: str
 
 class Error(Exception):
-    """What can't be had, in one line."""
+    """Something isn't available; the reason in one line."""
 
 class Cycle:
     """A cycle: which due time it serves, when that was, and when its first instruction ran.

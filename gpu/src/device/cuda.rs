@@ -3,7 +3,7 @@
 
 #![allow(
     unsafe_code,
-    reason = "kernels are launched, and pinned memory is had, by calls that can't be checked"
+    reason = "launching kernels and allocating pinned memory need calls that can't be checked"
 )]
 
 use super::{About, COPY, Device, Interface};

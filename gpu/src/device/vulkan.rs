@@ -265,8 +265,8 @@ impl Device for Vulkan {
 impl Drop for Vulkan {
     fn drop(&mut self) {
         let device = &self.chosen.device;
-        // SAFETY: nothing is in use once the device is idle; what was made last goes first, the device
-        // itself after this.
+        // SAFETY: nothing is in use once the device is idle; objects are destroyed in reverse
+        // order, before the device itself.
         unsafe {
             let _ = device.device_wait_idle();
             device.destroy_fence(self.over, None);

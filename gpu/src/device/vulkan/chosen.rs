@@ -72,7 +72,7 @@ impl Chosen {
         }
     }
 
-    /// How long so many steps of the device's clock are.
+    /// Duration of `steps` steps of the device's clock.
     pub(super) fn time(&self, steps: u64) -> Duration {
         let ns = (steps & self.clock) as f64 * f64::from(self.step_ns);
         Duration::from_nanos(ns as u64)
@@ -81,7 +81,7 @@ impl Chosen {
 
 impl Drop for Chosen {
     fn drop(&mut self) {
-        // SAFETY: what was made on the device has gone before.
+        // SAFETY: everything created on the device was destroyed before.
         unsafe {
             self.device.destroy_device(None);
             self.instance.destroy_instance(None);

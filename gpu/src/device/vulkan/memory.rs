@@ -77,7 +77,7 @@ impl Buffer {
     pub(super) fn write(&self, chosen: &Chosen, elements: &[f32]) -> Result<(), GpuError> {
         let bytes = size_of_val(elements) as u64;
         self.mapped(chosen, bytes, |at| {
-            // SAFETY: so many bytes are mapped there, aligned to 64 at least.
+            // SAFETY: enough bytes are mapped there, aligned to at least 64.
             unsafe { std::ptr::copy_nonoverlapping(elements.as_ptr(), at, elements.len()) };
         })
     }
