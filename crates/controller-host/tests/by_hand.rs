@@ -1,5 +1,6 @@
-//! The program started by a person: it says what it is for, and starts no loop. What it does for
-//! wakepath is shown by the command's own tests.
+//! The program started by a person: it prints its purpose, and starts no loop.
+//!
+//! The command's own tests cover its work for wakepath.
 
 use std::process::Command;
 

@@ -8,7 +8,7 @@ use wakepath_evidence::{
 /// A time within that of the seeds' keys: 2026-11-25.
 const NOW: u64 = 1_795_564_800;
 
-/// The trust that the seeds' seal is looked at with: whoever made `data` has none of these keys.
+/// The trust file for checking the seeds' seal: the author of `data` has none of these keys.
 const TRUST: &str = "pi5-* ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINdamAGCsQq31Uv+08lkBzoO4XLz2qYjJa8CGmj3B1Ea\n\
     * cert-authority ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAID1AF8PoQ4lakrcKp00bfrycmCzPLsSWjMDNVfEq9GYM";
 
@@ -43,7 +43,7 @@ fn seal(data: &[u8]) -> bool {
         return false;
     };
     let again = Envelope::from_bytes(&envelope.to_bytes());
-    assert_eq!(again.expect("what was written"), envelope);
+    assert_eq!(again.expect("the envelope reads back"), envelope);
     let Ok(statement) = Statement::from_payload(&envelope.payload) else {
         return false;
     };

@@ -1,5 +1,7 @@
-//! Any text as the journal of applied settings: it is refused with the number of a line that is there,
-//! or read; what is read can be gone through in reverse as `revert` does.
+//! Any text as the journal of applied settings.
+//!
+//! It is refused with an existing line number, or read; the result can be traversed in reverse as
+//! `revert` does.
 
 use wakepath_tuning::History;
 

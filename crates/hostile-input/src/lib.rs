@@ -1,6 +1,8 @@
-//! What must hold of every reader, whatever a stranger hands it: one function for each kind of
-//! input, which panics where it does not. The tests here call them with seeds and with seeds damaged
-//! at random; `fuzz/` calls them with what coverage leads it to.
+//! Properties of every reader for hostile input.
+//!
+//! There is one function for each kind of input, which panics if a property is violated. The tests
+//! here call them with seeds and with randomly damaged seeds; `fuzz/` calls them with
+//! coverage-guided input.
 
 mod evidence;
 mod imported;

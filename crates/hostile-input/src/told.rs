@@ -1,6 +1,7 @@
-//! Bytes from anywhere as what a loop said beside its samples: as a segment's file, as blocks of one, as the records
-//! of a block, and as words of the ring that the program writes. No reader may panic or allocate without bound, and
-//! what it gives is in order.
+//! Any bytes as a loop's telemetry.
+//!
+//! As a segment's file, as blocks of one, as the records of a block, and as words of the ring that
+//! the program writes. No reader may panic or allocate without bound, and its output is in order.
 
 use std::path::Path;
 

@@ -61,7 +61,8 @@ fn damaged_files_of_a_kernel() {
 #[test]
 fn damaged_files_of_other_tools() {
     let folder = ["crates/import/tests/fixtures"];
-    // Beside them lie a program's source, a README, perf's own listing and the parts of a directory.
+    // The directory also has a program's source, a README, perf's own listing and the parts of a
+    // directory.
     let taken = seeds(&folder)
         .iter()
         .filter(|seed| hostile::imported_file(seed))
@@ -83,7 +84,7 @@ fn damaged_directories_of_other_tools() {
         .iter()
         .filter(|seed| hostile::imported_directory(seed))
         .count();
-    // Of each the metadata beside its stream, and the stream that has the timers.
+    // Of each the metadata and the stream with the timers.
     assert_eq!(taken, 6, "real files were taken");
     try_all(&folder, |bytes| {
         hostile::imported_directory(bytes);
@@ -151,7 +152,7 @@ fn damaged(seed: &[u8], other: &[u8], random: &mut TestRng) -> Vec<u8> {
     bytes
 }
 
-/// A number below `end`, or zero where there is none.
+/// A number below `end`, or zero if `end` is zero.
 fn below(random: &mut TestRng, end: usize) -> usize {
     use proptest::prelude::Rng as _;
     match end {

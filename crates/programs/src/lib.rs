@@ -1,5 +1,6 @@
-//! Programs of others: where they are looked for, and with which rights their code runs. It starts
-//! none and knows none by name.
+//! Other programs: the search for them, and the rights that they run with.
+//!
+//! It starts none and knows none by name.
 
 mod place;
 pub mod rights;

@@ -62,8 +62,8 @@ pub fn command(program: impl AsRef<OsStr>) -> Result<Command, NotFound> {
     Ok(command)
 }
 
-/// Refuses a file that is about to be executed although nobody named it, such as a program's loader,
-/// where root would take it from somebody else.
+/// Refuses a file that is about to be executed although the user didn't name it, such as a
+/// program's loader, if it would make root run another user's file.
 ///
 /// # Errors
 /// [`NotFound`].

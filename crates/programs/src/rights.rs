@@ -1,8 +1,10 @@
-//! Capabilities, given up before code of others runs. They are a thread's own: a thread that gives
-//! them up starts programs without them, while the others keep theirs. What a thread gives up does
-//! not protect it from code in its own process; that takes a process that has given them up.
+//! Gives up capabilities before foreign code runs.
 //!
-//! Root keeps them: whoever runs a program as root means it to be root's.
+//! Capabilities belong to a thread: a thread that gives them up starts programs without them, while
+//! the others keep theirs. That does not protect a thread from code in its own process; for that, a
+//! process has to give them up.
+//!
+//! Root keeps them: a user who runs a program as root wants it to be root's.
 
 use rustix::io;
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
@@ -42,11 +44,11 @@ pub fn any() -> bool {
         && capabilities(None).is_ok_and(|held| !held.permitted.is_empty())
 }
 
-/// What `start` returns, run on a thread that has given up all capabilities: a program that it
+/// The result of `start`, run on a thread that has given up all capabilities: a program that it
 /// starts has none. The caller keeps its own.
 ///
 /// # Errors
-/// When the thread can't be had or the capabilities can't be given up.
+/// If the thread can't be created or the capabilities can't be given up.
 pub fn without<T: Send>(start: impl FnOnce() -> T + Send) -> std::io::Result<T> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().spawn_scoped(scope, || {

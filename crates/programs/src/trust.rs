@@ -1,4 +1,6 @@
-//! Whether only root can have put a file where it is. It reads owners and modes, nothing else.
+//! Checks that only root can have put a file in its place.
+//!
+//! It reads only owners and modes.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -6,15 +8,15 @@ use std::path::Path;
 /// Write permission for everybody.
 const OTHERS_WRITE: u32 = 0o002;
 
-/// Why `path` may be somebody else's; `None` if it and every directory above it, links followed,
-/// belong to root and are closed to everybody else. A group that root has let in is root's choice
-/// (Debian's `staff` in /usr/local).
+/// Reason why `path` might be another user's; `None` if it and every directory above it, links
+/// followed, belong to root and are closed to everybody else. A group that root has let in is
+/// root's choice (Debian's `staff` in /usr/local).
 pub(crate) fn distrusted(path: &Path) -> Option<String> {
     let real = match path.canonicalize() {
         Ok(real) => real,
         Err(error) => return Some(format!("{} can't be looked at: {error}", path.display())),
     };
-    // In a user namespace the system's files may belong to a number that stands for nobody.
+    // In a user namespace the owner of the system's files can be a number without a user.
     let system = Path::new("/").metadata().map_or(0, |data| data.uid());
     real.ancestors().find_map(|part| {
         let named = part.display();

@@ -1,4 +1,4 @@
-//! What can be said of programs' rights only where this process has some to give.
+//! Tests of programs' rights that need a process with rights to give up.
 
 mod rights;
 mod trust;
