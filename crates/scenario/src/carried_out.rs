@@ -6,8 +6,7 @@ use wakepath_schedulability::sched_deadline::Parameters;
 use wakepath_schedulability::{Arrivals, Method};
 use wakepath_timeline::{CpuSet, Policy};
 
-/// What the loop's own cycle takes of an execution, at least, in nanoseconds: two clock readings and
-/// a sample.
+/// Least execution time of the loop's own cycle, in nanoseconds: two clock readings and a sample.
 const CYCLE_NS: u64 = 20_000;
 /// And at least this part of it.
 const CYCLE_PART: u64 = 50;
@@ -29,7 +28,7 @@ pub enum NotCarriedOut {
     Priority {
         /// Its name.
         task: String,
-        /// What it has.
+        /// The priority given.
         priority: u32,
     },
     /// SCHED_DEADLINE in a unit.
@@ -45,9 +44,9 @@ pub enum NotCarriedOut {
 
 impl TaskSet {
     /// The scenario that runs tasks with these executions and periods as they were placed, and
-    /// holds their responses against `bounds` (in nanoseconds, from the due time). `parameters` are
-    /// SCHED_DEADLINE's, where that is the policy. Each task computes for its execution less what a
-    /// cycle of the loop takes by itself.
+    /// compares their responses with `bounds` (in nanoseconds, from the due time). `parameters` are
+    /// SCHED_DEADLINE's, if that is the policy. Each task computes for its execution minus the
+    /// loop's own share of a cycle.
     ///
     /// # Errors
     /// [`NotCarriedOut`].

@@ -1,4 +1,6 @@
-//! What the loop tolerates, in its own terms. Judging a run by it is the verdict's work.
+//! The loop's tolerance, in its own terms.
+//!
+//! The room `verdict` applies it to a run.
 
 use serde::{Deserialize, Serialize};
 

@@ -38,7 +38,7 @@ impl<'a> Node<'a> {
     }
 
     fn shown(&self) -> String {
-        // What the parser makes of a broken number may hold anything.
+        // The parser accepts any text as a broken number.
         let short = |text: &str| shortened(text, 40);
         match self.value {
             DeValue::String(text) => quoted(text),
@@ -70,7 +70,7 @@ impl<'a> Node<'a> {
         self.value.is_integer()
     }
 
-    /// The text; `remedy` tells what to give where it is something else.
+    /// The text; `remedy` is the advice if it is something else.
     pub(crate) fn text(&self, remedy: &str) -> Result<&'a str, Finding> {
         self.as_text().ok_or_else(|| self.wrong_type(remedy))
     }
@@ -188,7 +188,7 @@ impl<'a> Section<'a> {
         Some(Node::new(self.full_key(name), value))
     }
 
-    /// The entry, which must be there; `remedy` tells what to give.
+    /// The entry, which is required; `remedy` is the advice if it is missing.
     pub(crate) fn need(&self, name: &str, remedy: &str) -> Result<Node<'a>, Finding> {
         self.get(name).ok_or_else(|| self.missing(name, remedy))
     }

@@ -1,5 +1,6 @@
-//! What is wrong with a scenario file: one line for each finding, with its place. Always one line
-//! and free of control characters, whatever the file holds.
+//! Faults of a scenario file: one line for each finding, with its place.
+//!
+//! Always one line and free of control characters, whatever the file contains.
 
 use crate::units::Complaint;
 use std::fmt;
@@ -17,9 +18,9 @@ pub struct ScenarioError {
     /// Full key such as `policies[2].runtime`, items counted from 0; empty when the file as a
     /// whole is meant.
     pub key: String,
-    /// The value found, as written, shortened; empty where there is none to show.
+    /// The value found, as written, shortened; empty if there is none to show.
     pub found: String,
-    /// What is wrong, as a phrase that follows key and value.
+    /// The fault, as a phrase that follows key and value.
     pub problem: String,
     /// What would be right, as a phrase; may be empty.
     pub remedy: String,
@@ -107,7 +108,7 @@ impl Finding {
     }
 }
 
-/// Collects findings so that reading can go on after the first.
+/// Collects findings so that reading can continue after the first.
 #[derive(Default)]
 pub(crate) struct Findings(Vec<Finding>);
 
@@ -125,7 +126,7 @@ impl Findings {
         self.0.is_empty()
     }
 
-    /// What has been found, in the order of the file, or `value` when nothing was.
+    /// The findings in the order of the file, or `value` if there are none.
     pub(crate) fn or<T>(
         mut self,
         value: Option<T>,

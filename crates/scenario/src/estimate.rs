@@ -4,8 +4,8 @@ use crate::{Criterion, PoliciesNeeded, Scenario};
 use std::collections::HashSet;
 use wakepath_timeline::duration::exact;
 
-/// Allowance for each segment beside warm-up and judged time: starting the loop, locking memory,
-/// draining the recording. In nanoseconds.
+/// Allowance for each segment in addition to warm-up and judged time: starting the loop, locking
+/// memory, draining the recording. In nanoseconds.
 pub const SEGMENT_SET_UP_NS: u64 = 250_000_000;
 /// Allowance for each start of a phase's loads until they prove work, and their end. In
 /// nanoseconds.
@@ -19,7 +19,7 @@ pub const LOAD_START_NS: u64 = 1_000_000_000;
     exact(*.least_ns)
 )]
 pub struct TooShort {
-    /// What was given, in nanoseconds.
+    /// The given time, in nanoseconds.
     pub given_ns: u64,
     /// The least that holds one cycle of each condition in each repetition, in nanoseconds.
     pub least_ns: u64,
@@ -87,8 +87,8 @@ impl Scenario {
             .saturating_add(self.by_cores_ns())
     }
 
-    /// Time in which real-time cores measure themselves, ns: in each phase once, for each policy of theirs, two stages,
-    /// each behind a second that does not count.
+    /// Time in which real-time cores measure themselves, ns: once in each phase for each of their
+    /// policies, two stages, each after a second that does not count.
     pub fn by_cores_ns(&self) -> u64 {
         const UNCOUNTED_NS: u64 = 1_000_000_000;
         let Some(for_ns) = self.core_latency_ns else {

@@ -22,7 +22,7 @@ pub struct SimulatedRing {
     pub jitter_ns: u64,
     /// The share of frames that are lost, at random.
     pub loss: f64,
-    /// After so long in operation the last device stops taking part, in nanoseconds.
+    /// Time in operation after which the last device stops taking part, in nanoseconds.
     pub stops_after_ns: Option<u64>,
 }
 

@@ -13,19 +13,19 @@ use wakepath_flight::{Trajectory, Vehicle, VehicleError};
 pub struct FlightTerms {
     /// What flies.
     pub vehicle: FlightVehicle,
-    /// What the recorded instants alone leave open.
+    /// Choices that the recorded times don't determine.
     pub choices: Choices,
-    /// What the vehicle follows while its tracking error is taken.
+    /// The course to follow while the tracking error is measured.
     pub course: Course,
     /// Seed of the torque noise and of the kicks.
     pub seed: u64,
     /// The task whose cycles are the controller's, where tasks are judged one by one.
     pub task: Option<String>,
-    /// What the flight must show.
+    /// The criterion of the flight.
     pub criterion: FlightCriterion,
 }
 
-/// What the flight must show for a condition to pass.
+/// Requirements on the flight for a condition to pass.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct FlightCriterion {
     /// Whether a lost vehicle fails the condition.
@@ -120,7 +120,7 @@ impl FlightVehicle {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Course {
-    /// Stay where it is.
+    /// Hover in place.
     Hover,
     /// A step of 1 m along x.
     Step,
@@ -151,10 +151,10 @@ pub trait Word: Copy + PartialEq + 'static {
     /// Every word with what it means; the first is the default.
     const WORDS: &'static [(&'static str, Self)];
 
-    /// What a word means, or the line that refuses it.
+    /// The value of a word.
     ///
     /// # Errors
-    /// For a word that is not among [`Word::WORDS`].
+    /// A line that refuses a word not among [`Word::WORDS`].
     fn of_word(word: &str) -> Result<Self, Complaint> {
         let found = Self::WORDS.iter().find(|(known, _)| *known == word);
         found.map(|(_, value)| *value).ok_or_else(|| {

@@ -50,7 +50,7 @@ pub(crate) struct Variants {
     /// The key that decides.
     pub(crate) tag: &'static str,
     pub(crate) variants: &'static [Variant],
-    /// Pattern of the short form that may stand in the table's place, and what it is.
+    /// Pattern of the short form that can replace the table, and its meaning.
     pub(crate) short: (&'static str, &'static str),
 }
 
@@ -76,7 +76,7 @@ pub(crate) enum Presence {
     Default(&'static str),
 }
 
-/// What a value looks like.
+/// Form of a value.
 pub(crate) enum Form {
     Name,
     Text,
@@ -85,12 +85,12 @@ pub(crate) enum Form {
     /// Text that a pattern of JSON Schema fits, and what it is.
     Fitting(&'static str, &'static str),
     Duration,
-    /// A time from so many to so many nanoseconds.
+    /// A time in this range of nanoseconds.
     Time(u64, u64),
-    /// A rate whose period is from so many to so many nanoseconds.
+    /// A rate whose period is in this range of nanoseconds.
     Rate(u64, u64),
     Size,
-    /// A size from so many to so many bytes.
+    /// A size in this range of bytes.
     Bytes(u64, u64),
     /// A time, a share of the period, or a number of periods.
     OfPeriod,
@@ -105,7 +105,7 @@ pub(crate) enum Form {
     Either(&'static [Form]),
     /// A list of texts with at least as many items.
     Texts(usize),
-    /// A list with from so many to so many items.
+    /// A list with a number of items in this range.
     List(&'static Form, usize, usize),
     Table(&'static Table),
     Variants(&'static Variants),

@@ -1,4 +1,4 @@
-//! The CPUs of the machine that a scenario is read for, as told by the caller.
+//! The CPUs of the machine that a scenario is read for, as given by the caller.
 
 use wakepath_timeline::CpuSet;
 

@@ -1,5 +1,6 @@
-//! What is measured on which terms: TOML → a checked, resolved [`Scenario`] in which nothing is
-//! left to interpret. It touches no hardware: the CPUs that exist are told to it.
+//! Scenarios: TOML to a checked, resolved [`Scenario`] without anything left to interpret.
+//!
+//! It touches no hardware: the caller passes the existing CPUs.
 
 mod bandwidth;
 pub mod builtin;

@@ -85,7 +85,7 @@ pub enum LoadKind {
     Wget,
     /// A GPU kept at work by the program `wakepath-gpu`.
     Gpu {
-        /// What the device does.
+        /// The device's work.
         work: GpuWork,
         /// By what it is driven; `None`: by the first that has a device.
         interface: Option<GpuInterface>,
@@ -137,9 +137,9 @@ impl LoadKind {
 pub struct OfferedLoad {
     /// As scenario files call it.
     pub name: &'static str,
-    /// What it does, one sentence.
+    /// Description, one sentence.
     pub about: &'static str,
-    /// The kind that its name alone stands for; `None` where more must be said.
+    /// The kind that its name alone selects; `None` if it needs arguments.
     pub kind: Option<LoadKind>,
 }
 
@@ -160,7 +160,7 @@ impl LoadKind {
     }
 }
 
-/// What a GPU load does.
+/// Work of a GPU load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GpuWork {

@@ -1,5 +1,6 @@
-//! The resolved scenario: what the measuring side reads. Everything optional in the file has its
-//! value here.
+//! The resolved scenario, for the code that measures.
+//!
+//! Everything optional in the file has its value here.
 
 use crate::{Criterion, FlightTerms, LoadSpec, Work};
 use serde::Serialize;
@@ -10,7 +11,7 @@ use wakepath_timeline::{CpuSet, Overrun, Policy, WakeUp};
 pub struct Scenario {
     /// Short name, such as `pi5-250hz`.
     pub name: String,
-    /// What the experiment is about, one or two sentences.
+    /// The experiment's purpose, one or two sentences.
     pub description: String,
     /// Period of the loop in nanoseconds. With a task set or stepped periods: the shortest.
     pub period_ns: u64,
@@ -43,11 +44,11 @@ pub struct Scenario {
     /// How long EVL or Cobalt measures its own latencies, for each of its policies at the end of each phase, in
     /// nanoseconds: whole seconds. `None`: not at all.
     pub core_latency_ns: Option<u64>,
-    /// What is read at every cycle beside the clock.
+    /// Values to read at every cycle in addition to the clock.
     pub accounting: Accounting,
     /// Kernel events, recorded in further segments of each condition; `None`: none are.
     pub trace: Option<Trace>,
-    /// What the loop tolerates.
+    /// The loop's tolerance.
     pub criterion: Criterion,
     /// The vehicle that is flown through the measured instants; `None`: nothing is flown.
     pub flight: Option<FlightTerms>,
@@ -71,7 +72,7 @@ pub struct Phase {
     pub name: String,
     /// Loads that run together; none for idle.
     pub loads: Vec<LoadSpec>,
-    /// What the loop does in this phase instead of its tasks' own work.
+    /// The loop's work in this phase, instead of its tasks' own.
     pub work: Option<Work>,
     /// Share of the last-level cache that the loop has to itself in this phase; `None`: it shares
     /// all of it with everything else.
@@ -81,22 +82,22 @@ pub struct Phase {
 /// One thread of the loop.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Task {
-    /// Name shown where there is more than one.
+    /// Name, shown if there are several tasks.
     pub name: String,
     /// Period in nanoseconds.
     pub period_ns: u64,
-    /// CPUs to which the thread is pinned; `None`: left to wakepath, which takes the highest
-    /// CPU (never CPU 0 where there is another).
+    /// CPUs to which the thread is pinned; `None`: wakepath chooses the highest CPU (never CPU 0 if
+    /// there is another).
     pub cpus: Option<CpuSet>,
     /// The thread's own policy in a task set; `None`: the condition's.
     pub policy: Option<Policy>,
-    /// What happens when its work runs into the next due time; `None`: what the scenario says.
+    /// Behaviour when its work runs into the next due time; `None`: the scenario's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overrun: Option<Overrun>,
-    /// What it does each cycle.
+    /// Its work in each cycle.
     pub work: Work,
-    /// The bound on its response that an analysis gave, in nanoseconds: what is observed is held
-    /// against it. `None`: nothing was promised.
+    /// The bound on its response from an analysis, in nanoseconds, which is compared with the
+    /// observed responses. `None`: no bound.
     pub response_bound_ns: Option<u64>,
 }
 
@@ -110,7 +111,7 @@ pub enum TimerSlack {
     Set(u64),
 }
 
-/// What a run may do with LITMUS^RT's active plugin, which is the whole machine's.
+/// Permission to switch LITMUS^RT's active plugin, which affects the whole machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PluginSwitch {
@@ -121,7 +122,7 @@ pub enum PluginSwitch {
     Switch,
 }
 
-/// What is read at every cycle beside the clock; each costs a system call in the loop.
+/// Values to read at every cycle in addition to the clock; each costs a system call in the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Accounting {
     /// Thread CPU time.
@@ -136,7 +137,7 @@ pub struct Accounting {
 /// tracing, next to the one without. Conditions are judged by those without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Trace {
-    /// What records; `None`: a tracefs instance, and perf where none can be made.
+    /// The recording backend; `None`: a tracefs instance, or perf if none can be created.
     pub backend: Option<TraceBackend>,
     /// How the buffer is used; `None`: a flight recorder where the longest segment fits, else
     /// drained.
@@ -146,7 +147,8 @@ pub struct Trace {
     /// Wake-up latency in nanoseconds above which the events around a cycle are kept; `None`: all
     /// events are kept.
     pub keep_above_ns: Option<u64>,
-    /// How long the kernel measures by itself in each phase, in nanoseconds; `None`: not at all.
+    /// Duration of the kernel's own measurement in each phase, in nanoseconds; `None`: no
+    /// measurement.
     pub timerlat_ns: Option<u64>,
     /// How long the kernel looks in each phase for what takes a CPU away, in nanoseconds; `None`: not
     /// at all.
@@ -156,7 +158,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// What each phase takes beside its cycles, for each CPU of the loop, in nanoseconds.
+    /// Time of each phase in addition to its cycles, for each CPU of the loop, in nanoseconds.
     pub fn by_kernel_ns(&self) -> u64 {
         let all = [self.timerlat_ns, self.osnoise_ns, self.sections_ns];
         all.into_iter().flatten().sum()
@@ -190,7 +192,7 @@ impl Scenario {
         self.tasks.iter().map(|task| &task.work).chain(own)
     }
 
-    /// What a task does in a phase.
+    /// A task's work in a phase.
     pub fn work_in<'a>(&'a self, phase: &str, task: &'a Task) -> &'a Work {
         let named = self.phases.iter().find(|known| known.name == phase);
         named

@@ -1,5 +1,6 @@
-//! What can be wrong with a file that a scenario names: a vehicle's, a task table's. Reading it is the
-//! caller's part.
+//! Faults of a file that a scenario names: a vehicle's, a task table's.
+//!
+//! The caller reads the file.
 
 use crate::ScenarioErrors;
 use std::io;
@@ -13,7 +14,7 @@ pub enum NamedFileError {
     Unread {
         /// The file.
         path: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// It describes no vehicle.

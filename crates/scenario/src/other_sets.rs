@@ -7,7 +7,7 @@ use wakepath_schedulability::{Method, Task};
 use wakepath_timeline::Policy;
 use wakepath_timeline::duration::exact;
 
-/// What a file with `[[tasks]]` is.
+/// Kind of a file with `[[tasks]]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetFile {
     /// A task set for analysis.
@@ -19,7 +19,7 @@ pub enum SetFile {
 }
 
 impl SetFile {
-    /// By the keys that only one of them has; what is no TOML is for the task set's reader to say.
+    /// Decides by the keys that only one of them has; the task set's reader reports invalid TOML.
     pub fn of(text: &str) -> Self {
         let Ok(file) = text.parse::<toml::Table>() else {
             return Self::Set;

@@ -297,7 +297,7 @@ fn read_deadline(section: &Section<'_>, loop_period_ns: u64) -> Result<Policy, F
         }),
         Some((part, Complaint { problem, remedy })) => Err(match section.get(part) {
             Some(node) => node.refuse(problem, remedy),
-            // A default is to blame: the table says where it comes from.
+            // The fault is in a default, whose source is this table.
             None => section.refuse_key(
                 part,
                 format!("defaults to the loop's, which {problem}"),

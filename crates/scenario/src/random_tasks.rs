@@ -10,7 +10,7 @@ use wakepath_schedulability::{Fit, Method, NotPlaced, Question, Task, place};
 use wakepath_timeline::LitmusPlugin;
 use wakepath_timeline::duration::exact_ascii;
 
-/// What is drawn.
+/// Parameters of the random task set.
 #[derive(Debug, Clone)]
 pub struct RandomTasks {
     /// The plugin that schedules.
@@ -19,7 +19,7 @@ pub struct RandomTasks {
     pub cpus: u16,
     /// The tasks' utilizations together, in thousandths of all CPUs.
     pub utilization_thousandths: u32,
-    /// What one task's may be.
+    /// Distribution of one task's utilization.
     pub distribution: Distribution,
     /// Which of the CPUs that have room a task is put on, where the plugin keeps it on one.
     pub fit: Fit,

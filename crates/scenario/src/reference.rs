@@ -68,7 +68,7 @@ pub fn reference() -> String {
         ("Its execution, from a run", &SET_EXECUTION),
         ("A chain of them", &SET_CHAIN),
         ("A reservation", &SET_RESERVATION),
-        ("What the kernel admits", &SET_ADMISSION),
+        ("The kernel's limits", &SET_ADMISSION),
         ("Its overheads", &SET_OVERHEADS),
         ("A cache delay of them", &SET_CACHE_DELAY),
     ] {

@@ -141,8 +141,8 @@ fn any_variant(variants: &Variants) -> Value {
     json!({ "anyOf": forms, "description": variants.about })
 }
 
-/// The pattern in the regular expressions of JSON Schema, which know no inline flags: in a case-blind group,
-/// which holds no other group, each letter stands for both of its cases.
+/// The pattern as a regular expression of JSON Schema, which has no inline flags: in a case-blind
+/// group, which contains no other group, each letter matches both of its cases.
 fn ecma_pattern(pattern: &str) -> String {
     let mut groups = pattern.split("(?i:");
     let mut written = groups.next().unwrap_or_default().to_owned();
@@ -189,7 +189,7 @@ fn quantity(units: Units, least: u64, most: u64) -> String {
         let (low, high) = (least / factor, most / factor);
         let fraction = r"(\.[0-9]+)?";
         let number = match most.is_multiple_of(factor) {
-            // Nothing but zeros behind the last whole number.
+            // The highest whole number can only be followed by zeros.
             true if high > low => {
                 format!(
                     r"({}{fraction}|{}(\.0+)?)",

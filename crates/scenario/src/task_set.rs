@@ -18,11 +18,11 @@ pub struct TaskSet {
     pub tasks: Vec<Task>,
     /// Tasks that hand a value on.
     pub chains: Vec<Chain>,
-    /// What the kernel admits under SCHED_DEADLINE.
+    /// The kernel's limits for SCHED_DEADLINE.
     pub admission: KernelLimit,
     /// Overheads given by hand.
     pub overheads: Option<SetOverheads>,
-    /// What of it was taken from runs or guessed, a sentence each.
+    /// Values that were taken from runs or guessed, a sentence each.
     pub notes: Vec<String>,
 }
 
@@ -39,12 +39,12 @@ pub struct MeasuredExecution {
     pub confidence: Option<f64>,
 }
 
-/// What a run told.
+/// An execution time from a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToldExecution {
     /// The time, in nanoseconds.
     pub ns: u64,
-    /// What it is, in words.
+    /// Description of the time.
     pub from: String,
 }
 
@@ -281,7 +281,7 @@ cache-delays = [{ working-set = \"64 KiB\", delay = \"20 us\" }]
         let set = parsed(RICH).expect("right");
         assert_eq!(set.tasks[0].execution_ns, 2_000_000);
         assert_eq!(set.notes, ["imu: Some(0.9999) of runs/a"]);
-        // What is released has the period and deadline of what releases it.
+        // A released task has the period and deadline of the task that releases it.
         assert_eq!(set.tasks[1].arrivals, Arrivals::Sporadic(10_000_000));
         assert_eq!(set.tasks[1].deadline_ns, 10_000_000);
         let slow = set.tasks[2].reservation.as_ref().expect("reserved");
@@ -303,7 +303,7 @@ cache-delays = [{ working-set = \"64 KiB\", delay = \"20 us\" }]
             (
                 "section = \"control\"",
                 "section = \"gps\"",
-                "set.toml:6:13: tasks[0].execution can't be had: no thread is called gps",
+                "set.toml:6:13: tasks[0].execution is not available: no thread is called gps",
             ),
             (
                 "quantile = 0.9999",
@@ -313,7 +313,7 @@ cache-delays = [{ working-set = \"64 KiB\", delay = \"20 us\" }]
             (
                 "quantile = 0.9999",
                 "confidence = 0.95",
-                "confidence = 0.95 stands without the quantile",
+                "confidence = 0.95 needs the quantile",
             ),
             (
                 "after = \"imu\"",
@@ -328,7 +328,7 @@ cache-delays = [{ working-set = \"64 KiB\", delay = \"20 us\" }]
             (
                 "after = \"imu\"",
                 "after = \"imu\"\nperiod = \"5 ms\"",
-                "tasks[1].period stands beside after",
+                "tasks[1].period conflicts with after",
             ),
             (
                 "[\"imu\", \"control\"]",

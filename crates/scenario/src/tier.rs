@@ -9,11 +9,11 @@ use serde::Serialize;
 pub struct Tier {
     /// How often it must be served, in nanoseconds.
     pub period_ns: u64,
-    /// As a scenario's criterion calls it; `None` where no thread is asked to.
+    /// Name of the tier's criterion in a scenario; `None` if no thread can serve it.
     pub criterion: Option<&'static str>,
-    /// What is served.
+    /// The events served.
     pub serves: &'static str,
-    /// Why no Linux thread can; `None` where one may.
+    /// Reason why no Linux thread can serve it; `None` if one might.
     pub out_of_reach: Option<&'static str>,
 }
 
@@ -61,9 +61,9 @@ impl Tier {
         TIERS.iter().find(|tier| tier.criterion == Some(name))
     }
 
-    /// What a loop must keep to serve it: awake within a tenth of its period and done within it, but for
-    /// 0.5 % of the due times, with 95 % confidence. The tenth is what the qualification of a Jetson Orin
-    /// (seed jetson-1khz) asked of 1 ms.
+    /// Criterion of a loop that serves it: awake within a tenth of its period and done within the
+    /// period, except for 0.5 % of the due times, with 95 % confidence. The tenth is the
+    /// requirement at 1 ms of the qualification of a Jetson Orin (seed jetson-1khz).
     pub fn criterion(&self) -> Criterion {
         Criterion {
             latency_ns: Some(self.period_ns / 10),

@@ -1,4 +1,4 @@
-//! What a scenario is allowed to say but may not mean.
+//! Warnings about valid settings that are probably mistakes.
 
 use crate::Scenario;
 use std::fmt;

@@ -1,11 +1,13 @@
-//! What a thread of the loop does in each cycle, as a scenario says it. Nothing here is carried
-//! out, and no file is read: a vehicle's or a library's file is named until the caller has read it.
+//! A loop thread's work in each cycle, as a scenario describes it.
+//!
+//! Nothing here runs, and no file is read: a vehicle's or a library's file is only a name until the
+//! caller reads it.
 
 use crate::{Course, EthercatBus, FlightVehicle, TableSource};
 use serde::Serialize;
 use wakepath_flight::Trajectory;
 
-/// What the loop does in each cycle.
+/// The loop's work in each cycle.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Work {
@@ -24,9 +26,9 @@ pub enum Work {
     /// Measures what a job with such a working set loses of its caches to a preemption and to a
     /// migration.
     CacheDelay {
-        /// The working set, in bytes; 0: what the measurement itself takes.
+        /// The working set, in bytes; 0: only that of the measurement itself.
         bytes: u64,
-        /// What the thread that preempts it reads and writes, in bytes.
+        /// Bytes that the preempting thread reads and writes.
         preempted_by: u64,
     },
     /// Exchanges process data with an EtherCAT bus.
@@ -49,15 +51,15 @@ pub enum Work {
     },
 }
 
-/// The flight that a controller is at work in: what it flies, along which way.
+/// A controller's flight: the vehicle and its trajectory.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Flight {
-    /// What is flown.
+    /// The vehicle.
     pub vehicle: FlightVehicle,
-    /// What it is told to follow.
+    /// The trajectory to follow.
     pub trajectory: Trajectory,
-    /// Bytes read and written in each cycle beside the controller; they stand for the rest of a
-    /// flight stack's data.
+    /// Bytes read and written in each cycle in addition to the controller, in place of the rest of
+    /// a flight stack's data.
     pub working_set: u64,
 }
 
@@ -77,7 +79,7 @@ pub struct Library {
     pub flight: Flight,
 }
 
-/// A controller and a table of tasks beside it in one loop.
+/// A controller and a table of tasks in one loop.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TaskTable {
     /// The tasks.

@@ -1,5 +1,7 @@
-//! A resolved scenario as TOML that reads back to the very same scenario: what an archive keeps
-//! and a rerun reads. Every default is written out. What is TOML is the library's business.
+//! Writes a resolved scenario as TOML that reads back to the same scenario.
+//!
+//! Archives store this form and reruns read it. Every default is written out. A library writes the
+//! TOML itself.
 
 mod entries;
 mod ethercat;

@@ -34,5 +34,5 @@ pub(super) const STOPS_AFTER: Key = optional(
     "stops-after",
     Form::Duration,
     "never",
-    "After so long in operation the last simulated device stops taking part.",
+    "Time in operation after which the last simulated device stops taking part.",
 );

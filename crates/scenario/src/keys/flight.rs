@@ -29,7 +29,7 @@ pub(crate) static FLIGHT: Table = Table {
             "vehicle-text",
             Form::Text,
             "one of `vehicle` and `vehicle-file` is needed",
-            "The text of a vehicle file, up to 64 KiB: what a run keeps.",
+            "The text of a vehicle file, up to 64 KiB, as stored in a run.",
         ),
         optional(
             "sample",
@@ -42,7 +42,7 @@ pub(crate) static FLIGHT: Table = Table {
             "missed",
             Form::Choice(&["hold", "zero"]),
             "\"hold\"",
-            "What the rotors do when a command has not come by the next due time.",
+            "Behaviour of the rotors when a command has not come by the next due time.",
         ),
         optional(
             "overrun",
@@ -55,7 +55,7 @@ pub(crate) static FLIGHT: Table = Table {
             "trajectory",
             Form::Choice(&["circle", "hover", "step"]),
             "\"circle\"",
-            "What the vehicle follows: a circle of 1 m at 0.2 Hz, its place, or a step of 1 m.",
+            "The vehicle's course: a circle of 1 m at 0.2 Hz, its place, or a step of 1 m.",
         ),
         optional(
             "seed",

@@ -21,7 +21,7 @@ const CPUS: Key = optional(
     "cpus",
     Form::CpuSet,
     "all CPUs, the loop's included",
-    "CPUs to run on. Not beside `cpu`.",
+    "CPUs to run on. Not with `cpu`.",
 );
 const ARGUMENTS: Key = optional(
     "arguments",
@@ -120,7 +120,7 @@ pub(crate) static LOAD: Variants = Variants {
                     "period",
                     Form::Time(EXCHANGE_PERIOD_NS.0, EXCHANGE_PERIOD_NS.1),
                     "that of `rate`",
-                    "From one exchange to the next. Not beside `rate`.",
+                    "From one exchange to the next. Not with `rate`.",
                 ),
                 INTERFACE,
                 DEVICES,

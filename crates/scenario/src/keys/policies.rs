@@ -31,7 +31,7 @@ const PERIOD: Key = optional(
     "period",
     Form::Duration,
     "the loop's period",
-    "Least time between two releases: the loop's period, or less where it sleeps.",
+    "Least time between two releases: the loop's period, or less if it sleeps.",
 );
 const DEADLINE: Key = optional(
     "deadline",

@@ -22,7 +22,7 @@ pub(crate) static SECTIONS: Table = Table {
         ),
         section(
             "before-scheduler",
-            "Both on, from the end of such a stretch to the call of the scheduler.",
+            "Both on, from the end of a stretch with either off to the call of the scheduler.",
         ),
         section(
             "scheduler",
@@ -41,7 +41,7 @@ pub(crate) static SECTIONS: Table = Table {
         required(
             "interrupts",
             Form::List(&Form::Table(&SECTION_INTERRUPT), 0, MOST_INTERRUPTS),
-            "The interrupts of the CPU, non-maskable ones among them; `[]` where there are none.",
+            "The interrupts of the CPU, including non-maskable ones; `[]` for none.",
         ),
     ],
 };
@@ -52,7 +52,7 @@ pub(crate) static SECTION_INTERRUPT: Table = Table {
     one_of: &[],
     not_both: &[],
     keys: &[
-        required("name", Form::Name, "What it is called."),
+        required("name", Form::Name, "Its name."),
         required("longest", Form::Duration, "The longest that was seen."),
         optional(
             "distance",

@@ -38,13 +38,13 @@ const CPUS: Key = optional(
     "cpus",
     Form::CpuSet,
     "wakepath takes the highest CPU",
-    "CPUs to which the loop is pinned, such as \"1\", \"2-3\" or \"0,2-3\". Not beside `cpu`.",
+    "CPUs to which the loop is pinned, such as \"1\", \"2-3\" or \"0,2-3\". Not with `cpu`.",
 );
 const WORK_KEY: Key = optional(
     "work",
     Form::Variants(&WORK),
     "\"nothing\"",
-    "What the loop does in each cycle.",
+    "The loop's work in each cycle.",
 );
 
 /// Names that are at most this long are accepted, in characters.
@@ -69,7 +69,7 @@ pub(crate) static SCENARIO: Table = Table {
             "description",
             Form::Text,
             "empty",
-            "What the experiment is about.",
+            "The experiment's purpose.",
         ),
         RATE,
         PERIOD,
@@ -234,7 +234,7 @@ pub(crate) static PHASE: Table = Table {
             "work",
             Form::Variants(&WORK),
             "the loop's",
-            "What the loop does in this phase instead. Not beside `tasks`.",
+            "The loop's work in this phase instead. Not with `tasks`.",
         ),
         optional(
             "l3-share",
@@ -284,7 +284,7 @@ pub(crate) static TASK: Table = Table {
 
 pub(crate) static ACCOUNTING: Table = Table {
     title: "accounting",
-    about: "What is read in every cycle beside the clock. CPU time and switches cost system calls.",
+    about: "Values to read in every cycle in addition to the clock. CPU time and switches cost system calls.",
     one_of: &[],
     not_both: &[],
     keys: &[
@@ -320,7 +320,7 @@ pub(crate) static TRACE: Table = Table {
         optional(
             "backend",
             Form::Choice(&["tracefs", "perf"]),
-            "a tracefs instance, and perf where none can be made",
+            "a tracefs instance, or perf if none can be created",
             "What records. perf costs twice as much for each event, and needs tracefs to be \
              readable all the same.",
         ),

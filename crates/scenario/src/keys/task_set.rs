@@ -53,13 +53,13 @@ pub(crate) static TASK_SET: Table = Table {
             "admission",
             Form::Table(&SET_ADMISSION),
             "Linux's own: 950 ms of each second, no server",
-            "What the kernel admits under SCHED_DEADLINE; `--machine RUN` reads it from a recorded run.",
+            "The kernel's limits for SCHED_DEADLINE; `--machine RUN` reads it from a recorded run.",
         ),
         optional(
             "overheads",
             Form::Table(&SET_OVERHEADS),
-            "none are put in, and the answer says so",
-            "What the kernel's own work costs, where no recorded run tells it.",
+            "none, as the answer notes",
+            "The costs of the kernel's own work, if they don't come from a recorded run.",
         ),
     ],
 };
@@ -224,7 +224,7 @@ pub(crate) static SET_CHAIN: Table = Table {
         optional(
             "deadline",
             Form::Duration,
-            "none: the bound is told",
+            "none: the bound is reported",
             "From the first task's due time to the end of the last.",
         ),
     ],
@@ -264,7 +264,7 @@ pub(crate) static SET_RESERVATION: Table = Table {
 
 pub(crate) static SET_ADMISSION: Table = Table {
     title: "admission",
-    about: "What the kernel admits under SCHED_DEADLINE, on each CPU.",
+    about: "The kernel's limits for SCHED_DEADLINE, on each CPU.",
     one_of: &[],
     not_both: &[],
     keys: &[
@@ -332,7 +332,7 @@ pub(crate) static SET_OVERHEADS: Table = Table {
         ),
         cost(
             "cache-delay",
-            "What a preempted or migrated job loses by cold caches (Δcpd), the same for every task.",
+            "Time that a preempted or migrated job loses to cold caches (Δcpd), the same for every task.",
         ),
         optional(
             "cache-delays",
@@ -346,11 +346,11 @@ pub(crate) static SET_OVERHEADS: Table = Table {
 
 pub(crate) static SET_CACHE_DELAY: Table = Table {
     title: "a cache delay",
-    about: "What a job with so large a working set loses by cold caches.",
+    about: "Time that a job with a working set of this size loses to cold caches.",
     one_of: &[],
     not_both: &[],
     keys: &[
         required("working-set", Form::Size, "Memory that the job works on."),
-        required("delay", Form::Duration, "What it loses (Δcpd)."),
+        required("delay", Form::Duration, "The time lost (Δcpd)."),
     ],
 };

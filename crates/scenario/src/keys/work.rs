@@ -32,13 +32,13 @@ const FLOWN: Key = optional(
     "trajectory",
     Form::Variants(&TRAJECTORY),
     "\"circle\"",
-    "What the vehicle is told to follow.",
+    "The trajectory that the vehicle has to follow.",
 );
 const TOUCHED: Key = optional(
     "working-set",
     Form::Size,
     "\"0 B\"",
-    "Memory read and written in each cycle beside the controller, up to 1 GiB.",
+    "Memory read and written in each cycle in addition to the controller, up to 1 GiB.",
 );
 
 pub(crate) static WORK: Variants = Variants {
@@ -273,7 +273,7 @@ pub(crate) static TRAJECTORY: Variants = Variants {
         },
         Variant {
             name: "step",
-            about: "Hover at one place, then be told to be at another.",
+            about: "Hover at one place, then move to another on command.",
             keys: &[
                 optional("from", POSITION, "[-1, 0, 0]", "Where it hovers, m."),
                 optional("to", POSITION, "[0, 0, 0]", "Where it shall be, m."),

@@ -18,7 +18,7 @@ const FORM: &str = "give \"LITMUS P-FP N\" with N from 1 to 511, \"LITMUS PSN-ED
                     \"LITMUS C-EDF\"";
 const LOWEST_PRIORITY: u16 = 511;
 
-/// What stands behind the plugin, before it is known to fit.
+/// The words after the plugin, before they are checked against it.
 #[derive(Default)]
 struct Given {
     priority: Option<u16>,
@@ -31,7 +31,7 @@ pub(crate) fn plugin_of(variant: &str) -> Option<LitmusPlugin> {
     LitmusPlugin::named(variant.strip_prefix("litmus-")?)
 }
 
-/// Reads what stands behind LITMUS: `P-FP 10, budget 400us`.
+/// Reads the words after LITMUS: `P-FP 10, budget 400us`.
 pub(crate) fn parse(text: &str, period_ns: u64) -> Result<Policy, Complaint> {
     let text = text.to_lowercase();
     let mut parts = text.split(',').map(str::trim);
@@ -132,7 +132,7 @@ impl Given {
                 self.task.release = found.ok_or_else(|| other("\"release job\" or \"sleep\""))?;
             }
             "priority" => {
-                return Err(Complaint::new("has a priority behind a comma", FORM));
+                return Err(Complaint::new("has a comma before the priority", FORM));
             }
             unknown => {
                 return Err(Complaint::new(

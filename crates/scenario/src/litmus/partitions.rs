@@ -5,8 +5,8 @@ use crate::error::Findings;
 use crate::{KnownCpus, Task};
 use wakepath_timeline::{CpuSet, LitmusPlugin, Policy};
 
-/// Refuses policies whose CPU is none that their thread may have: a partition beside the task's CPUs, or one that
-/// nobody has named.
+/// Refuses policies whose CPU isn't one of their thread's: a partition outside of the task's CPUs,
+/// or a CPU that the scenario doesn't name.
 pub(crate) fn check_partitions(
     root: &Section<'_>,
     policies: &[Policy],

@@ -1,4 +1,4 @@
-//! What is compared: the policies and the phases.
+//! Reads the policies and the phases, which make the conditions to compare.
 
 use super::loads::read_loads;
 use super::text::read_needed_name;
@@ -104,7 +104,7 @@ fn read_phase(
     let work = match section.get("work") {
         None => Some(None),
         Some(_) if has_tasks => {
-            let problem = "stands beside tasks, which say it for each thread";
+            let problem = "conflicts with tasks, which set it for each thread";
             findings.push(section.refuse_key("work", problem, "give it in each task"));
             None
         }

@@ -1,4 +1,6 @@
-//! What a loop under a policy of a real-time core can't be asked: it would leave the core for Linux in each cycle.
+//! Settings that a loop under a real-time core's policy can't have.
+//!
+//! They would make it leave the core for Linux in each cycle.
 
 use crate::document::Section;
 use crate::error::Findings;

@@ -1,4 +1,4 @@
-//! What the loop tolerates, resolved to nanoseconds.
+//! Reads the loop's tolerance, resolved to nanoseconds.
 
 use super::choice;
 use crate::document::{Node, Section};

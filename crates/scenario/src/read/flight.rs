@@ -81,7 +81,7 @@ pub(super) fn read_vehicle(
         }
         [node] => node,
         [_, second, ..] => {
-            findings.push(second.refuse("stands beside another vehicle", "give one of them"));
+            findings.push(second.refuse("conflicts with another vehicle", "give one of them"));
             return None;
         }
     };

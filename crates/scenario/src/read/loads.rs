@@ -119,7 +119,7 @@ fn read_ethercat(section: &Section<'_>, findings: &mut Findings) -> Option<LoadK
         (Some(node), None) => findings.keep(read(&node, rate)),
         (None, Some(node)) => findings.keep(read(&node, parse_duration)),
         (Some(_), Some(node)) => {
-            findings.push(node.refuse("stands beside `rate`", "give one of the two"));
+            findings.push(node.refuse("conflicts with `rate`", "give one of the two"));
             None
         }
     };
@@ -242,7 +242,7 @@ fn read_gpu(section: &Section<'_>) -> Result<LoadKind, Finding> {
     })
 }
 
-/// The kind that its work alone stands for.
+/// The kind of load for its work alone.
 fn gpu(work: GpuWork) -> LoadKind {
     LoadKind::Gpu {
         work,

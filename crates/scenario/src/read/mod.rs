@@ -40,12 +40,12 @@ const LONGEST_CONDITION_NS: u128 = 366 * 86_400 * 1_000_000_000;
 const DEFAULT_WARM_UP_NS: u64 = 500_000_000;
 
 impl Scenario {
-    /// Reads a scenario file. `source_name` is the file's name as the reader of messages knows it;
-    /// `known` are the CPUs of the machine that will run it. What is dubious but allowed is told
-    /// by [`Scenario::parse_with_warnings`].
+    /// Reads a scenario file. `source_name` is the file's name for messages; `known` are the CPUs
+    /// of the machine that will run it. [`Scenario::parse_with_warnings`] also returns warnings
+    /// about dubious but valid settings.
     ///
     /// # Errors
-    /// Everything found wrong, each in one line with its place in the file.
+    /// Every fault found, each in one line with its place in the file.
     pub fn parse(text: &str, source_name: &str, known: &KnownCpus) -> Result<Self, ScenarioErrors> {
         Self::parse_with_warnings(text, source_name, known).map(|(scenario, _)| scenario)
     }
@@ -103,7 +103,7 @@ fn with_root<T>(
             let span = error.span().unwrap_or(0..0);
             let finding = match text.get(span.clone()) {
                 Some(key) if message == "duplicate key" => {
-                    let problem = format!("the key {} stands here again", quoted(key));
+                    let problem = format!("the key {} is repeated", quoted(key));
                     whole_file(span.start, problem, "give each key once")
                 }
                 _ => whole_file(span.start, format!("the file is not TOML: {message}"), ""),
@@ -300,7 +300,7 @@ fn read_cycles(root: &Section<'_>, period_ns: u64, findings: &mut Findings) -> O
             return None;
         }
         (Some(_), Some(_)) => {
-            let problem = "stands beside cycles, and both say how long to measure";
+            let problem = "conflicts with cycles: both set how long to measure";
             findings.push(root.refuse_key("duration", problem, "give one of the two"));
             return None;
         }

@@ -38,7 +38,7 @@ pub(super) fn read_placement(
     let read = match (section.get("cpu"), section.get("cpus")) {
         (None, None) => return Some(None),
         (Some(_), Some(_)) => {
-            let problem = "stands beside cpu, and both say where to run";
+            let problem = "conflicts with cpu: both set where to run";
             Err(section.refuse_key("cpus", problem, "give one of the two"))
         }
         (Some(node), None) => node

@@ -1,4 +1,4 @@
-//! How the loop runs, beside what it runs: repetitions, warm-up, waiting, slack, accounting.
+//! Reads how the loop runs: repetitions, warm-up, waiting, slack, accounting.
 
 use super::choice;
 use crate::document::{Node, Section};
@@ -9,7 +9,7 @@ use wakepath_timeline::{Overrun, WakeUp};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// How long a core measures itself where nothing else is said: as briefly as it can, in nanoseconds.
+/// Default duration of a core's own measurement: the shortest possible, in nanoseconds.
 pub(super) const CORE_LATENCY_NS: u64 = SECOND_NS;
 
 pub(super) fn read_timer_slack(node: &Node<'_>) -> Result<TimerSlack, Finding> {

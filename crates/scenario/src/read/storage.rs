@@ -1,12 +1,14 @@
-//! fio jobs by name: what each stands for, word by word. A run records the arguments and not the name, so
-//! that nobody has to know which wakepath it was. It starts nothing.
+//! Named fio jobs and their arguments.
+//!
+//! A run records the arguments and not the name, so that it doesn't depend on the version of
+//! wakepath. Starts nothing.
 
 use super::loads::read_arguments;
 use crate::LoadKind;
 use crate::document::Section;
 use crate::error::Finding;
 
-/// The names, and the arguments that each stands for.
+/// The names and their arguments.
 const PROFILES: [(&str, &[&str]); 2] = [
     // Past the page cache: each request waits for the device and its interrupt.
     (
@@ -85,7 +87,7 @@ mod tests {
         assert!(arguments(0).contains(&"--direct=0".to_owned()));
         assert_eq!(arguments(1).first().unwrap(), "--name=direct");
         assert_eq!(arguments(1).last().unwrap(), "--size=1M");
-        // What a run keeps reads back the same, whatever a later wakepath calls a profile.
+        // A run's scenario reads back the same, even if a later version changes the names.
         assert_eq!(read(&scenario.to_toml()), scenario);
     }
 }

@@ -67,7 +67,9 @@ pub(super) fn read_source(section: &Section<'_>, findings: &mut Findings) -> Opt
     let [key] = given[..] else {
         findings.push(match given.last() {
             None => section.missing("table", remedy),
-            Some(key) => section.refuse_key(key, "stands beside another table", "give one of them"),
+            Some(key) => {
+                section.refuse_key(key, "conflicts with another table", "give one of them")
+            }
         });
         return None;
     };

@@ -34,7 +34,7 @@ pub(super) fn read_tasks(
         "work",
     ] {
         if root.get(name).is_some() {
-            let problem = "stands beside tasks, which say it for each thread";
+            let problem = "conflicts with tasks, which set it for each thread";
             findings.push(root.refuse_key(name, problem, "give it in each task"));
         }
     }
@@ -186,7 +186,7 @@ pub(super) fn read_period(
             return None;
         }
         (Some(_), Some(_)) => {
-            let problem = "stands beside rate, and both say how often to run";
+            let problem = "conflicts with rate: both set how often to run";
             findings.push(section.refuse_key("period", problem, "give one of the two"));
             return None;
         }

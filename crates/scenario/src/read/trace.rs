@@ -8,7 +8,7 @@ use crate::{Trace, TraceBackend, TraceBuffer, keys};
 
 /// Shortest and longest measurement by the kernel in nanoseconds: its buffer holds no more.
 const TIMERLAT_NS: (u64, u64) = (100_000_000, 60_000_000_000);
-/// The same of what takes the CPU away: it is told each half second.
+/// The same for measuring CPU time withheld, which the kernel reports every half second.
 const OSNOISE_NS: (u64, u64) = (1_000_000_000, 60_000_000_000);
 /// The same of sections: half of it is without their events, in turns.
 const SECTIONS_NS: (u64, u64) = (500_000_000, 60_000_000_000);
@@ -65,7 +65,7 @@ pub(super) fn read_trace(root: &Section<'_>, findings: &mut Findings) -> Option<
         (mode, keep_above_ns, section.get("keep-above"))
     {
         findings.push(node.refuse(
-            "stands beside mode = \"drained\", which writes events before it is known what is late",
+            "conflicts with mode = \"drained\", which writes events before late cycles are known",
             "give mode = \"flight-recorder\", or leave keep-above out",
         ));
         return None;

@@ -1,4 +1,4 @@
-//! What a thread does in each cycle: nothing, a block of memory, a controller.
+//! Reads a thread's work in each cycle: none, a block of memory, a controller.
 
 use super::flight;
 use crate::document::{Node, Section};
@@ -195,7 +195,7 @@ pub(super) fn read_text(node: &Node<'_>) -> Result<String, Finding> {
     Ok(text.to_owned())
 }
 
-/// A file's path. It goes into tables and messages, where it must not end its line.
+/// A file's path. It appears in tables and messages, so it must not contain a line break.
 pub(super) fn read_path(node: &Node<'_>) -> Result<String, Finding> {
     let path = read_text(node)?;
     match path.contains(is_unprintable) {

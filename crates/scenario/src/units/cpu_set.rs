@@ -1,5 +1,6 @@
-//! CPU sets as a scenario names them: "1", "2-3", "0,2-3"; never empty. What a set is and how it is
-//! written is timeline's.
+//! CPU sets as a scenario writes them: "1", "2-3", "0,2-3"; never empty.
+//!
+//! The room `timeline` defines the type and its text form.
 
 use super::Complaint;
 use wakepath_timeline::{CpuSet, CpuSetError, MOST_CPUS};

@@ -1,4 +1,6 @@
-//! A decimal number exactly as written, and the unit behind it. No floating point.
+//! A decimal number exactly as written, followed by a unit.
+//!
+//! No floating point.
 
 use super::Complaint;
 

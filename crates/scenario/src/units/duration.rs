@@ -26,13 +26,13 @@ pub fn parse_duration(text: &str) -> Result<u64, Complaint> {
         "min" => 60_000_000_000,
         "h" => 3_600_000_000_000,
         "" => {
-            let remedy = "give ns, µs, ms, s, min or h behind the number, as in \"4 ms\"";
+            let remedy = "give ns, µs, ms, s, min or h after the number, as in \"4 ms\"";
             return Err(Complaint::new("has no unit", remedy));
         }
         _ => {
             let remedy = "give a time in ns, µs, ms, s, min or h, such as \"4 ms\"";
             return Err(Complaint::new(
-                "has no unit of time behind the number",
+                "has no unit of time after the number",
                 remedy,
             ));
         }

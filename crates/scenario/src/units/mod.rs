@@ -16,12 +16,12 @@ pub(crate) use cpu_set::parse_cpus;
 pub(crate) use duration::{LONGEST_PERIOD_NS, SHORTEST_PERIOD_NS};
 pub(crate) use share::{parse_of_period, parse_share};
 
-/// Why a quantity was refused: what is wrong with the text, and what would be right. Both are
-/// phrases that follow the key and the text found.
+/// Reason why a quantity was refused: the fault, and what would be right. Both are phrases that
+/// follow the key and the text found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}; {remedy}")]
 pub struct Complaint {
-    /// What is wrong, as a phrase that follows the text: "has no unit".
+    /// The fault, as a phrase that follows the text: "has no unit".
     pub problem: String,
     /// What would be right: "give a time such as "4 ms"".
     pub remedy: String,

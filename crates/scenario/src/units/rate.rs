@@ -32,7 +32,7 @@ pub fn parse_rate(text: &str) -> Result<Rate, Complaint> {
         }
         _ => {
             return Err(Complaint::new(
-                "has no unit of rate behind the number",
+                "has no unit of rate after the number",
                 remedy,
             ));
         }

@@ -21,7 +21,7 @@ pub fn parse_size(text: &str) -> Result<u64, Complaint> {
         let problem = if unit.is_empty() {
             "has no unit"
         } else {
-            "has no unit of size behind the number"
+            "has no unit of size after the number"
         };
         return Err(Complaint::new(problem, remedy));
     };

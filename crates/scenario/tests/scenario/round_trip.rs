@@ -1,4 +1,4 @@
-//! What is written reads back to the very same scenario.
+//! A written scenario reads back to the same scenario.
 
 use proptest::prelude::*;
 use wakepath_flight::reference::Waypoint;
@@ -463,7 +463,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             (Just(scenario), proptest::option::of(flight()), trace)
         })
         .prop_map(|(scenario, flight, trace)| {
-            // Which task is the controller must be said where they differ, and only there.
+            // The controller's task must be named if the tasks differ, and only then.
             let task =
                 (!Scenario::are_alike(&scenario.tasks)).then(|| scenario.tasks[0].name.clone());
             let slow = |task: &Task| task.period_ns > SLOWEST_FLIGHT_NS;

@@ -93,7 +93,7 @@ fn read_method(root: &Section<'_>, findings: &mut Findings) -> Option<Method> {
         }
         (_, Some(node)) => {
             findings.push(node.refuse(
-                format!("stands beside {method}, which has no clusters"),
+                format!("conflicts with {method}, which has no clusters"),
                 "leave it out, or give policy = \"C-EDF\" or \"SCHED_DEADLINE\"",
             ));
             None

@@ -1,4 +1,4 @@
-//! What the kernel's own work costs a set, as the file gives it.
+//! Reads the costs of the kernel's own work from a task set's file.
 
 use super::TIME;
 use crate::document::Node;

@@ -1,5 +1,6 @@
-//! What stands beside the tasks of a set for analysis: chains, reservations, what the kernel admits;
-//! and the tasks that release each other, brought together.
+//! Reads chains, reservations and the kernel's limits of a task set for analysis.
+//!
+//! Also links the tasks that release each other.
 
 use super::super::text::read_needed_name;
 use super::TIME;
@@ -173,7 +174,7 @@ fn read_chain(section: &Section<'_>, tasks: &[Task], findings: &mut Findings) ->
     })
 }
 
-/// What the kernel admits, as the file says it.
+/// The kernel's limits, as the file gives them.
 pub(super) fn read_admission(root: &Section<'_>, findings: &mut Findings) -> Option<KernelLimit> {
     let mut limit = KernelLimit::default();
     let Some(node) = root.get("admission") else {
@@ -219,8 +220,8 @@ pub(super) fn read_admission(root: &Section<'_>, findings: &mut Findings) -> Opt
     Some(limit)
 }
 
-/// Gives each task that another releases the arrivals of the first of them, and its period for a
-/// deadline where it has none (`deadlines`: whether one was given).
+/// Gives each task that another releases the arrivals of the first of them, and its period as a
+/// deadline if it has none (`deadlines`: whether one was given).
 pub(super) fn bring_together(
     items: &[Node<'_>],
     tasks: &mut [Task],

@@ -1,4 +1,4 @@
-//! One task of a set: what it needs, how often, and how it is scheduled.
+//! Reads one task of a set: its execution, arrivals and scheduling.
 
 use super::super::text::read_needed_name;
 use super::{REMEDY, TIME};
@@ -9,7 +9,7 @@ use crate::task_set::{Executions, MeasuredExecution};
 use crate::units::{parse_duration, parse_rate, parse_size};
 use wakepath_schedulability::{Arrivals, Method, Reservation, Task};
 
-/// What a task's keys depend on.
+/// Context that a task's keys depend on.
 pub(super) struct Terms<'a> {
     pub(super) method: Method,
     pub(super) cpus: u16,
@@ -18,7 +18,7 @@ pub(super) struct Terms<'a> {
     pub(super) executions: &'a Executions<'a>,
 }
 
-/// What was read so far.
+/// Results so far.
 #[derive(Default)]
 pub(super) struct Read {
     pub(super) tasks: Vec<Task>,
@@ -125,7 +125,7 @@ fn read_execution(
     };
     let (quantile, confidence) = (share("quantile")?, share("confidence")?);
     if let (None, Some(_), Some(node)) = (quantile, confidence, table.get("confidence")) {
-        let problem = "stands without the quantile that it bounds";
+        let problem = "needs the quantile that it bounds";
         findings.push(node.refuse(problem, "give a quantile, such as 0.9999"));
         return None;
     }
@@ -142,7 +142,7 @@ fn read_execution(
         }
         Err(why) => {
             findings.push(node.refuse(
-                format!("can't be had: {why}"),
+                format!("is not available: {why}"),
                 "give a run that has it, or a time",
             ));
             None
@@ -158,19 +158,19 @@ fn read_after(
 ) -> Option<String> {
     for key in ["period", "rate", "distances", "offset"] {
         if section.get(key).is_some() {
-            let problem = "stands beside after, which says when jobs come";
+            let problem = "conflicts with after, which sets when jobs arrive";
             findings.push(section.refuse_key(key, problem, "give one of the two"));
             return None;
         }
     }
     if terms.method != Method::PartitionedFixedPriority {
-        let problem = format!("stands in a set under {}", terms.method);
+        let problem = format!("is not analysed under {}", terms.method);
         let remedy = "give policy = \"P-FP\", under which it is analysed, or a period";
         findings.push(node.refuse(problem, remedy));
         return None;
     }
     if section.get("reservation").is_some() {
-        let problem = "stands beside a reservation, in which it is not analysed";
+        let problem = "is not analysed in a reservation";
         findings.push(node.refuse(problem, "give the task a period"));
         return None;
     }
@@ -198,7 +198,7 @@ fn read_reserved(
     Some(found.cloned())
 }
 
-/// What no task can be, said at the key that makes it so.
+/// Refuses impossible tasks, with the key at fault.
 pub(super) fn possible(section: &Section<'_>, task: &Task, findings: &mut Findings) -> bool {
     let wrong = if task.execution_ns == 0 {
         Some((
@@ -246,7 +246,7 @@ fn read_arrivals(section: &Section<'_>, findings: &mut Findings) -> Option<Arriv
         .filter(|key| section.get(key).is_some())
         .collect();
     if let [_, second, ..] = given[..] {
-        let problem = "stands beside another key that says how often jobs come";
+        let problem = "conflicts with another key that sets how often jobs arrive";
         findings.push(section.refuse_key(second, problem, "give one of the two"));
         return None;
     }
