@@ -1,21 +1,22 @@
-//! What instructions would cost on a core of which figures are published: a slot for each, more for some
-//! classes, and what its caches make wait. Pure: addresses in, costs out; no clock, nothing drawn. It is no
-//! core: no branch is mispredicted, no address translated, nothing overlaps, nothing is fetched ahead, and
-//! no other core takes part in caches or memory. String instructions are counted by the lines of cache
-//! that they touch.
+//! Cost model of a core: a slot for each instruction, more for some classes, plus waits for its
+//! caches.
+//!
+//! Pure: addresses in, costs out; no clock and nothing random. It simplifies a core: no branch is
+//! mispredicted, no address translated, nothing overlaps, nothing is prefetched, and no other core
+//! shares caches or memory. String instructions count by the cache lines that they touch.
 
 /// Costs are in quarters of a cycle: cores of today take four instructions a cycle in.
 pub const QUARTERS: u64 = 4;
 /// Bytes of a line of cache, as a power of two.
 const LINE: u32 = 6;
-/// Levels below the first, the last of which is memory.
+/// Levels below the first; the last is memory.
 const BELOW: usize = 3;
 /// Words that parameters are on the line to the plugin.
 pub const WORDS: usize = 6 + BELOW + 2 + 2 * CACHES;
 /// The first level's two caches, the second and the third.
 pub const CACHES: usize = 4;
 
-/// What costs more than a slot. The numbers are places among [`Parameters::extra`].
+/// Classes that cost more than a slot. The numbers are indices into [`Parameters::extra`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class {
     /// Nothing more.
@@ -24,15 +25,15 @@ pub enum Class {
     Multiply = 1,
     /// Divides whole numbers.
     Divide = 2,
-    /// Divides, or takes a root of, numbers with a fraction.
+    /// Divides floating-point numbers or takes a root.
     Fraction = 3,
     /// Reads and writes at once.
     Locked = 4,
-    /// Waits for what was read and written before.
+    /// Waits for earlier reads and writes.
     Fence = 5,
 }
 
-/// A cache: lines that fit, and how many of them may be in each set.
+/// Size of a cache: number of lines, and lines of a set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Size {
     /// All lines; a power of two times `ways`.
@@ -100,17 +101,18 @@ pub struct Cache<'a> {
 }
 
 impl<'a> Cache<'a> {
-    /// Without any; `lines` are nought, and as many as its size says.
+    /// An empty cache; `lines` are zeros, as many as its size.
     pub fn empty(lines: &'a mut [u64], ways: usize) -> Self {
         Self { lines, ways }
     }
 
-    /// Whether a line is there. From now on it is, and the set's longest unused goes.
+    /// Whether the line is present. Loads it if not, in place of the set's least recently used
+    /// line.
     pub fn touch(&mut self, line: u64) -> bool {
         let sets = self.lines.len() / self.ways;
         let from = (line as usize & (sets - 1)) * self.ways;
         let set = &mut self.lines[from..from + self.ways];
-        // Nought is none.
+        // Zero means an empty slot.
         let tag = line + 1;
         let known = set.iter().position(|one| *one == tag);
         let last = known.unwrap_or(self.ways - 1);
@@ -127,7 +129,7 @@ pub struct Spent {
     pub instructions: u64,
     /// Waiting for code.
     pub code: u64,
-    /// Waiting for what was read.
+    /// Waits for data that was read.
     pub data: u64,
     /// On lines that were written to memory, or by string instructions.
     pub lines: u64,

@@ -1,5 +1,6 @@
-//! Carries the model of costs (`cost.rs`) along with what is executed: each block, each access to memory by
-//! its place in the guest's memory. Nothing where wakepath wants none.
+//! Applies the cost model (`cost.rs`) to executed blocks and memory accesses.
+//!
+//! Accesses count by their offset in the guest's memory. Does nothing unless wakepath wants costs.
 
 use super::cost::{CACHES, Cache, Model, Parameters, Spent, WORDS, class_of_x86};
 use super::transitions::{
@@ -22,7 +23,7 @@ unsafe extern "C" {
 /// Tag of a cost on the line.
 const COST: u64 = 5;
 
-/// What instructions cost so far, if that is wanted.
+/// Cost of the instructions so far, if wanted.
 pub struct Costs {
     model: Option<Model<'static>>,
     parameters: Option<Parameters>,
@@ -42,7 +43,7 @@ impl Costs {
         memory_len: 0,
     };
 
-    /// Hears whether they are, and by which figures.
+    /// Reads whether costs are wanted, and the core's figures.
     pub unsafe fn ordered(&mut self) -> bool {
         unsafe {
             match heard::<1>() {
@@ -99,7 +100,8 @@ impl Costs {
         }
     }
 
-    /// Where an instruction lies in the guest's memory; what lies elsewhere (firmware) has its own address.
+    /// Offset of an instruction in the guest's memory; instructions elsewhere (firmware) use their
+    /// own address.
     pub unsafe fn lies_at(&mut self, instruction: *mut c_void, address: u64) -> u64 {
         if self.model.is_none() {
             return 0;
@@ -130,7 +132,7 @@ impl Costs {
         }
     }
 
-    /// Of a block only the instructions before one were executed.
+    /// Corrects the cost of a block that was left before the instruction `executed`.
     pub unsafe fn takes_back(&mut self, block: &Block, executed: u16) {
         if let Some(model) = &mut self.model {
             let all = unsafe { *block.costs.add(usize::from(block.instructions)) };
@@ -139,7 +141,7 @@ impl Costs {
         }
     }
 
-    /// Tells what was spent so far.
+    /// Sends the cost so far.
     pub unsafe fn send(&self) {
         if let Some(model) = &self.model {
             let Spent {
@@ -153,7 +155,7 @@ impl Costs {
         }
     }
 
-    /// Tells what was spent before an entry, of as many as there are.
+    /// Sends the cost before an entry, one of `entries`.
     pub unsafe fn send_at(&self, entry: u64, entries: u64) {
         let before = match &self.model {
             Some(model) if entry == entries => model.spent.total(),
@@ -168,7 +170,7 @@ impl Costs {
 extern "C" fn accesses(_: u32, info: u32, address: u64, is_string: *mut c_void) {
     unsafe {
         let place = qemu_plugin_get_hwaddr(info, address);
-        // Devices are no memory, and of no core's caches.
+        // Devices aren't memory, and no cache holds them.
         if place.is_null() || qemu_plugin_hwaddr_is_io(place) {
             return;
         }

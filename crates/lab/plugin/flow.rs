@@ -1,15 +1,16 @@
-//! Where an instruction leads, and whether it reads the clock. Pure: bytes in, an answer out. x86-64
-//! as in Intel's Software Developer's Manual, volume 2, appendix A; A64 as in Arm's Architecture
-//! Reference Manual, C4.1.
+//! Decodes an instruction's control flow, and whether it reads the clock.
+//!
+//! Pure: bytes in, an answer out. x86-64 as in Intel's Software Developer's Manual, volume 2,
+//! appendix A; A64 as in Arm's Architecture Reference Manual, C4.1.
 
-/// How a block's last instruction leads on. The numbers are what goes over the line.
+/// Control flow after a block's last instruction. The numbers are those sent to wakepath.
 #[repr(u8)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Flow {
-    /// To the next instruction, or where a branch says.
+    /// To the next instruction, or to a branch's target.
     #[default]
     On = 0,
-    /// Where it says, always.
+    /// Always to its target.
     Jump = 1,
     /// A call, which returns to the next instruction.
     Call = 2,
@@ -21,18 +22,18 @@ pub enum Flow {
     SystemCall = 5,
     /// Nowhere until an interrupt.
     Halt = 6,
-    /// Where a register or memory says.
+    /// To an address from a register or memory.
     IndirectJump = 7,
-    /// As `Call`, where a register or memory says.
+    /// As `Call`, to an address from a register or memory.
     IndirectCall = 8,
 }
 
 /// A block's last instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Last {
-    /// How it leads on.
+    /// Its control flow.
     pub flow: Flow,
-    /// Where a branch, a jump or a call leads, if the instruction says; else 0.
+    /// Target of a branch, a jump or a call, if the instruction contains it; else 0.
     pub target: u64,
 }
 
@@ -180,12 +181,12 @@ mod tests {
         assert_eq!(of(&[0x0f, 0x05]).0, Flow::SystemCall);
         assert_eq!(of(&[0xf4]).0, Flow::Halt);
         assert_eq!(of(&[0x0f, 0x01, 0xc9]).0, Flow::Halt);
-        // call *%rax; jmp *0x8(%rax); push (%rax); a prefix that says "no track": notrack jmp *%rax
+        // call *%rax; jmp *0x8(%rax); push (%rax); a "no track" prefix: notrack jmp *%rax
         assert_eq!(of(&[0xff, 0xd0]).0, Flow::IndirectCall);
         assert_eq!(of(&[0xff, 0x60, 0x08]).0, Flow::IndirectJump);
         assert_eq!(of(&[0xff, 0x30]).0, Flow::On);
         assert_eq!(of(&[0x3e, 0xff, 0xe0]).0, Flow::IndirectJump);
-        // mov %rsp,%rbp; and what is cut short
+        // mov %rsp,%rbp; and truncated instructions
         assert_eq!(of(&[0x48, 0x89, 0xe5]), (Flow::On, 0));
         assert_eq!(of(&[0xe8, 0x10]), (Flow::Call, 0));
         assert_eq!(of(&[]), (Flow::On, 0));

@@ -58,8 +58,8 @@ unsafe extern "C" {
     fn _exit(code: c_int) -> !;
 }
 
-/// The interface that this is compiled for: 1 up to QEMU 8.2, 2 from 9.0 on (the parts used here are
-/// the same in its later versions but for one, below).
+/// The version of the interface: 1 up to QEMU 8.2, 2 from 9.0 on (later versions are the same in
+/// the parts used here, except for one, below).
 #[cfg(not(since_9))]
 #[unsafe(no_mangle)]
 pub static qemu_plugin_version: c_int = 1;
@@ -71,9 +71,9 @@ pub static qemu_plugin_version: c_int = 2;
 const BYTES_ARE_COPIED: c_int = 3;
 /// The emulator's standard input is the line to wakepath.
 const LINE: c_int = 0;
-/// How many executed blocks are kept.
+/// Number of executed blocks to keep.
 const KEPT: usize = 1 << 23;
-/// Bits of an entry that are an address; the 16 above are a count.
+/// Address bits of an entry; the upper 16 hold a count.
 const ADDRESS: u64 = (1 << 48) - 1;
 /// Addresses from here on are the kernel's, on both architectures.
 const KERNEL: u64 = 1 << 63;
@@ -82,33 +82,34 @@ const MARK: u64 = 1;
 const BLOCKS: u64 = 2;
 const WANTED: u64 = 1;
 const COST_WANTED: u64 = 2;
-/// The last instruction's number, where blocks are wanted until now.
+/// Marks a request for blocks up to now.
 const UNTIL_NOW: u64 = u64::MAX;
 
 /// A block of instructions as it was translated; never freed, since entries point at it.
 struct Block {
     start: u64,
-    /// The address behind its last instruction.
+    /// The address after its last instruction.
     end: u64,
-    /// Where its last instruction may lead besides, if that is known; else 0.
+    /// The target of its last instruction, if known; else 0.
     target: u64,
-    /// Of the instruction that reads the clock in user code; else 0.
+    /// Address of the instruction that reads the clock in user code; else 0.
     clock: u64,
     instructions: u16,
     flow: Flow,
-    /// Whether its last instruction repeats itself: each time is then a block of its own.
+    /// Whether its last instruction is repeated: each iteration is then a separate block.
     repeats: bool,
     /// Whether wakepath watches the block's first address.
     watched: bool,
-    /// Where each instruction begins, counted from `start`.
+    /// Offset of each instruction from `start`.
     offsets: *mut u16,
-    /// Where its first instruction lies in the guest's memory.
+    /// Offset of its first instruction in the guest's memory.
     lies_at: u64,
-    /// What its instructions before each one cost by themselves, and all of them, where costs are wanted.
+    /// Cost of the instructions before each one, and of all of them, without accesses; null if
+    /// costs aren't wanted.
     costs: *mut u32,
 }
 
-/// A block as it is handed out; `crates/lab/src/window/line.rs` reads it.
+/// A block as sent; `crates/lab/src/window/line.rs` reads it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Executed {
@@ -170,7 +171,7 @@ pub unsafe extern "C" fn qemu_plugin_install(
     unsafe {
         let state = &mut *addr_of_mut!(STATE);
         state.bytes_are_copied = (*info).version_now >= BYTES_ARE_COPIED;
-        // "aarch64" and "x86_64" are what guests can be.
+        // Possible guests are "aarch64" and "x86_64".
         state.arm = *(*info).target_name == b'a' as c_char;
         state.ring = calloc(KEPT, size_of::<u64>()).cast();
         if state.ring.is_null() || !(*info).system_emulation || (*info).cpus != 1 {
@@ -283,8 +284,8 @@ extern "C" fn executed(_: u32, block: *mut c_void) {
     }
 }
 
-/// The block before may have been left in its middle: an instruction that speaks to a device is
-/// executed by itself, and the rest of its block is then a block of its own.
+/// Accounts for a previous block that was left in its middle: the emulator executes an instruction
+/// that accesses a device alone, and the rest of its block as another block.
 unsafe fn settle(state: &mut State, next: &Block) {
     unsafe {
         if state.last.is_null() {
@@ -318,7 +319,7 @@ unsafe fn ask(state: &mut State, at: u64) {
     }
 }
 
-/// Tells the transitions that were noted; their blocks may be wanted while the ring still holds them.
+/// Sends the noted transitions; wakepath can request their blocks while the ring still holds them.
 unsafe fn tell(state: &mut State) {
     unsafe {
         if state.asking && state.noted.send() {
@@ -327,7 +328,7 @@ unsafe fn tell(state: &mut State) {
     }
 }
 
-/// Hands out what wakepath wants, until it wants no more.
+/// Sends the blocks that wakepath requests, until it requests no more.
 unsafe fn answered(state: &mut State) {
     unsafe {
         loop {

@@ -40,7 +40,7 @@ pub const ACCESSES: c_int = 3;
 
 /// Tag of transitions on the line.
 const TRANSITIONS: u64 = 4;
-/// So many are sent at once.
+/// Transitions in one message.
 const AT_ONCE: usize = 4096;
 /// The most places that can be watched.
 const MOST_PLACES: usize = 1024;
@@ -72,7 +72,7 @@ const NOT_NEEDED: u32 = 0x8000_0000;
 struct Place {
     from: u64,
     to: u64,
-    /// Whether the CPU comes here with interrupts off: not by a jump or a call.
+    /// Whether the CPU enters with interrupts off, other than by a jump or a call.
     is_entry: u64,
 }
 
@@ -85,7 +85,7 @@ enum What {
     Counts,
 }
 
-/// An instruction that may change something.
+/// An instruction that can change the state.
 struct Site {
     what: What,
     at: u64,
@@ -95,7 +95,7 @@ struct Site {
 
 /// Notes, and the current state of interrupts and preemption.
 pub struct Noted {
-    /// Whether anything is to be noted.
+    /// Whether to note anything.
     pub wanted: bool,
     /// Addresses from here on are the kernel's.
     kernel: u64,
@@ -138,8 +138,9 @@ impl Noted {
         memory_len: 0,
     };
 
-    /// Hears what is to be noted: whether anything, where the kernel begins, where the count is, and the
-    /// places, each as first address, address behind, and whether it is an entry.
+    /// Reads the order: whether to note anything, where the kernel begins, the position of the
+    /// count, and the watched ranges, each as first address, address after its end, and whether it
+    /// is an entry.
     pub unsafe fn ordered(&mut self) -> bool {
         unsafe {
             let Some([wanted, kernel, count_at, places]) = heard::<4>() else {
@@ -176,7 +177,7 @@ impl Noted {
         self.wanted && unsafe { self.place(at) }.is_some()
     }
 
-    /// Asks the emulator to call where an instruction may change something.
+    /// Registers callbacks for the instructions that can change the state.
     pub unsafe fn translated(
         &mut self,
         instruction: *mut c_void,
@@ -223,7 +224,7 @@ impl Noted {
             let user = block.start < self.kernel;
             if user != self.user {
                 self.note(if user { TO_USER } else { TO_KERNEL }, count, block.start);
-                // Programs run with interrupts on; whatever leads out of one turns them off.
+                // Programs run with interrupts on; every exit from one turns them off.
                 (self.user, self.off) = (user, !user);
             }
             if block.watched {
@@ -251,7 +252,7 @@ impl Noted {
         self.filled + 1024 > AT_ONCE
     }
 
-    /// Tells what was noted; whether there was anything.
+    /// Sends the notes; returns whether there were any.
     pub unsafe fn send(&mut self) -> bool {
         if self.filled == 0 {
             return false;
@@ -356,7 +357,7 @@ extern "C" fn accesses(_: u32, info: u32, address: u64, site: *mut c_void) {
     }
 }
 
-/// Where the emulator holds the guest's memory: wakepath gives that memory a name.
+/// The guest's memory in the emulator's process, found by the name that wakepath gave it.
 pub unsafe fn guests_memory() -> (*const u8, u64) {
     const ROOM: usize = 1 << 20;
     const NAME: &[u8] = b"memory-backend-memfd";

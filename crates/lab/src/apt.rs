@@ -1,6 +1,8 @@
-//! The system's package client (apt), in one of two ways: as the system has it set up, or with lists
-//! of this user's own for another architecture or release. Its mirrors, its keys, its check sums;
-//! nothing is installed and no root is needed.
+//! The system's package client (apt).
+//!
+//! Used with the system's own configuration, or with separate lists for another architecture or
+//! release. It uses the system's mirrors, keys and checksums; nothing is installed and root is not
+//! needed.
 
 use crate::cache::Cache;
 use crate::said::last_line;
@@ -13,11 +15,11 @@ use std::time::Duration;
 
 /// The keys that Debian's archive is signed with.
 const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
-/// Where the system's client has no list of Debian's own.
+/// Mirror for a system whose client has no Debian list.
 const MIRROR: &str = "http://deb.debian.org/debian";
 /// SIGHUP, SIGINT, SIGTERM: a request to end.
 const ASKED_TO_END: [i32; 3] = [1, 2, 15];
-/// Lists older than this are fetched anew.
+/// Lists older than this are updated.
 const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A package client.
@@ -31,7 +33,7 @@ impl Client {
     /// without one, such as a container, rebuilds it for every query, which takes longer than the
     /// query.
     pub fn of_the_system(cache: &Cache) -> Self {
-        // Without such a place it asks all the same.
+        // Works without the cache too.
         let kept = cache.place("apt").map(|place| {
             let file = place.join("pkgcache.bin").display().to_string();
             vec!["-o".to_owned(), format!("Dir::Cache::pkgcache={file}")]
@@ -40,14 +42,14 @@ impl Client {
         Self { options }
     }
 
-    /// With lists of its own in `cache`, for an architecture as Debian calls it. `suffix` is added
+    /// With its own lists in `cache`, for an architecture in Debian's terms. `suffix` is appended
     /// to the name of the host's release, such as `-backports`.
     pub fn for_architecture(architecture: &str, suffix: &str, cache: &Cache) -> Result<Self> {
         let (mirror, release) = mirror();
         Self::with_lists(architecture, &mirror, release + suffix, cache)
     }
 
-    /// The same of a release by its name, such as `trixie` or `bookworm-backports`.
+    /// The same for a named release, such as `trixie` or `bookworm-backports`.
     pub fn for_release(architecture: &str, release: &str, cache: &Cache) -> Result<Self> {
         Self::with_lists(architecture, &mirror().0, release.to_owned(), cache)
     }
@@ -85,7 +87,7 @@ impl Client {
             format!("Dir::Cache={}", at("cache")),
             format!("APT::Architecture={architecture}"),
             format!("APT::Architectures::={architecture}"),
-            // A release that is not the newest, such as backports, is offered at once.
+            // Prefers a release that is not the newest, such as backports.
             format!("APT::Default-Release={release}"),
             "Acquire::Languages=none".into(),
             "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false".into(),
@@ -137,7 +139,7 @@ impl Client {
         if !output.status.success() || field(&text, "Package").is_none() {
             return Err(LabError::NoPackage {
                 package: wanted,
-                // About a version it says nothing.
+                // apt prints nothing about a version.
                 why: match (version, output.stderr.is_empty()) {
                     (Some(_), true) => format!("`apt-cache madison {package}` lists its versions"),
                     _ => last_line(&output.stderr),
@@ -208,7 +210,8 @@ fn packages_in(directory: &Path) -> Result<Vec<PathBuf>> {
         .collect())
 }
 
-/// What `apt-get install --simulate` would install: lines `Inst NAME (VERSION ORIGIN [ARCHITECTURE])`.
+/// Packages that `apt-get install --simulate` would install: lines `Inst NAME (VERSION ORIGIN
+/// [ARCHITECTURE])`.
 fn installed(said: &str) -> Vec<String> {
     let lines = said.lines().filter_map(|line| {
         let mut words = line.strip_prefix("Inst ")?.split_whitespace();
@@ -218,8 +221,8 @@ fn installed(said: &str) -> Vec<String> {
     lines.collect()
 }
 
-/// The system's mirror of Debian and the release it has there; Debian's own and its stable release
-/// where the system is no Debian.
+/// The system's mirror of Debian and its release; Debian's own and its stable release if the system
+/// isn't Debian.
 fn mirror() -> (String, String) {
     let listed = wakepath_programs::command("apt-get").map(|mut command| {
         command
@@ -263,7 +266,7 @@ pub(crate) fn field<'a>(described: &'a str, name: &str) -> Option<&'a str> {
     })
 }
 
-/// Runs a command to its end. Ctrl-C ends it too, and says nothing of packages.
+/// Runs a command to its end. An end by Ctrl-C is not an error of the packages.
 fn ended(command: &mut Command) -> Result<Output> {
     let program = command.get_program().to_owned();
     let output = command.output();
@@ -328,7 +331,7 @@ mod tests {
             let kill = format!("kill -{signal} $$");
             run(Command::new("/bin/sh").args(["-c", &kill])).unwrap_err()
         };
-        // A shell starts what is in its background with Ctrl-C ignored, and a child can't hear it then either.
+        // A shell starts background processes with Ctrl-C ignored, and children inherit that.
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
         let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
         let ignored = u64::from_str_radix(ignored.unwrap().trim(), 16).unwrap();

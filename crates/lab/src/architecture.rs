@@ -1,4 +1,6 @@
-//! The architectures that a guest may have, and what each is called by whom. Pure.
+//! Architectures of guests, and their names in other projects.
+//!
+//! Pure.
 
 use std::fmt;
 
@@ -14,7 +16,7 @@ pub enum Architecture {
 }
 
 impl Architecture {
-    /// All, as a guest may have them.
+    /// All architectures.
     pub const ALL: [Self; 3] = [Self::X86_64, Self::Aarch64, Self::Armv7];
 
     /// Reads a name as [`fmt::Display`] writes it.
@@ -32,7 +34,7 @@ impl Architecture {
         }
     }
 
-    /// Debian's word.
+    /// Debian's name.
     pub fn of_debian(self) -> &'static str {
         match self {
             Self::X86_64 => "amd64",
@@ -41,7 +43,7 @@ impl Architecture {
         }
     }
 
-    /// Debian's word for a kernel of this architecture.
+    /// Debian's name for a kernel of this architecture.
     pub(crate) fn of_kernels(self) -> &'static str {
         match self {
             Self::Armv7 => "armmp",
@@ -58,7 +60,7 @@ impl Architecture {
         }
     }
 
-    /// Where Debian's programs find their libraries, below `/lib` and `/usr/lib`.
+    /// Library directory of Debian's programs, below `/lib` and `/usr/lib`.
     pub(crate) fn libraries(self) -> &'static str {
         match self {
             Self::X86_64 => "x86_64-linux-gnu",
@@ -67,11 +69,11 @@ impl Architecture {
         }
     }
 
-    /// Bytes of the first, second and third level's data cache where the emulated machine names none
-    /// to its kernel and loads have to be made for some: those of the board whose core is emulated.
+    /// Bytes of the first, second and third level's data cache if the emulated machine's kernel
+    /// knows none: those of the board with the emulated core. Loads need them for their size.
     pub fn caches_bytes(self) -> Option<[u64; 3]> {
         match self {
-            // QEMU's CPU says its own.
+            // QEMU's CPU reports its own.
             Self::X86_64 => None,
             // Raspberry Pi 5: 64 KiB and 512 KiB for each core, 2 MiB for all
             // (Raspberry Pi documentation, processor BCM2712).
@@ -107,7 +109,7 @@ impl Architecture {
         }
     }
 
-    /// Where the kernel finds the console.
+    /// The kernel's name for the console.
     pub(crate) fn console(self) -> &'static str {
         match self {
             Self::X86_64 => "ttyS0",

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use wakepath_archive::GuestAdditions;
 
-/// The guests: each kernel with each variant. Together with seeds and a scenario this is all that a
-/// run can be made again from.
+/// The guests: each kernel with each variant. Together with seeds and a scenario this is sufficient
+/// to repeat a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuestsAsked {
-    /// Kernels, as a person names them, each with parameters of its own after a space.
+    /// Kernels, as users name them, each followed by its own parameters after a space.
     pub kernels: Vec<String>,
     /// Further parameters of the kernels.
     pub variants: Vec<String>,
@@ -28,7 +28,7 @@ pub struct GuestsAsked {
     pub ns_per_instruction: u32,
     /// Memory of each guest in MiB.
     pub memory_mib: u32,
-    /// What else each guest gets; before version 3 of a baseline there was nothing.
+    /// Additions to each guest; none before version 3 of a baseline.
     #[serde(default, skip_serializing_if = "GuestAdditions::is_empty")]
     pub added: GuestAdditions,
 }
@@ -42,7 +42,7 @@ fn first_architecture() -> String {
 pub struct HostAsked {
     /// Guests that run at the same time; by default the number of CPUs of this host.
     pub beside: Option<u16>,
-    /// Time that each guest may take on this host, with its unit.
+    /// Time limit of each guest on this host, with its unit.
     pub timeout: Option<String>,
     /// The wakepath that runs in the guests.
     pub program: Option<PathBuf>,

@@ -29,7 +29,7 @@ pub enum BroughtFault {
         /// The place in the guest.
         place: PathBuf,
     },
-    /// A link that may lead round in a circle.
+    /// A link, which could lead round in a circle.
     #[error("{} is a link to a directory: bring that by itself", link.display())]
     Link {
         /// The link.
@@ -61,7 +61,7 @@ impl Brought {
             given: given.to_owned(),
             fault,
         };
-        // A host's path may hold the sign too; the guest's begins at its root.
+        // A host's path can contain the sign too; the guest's begins at its root.
         let at = given.rfind("=/");
         let (host, guest) = match at {
             Some(at) => (&given[..at], &given[at + 1..]),
@@ -93,7 +93,7 @@ impl Brought {
         }
     }
 
-    /// Adds its files. A program comes with the libraries that it loads, where the guest can run it.
+    /// Adds its files. A program is added with its libraries, if the guest can run it.
     pub fn add(
         &self,
         files: &mut BTreeMap<String, Entry>,

@@ -1,5 +1,7 @@
-//! Where downloads are kept. A thing is made under a temporary name and renamed when it is whole, so
-//! that nobody finds half of one.
+//! The cache of downloads.
+//!
+//! An entry is made under a temporary name and renamed when complete, so that no process sees an
+//! incomplete one.
 
 use crate::{LabError, Result};
 use std::fs;
@@ -24,12 +26,12 @@ impl Cache {
         }
     }
 
-    /// The same, and `told` hears what is being fetched.
+    /// The same, with `told` receiving a line for each download.
     pub fn telling(self, told: fn(&str)) -> Self {
         Self { told, ..self }
     }
 
-    /// Says that something takes its time.
+    /// Announces a slow step.
     pub(crate) fn tell(&self, what: &str) {
         (self.told)(what);
     }
@@ -53,11 +55,11 @@ impl Cache {
         std::path::absolute(&place).map_err(|e| LabError::io("find", &place, e))
     }
 
-    /// The directory `name`, as it is or as `make` fills it: all of it or nothing. `good` says
-    /// whether what is there is what was made; if it isn't, it is made anew.
+    /// The directory `name`, as it is or as `make` fills it, always complete. `good` checks an
+    /// existing one; if that fails, it is made again.
     ///
     /// # Errors
-    /// Those of `make`, and where the cache can't be written.
+    /// Those of `make`, and if the cache can't be written.
     pub(crate) fn directory(
         &self,
         name: &str,
@@ -88,7 +90,7 @@ impl Cache {
         made.map(|()| place)
     }
 
-    /// Removes what processes that are gone left half made; this process makes one at a time.
+    /// Removes incomplete entries of dead processes; this process makes one at a time.
     fn sweep(&self, beginning: &str) {
         let entries = fs::read_dir(&self.root).into_iter().flatten().flatten();
         for entry in entries {

@@ -1,10 +1,12 @@
-//! A guest's canary: after each segment a line on its console with a digest of all that it has recorded until then.
-//! Guests that are to be the same part at the first line that differs, before either has ended. Pure. Whether their
-//! samples are the same to the end is for `divergence` to say.
+//! A guest's canary: after each segment, a line on the console with a digest of the recording so
+//! far.
+//!
+//! Guests that should be the same are stopped at the first line that differs. Pure. `divergence`
+//! compares their complete samples.
 
 use sha2::{Digest, Sha256};
 
-/// What such a line begins with.
+/// Prefix of such a line.
 const CANARY: &str = "wakepath-lab: canary ";
 
 /// In the guest: a running hash of the recorded samples.
@@ -15,7 +17,7 @@ pub struct Canary {
 }
 
 impl Canary {
-    /// The line after a segment; `recorded` is what came since the line before.
+    /// The line after a segment; `recorded` is the data since the previous line.
     pub fn after_a_segment(&mut self, recorded: &[u8]) -> String {
         self.hashed.update(recorded);
         self.segments += 1;
@@ -30,7 +32,7 @@ pub(crate) fn is_canary(line: &str) -> bool {
     line.starts_with(CANARY)
 }
 
-/// On the host: the lines of a guest that was carried out before, held against those of the same guest as they come.
+/// On the host: compares a guest's lines with those of an earlier run of the same guest.
 #[derive(Debug, Clone)]
 pub(crate) struct AsBefore {
     lines: Vec<String>,
@@ -40,7 +42,7 @@ pub(crate) struct AsBefore {
 /// A canary that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Parted {
-    /// Number of the segment after which it came, from 1.
+    /// Number of the segment that it follows, from 1.
     pub segment: usize,
     /// The earlier run's value, or a note that it had none.
     pub before: String,

@@ -15,17 +15,17 @@ use wakepath_timeline::condition_label;
 use wakepath_timeline::duration::Unit;
 use wakepath_verdict::{CycleSummary, Judgement, Outcome};
 
-/// A guest and what came of it.
+/// A guest and its result.
 pub struct Compared {
     /// Kernel and variant.
     pub guest: String,
     /// Its run directory.
     pub directory: PathBuf,
-    /// Its run, or why there is none.
+    /// Its run's assessment, or the reason why there is none.
     pub assessment: Result<Assessment>,
 }
 
-/// A guest whose run says what it should.
+/// A guest with a complete run.
 pub struct Whole {
     /// Kernel and variant.
     pub guest: String,
@@ -36,7 +36,7 @@ pub struct Whole {
 }
 
 impl Compared {
-    /// Reads and assesses what a guest recorded.
+    /// Reads and assesses a guest's recording.
     pub fn of(recorded: Recorded) -> Self {
         let Recorded {
             guest,
@@ -51,7 +51,7 @@ impl Compared {
         }
     }
 
-    /// The same, if its run says what it should.
+    /// The same, if its run is complete.
     ///
     /// # Errors
     /// [`LabError::NoRun`] and [`LabError::NotWhole`].
@@ -75,7 +75,7 @@ impl Compared {
         }
     }
 
-    /// Whether its run says what it should: there, in virtual time, nothing invalid.
+    /// Whether its run is complete: present, in virtual time, nothing invalid.
     pub fn is_whole(&self) -> bool {
         let outcome = self.assessment.as_ref().map(|found| found.outcome);
         matches!(outcome, Ok(Outcome::VirtualTime))

@@ -15,7 +15,7 @@ pub(crate) struct Console {
 }
 
 impl Console {
-    /// Of a file that may not be there yet.
+    /// For a file that might not exist yet.
     pub(crate) fn new(path: PathBuf) -> Self {
         Self {
             path,
@@ -25,7 +25,7 @@ impl Console {
         }
     }
 
-    /// Takes in what is new, line by line.
+    /// Passes new lines to `each`.
     pub(crate) fn read(&mut self, mut each: impl FnMut(&str)) {
         let new = File::open(&self.path).and_then(|mut file| {
             let mut new = Vec::new();
@@ -33,7 +33,7 @@ impl Console {
             file.read_to_end(&mut new)?;
             Ok(new)
         });
-        // Before the emulator has made it there is nothing to read.
+        // Before the emulator has created it there is nothing to read.
         let Ok(new) = new else { return };
         self.read += new.len() as u64;
         self.partial.extend(new);
@@ -47,7 +47,7 @@ impl Console {
         }
     }
 
-    /// Its whole lines so far, but for those that are data.
+    /// Its complete lines so far, without data lines.
     pub(crate) fn lines(&self) -> &[String] {
         &self.lines
     }
@@ -63,7 +63,7 @@ impl Console {
     }
 }
 
-/// A console's line without what would move a terminal's cursor.
+/// A console's line without characters that move a terminal's cursor.
 fn plain(line: &str) -> String {
     one_line(line.trim())
 }

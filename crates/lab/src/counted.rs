@@ -1,4 +1,4 @@
-//! What guests counted, as a baseline's figures, and the file that holds them.
+//! Guests' counts as a baseline, and its file.
 
 use crate::asked::GuestsAsked;
 use crate::baseline::{
@@ -52,11 +52,11 @@ pub fn baseline(order: BaselineOrder, whole: &[Whole]) -> Result<Baseline> {
 /// Reads the file.
 ///
 /// # Errors
-/// Where it can't be read or understood, or no run could have counted so.
+/// If it can't be read or parsed, or no run could have produced these counts.
 pub fn read_baseline(path: &Path) -> Result<Baseline> {
     let text = std::fs::read(path).map_err(|error| LabError::io("read", path, error))?;
     let read = serde_json::from_slice(&text).and_then(|mut read: Baseline| {
-        // Its scenario is a document, and has a reader of its own.
+        // The scenario is a document and has its own reader.
         read.guests = read_legible(&serde_json::to_vec(&read.guests)?)?;
         Ok(read)
     });
@@ -76,10 +76,10 @@ pub fn read_baseline(path: &Path) -> Result<Baseline> {
     Ok(read)
 }
 
-/// Writes it, whole or not at all.
+/// Writes it atomically.
 ///
 /// # Errors
-/// When it can't be written.
+/// If it can't be written.
 pub fn write_baseline(path: &Path, baseline: &Baseline) -> Result<()> {
     let text = serde_json::to_string_pretty(baseline).expect("its keys are text") + "\n";
     whole_or_not(path, &text)

@@ -16,9 +16,9 @@ pub struct Entry {
 pub enum Kind {
     /// A directory.
     Directory,
-    /// A file that may be executed, or not.
+    /// A file.
     File {
-        /// Whether it may.
+        /// Whether it is executable.
         executable: bool,
         /// Its bytes.
         bytes: Vec<u8>,
@@ -110,31 +110,31 @@ fn align(archive: &mut Vec<u8>) {
     archive.resize(archive.len().next_multiple_of(4), 0);
 }
 
-/// Why bytes are no archive, or not all of one.
+/// Reasons why bytes aren't a complete archive.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnpackError {
     /// It is cut between two files.
     #[error("the archive ends at byte {at} without its end mark")]
     Ends {
-        /// Where a file should begin.
+        /// Offset at which a file should begin.
         at: usize,
     },
-    /// Something else is where a file should begin.
+    /// Not the start of a file.
     #[error("byte {at} is not the head of a file")]
     NoHead {
-        /// Where.
+        /// Its offset.
         at: usize,
     },
     /// A file's head has something else for a number.
     #[error("the head at byte {at} is not in hexadecimal digits")]
     Digits {
-        /// Where the head begins.
+        /// Offset of the header.
         at: usize,
     },
     /// A file's name is cut short or no text.
     #[error("the name at byte {at} can't be read")]
     Name {
-        /// Where it begins.
+        /// Offset of the file.
         at: usize,
     },
     /// A file's content is cut short.
@@ -145,10 +145,10 @@ pub enum UnpackError {
     },
 }
 
-/// The plain files of an archive, by path. Anything else in it is left out.
+/// The plain files of an archive, by path. Other entries are left out.
 ///
 /// # Errors
-/// Where the archive is cut short or is none.
+/// If the archive is cut short or invalid.
 pub fn unpack(archive: &[u8]) -> Result<Vec<(String, Vec<u8>)>, UnpackError> {
     let mut files = Vec::new();
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! The SHA-256 of what must not change unseen.
+//! SHA-256 of data that must not change unnoticed.
 
 use sha2::{Digest, Sha256};
 

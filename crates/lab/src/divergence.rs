@@ -1,4 +1,6 @@
-//! Where two runs part: the first cycle at which their samples differ. Pure.
+//! Finds the first cycle at which two runs' samples differ.
+//!
+//! Pure.
 
 use serde::Serialize;
 use std::fmt;
@@ -31,7 +33,7 @@ pub enum Divergence {
         cycle: u64,
         /// The first field that differs.
         field: &'static str,
-        /// In the first run; instants and durations in nanoseconds.
+        /// Value in the first run; times in nanoseconds.
         first: i64,
         /// In the second run.
         second: i64,
@@ -44,7 +46,7 @@ pub enum Divergence {
         thread: u16,
         /// The cycle.
         cycle: u64,
-        /// Which run has it: 1 or 2.
+        /// The run that has it: 1 or 2.
         only_in: u8,
     },
     /// They did not measure the same conditions in the same order.
@@ -56,7 +58,7 @@ pub enum Divergence {
     },
 }
 
-/// Compares two runs, stream by stream in the order of execution; `None` where every field of every
+/// Compares two runs, stream by stream in the order of execution; `None` if every field of every
 /// sample is the same.
 pub fn first_divergence(first: &[Stream], second: &[Stream]) -> Option<Divergence> {
     for index in 0..first.len().max(second.len()) {
@@ -116,7 +118,7 @@ fn in_stream(one: &Stream, other: &Stream) -> Option<Divergence> {
     None
 }
 
-/// All that a sample holds, in the order in which it came about.
+/// All fields of a sample, in the order of their times.
 fn fields(sample: &Sample) -> [(&'static str, i64); 8] {
     [
         ("due time", sample.due_ns as i64),

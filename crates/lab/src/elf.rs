@@ -7,23 +7,23 @@ use crate::architecture::Architecture;
 /// A program's file as far as it matters here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
-    /// What runs it.
+    /// Its architecture.
     pub architecture: Architecture,
     /// The dynamic loader, for a program that is not static.
     pub interpreter: Option<String>,
-    /// Names of the libraries that it asks for itself.
+    /// Names of the libraries that it needs directly.
     pub needed: Vec<String>,
-    /// Bytes from the beginning that the loader needs; symbols and debugging information follow.
+    /// Bytes from the start that the loader needs; symbols and debugging information follow.
     pub loaded: usize,
 }
 
-/// Why a file is no program that a guest could run.
+/// Reasons why a file isn't a program that a guest could run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ElfError {
     /// It begins with something else.
     #[error("not a little-endian ELF program")]
     NoProgram,
-    /// It says more of itself than there is.
+    /// The file is shorter than its headers require.
     #[error("its head is cut short")]
     Cut,
     /// It is for a machine that no guest is.
@@ -31,7 +31,7 @@ pub enum ElfError {
     Machine {
         /// The machine's number in ELF.
         number: u64,
-        /// Of 32 or 64 bits.
+        /// 32 or 64 bits.
         bits: usize,
     },
 }
@@ -43,7 +43,7 @@ const DYNAMIC_END: u64 = 0;
 const DYNAMIC_NEEDED: u64 = 1;
 const DYNAMIC_STRINGS: u64 = 5;
 
-/// Where a class of files has what: offset and length of each field.
+/// Layout of a class of files: offset and length of each field.
 struct Layout {
     /// Bytes of an address or offset.
     word: usize,
@@ -83,7 +83,7 @@ const NARROW: Layout = Layout {
     sections_count: 0x2e..0x34,
 };
 
-/// A part of the file that is loaded or says something.
+/// A loaded or descriptive part of the file.
 struct Segment {
     kind: u64,
     offset: usize,
@@ -229,8 +229,8 @@ pub fn section<'a>(file: &'a [u8], name: &str) -> Option<&'a [u8]> {
     { sections }.find_map(|(at, bytes)| (called(at)? == name.as_bytes()).then_some(bytes))
 }
 
-/// The file without what is never loaded: debugging information is most of a program that was not
-/// stripped, and the guest unpacks every byte of it at an emulated CPU's pace.
+/// The file without the parts that are never loaded: debugging information is most of an unstripped
+/// program, and the guest unpacks every byte of it at an emulated CPU's pace.
 pub fn without_the_rest(mut file: Vec<u8>, program: &Program) -> Vec<u8> {
     let Ok(layout) = layout(&file) else {
         return file;

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// How often the console is looked at.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Who follows a guest.
+/// Observer of a guest.
 pub trait Watcher {
     /// A line that the guest wrote on its console.
     fn line(&mut self, line: &str);
@@ -36,19 +36,19 @@ pub struct Emulation<'a> {
     /// A program, with its first arguments, that makes itself die with the process whose number
     /// follows and then becomes the command that follows that.
     pub guard: &'a [PathBuf],
-    /// What its kernel starts from; the emulator reads it from [`crate::initramfs::INITRAMFS`].
+    /// The initramfs, which the emulator reads from [`crate::initramfs::INITRAMFS`].
     pub initramfs: &'a File,
-    /// Where it runs and leaves the console.
+    /// Working directory, with the console.
     pub directory: &'a Path,
-    /// How long it may take on this host.
+    /// Time limit on this host.
     pub limit: Duration,
-    /// How much of a CPU's time it may take: on a busy host a guest waits without being hung.
+    /// Limit of its CPU time: on a busy host a guest waits without being hung.
     pub cpu_limit: Duration,
-    /// The other end of the line to what the emulator loads, as its standard input.
+    /// Connection to the emulator's plugin, passed as standard input.
     pub input: Option<&'a UnixStream>,
 }
 
-/// What came home from a guest.
+/// Data sent by a guest.
 #[derive(Debug)]
 pub struct Home {
     /// Its files.
@@ -62,7 +62,7 @@ struct Guest(Child);
 
 impl Drop for Guest {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It might have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -80,7 +80,7 @@ impl Emulation<'_> {
                 files,
                 complaint: None,
             }),
-            // It may have failed before it could send anything.
+            // It might have failed before it could send anything.
             Err(complaint @ LabError::Guest { .. }) => match self.sent(&sent) {
                 Ok(files) => Ok(Home {
                     files,
@@ -229,7 +229,7 @@ impl Emulation<'_> {
 /// CPU time that a process has used (proc(5), fields 14 and 15 of stat); zero if it has ended.
 fn cpu_time(process: u32) -> Duration {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The name may hold anything, blanks too, and ends with the last bracket.
+    // The name can contain anything, blanks too, and ends with the last bracket.
     let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
     let ticks = after_name.split_whitespace().skip(11).take(2);
     let ticks: u64 = ticks.filter_map(|field| field.parse::<u64>().ok()).sum();
@@ -313,7 +313,7 @@ mod tests {
         let own = std::process::id();
         let before = cpu_time(own);
         let began = Instant::now();
-        // A busy machine gives the CPU when it likes: whatever it takes, it must be counted.
+        // A busy machine can take arbitrarily long, but the CPU time must be counted.
         while cpu_time(own) < before + Duration::from_millis(50) {
             assert!(
                 began.elapsed() < Duration::from_secs(60),

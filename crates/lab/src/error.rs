@@ -21,10 +21,10 @@ use wakepath_verdict::Outcome;
 /// Result of the laboratory.
 pub type Result<T> = std::result::Result<T, LabError>;
 
-/// What went wrong.
+/// Error of the laboratory.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
-    /// CPUs that can't lie so.
+    /// An impossible topology.
     #[error(transparent)]
     Topology(#[from] crate::TopologyError),
     /// The system refused something about a file.
@@ -45,7 +45,7 @@ pub enum LabError {
         /// The package that holds it.
         package: &'static str,
     },
-    /// A tool of the system's is missing, or lies where root takes none from.
+    /// A system tool is missing, or in a place that root doesn't trust.
     #[error(transparent)]
     Tool(#[from] NotFound),
     /// The emulator is older than any that was tried.
@@ -53,7 +53,7 @@ pub enum LabError {
     OldEmulator {
         /// The emulator's version.
         version: String,
-        /// The oldest with which such a guest was tried.
+        /// The oldest tested version.
         needed: String,
         /// The package that holds it.
         package: &'static str,
@@ -82,10 +82,10 @@ pub enum LabError {
         architecture: Architecture,
         /// Rust's name of it.
         target: &'static str,
-        /// Where it would be found.
+        /// The place to put it.
         beside: PathBuf,
     },
-    /// A program said something that can't be understood.
+    /// A program's answer can't be parsed.
     #[error("{program} answers {answer:?}, which can't be understood")]
     Answer {
         /// The program.
@@ -101,7 +101,7 @@ pub enum LabError {
         /// Its last words.
         said: String,
     },
-    /// The kernel's name says nothing.
+    /// The kernel's name can't be parsed.
     #[error(
         "{name:?} is no kernel: give the path of a bzImage or Image, debian:stock, debian:rt, or \
          package:NAME or package:NAME=VERSION, and @RELEASE behind a name for another of Debian's"
@@ -110,7 +110,7 @@ pub enum LabError {
         /// The name.
         name: String,
     },
-    /// A file that is no kernel for the guest.
+    /// A file that isn't a kernel for the guest.
     #[error(
         "{} is {is}, the guest is {guest}: give a kernel for it, or another `--architecture`",
         path.display()
@@ -123,7 +123,7 @@ pub enum LabError {
         /// The guest's architecture.
         guest: Architecture,
     },
-    /// The package client has no such package.
+    /// The package client doesn't know this package.
     #[error(
         "no package {package} is known here ({why}); `apt-get update` refreshes the lists, and the \
          path of a kernel works everywhere"
@@ -134,20 +134,20 @@ pub enum LabError {
         /// The client's message.
         why: String,
     },
-    /// A package does not hold what its name promises.
+    /// A package without the kernel that its name promises.
     #[error("package {package} holds no kernel in /boot")]
     NoKernelInPackage {
         /// The package.
         package: String,
     },
-    /// A download is not what the package list says.
+    /// A download that differs from the package list.
     #[error("{package} as downloaded has the SHA-256 {found}, the package list says {expected}")]
     Download {
         /// The package.
         package: String,
         /// From the list.
         expected: String,
-        /// Of the file.
+        /// Checksum of the file.
         found: String,
     },
     /// Modules aren't available.
@@ -158,7 +158,7 @@ pub enum LabError {
         /// The reason.
         fault: ModuleFault,
     },
-    /// Modules as they were asked for.
+    /// Invalid requests for modules.
     #[error(transparent)]
     ModulesAsked(ModuleFault),
     /// Something that can't be brought into a guest.
@@ -177,14 +177,14 @@ pub enum LabError {
         /// The reason.
         fault: BroughtFault,
     },
-    /// A kernel that was built without what the guest needs.
+    /// A kernel without options that the guest needs.
     #[error("{kernel} can't be this guest: it was built without {lacks}; so says {from}")]
     Lacking {
         /// The kernel as it was called.
         kernel: String,
         /// Missing options, each with the feature that needs it.
         lacks: String,
-        /// Where its configuration was found.
+        /// Source of its configuration.
         from: String,
     },
     /// Virtual time passes by powers of two.
@@ -195,7 +195,7 @@ pub enum LabError {
         /// The requested rate.
         ns: u32,
     },
-    /// No number and no board that is known.
+    /// Neither a number nor a known board.
     #[error("{name:?} ns per instruction: give 1, 2, 4 … 1024, or one of {boards}")]
     RateName {
         /// The given name.
@@ -244,14 +244,14 @@ pub enum LabError {
     Hung {
         /// How long it took.
         seconds: u64,
-        /// Of that, CPU time.
+        /// Limit of its CPU time.
         cpu_seconds: u64,
         /// The last of its console.
         last: String,
         /// The whole.
         console: PathBuf,
     },
-    /// The guest's program failed and said why.
+    /// The guest's program failed with an error.
     #[error("in the guest: {why}; its console: {}", console.display())]
     Guest {
         /// The message.
@@ -259,7 +259,7 @@ pub enum LabError {
         /// The whole console.
         console: PathBuf,
     },
-    /// What came back is not what the guest sent.
+    /// The guest's data is incomplete or damaged.
     #[error("the guest's data is incomplete: {why}; its console: {}", console.display())]
     Incomplete {
         /// The reason.
@@ -275,7 +275,7 @@ pub enum LabError {
         /// Its last words.
         said: String,
     },
-    /// No linker made what the emulator loads.
+    /// The plugin wasn't built, for lack of a linker.
     #[error(
         "this wakepath was built without what the emulator loads for a window (no linker was there); \
          one built with rustup's Rust has it"
@@ -304,13 +304,13 @@ pub enum LabError {
     /// A load that no guest can carry.
     #[error("load {0}: a guest has no graphics; leave it out")]
     NoGraphics(&'static str),
-    /// Names of two guests that differ only in what a directory's name can't hold.
+    /// Names of two guests that become the same directory name.
     #[error("two guests would be called {}", directory.display())]
     SameName {
         /// The directory.
         directory: PathBuf,
     },
-    /// A bisection under way that asks something else.
+    /// An unfinished bisection with other options.
     #[error(
         "{}: another bisection is under way here: other kernels, another scenario or another count; give \
          another --directory", path.display()
@@ -322,12 +322,12 @@ pub enum LabError {
     /// The thread that should have run it is gone.
     #[error("it never began")]
     NeverBegan,
-    /// A run that says less than its guest should have measured.
+    /// An incomplete run.
     #[error("{guest}: its run is {outcome}")]
     NotWhole {
         /// The guest.
         guest: String,
-        /// What its run is instead.
+        /// Its outcome.
         outcome: Outcome,
     },
     /// A guest whose two runs differ: conclusions in virtual time would be invalid.
@@ -339,7 +339,7 @@ pub enum LabError {
     Diverged {
         /// The guest.
         guest: String,
-        /// Where they part.
+        /// First difference.
         divergence: Box<Divergence>,
         /// Its first run.
         first: PathBuf,
@@ -379,7 +379,7 @@ pub enum LabError {
         /// The command.
         command: String,
     },
-    /// A kernel that no experiment takes.
+    /// A kernel that no experiment uses.
     #[error("--kernel {given}: {fault}")]
     NoGivenKernel {
         /// The given text.
@@ -396,13 +396,13 @@ pub enum LabError {
         /// The name.
         name: String,
     },
-    /// Something else lies where an experiment's runs would.
+    /// Something else is in the place of an experiment's runs.
     #[error(
         "{}: no whole run of this experiment; remove {} or give another --directory",
         run.display(), place.display()
     )]
     OtherRuns {
-        /// Where a run should be.
+        /// Expected directory of the run.
         run: PathBuf,
         /// The experiment's directory.
         place: PathBuf,
@@ -432,7 +432,7 @@ pub enum LabError {
         /// The reason.
         fault: BaselineError,
     },
-    /// A directory that may not be written in, or a file that can't be.
+    /// A directory or file that isn't writable.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
     /// A run that can't be read or written.
@@ -447,7 +447,7 @@ pub enum LabError {
     /// A scenario that this version can't read.
     #[error(transparent)]
     Scenario(#[from] ScenarioErrors),
-    /// Someone asked for the end.
+    /// The user stopped it.
     #[error("interrupted: the guests are stopped, nothing is left running")]
     Interrupted,
 }

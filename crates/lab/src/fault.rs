@@ -20,7 +20,7 @@ pub enum ProgramFault {
         /// The library.
         name: String,
     },
-    /// What loads it is not there.
+    /// Its loader is missing.
     #[error("{name} is missing")]
     LoaderMissing {
         /// The loader.
@@ -31,13 +31,13 @@ pub enum ProgramFault {
     OfTheKernel,
 }
 
-/// Why what a guest sent is not all of it.
+/// Reasons why a guest's data is incomplete.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unfinished {
     /// It is damaged or cut short.
     #[error(transparent)]
     Sent(#[from] ReceiveError),
-    /// The guest ended before it had said that it sent everything.
+    /// The guest ended before it had reported that everything was sent.
     #[error("it ended at: {last}")]
     EndedAt {
         /// The last of its console.
@@ -55,13 +55,13 @@ pub enum FileFault {
         is_not: &'static str,
         /// Why.
         source: serde_json::Error,
-        /// What to do.
+        /// The way out.
         remedy: Option<&'static str>,
     },
     /// It has a later form.
     #[error("written by a newer wakepath; {remedy}")]
     Newer {
-        /// What to do.
+        /// The way out.
         remedy: &'static str,
     },
 }

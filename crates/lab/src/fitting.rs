@@ -16,18 +16,18 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use wakepath_scenario::Scenario;
 
-/// A kernel as it was asked for.
+/// A requested kernel.
 pub(crate) struct Chosen {
     /// As the user called it.
     pub called: String,
-    /// What that name says.
+    /// Its parsed name.
     pub name: KernelName,
-    /// Parameters of its own.
+    /// Its own parameters.
     pub parameters: String,
     pub kernel: Kernel,
 }
 
-/// What users add to guests, understood.
+/// The users' additions to guests, parsed.
 pub(crate) struct Added {
     modules: Vec<modules::Asked>,
     pub brought: Vec<Brought>,
@@ -138,7 +138,7 @@ impl Fitting<'_> {
         lack.module.is_some() && there
     }
 
-    /// Where the modules of a kernel lie.
+    /// The directory of a kernel's modules.
     fn tree(&self, chosen: &Chosen, wanted: &[modules::Asked]) -> Result<Tree> {
         let release = chosen.kernel.release.as_deref();
         if let Some(directory) = &self.asked.added.modules_from {

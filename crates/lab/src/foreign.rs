@@ -13,9 +13,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where Debian's packages have programs.
+/// Program directories of Debian's packages.
 const PROGRAMS: [&str; 4] = ["usr/bin", "usr/sbin", "bin", "sbin"];
-/// Where they have libraries, in the order of their loader; an architecture's own lie one below.
+/// Their library directories, in the order of the loader; an architecture's own are one level
+/// below.
 const LIBRARIES: [&str; 2] = ["lib", "usr/lib"];
 
 /// A directory with `package` and all its dependencies, laid out as if installed.
@@ -27,7 +28,7 @@ pub fn fetch(package: &str, architecture: Architecture, cache: &Cache) -> Result
     packages::with_dependencies(package, &client, cache)
 }
 
-/// Adds `program` from such a directory, its loader and its libraries at their own places.
+/// Adds `program` from such a directory, with its loader and libraries at their own paths.
 pub(crate) fn add(
     files: &mut BTreeMap<String, Entry>,
     root: &Path,
@@ -79,8 +80,8 @@ pub(crate) fn add(
     Ok(())
 }
 
-/// The file of that name below `root`, links followed as they would be there: an absolute one leads
-/// to the root again, and none leads out of it.
+/// The file with that name below `root`, with links followed as if `root` were the root directory;
+/// none leads out of it.
 fn inside(root: &Path, place: &str) -> Option<PathBuf> {
     let mut left: Vec<String> = place.split('/').rev().map(str::to_owned).collect();
     let mut path = PathBuf::new();

@@ -1,4 +1,4 @@
-//! Which guests a laboratory run is made of, and carrying them out side by side.
+//! Guests of a laboratory run, run in parallel.
 
 use crate::canary::{AsBefore, Parted, is_canary};
 use crate::emulation::{Emulation, Home, Watcher};
@@ -31,7 +31,7 @@ pub struct Guest {
     pub directory: PathBuf,
     /// Commands that run in it first, as the user gave them.
     pub before: Vec<String>,
-    /// What else it is given, likewise.
+    /// Its additions, likewise.
     pub added: GuestAdditions,
     /// The directory of its first run, which it must repeat.
     pub repeats: Option<PathBuf>,
@@ -81,10 +81,10 @@ pub struct Limit {
     pub cpu_time: Duration,
 }
 
-/// Whether someone asked for the end.
+/// Whether the user has stopped the command.
 pub type Stopped<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// Runs all guests, `beside` at a time, and returns what became of each, in their order.
+/// Runs all guests, `beside` at a time, and returns each one's result, in their order.
 pub fn carry_out(
     guests: &[Guest],
     qemu: &Qemu,
@@ -113,7 +113,7 @@ pub fn carry_out(
     };
     std::thread::scope(|scope| {
         for _ in 1..beside.min(guests.len()) {
-            // Where the system gives no more threads, those that there are do it all.
+            // If the system allows no more threads, the existing ones do all the work.
             if Builder::new().spawn_scoped(scope, attend).is_err() {
                 break;
             }
@@ -199,10 +199,10 @@ pub(crate) struct Follower<'a> {
 }
 
 impl<'a> Follower<'a> {
-    /// Of a guest.
+    /// For a guest.
     ///
     /// # Errors
-    /// Where the console of its first run can't be read.
+    /// If the console of its first run can't be read.
     pub(crate) fn new(guest: &'a Guest, host: &'a Host, stopped: Stopped<'a>) -> Result<Self> {
         let before = match guest.first_console() {
             None => None,
@@ -221,7 +221,7 @@ impl<'a> Follower<'a> {
         })
     }
 
-    /// What came home, unless the guest was stopped for parting from its first run.
+    /// The sent data, unless the guest was stopped because it differs from its first run.
     fn held_to_before(self, home: Result<Home>) -> Result<Home> {
         match (self.parted, self.guest.first_console()) {
             (Some(parted), Some(first)) => Err(LabError::Parted {

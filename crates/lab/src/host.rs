@@ -6,9 +6,9 @@ use std::path::PathBuf;
 /// The program around the laboratory.
 #[derive(Debug, Clone)]
 pub struct Host {
-    /// This program's file, to be started again as what the emulator dies with.
+    /// This program's file, which is started again to supervise the emulator.
     pub program: PathBuf,
-    /// Its version, as it says it itself.
+    /// Its version.
     pub version: String,
     /// Receives a line for each step.
     pub tell: fn(&str),

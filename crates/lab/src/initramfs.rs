@@ -1,5 +1,6 @@
-//! The guest's first and only file system: its program, the order, what the loads need. The same
-//! content gives the same bytes.
+//! The guest's only file system: its program, the order, and files for the loads.
+//!
+//! The same content gives the same bytes.
 
 use crate::architecture::Architecture;
 use crate::brought::Brought;
@@ -26,7 +27,7 @@ pub struct Initramfs {
     pub sha256: String,
 }
 
-/// An initramfs in a file without a name: whatever ends this process takes the file with it.
+/// An initramfs in an unnamed file, which vanishes with this process.
 #[derive(Debug, Clone)]
 pub struct Packed {
     /// To be read.
@@ -38,7 +39,7 @@ pub struct Packed {
 /// The path at which the emulator finds the file: its standard output, to which it writes nothing.
 pub(crate) const INITRAMFS: &str = "/proc/self/fd/1";
 
-/// Places where the guest mounts something or a program expects to find a directory.
+/// Mount points, and directories that programs expect.
 const DIRECTORIES: [&str; 7] = ["bin", "dev", "lab", "proc", "run", "sys", "tmp"];
 
 /// Content of a guest's initramfs, in addition to wakepath.
@@ -53,7 +54,7 @@ pub struct Content<'a> {
     pub modules: &'a [Module],
     /// The user's files.
     pub brought: &'a [Brought],
-    /// What its kernel was configured with, and that kernel's release.
+    /// Its kernel's configuration and release.
     pub config: Option<(&'a Path, &'a str)>,
 }
 
@@ -130,7 +131,7 @@ impl Initramfs {
         let failed = |action| move |error| (action, error);
         let written = || {
             let mut file = File::create_new(&path).map_err(failed("make"))?;
-            // Only to be read: what shares it can't change it.
+            // Read-only, so that no guest can change the shared file.
             let read = File::open(&path).map_err(failed("read"));
             fs::remove_file(&path).map_err(failed("remove"))?;
             file.write_all(&self.bytes).map_err(failed("write"))?;
@@ -144,22 +145,20 @@ impl Initramfs {
     }
 }
 
-/// Where the guest finds what lies at places that it mounts something over, below the same path; it
-/// links each from its own place.
+/// Directory of the files whose own path is hidden by a mount; the guest links each from that path.
 pub(crate) const UNDER: &str = "lab/under";
 /// Paths that the guest mounts over with a writable file system.
 pub(crate) const COVERED: [&str; 3] = ["dev", "run", "tmp"];
-/// Places where the guest's kernel shows files of its own and takes no others: a command is run from below
-/// [`UNDER`] itself.
+/// Mounts that accept no foreign files: a command there is run from its path below [`UNDER`].
 const OF_THE_KERNEL: [&str; 2] = ["proc", "sys"];
 
-/// Whether a path of an initramfs lies at one of these places.
+/// Whether a path of an initramfs is below one of these mounts.
 fn is_in(path: &str, places: &[&str]) -> bool {
     let first = path.split('/').next();
     first.is_some_and(|first| places.contains(&first))
 }
 
-/// Where the guest finds the program of a command that is called so.
+/// Path of a command's program in the guest.
 pub(crate) fn command_path(path: &str) -> String {
     match is_in(path.trim_start_matches('/'), &OF_THE_KERNEL) {
         true => format!("/{UNDER}{path}"),
@@ -167,7 +166,7 @@ pub(crate) fn command_path(path: &str) -> String {
     }
 }
 
-/// Puts what would be covered below [`UNDER`].
+/// Moves files that a mount would hide below [`UNDER`].
 fn put_under(files: &mut BTreeMap<String, Entry>, order: &Order) -> Result<()> {
     let is_a_command = |path: &str| {
         let mut words = order.commands.iter().flat_map(|one| one.words.first());
@@ -192,8 +191,8 @@ fn put_under(files: &mut BTreeMap<String, Entry>, order: &Order) -> Result<()> {
     Ok(())
 }
 
-/// Every directory above a file, and those that must be there; a directory sorts before what is in
-/// it, as the kernel's unpacking needs it.
+/// Adds every file's parent directories, and the required ones. A directory sorts before its
+/// content, as the kernel's unpacking needs.
 fn add_directories(files: &mut BTreeMap<String, Entry>) {
     let mut wanted: Vec<String> = DIRECTORIES.map(String::from).to_vec();
     for path in files.keys() {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub struct Kernel {
     /// Its file.
     pub path: PathBuf,
-    /// The file that the emulator starts: the same, or what is packed in it.
+    /// The file that the emulator starts: the same, or the one unpacked from it.
     pub started: PathBuf,
     /// SHA-256 of its file, in hexadecimal.
     pub sha256: String,
@@ -24,7 +24,8 @@ pub struct Kernel {
     pub release: Option<String>,
 }
 
-/// Where a bzImage tells the place of its version (x86/boot.rst, `kernel_version`), from its second sector.
+/// Offset of the pointer to a bzImage's version (x86/boot.rst, `kernel_version`), from its second
+/// sector.
 const VERSION_AT: usize = 0x20e;
 const SECTOR: usize = 0x200;
 /// Text before the release in an unpacked image (init/version.c of Linux).
@@ -64,10 +65,10 @@ pub(crate) const IMAGES: [(Architecture, usize, &[u8]); 3] = [
     (Architecture::Armv7, 36, &0x016f_2818_u32.to_le_bytes()),
 ];
 
-/// Refuses a file that is another architecture's kernel, or none at all: the emulator calls both a
-/// kernel that is too old.
+/// Refuses a file that is another architecture's kernel, or none: the emulator's error for both is
+/// that the kernel is too old.
 pub(crate) fn refuse_other(path: &Path, bytes: &[u8], architecture: Architecture) -> Result<()> {
-    // A vmlinux that the emulator can enter as it is.
+    // A vmlinux that the emulator can enter directly.
     if architecture == Architecture::X86_64 && enters_directly(bytes) {
         return Ok(());
     }
@@ -75,7 +76,7 @@ pub(crate) fn refuse_other(path: &Path, bytes: &[u8], architecture: Architecture
     let found = IMAGES.iter().find(|(_, at, magic)| has(*at, magic));
     match found {
         Some((is, ..)) if *is == architecture => Ok(()),
-        // An Arm kernel may be wrapped: gzip, uImage.
+        // An Arm kernel can be wrapped: gzip, uImage.
         None if architecture != Architecture::X86_64 => Ok(()),
         found => Err(LabError::KernelImage {
             path: path.to_owned(),

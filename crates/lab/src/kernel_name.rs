@@ -29,8 +29,8 @@ pub enum KernelName {
 }
 
 impl KernelName {
-    /// Reads `debian:stock`, `debian:rt`, `package:NAME`, `package:NAME=VERSION`, the packages with
-    /// `@RELEASE` behind their names, or a path.
+    /// Parses `debian:stock`, `debian:rt`, `package:NAME`, `package:NAME=VERSION`, each of these
+    /// followed by an optional `@RELEASE`, or a path.
     ///
     /// # Errors
     /// [`LabError::KernelName`].

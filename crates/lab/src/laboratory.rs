@@ -1,5 +1,6 @@
-//! From what a person asks for to guests that can boot: kernels × variants × seeds, each with its
-//! initramfs and its machine.
+//! Prepares bootable guests from the user's options.
+//!
+//! Kernels × variants × seeds, each with its initramfs and its machine.
 
 use crate::architecture::Architecture;
 use crate::asked::{GuestsAsked, HostAsked};
@@ -22,12 +23,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wakepath_scenario::Scenario;
 
-/// CPU time on this host that a guest may take for booting, for a command, and for each second of each
-/// CPU. Measured on an idle machine: 18 s and 6 s; the rest is for busy ones.
+/// CPU time on this host that a guest can use for booting, for a command, and for each second of
+/// each CPU. Measured on an idle machine: 18 s and 6 s; the rest is for busy ones.
 const BOOT_LIMIT_S: u64 = 300;
 const COMMAND_LIMIT_S: u64 = 300;
 const LIMIT_PER_SECOND: u64 = 60;
-/// How much longer than the CPU time the time may be: a busy host lets a guest wait.
+/// Factor of the time limit over the CPU time limit: a busy host makes a guest wait.
 const BUSY_HOST: u32 = 10;
 
 /// Parts that all guests of a laboratory share.
@@ -47,11 +48,11 @@ pub struct Laboratory<'a> {
 
 /// Work of the guests.
 pub struct Task<'a> {
-    /// A command after those that come before.
+    /// A command after the earlier ones.
     pub command: Option<&'a [String]>,
     /// The scenario to measure after it.
     pub scenario: Option<&'a Scenario>,
-    /// Seeds; each makes a guest of its own.
+    /// Seeds; each makes a separate guest.
     pub seeds: &'a [u64],
 }
 
@@ -114,7 +115,7 @@ impl<'a> Laboratory<'a> {
         })
     }
 
-    /// How many guests run side by side at most.
+    /// Largest number of guests to run at once.
     pub fn beside(&self) -> usize {
         match self.on.beside {
             Some(beside) => beside.into(),
@@ -122,10 +123,10 @@ impl<'a> Laboratory<'a> {
         }
     }
 
-    /// Time on this host that a guest may take.
+    /// Time limit of a guest on this host.
     ///
     /// # Errors
-    /// [`LabError::Timeout`] where what was given is no time.
+    /// [`LabError::Timeout`] if the given one can't be parsed.
     pub fn limit(&self, task: &Task) -> Result<Limit> {
         if let Some(text) = &self.on.timeout {
             let limit = wakepath_scenario::units::parse_duration(text);
@@ -185,7 +186,7 @@ impl<'a> Laboratory<'a> {
         Ok(guests)
     }
 
-    /// Which guests there are to be: seeds, in them variants, in them kernels.
+    /// The guests to run: for each seed all variants, for each variant all kernels.
     fn planned(&self, task: &Task, directory: &Path) -> Result<Vec<Planned>> {
         let mut planned = Vec::new();
         for &seed in task.seeds {
@@ -242,7 +243,7 @@ impl<'a> Laboratory<'a> {
         Ok(modules)
     }
 
-    /// Programs that the guest needs: this host's, or where the guest can't run those, out of Debian's
+    /// Programs that the guest needs: this host's, or if the guest can't run those, from Debian's
     /// packages.
     fn wanted(&self, programs: Vec<(String, &'static str)>) -> Result<Vec<Wanted>> {
         let is_own = Architecture::of_this_program() == Some(self.architecture);
@@ -324,7 +325,7 @@ impl<'a> Laboratory<'a> {
     }
 }
 
-/// A guest that is to be.
+/// A guest to run.
 struct Planned {
     seed: u64,
     /// Which of the kernels.
@@ -334,7 +335,8 @@ struct Planned {
     machine: Machine,
 }
 
-/// A kernel's name and the parameters that follow it; a file whose name holds a space is one name.
+/// A kernel's name and the parameters that follow it; a file whose name contains a space is one
+/// name.
 fn name_and_parameters(called: &str) -> (&str, &str) {
     match called.split_once(' ') {
         Some((name, parameters)) if !Path::new(called).exists() => (name, parameters.trim()),
@@ -360,7 +362,7 @@ fn tell_of(program: &Path, host: &Host) -> Result<()> {
     Ok(())
 }
 
-/// A command as it is asked for: a dash before it lets it fail.
+/// Parses a command: a leading dash allows it to fail.
 fn ordered(text: &str) -> std::result::Result<OrderedCommand, WordsError> {
     let (may_fail, command) = match text.strip_prefix('-') {
         Some(command) => (true, command),

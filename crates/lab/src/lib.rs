@@ -1,9 +1,11 @@
-//! Real kernels in virtual time: fetches kernels, builds the guest's initramfs, runs the emulator and
-//! brings the guest's files back; compares runs, counts for baselines, makes a run again to see its
-//! instructions, repeats published experiments. It measures nothing (the guest does) and judges nothing.
+//! Real kernels in virtual time.
 //!
-//! An emulated CPU that counts instructions is a clock: the same kernel, initramfs, command line and
-//! seed give the same instants to the nanosecond, on any host.
+//! Fetches kernels, builds the guest's initramfs, runs the emulator and brings the guest's files
+//! back; compares runs, counts for baselines, repeats a run to see its instructions, repeats
+//! published experiments. It measures nothing (the guest does) and judges nothing.
+//!
+//! An emulated CPU that counts instructions is a clock: the same kernel, initramfs, command line
+//! and seed give the same times to the nanosecond, on any host.
 
 mod again;
 mod apt;

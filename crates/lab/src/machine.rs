@@ -1,5 +1,7 @@
-//! The emulated machine as the emulator's command line. Pure. Every flag is there for a reason that
-//! `docs/concepts/virtual-time.md` gives; without any of them two runs may part.
+//! The emulated machine as the emulator's command line.
+//!
+//! Pure. `docs/concepts/virtual-time.md` gives the reason for every flag; without any one of them
+//! two runs can differ.
 
 use crate::architecture::Architecture;
 use crate::order::PROGRAM_PATH;
@@ -32,9 +34,9 @@ pub struct Machine {
 /// milliseconds, and a latency is the wait for another CPU's turn.
 const TURN_US: u32 = 2;
 
-/// Without it the emulator's main loop moves time on to the next timer as soon as every CPU has
-/// halted, though the instructions before the halt may not be counted yet: they are then counted on
-/// top, and the guest wakes late by as many. It also runs timers while a CPU executes. Recording (here
+/// Without it the emulator's main loop advances time to the next timer as soon as every CPU has
+/// halted, although the instructions before the halt might not be counted yet: they are then added,
+/// and the guest wakes late by as many. It also runs timers while a CPU executes. Recording (here
 /// to nowhere) lets either run only when the other has ended its turn and is counted: QEMU's
 /// `replay_mutex`, held in `accel/tcg/tcg-accel-ops-icount.c` and `util/main-loop.c`. It refuses to
 /// record several CPUs.
@@ -59,8 +61,8 @@ const CPU: &str = "max,-erms,-fsrm";
 /// instructions for them, or what the firmware passes on.
 pub(crate) const ENTROPY: [&str; 2] = ["random.trust_cpu=on", "random.trust_bootloader=on"];
 
-/// The kernel tests its ciphers at boot, by as many instructions as all the rest of its start. A module's
-/// parameter: a kernel that has no such tests passes over it.
+/// Skips the kernel's tests of its ciphers at boot, which take as many instructions as the rest of
+/// its start. A module's parameter: a kernel without these tests ignores it.
 const NO_SELF_TESTS: &str = "cryptomgr.notests";
 
 /// The exponent of a rate in the emulator's arguments: 2^shift ns for each instruction.
@@ -74,8 +76,8 @@ pub fn shift_of(ns_per_instruction: u32) -> Result<u32> {
     }
 }
 
-/// Parameters that the laboratory itself starts a guest with: with another console, end or first process
-/// nothing would come home, or what was asked for would be passed over.
+/// Parameters reserved for the laboratory: with another console, end or first process nothing would
+/// be sent home, or the order would be ignored.
 const OF_THE_LABORATORY: [&str; 5] = ["rdinit", "init", "console", "panic", "--"];
 
 /// The kernel's parameters in `text`.
@@ -112,8 +114,8 @@ impl Machine {
             Architecture::Aarch64 => {
                 vec![["-machine", "virt,gic-version=3"], ["-cpu", "cortex-a76"]]
             }
-            // The Cortex-A8 of a BeagleBone is no CPU of this machine; the A7 executes the same
-            // instructions and has a timer of its own.
+            // This machine doesn't support the Cortex-A8 of a BeagleBone; the A7 executes the same
+            // instructions and has its own timer.
             Architecture::Armv7 => vec![["-machine", "virt"], ["-cpu", "cortex-a7"]],
         };
         if turn_ns(self.architecture, self.cpus).is_some() {
@@ -134,7 +136,7 @@ impl Machine {
             line += parameter;
             line.push(' ');
         }
-        // After the two dashes come the arguments of the first process.
+        // The arguments of the first process follow the two dashes.
         line += &format!("rdinit={PROGRAM_PATH} -- internal lab-guest");
         let arguments = [
             "-nodefaults",

@@ -8,7 +8,7 @@ use crate::laboratory::{Laboratory, Task};
 use std::path::{Path, PathBuf};
 use wakepath_scenario::Scenario;
 
-/// Guests that are ready to measure.
+/// Guests ready to measure.
 pub struct Measuring<'a> {
     laboratory: &'a Laboratory<'a>,
     guests: Vec<Guest>,

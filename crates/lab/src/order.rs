@@ -5,9 +5,9 @@
 use serde::{Deserialize, Serialize};
 use wakepath_archive::VirtualTime;
 
-/// Where the guest finds its order.
+/// The order's path in the guest.
 pub const ORDER_PATH: &str = "/lab/order.json";
-/// Where the guest finds wakepath.
+/// wakepath's path in the guest.
 pub const PROGRAM_PATH: &str = "/bin/wakepath";
 /// A guest's order. It doesn't depend on the host: another directory must not make another guest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,15 +28,15 @@ pub struct Order {
     pub seed: u64,
     /// CPUs of the guest.
     pub cpus: u16,
-    /// Bytes of each level's data cache where the guest's kernel knows none; 0 for none.
+    /// Bytes of each level's data cache if the guest's kernel reports none; 0 for no cache.
     #[serde(default)]
     pub caches_bytes: Option<[u64; 3]>,
-    /// The longest turn of one of several CPUs, in virtual nanoseconds, where something bounds it.
+    /// The longest turn of one of several CPUs, in virtual nanoseconds, if it has a limit.
     pub turn_ns: Option<u64>,
 }
 
 impl Order {
-    /// What virtual time its guest is in. Which emulator it was, only the host can add.
+    /// The guest's virtual time. Only the host can add the emulator.
     pub fn virtual_time(&self) -> VirtualTime {
         VirtualTime {
             ns_per_instruction: self.ns_per_instruction,
@@ -93,19 +93,19 @@ pub struct OrderedCommand {
 pub struct CommandEnd {
     /// Its words.
     pub command: Vec<String>,
-    /// Its exit code; none where a signal ended it.
+    /// Its exit code; none if a signal ended it.
     pub exit_code: Option<i32>,
 }
 
-/// Name of the file that says what became of the commands, in their order.
+/// File with the results of the commands, in order.
 pub const COMMANDS_NAME: &str = "commands.json";
 
-/// Name of the file with what the command of that number (from 1) wrote on standard output.
+/// File with the standard output of the command with that number (from 1).
 pub fn output_name(number: usize) -> String {
     format!("command-{number}.out")
 }
 
-/// Name of the file with what it wrote on standard error.
+/// File with its standard error.
 pub fn complaint_name(number: usize) -> String {
     format!("command-{number}.err")
 }

@@ -8,7 +8,7 @@ use crate::{LabError, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What cargo calls its kinds of builds.
+/// Cargo's directories of builds.
 const BUILDS: [&str; 2] = ["release", "debug"];
 
 /// The program for guests of `architecture`: `given`, else `own` if it is for them, else the
@@ -44,8 +44,8 @@ pub fn find(given: Option<&Path>, own: &Path, architecture: Architecture) -> Res
 /// Digits of a commit in a version.
 const COMMIT: usize = 12;
 
-/// The version that a wakepath carries, `0.1.0 (COMMIT)` as it answers to `--version`; it need not be
-/// one that can be started here.
+/// The version in a wakepath's file, `0.1.0 (COMMIT)` as `--version` prints it, even if the file
+/// can't be started here.
 pub fn version_in(program: &[u8]) -> Option<String> {
     let open = program.windows(2).enumerate();
     let mut open = open.filter_map(|(at, two)| (two == b" (").then_some(at));

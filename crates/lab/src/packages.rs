@@ -19,7 +19,8 @@ const KERNEL: &str = "vmlinuz";
 const DIGEST: &str = "kernel.sha256";
 /// Cached name of a kernel unpacked from another.
 const UNPACKED: &str = "vmlinux";
-/// Debian divides its newer kernels (7.3 is one): the image's own package is empty, and these hold it.
+/// Debian divides its newer kernels (such as 7.3): the image's own package is empty, and these
+/// contain it.
 const DIVIDED: Divided = Divided {
     binary: "linux-binary-",
     base: "linux-base-",
@@ -74,7 +75,7 @@ pub(crate) fn kernel(
     })
 }
 
-/// A directory with all files of `packages`, the first of which holds `program`.
+/// A directory with all files of `packages`, the first of which contains `program`.
 pub(crate) fn programs(
     packages: &[&str],
     program: &str,
@@ -97,7 +98,7 @@ pub(crate) fn programs(
     })
 }
 
-/// A directory with all files of `package` and of what it depends on.
+/// A directory with all files of `package` and of its dependencies.
 pub(crate) fn with_dependencies(package: &str, client: &Client, cache: &Cache) -> Result<PathBuf> {
     let described = Package::read(&client.described(package, None)?, package)?;
     let wanted = client.with_dependencies(package)?;
@@ -124,8 +125,8 @@ pub(crate) fn with_dependencies(package: &str, client: &Client, cache: &Cache) -
     })
 }
 
-/// A directory with the modules of the kernel's package. They are a hundred times as much as the kernel:
-/// they are unpacked where some are asked for.
+/// A directory with the modules of the kernel's package. They are a hundred times the kernel's
+/// size, so they are unpacked only if some are requested.
 pub(crate) fn modules(full_name: &str, client: &Client, cache: &Cache) -> Result<PathBuf> {
     let (name, version) = full_name.split_once(' ').unwrap_or((full_name, ""));
     let name = &of_its_modules(name);
@@ -170,19 +171,19 @@ pub(crate) fn unpacked(kernel: Kernel, cache: &Cache) -> Result<Kernel> {
     Ok(Kernel { started, ..kernel })
 }
 
-/// Writes down what a tree consists of, in the tree.
+/// Writes a tree's checksums into the tree.
 fn seal(place: &Path) -> Result<()> {
     let (sums, file) = (sums_of(place)?, place.join(SUMS));
     fs::write(&file, sums).map_err(|e| LabError::io("write", &file, e))
 }
 
-/// Whether all files of an unpacked tree are what they were when it was sealed.
+/// Whether all files of an unpacked tree still match its checksums.
 fn is_sealed(place: &Path) -> bool {
     let sums = fs::read_to_string(place.join(SUMS));
     matches!((sums, sums_of(place)), (Ok(was), Ok(is)) if was == is)
 }
 
-/// The SHA-256 and path of each file below a directory, links by what they lead to.
+/// The SHA-256 and path of each file below a directory; for a link, of its target's name.
 fn sums_of(place: &Path) -> Result<String> {
     let mut lines = Vec::new();
     let mut left = vec![place.to_owned()];
@@ -279,14 +280,14 @@ fn named(directory: &Path, beginning: &str) -> Option<PathBuf> {
     })
 }
 
-/// How the names of the packages begin that a divided kernel lies in.
+/// Prefixes of the packages of a divided kernel.
 struct Divided {
     binary: &'static str,
     base: &'static str,
     modules: &'static str,
 }
 
-/// The package with the modules of a kernel that came out of the package `name`.
+/// The package with the modules of the kernel in package `name`.
 fn of_its_modules(name: &str) -> String {
     match name.strip_prefix(DIVIDED.binary) {
         Some(release) => format!("{}{release}", DIVIDED.modules),
@@ -294,7 +295,7 @@ fn of_its_modules(name: &str) -> String {
     }
 }
 
-/// The kernel image that a package without one of its own depends on.
+/// The kernel image that a package without its own depends on.
 fn image(depends: &str) -> Option<String> {
     named_so(depends, "linux-image-")
 }
@@ -338,7 +339,7 @@ fn unpack(package: &Path, directory: &Path, divided: bool, full: &str) -> Result
     if !ended.is_ok_and(|status| status.success()) {
         return Err(none());
     }
-    // Where nothing of the kind lies in it, tar calls that an error.
+    // tar fails if the package has no such files.
     let entries = fs::read_dir(directory).map_err(|e| LabError::io("list", directory, e))?;
     if entries.count() <= before {
         return Err(none());

@@ -28,7 +28,7 @@ pub fn take(directory: &Path, trust: Trust) -> Result<()> {
     }
 }
 
-/// Whether runs may be put into `directory`, with such remains removed.
+/// Whether runs can be stored in `directory`, after removing such remains.
 pub(crate) fn is_free(directory: &Path) -> Result<bool> {
     let Some(remains) = remains(directory) else {
         return Ok(false);
@@ -43,7 +43,8 @@ pub(crate) fn is_free(directory: &Path) -> Result<bool> {
     Ok(true)
 }
 
-/// Whether a guest's run may be put into `directory`, with what one left that was stopped in the middle removed.
+/// Whether a guest's run can be stored in `directory`, after removing the remains of an interrupted
+/// one.
 pub(crate) fn is_free_of_a_guest(directory: &Path) -> Result<bool> {
     if !directory.exists() {
         return Ok(true);
@@ -70,8 +71,8 @@ pub(crate) fn sweep(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Everything in a directory, what is in a directory before the directory, if it is all remains. One
-/// that is not there has none.
+/// Everything in a directory, content before directories, if all of it is remains. A missing
+/// directory has none.
 fn remains(directory: &Path) -> Option<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).into_iter().flatten() {
@@ -100,8 +101,8 @@ fn of_a_guest(directory: &Path) -> Option<Vec<PathBuf>> {
     mine.collect()
 }
 
-/// `.initramfs-PROCESS`, where the process was killed before it had taken the name away; versions
-/// before that left `initramfs-KERNEL-SEED.cpio`.
+/// `.initramfs-PROCESS`, if the process was killed before it had removed the name; earlier versions
+/// left `initramfs-KERNEL-SEED.cpio`.
 fn is_initramfs(name: &str) -> bool {
     let earlier = name.strip_suffix(".cpio");
     name.starts_with(".initramfs-") || earlier.is_some_and(|name| name.starts_with("initramfs-"))

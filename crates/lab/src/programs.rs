@@ -27,7 +27,7 @@ pub enum Wanted {
     Unpacked {
         /// Its name.
         program: String,
-        /// Where they were unpacked.
+        /// The directory of the unpacked packages.
         root: PathBuf,
     },
 }
@@ -53,7 +53,7 @@ pub(crate) fn is_one(path: &Path) -> Result<bool> {
     Ok(elf::read(&bytes).is_ok() || interpreter(&bytes).is_some())
 }
 
-/// The programs that a script starts with: its interpreter, and what env(1) starts in its place.
+/// The programs that a script starts with: its interpreter, and the one that env(1) starts.
 fn of_a_script(bytes: &[u8]) -> Result<Vec<PathBuf>> {
     let Some((interpreter, argument)) = interpreter(bytes) else {
         return Ok(Vec::new());
@@ -72,8 +72,8 @@ fn of_a_script(bytes: &[u8]) -> Result<Vec<PathBuf>> {
     Ok(programs)
 }
 
-/// Adds the program at `path` as `inside`, its interpreter and its libraries at their own places; of a
-/// script what interprets it, with all of that.
+/// Adds the program at `path` as `inside`, with its interpreter and libraries at their own paths;
+/// for a script, its interpreter with all of these.
 pub(crate) fn add(files: &mut BTreeMap<String, Entry>, path: &Path, inside: &Path) -> Result<()> {
     let bytes = fs::read(path).map_err(|e| LabError::io("read", path, e))?;
     let starts = of_a_script(&bytes)?;
@@ -88,7 +88,7 @@ pub(crate) fn add(files: &mut BTreeMap<String, Entry>, path: &Path, inside: &Pat
             bytes,
         };
         files.insert(path.clone(), Entry { path, kind });
-        // An interpreter that is a script is none that the kernel starts.
+        // The kernel doesn't start an interpreter that is itself a script.
         return starts.iter().try_for_each(|program| {
             if let Ok(bytes) = fs::read(program)
                 && interpreter(&bytes).is_some()
@@ -103,7 +103,7 @@ pub(crate) fn add(files: &mut BTreeMap<String, Entry>, path: &Path, inside: &Pat
     let Some(interpreter) = interpreter else {
         return Ok(());
     };
-    // Its word is the program's, not the user's.
+    // The program names it, not the user.
     may_run(Path::new(&interpreter))?;
     // A name without a slash would be looked for among the libraries.
     let placed = Path::new(".").join(path);
@@ -157,7 +157,7 @@ fn program(path: &Path, inside: &Path) -> Result<(Entry, Option<String>)> {
     Ok((entry, program.interpreter))
 }
 
-/// A program's file, without what is never loaded.
+/// A program's file, without the parts that are never loaded.
 pub(crate) fn entry(inside: &str, bytes: Vec<u8>, program: &elf::Program) -> Entry {
     Entry {
         path: inside.to_owned(),
@@ -168,7 +168,7 @@ pub(crate) fn entry(inside: &str, bytes: Vec<u8>, program: &elf::Program) -> Ent
     }
 }
 
-/// The libraries in what a dynamic loader lists: `NAME => PATH (ADDRESS)`.
+/// The libraries that a dynamic loader lists: `NAME => PATH (ADDRESS)`.
 fn libraries(listed: &str) -> impl Iterator<Item = PathBuf> {
     listed.lines().filter_map(|line| {
         let (_, found) = line.split_once("=> ")?;
@@ -177,8 +177,8 @@ fn libraries(listed: &str) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// The file of an installed program of `package`: a path as it stands, a name where the crate
-/// `programs` looks.
+/// The file of an installed program of `package`: a path unchanged, a name by the search of the
+/// crate `programs`.
 pub(crate) fn installed(program: &str, package: &'static str) -> Result<PathBuf> {
     find(program).map_err(|error| match error {
         NotFound::Nowhere { program } => LabError::MissingProgram { program, package },

@@ -16,7 +16,7 @@ use std::process::{Command, Stdio};
 pub struct Qemu {
     /// Its file.
     pub program: PathBuf,
-    /// Name and version, as it says them.
+    /// Its own name and version.
     pub version: String,
     /// Leading arguments: the path of its own files, if they aren't at the compiled-in path.
     pub arguments: Vec<String>,
@@ -77,7 +77,7 @@ impl Qemu {
         })
     }
 
-    /// Out of the backports of the host's own release, whose libraries it is made for.
+    /// From the backports of the host's own release, whose libraries it matches.
     fn fetched(architecture: Architecture, needed: (u32, u32), cache: &Cache) -> Result<Self> {
         let client = Client::for_architecture("amd64", "-backports", cache)?;
         let program = format!("usr/bin/{}", architecture.emulator());
@@ -91,7 +91,7 @@ impl Qemu {
     }
 }
 
-/// The version line without what follows the name, if it is new enough.
+/// The version line, cut after the version, if it is new enough.
 fn checked(line: &str, architecture: Architecture, needed: (u32, u32)) -> Result<String> {
     let not_understood = || LabError::Answer {
         program: architecture.emulator().into(),

@@ -1,12 +1,14 @@
-//! How much virtual time an instruction takes: as a number, or by the name of a board. Pure. A board's
-//! figure keeps the ratio of its speed to a desktop's, to the power of two that the emulator can count.
+//! Virtual time for an instruction, as a number or by a board's name.
+//!
+//! Pure. A board's figure is the ratio of a desktop's speed to its own, rounded to a power of two,
+//! which the emulator can count.
 
 use crate::{LabError, Result};
 
 /// A board and the published speed of one of its cores.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Board {
-    /// As it is asked for.
+    /// Name for users.
     pub name: &'static str,
     /// Which machine was measured.
     pub machine: &'static str,
@@ -16,8 +18,9 @@ pub struct Board {
     pub source: &'static str,
 }
 
-/// From github.com/ThomasKaiser/sbc-bench, `Sorted-Results.md`, column "7-zip single", but for the
-/// BeagleBone's: its core at 910 MHz instead of 1000 MHz in another board with one CPU, `Results.md`.
+/// From github.com/ThomasKaiser/sbc-bench, `Sorted-Results.md`, column "7-zip single", except for
+/// the BeagleBone's: its core at 910 MHz instead of 1000 MHz in another board with one CPU,
+/// `Results.md`.
 pub const BOARDS: [Board; 5] = [
     Board {
         name: "desktop",

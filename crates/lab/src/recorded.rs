@@ -10,7 +10,7 @@ use wakepath_archive::Run;
 /// All samples of a run in virtual time, in the order of execution.
 ///
 /// # Errors
-/// [`LabError::RealTime`], and where the run can't be read.
+/// [`LabError::RealTime`], and if the run can't be read.
 pub fn streams(directory: &Path) -> Result<Vec<Stream>> {
     let run = Run::open(directory)?;
     if run.manifest.virtual_time.is_none() {

@@ -37,7 +37,7 @@ pub fn chosen_experiments(names: &[String]) -> Result<Vec<&'static Experiment>> 
     names.iter().map(find).collect()
 }
 
-/// A kernel that a user gives for an experiment's row.
+/// A user's kernel for a row of an experiment.
 #[derive(Debug, Clone)]
 pub struct GivenKernel {
     /// The experiment's [`Given::key`].
@@ -50,7 +50,7 @@ impl GivenKernel {
     /// From `NAME=BZIMAGE`.
     ///
     /// # Errors
-    /// [`LabError::NoGivenKernel`] for a name that no experiment has, and for what is no file.
+    /// [`LabError::NoGivenKernel`] for a name that no experiment has, or if the file doesn't exist.
     pub fn parse(text: &str) -> Result<Self> {
         let refused = |fault: String| LabError::NoGivenKernel {
             given: text.to_owned(),
@@ -86,16 +86,16 @@ pub struct GivenGuest {
     pub given: &'static Given,
     /// The scenario with its policies.
     pub scenario: Scenario,
-    /// Where its runs lie.
+    /// Directory of its runs.
     pub place: PathBuf,
     /// Whether they are there already.
     pub is_there: bool,
-    /// Those that are.
+    /// The existing ones.
     pub done: Vec<PathBuf>,
     kernel: String,
 }
 
-/// An experiment that is to be repeated in a place.
+/// An experiment to repeat in a directory.
 pub struct Repetition {
     /// The experiment.
     pub experiment: &'static Experiment,
@@ -103,11 +103,11 @@ pub struct Repetition {
     pub scenario: Scenario,
     /// Each of its guests runs with each of these.
     pub seeds: Vec<u64>,
-    /// Where its runs lie, each in a directory of its own.
+    /// Directory of its runs, one subdirectory each.
     pub place: PathBuf,
     /// Whether the runs exist already: an interrupted command resumes.
     pub is_there: bool,
-    /// Those that are.
+    /// The existing ones.
     pub done: Vec<PathBuf>,
     /// Whether the second run of one guest is there, too.
     pub is_repeated: bool,
@@ -116,10 +116,10 @@ pub struct Repetition {
 }
 
 impl Repetition {
-    /// Looks at what there is. Seeds are counted from 1.
+    /// Examines the existing runs. Seeds count from 1.
     ///
     /// # Errors
-    /// [`LabError::OtherRuns`] where something else lies there.
+    /// [`LabError::OtherRuns`] if something else is there.
     pub fn of(
         experiment: &'static Experiment,
         cycles: Option<u64>,
@@ -182,7 +182,7 @@ impl Repetition {
         })
     }
 
-    /// The guests that it asks for.
+    /// Its guests.
     pub fn asked(&self) -> GuestsAsked {
         let guests = self.experiment.guests.iter();
         GuestsAsked {
@@ -198,8 +198,8 @@ impl Repetition {
         }
     }
 
-    /// The one of its guests that is carried out twice. The last: experiments name the kernel last whose
-    /// latencies are the shortest, and show a nanosecond best.
+    /// The guest that is run twice. The last one: experiments list the kernel with the shortest
+    /// latencies last, which shows differences of a nanosecond best.
     pub fn asked_again(&self) -> GuestsAsked {
         let kernel = Self::again_of(self.experiment, &self.place).0.kernel;
         GuestsAsked {
@@ -216,7 +216,7 @@ impl Repetition {
         }
     }
 
-    /// Where the second run of that guest lies.
+    /// Directory of that guest's second run.
     pub fn place_again(&self) -> PathBuf {
         self.place.join(AGAIN)
     }
@@ -255,7 +255,7 @@ impl Repetition {
         }
     }
 
-    /// The seed of the run that is made once more.
+    /// Seed of the repeated run.
     pub fn seed_again(&self) -> u64 {
         self.seeds[0]
     }
@@ -315,8 +315,8 @@ fn place_of(place: &Path, kernel: &str, seed: u64, seeds: usize) -> PathBuf {
     place.join(guests::Guest::directory_name(&name))
 }
 
-/// Whether all these runs of a scenario are there, and those that are. What guests left that were stopped in the middle is
-/// removed.
+/// Whether all runs of a scenario exist, and the list of those that do. Removes the remains of
+/// interrupted guests.
 fn there(
     scenario: &Scenario,
     runs: impl Iterator<Item = PathBuf>,
@@ -354,10 +354,10 @@ fn there(
     }
 }
 
-/// Writes the page and its figures, and says where the page is.
+/// Writes the page and its figures, and returns the page's path.
 ///
 /// # Errors
-/// When it can't be written.
+/// If it can't be written.
 pub fn write_page(written: &Page, place: &Path) -> Result<PathBuf> {
     std::fs::create_dir_all(place).map_err(|error| LabError::io("make", place, error))?;
     for (name, svg) in &written.figures {

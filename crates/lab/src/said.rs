@@ -1,6 +1,6 @@
 //! Error messages of programs that failed.
 
-/// The last line that a program said, for a message.
+/// The last line of a program's output, for a message.
 pub(crate) fn last_line(said: &[u8]) -> String {
     let said = String::from_utf8_lossy(said);
     let last = said.lines().rev().find(|line| !line.trim().is_empty());

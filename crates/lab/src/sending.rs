@@ -1,15 +1,17 @@
-//! How a guest says how far it is and sends its files: lines on the console, and the files' bytes at an
-//! I/O port of the emulator's debugging console. Pure but for the writing of them.
+//! Reports a guest's progress and sends its files.
 //!
-//! A port because it needs no driver and no interrupt: disks, 9p and virtio are modules in Debian's
-//! kernels, and a serial line's interrupt is switched off by PREEMPT_RT as one that nobody serves.
+//! Progress is lines on the console; the files' bytes go to an I/O port of the emulator's debugging
+//! console. Pure except for the writing.
+//!
+//! A port needs no driver and no interrupt: disks, 9p and virtio are modules in Debian's kernels,
+//! and PREEMPT_RT switches off a serial line's interrupt as one that nobody serves.
 
 use crate::cpio::{Entry, Kind, UnpackError, pack, unpack};
 use crate::digest::sha256_hex;
 use std::io::{self, Write};
 use std::path::{Component, Path};
 
-/// The I/O port that the guest writes what it sends to (QEMU: isa-debugcon).
+/// The I/O port that the guest sends to (QEMU: isa-debugcon).
 pub const SEND_PORT: u64 = 0xe9;
 /// The I/O port at which a guest of several CPUs switches the emulator's fast timer on, by writing
 /// [`SPEAKER_ON`]: that timer is a PC's loudspeaker (port 0x61, bits 0 and 1), which nobody hears.
@@ -22,7 +24,7 @@ pub const BEGUN: &str = "wakepath-lab: begun";
 pub const ENDED: &str = "wakepath-lab: ended";
 /// On the console before a reason when the guest's program failed.
 pub const FAILED: &str = "wakepath-lab: failed: ";
-/// The first word of what is sent.
+/// First word of the sent data.
 pub const MAGIC: &str = "wakepath-lab-files";
 
 /// Sends files: a line with length and SHA-256, then an archive.
@@ -44,10 +46,9 @@ pub fn send(mut line: impl Write, files: Vec<(String, Vec<u8>)>) -> io::Result<(
     line.flush()
 }
 
-/// What stands before each line of what is sent by way of the console, where a machine has no port
-/// for it.
+/// Prefix of each data line on the console, for a machine without the port.
 const LINE: &str = "wakepath-lab-data: ";
-/// Bytes in such a line; two digits each.
+/// Bytes in such a line, two digits each.
 const LINE_BYTES: usize = 480;
 
 /// The same for a machine without the port: lines on its console, in hexadecimal digits.
@@ -64,7 +65,7 @@ pub fn send_by_console(mut console: impl Write, files: Vec<(String, Vec<u8>)>) -
     console.flush()
 }
 
-/// Whether a line of the console is of what is sent.
+/// Whether a line of the console is data.
 pub(crate) fn is_data(line: &str) -> bool {
     line.starts_with(LINE)
 }
@@ -115,14 +116,14 @@ pub fn receive(sent: &[u8]) -> Result<Vec<(String, Vec<u8>)>, ReceiveError> {
         return Err(ReceiveError::Digest);
     }
     let files = unpack(archive)?;
-    // What comes out of a guest is not to be trusted with paths.
+    // Paths from a guest aren't trusted.
     match files.iter().find(|(path, _)| !stays_below(path)) {
         Some((path, _)) => Err(ReceiveError::Climbs { path: path.clone() }),
         None => Ok(files),
     }
 }
 
-/// Why what was sent is not what a guest sends.
+/// Reasons why the received data is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReceiveError {
     /// There is nothing.
@@ -137,10 +138,10 @@ pub enum ReceiveError {
         /// Start of the line.
         line: String,
     },
-    /// It is longer or shorter than its first line says.
+    /// Its length differs from the one in its first line.
     #[error("{came} of {promised} bytes came")]
     Length {
-        /// Bytes that are there.
+        /// Bytes received.
         came: usize,
         /// Bytes that should be.
         promised: String,

@@ -1,5 +1,7 @@
-//! How a guest's CPUs lie: sockets, cores, threads. Each socket is a NUMA node with a share of the memory, as on
-//! real machines of several. Pure; how long the way from one to another is, no emulator knows.
+//! Topology of a guest's CPUs: sockets, cores, threads.
+//!
+//! Each socket is a NUMA node with a share of the memory, as on real machines. Pure; emulators
+//! don't model the distance between sockets.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -14,7 +16,7 @@ pub struct Topology {
     threads: u16,
 }
 
-/// Why CPUs can't lie so.
+/// Reasons why a topology is impossible.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TopologyError {
     /// Not a topology.
@@ -35,7 +37,7 @@ pub enum TopologyError {
         /// The guest's.
         cpus: u16,
     },
-    /// Memory that is no whole number of MiB for each.
+    /// The memory isn't divisible into whole MiB for each socket.
     #[error(
         "--topology {topology}: {memory_mib} MiB of memory can't be divided among {sockets} sockets; give \
          --memory a multiple of {sockets}",
@@ -47,7 +49,7 @@ pub enum TopologyError {
         /// The guest's.
         memory_mib: u32,
     },
-    /// Tried on one architecture alone.
+    /// Only tested on one architecture.
     #[error("--topology {topology}: is for guests of x86-64")]
     Architecture {
         /// As given.
@@ -56,7 +58,7 @@ pub enum TopologyError {
 }
 
 impl Topology {
-    /// How many CPUs it makes.
+    /// Number of CPUs.
     pub fn cpus(self) -> u32 {
         u32::from(self.sockets) * u32::from(self.cores) * u32::from(self.threads)
     }

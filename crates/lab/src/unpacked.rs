@@ -8,7 +8,7 @@
 
 use std::io::Read;
 
-/// Sectors of the real-mode part where the header says zero.
+/// Sectors of the real-mode part if the header has zero.
 const SECTORS_OF_OLD: usize = 4;
 const SECTOR: usize = 512;
 const SETUP_SECTORS: usize = 0x1f1;
@@ -57,7 +57,8 @@ fn read(reader: impl Read, most: u64, into: &mut Vec<u8>) -> Option<()> {
     reader.take(most).read_to_end(into).ok().map(drop)
 }
 
-/// Whether a 64-bit ELF kernel has Xen's note of a 32-bit physical entry, by which the emulator starts it.
+/// Whether a 64-bit ELF kernel has Xen's note of a 32-bit physical entry, which the emulator uses
+/// to start it.
 pub(crate) fn enters_directly(kernel: &[u8]) -> bool {
     const NOTE: u32 = 4;
     let segments = || -> Option<bool> {
@@ -107,7 +108,7 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    /// An ELF file of nothing but a segment of notes, the last of which is this one of Xen's.
+    /// An ELF file with a single segment of notes, the last of which is this one of Xen's.
     fn kernel(kind: u32) -> Vec<u8> {
         let mut notes = Vec::new();
         for (name, kind) in [(*b"GNU\0", 3), (*b"Xen\0", kind)] {

@@ -1,4 +1,4 @@
-//! Files that a person named: there whole or not at all, and never written through a link.
+//! Writes users' files atomically, and never through a link.
 
 use crate::Result;
 use std::path::Path;

@@ -12,7 +12,7 @@ pub enum WordsError {
         /// The quote.
         quote: char,
     },
-    /// There is no word.
+    /// No word.
     #[error("an empty command")]
     Empty,
 }
@@ -20,7 +20,7 @@ pub enum WordsError {
 /// The words.
 ///
 /// # Errors
-/// A quote that is not closed, or no word at all.
+/// An unclosed quote, or no word.
 pub(crate) fn words(command: &str) -> Result<Vec<String>, WordsError> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

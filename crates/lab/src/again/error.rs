@@ -5,7 +5,7 @@ use crate::window::SymbolsError;
 use crate::{Divergence, LabError};
 use std::path::PathBuf;
 
-/// What went wrong.
+/// Error while repeating a run.
 #[derive(Debug, thiserror::Error)]
 pub enum AgainError {
     /// In the laboratory.
@@ -20,7 +20,7 @@ pub enum AgainError {
         /// The run.
         run: PathBuf,
     },
-    /// Instructions are no time there.
+    /// With several CPUs instructions are no measure of time.
     #[error(
         "{}: {cpus} CPUs: CPUs that count instructions take turns: what one of them executed is not \
          the time that passed", run.display()
@@ -28,10 +28,10 @@ pub enum AgainError {
     Cpus {
         /// The run.
         run: PathBuf,
-        /// How many.
+        /// Number of CPUs.
         cpus: u16,
     },
-    /// Calls and returns of it are not known.
+    /// Its calls and returns can't be decoded.
     #[error("{}: an {architecture} guest: only x86-64 guests have windows", run.display())]
     Architecture {
         /// The run.
@@ -50,7 +50,7 @@ pub enum AgainError {
         /// The part that differs.
         what: &'static str,
     },
-    /// Another kernel goes by the name now.
+    /// The name now means another kernel.
     #[error(
         "{}: the run's kernel is another one than {kernel} now is.{} Give the same with --kernel \
          (package:NAME=VERSION, or a path)",
@@ -62,7 +62,7 @@ pub enum AgainError {
         run: PathBuf,
         /// Its kernel's name.
         kernel: String,
-        /// The package that it came from.
+        /// The package of the original kernel.
         package: Option<String>,
     },
     /// Another emulator.
@@ -90,7 +90,7 @@ pub enum AgainError {
         /// The run.
         run: PathBuf,
     },
-    /// A cycle's name says nothing.
+    /// A cycle's name can't be parsed.
     #[error("--cycle {name}: give it as SEGMENT:CYCLE, such as 3:217")]
     CycleName {
         /// The name.
@@ -135,10 +135,10 @@ pub enum AgainError {
     AnotherRun {
         /// The run.
         run: PathBuf,
-        /// Where they part.
+        /// First difference.
         found: Divergence,
     },
-    /// Nobody told the kernel's functions.
+    /// No list of the kernel's functions is available.
     #[error("the kernel's functions are not known")]
     NoSymbols,
     /// The count of reasons not to preempt is not in the kernel's list.
@@ -147,7 +147,7 @@ pub enum AgainError {
          CONFIG_KALLSYMS_ALL, and where its sections begin can't be told"
     )]
     NoCount,
-    /// The kernel's list of its functions says nothing.
+    /// The kernel's list of functions is unusable.
     #[error("the kernel's list of its functions: {0}")]
     Symbols(#[from] SymbolsError),
     /// No blocks for a cycle.
@@ -168,7 +168,7 @@ pub enum NoBlocks {
     /// No trail of readings fits the samples.
     #[error("the loop can't be distinguished among the guest's readings of the clock")]
     NoTrail,
-    /// They were not asked for.
+    /// They were not requested.
     #[error("its blocks were not kept")]
     NotKept,
     /// More than one trail fits.

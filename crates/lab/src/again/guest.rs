@@ -18,7 +18,7 @@ use wakepath_scenario::{KnownCpus, Scenario};
 
 type Result<T> = std::result::Result<T, AgainError>;
 
-/// Where the guest runs, inside the run's own directory.
+/// Directory in which the guest runs, inside the run's own.
 const PLACE: &str = "window.partial";
 
 /// The guest of a run.
@@ -27,15 +27,15 @@ pub struct Again {
     pub guest: Guest,
     /// Its emulator.
     pub qemu: Qemu,
-    /// Time that it may take.
+    /// Time limit.
     pub limit: Limit,
     /// The run that it must make again.
     pub run: PathBuf,
     /// Virtual nanoseconds that pass with each instruction.
     pub ns_per_instruction: u32,
-    /// The kernel's list of its functions, if it is known already.
+    /// The kernel's list of functions, if cached.
     pub symbols: Option<String>,
-    /// Else a guest that says it.
+    /// Otherwise a guest that prints it.
     pub telling: Option<(Guest, Limit)>,
 }
 
@@ -86,7 +86,8 @@ impl Again {
         let prepared = <[Guest; 1]>::try_from(guests)
             .map_err(|_| unlike(place, "its guest"))
             .and_then(|[mut guest]| {
-                // A guest of an older wakepath unpacked its kernel itself, by instructions of its own.
+                // With older versions of wakepath the guest unpacked its kernel itself, which took
+                // instructions.
                 if emulator_started(emulator, &guest.kernel.path) {
                     guest.kernel.started.clone_from(&guest.kernel.path);
                 }
@@ -112,7 +113,7 @@ impl Again {
         })
     }
 
-    /// Removes what is of no more use.
+    /// Removes temporary files.
     pub fn clean_up(&self) {
         let _ = std::fs::remove_dir_all(self.run.join(PLACE));
     }
@@ -125,7 +126,7 @@ fn unlike(run: &Path, what: &'static str) -> AgainError {
     }
 }
 
-/// A guest of the same kernel that says its list of functions.
+/// A guest with the same kernel that prints its list of functions.
 fn telling(
     asked: &GuestsAsked,
     on: &HostAsked,
@@ -168,7 +169,7 @@ fn architecture(emulator: &Emulator) -> Architecture {
         .unwrap_or(Architecture::X86_64)
 }
 
-/// The word behind another one.
+/// The argument after `name`.
 fn behind<'a>(arguments: &'a [String], name: &str) -> Option<&'a str> {
     let at = arguments.iter().position(|word| word == name)?;
     arguments.get(at + 1).map(String::as_str)
@@ -223,7 +224,7 @@ fn asked(
     }
 }
 
-/// Whatever is not the same makes another guest: it would sample other instants.
+/// Refuses any difference: it would make another guest, with other times.
 fn refuse_other(run: &Path, guest: &Guest, qemu: &Qemu, emulator: &Emulator) -> Result<()> {
     let run_of = || run.to_owned();
     if guest.kernel.sha256 != emulator.kernel_sha256 {

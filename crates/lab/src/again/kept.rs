@@ -1,4 +1,4 @@
-//! Windows in a run's directory: all of them in one file, and the stacks of each in one of its own.
+//! Windows in a run's directory: one file for all, and one for each window's stacks.
 
 use crate::fault::FileFault;
 use crate::{LabError, Result};
@@ -8,10 +8,10 @@ use wakepath_explain::window::{Window, Windows};
 
 const REMEDY: &str = "remove it; `wakepath lab window` makes it anew";
 
-/// The windows that were found of a run before.
+/// Windows found earlier in a run.
 ///
 /// # Errors
-/// Where the file can't be read or understood.
+/// If the file can't be read or parsed.
 pub fn kept_windows(run: &Run) -> Result<Windows> {
     let path = run.directory().join(Windows::FILE_NAME);
     let text = match run.read_beside(Windows::FILE_NAME) {

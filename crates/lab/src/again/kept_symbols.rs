@@ -8,7 +8,7 @@ use crate::{LabError, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where a guest has the list.
+/// The guest's list of functions.
 pub const KALLSYMS: &str = "/proc/kallsyms";
 
 const LIST: &str = "kallsyms";

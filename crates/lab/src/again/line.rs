@@ -1,7 +1,8 @@
-//! What wakepath and the emulator's plugin say to each other. First wakepath orders what is to be noted.
-//! Then the plugin tells readings of the clock by the guest's user code, and transitions, and waits each
-//! time; wakepath asks for blocks until it wants no more. The other side is `plugin/plugin.rs`; all words
-//! are of 64 bits, in the host's order.
+//! Protocol between wakepath and the emulator's plugin.
+//!
+//! First wakepath sends its orders. Then the plugin sends readings of the clock by the guest's user
+//! code, and transitions, and waits each time; wakepath requests blocks until it needs no more. The
+//! other side is `plugin/plugin.rs`; all words have 64 bits, in the host's order.
 
 use crate::cost::{Parameters, Spent};
 use crate::sections::{Transition, Watched, of_words};
@@ -24,7 +25,7 @@ const MOST_AT_ONCE: u64 = 4096;
 /// Notes that the plugin takes in addition to readings of the clock.
 #[derive(Debug, Clone, Default)]
 pub struct Noting {
-    /// Whether anything.
+    /// Whether to note transitions.
     pub transitions: bool,
     /// Addresses from here on are the kernel's.
     pub kernel_from: u64,
@@ -32,11 +33,11 @@ pub struct Noting {
     pub count_at: u64,
     /// Addresses to watch.
     pub watched: Vec<Watched>,
-    /// By which figures costs are counted, if they are.
+    /// The core's figures, if costs are counted.
     pub costs: Option<Parameters>,
 }
 
-/// Blocks that are wanted: those between two numbers of instructions.
+/// Requested blocks: those between two instruction counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Since {
     /// The first.
@@ -51,11 +52,11 @@ pub trait Listener {
     fn marked(&mut self, mark: Mark) -> Option<Since>;
     /// Transitions, in their order.
     fn changed(&mut self, transitions: &[Transition]) -> Option<Since>;
-    /// Blocks that it wanted; it may want others.
+    /// Requested blocks; it can request more.
     fn executed(&mut self, blocks: Counted) -> Option<Since>;
     /// Cost up to the next reading of the clock, if costs are counted.
     fn spent(&mut self, _: Spent) {}
-    /// Behind a reading: the instruction until which it wants to know what was spent, if any; then of others.
+    /// After a reading: the instruction whose cost it needs next, if any.
     fn cost_wanted(&mut self) -> Option<u64> {
         None
     }
@@ -178,12 +179,12 @@ fn blocks(line: &mut impl Read) -> io::Result<Counted> {
     Ok(Counted { before, blocks })
 }
 
-/// So many words, which must come.
+/// Reads `COUNT` words, or fails.
 fn needed<const COUNT: usize>(line: &mut impl Read) -> io::Result<[u64; COUNT]> {
     words(line)?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
 }
 
-/// So many words, or none where the line has ended before the first.
+/// Reads `COUNT` words, or none if the connection ended before the first.
 fn words<const COUNT: usize>(line: &mut impl Read) -> io::Result<Option<[u64; COUNT]>> {
     let mut words = [0; COUNT];
     for (index, word) in words.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! The blocks behind cycles that may be the wanted ones, kept while the guest's readings of the clock are
+//! Keeps the blocks of cycles that might be wanted ones, while the readings of the clock are
 //! followed.
 
 use super::line::{Listener, Since};
@@ -11,11 +11,11 @@ use std::sync::Arc;
 pub struct Kept {
     /// Which.
     pub found: Found,
-    /// The blocks; shared where several cycles end with one reading.
+    /// The blocks; shared if several cycles end with one reading.
     pub blocks: Arc<Counted>,
 }
 
-/// Follows the readings, and wants the blocks from the instruction of the number that `since` says on.
+/// Follows the readings, and requests the blocks from the instruction that `since` returns.
 pub struct Cycles<F> {
     /// Which readings are whose.
     pub follower: Follower,

@@ -1,5 +1,7 @@
-//! The library that the emulator loads, as a file for one run. It is embedded in this program: there
-//! is nothing to install, and no compiler is needed where the laboratory is.
+//! Writes the emulator's plugin to a file for one run.
+//!
+//! It is embedded in this program, so that the laboratory needs neither an installation nor a
+//! compiler.
 
 use crate::{LabError, Result};
 use std::fs;
@@ -20,11 +22,11 @@ pub struct Plugin {
 }
 
 impl Plugin {
-    /// Writes the one for the emulator of this version, as `qemu` has it, into the
-    /// directory that the emulator will run in.
+    /// Writes the plugin for this version of the emulator, as in `qemu`, into the directory that
+    /// the emulator will run in.
     ///
     /// # Errors
-    /// [`LabError::NoPlugin`], or when the file can't be written.
+    /// [`LabError::NoPlugin`], or if the file can't be written.
     pub fn place(version: &str, directory: &Path) -> Result<Self> {
         let version = version.strip_prefix("QEMU ").unwrap_or_default();
         let major = version
@@ -48,8 +50,8 @@ impl Plugin {
         ["-plugin".into(), format!("./{NAME}")]
     }
 
-    /// And for transitions and costs: the guest's memory under a name by which the plugin finds it in its process.
-    /// The guest has the same memory as without.
+    /// For transitions and costs: names the guest's memory so that the plugin finds it in its
+    /// process. The guest's memory doesn't change.
     pub fn memory_arguments(mib: u32) -> [String; 4] {
         [
             "-object".into(),

@@ -1,4 +1,4 @@
-//! The run made once more, with the emulator noting what it executes; and whether it was the same.
+//! Repeats a run while the emulator records, and checks that it came out the same.
 
 use super::error::{AgainError, NoBlocks};
 use super::guest::Again;
@@ -45,7 +45,7 @@ impl Repeated {
         };
         let mut kept = self.kept.iter().filter(|kept| right(&kept.found));
         let first = kept.next().ok_or(NoBlocks::NotKept)?;
-        // Trails may differ in their beginning, and meet; here they must not.
+        // Trails can start differently and join; here they must agree.
         match kept.all(|other| other.found.wake == first.found.wake) {
             true => Ok(first),
             false => Err(NoBlocks::Several),
@@ -103,7 +103,7 @@ fn noted(
     Ok((cycles.kept, cycles.follower))
 }
 
-/// Who finds the wanted loops among the guest's readings of the clock.
+/// Finds the wanted loops among the guest's readings of the clock.
 pub(super) fn follower(again: &Again, wanted: &Wanted) -> Follower {
     let clock = Clock {
         ns_per_instruction: again.ns_per_instruction.into(),
@@ -112,7 +112,7 @@ pub(super) fn follower(again: &Again, wanted: &Wanted) -> Follower {
     Follower::new(clock, wanted.loops.clone())
 }
 
-/// Carries the guest out once more, with `listener` hearing what is noted.
+/// Runs the guest once more, with `listener` receiving the notes.
 pub(super) fn once_more(
     again: &Again,
     noting: &Noting,
@@ -163,8 +163,8 @@ pub(super) fn once_more(
     Ok(())
 }
 
-/// An emulator that was built without plugins refuses the option: it ends by itself, and only its own
-/// words say why.
+/// Recognises an emulator built without plugins: it refuses the option and ends, and only its
+/// message gives the reason.
 fn without_plugins(error: LabError, qemu: &Qemu) -> AgainError {
     match &error {
         LabError::Emulator { said, .. } if said.contains("plugin") => AgainError::NoPlugins {

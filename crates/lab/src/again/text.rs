@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 use wakepath_explain::window::{Check, Window};
 
-/// So many functions of a window are listed, and of a stretch.
+/// Number of functions to list for a window, and for a stretch.
 const LISTED: usize = 12;
 const OF_A_STRETCH: usize = 3;
 

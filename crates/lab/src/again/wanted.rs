@@ -1,4 +1,4 @@
-//! Which cycles are looked into: those that were named, else the worst of each condition.
+//! Selects the cycles to examine: the named ones, else the worst of each condition.
 
 use super::error::AgainError;
 use crate::window::Loop;
@@ -7,12 +7,12 @@ use wakepath_timeline::{Sample, SampleFlags};
 
 type Result<T> = std::result::Result<T, AgainError>;
 
-/// Which cycles are asked for.
+/// Requested cycles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CyclesAsked {
     /// These, each as SEGMENT:CYCLE.
     Named(Vec<String>),
-    /// So many of the worst of each condition.
+    /// This number of the worst of each condition.
     Worst(usize),
     /// All of those under a real-time policy.
     RealTime,
@@ -34,7 +34,7 @@ pub struct Thread {
     is_real_time: bool,
 }
 
-/// The loops of a run with the cycles that are wanted of them.
+/// The loops of a run with their wanted cycles.
 pub struct Wanted {
     /// For the follower.
     pub loops: Vec<Loop>,
@@ -174,7 +174,7 @@ impl Wanted {
     }
 }
 
-/// Whether a cycle is one of those that count, and was a wake-up at all.
+/// Whether a cycle counts, and began with a wake-up.
 pub(super) fn was_woken(sample: &Sample) -> bool {
     let already_past = sample.flags.contains(SampleFlags::DUE_ALREADY_PAST);
     !sample.is_warm_up() && !already_past && sample.latency_ns() > 0

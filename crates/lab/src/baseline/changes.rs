@@ -4,7 +4,7 @@ use super::{Baseline, BaselineError, GuestCounts, PathPart};
 use serde::Serialize;
 use std::fmt;
 
-/// A count that is not what it was.
+/// A count that has changed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Change {
     /// The guest.
@@ -21,7 +21,7 @@ pub struct Change {
     pub longer: bool,
 }
 
-/// A stretch that takes longer or shorter than it did.
+/// A stretch whose duration has changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StretchChange {
     /// Stretch of the path.
@@ -35,10 +35,10 @@ pub struct StretchChange {
 }
 
 impl Baseline {
-    /// Every count that changed. `allowed` is the share by which one may grow, such as 0.02.
+    /// Every count that changed. `allowed` is the share by which one can grow, such as 0.02.
     ///
     /// # Errors
-    /// Where the two have not counted the same.
+    /// If the two have different conditions.
     pub fn changes(&self, now: &Self, allowed: f64) -> Result<Vec<Change>, BaselineError> {
         self.check()?;
         let names = |of: &Self| -> Vec<Vec<String>> {

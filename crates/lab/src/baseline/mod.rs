@@ -58,9 +58,9 @@ pub struct ConditionCounts {
     pub condition: String,
     /// Counts and times by name; times in virtual nanoseconds end with `_ns`.
     pub counts: BTreeMap<String, i64>,
-    /// Where cycles around the median spend their latency; empty where the run was not traced.
+    /// Path of cycles around the median latency; empty if the run was not traced.
     pub median_path: Vec<PathPart>,
-    /// Where the worst cycle spent it; likewise.
+    /// Path of the worst cycle; likewise.
     pub worst_path: Vec<PathPart>,
 }
 
@@ -69,13 +69,13 @@ pub struct ConditionCounts {
 pub struct PathPart {
     /// Stretch of the path.
     pub stretch: String,
-    /// What took the time.
+    /// The cause.
     pub cause: String,
     /// Time in virtual nanoseconds.
     pub ns: i64,
 }
 
-/// Why two files can't be held against each other.
+/// Reasons why two files can't be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BaselineError {
     /// Of another version.
@@ -84,7 +84,7 @@ pub enum BaselineError {
          anew with `lab run --baseline`"
     )]
     Version(u32),
-    /// Not what its own order gives.
+    /// Doesn't match its own order.
     #[error(
         "the baseline was cut or edited: {0}; write it anew with `lab run --baseline` or `lab check --write`"
     )]

@@ -15,13 +15,13 @@ use wakepath_archive::read_legible;
 const NAME: &str = "bisection.json";
 const VERSION: u32 = 1;
 
-/// A bisection under way. The first of its row of kernels is good, the last is bad.
+/// A bisection in progress. The first kernel of its row is good, the last is bad.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Bisection {
     version: u32,
     /// Options of the measurement, with the row of kernels.
     pub order: BaselineOrder,
-    /// The count that tells good from bad, and the condition if one was asked for.
+    /// The count that distinguishes good from bad, and the condition if one was given.
     pub count: String,
     /// See `count`.
     pub condition: Option<String>,
@@ -32,7 +32,7 @@ pub struct Bisection {
 /// A kernel that was measured, or could not be.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// Its place in the row.
+    /// Its index in the row.
     pub kernel: usize,
     /// Directory of its run.
     pub directory: PathBuf,
@@ -43,7 +43,7 @@ pub struct Step {
     pub failed: Option<String>,
 }
 
-/// What to do next.
+/// Next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
     /// Index of the kernel to measure next, and the greatest number still to measure, this one
@@ -51,9 +51,9 @@ pub enum Next {
     Measure(usize, u32),
     /// It is found.
     Found(WatchedCount, super::search::Turn),
-    /// An end of the row could not be measured: this one.
+    /// This end of the row could not be measured.
     NoEnd(usize),
-    /// The count is nowhere larger at the end of the row.
+    /// The count has grown nowhere at the end of the row.
     NoGrowth,
 }
 
@@ -69,10 +69,10 @@ impl Bisection {
         }
     }
 
-    /// The one that this directory holds, if it holds one: of the same question only.
+    /// Resumes the bisection in this directory, if there is one with the same options.
     ///
     /// # Errors
-    /// Where it can't be read, or asks another question.
+    /// If it can't be read, or has other options.
     pub fn resumed(self, directory: &Path) -> Result<Self> {
         let path = directory.join(NAME);
         let text = match std::fs::read(&path) {
@@ -106,10 +106,10 @@ impl Bisection {
         }
     }
 
-    /// Keeps it.
+    /// Stores it.
     ///
     /// # Errors
-    /// Where it can't be written.
+    /// If it can't be written.
     pub fn keep(&self, directory: &Path) -> Result<()> {
         let text = serde_json::to_string_pretty(self).expect("plain data is JSON");
         let path = directory.join(NAME);
@@ -121,7 +121,7 @@ impl Bisection {
         self.steps.iter().find(|step| step.kernel == kernel)
     }
 
-    /// The count that tells good from bad, where both ends are measured and it grew.
+    /// The count that distinguishes good from bad, if both ends are measured and it grew.
     pub fn watched(&self) -> Option<WatchedCount> {
         let last = self.order.guests.kernels.len() - 1;
         let (good, bad) = (self.step(0)?, self.step(last)?);
@@ -137,7 +137,7 @@ impl Bisection {
         }
     }
 
-    /// What to do next: the ends of the row first.
+    /// The next step: the ends of the row first.
     pub fn next(&self) -> Next {
         let length = self.order.guests.kernels.len();
         let mut search = Search::new(length);

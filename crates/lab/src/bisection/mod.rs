@@ -1,5 +1,6 @@
-//! Which of a row of kernels made an instruction path longer. Pure but for the file that a bisection is
-//! kept in: what carries kernels out is the verb's.
+//! Finds the kernel in a row that made an instruction path longer.
+//!
+//! Pure except for the bisection's file; the verb runs the kernels.
 
 mod kept;
 mod parted;

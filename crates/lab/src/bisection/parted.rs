@@ -1,4 +1,6 @@
-//! Two windows held against each other, function by function: where the longer path is longer. Pure.
+//! Compares two windows function by function, to locate the growth.
+//!
+//! Pure.
 
 use std::collections::BTreeMap;
 use wakepath_explain::window::Window;

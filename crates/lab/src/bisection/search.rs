@@ -14,30 +14,30 @@ pub enum Became {
     Skipped,
 }
 
-/// A search under way, by places in the row.
+/// A search in progress, by indices in the row.
 #[derive(Debug, Clone)]
 pub struct Search {
     became: Vec<Option<Became>>,
 }
 
-/// Where the row turns from good to bad.
+/// The place where the row turns from good to bad.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turn {
     /// The last that is good.
     pub good: usize,
-    /// The first that is known to be bad.
+    /// The first known bad one.
     pub bad: usize,
 }
 
 impl Turn {
-    /// Those between the two that could not be measured: the turn may be at any of them.
+    /// Kernels between the two that could not be measured: any of them might be the first bad one.
     pub fn unsure(&self) -> std::ops::Range<usize> {
         self.good + 1..self.bad
     }
 }
 
 impl Search {
-    /// Of a row of so many, two at least, whose first is good and whose last is bad.
+    /// For a row of `length`, at least two, whose first is good and whose last is bad.
     pub fn new(length: usize) -> Self {
         let mut became = vec![None; length.max(2)];
         let last = became.len() - 1;
@@ -53,18 +53,18 @@ impl Search {
         untried.min_by_key(|at| at.abs_diff(middle))
     }
 
-    /// How many are still to be measured, at most, if none is skipped.
+    /// Most measurements left if none is skipped.
     pub fn steps_left(&self) -> u32 {
         let untried = self.turn().unsure().filter(|at| self.became[*at].is_none());
         usize::BITS - untried.count().leading_zeros()
     }
 
-    /// Takes in what became of one.
+    /// Records an outcome.
     pub fn tell(&mut self, at: usize, became: Became) {
         self.became[at] = Some(became);
     }
 
-    /// Where it turns, as far as is known.
+    /// The turn, as far as it is known.
     pub fn turn(&self) -> Turn {
         let is = |at: &usize, what: Became| self.became[*at] == Some(what);
         let all = 0..self.became.len();

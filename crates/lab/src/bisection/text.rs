@@ -7,10 +7,10 @@ use super::watched::WatchedCount;
 use std::fmt::Write;
 use wakepath_timeline::duration::exact;
 
-/// So many functions are listed.
+/// Number of functions to list.
 const LISTED: usize = 15;
 
-/// A line for a step that was made.
+/// A line for a completed step.
 pub fn step_text(bisection: &Bisection, kernel: usize) -> String {
     let name = &bisection.order.guests.kernels[kernel];
     let Some(step) = bisection.step(kernel) else {

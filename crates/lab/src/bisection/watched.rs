@@ -1,5 +1,7 @@
-//! Which count tells good from bad: the one asked for, in the condition asked for or the one in which it
-//! grew most from the good kernel to the bad one; and on which side of the middle a kernel is. Pure.
+//! The count that distinguishes good kernels from bad ones.
+//!
+//! The one given, in the given condition or in the one in which it grew most from the good kernel
+//! to the bad one; a kernel is good or bad by its side of the middle. Pure.
 
 use super::search::Became;
 use crate::baseline::ConditionCounts;
@@ -12,7 +14,7 @@ pub struct WatchedCount {
     pub condition: String,
     /// Name of the count, such as `latency_max_ns`.
     pub count: String,
-    /// Of the good kernel, and of the bad one.
+    /// Values on the good and the bad kernel.
     pub good: i64,
     /// See `good`.
     pub bad: i64,
@@ -52,7 +54,7 @@ impl WatchedCount {
         mine.counts.get(&self.count).copied()
     }
 
-    /// On which side of the middle between good and bad a value lies.
+    /// Side of a value, relative to the middle between good and bad.
     pub fn became(&self, value: i64) -> Became {
         match value - self.good > self.bad - value {
             true => Became::Bad,

@@ -84,7 +84,7 @@ fn held(kernel: &[u8]) -> Option<String> {
 }
 
 fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    // The first letter alone is looked for first: an image has 60 MB.
+    // Searching for the first letter is faster: an image has 60 MB.
     let mut from = 0;
     while let Some(at) = bytes.get(from..)?.iter().position(|b| *b == wanted[0]) {
         if bytes[from + at..].starts_with(wanted) {

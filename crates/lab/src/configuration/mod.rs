@@ -31,15 +31,15 @@ pub(crate) enum Setting {
     Yes,
     /// As a module.
     Module,
-    /// Not at all.
+    /// Not set.
     No,
 }
 
 impl Configuration {
-    /// The kernel's: in a file, else in its image; none where neither tells it.
+    /// The kernel's configuration, from a file or its image; none if neither has it.
     ///
     /// # Errors
-    /// Where a file of it can't be read.
+    /// If one of its files can't be read.
     pub fn of(kernel: &Kernel) -> Result<Option<Self>> {
         if let Some(path) = &kernel.config {
             let text = fs::read(path).map_err(|error| LabError::io("read", path, error))?;
@@ -65,7 +65,7 @@ impl Configuration {
         }
     }
 
-    /// Whether the kernel has it.
+    /// Setting of an option.
     pub fn setting(&self, option: &str) -> Setting {
         match self.set.get(option).map(String::as_str) {
             None | Some("n") => Setting::No,

@@ -1,4 +1,6 @@
-//! Which options of a kernel's configuration a guest needs, and what can't work without each. Pure.
+//! Kernel options that a guest needs, and the features that need them.
+//!
+//! Pure.
 
 use super::{Configuration, Setting};
 use crate::architecture::Architecture;
@@ -15,14 +17,14 @@ pub(crate) struct Asked<'a> {
     pub parameters: &'a [String],
     /// The scenario to measure.
     pub scenario: Option<&'a Scenario>,
-    /// Whether modules are to be loaded.
+    /// Whether modules have to be loaded.
     pub modules: bool,
 }
 
-/// What follows from an option's absence.
+/// Consequence of a missing option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Weight {
-    /// No guest can do what is asked.
+    /// No guest can do its task.
     Needed,
     /// The guest runs, and something of it does not work.
     Missed,
@@ -49,7 +51,7 @@ pub(crate) struct Lack {
     pub weight: Weight,
     option: &'static str,
     without: String,
-    /// The module that would bring it, where the kernel was built with it as one.
+    /// The module that provides it, if the kernel was built with it as a module.
     pub module: Option<&'static str>,
 }
 
@@ -207,7 +209,7 @@ pub(crate) fn lacking(
     loaded: impl Fn(&str) -> bool,
 ) -> Vec<Lack> {
     let is_older = |since| configuration.version.is_some_and(|version| version < since);
-    // Of an option that came later, an unknown version tells nothing.
+    // For an option that was added later, an unknown version leaves it open.
     let is_untold = |since| since > FROM_THE_FIRST && configuration.version.is_none();
     let lacks = wants.iter().filter_map(|want| {
         let module = match configuration.setting(want.option) {

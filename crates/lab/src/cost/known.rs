@@ -8,7 +8,7 @@ use super::model::{CACHES, Parameters, QUARTERS, Size};
 /// A core's figures.
 #[derive(Debug, Clone, Copy)]
 pub struct CostModel {
-    /// As it is asked for.
+    /// Name for users.
     pub name: &'static str,
     /// One-line description.
     pub about: &'static str,
@@ -16,7 +16,7 @@ pub struct CostModel {
     pub mhz: u64,
     /// Its figures.
     pub parameters: Parameters,
-    /// Where they are from.
+    /// Sources of the figures.
     pub sources: &'static [&'static str],
 }
 

@@ -1,6 +1,7 @@
-//! Models of what a run's instructions would cost on a core, by figures that are published (`known`). The
-//! emulator's plugin carries one along while a run is made again; the run's own time knows nothing of it.
-//! What comes of it is no machine's latency.
+//! Cost models of cores, with published figures (`known`).
+//!
+//! The emulator's plugin applies one while a run is repeated, which doesn't affect the run's own
+//! time. The result is no machine's latency.
 
 mod known;
 #[path = "../../plugin/cost.rs"]

@@ -70,7 +70,7 @@ fn code_has_a_cache_of_its_own_and_what_is_written_waits_for_nobody() {
     let found = spent(SMALL, |model| {
         model.executes(0, 128, 30, true);
         model.executes(0, 128, 30, true);
-        // The second level has it from the code.
+        // The fetch of the code has loaded it into the second level.
         model.accesses(64, 8, false, false);
         model.accesses(640, 8, true, false);
         model.accesses(640, 8, true, false);

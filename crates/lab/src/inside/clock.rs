@@ -1,22 +1,23 @@
-//! In the guest: waits for the kernel's own clock, which may be a provisional one for the first second. A run
-//! in which the clock changes is invalid.
+//! In the guest: waits until the kernel uses its final clock.
+//!
+//! The clock of the first second can be provisional. A run in which the clock changes is invalid.
 
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 const CURRENT: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-/// Linux has it until it has measured the other one (arch/x86/kernel/tsc.c).
+/// Linux uses it until it has measured the other one (arch/x86/kernel/tsc.c).
 const PROVISIONAL: &str = "tsc-early";
 /// Before Linux 4.17, which brought that, x86 kernels began with any other clock than this.
 const LAST_OF_X86: &str = "tsc";
 const FIRST_WITH_PROVISIONAL: (u32, u32) = (4, 17);
-/// Between two looks; the guest idles, which takes the host no time.
+/// Time between two checks; the idle guest costs the host no time.
 const LOOK: Duration = Duration::from_millis(10);
 /// A kernel that does not change within 5 s never will.
 const LOOKS: usize = 500;
 
-/// Returns once the clock is no provisional one, or won't change.
+/// Returns once the clock is final, or won't change.
 pub(super) fn wait_for_the_last_one() {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let begins_otherwise =

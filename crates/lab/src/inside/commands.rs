@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 
 pub(super) type Files = Vec<(String, Vec<u8>)>;
 
-/// Where commands run and leave what shall come home.
+/// Working directory of commands, whose files are sent home.
 const WORKPLACE: &str = "/tmp";
 /// Directory for their output until it is sent.
 const KEPT: &str = "/run/commands";

@@ -9,12 +9,12 @@ use wakepath_machine::{Facts, PreemptionModel, Standing};
 use wakepath_timeline::CpuSet;
 
 const LOG: &str = "/dev/kmsg";
-/// How the kernel names what it does not know (init/main.c, since Linux 5.14).
+/// The kernel's message about unknown parameters (init/main.c, since Linux 5.14).
 const UNKNOWN: &str = "Unknown kernel command line parameters \"";
-/// What every guest is started with; some kernels take them before they look for what they know.
+/// Parameters of every guest; some kernels list them as unknown because they use them early.
 const OF_EVERY_GUEST: [&str; 4] = ["nokaslr", ENTROPY[0], ENTROPY[1], "tsc=reliable"];
 
-/// The kernel's log from its first line on, as far as it is kept.
+/// The kernel's log from its first line on, as far as it is still available.
 pub(super) fn log() -> String {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let mut log = String::new();

@@ -15,7 +15,7 @@ const DEVICE: &str = "/dev/random";
 /// Digits of a SHA-256.
 const BYTES: usize = 64;
 
-/// What random(4) calls `rand_pool_info`.
+/// `rand_pool_info` of random(4).
 #[repr(C)]
 struct Given {
     /// Bits that they count as.

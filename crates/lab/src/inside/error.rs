@@ -4,16 +4,16 @@ use std::error::Error;
 use std::fmt::Display;
 use std::io;
 
-/// What went wrong.
+/// Error in a guest.
 #[derive(Debug, thiserror::Error)]
 pub enum InsideError {
     /// Not started by the kernel.
     #[error("this is the first process of a laboratory's guest and nothing else")]
     NotFirst,
-    /// The kernel lacks what every guest needs.
+    /// The kernel lacks something that every guest needs.
     #[error("{place} can't be mounted: {source}")]
     Mount {
-        /// Where.
+        /// The mount point.
         place: &'static str,
         /// The kernel's error.
         source: io::Error,
@@ -39,7 +39,7 @@ pub enum InsideError {
         /// The kernel's error.
         source: io::Error,
     },
-    /// The order is none.
+    /// The order can't be parsed.
     #[error(
         "{path}: {0} (is this wakepath of another version than the host's?)",
         path = crate::order::ORDER_PATH
@@ -61,7 +61,7 @@ pub enum InsideError {
         /// The system's error.
         source: io::Error,
     },
-    /// A command that had to succeed did not.
+    /// A command that had to succeed failed.
     #[error("{command}: {how}: {said}")]
     Failed {
         /// The command.

@@ -35,13 +35,13 @@ const PORTS: &str = "/dev/port";
 /// Directory of a measurement's run until it is sent.
 const RUN: &str = "/run/run";
 
-/// A measurement that an order asks for.
+/// A measurement of the order.
 pub struct Ordered<'a> {
     /// The order.
     pub order: &'a Order,
     /// Its scenario, as TOML.
     pub scenario: &'a str,
-    /// The directory that the run is to lie in.
+    /// The run's directory.
     pub directory: &'a Path,
     /// Facts about the guest's kernel.
     pub facts: &'a Facts,
@@ -63,7 +63,7 @@ pub fn virtual_time_here() -> Option<VirtualTime> {
 /// Carries a measurement out.
 pub type Measure<'a> = &'a dyn Fn(Ordered<'_>) -> Result<(), Box<dyn Error>>;
 
-/// Runs as the first process: returns only where the machine can't be ended.
+/// Runs as the first process; returns only if the machine can't be ended.
 ///
 /// # Errors
 /// [`InsideError::NotFirst`] in any other process.
@@ -77,7 +77,7 @@ pub fn first_process(measure: Measure<'_>) -> Result<(), InsideError> {
         Err(error) => println!("{FAILED}{error}"),
     }
     let _ = termios::tcdrain(std::io::stdout());
-    // Without a first process the kernel panics, which tells the host as well.
+    // Without a first process the kernel panics, which the host sees as well.
     let _ = rustix::system::reboot(RebootCommand::Restart);
     Ok(())
 }
@@ -108,7 +108,7 @@ fn guest(measure: Measure<'_>) -> Result<(), InsideError> {
         println!("warning: {vain}");
     }
     let mut files = Vec::new();
-    // What there is comes home even where something failed.
+    // The available data is sent even after a failure.
     let outcome = follow(&order, &facts, in_vain, measure, &mut files);
     send_home(files)?;
     outcome
@@ -147,14 +147,14 @@ fn send_home(mut files: Files) -> Result<(), InsideError> {
         false => None,
     };
     let Some(ports) = ports else {
-        // No line of the kernel's own may come between.
+        // Keeps the kernel's own lines off the console.
         let _ = std::fs::write("/proc/sys/kernel/printk", "0");
         return send_by_console(std::io::stdout().lock(), files)
             .map_err(|error| InsideError::at("the console", error));
     };
     let mut sent = Vec::new();
     send(&mut sent, files).expect("memory takes what is written");
-    // More than one byte at once would go to as many ports.
+    // Several bytes at once would go to as many ports.
     for byte in sent {
         ports
             .write_all_at(&[byte], SEND_PORT)

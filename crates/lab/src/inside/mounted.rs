@@ -47,7 +47,7 @@ fn by_hand(dev: &str) -> io::Result<()> {
     nodes::make(Path::new("/sys"), Path::new(dev))
 }
 
-/// Links every file below `under` from its own place below `root`, where a mount covered it.
+/// Links every file below `under` from its own path below `root`, which a mount covered.
 fn uncover(under: &Path, root: &Path) -> io::Result<()> {
     let entries = match std::fs::read_dir(under) {
         Ok(entries) => entries,

@@ -1,4 +1,4 @@
-//! Nodes of devices for a kernel that makes none itself (without devtmpfs): those that it says it has.
+//! Creates device nodes for a kernel without devtmpfs, from the devices that it lists.
 
 use rustix::fs::{CWD, Dev, FileType, Mode, makedev, mknodat};
 use rustix::io::Errno;
@@ -6,7 +6,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What programs expect, whatever sysfs says: the kernel's list of devices (admin-guide/devices.txt).
+/// Nodes that programs expect, even if sysfs lacks them: the kernel's list of devices
+/// (admin-guide/devices.txt).
 const EXPECTED: [(&str, u32, u32); 9] = [
     ("null", 1, 3),
     ("port", 1, 4),
@@ -19,7 +20,7 @@ const EXPECTED: [(&str, u32, u32); 9] = [
     ("console", 5, 1),
 ];
 
-/// A device that a node is made for.
+/// A device that needs a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Device {
     name: PathBuf,
@@ -27,7 +28,7 @@ struct Device {
     numbers: (u32, u32),
 }
 
-/// Makes them in `dev` after what `sys` (where sysfs is mounted) says.
+/// Creates nodes in `dev` for the devices in `sys` (sysfs).
 pub(super) fn make(sys: &Path, dev: &Path) -> io::Result<()> {
     let expected = EXPECTED.map(|(name, major, minor)| Device {
         name: name.into(),

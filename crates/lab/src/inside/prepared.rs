@@ -10,7 +10,7 @@ use std::ffi::CString;
 use std::fs;
 use std::io::{self, Write};
 
-/// Loads them in their order; one that is there already is no failure.
+/// Loads them in order; one that is loaded already is no error.
 pub(super) fn load(modules: &[OrderedModule]) -> Result<(), InsideError> {
     for module in modules {
         let failed = |source: io::Error| InsideError::Module {
@@ -28,13 +28,13 @@ pub(super) fn load(modules: &[OrderedModule]) -> Result<(), InsideError> {
     Ok(())
 }
 
-/// Writes values; a sentence for each that the kernel does not say afterwards.
+/// Writes values; returns a sentence for each that the kernel doesn't show afterwards.
 pub(super) fn write(writes: &[OrderedWrite]) -> Result<Vec<String>, InsideError> {
     let mut in_vain = Vec::new();
     for OrderedWrite { path, value } in writes {
         let written = || {
             let mut file = fs::File::options().write(true).open(path)?;
-            // In one piece: the kernel takes each write for a value of its own.
+            // In one write: the kernel takes each write as a separate value.
             file.write_all(value.as_bytes())
         };
         written().map_err(|source| InsideError::Write {
@@ -59,7 +59,7 @@ fn says(now: &str, value: &str) -> bool {
         |text: &str| -> Vec<String> { text.split_whitespace().map(str::to_owned).collect() };
     let (now, value) = (words(now), words(value));
     let chosen = value.first().map(|word| format!("[{word}]"));
-    // What takes commands in place of values shows none.
+    // A file that takes commands shows no value.
     now == value || now.is_empty() || chosen.is_some_and(|word| now.contains(&word))
 }
 
@@ -96,7 +96,7 @@ mod tests {
             path: path.clone(),
             parameters: String::new(),
         };
-        // No kernel takes that for a module.
+        // Not a module, so every kernel refuses it.
         let refused = load(&[module]).unwrap_err().to_string();
         assert!(
             refused.starts_with(&format!("the module {path}: ")),

@@ -1,4 +1,6 @@
-//! One module's file: its bytes as the kernel takes them, and what it says of itself. Pure.
+//! One module's file: its bytes for the kernel, and its own description.
+//!
+//! Pure.
 
 use super::{ModuleFault, as_called};
 use crate::elf;

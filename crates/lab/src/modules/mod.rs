@@ -10,7 +10,7 @@ use crate::cpio::{Entry, Kind};
 use crate::order::OrderedModule;
 use std::path::PathBuf;
 
-/// Where a guest finds its modules.
+/// Directory of a guest's modules.
 const PLACE: &str = "lab/modules";
 
 /// Reasons to reject requested modules.
@@ -39,13 +39,13 @@ pub enum ModuleFault {
         /// One of them.
         name: String,
     },
-    /// Compressed in a way that is not known, or damaged.
+    /// Unknown compression, or damaged.
     #[error("can't be unpacked as {as_what}")]
     Packed {
         /// By its name.
         as_what: &'static str,
     },
-    /// Not an ELF file with what a module says of itself.
+    /// Not an ELF file with a module's description.
     #[error("no kernel module: it says nothing of itself (section .modinfo)")]
     NoModule,
     /// For another kernel.
@@ -115,9 +115,9 @@ fn as_called(name: &str) -> String {
 pub(crate) struct Module {
     pub name: String,
     pub parameters: String,
-    /// Where it was found.
+    /// Its file.
     pub path: PathBuf,
-    /// As the kernel takes it.
+    /// Its bytes for the kernel.
     pub bytes: Vec<u8>,
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct Tree {
     /// Release of the kernel that they must be for.
     release: Option<String>,
     files: BTreeMap<String, PathBuf>,
-    /// What modules.dep says, by file.
+    /// Dependencies in modules.dep, by file.
     depends: BTreeMap<PathBuf, Vec<PathBuf>>,
     /// In the kernel itself.
     built_in: BTreeSet<String>,
@@ -42,7 +42,7 @@ impl Tree {
             let entries = fs::read_dir(&directory);
             let entries = entries.map_err(|error| LabError::io("list", &directory, error))?;
             for path in entries.flatten().map(|entry| entry.path()) {
-                // `build` and `source` lead out of the tree.
+                // The links `build` and `source` point out of the tree.
                 if path.is_dir() && !path.is_symlink() {
                     left.push(path);
                 } else if let Some(name) = file::name_of(&path) {
@@ -72,7 +72,7 @@ impl Tree {
         })
     }
 
-    /// The modules that are asked for and what they depend on, in the order in which they can be loaded.
+    /// The requested modules and their dependencies, in an order in which they can be loaded.
     pub fn needed(&self, asked: &[Asked]) -> Result<Vec<Module>> {
         let mut needed = Vec::new();
         for one in asked {
@@ -115,9 +115,9 @@ impl Tree {
         {
             return Err(wrong(path, ModuleFault::OtherKernel { is, guest }));
         }
-        // As depmod has it, else as the module itself: the first knows aliases' targets too.
+        // From depmod if possible, which also resolves aliases; else from the module itself.
         let depends: Vec<String> = match self.depends.get(path) {
-            // What must be loaded first stands last there (modules.dep(5)).
+            // The last dependency there must be loaded first (modules.dep(5)).
             Some(files) => files
                 .iter()
                 .rev()
@@ -140,7 +140,7 @@ impl Tree {
     }
 }
 
-/// Where the modules themselves begin: here, or at a place of the kernel's release below.
+/// Root of the modules: here, or in a directory of the kernel's release below.
 fn root(directory: &Path, release: Option<&str>) -> Option<PathBuf> {
     let of_release = release.into_iter().flat_map(|release| {
         ["", "lib/modules", "usr/lib/modules"].map(|below| directory.join(below).join(release))
@@ -150,7 +150,7 @@ fn root(directory: &Path, release: Option<&str>) -> Option<PathBuf> {
     }
     let has = |name: &str| directory.join(name).exists();
     let is_one = has(DEPENDS) || has("modules.order") || has("kernel");
-    // What holds others' releases is not this kernel's; loose files may be.
+    // A directory with other releases' modules isn't this kernel's; loose files can be.
     let loose = || {
         let entries = fs::read_dir(directory).ok()?;
         let mut paths = entries.flatten().map(|entry| entry.path());

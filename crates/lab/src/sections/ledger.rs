@@ -8,7 +8,7 @@ use wakepath_schedulability::sections::{Kind, Stretch};
 
 /// Most stretches with something off to keep for good; the shortest are dropped first.
 const MOST: usize = 1 << 21;
-/// Stretches that are kept for a while.
+/// Number of recent stretches to keep.
 const RECENT: usize = 1 << 18;
 
 /// Stretches of a run.
@@ -17,7 +17,7 @@ pub struct Ledger {
     long: Vec<Stretch>,
     others: Vec<Stretch>,
     recent: VecDeque<Stretch>,
-    /// Instructions of the shortest stretches that are kept for good.
+    /// Length of the shortest stretches that are kept for good, in instructions.
     shortest: u64,
     most: usize,
 }
@@ -57,7 +57,7 @@ impl Ledger {
         }
     }
 
-    /// Instructions of the shortest stretches with something off that are all kept.
+    /// Length above which all stretches with something off are kept, in instructions.
     pub fn shortest(&self) -> u64 {
         self.shortest
     }

@@ -1,7 +1,9 @@
-//! Every stretch of a guest's run in which a woken thread could not have run, the latency that a wake-up
-//! due at any instant would have had, and the bound that the longest stretches compose. Pure, and that is
-//! a rule of this folder: transitions in, stretches and figures out; no file, no clock, no emulator. What
-//! is no matter of an emulator's, kernels on machines share: `wakepath_schedulability::sections`.
+//! Stretches of a guest's run in which a woken thread could not have run.
+//!
+//! Also the latency of a wake-up due at any time, and the bound that the longest stretches compose.
+//! Pure, and that is a rule of this folder: transitions in, stretches and figures out; no file, no
+//! clock, no emulator. The parts that don't depend on an emulator are shared with kernels on real
+//! machines: `wakepath_schedulability::sections`.
 
 mod figures;
 mod ledger;

@@ -11,7 +11,7 @@ use wakepath_schedulability::sections::Role;
 pub struct Watched {
     /// Its first address.
     pub from: u64,
-    /// The one behind its last.
+    /// The address after its last.
     pub to: u64,
     /// Whether it is an entry.
     pub is_entry: bool,
@@ -22,7 +22,7 @@ pub struct Watched {
 pub struct Roles<'a>(pub &'a Symbols);
 
 impl Roles<'_> {
-    /// What there is at an address.
+    /// Role of an address.
     pub fn of(&self, address: u64) -> Role {
         match self.0.place(address) {
             Place::Kernel(name, offset) => role(name, offset),

@@ -2,12 +2,12 @@
 
 use wakepath_schedulability::sections::{Class, Transition, What};
 
-/// Bits of the first word that are a number of instructions.
+/// Number of low bits of the first word that hold the instruction count.
 const KIND: u32 = 56;
 /// Width of the address stored with a count; all higher bits of a kernel address are set.
 const ADDRESS: u32 = 48;
 
-/// From the two words that the plugin tells (`plugin/transitions.rs`).
+/// Decodes the plugin's two words (`plugin/transitions.rs`).
 pub fn of_words([first, value]: [u64; 2]) -> Option<Transition> {
     let count = first & ((1 << KIND) - 1);
     let what = match first >> KIND {

@@ -1,12 +1,14 @@
-//! A block of instructions as the emulator executed it: no branch leads into its middle or out of it
-//! but by an exception.
+//! A block of instructions as the emulator executed it.
+//!
+//! Branches enter it only at its start and leave it only at its end; exceptions can leave it
+//! earlier.
 
-/// How a block's last instruction leads on.
+/// Control flow after a block's last instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
-    /// To the next instruction, or where a branch says.
+    /// To the next instruction, or to a branch's target.
     On,
-    /// Where it says, always.
+    /// Always to its target.
     Jump,
     /// A call, which returns to the next instruction.
     Call,
@@ -18,9 +20,9 @@ pub enum Flow {
     SystemCall,
     /// Nowhere until an interrupt.
     Halt,
-    /// Where a register or memory says.
+    /// To an address from a register or memory.
     IndirectJump,
-    /// As [`Flow::Call`], where a register or memory says.
+    /// As [`Flow::Call`], to an address from a register or memory.
     IndirectCall,
 }
 
@@ -47,18 +49,18 @@ impl Flow {
 pub struct Block {
     /// Address of its first instruction.
     pub start: u64,
-    /// Address behind its last one.
+    /// Address after its last one.
     pub end: u64,
     /// The target of its last instruction, if that is a direct branch; else 0.
     pub target: u64,
     /// Instructions of it that were executed.
     pub executed: u32,
-    /// How its last instruction leads on.
+    /// Control flow after its last instruction.
     pub flow: Flow,
 }
 
 impl Block {
-    /// Whether an address lies inside, behind its first instruction.
+    /// Whether an address is inside, after its first instruction.
     pub(crate) fn has_inside(&self, address: u64) -> bool {
         self.start < address && address < self.end
     }

@@ -1,11 +1,12 @@
-//! Where in the executed blocks a latency begins and ends. It ends with the reading of the clock; it
-//! begins as many instructions before as the latency has nanoseconds, or where the CPU, idle until
-//! then, was woken.
+//! Finds the start and the end of a latency in the executed blocks.
+//!
+//! It ends with the reading of the clock. It starts as many instructions before as the latency has
+//! nanoseconds, or when the CPU, idle until then, was woken.
 
 use super::block::{Block, Flow};
 
-/// Instructions before the due time at which an idle CPU may have been woken for it: a few are counted
-/// that a fault kept from being executed.
+/// Instructions before the due time at which an idle CPU can have been woken for it: some are
+/// counted although a fault kept them from being executed.
 const WOKEN_EARLIER: u64 = 64;
 
 /// Blocks in the order of execution.
@@ -22,22 +23,22 @@ pub struct Counted {
 pub struct Cut {
     /// The first block of it.
     pub first: usize,
-    /// Instructions of that block which come before it.
+    /// Instructions of that block before the latency.
     pub skipped: u64,
-    /// The block behind its last one.
+    /// The block after its last one.
     pub end: usize,
     /// Instructions in it.
     pub instructions: u64,
-    /// Where the CPU was idle when it was due: the latency, less its instructions, in virtual
+    /// If the CPU was idle when the cycle was due: the latency minus its instructions, in virtual
     /// nanoseconds.
     pub idle_ns: Option<i64>,
-    /// Whether what is kept reaches back to the due time.
+    /// Whether the kept blocks reach back to the due time.
     pub is_whole: bool,
 }
 
 impl Counted {
-    /// The part that a latency consists of, which ended when `wake` instructions were executed. `None`
-    /// where the blocks don't reach until then.
+    /// The part of a latency that ended when `wake` instructions were executed. `None` if the
+    /// blocks don't reach until then.
     pub fn cut(&self, wake: u64, latency_ns: u64, ns_per_instruction: u64) -> Option<Cut> {
         let mut count = self.before;
         let mut end = 0;
@@ -48,7 +49,7 @@ impl Counted {
         let wanted = latency_ns / ns_per_instruction.max(1);
         let mut first = end;
         let mut instructions = 0;
-        // The first block that reaches back far enough, and what was executed since.
+        // The first block that reaches back far enough, and the instructions since.
         let mut reached = None;
         while first > 0 {
             let block = self.blocks[first - 1];
@@ -124,7 +125,7 @@ mod tests {
         let cut = counted.cut(1_100, 73, 1).unwrap();
         assert_eq!((cut.first, cut.instructions, cut.idle_ns), (2, 70, Some(3)));
         assert!(cut.is_whole);
-        // An instruction or two more than the clock says are still the same wake-up.
+        // One or two instructions more than the clock shows are still the same wake-up.
         let cut = counted.cut(1_100, 68, 1).unwrap();
         assert_eq!(
             (cut.first, cut.instructions, cut.idle_ns),

@@ -1,5 +1,5 @@
-//! From executed blocks to what a latency consists of: its call stacks, its functions and its
-//! stretches, each with the instructions that were executed there.
+//! Composition of a latency from executed blocks: call stacks, functions and stretches with their
+//! instructions.
 
 use super::block::Block;
 use super::cut::{Counted, Cut};
@@ -13,9 +13,9 @@ use wakepath_explain::window::{StackCount, StretchCount, SymbolCount};
 /// Composition of a latency.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Folded {
-    /// Its stacks, in the order in which each came first.
+    /// Its stacks, in the order of first occurrence.
     pub stacks: Vec<StackCount>,
-    /// Its functions, the one with the most instructions of its own first.
+    /// Its functions, the one with the most own instructions first.
     pub symbols: Vec<SymbolCount>,
     /// Its stretches, in their order.
     pub stretches: Vec<StretchCount>,
@@ -33,7 +33,7 @@ pub struct Folded {
     pub nameless: u64,
 }
 
-/// Folds the part of the blocks that is `cut`. What comes before it tells who had called.
+/// Folds the part of the blocks in `cut`. Earlier blocks give the callers.
 pub fn fold(counted: &Counted, cut: &Cut, symbols: &Symbols) -> Folded {
     let blocks = &counted.blocks[..cut.end];
     let own = &blocks[cut.first..];

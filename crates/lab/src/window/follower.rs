@@ -33,7 +33,8 @@ pub struct Found {
     pub before: Option<Mark>,
 }
 
-/// How far apart instructions and clock may be where the CPU was woken: a timer is late by some.
+/// Largest difference between instructions and clock if the CPU was woken, because a timer is a
+/// little late.
 const WOKEN_EARLIER: u64 = 64;
 
 impl Found {
@@ -49,14 +50,14 @@ impl Found {
     }
 }
 
-/// A trail of readings that may be a loop's.
+/// A trail of readings that might be a loop's.
 #[derive(Debug, Clone, Copy)]
 struct Trail {
     number: u64,
     of: usize,
     /// Instructions executed at its first reading.
     from: u64,
-    /// The sample that comes next, or whose end does.
+    /// The sample that comes next, or is about to end.
     sample: usize,
     /// The cycle under way.
     wake: Option<Mark>,
@@ -74,7 +75,7 @@ struct Complete {
     exact: u32,
 }
 
-/// Follows every trail that may be a loop's.
+/// Follows every trail that might be a loop's.
 #[derive(Debug)]
 pub struct Follower {
     clock: Clock,
@@ -93,7 +94,7 @@ const LIKELY: usize = 8;
 /// continuously, which isn't ours.
 const AT_MOST: usize = 4_096;
 impl Follower {
-    /// For these loops, each of a process of its own.
+    /// For these loops, each in a separate process.
     pub fn new(clock: Clock, loops: Vec<Loop>) -> Self {
         Self {
             clock,
@@ -106,7 +107,7 @@ impl Follower {
         }
     }
 
-    /// Takes the next reading; returns what may have been wanted cycles that end with it.
+    /// Takes the next reading; returns the possibly wanted cycles that end with it.
     pub fn push(&mut self, mark: Mark) -> Vec<Found> {
         let mut found = Vec::new();
         let mut trails = self.trails.remove(&mark.address).unwrap_or_default();
@@ -143,8 +144,9 @@ impl Follower {
         found
     }
 
-    /// Where the trails begin, in instructions, that have become likely a loop's or fitted all of its samples
-    /// since the last call. Whose they are is not known as early: loops of one rate are alike for many cycles.
+    /// Starts of the trails, in instructions, that have become probable or fitted all samples of a
+    /// loop since the last call. Their loop isn't known that early: loops with the same rate look
+    /// alike for many cycles.
     pub fn recognised(&mut self) -> Vec<u64> {
         std::mem::take(&mut self.recognised)
     }
@@ -210,7 +212,7 @@ impl Follower {
                 exact: trail.exact,
             });
             self.recognised.push(trail.from);
-            // The next process may read the clock at the same place.
+            // The next process can read the clock at the same address.
             self.likely.remove(&mark.address);
             return false;
         }
@@ -392,13 +394,13 @@ mod tests {
 
     #[test]
     fn a_busy_cpu_is_told_by_the_time_between_two_cycles() {
-        // Never asleep: from the end of one cycle to the wake-up of the next lie 100 µs, more or less.
+        // Never asleep: about 100 µs from the end of one cycle to the wake-up of the next.
         let cycles = samples(&[(3_000, 110), (52_000, 110), (3_000, 110)]);
         let mut machine = Machine::default();
         machine.executes(9_000_000).reads_clock(LOOP);
         machine.executes(110).reads_clock(LOOP);
         for gap in [148_890, 50_890] {
-            // A reading in between that is none of a cycle's.
+            // A reading in between that belongs to no cycle.
             machine.executes(1_000).reads_clock(LOOP);
             machine.executes(gap - 1_000).reads_clock(LOOP);
             machine.executes(110).reads_clock(LOOP);

@@ -1,10 +1,11 @@
-//! The instructions between a due time and the first instruction of its cycle, where an emulator
-//! executed them: which they are, which kernel functions they belong to, and who had called those.
-//! Pure, and that is a rule of this folder: marks, blocks and symbols in, call stacks with their counts
-//! out; no file, no clock, no emulator, nothing of this crate from outside the folder.
+//! The instructions between a due time and the first instruction of its cycle.
+//!
+//! For each: its kernel function, and the callers. Pure, and that is a rule of this folder: marks,
+//! blocks and symbols in, call stacks with their counts out; no file, no clock, no emulator,
+//! nothing of this crate from outside the folder.
 //!
 //! An emulator that counts instructions as time makes a latency a list of instructions. Nothing in
-//! the guest helps to find it: the loop is known by the instants at which it read the clock
+//! the guest helps to find it: the loop is recognised by the times at which it read the clock
 //! ([`Follower`]), stacks by the calls and returns that were executed ([`fold`]).
 
 mod block;

@@ -1,5 +1,6 @@
-//! Readings of the clock by user code, and whether one can be what a sample names: by the instructions
-//! between two of them, which are time as long as the CPU does not sleep.
+//! Readings of the clock by user code, matched with a sample's times.
+//!
+//! The number of instructions between two readings is the time, unless the CPU slept.
 
 use wakepath_timeline::Sample;
 
@@ -8,7 +9,7 @@ use wakepath_timeline::Sample;
 pub struct Mark {
     /// Instructions executed until then.
     pub count: u64,
-    /// How often the CPU had halted, waiting for an interrupt.
+    /// How often the CPU had halted until then.
     pub halts: u64,
     /// Instructions executed when it last did.
     pub count_at_halt: u64,
@@ -28,15 +29,15 @@ pub struct Clock {
 /// Whether a reading is the one that a sample names.
 pub(super) enum Fit {
     Yes,
-    /// It may be one before that.
+    /// It could be the one before that.
     Earlier,
     No,
 }
 
-/// Instructions that an idle CPU may need less than the latency says: its timer is as coarse.
+/// Instructions by which an idle CPU can fall short of the latency: the resolution of its timer.
 const IDLE_SLACK: u64 = 2_000;
 
-/// Instructions that a timer's step takes, and a little more.
+/// Instructions of a timer's step, and a little more.
 const TIMER_STEP: u64 = 128;
 
 impl Clock {
@@ -62,7 +63,7 @@ impl Clock {
         let Ok(latency) = u64::try_from(this.latency_ns()) else {
             return Fit::Yes;
         };
-        // Since it last slept the CPU has executed at least what the latency consists of.
+        // Since it last slept the CPU has executed at least the latency's instructions.
         let awake = (mark.count - mark.count_at_halt) * self.ns_per_instruction;
         let slack = IDLE_SLACK * self.ns_per_instruction;
         match awake + slack >= latency {

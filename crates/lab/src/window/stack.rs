@@ -12,7 +12,7 @@ use super::symbols::{Place, Symbols};
 struct Frame<'a> {
     name: &'a str,
     caller: Option<usize>,
-    /// Where it returns to, if a call was seen.
+    /// Its return address, if a call was seen.
     returns_to: u64,
     kind: Kind,
 }
@@ -20,13 +20,13 @@ struct Frame<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Called,
-    /// An interrupt, an exception or a system call. The block that it came in, and the frame that
-    /// this was in before its last instruction, in case that was never executed.
+    /// An interrupt, an exception or a system call: the interrupted block, and its frame before the
+    /// last instruction, in case that was never executed.
     Entered {
         inside: (u64, u64),
         before: Option<usize>,
     },
-    /// The function that changes stacks: what returns from it is another thread.
+    /// The function that changes stacks: it returns in another thread.
     Switching,
 }
 
@@ -35,7 +35,7 @@ enum Kind {
 pub(crate) struct Stack<'a> {
     symbols: &'a Symbols,
     frames: Vec<Frame<'a>>,
-    /// Frames of the thread under way whose caller is not known yet.
+    /// Frames of the current thread without a known caller.
     orphans: Vec<usize>,
     top: Option<usize>,
     last: Option<Block>,
@@ -47,7 +47,8 @@ pub(crate) struct Stack<'a> {
     pub(crate) entered: u64,
 }
 
-/// Where interrupts and exceptions arrive (arch/x86/include/asm/idtentry.h, arch/arm64's entry.S).
+/// Entry points of interrupts and exceptions (arch/x86/include/asm/idtentry.h, arch/arm64's
+/// entry.S).
 fn is_entry(place: &Place<'_>) -> bool {
     const FUNCTIONS: [&str; 4] = [
         "asm_exc_",
@@ -129,8 +130,8 @@ impl<'a> Stack<'a> {
                     && place.name() == self.symbols.place(last.start).name()
                     && !place.is_entry()
                 {
-                    // Into its own middle: a kernel that does not trust indirect jumps makes them so,
-                    // by a return to where a register says, or fills the CPU's memory of returns.
+                    // A return into the function itself: a kernel that avoids indirect jumps makes
+                    // them in this way, or fills the CPU's return buffer.
                     return self.stay(place);
                 }
                 let called = match arrived {
@@ -204,7 +205,7 @@ impl<'a> Stack<'a> {
         });
     }
 
-    /// In the same frame, which may have become another function by a jump.
+    /// In the same frame, which a jump can have turned into another function.
     fn stay(&mut self, place: &Place<'a>) {
         let Some(top) = self.top else {
             return self.root(place);
@@ -260,7 +261,7 @@ impl<'a> Stack<'a> {
         while let Some(index) = frame {
             let this = self.frames[index];
             if let Kind::Entered { inside, before } = this.kind {
-                // A block that faulted did not do what its last instruction says.
+                // The last instruction of a block that faulted had no effect.
                 let faulted = inside.0 <= at && at < inside.1;
                 self.top = match before.filter(|_| faulted) {
                     Some(before) => Some(before),
@@ -278,7 +279,7 @@ impl<'a> Stack<'a> {
         self.learn(place);
     }
 
-    /// A caller of everything that this thread has done so far.
+    /// Adds a caller of everything that this thread has done so far.
     fn learn(&mut self, place: &Place<'a>) {
         let orphans = std::mem::take(&mut self.orphans);
         self.push(Frame {

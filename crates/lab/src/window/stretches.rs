@@ -1,16 +1,17 @@
-//! Where in a latency its stretches part, by the kernel functions that were executed: the same that
-//! an explanation tells by kernel events.
+//! Divides a latency into stretches by the kernel functions that were executed.
+//!
+//! They are the stretches that an explanation derives from kernel events.
 
 use super::block::Block;
 use super::symbols::{Place, Symbols};
 use wakepath_explain::Stretch;
 
-/// Where interrupts of the timer arrive, on x86-64; on aarch64 all interrupts do in one place.
+/// Entry points of timer interrupts, on x86-64; on aarch64 all interrupts share one.
 fn is_timer_interrupt(place: &Place<'_>) -> bool {
     matches!(place.name(), "asm_sysvec_apic_timer_interrupt") || place.name() == "vectors"
 }
 
-/// Where the stretches of a latency begin: indices of blocks.
+/// Starts of the stretches of a latency: indices of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Stretches {
     interrupt: Option<usize>,
@@ -33,8 +34,8 @@ impl Stretches {
                 interrupt = Some(index);
             } else if enters("hrtimer_wakeup") {
                 found.wakings_by_timers += 1;
-                // A loop's timer runs at the first interrupt behind its due time; those of others
-                // that come later are not the loop's.
+                // The loop's timer runs at the first interrupt after its due time; later interrupts
+                // aren't the loop's.
                 if found.expiry.is_none() {
                     (found.expiry, found.interrupt) = (Some(index), interrupt);
                 }

@@ -12,7 +12,7 @@ pub struct Symbols {
     functions: Vec<(u64, String)>,
 }
 
-/// Where an address is.
+/// Location of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place<'a> {
     /// In a function of the kernel, with the offset in bytes.
@@ -42,7 +42,7 @@ impl<'a> Place<'a> {
 /// Why nothing can be learnt from a list of functions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SymbolsError {
-    /// A line is none of a list.
+    /// An invalid line.
     #[error("line {number}: {line:?} is no symbol")]
     NoSymbol {
         /// The line's number, from 1.
@@ -92,8 +92,8 @@ impl Symbols {
         if functions.is_empty() {
             return Err(SymbolsError::NoFunction);
         }
-        // Of several names at one address the plainest: without what the compiler or the linker
-        // added, then the shortest, then the first of the alphabet.
+        // Of several names at one address the plainest: without additions of the compiler or
+        // linker, then the shortest, then the first in the alphabet.
         functions.sort_by(|(one, a), (other, b)| {
             let plain = |name: &str| (name.starts_with("__pfx_") || name.contains('.'), name.len());
             (one, plain(a), a).cmp(&(other, plain(b), b))
@@ -112,7 +112,7 @@ impl Symbols {
         Ok(Self { functions })
     }
 
-    /// Where an address is.
+    /// Location of an address.
     pub fn place(&self, address: u64) -> Place<'_> {
         if address < KERNEL {
             return Place::User;
@@ -131,7 +131,7 @@ impl Symbols {
         all.map(|((at, name), behind)| (*at, behind, name.as_str()))
     }
 
-    /// How many functions are known.
+    /// Number of functions.
     pub fn count(&self) -> usize {
         self.functions.len()
     }

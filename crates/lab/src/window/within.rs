@@ -5,12 +5,12 @@ use super::fold::fold;
 use super::symbols::Symbols;
 use wakepath_explain::window::SymbolCount;
 
-/// What some code consists of.
+/// Composition of some code.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Within {
     /// The call stack when it began, the outermost function first.
     pub stack: Vec<String>,
-    /// Its functions, the one with the most instructions of its own first.
+    /// Its functions, the one with the most own instructions first.
     pub functions: Vec<SymbolCount>,
 }
 

@@ -60,7 +60,7 @@ fn folded(blocks: Vec<Block>) -> Folded {
     folded_from(blocks, 0)
 }
 
-/// What comes before `first` is not the latency's.
+/// Blocks before `first` don't belong to the latency.
 fn folded_from(blocks: Vec<Block>, first: usize) -> Folded {
     let count = |blocks: &[Block]| blocks.iter().map(|b| u64::from(b.executed)).sum::<u64>();
     let latency = count(&blocks[first..]);
@@ -179,7 +179,7 @@ fn a_jump_and_a_return_through_a_thunk_reach_another_function_in_the_same_place(
     let found = folded(vec![
         block(at("outer", 0), Flow::Jump, at("middle", 0)),
         call(at("middle", 0), thunk),
-        // The thunk calls its own inside, and returns to where a register said.
+        // The thunk calls its own inside, and returns to the address in a register.
         block(at(thunk, 0), Flow::Call, at(thunk, 80)),
         give_back(at(thunk, 80)),
         give_back(at("inner", 0)),

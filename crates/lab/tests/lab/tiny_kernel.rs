@@ -1,5 +1,6 @@
-//! The emulator's plugin against a kernel of a few hundred bytes, assembled here, whose sections have
-//! lengths known to the instruction. It boots in a fraction of a second.
+//! The emulator's plugin against a kernel of a few hundred bytes, assembled here.
+//!
+//! Its sections have lengths known to the instruction. It boots in a fraction of a second.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -11,13 +12,13 @@ use wakepath_lab::{Listener, Noting, Plugin, Since, attend};
 wakepath_test_program::tests![sections_of_known_length_are_found_to_the_instruction];
 
 pub const EMULATOR: &str = "qemu-system-x86_64";
-/// Where the kernel is loaded, its count of reasons not to preempt, and its stack's end.
+/// Addresses of the kernel, its preemption count, and its stack's end.
 const LOADED: u32 = 0x10_0000;
 const COUNT: u32 = 0x18_0000;
 pub const STACK: u32 = 0x20_0000;
 const MEMORY_MIB: u32 = 64;
 
-/// Machine code of 32-bit x86, as Intel's manual has it.
+/// Machine code of 32-bit x86, from Intel's manual.
 #[derive(Default)]
 pub struct Code(pub Vec<u8>);
 
@@ -76,7 +77,7 @@ impl Code {
             .bytes(&[0xcc])
     }
 
-    /// Returns from an exception to behind itself, with interrupts on: five instructions.
+    /// Returns from an exception to the next instruction, with interrupts on: five instructions.
     fn return_with_interrupts(&mut self) -> &mut Self {
         // pushf; orl $0x200, (%esp); push %cs; push $behind; iret
         self.pushf()
@@ -92,7 +93,7 @@ impl Code {
 fn kernel() -> (Vec<u8>, Vec<u64>) {
     let mut code = Code::default();
     code.begin();
-    // A beginning that is known, whatever the firmware left.
+    // A known initial state, whatever the firmware left.
     code.cli().nops(1).sti().nops(4);
     code.cli().nops(100).sti().nops(4);
     code.pushf().cli().nops(200).popf().nops(4);
@@ -160,7 +161,7 @@ fn kernel() -> (Vec<u8>, Vec<u64>) {
         80 + 1 + 90 + 1 + 100 + 1,
         10 + 1 + 10 + 1 + 10 + 1,
         1 + 2 * 1000 + 1,
-        // Once more, to see that it is done.
+        // Once more, to see that it has ended.
         2 + 64 + 1 + 1,
         1 + 20 + 1 + 20 + 1,
     ];

@@ -1,4 +1,4 @@
-//! Hears what was spent until each reading of the clock, and asks what was until each cycle was due.
+//! Receives the cost at each reading of the clock, and asks for it at each cycle's due time.
 
 use crate::again::error::NoBlocks;
 use crate::again::line::{Listener, Since};
@@ -7,7 +7,7 @@ use crate::sections::Transition;
 use crate::window::{Counted, Follower, Found, Mark};
 use std::collections::{HashMap, VecDeque};
 
-/// Readings that are remembered: a cycle ends few readings behind its first.
+/// Readings to remember: a cycle ends few readings after its first.
 const REMEMBERED: usize = 1 << 16;
 
 /// Cost of a cycle that might be a wanted one: its first instruction, execution and latency.
@@ -19,7 +19,7 @@ pub struct Heard<'a> {
     /// For each loop the latencies of its samples in instructions.
     latencies: &'a [Vec<u64>],
     spent: Spent,
-    /// The latest readings, and what was spent until then.
+    /// The latest readings, and the cost at each.
     readings: VecDeque<(u64, Spent)>,
     /// Cycles that ended with the last reading.
     ended: Vec<Found>,
@@ -49,7 +49,7 @@ impl<'a> Heard<'a> {
             .iter()
             .filter_map(|trail| self.costs.get(&(number, sample, *trail)));
         let (wake, execution, latency) = *found.next().ok_or(NoBlocks::NotKept)?;
-        // Trails may differ in their beginning, and meet; here they must not.
+        // Trails can start differently and join; here they must agree.
         match found.all(|other| other.0 == wake) {
             true => Ok((execution, latency)),
             false => Err(NoBlocks::Several),
@@ -158,7 +158,7 @@ mod tests {
                 }
             }
         }
-        // Other trails may fit one of the cycles too, and are asked for as well.
+        // Other trails can fit one of the cycles too, and their costs are requested as well.
         assert!(
             [500, 500 + 3_110 + 500].iter().all(|at| due.contains(at)),
             "{due:?}"

@@ -1,4 +1,6 @@
-//! Costs for scripts, and as they are kept: by which figures, and of each cycle. Times in nanoseconds.
+//! Costs as JSON, for scripts and for the run's directory.
+//!
+//! Holds the core's figures and each cycle's cost. Times in nanoseconds.
 
 use super::RunCosts;
 use serde_json::{Value, json};

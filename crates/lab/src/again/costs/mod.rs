@@ -23,7 +23,7 @@ use heard::Heard;
 /// Modelled costs of a run's cycles.
 #[derive(Debug, Clone)]
 pub struct RunCosts {
-    /// By which model.
+    /// The cost model.
     pub model: &'static CostModel,
     /// Each condition's, in their order.
     pub conditions: Vec<ConditionCosts>,

@@ -1,5 +1,7 @@
-//! Hears a run's transitions and readings of the clock: stretches go into the ledger, wake-ups are taken
-//! apart as they come, and of the longest stretches the instructions are kept.
+//! Collects a run's transitions and readings of the clock.
+//!
+//! Stretches go into the ledger, wake-ups are decomposed as they come, and the instructions of the
+//! longest stretches are kept.
 
 use super::told::longest_by_function;
 use crate::again::line::{Listener, Since};
@@ -9,7 +11,7 @@ use std::collections::HashMap;
 
 /// Instructions to examine before a stretch, to find its callers.
 const BEFORE: u64 = 100_000;
-/// So many of the longest stretches are looked into, each begun in another place.
+/// Number of longest stretches to examine, one per code location.
 const LOOKED_INTO: usize = 8;
 
 /// Receives the transitions of a repeated run.
@@ -18,7 +20,7 @@ pub struct Heard<'a> {
     pub follower: Follower,
     /// The stretches.
     pub ledger: Ledger,
-    /// For each loop, sample and trail what the wake-up consisted of, if it was one.
+    /// Composition of the wake-up for each loop, sample and trail, if it was one.
     pub wake_ups: HashMap<(usize, usize, u64), (Found, Option<WakeUp>)>,
     /// Contents of the longest stretches, by first instruction.
     pub within: HashMap<u64, Within>,
@@ -27,7 +29,7 @@ pub struct Heard<'a> {
     /// For each loop the latencies of its samples in instructions.
     latencies: &'a [Vec<u64>],
     told: Vec<Stretch>,
-    /// The longest that were looked into since a loop was recognised: where each begins, and its length.
+    /// Start and length of the longest stretches examined since a loop was recognised.
     longest: Option<Vec<(u64, u64)>>,
     wanted: Vec<Stretch>,
 }
@@ -138,7 +140,7 @@ impl Listener for Heard<'_> {
     }
 
     fn executed(&mut self, blocks: Counted) -> Option<Since> {
-        // Of what was too long ago nothing is left.
+        // The plugin has discarded blocks from too long ago.
         let wanted = self.wanted.pop();
         if let Some(stretch) = wanted.filter(|stretch| blocks.before <= stretch.from) {
             let found = within(&blocks, stretch.from, stretch.to, self.symbols);

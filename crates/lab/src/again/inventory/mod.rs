@@ -30,10 +30,10 @@ use wakepath_machine::{Facts, PreemptionModel};
 /// Addresses from here on are the kernel's.
 const KERNEL: u64 = 1 << 63;
 
-/// Makes the run again and tells its sections. Of `wanted` all cycles are looked at.
+/// Repeats the run and returns its sections, with all cycles of `wanted`.
 ///
 /// # Errors
-/// Where the run does not come out the same, or its kernel can't be followed.
+/// If the run comes out differently, or its kernel can't be followed.
 pub fn sections(
     run: &Run,
     again: &Again,

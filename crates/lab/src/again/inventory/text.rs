@@ -4,9 +4,9 @@ use super::told::{ConditionSections, RunSections, SectionFound};
 use std::fmt::Write;
 use wakepath_timeline::duration::exact;
 
-/// So many functions of a section are named.
+/// Number of functions to list for a section.
 const OF_A_SECTION: usize = 3;
-/// Frames of a call stack that are shown, from the innermost.
+/// Number of call-stack frames to show, from the innermost.
 const FRAMES: usize = 8;
 
 /// All of it.

@@ -1,4 +1,4 @@
-//! From what was heard of a run to the sections of each of its conditions.
+//! Computes the sections of each of a run's conditions from its transitions.
 
 use super::heard::Heard;
 use crate::again::error::{AgainError, NoBlocks};
@@ -34,11 +34,11 @@ pub struct ConditionSections {
     pub phase: String,
     /// Their evaluation.
     pub figures: Figures,
-    /// The longest with something off, each begun in another function.
+    /// The longest with preemption or interrupts off, one per function.
     pub longest: Vec<SectionFound>,
     /// Its interrupts, longest first: entry point, length, and shortest interval.
     pub interrupts: Vec<(String, Variable, Option<u64>)>,
-    /// Sections shorter than that are in no figure.
+    /// Shorter sections were discarded and are in no figure.
     pub shortest: u64,
 }
 
@@ -49,7 +49,7 @@ pub struct SectionFound {
     pub began: String,
     /// See `began`.
     pub ended: String,
-    /// How many there were, and the longest.
+    /// Their number, and the longest.
     pub variable: Variable,
     /// Contents of the longest one, if examined.
     pub within: Option<Within>,
@@ -122,7 +122,7 @@ fn span(
             .filter_map(|trail| heard.wake_ups.get(&(number, sample, *trail)))
             .collect();
         let first = found.first().copied().ok_or(NoBlocks::NotKept)?;
-        // Trails may differ in their beginning, and meet; here they must not.
+        // Trails can start differently and join; here they must agree.
         match found.iter().all(|other| other.0.wake == first.0.wake) {
             true => Ok(first),
             false => Err(NoBlocks::Several),
@@ -188,7 +188,7 @@ fn longest(heard: &Heard<'_>, spans: &[Span], symbols: &Symbols) -> Vec<SectionF
     told.collect()
 }
 
-/// Where a section ended; one that an idle CPU or a program's return ended has no instruction there.
+/// The function in which a section ended, unless an idle CPU or a return to a program ended it.
 fn end<'a>(stretch: &Stretch, symbols: &'a Symbols) -> &'a str {
     match stretch.ended {
         0 => "a halt or a program",
