@@ -8,14 +8,14 @@ use std::fmt;
 use crate::event::ThreadEnd;
 use crate::manifest::{Manifest, ThreadRecord};
 
-/// A count that does not add up, or is not known.
+/// A count that does not add up, or is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CountProblem {
     /// Number of the segment.
     pub segment: u32,
     /// Number of the thread.
     pub thread: u16,
-    /// What does not add up.
+    /// The fault.
     pub problem: String,
 }
 
@@ -30,8 +30,8 @@ impl fmt::Display for CountProblem {
 }
 
 impl Manifest {
-    /// Every count that does not add up. Samples that were lost and said to be lost are not
-    /// among them: the numbers add up, and what they mean is for the verdict.
+    /// Every count that does not add up. Lost samples that were reported as lost are not among
+    /// them: those numbers add up, and the verdict interprets them.
     pub fn count_problems(&self) -> Vec<CountProblem> {
         let threads = self
             .segments
@@ -80,7 +80,7 @@ fn problems_of(thread: &ThreadRecord) -> Vec<String> {
             "{accounted} cycles are accounted for, only {expected} were due"
         ));
     }
-    // Without a count of skipped periods, cycles missing from the archive may be skipped ones.
+    // Without a count of skipped periods, cycles missing from the archive might have been skipped.
     let all_served = thread.ended == Some(ThreadEnd::AllCycles) && thread.skipped.is_some();
     if all_served && accounted < u128::from(expected) {
         problems.push(format!(

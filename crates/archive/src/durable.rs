@@ -1,5 +1,6 @@
-//! Operations of a held directory with the archive's own errors. It knows nothing about what the
-//! files hold.
+//! Operations of a held directory with the archive's own errors.
+//!
+//! It doesn't interpret the files.
 
 use std::fs::File;
 use std::path::Path;
@@ -18,7 +19,7 @@ pub(crate) fn to_write(directory: &Path) -> Result<Directory> {
     Ok(Directory::to_write(directory, Trust::Own)?)
 }
 
-/// Opens a run directory for reading alone.
+/// Opens a run directory for reading only.
 pub(crate) fn to_read(directory: &Path) -> Result<Directory> {
     Directory::to_read(directory).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => ArchiveError::NotARun {
@@ -67,7 +68,7 @@ pub(crate) fn remove(directory: &Directory, name: &str) -> Result<()> {
         .map_err(|e| ArchiveError::io("remove", &directory.path_of(name), e))
 }
 
-/// Whether anything of that name is there.
+/// Whether the name exists.
 pub(crate) fn holds(directory: &Directory, name: &str) -> bool {
     directory.holds(name)
 }

@@ -28,11 +28,10 @@ pub enum ArchiveError {
         /// The system's error.
         source: io::Error,
     },
-    /// The directory can't be trusted or had.
+    /// The directory can't be trusted or opened.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
-    /// There is no room left. Everything appended before is still there and the log is still
-    /// valid.
+    /// No space is left. Everything appended before is still there and the log is still valid.
     #[error(
         "{path}: {room}: recording stopped; earlier samples are kept, {} still in memory not written",
         counted(*unwritten, "sample", "samples"),
@@ -43,7 +42,7 @@ pub enum ArchiveError {
         path: PathBuf,
         /// The exhausted resource.
         room: NoRoom,
-        /// Samples handed to the writer that are not in the log.
+        /// Samples passed to the writer that are not in the log.
         unwritten: u64,
     },
     /// An earlier write or sync failed; nothing that follows could be trusted to reach the disk.
@@ -54,7 +53,7 @@ pub enum ArchiveError {
         /// The earlier failure.
         why: String,
     },
-    /// A new run needs a directory of its own.
+    /// A new run needs an empty directory.
     #[error("{path}: already holds files; a new run needs a directory that is empty or does not exist", path = path.display())]
     DirectoryNotEmpty {
         /// The directory.
@@ -66,7 +65,7 @@ pub enum ArchiveError {
         /// The directory.
         path: PathBuf,
     },
-    /// The run was stopped before its first event: nothing about it is known, and no sample is there.
+    /// The run was stopped before its first event: nothing is known about it, and it has no sample.
     #[error("{path}: the run was stopped before anything was recorded; `wakepath recover` removes what is left of it", path = path.display())]
     NothingRecorded {
         /// The directory.
@@ -77,10 +76,10 @@ pub enum ArchiveError {
     InUse {
         /// The log.
         path: PathBuf,
-        /// The process, as far as `/proc/locks` tells.
+        /// The process, as far as `/proc/locks` shows it.
         holder: String,
     },
-    /// The file is something else, or its very beginning is damaged.
+    /// Another kind of file, or its first bytes are damaged.
     #[error("{path}: not a {expected}: {why}", path = path.display(), why = one_line(why))]
     NotRecognised {
         /// The file.
@@ -111,7 +110,7 @@ pub enum ArchiveError {
         /// The missing part.
         why: String,
     },
-    /// The log says two things that can't both be true.
+    /// The log contradicts itself.
     #[error("{path}: inconsistent: {why}", path = path.display(), why = one_line(why))]
     Inconsistent {
         /// The file.
@@ -124,7 +123,7 @@ pub enum ArchiveError {
     Altered {
         /// The directory.
         path: PathBuf,
-        /// Each file and what is wrong with it.
+        /// Each file and its fault.
         problems: Vec<FileProblem>,
     },
     /// The run is not as it was sealed.
@@ -159,14 +158,14 @@ pub enum ArchiveError {
     NoSuchThread {
         /// The directory.
         path: PathBuf,
-        /// Segment asked for.
+        /// The requested segment.
         segment: u32,
-        /// Thread asked for.
+        /// The requested thread.
         thread: u16,
     },
 }
 
-/// So many findings are named; the rest is counted.
+/// Most findings to list; the others are counted.
 const NAMED: usize = 3;
 
 fn first(findings: &[String]) -> String {
@@ -220,14 +219,14 @@ pub(crate) fn parquet_error(path: &Path, source: parquet::errors::ParquetError) 
     }
 }
 
-/// What keeps a file from growing.
+/// Reasons why a file can't grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoRoom {
     /// The file system is full.
     Disk,
     /// The user's quota on it is used up.
     Quota,
-    /// A file may not be longer: the process's limit, or the file system's.
+    /// The file size limit of the process or of the file system.
     FileSize,
 }
 

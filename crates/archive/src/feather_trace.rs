@@ -41,10 +41,10 @@ impl FeatherBuffer {
     }
 }
 
-/// One instant on two clocks.
+/// One time on two clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClockPair {
-    /// The CPU's cycle counter, by which the core dates its records.
+    /// The CPU's cycle counter, which timestamps the core's records.
     pub cycles: u64,
     /// `CLOCK_MONOTONIC`, in nanoseconds.
     pub monotonic_ns: u64,
@@ -64,7 +64,7 @@ pub fn begin_feather_trace(file: &mut impl Write, clocks: ClockPair) -> io::Resu
     put_clocks(file, clocks)
 }
 
-/// Adds what a buffer gave, at most 1 MiB of it.
+/// Appends a buffer's records, at most 1 MiB.
 ///
 /// # Errors
 /// The system's.
@@ -100,7 +100,7 @@ fn put(file: &mut impl Write, kind: u32, number: u32, payload: &[u8]) -> io::Res
         part.extend(number.to_le_bytes());
     }
     part.extend(payload);
-    // In one call, so that a reader finds whole parts but for one that was cut short.
+    // In one call, so that a reader finds complete parts, except for one that was cut short.
     file.write_all(&part)
 }
 
@@ -159,10 +159,10 @@ impl FeatherTraceFile {
         moved.then_some((first, last))
     }
 
-    /// Gives what each buffer told, in the order of the file.
+    /// Passes each buffer's records to `told`, in the order of the file.
     ///
     /// # Errors
-    /// Where it can't be read.
+    /// If it can't be read.
     pub fn records(&self, mut told: impl FnMut(FeatherBuffer, &[u8])) -> Result<()> {
         parts(&self.file, false, |kind, cpu, payload| {
             if let Some(buffer) = FeatherBuffer::numbered(kind, cpu) {
@@ -173,7 +173,7 @@ impl FeatherTraceFile {
     }
 }
 
-/// All whole parts, from the beginning; of records only that they are there, where `clocks` alone are wanted.
+/// All complete parts, from the start; for records only their presence if only `clocks` are wanted.
 fn parts(file: &File, clocks: bool, mut part: impl FnMut(u32, u32, &[u8])) -> io::Result<()> {
     let mut file = BufReader::new(file);
     file.seek(SeekFrom::Start(0))?;

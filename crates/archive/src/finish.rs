@@ -1,9 +1,11 @@
-//! Turns a run's log into Parquet and a manifest. Whatever stops it, the log or the finished
-//! archive is there, and doing it again gives the same result.
+//! Turns a run's log into Parquet and a manifest.
+//!
+//! After any interruption the log or the finished archive exists, and repeating the conversion
+//! gives the same result.
 //!
 //! The order makes it safe: both files are written under temporary names and synced, the samples
-//! are read back and compared, both are renamed, the directory is synced, and only then the log
-//! goes. The manifest in place is the mark that the conversion is complete.
+//! are read back and compared, both are renamed, the directory is synced, and only then the log is
+//! removed. The manifest in its place shows that the conversion is complete.
 
 use std::fs::File;
 use std::io;
@@ -114,7 +116,7 @@ pub(crate) fn lock_log(directory: &Directory) -> Result<Option<File>> {
         return Ok(None);
     };
     lock::exclusive(&file, &path)?;
-    // Whoever held the lock before may have finished the run and removed the log.
+    // The previous holder of the lock might have finished the run and removed the log.
     let links = file
         .metadata()
         .map_err(|e| ArchiveError::io("look at", &path, e))?
@@ -202,8 +204,8 @@ pub(crate) fn convert(
     });
     let manifest = match written {
         Err(error @ ArchiveError::DiskFull { .. }) => {
-            // The room is worth more than half a file that the next attempt writes anew; failing
-            // to remove it changes nothing about the error.
+            // The space is worth more than a partial file that the next attempt rewrites; failing
+            // to remove it doesn't change the error.
             let _ = (
                 remove(directory, PARQUET_PARTIAL),
                 remove(directory, MANIFEST_PARTIAL),
@@ -271,7 +273,7 @@ pub fn withdraw_in(directory: &Directory) -> Result<()> {
 
 /// Removes the log, or puts a damaged one aside as evidence.
 fn dispose_of_log(directory: &Directory, manifest: &Manifest) -> Result<()> {
-    // The log goes last: while it is there, all of this is done again.
+    // The log is removed last: as long as it exists, all of this is repeated.
     for name in LEFT_OVER {
         remove(directory, name)?;
     }

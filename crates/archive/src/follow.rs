@@ -19,7 +19,7 @@ use crate::manifest::SegmentRecord;
 use crate::survey::Surveyor;
 use crate::virtual_time::VirtualTime;
 
-/// A log that grows. What contradicts itself is left out, as in [`crate::Run::open`].
+/// A growing log. Contradictory blocks are left out, as in [`crate::Run::open`].
 pub struct LogFollower<R = File> {
     reader: LogReader<R>,
     surveyor: Surveyor,
@@ -59,7 +59,7 @@ impl<R: Read + Seek> LogFollower<R> {
         }
     }
 
-    /// Reads what has been appended since it was last called.
+    /// Reads the blocks appended since the last call.
     ///
     /// # Errors
     /// [`ArchiveError::Io`].

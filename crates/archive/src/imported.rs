@@ -1,26 +1,28 @@
-//! The mark of a run that another tool measured, or that was watched from outside: which, from which files, what they don't hold; and
-//! histograms, where the tool kept no samples. It reads no tool's form itself.
+//! The mark of a run that another tool measured, or that was watched from outside.
+//!
+//! Names the tool, the files and the missing data; has histograms if the tool kept no samples. It
+//! reads no tool's format itself.
 
 use serde::{Deserialize, Serialize};
 
 use crate::manifest::FileRecord;
 use wakepath_timeline::{Lack, Measured};
 
-/// Where an imported run comes from.
+/// Origin of an imported run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Imported {
-    /// The form that was read, such as `cyclictest-json`.
+    /// The format of the files, such as `cyclictest-json`.
     pub form: String,
-    /// What its numbers are.
+    /// Meaning of its numbers.
     pub measures: String,
     /// Which kind of values they are.
     #[serde(default)]
     pub measured: Measured,
     /// Data that wakepath's own runs have and these files lack, a sentence each.
     pub lacks: Vec<Lack>,
-    /// The files that were read, as they were then. They are no part of the archive.
+    /// The files, as they were when they were read. They are not part of the archive.
     pub sources: Vec<FileRecord>,
-    /// The threads of which only a histogram is known; they have no samples.
+    /// Threads with only a histogram, without samples.
     #[serde(default)]
     pub histograms: Vec<ThreadHistogram>,
 }
@@ -32,19 +34,19 @@ pub struct ThreadHistogram {
     pub segment: u32,
     /// Number of the thread.
     pub thread: u16,
-    /// Lowest and highest value of a bin, and how many lie in it; ascending.
+    /// Lowest and highest value of each bin, and its count; ascending.
     pub bins: Vec<(i64, i64, u64)>,
     /// Values beyond the last bin, whose size is lost.
     pub overflowed: u64,
-    /// Every overflowed value is at least this; unknown where the tool does not say its range.
+    /// Lower limit of every overflowed value; unknown if the tool doesn't report its range.
     pub range_end_ns: Option<i64>,
-    /// Smallest value, where the tool says it.
+    /// Smallest value, if the tool reports it.
     pub min_ns: Option<i64>,
-    /// Largest value, overflowed ones included, where the tool says it.
+    /// Largest value, overflowed ones included, if the tool reports it.
     pub max_ns: Option<i64>,
-    /// Mean as the tool says it.
+    /// Mean, as reported by the tool.
     pub mean_ns: Option<i64>,
-    /// How long the thread was observed, where the tool says it.
+    /// Observation time of the thread, if the tool reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_ns: Option<u64>,
 }
@@ -58,14 +60,14 @@ impl Imported {
         self.form == Self::WATCHED
     }
 
-    /// Whether it is known when a cycle's work ended.
+    /// Whether the end of a cycle's work is known.
     pub fn has_work(&self) -> bool {
         let lacks = |of: Lack| self.lacks.contains(&of);
         !lacks(Lack::ExecutionTimes) && !lacks(Lack::EndOfWork)
     }
 
-    /// Whether its cycles were made of the kernel's events, which are in its trace: no other
-    /// segment than the traced one was measured.
+    /// Whether its cycles were derived from the kernel events in its trace: then only the traced
+    /// segment was measured.
     pub fn is_made_of_events(&self) -> bool {
         self.is_watched() || ["ftrace", "trace-cmd", "perf", "lttng"].contains(&&*self.form)
     }

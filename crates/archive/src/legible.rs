@@ -9,8 +9,8 @@ use wakepath_timeline::{is_unprintable, one_line};
 
 use crate::manifest::Manifest;
 
-/// Every text of the manifest as one line, but the scenario: that is a document with a reader of
-/// its own, which checks every name in it.
+/// Turns every text of the manifest into one line, except the scenario: that is a document with its
+/// own reader, which checks every name in it.
 pub(crate) fn legible(manifest: Manifest) -> Manifest {
     let toml = manifest.scenario.toml.clone();
     // A field that is added to the manifest is cleaned without anybody's doing.
@@ -45,7 +45,7 @@ fn reread<T: DeserializeOwned>(value: &Value) -> serde_json::Result<T> {
     serde_json::from_slice(&serde_json::to_vec(value)?)
 }
 
-/// Whether anything had to be cleaned.
+/// Returns whether any text had to be cleaned.
 fn clean(value: &mut Value) -> bool {
     match value {
         Value::String(text) => {

@@ -79,6 +79,6 @@ pub use virtual_time::{EMULATOR_NAME, Emulator, GuestAdditions, VirtualTime};
 /// runs.
 pub const FORMAT_VERSION: u32 = 2;
 
-/// The version that it writes for what it measured: nothing in it has changed since, and readers of
-/// that version still read it.
+/// The version for runs that wakepath measured: their format has not changed since, and older
+/// readers still read them.
 pub const MEASURED_FORMAT_VERSION: u32 = 1;

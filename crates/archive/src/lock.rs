@@ -1,5 +1,7 @@
-//! Who may write to a run: one process at a time, by a lock (`flock`) on the log that the kernel
-//! takes away when its holder dies. Readers need no lock.
+//! The lock for writing to a run: one process at a time.
+//!
+//! It is a lock (`flock`) on the log, which the kernel releases when its holder dies. Readers need
+//! no lock.
 
 use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::MetadataExt;
@@ -13,8 +15,8 @@ use crate::error::{ArchiveError, Result};
 
 /// Locks the log for writing or finishing, until `file` is closed.
 pub(crate) fn exclusive(file: &File, path: &Path) -> Result<()> {
-    // Another process that only asks whether the run is being written holds the lock for an
-    // instant; a writer holds it for good.
+    // A process that only checks whether the run is being written holds the lock for a moment; a
+    // writer keeps it.
     for attempt in 0.. {
         match file.try_lock() {
             Ok(()) => return Ok(()),
@@ -63,8 +65,8 @@ fn holder(file: &File) -> String {
     }
 }
 
-/// Looks the inode up in the list. The kernel may skip a line while locks come and go, so one
-/// that is not found is looked up again.
+/// Looks the inode up in the list. The kernel can skip a line while locks come and go, so one that
+/// is not found is looked up again.
 fn listed_holder(inode: u64) -> Option<u32> {
     (0..10).find_map(|_| {
         let locks = fs::read_to_string("/proc/locks").ok()?;

@@ -36,7 +36,7 @@ pub struct Manifest {
     pub run_id: String,
     /// The program that measured.
     pub tool: Tool,
-    /// Its command line, word by word.
+    /// Its command line, as separate words.
     pub command: Vec<String>,
     /// Wall-clock start, RFC 3339 in UTC.
     pub started: String,
@@ -48,13 +48,13 @@ pub struct Manifest {
     pub recovered: Option<Recovered>,
     /// The measured scenario.
     pub scenario: ScenarioText,
-    /// Clock that all instants are read from.
+    /// Clock of all times.
     pub clock_source: String,
     /// The virtual time that the run is in; none for time that passes. No criterion is judged by
     /// virtual time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub virtual_time: Option<VirtualTime>,
-    /// Where an imported run comes from; none for one that wakepath measured.
+    /// Origin of an imported run; none for one that wakepath measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Imported>,
     /// Segments the run meant to execute, in order.
@@ -99,7 +99,7 @@ pub struct SegmentRecord {
     /// Whether kernel events were recorded in it; see [`PlannedSegment::traced`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub traced: bool,
-    /// What came of its trace; none where the segment is untraced or its trace has no end.
+    /// Result of its trace; none if the segment is untraced or its trace has no end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<SegmentTraced>,
     /// Whether its end was recorded.
@@ -120,7 +120,7 @@ pub struct ThreadRecord {
     pub name: String,
     /// When each cycle was due.
     pub due: DueTimes,
-    /// Policy asked for.
+    /// The requested policy.
     pub requested: Policy,
     /// Policy read back from the kernel.
     pub effective: Effective,
@@ -132,15 +132,15 @@ pub struct ThreadRecord {
     pub expected: u64,
     /// Samples in the archive.
     pub recorded: u64,
-    /// Samples that did not fit into the ring; unknown where the segment's end is missing.
+    /// Samples that did not fit into the ring; unknown if the segment's end is missing.
     pub lost: Option<u64>,
-    /// Samples the loop says it wrote into the ring.
+    /// Samples written into the ring, as counted by the loop.
     pub written: Option<u64>,
-    /// Samples the recorder says it appended.
+    /// Samples appended to the log, as counted by the recorder.
     pub appended: Option<u64>,
-    /// Due times at which the loop started no cycle, where the loop counted them.
+    /// Due times at which the loop started no cycle, if the loop counted them.
     pub skipped: Option<u64>,
-    /// Page faults in the loop after its warm-up, where the loop lived to tell.
+    /// Page faults in the loop after its warm-up, if the loop lived to report them.
     #[serde(default)]
     pub page_faults: Option<PageFaults>,
     /// Parts of the work that timed themselves, after the warm-up.
@@ -156,14 +156,14 @@ pub struct ThreadRecord {
     pub ended: Option<ThreadEnd>,
 }
 
-/// What recovery found missing.
+/// Missing parts found by the recovery.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Recovered {
-    /// Whether the log says that the run ended.
+    /// Whether the log has the run's end.
     pub end_recorded: bool,
     /// Bytes of the log that can't be read.
     pub damage: Damage,
-    /// Segments without an end: their last samples may be missing, their lost count is unknown.
+    /// Segments without an end: their last samples might be missing, their lost count is unknown.
     pub segments_without_end: Vec<u32>,
     /// Planned segments that never began.
     pub segments_never_started: Vec<u32>,
@@ -171,18 +171,18 @@ pub struct Recovered {
     pub samples_without_segment: u64,
     /// Name of the damaged log, if it was kept.
     pub kept_log: Option<String>,
-    /// Segments whose start is not in the log, as where a full disk dropped it.
+    /// Segments whose start is not in the log, for example because the disk was full.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub segments_without_start: Vec<u32>,
-    /// Blocks that contradict what comes before them, and are left out.
+    /// Blocks that contradict earlier ones, and are left out.
     #[serde(default, skip_serializing_if = "Contradictions::is_none")]
     pub contradictions: Contradictions,
 }
 
-/// Blocks of a log that contradict what comes before them.
+/// Blocks of a log that contradict earlier ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Contradictions {
-    /// How many.
+    /// Their number.
     pub blocks: u64,
     /// The first, as a person reads it.
     pub first: Option<String>,
@@ -258,7 +258,7 @@ impl Manifest {
     ///
     /// # Errors
     /// [`ArchiveError::NewerFormat`]; [`ArchiveError::NotRecognised`] for anything but a manifest;
-    /// [`ArchiveError::Altered`] where the digest does not match, as after an edit by hand.
+    /// [`ArchiveError::Altered`] if the digest does not match, as after an edit by hand.
     pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self> {
         #[derive(Deserialize)]
         struct Version {
@@ -307,11 +307,11 @@ impl Manifest {
         Self::from_bytes(&bytes, &path)
     }
 
-    /// Compares the files in `directory` with what they were: every missing, shortened, grown or
-    /// altered file, by name. It reads them whole.
+    /// Compares the files in `directory` with their digests: lists every missing, shortened, grown
+    /// or altered file by name. It reads them completely.
     ///
     /// # Errors
-    /// [`ArchiveError::Io`] where a file is there but can't be read.
+    /// [`ArchiveError::Io`] if an existing file can't be read.
     pub fn verify(&self, directory: &Path) -> Result<Vec<FileProblem>> {
         self.verify_in(&to_read(directory)?)
     }

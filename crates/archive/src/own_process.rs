@@ -1,5 +1,6 @@
-//! Which processes were wakepath's own while a segment was traced: by number and start time, since
-//! any program may have its name.
+//! Wakepath's own processes while a segment was traced.
+//!
+//! Identified by number and start time, because any program can have the same name.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +14,7 @@ pub struct OwnProcess {
     /// When it started, in clock ticks since boot: field 22 of `/proc/PID/stat`. No other process
     /// has both.
     pub start_ticks: u64,
-    /// Its threads, as far as they were seen.
+    /// Its threads, as far as they were observed.
     pub threads: Vec<OwnProcessThread>,
 }
 
@@ -38,7 +39,7 @@ pub enum OwnRole {
     Measuring,
     /// It moves samples to disk.
     Recorder,
-    /// It takes kernel events.
+    /// Records kernel events.
     Probe,
     /// The loop's process, besides the loop's threads.
     Loop,
@@ -52,7 +53,7 @@ pub enum OwnRole {
 }
 
 impl OwnRole {
-    /// Whether it is the tool itself, and not the load that was asked for.
+    /// Whether it belongs to the tool itself, rather than to a requested load.
     pub fn is_tool(self) -> bool {
         self != Self::LoadWorker
     }

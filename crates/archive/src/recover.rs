@@ -1,5 +1,6 @@
-//! Makes a run readable that was cut short, and says what is missing from it. It invents nothing:
-//! a count that can't be known stays unknown.
+//! Makes an interrupted run readable, and reports its missing parts.
+//!
+//! It invents nothing: an unknown count stays unknown.
 
 use std::fmt;
 use std::path::Path;
@@ -13,12 +14,12 @@ use crate::finish::{convert, finished, lock_log};
 use crate::manifest::{Contradictions, Manifest};
 use crate::survey::survey;
 
-/// What recovery found and did.
+/// Findings and actions of a recovery.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecoveryReport {
     /// The run as it can be read now.
     pub manifest: Manifest,
-    /// Whether there was nothing to do: the run had been finished before.
+    /// Whether the run had been finished before.
     pub was_finished: bool,
 }
 

@@ -24,23 +24,23 @@ use crate::survey::survey;
 
 /// An open run directory.
 pub struct Run {
-    /// All that is known about the run but its samples. While the run is a log it is as far as the
-    /// log went when it was opened, and has `recovered` set where something is missing.
+    /// Everything known about the run except its samples. For a log it covers the log's length when
+    /// it was opened, and has `recovered` set if something is missing.
     pub manifest: Manifest,
     directory: Directory,
     state: State,
     source: Source,
 }
 
-/// What state a run directory is in.
+/// State of a run directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
     /// A process records or finishes it now.
     BeingWritten {
-        /// The process, as far as `/proc/locks` tells.
+        /// The process, as far as `/proc/locks` shows it.
         by: String,
     },
-    /// It is a log and nobody writes it: to be finished or recovered.
+    /// A log without a writer: it has to be finished or recovered.
     NotFinished,
     /// Parquet and a manifest that match.
     Finished,
@@ -74,14 +74,13 @@ impl Run {
         Ok(Self { manifest, ..run })
     }
 
-    /// Opens a run with every text as it was written: for a program that reads on, never for a
-    /// terminal.
+    /// Opens a run with every text unchanged: for further processing, never for a terminal.
     ///
     /// # Errors
     /// [`ArchiveError::NotARun`], [`ArchiveError::NewerFormat`]; [`ArchiveError::Altered`] names
-    /// each file that is not as it was written, [`ArchiveError::SealBroken`] what is not as it was
-    /// sealed; [`ArchiveError::Inconsistent`] for a log that
-    /// contradicts itself; [`ArchiveError::NotRecognised`] and I/O errors.
+    /// each file that has changed, [`ArchiveError::SealBroken`] the differences from the seal;
+    /// [`ArchiveError::Inconsistent`] for a log that contradicts itself;
+    /// [`ArchiveError::NotRecognised`] and I/O errors.
     pub fn open_exact(directory: &Path) -> Result<Self> {
         Self::open_exact_in(&to_read(directory)?)
     }
@@ -128,7 +127,7 @@ impl Run {
         })
     }
 
-    /// Who writes the run in this directory right now, if anybody does. It reads nothing of the run.
+    /// The process that is writing the run in this directory, if any. It reads nothing of the run.
     pub fn writer(directory: &Path) -> Option<String> {
         let log = to_read(directory).ok()?.open(LOG_NAME).ok()?;
         lock::writer_of(&log)
@@ -145,7 +144,7 @@ impl Run {
         })
     }
 
-    /// What state the directory was in when it was opened.
+    /// State of the directory when it was opened.
     pub fn state(&self) -> &State {
         &self.state
     }
@@ -175,11 +174,11 @@ impl Run {
         Ok(all)
     }
 
-    /// The samples of one thread in one segment by cycle, in batches of bounded size (at most
-    /// 262 144 samples, 12 MiB), so that a long run does not have to fit into memory.
+    /// The samples of one thread in one segment by cycle, in batches of bounded size (at most 262
+    /// 144 samples, 12 MiB), so that a long run does not have to fit into memory.
     ///
     /// # Errors
-    /// [`ArchiveError::NoSuchThread`]; a batch is an error where the file can't be read.
+    /// [`ArchiveError::NoSuchThread`]; a batch is an error if the file can't be read.
     pub fn batches(&self, segment: u32, thread: u16) -> Result<SampleBatches<'_>> {
         let record =
             self.manifest
@@ -290,7 +289,7 @@ pub enum Finding {
     File(FileProblem),
     /// A count does not add up.
     Count(CountProblem),
-    /// The run was cut short or its log damaged; [`Manifest::recovered`] says what is missing.
+    /// The run was cut short or its log damaged; [`Manifest::recovered`] has the missing parts.
     Incomplete,
 }
 

@@ -11,7 +11,7 @@ use wakepath_evidence::{FileDigest, MOST_SEAL_BYTES, SEAL_NAME, disagreements};
 use crate::durable::open;
 use crate::error::{ArchiveError, Result};
 
-/// Refuses what would break a run's seal: a file more, or another one.
+/// Refuses changes that would break a run's seal: an additional or changed file.
 ///
 /// # Errors
 /// [`ArchiveError::Sealed`].

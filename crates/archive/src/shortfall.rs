@@ -16,10 +16,10 @@ use crate::run::{Run, State};
 pub enum Shortfall {
     /// A process records it now.
     UnderWay {
-        /// The process, as far as `/proc/locks` tells.
+        /// The process, as far as `/proc/locks` shows it.
         by: String,
     },
-    /// Its log was not put into its final form.
+    /// Its log was not converted.
     NotFinished,
     /// It was cut short, and recovered.
     Recovered,
@@ -34,16 +34,16 @@ pub enum Shortfall {
     NoEnd,
     /// Segments that were planned and never began, though the run calls itself complete.
     NeverStarted {
-        /// How many.
+        /// Their number.
         segments: u64,
-        /// Of how many planned.
+        /// Number of planned ones.
         planned: u64,
     },
     /// The machine was not looked at after the measurement, so that changes are unknown.
     NoLastLook,
-    /// Segments that were to be traced and have no trace, as where the probe died.
+    /// Segments that should be traced and have no trace, for example because the probe died.
     NoTrace {
-        /// How many.
+        /// Their number.
         segments: u64,
     },
 }
@@ -85,7 +85,7 @@ fn of_manifest(manifest: &Manifest) -> Vec<Shortfall> {
     found
 }
 
-/// What contradicts an end that says that the run is complete.
+/// Contradictions of an end that reports a complete run.
 fn contradictions(manifest: &Manifest) -> impl Iterator<Item = Shortfall> {
     let begun = |number| manifest.segments.iter().any(|of| of.segment == number);
     let planned = manifest.planned.iter();
@@ -94,7 +94,7 @@ fn contradictions(manifest: &Manifest) -> impl Iterator<Item = Shortfall> {
         segments,
         planned: manifest.planned.len() as u64,
     });
-    // A recorder in the field looks once, and another tool not at all.
+    // A recorder in the field reads them once, and another tool never.
     let looked = |when| {
         let mut looks = manifest.facts.iter();
         looks.any(|of| of.when == when && of.phase.is_none())

@@ -24,7 +24,7 @@ use crate::{FORMAT_VERSION, LOG_NAME, MEASURED_FORMAT_VERSION};
 
 /// Content of a log.
 pub(crate) struct Survey {
-    /// Without files; `recovered` says what is missing, if anything is.
+    /// Without files; `recovered` has the missing parts, if any.
     pub manifest: Manifest,
     /// Offsets of each segment's and thread's sample blocks, in order.
     pub blocks: BTreeMap<(u32, u16), Vec<u64>>,
@@ -71,8 +71,8 @@ pub(crate) fn survey(directory: &Directory) -> Result<Survey> {
     })
 }
 
-/// Whether the log is no more than a file was before its header reached the disk: the header's
-/// beginning, or zeros, as a power cut leaves them.
+/// Whether the log's header never reached the disk completely: it has only the header's start, or
+/// zeros, as a power cut leaves them.
 fn is_blank(directory: &Directory) -> Result<bool> {
     let path = directory.path_of(LOG_NAME);
     let failed = |e| ArchiveError::io("read the log", &path, e);
@@ -156,7 +156,7 @@ impl Surveyor {
         &self.facts
     }
 
-    /// Where the blocks with a thread's samples begin, in order.
+    /// Offsets of the blocks with a thread's samples, in order.
     pub fn offsets(&self, segment: u32, thread: u16) -> &[u64] {
         self.blocks
             .get(&(segment, thread))
@@ -189,7 +189,7 @@ impl Surveyor {
             Event::CoreLatency(latency) => self.core_latency.push(*latency),
             Event::SegmentTraced(trace) => {
                 let mut segments = self.segments.iter_mut();
-                // A segment whose start lies in a hole has no record to hold it.
+                // A segment whose start is unreadable has no record for it.
                 if let Some(segment) = segments.find(|s| s.segment == trace.segment) {
                     segment.trace = Some(trace);
                 }

@@ -15,7 +15,7 @@ use crate::error::{ArchiveError, Result};
 /// run is finished, and is part of the manifest from then on.
 pub const EMULATOR_NAME: &str = "emulator.json";
 
-/// What virtual time a run is in.
+/// The virtual time of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VirtualTime {
     /// Virtual nanoseconds that pass with each instruction executed.
@@ -28,17 +28,17 @@ pub struct VirtualTime {
     /// other, each while the others wait. None with one CPU, or if turns have no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_ns: Option<u64>,
-    /// What emulated it; the guest can't know, and a log that never came home lacks it.
+    /// The emulator; missing in a guest and in a log that never reached the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emulator: Option<Emulator>,
 }
 
-/// The emulator and what it was given: with the same again, the run is the same again.
+/// The emulator and its inputs, which are sufficient to reproduce the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Emulator {
-    /// Its name and version, as it says them.
+    /// Its own name and version.
     pub version: String,
-    /// Its command line, word by word.
+    /// Its command line, as separate words.
     pub arguments: Vec<String>,
     /// Name of the kernel, as the user gave it, and of its variant.
     pub kernel: String,
@@ -52,7 +52,7 @@ pub struct Emulator {
     /// Commands that ran in the guest before, as the user gave them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub before: Vec<String>,
-    /// What else the guest was given.
+    /// The guest's additions.
     #[serde(default, skip_serializing_if = "GuestAdditions::is_empty")]
     pub added: GuestAdditions,
     /// Wall-clock start on the host, RFC 3339 in UTC; the run's own start is virtual.
@@ -66,7 +66,7 @@ pub struct GuestAdditions {
     /// Directory of kernel modules; if none, those of the kernel's package.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modules_from: Option<String>,
-    /// Kernel modules that are loaded first, each with its parameters behind its name.
+    /// Kernel modules to load first, each name followed by its parameters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub modules: Vec<String>,
     /// Files and directories of the host, as `HOST=GUEST`.

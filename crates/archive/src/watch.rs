@@ -18,7 +18,7 @@ const FILE_NAME: &str = "watch.json";
 /// Its name while it is written.
 const PARTIAL: &str = "watch.json.partial";
 
-/// Why what a watch knows can't be kept, read or removed.
+/// Reasons why a watch's state can't be stored, read or removed.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     /// The file can't be written, read or removed.
@@ -39,33 +39,33 @@ pub enum SessionError {
     },
 }
 
-/// One thread of what is watched.
+/// One watched thread.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Thread {
     /// Number of its process.
     pub process: u32,
     /// Its name when it was last looked at, which it chose itself.
     pub name: String,
-    /// Policy in effect when it was last looked at; the error is why that is not known.
+    /// Policy when it was last read, or the reason why it is unknown.
     pub policy: Result<Policy, PolicyUnread>,
-    /// Other policies that it had before.
+    /// Its earlier policies.
     pub earlier_policies: Vec<Policy>,
-    /// CPUs that it may use.
+    /// Its CPUs.
     pub cpus: Vec<u16>,
-    /// Whether it came while it was watched.
+    /// Whether it started during the watch.
     pub is_new: bool,
     /// Whether it is gone.
     pub ended: bool,
 }
 
-/// Why a thread's policy is not known, as the kernel said it: kept in words, since another process
-/// reads it back where the watch was killed.
+/// The kernel's reason why a thread's policy is unknown. Stored as text, because another process
+/// reads it if the watch was killed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(transparent)]
 #[error("{0}")]
 pub struct PolicyUnread(pub String);
 
-/// All threads that were seen, by number.
+/// All observed threads, by number.
 pub type Threads = BTreeMap<u32, Thread>;
 
 /// Which of a program's own probes (USDT) bound its cycles and sections.
@@ -90,7 +90,7 @@ pub struct Session {
     pub policy: Option<Policy>,
     /// CPUs whose events are recorded.
     pub cpus: Vec<u16>,
-    /// Clock that all instants are read from.
+    /// Clock of all times.
     pub clock_source: String,
     /// How the trace is set up.
     pub set_up: TracingSetUp,
@@ -98,12 +98,12 @@ pub struct Session {
     pub facts: Vec<FactsTaken>,
     /// Notes for the reader.
     pub notes: Vec<String>,
-    /// The program's own probes that are recorded.
+    /// The program's own probes to record.
     #[serde(default)]
     pub marked: Marked,
     /// First process of a program that was started.
     pub first: Option<u32>,
-    /// The threads that were seen.
+    /// The observed threads.
     pub threads: Threads,
 }
 
@@ -131,10 +131,10 @@ impl Session {
         session.transpose().map_err(form(directory))
     }
 
-    /// Removes it and what is half-written of it: the run is recorded.
+    /// Removes it and any partial copy, once the run is recorded.
     ///
     /// # Errors
-    /// When it can't be removed.
+    /// If it can't be removed.
     pub fn forget(directory: &Directory) -> Result<(), SessionError> {
         for name in [PARTIAL, FILE_NAME] {
             directory.remove(name).map_err(io(directory, name))?;

@@ -14,7 +14,7 @@ pub struct CoreLatency {
     pub condition: String,
     /// The loop's policy, in words: the condition's, or in a task set its own.
     pub policy: String,
-    /// The loop's threads that are alike in all of this, by name.
+    /// Names of the loop's threads that have all of these settings.
     pub threads: Vec<String>,
     /// The loop's CPU.
     pub cpu: u16,
@@ -37,15 +37,15 @@ pub struct CoreLatency {
 /// Gravity of a core's timers, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CoreGravity {
-    /// Of those that only have a handler.
+    /// For timers that only call a handler.
     pub handler_ns: i64,
-    /// Of those that wake a thread of the kernel.
+    /// For timers that wake a kernel thread.
     pub thread_ns: i64,
-    /// Of those that wake a program's thread, as the loop's is.
+    /// For timers that wake a program's thread, like the loop's.
     pub program_ns: i64,
 }
 
-/// Latencies of one stage, in nanoseconds; negative where the timer expired early.
+/// Latencies of one stage, in nanoseconds; negative if the timer expired early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CoreStageLatency {
     /// Number of periods.
@@ -54,11 +54,11 @@ pub struct CoreStageLatency {
     pub smallest_ns: i64,
     /// The mean.
     pub mean_ns: i64,
-    /// The largest, which is no bound.
+    /// The largest observed; no bound.
     pub largest_ns: i64,
     /// Periods that passed before the one before them was served.
     pub overruns: u64,
-    /// The CPU that it was measured on, where the core tells.
+    /// The CPU of the measurement, if the core reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<u16>,
 }

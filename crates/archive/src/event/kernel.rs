@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use crate::own_process::OwnProcess;
 use crate::trace::{MissingEvents, TraceMode};
 
-/// How a run's traced segments are traced, and what that costs.
+/// Setup of the tracing of a run's traced segments, and its cost.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct TracingSetUp {
-    /// What records, as a person reads it.
+    /// The recording backend, for display.
     pub backend: String,
     /// Why it is that one, in a few words; empty in runs of before there was a choice.
     #[serde(default)]
@@ -38,7 +38,7 @@ pub struct SelfTestFound {
     pub text: String,
 }
 
-/// What came of a segment's trace. The events are in `segment-N.events`.
+/// Result of a segment's trace. The events are in `segment-N.events`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SegmentTraced {
     /// Number of the segment.
@@ -80,7 +80,7 @@ pub struct KernelLatency {
     pub interrupt: StageLatency,
     /// From the due time to the thread.
     pub thread: StageLatency,
-    /// Why there are no figures, in one line; the figures are 0 then.
+    /// Reason why there are no figures, in one line; the figures are 0 then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_available: Option<String>,
 }
@@ -98,7 +98,7 @@ pub struct KernelNoise {
     pub looked_ns: u64,
     /// How much of it was taken away, in nanoseconds.
     pub noise_ns: u64,
-    /// The most that was taken at once, in nanoseconds, which is no bound.
+    /// Longest single interruption, in nanoseconds; no bound.
     pub largest_ns: u64,
     /// Noises in which nothing of this kernel ran: hypervisor, firmware or hardware.
     pub hardware: u64,
@@ -110,15 +110,15 @@ pub struct KernelNoise {
     pub softirqs: u64,
     /// Times that another thread ran.
     pub threads: u64,
-    /// Why there are no figures, in one line; the figures are 0 then.
+    /// Reason why there are no figures, in one line; the figures are 0 then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_available: Option<String>,
 }
 
-/// Latencies of one stage, in nanoseconds; each is one that was measured.
+/// Latencies of one stage, in nanoseconds; each is a measured value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StageLatency {
-    /// How many were measured.
+    /// Number of measurements.
     pub samples: u64,
     /// The least.
     pub least_ns: i64,
@@ -126,6 +126,6 @@ pub struct StageLatency {
     pub median_ns: i64,
     /// 99 % of them are at most this.
     pub p99_ns: i64,
-    /// The largest observed, which is no bound.
+    /// The largest observed; no bound.
     pub largest_ns: i64,
 }

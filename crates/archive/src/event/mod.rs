@@ -1,5 +1,6 @@
-//! What happens in a run besides samples, as it is written into the log. Together the events hold
-//! everything the manifest says; they judge nothing.
+//! Events of a run other than samples, as stored in the log.
+//!
+//! Together the events contain everything in the manifest; they judge nothing.
 
 mod core_latency;
 mod kernel;
@@ -44,13 +45,13 @@ pub enum Event {
     SegmentTraced(SegmentTraced),
     /// The kernel measured wake-ups by itself, under a phase's loads.
     KernelLatency(KernelLatency),
-    /// The kernel measured what takes a CPU away, under a phase's loads.
+    /// The kernel's measurement of withheld CPU time, under a phase's loads.
     KernelNoise(KernelNoise),
-    /// The kernel told the sections that keep threads from running, under a phase's loads.
+    /// Non-preemptible sections in the kernel's events, under a phase's loads.
     KernelSections(Box<KernelSections>),
     /// A real-time core measured its own latencies, under a phase's loads.
     CoreLatency(Box<CoreLatency>),
-    /// Another tool measured; its histograms come with it.
+    /// Another tool's measurement with its histograms.
     Imported(Box<Imported>),
     /// Something a reader of the run should know.
     Note {
@@ -118,8 +119,8 @@ pub enum Ending {
         /// One line for a person.
         reason: String,
     },
-    /// The log stops without an end: the recorder was killed or the power went. Never written
-    /// into a log; a manifest says it of a recovered or a still running run.
+    /// The log stops without an end: the recorder was killed or the power failed. Never stored in a
+    /// log; a manifest uses it for a recovered or running run.
     CutShort,
     /// An ending that this version does not know. Never written.
     #[serde(other)]

@@ -20,13 +20,13 @@ pub struct ModuleTimes {
     /// Number of the loop's due times between its runs; `None` if it has no rate of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<u64>,
-    /// How often it was due again before it had run, which only a part with a rate can be.
+    /// How often it was due again before it had run; only for a part with a rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late: Option<u64>,
-    /// Of work that measures what a job loses of its caches; `None` for any other.
+    /// For work that measures cache-related delay; `None` for any other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caches: Option<CacheRuns>,
-    /// Of work that exchanges process data with a bus; `None` for any other.
+    /// For work that exchanges process data with a bus; `None` for any other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchanges: Option<BusExchanges>,
 }
@@ -37,21 +37,21 @@ pub struct ModuleTimes {
 pub struct BusExchanges {
     /// The interface, or its substitute.
     pub bus: String,
-    /// How many devices answered.
+    /// Number of devices that answered.
     pub devices: u16,
     /// The working counter that is right.
     pub counter: u16,
     /// How often process data were sent, or should have been.
     pub exchanges: u64,
-    /// Answers that not all devices had taken part in.
+    /// Answers in which not all devices took part.
     pub wrong_counter: u64,
-    /// Answers that came after the loop had given them up.
+    /// Answers that came after the loop had stopped waiting for them.
     pub late: u64,
-    /// Frames that never came back.
+    /// Frames that never returned.
     pub lost: u64,
     /// Frames that could not be sent.
     pub not_sent: u64,
-    /// Frames that passed the reference clock after the devices had taken that period's outputs.
+    /// Frames that passed the reference clock after the devices had applied that period's outputs.
     pub after_output: u64,
     /// From sending to the answer, for correct answers.
     pub round_trip: Vec<(i64, i64, u64)>,
@@ -61,7 +61,7 @@ pub struct BusExchanges {
     pub clock_difference: Vec<(i64, i64, u64)>,
 }
 
-/// Runs through a working set whose caches were in a known state. All times in nanoseconds.
+/// Runs through a working set from a known state of the caches. All times in nanoseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheRuns {
     /// In which state.
@@ -70,12 +70,12 @@ pub struct CacheRuns {
     pub working_set_bytes: u64,
     /// Bytes that the preempting thread read and wrote.
     pub preempting_bytes: u64,
-    /// Bins that hold values, ascending: smallest and largest value, count. Of warm runs their time,
-    /// of others how much longer they took than a warm run right after them.
+    /// Each bin with values, ascending: smallest and largest value, count. For warm runs their
+    /// time, for others their excess over a warm run right after them.
     pub bins: Vec<(u64, u64, u64)>,
 }
 
-/// What happened before a run through a working set.
+/// Event before a run through a working set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheState {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 impl<'de> Deserialize<'de> for Event {
-    /// From JSON alone: the text is read twice, for the kind and then as that kind.
+    /// Only from JSON: the text is read twice, for the kind and then as that kind.
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = Box::<RawValue>::deserialize(from)?;
         read(text.get().as_bytes()).map_err(D::Error::custom)

@@ -3,8 +3,8 @@
 use super::kernel::StageLatency;
 use serde::{Deserialize, Serialize};
 
-/// The sections of a CPU under a phase's loads. Times in nanoseconds, what interrupts took left out; the
-/// recording's own is in them.
+/// The sections of a CPU under a phase's loads. Times in nanoseconds, without interrupts, but
+/// including the cost of recording.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct KernelSections {
     /// The phase.
@@ -19,7 +19,7 @@ pub struct KernelSections {
     pub lost: u64,
     /// Preemption or interrupts off, by other code than the scheduler's own call (D_POID).
     pub preemption_off: SectionKind,
-    /// Both on, between such a section and the call of the scheduler that is needed (D_PAIE); `None` where
+    /// Both on, between such a section and the resulting call of the scheduler (D_PAIE); `None` if
     /// only the longest section is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before_scheduler: Option<SectionKind>,
@@ -35,13 +35,13 @@ pub struct KernelSections {
     pub after_scheduler_ns: u64,
     /// The most that interrupts took in any window of the bound.
     pub interference_ns: u64,
-    /// The longest with something off, each begun at another place, the longest first.
+    /// The longest with something off, one per code location, longest first.
     pub longest: Vec<SectionFound>,
     /// Interrupts, the longest first.
     pub interrupts: Vec<SectionInterrupt>,
     /// Effect of the recording on the measured thread's wake-ups.
     pub effect: SectionsEffect,
-    /// Why there are no figures, or only the longest section, in one line.
+    /// Reason why there are no figures, or only the longest section, in one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_available: Option<String>,
 }
@@ -49,9 +49,9 @@ pub struct KernelSections {
 /// Sections of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SectionKind {
-    /// The longest, in nanoseconds, which is no bound.
+    /// The longest observed, in nanoseconds; no bound.
     pub longest_ns: u64,
-    /// How many there were.
+    /// Their number.
     pub count: u64,
 }
 
@@ -64,7 +64,7 @@ pub struct SectionFound {
     pub ended: String,
     /// The longest, in nanoseconds.
     pub longest_ns: u64,
-    /// How many there were.
+    /// Their number.
     pub count: u64,
 }
 
@@ -79,7 +79,7 @@ pub struct SectionInterrupt {
     /// only one came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shortest_distance_ns: Option<u64>,
-    /// How many there were.
+    /// Their number.
     pub count: u64,
 }
 

@@ -1,4 +1,4 @@
-//! A segment's begin and end: its threads with the counts that must add up, and what its loads prove.
+//! Begin and end of a segment: its threads' counts, and its loads' proofs.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,7 +20,7 @@ pub struct SegmentStarted {
     /// Whether kernel events are recorded in it; see [`super::PlannedSegment::traced`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub traced: bool,
-    /// The loop threads that are measured.
+    /// The measured loop threads.
     pub threads: Vec<ThreadStarted>,
 }
 
@@ -33,15 +33,15 @@ pub struct ThreadStarted {
     pub name: String,
     /// When each of its cycles is due; the Parquet file relies on it to the nanosecond.
     pub due: DueTimes,
-    /// Policy asked for.
+    /// The requested policy.
     pub requested: Policy,
     /// Policy read back from the kernel.
     pub effective: Effective,
-    /// CPUs the thread may run on.
+    /// The thread's CPUs.
     pub cpus: Vec<u16>,
     /// First cycle after the warm-up.
     pub first_judged_cycle: u64,
-    /// The cycle after the last one: the thread has this many due times, skipped ones included.
+    /// The cycle after the last one, which is the number of due times, skipped ones included.
     pub end_cycle: u64,
 }
 
@@ -77,10 +77,10 @@ pub struct ThreadEnded {
     pub recorded: u64,
     /// Samples that the loop could not write because the ring was full.
     pub lost: u64,
-    /// Due times at which the loop started no cycle, where the loop counted them.
+    /// Due times at which the loop started no cycle, if the loop counted them.
     #[serde(default)]
     pub skipped: Option<u64>,
-    /// Page faults in the loop after its warm-up, where the loop lived to tell.
+    /// Page faults in the loop after its warm-up, if the loop lived to report them.
     #[serde(default)]
     pub page_faults: Option<PageFaults>,
     /// Parts of the work that timed themselves, after the warm-up.
@@ -111,14 +111,14 @@ pub enum CountersRead {
         /// Misses of the last-level cache.
         last_level_misses: u64,
     },
-    /// There are none, or none that may be read.
+    /// They don't exist, or can't be read by this user.
     Missing {
         /// One line for a person.
         reason: String,
     },
 }
 
-/// What EVL or Cobalt counted of a thread.
+/// Counts of EVL or Cobalt for a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CoreCounts {
     /// Switches into Linux.
@@ -127,10 +127,10 @@ pub struct CoreCounts {
     pub context_switches: u64,
     /// Calls of the core.
     pub calls: u64,
-    /// Wake-ups by another CPU, which EVL alone counts.
+    /// Wake-ups by another CPU, counted only by EVL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote_wake_ups: Option<u64>,
-    /// Page faults on the core, which Cobalt alone counts.
+    /// Page faults on the core, counted only by Cobalt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_faults: Option<u64>,
     /// CPU time on the core, ns.

@@ -1,23 +1,23 @@
-//! How a run began: the program, its words, the terms, what it meant to do.
+//! Start of a run: the program, its command line, its settings and its plan.
 
 use serde::{Deserialize, Serialize};
 
 use crate::virtual_time::VirtualTime;
 
-/// How a run came about: its tool, its scenario, its clock and what it meant to do.
+/// Start of a run: its tool, scenario, clock and plan.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct RunStarted {
     /// Name of the run, unique among archives; see [`run_id`].
     pub run_id: String,
     /// The program that measures.
     pub tool: Tool,
-    /// Its command line, word by word.
+    /// Its command line, as separate words.
     pub command: Vec<String>,
     /// Wall-clock start, RFC 3339 in UTC.
     pub started: String,
     /// The measured scenario.
     pub scenario: ScenarioText,
-    /// Clock that all instants are read from, `CLOCK_MONOTONIC` and the kernel's clock source.
+    /// Clock of all times, `CLOCK_MONOTONIC`, and the kernel's clock source.
     pub clock_source: String,
     /// Notes for the reader, known from the start, one line each.
     #[serde(default)]

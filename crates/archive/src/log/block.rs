@@ -21,8 +21,8 @@ pub(crate) const SAMPLES_PREFIX: usize = 6;
 pub(crate) const SAMPLES_PER_BLOCK: usize = (64 * 1024 - SAMPLES_PREFIX) / Sample::BYTES;
 /// Longest payload of a sample block.
 pub(crate) const MAX_SAMPLES_PAYLOAD: usize = SAMPLES_PREFIX + SAMPLES_PER_BLOCK * Sample::BYTES;
-/// Longest payload of any block: an event with all facts of a large machine fits many times over,
-/// and a reader never allocates more than this on a hostile file's word.
+/// Most bytes of any block's payload: an event with all facts of a large machine is many times
+/// smaller, and a reader never allocates more than this for a hostile file.
 pub(crate) const MAX_PAYLOAD: usize = 16 * 1024 * 1024;
 
 /// A block's header.
@@ -44,7 +44,7 @@ pub(crate) fn file_header(version: u32) -> [u8; FILE_HEADER] {
     bytes
 }
 
-/// Why a file is no log.
+/// Reasons why a file isn't a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum HeaderProblem {
     #[error("{0} byte(s) long, the header alone has {FILE_HEADER}")]
@@ -55,7 +55,7 @@ pub(crate) enum HeaderProblem {
     Checksum,
 }
 
-/// The version in a file header, or what is wrong with it.
+/// The version in a file header, or the header's fault.
 pub(crate) fn read_file_header(bytes: &[u8]) -> Result<u32, HeaderProblem> {
     if bytes.len() < FILE_HEADER {
         return Err(HeaderProblem::Short(bytes.len()));

@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 pub struct Damage {
     /// Holes with readable blocks after them.
     pub gaps: Vec<Gap>,
-    /// What lies after the last readable block.
+    /// Bytes after the last readable block.
     pub tail: Option<Tail>,
 }
 
 impl Damage {
-    /// Whether a readable block comes after something unreadable, or the end is more than a block
-    /// that was being written.
+    /// Whether a readable block follows unreadable bytes, or the end is more than an incomplete
+    /// block.
     pub fn is_corruption(&self) -> bool {
         !self.gaps.is_empty() || self.tail.is_some_and(|tail| tail.kind == TailKind::Damaged)
     }
@@ -28,11 +28,11 @@ impl Damage {
 pub struct Gap {
     /// First unreadable byte.
     pub offset: u64,
-    /// How many bytes can't be read.
+    /// Number of unreadable bytes.
     pub bytes: u64,
     /// Number of the first block that is missing.
     pub first_lost_block: u64,
-    /// How many blocks are missing.
+    /// Number of missing blocks.
     pub lost_blocks: u64,
     /// The fault of the first unreadable block.
     pub why: String,
@@ -68,7 +68,7 @@ impl fmt::Display for Gap {
 pub struct Tail {
     /// First unreadable byte.
     pub offset: u64,
-    /// How many bytes follow, to the end of the file.
+    /// Number of bytes to the end of the file.
     pub bytes: u64,
     /// Its kind.
     pub kind: TailKind,
@@ -93,7 +93,7 @@ impl fmt::Display for Tail {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TailKind {
-    /// The beginning of a block: its writer was stopped. Nothing complete is missing.
+    /// An incomplete block: its writer was stopped. No complete block is missing.
     Torn,
     /// Zeros, as a power cut leaves them.
     Zeros,

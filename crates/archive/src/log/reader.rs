@@ -1,6 +1,7 @@
-//! Reads a log block by block, whatever state it is in: running, cut short, damaged. It believes
-//! nothing that a checksum does not vouch for, allocates no more than one block, and says exactly
-//! which bytes it could not read.
+//! Reads a log block by block, in any state: running, cut short, damaged.
+//!
+//! It accepts only blocks with a valid checksum, allocates no more than one block, and reports
+//! exactly which bytes it could not read.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -21,7 +22,7 @@ use crate::{LOG_NAME, MEASURED_FORMAT_VERSION};
 /// A block that passed its checksum.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Block {
-    /// Where it begins in the log.
+    /// Its offset in the log.
     pub offset: u64,
     /// Its number; blocks are numbered from 0 without gaps.
     pub sequence: u64,
@@ -50,7 +51,7 @@ pub enum Content {
     },
 }
 
-/// Reads a log from its beginning.
+/// Reads a log from its start.
 #[derive(Debug)]
 pub struct LogReader<R> {
     input: BufReader<R>,
@@ -59,7 +60,7 @@ pub struct LogReader<R> {
     length: u64,
     position: u64,
     next_sequence: u64,
-    /// Bytes that may still be hashed in search of a block after damage.
+    /// Bytes that can still be hashed in search of a block after damage.
     search_budget: u64,
     damage: Damage,
 }
@@ -157,9 +158,9 @@ impl<R: Read + Seek> LogReader<R> {
         }
     }
 
-    /// Goes on to where the log ends now. What looked like its torn end may have become whole.
+    /// Continues to the log's current end. A torn end might have become complete.
     pub(crate) fn read_on(&mut self) -> Result<()> {
-        // Moving there forgets what is buffered: zeros ahead of the end may have become blocks.
+        // Seeking discards the buffer: zeros before the end might have become blocks.
         let end = self.input.seek(SeekFrom::End(0));
         self.length = end.map_err(|e| self.failed(e))?;
         if let Some(tail) = self.damage.tail.take() {
@@ -187,7 +188,7 @@ impl<R: Read + Seek> LogReader<R> {
         }
     }
 
-    /// The block at `offset` if there is one and its checksum matches; otherwise why not.
+    /// The block at `offset` if there is one and its checksum matches; otherwise the reason.
     fn block_at(&mut self, offset: u64) -> Result<Result<(Header, Vec<u8>), &'static str>> {
         let left = self.length.saturating_sub(offset);
         if left < BLOCK_HEADER as u64 {
@@ -202,8 +203,8 @@ impl<R: Read + Seek> LogReader<R> {
             Ok(header) => header,
             Err(why) => return Ok(Err(why)),
         };
-        // Only block numbers that the bytes before could have held: an older file's block that a
-        // power cut brought to light is not taken for this log's.
+        // Only block numbers that fit the bytes before: a block of an older file that a power cut
+        // exposed doesn't belong to this log.
         let most = self.next_sequence + (offset - self.position.min(offset)) / BLOCK_HEADER as u64;
         if offset >= self.position && !(self.next_sequence..=most).contains(&header.sequence) {
             return Ok(Err("the block's number is out of order"));
@@ -290,7 +291,7 @@ impl<R: Read + Seek> LogReader<R> {
         Ok(())
     }
 
-    /// Whether what begins at `start` is a block whose end is missing.
+    /// Whether an incomplete block begins at `start`.
     fn is_torn_block(&mut self, start: u64) -> Result<bool> {
         self.seek(start)?;
         let left = self.length - start;

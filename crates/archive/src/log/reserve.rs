@@ -1,5 +1,6 @@
-//! Room on the disk that is taken before it is needed, so that a log on a full disk still gets its
-//! last events. It knows nothing about what is written there.
+//! Disk space that is allocated before it is needed.
+//!
+//! A log on a full disk can then still store its last events. This module doesn't interpret them.
 
 use std::io::{self, Write};
 
@@ -10,25 +11,25 @@ use crate::error::NoRoom;
 
 /// Room kept for the closing events.
 pub(crate) const RESERVE: u64 = 64 * 1024;
-/// Room taken at a time, so that one system call serves many blocks.
+/// Space to allocate at a time, so that one system call serves many blocks.
 const STEP: u64 = 1024 * 1024;
-/// Holds the room where the file system can't reserve it in the log itself.
+/// File that holds the space if the file system can't reserve it in the log itself.
 pub(crate) const RESERVE_NAME: &str = "samples.reserve";
 
-/// The room, and what bounds it.
+/// The reserved space, and its limits.
 #[derive(Debug)]
 pub(crate) struct Reserve {
     held: Held,
-    /// No file of this process may be longer (`RLIMIT_FSIZE`).
+    /// Greatest length of this process's files (`RLIMIT_FSIZE`).
     longest: Option<u64>,
 }
 
-/// How the room is held.
+/// Place of the reserved space.
 #[derive(Debug)]
 enum Held {
     /// In the log, beyond its end, up to this offset. The log's size does not show it.
     Ahead { until: u64 },
-    /// In a file of its own that is removed when the room is needed.
+    /// In a separate file, which is removed when the space is needed.
     File,
     /// Used, or not available.
     Spent,
@@ -89,7 +90,7 @@ impl Reserve {
         }
     }
 
-    /// Gives back what was not used, at a log's end.
+    /// Releases unused space, at a log's end.
     pub(crate) fn release(
         &mut self,
         log: &mut NewFile,

@@ -1,10 +1,11 @@
-//! Appends events and samples to a run's log so that whatever stops the writer, every block
-//! completed before can be read. It never rewrites what it has written.
+//! Appends events and samples to a run's log.
+//!
+//! Whatever stops the writer, every block completed before can be read. It never rewrites anything.
 //!
 //! The crash argument: a block is appended with one `write`, and it counts only if its checksum
-//! matches; the file grows at its end alone, so a kill or a power cut can only leave a torn last
-//! block, or lose blocks written since the last [`LogWriter::sync`]. Room on the disk is taken
-//! before a block is written, so a full disk tears nothing.
+//! matches; the file grows only at its end, so a kill or a power cut can only leave a torn last
+//! block, or lose blocks written since the last [`LogWriter::sync`]. Disk space is allocated before
+//! a block is written, so a full disk tears nothing.
 
 mod begun;
 
@@ -25,7 +26,7 @@ use crate::durable::{rename, sync_directory};
 use crate::error::{ArchiveError, NoRoom, Result};
 use crate::event::{Ending, Event};
 
-/// Name of a log that is written anew, until it is whole and takes the old one's place.
+/// Name of a new log, until it is complete and replaces the old one.
 pub(crate) const LOG_ANEW: &str = "samples.log.partial";
 
 /// Writes one run's log. It holds the log's lock until it is dropped.
@@ -41,8 +42,8 @@ pub struct LogWriter {
     sequence: u64,
     /// Samples not yet in a block, by segment and thread, already in their logged form.
     pending: BTreeMap<(u32, u16), Vec<u8>>,
-    /// Whether the run's start, and which segments' starts, are in the log: what did not begin
-    /// there does not end there.
+    /// Whether the log has the run's start, and the segments with a start: anything else gets no
+    /// end either.
     begun: bool,
     segments: BTreeSet<u32>,
     reserve: Reserve,
@@ -71,7 +72,7 @@ impl LogWriter {
         self.end
     }
 
-    /// Samples handed over that are not yet in the log.
+    /// Samples passed to the writer that are not yet in the log.
     pub fn unwritten_samples(&self) -> u64 {
         self.pending
             .values()
@@ -128,7 +129,7 @@ impl LogWriter {
             State::Full(_) if is_closing => Ok(()),
             _ => return self.refuse_unless_writing(),
         };
-        // A disk that is full since this very flush has room left for what closes.
+        // If this flush filled the disk, there is still space for closing events.
         let goes_on = flushed.is_ok() || (is_closing && matches!(self.state, State::Full(_)));
         if !goes_on {
             return flushed;
@@ -163,7 +164,7 @@ impl LogWriter {
         flushed.and(appended)
     }
 
-    /// An end is not written whose beginning found no room: a reader could make nothing of it.
+    /// Refuses an end whose start found no space: a reader could not use it.
     fn refuse_without_beginning(&self, event: &Event) -> Result<()> {
         let has_begun = match event {
             Event::SegmentEnded(ended) => self.segments.contains(&ended.segment),
@@ -216,9 +217,9 @@ impl LogWriter {
         })
     }
 
-    /// Appends the run's end, waits for the disk and gives back reserved room and lock. The run
-    /// can then be finished. If something did not get into the log, the end is
-    /// [`Ending::Failed`], whatever the caller takes it for.
+    /// Appends the run's end, waits for the disk and releases reserved space and lock. The run can
+    /// then be finished. If something did not get into the log, the end is [`Ending::Failed`],
+    /// whatever the caller passes.
     ///
     /// # Errors
     /// As [`LogWriter::append_event`] and [`LogWriter::sync`].
@@ -235,7 +236,7 @@ impl LogWriter {
             (_, ending) => ending,
         };
         let appended = flushed.and(self.append_event(&Event::RunEnded { ending }));
-        // The end may be there although samples found no room: then the rest is done all the same.
+        // The end might be stored although samples found no space: then the rest is done as well.
         if appended.is_err() && !(self.begun && matches!(self.state, State::Full(_))) {
             return appended;
         }
@@ -293,8 +294,8 @@ impl LogWriter {
         }
     }
 
-    /// After a failed write: takes a torn block away, so that the log stays valid, and remembers
-    /// why nothing more is appended.
+    /// After a failed write: removes a torn block, so that the log stays valid, and remembers why
+    /// nothing more is appended.
     fn give_up(&mut self, error: io::Error) -> ArchiveError {
         let found = self.file.as_file().metadata();
         let torn = found.is_ok_and(|found| found.len() != self.end);
@@ -347,10 +348,10 @@ impl Drop for LogWriter {
     /// without the samples it was handed.
     fn drop(&mut self) {
         if matches!(self.state, State::Writing) {
-            // There is nobody left to tell; the missing end of the run says that something failed.
+            // No caller can get the error; the run's missing end shows the failure.
             let _ = self.flush_block();
         }
-        // A process that is just being started holds a copy of the file until it runs its program:
+        // A process that is being started holds a copy of the file until it runs its program:
         // closing alone would leave the lock with it.
         let _ = self.file.as_file().unlock();
     }

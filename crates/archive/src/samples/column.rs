@@ -13,8 +13,8 @@ pub(crate) struct Column {
     /// Left out of the file if it is 0 in every sample; read as 0 then.
     pub is_omitted_if_zero: bool,
     pub get: fn(&Sample) -> i64,
-    /// Puts a value back, `None` if it can't be one of this column. Columns are put back in the
-    /// order of [`ALL`], on which the instants rely.
+    /// Restores a value, `None` if it is impossible in this column. Columns are restored in the
+    /// order of [`ALL`], which the times depend on.
     pub set: fn(&mut Sample, i64, DueTimes) -> Option<()>,
 }
 

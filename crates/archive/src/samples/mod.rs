@@ -11,5 +11,5 @@ pub(crate) use writer::ParquetWriter;
 /// Name of the samples' file in a run directory.
 pub const PARQUET_NAME: &str = "samples.parquet";
 
-/// Most samples in one row group, which is what is held in memory at a time: 12 MiB.
+/// Most samples in one row group, and in memory at a time: 12 MiB.
 pub(crate) const ROWS_PER_GROUP: usize = 1 << 18;

@@ -1,5 +1,6 @@
-//! Reads samples back from Parquet, one row group at a time. It is given each thread's due times,
-//! which the file does not hold.
+//! Reads samples from Parquet, one row group at a time.
+//!
+//! Callers pass each thread's due times, which the file does not contain.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -34,7 +35,7 @@ pub(crate) struct Group {
 }
 
 impl ParquetSamples {
-    /// Opens a file and finds out which row group holds what.
+    /// Opens a file and determines each row group's thread.
     pub(crate) fn open(directory: &Directory, name: &str) -> Result<Self> {
         let path = &directory.path_of(name);
         let file = directory
@@ -122,7 +123,7 @@ fn values<T: DataType>(
     rows: usize,
 ) -> Result<Vec<T::T>, ParquetError> {
     let mut values = Vec::with_capacity(rows);
-    // A required column gives as many values as records; it ends where the pages end.
+    // A required column has as many values as records; it ends with the pages.
     reader.read_records(rows, None, None, &mut values)?;
     Ok(values)
 }

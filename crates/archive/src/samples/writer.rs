@@ -1,5 +1,7 @@
-//! Writes samples as Parquet: delta-packed, zstd, one row group per stretch of one thread in one
-//! segment, so that a reader finds a thread without reading the others.
+//! Writes samples as Parquet: delta-packed, zstd.
+//!
+//! One row group for each stretch of one thread in one segment, so that a reader finds a thread
+//! without reading the others.
 
 use std::io::BufWriter;
 use std::path::PathBuf;

@@ -1,5 +1,6 @@
-//! The log of loops of the user's own: a line of JSON for each line and value, up to a bound. Formatting is done
-//! before.
+//! The log of the user's loops: a line of JSON for each line and value, up to a limit.
+//!
+//! The lines are already formatted.
 
 use crate::durable::{open, sync_file, to_read};
 use crate::error::{ArchiveError, Result};
@@ -25,7 +26,7 @@ pub struct LoopLine {
     pub cycle: u64,
     /// When, in nanoseconds on `CLOCK_MONOTONIC`.
     pub at_ns: u64,
-    /// What.
+    /// Its content.
     #[serde(flatten)]
     pub said: LineSaid,
 }
@@ -40,7 +41,7 @@ pub enum LineSaid {
     Value {
         /// Its name.
         name: String,
-        /// The value; JSON has no word for what is no number.
+        /// The value; JSON can't express values that aren't numbers.
         #[serde(deserialize_with = "number_or_none")]
         is: f64,
     },
@@ -102,7 +103,7 @@ impl LinesWriter {
         }
     }
 
-    /// Writes what is pending.
+    /// Writes pending lines.
     ///
     /// # Errors
     /// [`ArchiveError::DiskFull`], [`ArchiveError::Io`].
@@ -122,7 +123,7 @@ impl LinesWriter {
         sync_file(&mut self.file, &self.path)
     }
 
-    /// How many lines are left out.
+    /// Number of lines left out.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }

@@ -17,7 +17,7 @@ pub fn told_name(segment: u32) -> String {
     format!("segment-{segment}.told")
 }
 
-/// Whether a file of that name is a segment's, and of which.
+/// The segment of a file with that name, if it is a segment's.
 pub(crate) fn segment_of(name: &str) -> Option<u32> {
     let number = name.strip_prefix("segment-")?.strip_suffix(".told")?;
     let number: u32 = number.parse().ok()?;

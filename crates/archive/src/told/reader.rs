@@ -51,7 +51,7 @@ pub struct SegmentTold {
 }
 
 impl ThreadTold {
-    /// When a cycle was due by a foreign clock.
+    /// Due time of a cycle by a foreign clock.
     pub fn due_ns(&self, cycle: u64) -> Option<u64> {
         let at = self.dues.binary_search_by_key(&cycle, |&(of, _)| of).ok()?;
         Some(self.dues[at].1)
@@ -92,10 +92,10 @@ impl SegmentTold {
         Self::from_bytes(&bytes, &path).map(Some)
     }
 
-    /// What such a file's bytes tell, as far as they are whole.
+    /// The complete records in such a file's bytes.
     ///
     /// # Errors
-    /// [`ArchiveError::NotRecognised`] for another file's, [`ArchiveError::NewerFormat`].
+    /// [`ArchiveError::NotRecognised`] for another kind of file, [`ArchiveError::NewerFormat`].
     pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self> {
         let unknown = |why: &str| ArchiveError::NotRecognised {
             path: path.to_owned(),
@@ -122,7 +122,7 @@ impl SegmentTold {
         };
         told.is_whole = told.blocks(rest).is_some();
         for thread in told.threads.values_mut() {
-            // A loop that numbers its cycles as it likes is still to be searched.
+            // A loop that numbers its cycles in any order can still be searched.
             thread.spans.sort_by_key(|span| span.cycle);
             thread.dues.sort_by_key(|&(cycle, _)| cycle);
             thread.dues.dedup_by_key(|&mut (cycle, _)| cycle);
@@ -180,7 +180,7 @@ impl SegmentTold {
                         cycle,
                         section,
                         from_ns,
-                        // A section that ends before it begins is none that ran.
+                        // A section can't end before it begins.
                         to_ns: to_ns.max(from_ns),
                     });
                 }

@@ -17,7 +17,7 @@ use wakepath_directory::{Directory, NewFile};
 /// Longest file of a segment: some eight million runs of sections.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// One thing that a loop told. Instants in nanoseconds on `CLOCK_MONOTONIC`.
+/// One item of a loop's telemetry. Times in nanoseconds on `CLOCK_MONOTONIC`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Told {
     /// Name of a section, written before its first run.
@@ -42,7 +42,7 @@ pub enum Told {
         /// Its end.
         to_ns: u64,
     },
-    /// When a cycle was due by a foreign clock.
+    /// Due time of a cycle by a foreign clock.
     Due {
         /// The loop's thread within the run.
         thread: u16,
@@ -187,7 +187,7 @@ impl ToldWriter {
         sync_file(&mut self.file, &self.path)
     }
 
-    /// How many things are left out.
+    /// Number of items left out.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }

@@ -1,12 +1,13 @@
-//! The frame of a block of events: which CPU, how many, from when to when, compressed. Frames
-//! carry enough to find events by time without unpacking others. Pure.
+//! The frame of a block of events: CPU, number, first and last time; the events are compressed.
+//!
+//! Frames have enough data to find events by time without unpacking others. Pure.
 
 /// First bytes of every trace.
 pub(super) const FILE_MAGIC: [u8; 8] = *b"WAKETRC\n";
 /// Kind of the block that holds the [`super::TraceDescription`] as JSON.
 pub(super) const KIND_DESCRIPTION: u8 = 1;
-/// Kind of a block of events. Not 2: that is the log's kind for samples, whose blocks a reader of
-/// headers believes to be short.
+/// Kind of a block of events. Not 2: that is the log's kind for samples, and readers expect blocks
+/// of that kind to be short.
 pub(super) const KIND_EVENTS: u8 = 4;
 /// Kind of the block that holds the [`super::TraceEnd`] as JSON.
 pub(super) const KIND_END: u8 = 3;
@@ -15,7 +16,7 @@ pub(super) const FRAME: usize = 32;
 /// Most bytes of a block's events before compression: a reader allocates this for each CPU.
 pub(super) const MAX_RAW: usize = 256 * 1024;
 
-/// What stands before a block's compressed events.
+/// Header before a block's compressed events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Frame {
     pub cpu: u16,
@@ -25,9 +26,9 @@ pub(super) struct Frame {
     pub losses: u32,
     /// Bytes before compression.
     pub raw: u32,
-    /// Smallest instant in it.
+    /// Smallest time in it.
     pub first_ns: u64,
-    /// Largest instant in it.
+    /// Largest time in it.
     pub last_ns: u64,
 }
 

@@ -1,5 +1,6 @@
-//! Whole numbers in as few bytes as they need (LEB128; signed ones folded, as Protocol Buffers
-//! do), and taking them back out of bytes that may be anything.
+//! Encodes and decodes whole numbers in as few bytes as they need.
+//!
+//! LEB128; signed ones zigzag-encoded, as Protocol Buffers do. Decoding accepts any bytes.
 
 /// Appends a number, 7 bits to a byte, lowest first.
 pub(crate) fn put(bytes: &mut Vec<u8>, mut value: u64) {
@@ -15,7 +16,7 @@ pub(crate) fn put_signed(bytes: &mut Vec<u8>, value: i64) {
     put(bytes, ((value << 1) ^ (value >> 63)) as u64);
 }
 
-/// Appends a length and as many bytes.
+/// Appends a length and that many bytes.
 pub(crate) fn put_bytes(bytes: &mut Vec<u8>, text: &[u8]) {
     put(bytes, text.len() as u64);
     bytes.extend_from_slice(text);

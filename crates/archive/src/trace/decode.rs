@@ -17,7 +17,7 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    /// Appends the `count` events of a block; `None` where the bytes are not those of a block.
+    /// Appends the `count` events of a block; `None` if the bytes aren't a block's.
     pub(super) fn block(
         &mut self,
         bytes: &[u8],

@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 pub struct TraceDescription {
     /// Number of the segment.
     pub segment: u32,
-    /// CPUs that are recorded, ascending. An event of another CPU is not there, whatever happened.
+    /// Recorded CPUs, ascending. Events of other CPUs are missing.
     pub cpus: Vec<u16>,
-    /// What recorded the events, as a person reads it: `tracefs instance`.
+    /// The recording backend, for display: `tracefs instance`.
     pub backend: String,
-    /// Clock of the events' instants: `CLOCK_MONOTONIC`, that of the samples.
+    /// Clock of the events: `CLOCK_MONOTONIC`, that of the samples.
     pub clock: String,
     /// How the buffer was used.
     pub mode: TraceMode,
     /// Buffer of each CPU, in bytes.
     pub buffer_bytes: u64,
-    /// Kinds of events that are recorded.
+    /// Recorded kinds of events.
     pub recorded: Vec<EventKind>,
     /// Events that were wanted and are not recorded, with the reason.
     pub missing: Vec<MissingEvents>,
@@ -26,7 +26,7 @@ pub struct TraceDescription {
 }
 
 impl TraceDescription {
-    /// Whether events of this kind would be there if they had happened.
+    /// Whether events of this kind are recorded when they happen.
     pub fn records(&self, kind: EventKind) -> bool {
         self.recorded.contains(&kind)
     }
@@ -46,7 +46,7 @@ pub enum TraceMode {
     Unknown,
 }
 
-/// A kind of event, as [`wakepath_timeline::What`] has it.
+/// A kind of event, as in [`wakepath_timeline::What`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EventKind {
@@ -87,7 +87,7 @@ pub enum EventKind {
     Unknown,
 }
 
-/// Events that are not there.
+/// Events that aren't recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MissingEvents {
     /// The backend's name for them: `ipi:ipi_send_cpu`.
@@ -113,7 +113,7 @@ pub struct TraceEnd {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "kebab-case")]
 pub enum Kept {
-    /// All that the buffer still held.
+    /// Everything that the buffer still held.
     #[default]
     All,
     /// Only those within these windows, ascending and apart.
@@ -148,6 +148,6 @@ pub struct CpuCount {
     pub overwritten: u64,
     /// Events lost elsewhere: each gap is a [`wakepath_timeline::What::Lost`] in the file.
     pub lost: u64,
-    /// From this instant on, nothing was overwritten.
+    /// Time after which nothing was overwritten.
     pub complete_from_ns: u64,
 }

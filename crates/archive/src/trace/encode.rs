@@ -1,5 +1,7 @@
-//! Events of one CPU to the bytes of a block. Each block stands alone: names are written out once
-//! in it and then meant by number. Pure.
+//! Encodes events of one CPU as the bytes of a block.
+//!
+//! Each block is independent: a name is written out once in it and then referred to by number.
+//! Pure.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,7 +10,7 @@ use wakepath_timeline::{Interrupt, KernelEvent, Left, Thread, What};
 
 use super::bytes::{put, put_bytes, put_signed};
 
-/// Set in a tag where the current thread is another than in the event before.
+/// Set in a tag if the current thread differs from the event before.
 pub(super) const CURRENT_CHANGED: u8 = 0x80;
 
 /// One tag for each kind of event; a number once used keeps its meaning.
@@ -82,7 +84,7 @@ impl Encoder {
         let changed = event.current != self.current;
         let flag = if changed { CURRENT_CHANGED } else { 0 };
         self.bytes.push(tag | flag);
-        // Stamps may go backwards by a little; the wrapping difference takes any pair.
+        // Timestamps can go backwards a little; the wrapping difference handles any pair.
         put_signed(&mut self.bytes, event.at_ns.wrapping_sub(self.at_ns) as i64);
         if changed {
             put(&mut self.bytes, event.current.into());

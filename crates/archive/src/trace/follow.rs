@@ -30,7 +30,7 @@ pub struct TraceFollower {
     file: File,
     path: PathBuf,
     unpacker: Unpacker,
-    /// Where the next block begins.
+    /// Offset of the next block.
     at: u64,
     /// Events that wait, by CPU.
     waiting: BTreeMap<u16, VecDeque<KernelEvent>>,

@@ -21,7 +21,7 @@ pub struct TraceEvents {
     from_ns: u64,
     to_ns: u64,
     streams: Vec<Stream>,
-    /// Which stream's next event is the earliest, by its instant.
+    /// The stream with the earliest next event, by time.
     next: BinaryHeap<Reverse<(u64, usize)>>,
     failed: Option<ArchiveError>,
 }
@@ -85,7 +85,7 @@ struct Stream {
     blocks: VecDeque<BlockAt>,
     /// The block under way, reversed: the next event is the last.
     events: Vec<KernelEvent>,
-    /// Latest instant given out: a stamp that goes backwards waits for no other CPU.
+    /// Latest time returned: a timestamp that goes backwards waits for no other CPU.
     at_ns: u64,
 }
 
@@ -116,7 +116,7 @@ impl TraceEvents {
         Ok(events)
     }
 
-    /// Puts a stream's next event into the queue, out of its next block where need be.
+    /// Queues a stream's next event, from its next block if necessary.
     fn refill(&mut self, number: usize) {
         loop {
             let stream = &mut self.streams[number];

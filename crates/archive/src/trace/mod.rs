@@ -42,7 +42,7 @@ pub fn trace_name(segment: u32) -> String {
     format!("segment-{segment}.events")
 }
 
-/// Whether a file of that name holds a segment's trace, and of which segment.
+/// The segment of a trace file with that name, if it is one.
 pub(crate) fn segment_of(name: &str) -> Option<u32> {
     let number: u32 = name
         .strip_prefix("segment-")?

@@ -28,7 +28,7 @@ pub struct Trace {
     cut: Option<String>,
 }
 
-/// Where a block of events lies.
+/// Position of a block of events.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BlockAt {
     pub offset: u64,
@@ -37,11 +37,11 @@ pub(super) struct BlockAt {
 }
 
 impl Trace {
-    /// Opens the trace of a segment; `None` where the segment is untraced. Only the blocks' heads
-    /// are read; a block's check sum is compared when its events are read.
+    /// Opens the trace of a segment; `None` if the segment is untraced. Only the blocks' headers
+    /// are read; a block's checksum is compared when its events are read.
     ///
     /// # Errors
-    /// [`ArchiveError::NotRecognised`] for another file or one without its beginning,
+    /// [`ArchiveError::NotRecognised`] for another kind of file or one without its start,
     /// [`ArchiveError::NewerFormat`], [`ArchiveError::Io`].
     pub fn open(directory: &Path, segment: u32) -> Result<Option<Self>> {
         Self::open_in(&to_read(directory)?, segment)
@@ -64,7 +64,7 @@ impl Trace {
         &self.description
     }
 
-    /// What came of it; `None` where the trace was cut short.
+    /// Its result; `None` if the trace was cut short.
     pub fn end(&self) -> Option<&TraceEnd> {
         self.end.as_ref()
     }
@@ -80,13 +80,13 @@ impl Trace {
         self.blocks.iter().map(of).sum()
     }
 
-    /// All events in time order over the CPUs. Within a CPU the kernel's order is kept: where its
-    /// stamps go backwards, so do the events'. Memory is bounded by one block for each CPU,
+    /// All events in time order over the CPUs. Each CPU's events keep the kernel's order: if its
+    /// timestamps go backwards, so do the events'. Memory is bounded by one block for each CPU,
     /// however long the trace is.
     ///
     /// # Errors
-    /// [`ArchiveError::Io`] when the file can't be opened; an item is an error where a block is
-    /// damaged, and is the last one.
+    /// [`ArchiveError::Io`] if the file can't be opened; an item is an error if a block is damaged,
+    /// and is the last one.
     pub fn events(&self) -> Result<TraceEvents> {
         self.between(0, u64::MAX)
     }

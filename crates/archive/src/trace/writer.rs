@@ -1,5 +1,7 @@
-//! Appends a segment's events to its trace. As in the log, a block is one `write` and counts only
-//! if its check sum matches: a kill or a power cut tears at most the last one.
+//! Appends a segment's events to its trace.
+//!
+//! As in the log, a block is one `write` and counts only if its checksum matches: a kill or a power
+//! cut tears at most the last one.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -38,8 +40,7 @@ pub struct TraceWriter {
 }
 
 impl TraceWriter {
-    /// Begins the trace of `description.segment` in a run directory. A trace of that segment that
-    /// is already there is begun anew.
+    /// Creates the trace of `description.segment` in a run directory, in place of an existing one.
     ///
     /// # Errors
     /// [`ArchiveError::DiskFull`], [`ArchiveError::Io`].
@@ -87,10 +88,10 @@ impl TraceWriter {
         self.bytes
     }
 
-    /// Appends an event. Events of one CPU come in the kernel's order; CPUs may come in any.
+    /// Appends an event. Events of one CPU come in the kernel's order; CPUs in any order.
     ///
     /// # Errors
-    /// [`ArchiveError::DiskFull`], [`ArchiveError::Io`] when a block is full and can't be written.
+    /// [`ArchiveError::DiskFull`], [`ArchiveError::Io`] if a block is full and can't be written.
     pub fn append(&mut self, event: &KernelEvent) -> Result<()> {
         let encoder = self.pending.entry(event.cpu).or_default();
         encoder.add(event);

@@ -43,7 +43,7 @@ fn read(bytes: &[u8]) -> Result<(Vec<Block>, Damage), ArchiveError> {
     Ok((blocks, reader.damage().clone()))
 }
 
-/// Where each block ends.
+/// End of each block.
 fn ends(blocks: &[Block], length: usize) -> Vec<usize> {
     blocks
         .iter()

@@ -1,7 +1,8 @@
-//! Every operation on files that a run, its recovery or its removal makes is made to fail, one
-//! after the other: the first, the second, until one passes without a failure; once, and from
-//! then on; by a full disk, a broken one, a write that takes half. Whatever fails, what was written
-//! before is read, recovery works, and a second one finds the same.
+//! Makes every file operation of a run, its recovery or its removal fail.
+//!
+//! One after the other: the first, the second, until one passes without a failure; once, and from
+//! then on; by a full disk, a broken one, a partial write. In every case earlier data can be read,
+//! recovery works, and a second recovery finds the same.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,11 +27,11 @@ wakepath_test_program::tests![
     what_is_put_in_place_is_the_old_one_or_the_new_one,
 ];
 
-/// Segment, thread and how many cycles of it are written; the first is longer than one block.
+/// Segment, thread and number of cycles; the first is longer than one block.
 const STREAMS: [(u32, u16, u64); 3] = [(0, 0, 1_500), (0, 1, 40), (1, 0, 60)];
 
-/// Runs `attempt` with every operation failing in turn; returns how many operations a whole one
-/// has, and how many were made to fail.
+/// Runs `attempt` with every operation failing in turn; returns the number of operations of a
+/// complete attempt, and how many were made to fail.
 fn fail_each(fault: Fault, mut attempt: impl FnMut(std::sync::Arc<Faults>, &str)) -> (u64, u64) {
     let (mut operations, mut injected) = (0, 0);
     for lasting in [false, true] {
@@ -148,7 +149,7 @@ fn all_samples(run: &Run) -> BTreeMap<(u32, u16), Vec<Sample>> {
     threads.map(|(s, t)| ((s, t), of(s, t))).collect()
 }
 
-/// Holds what can be read against what was acknowledged; returns it.
+/// Compares the readable samples with the acknowledged ones; returns them.
 fn read_back(
     directory: &Path,
     least: &BTreeMap<(u32, u16), u64>,
@@ -177,7 +178,7 @@ fn read_back(
     Some(found)
 }
 
-/// Recovers twice; nothing is lost by it, and the second finds what the first left.
+/// Recovers twice; nothing is lost, and the second recovery finds the result of the first.
 fn recover_twice(directory: &Path, what: &str) -> Manifest {
     let before = read_back(directory, &BTreeMap::new(), what);
     let first = recover(directory).unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -227,7 +228,7 @@ fn a_run_whose_disk_fails(fault: Fault) {
             }
             Some(_) => {
                 let manifest = recover_twice(&path, what);
-                // The writer itself never leaves an end without its beginning.
+                // The writer itself never leaves an end without its start.
                 let is_orderly = manifest.recovered.as_ref().is_none_or(|missing| {
                     missing.segments_without_start.is_empty() && missing.contradictions.blocks == 0
                 });
@@ -264,8 +265,8 @@ fn a_run_whose_writes_are_cut_short_anywhere_loses_nothing_written() {
     a_run_whose_disk_fails(Fault::Short);
 }
 
-/// A run cut short in its second segment, with a torn block, half-written files of an earlier try
-/// and, if it is to be damaged, a hole.
+/// A run cut short in its second segment, with a torn block, partial files of an earlier attempt
+/// and, if it should be damaged, a hole.
 fn write_cut_short(path: &Path, is_damaged: bool) {
     let mut log = LogWriter::create(path).unwrap();
     log.append_event(&run_started(3)).unwrap();

@@ -20,7 +20,7 @@ wakepath_test_program::tests![
 const CYCLES: u64 = 2_000;
 const THREADS: [u16; 2] = [0, 1];
 
-/// Counts the bytes that are read from a file.
+/// Counts the bytes read from a file.
 struct Counting {
     file: File,
     bytes: Rc<Cell<u64>>,
@@ -80,7 +80,7 @@ fn looking_after_each_segment_reads_a_log_three_times_at_most() {
     }
     let length = fs::metadata(&path).unwrap().len();
     assert!(length > 7 << 20, "{length} bytes");
-    // Once to know what there is, and a buffer at a time for the samples of each thread.
+    // Once for the structure, and a buffer at a time for the samples of each thread.
     let read = bytes.get();
     eprintln!("{read} bytes read of a log of {length}, in 40 looks");
     assert!(read <= 3 * length, "{read} bytes read of {length}");
@@ -117,7 +117,7 @@ fn what_is_read_piece_by_piece_is_what_an_opened_run_has() {
     }
 }
 
-/// Where the room ahead of a log is zeros until blocks are written there.
+/// The reserved space of a log is zeros until blocks are written there.
 fn zeros_at_the_end_that_become_blocks_are_read_as_those() {
     let scratch = Scratch::new();
     write(&scratch.run(), 1, &[0], 300);

@@ -138,8 +138,8 @@ fn fill_and_finish(kind: &str, reserve_is_a_file: bool) {
         fs::metadata(disk.run().join(LOG_NAME)).unwrap().len(),
         length
     );
-    // Even when someone else takes the last block, the end can still be written. Room held in a
-    // file of its own has been freed by now, and is anyone's.
+    // Even when another process takes the last block, the end can still be written. Space held in a
+    // separate file has been freed by now, and is available to anyone.
     if !reserve_is_a_file {
         disk.fill();
     }

@@ -1,5 +1,6 @@
-//! A real recorder process, killed with SIGKILL at random moments, many times: whatever it had
-//! synced, or written as a complete block, is there.
+//! A real recorder process, killed with SIGKILL at random times, repeatedly.
+//!
+//! Everything that it had synced, or written as a complete block, is present.
 
 use std::env;
 use std::io::{BufRead, BufReader, Write};

@@ -1,5 +1,7 @@
-//! Tests of the run directory from outside: whole runs on a real file system, real processes that
-//! are killed, files that are cut and altered.
+//! Tests of the run directory from outside.
+//!
+//! Complete runs on a real file system, real processes that are killed, files that are cut and
+//! altered.
 
 mod damaged_logs;
 mod every_fault;

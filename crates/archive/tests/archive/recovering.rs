@@ -44,7 +44,7 @@ fn log_of(directory: &std::path::Path, write: impl FnOnce(&mut LogWriter)) -> Ve
     fs::read(directory.join(LOG_NAME)).unwrap()
 }
 
-/// Appends an event's block by hand, as the format has it: a writer would refuse it.
+/// Appends an event's block by hand, because a writer would refuse it.
 fn append_event(log: &mut Vec<u8>, sequence: u64, event: &Event) {
     let payload = serde_json::to_vec(event).unwrap();
     let (kind, length) = ([1, 0, 0, 0], (payload.len() as u32).to_le_bytes());

@@ -52,7 +52,7 @@ fn a_run_reads_the_same_before_and_after_it_is_finished() {
             );
         }
     }
-    // All but the list of files comes out of the log.
+    // The log contains everything except the list of files.
     assert_eq!(finished.files.len(), 1);
     let without_files = wakepath_archive::Manifest {
         files: Vec::new(),

@@ -83,7 +83,8 @@ fn latency_alone_at_1_khz_costs_less_than_3_bytes_a_sample() {
     assert!(each < 3.0, "{each:.2} bytes a sample");
 }
 
-/// Takes 300 MB of disk and several seconds; run alone, since it reads the process's peak memory.
+/// Takes 300 MB of disk and several seconds; runs alone, because it reads the process's peak
+/// memory.
 fn six_million_samples_are_finished_and_read_within_300_mb() {
     let scratch = Scratch::new();
     let cycles = 6_000_000;

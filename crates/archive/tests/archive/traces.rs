@@ -196,7 +196,7 @@ proptest! {
 
 fn cpus_written_one_after_the_other_are_read_in_time_order() {
     let scratch = Scratch::new();
-    // The instants of CPU 1 fall between those of CPU 0; blocks are far smaller than the trace.
+    // Times of CPU 1 fall between those of CPU 0; blocks are far smaller than the trace.
     let of = |cpu: u16| {
         (0..60_000_u64).map(move |n| {
             event(
@@ -329,7 +329,8 @@ fn events_are_read_fast_and_take_few_bytes() {
     assert!(took.as_secs() < 5, "{took:?}");
 }
 
-/// Blocks of instants that don't compress, as busy CPUs make them, were taken for damaged ones.
+/// Regression: blocks with incompressible times, as busy CPUs produce them, were rejected as
+/// damaged.
 fn events_that_hardly_compress_are_all_read_back() {
     let scratch = Scratch::new();
     let mut writer = TraceWriter::create(scratch.path(), &TraceDescription::default()).unwrap();

@@ -1,4 +1,6 @@
-//! How a log begins: in an empty directory or in another log's place, locked, with room for its end, or not at all.
+//! Creates a log: in an empty directory or in place of another log.
+//!
+//! It is locked and has space for its end, or isn't created.
 
 use super::super::block::{FILE_HEADER, file_header};
 use super::super::reserve::{RESERVE_NAME, Reserve};
@@ -12,8 +14,8 @@ use std::path::Path;
 use wakepath_directory::{Directory, NewFile, Trust};
 
 impl LogWriter {
-    /// Starts the log of a new run in `directory`, which must be empty or not exist; as root, one
-    /// that nobody else may write in.
+    /// Starts the log of a new run in `directory`, which must be empty or not exist; as root,
+    /// nobody else must be able to write in it.
     ///
     /// # Errors
     /// As [`LogWriter::create_in`]; [`ArchiveError::Directory`].
@@ -38,8 +40,8 @@ impl LogWriter {
         Self::begin(directory, LOG_NAME)
     }
 
-    /// Writes a log that takes the place of the one in the directory when it ends, for a run whose
-    /// events are known only afterwards. Until then the old one stays; a stopped attempt can be
+    /// Writes a log that replaces the one in the directory when it ends, for a run whose events are
+    /// known only afterwards. The old one stays until then, and an interrupted attempt can be
     /// repeated.
     ///
     /// # Errors
@@ -87,7 +89,7 @@ impl LogWriter {
         }
     }
 
-    /// Locks the new log, writes its header and takes room for its end.
+    /// Locks the new log, writes its header and reserves space for its end.
     fn take_room(file: &mut NewFile, directory: &Directory, path: &Path) -> Result<Reserve> {
         let failed = |action| move |e| ArchiveError::io(action, path, e);
         lock::exclusive(file.as_file(), path)?;
