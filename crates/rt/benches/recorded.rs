@@ -19,11 +19,11 @@ use wakepath_rt::shared::SharedMemory;
 use wakepath_rt::{Loop, Preparation, Section, clock, log};
 use wakepath_timeline::Policy;
 
-/// Of one kind in a row.
+/// Number of repetitions of one kind.
 const ROW: u64 = 10;
 
 fn main() {
-    // Cargo says `--bench`.
+    // Cargo passes `--bench`.
     let numbers: Vec<u64> = std::env::args()
         .filter_map(|one| one.parse().ok())
         .collect();
@@ -36,7 +36,7 @@ fn main() {
     }
 }
 
-/// The recorder's side: takes the samples out while the other runs.
+/// The recorder's side: takes the samples while the loop runs.
 fn recorder(cycles: u64) {
     let memory = SharedMemory::create_with(1, 1 << 14, 1 << 19).expect("shared memory");
     memory.announcement(0).plan(0, cycles);
@@ -76,7 +76,7 @@ fn recorder(cycles: u64) {
 }
 
 fn recorded(period: Duration, count: u64, walked: usize) {
-    // As far as this user may: the figures are the same, their tail is not.
+    // As far as this user's rights allow: only the tail of the figures depends on it.
     let real_time = Preparation {
         policy: Policy::Fifo { priority: 80 },
         ..Preparation::default()

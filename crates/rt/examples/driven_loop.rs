@@ -69,7 +69,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut messages = [[0; 8]; 64];
     let mut errors_ns: Vec<i64> = Vec::with_capacity(1 << 20);
     loop {
-        // All that are there: a loop that was away serves the latest.
+        // All available messages: a loop that was late serves the latest.
         let bytes = rustix::io::read(from.as_fd(), messages.as_flattened_mut())?;
         let message = messages[bytes / 8 - 1];
         let Some(activation) = cycles.begin_cycle(Due::Estimated) else {

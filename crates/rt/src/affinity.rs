@@ -1,4 +1,4 @@
-//! On which CPUs the calling thread may run: set, and read back.
+//! Sets and reads the CPUs of a thread.
 
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
@@ -25,15 +25,15 @@ pub fn pin(cpus: &[u16]) -> std::io::Result<()> {
 /// `EPERM` for a SCHED_DEADLINE thread.
 pub fn widen() -> std::io::Result<()> {
     let mut set = CpuSet::new();
-    // The kernel takes what there is of them.
+    // The kernel ignores CPUs that don't exist.
     (0..CpuSet::MAX_CPU).for_each(|cpu| set.set(cpu));
     Ok(sched_setaffinity(None, &set)?)
 }
 
-/// The CPUs on which the calling thread may run, ascending.
+/// The CPUs of the calling thread, ascending.
 ///
 /// # Errors
-/// The kernel's error (a machine of more CPUs than the set holds).
+/// The kernel's error (a machine with more CPUs than the set holds).
 pub fn current() -> std::io::Result<Vec<u16>> {
     of(None)
 }

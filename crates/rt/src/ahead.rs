@@ -1,12 +1,16 @@
-//! Memory asked for ahead of its use. After a sleep each cache line that a loop touches is a wait for memory; asked for
-//! together they come together, while the loop does something else. Nothing here changes a value, only time.
+//! Prefetches memory before its use.
+//!
+//! After a sleep each cache line that a loop touches is a wait for memory; lines prefetched
+//! together arrive together, while the loop does something else. Nothing here changes a value, only
+//! time.
 
 #![allow(unsafe_code)] // Instructions that have no safe name.
 
-/// Bytes of a cache line, on most machines; on others some lines are asked for twice.
+/// Bytes of a cache line on most machines; on others some lines are prefetched twice.
 const LINE: usize = 64;
 
-/// Asks for the cache line of this place. It neither waits nor fails, whatever lies there.
+/// Prefetches the cache line of this address. It neither waits nor fails, even for an invalid
+/// address.
 #[inline]
 pub(crate) fn ask_for<T>(place: *const T) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -24,7 +28,8 @@ pub(crate) fn ask_for<T>(place: *const T) {
             options(nostack, readonly, preserves_flags)
         );
     }
-    // ARMv7 has `pld` only in some of its forms; there, and elsewhere, memory comes when it is touched.
+    // ARMv7 has `pld` only in some of its variants; there, and elsewhere, memory is loaded when it
+    // is used.
     #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri))))]
     let _ = place;
 }

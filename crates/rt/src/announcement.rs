@@ -8,18 +8,18 @@ use crate::sections::{self, SectionTimes, SharedSection};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use wakepath_timeline::{Overrun, Policy};
 
-/// Bytes of a loop's name that are kept.
+/// Stored bytes of a loop's name.
 pub const NAME_BYTES: usize = 32;
 
-/// Where a loop is.
+/// State of a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum State {
     /// No loop has this ring.
     Free = 0,
-    /// A loop fills in what follows.
+    /// A loop is filling in its description.
     Claimed = 1,
-    /// It is ready and waits for the beginning.
+    /// It is ready and waits for the start.
     Ready = 2,
     /// It runs.
     Running = 3,
@@ -34,7 +34,7 @@ impl State {
             1 => Self::Claimed,
             2 => Self::Ready,
             3 => Self::Running,
-            // A number that nobody writes comes from a program that has gone wrong.
+            // Only a broken program writes another number.
             _ => Self::Ended,
         }
     }
@@ -44,7 +44,7 @@ impl State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Left {
-    /// It said nothing.
+    /// Not given.
     Unsaid = 0,
     /// All its cycles have run.
     AllCycles = 1,
@@ -52,7 +52,7 @@ pub enum Left {
     Stopped = 2,
     /// Its program gave it up before its last cycle.
     GivenUp = 3,
-    /// It was to stop at its first overrun, and had one.
+    /// It was set to stop at its first overrun, and had one.
     Overrun = 4,
 }
 
@@ -73,13 +73,13 @@ pub struct Announcement {
     major_faults: AtomicU64,
     name: Name,
     pub(crate) sections: [SharedSection; sections::MOST],
-    /// Sections that it asked for beyond the last.
+    /// Sections declared beyond the limit.
     pub(crate) sections_beyond: AtomicU32,
-    /// Formats that could not be taken: too many, or of what can't be copied.
+    /// Formats rejected: too many, or with arguments that can't be copied.
     pub(crate) formats_beyond: AtomicU32,
-    /// Not 0: a clock that is not ours says when its cycles are due.
+    /// Not 0: an external clock determines when its cycles are due.
     foreign_clock: AtomicU32,
-    /// Its policy on a real-time core. Where nothing lay before: a library that says nothing of it is on none.
+    /// Its policy on a real-time core. Zero in older layouts, whose libraries are on none.
     core: AtomicU32,
     pub(crate) formats: SharedFormats,
 }
@@ -104,9 +104,9 @@ pub struct Announced {
     pub thread_id: u32,
     /// Its period in nanoseconds.
     pub period_ns: u64,
-    /// Its thread's timer slack in nanoseconds, which nobody else may ask for without rights.
+    /// Its thread's timer slack in nanoseconds, which other processes can't read without rights.
     pub timer_slack_ns: u64,
-    /// Whether a clock that is not ours says when its cycles are due.
+    /// Whether an external clock determines when its cycles are due.
     pub foreign_clock: bool,
     /// Behaviour when its work runs into the next due time.
     pub overrun: Overrun,
@@ -139,7 +139,7 @@ fn number_of_a_core(policy: Option<Policy>) -> u32 {
     match policy {
         Some(Policy::EvlFifo { priority }) => EVL | u32::from(priority),
         Some(Policy::CobaltFifo { priority }) => COBALT | u32::from(priority),
-        // LITMUS^RT's tell Linux themselves that they are there.
+        // Linux itself shows threads of LITMUS^RT.
         _ => 0,
     }
 }
@@ -171,7 +171,7 @@ impl Announcement {
         taken.is_ok()
     }
 
-    /// Says who has it, and that it is ready.
+    /// Publishes the loop's description, and that it is ready.
     pub(crate) fn announce(&self, announced: &Announced) {
         write_name(&self.name, &announced.name);
         self.thread_id.store(announced.thread_id, Ordering::Relaxed);
@@ -187,7 +187,7 @@ impl Announcement {
         self.state.store(State::Ready as u32, Ordering::Release);
     }
 
-    /// For tests of a recorder: takes the ring as a loop does that begins at once.
+    /// For tests of a recorder: takes the ring like a loop that begins immediately.
     #[doc(hidden)]
     pub fn stand_in(&self, announced: &Announced) -> bool {
         let taken = self.claim(&announced.name);
@@ -198,7 +198,7 @@ impl Announcement {
         taken
     }
 
-    /// What its loop says of itself; `None` while there is none.
+    /// The loop's description; `None` if there is no loop.
     pub fn announced(&self) -> Option<Announced> {
         if matches!(self.state(), State::Free | State::Claimed) {
             return None;
@@ -214,13 +214,13 @@ impl Announcement {
         })
     }
 
-    /// Where its loop is.
+    /// State of its loop.
     pub fn state(&self) -> State {
         State::of(self.state.load(Ordering::Acquire))
     }
 
-    /// For the recorder: which cycles are judged, and which is the first that is not run. Before the
-    /// beginning.
+    /// For the recorder: sets the first judged cycle and the cycle after the last one. Call before
+    /// the start.
     pub fn plan(&self, first_judged_cycle: u64, end_cycle: u64) {
         self.first_judged_cycle
             .store(first_judged_cycle, Ordering::Relaxed);
@@ -262,7 +262,7 @@ impl Announcement {
         (left, faults)
     }
 
-    /// What its sections came to after the warm-up.
+    /// Times of its sections after the warm-up.
     pub fn sections(&self) -> Vec<SectionTimes> {
         self.sections
             .iter()
@@ -270,7 +270,7 @@ impl Announcement {
             .collect()
     }
 
-    /// The names of the sections of which `running` has a bit.
+    /// Names of the sections whose bit is set in `running`.
     pub(crate) fn sections_of(&self, running: u32) -> Vec<String> {
         let sections = self.sections.iter().enumerate();
         sections
@@ -279,7 +279,7 @@ impl Announcement {
             .collect()
     }
 
-    /// Sections that it asked for beyond the last, and formats that could not be taken.
+    /// Number of sections declared beyond the limit, and of rejected formats.
     pub fn beyond(&self) -> (u32, u32) {
         let load = |from: &AtomicU32| from.load(Ordering::Relaxed);
         (load(&self.sections_beyond), load(&self.formats_beyond))
@@ -294,7 +294,7 @@ impl Announcement {
         self.reset_to(0);
     }
 
-    /// As [`Self::reset`], with the end of the loop that comes next.
+    /// As [`Self::reset`], with the end of the next loop.
     pub(crate) fn reset_to(&self, end_cycle: u64) {
         self.plan(0, end_cycle);
         write_name(&self.name, "");

@@ -15,7 +15,7 @@ const SCHED_IDLE: u32 = 5;
 const SCHED_DEADLINE: u32 = 6;
 const SCHED_FLAG_RESET_ON_FORK: u64 = 1;
 
-/// `struct sched_attr`, version 0 (48 bytes), known to every kernel since 3.14.
+/// `struct sched_attr`, version 0 (48 bytes), supported by every kernel since 3.14.
 #[repr(C)]
 #[derive(Default)]
 struct SchedAttr {
@@ -29,10 +29,11 @@ struct SchedAttr {
     period: u64,
 }
 
-/// Gives the thread `tid` (0: the calling one) a policy; of one of a core, what Linux has of it.
+/// Gives the thread `tid` (0: the calling one) a policy; for a real-time core's policy, Linux's
+/// part of it.
 ///
 /// # Errors
-/// `EPERM` without the privilege; `EBUSY` when a deadline reservation isn't admitted; `EINVAL` for
+/// `EPERM` without the privilege; `EBUSY` if a deadline reservation isn't admitted; `EINVAL` for
 /// parameters that the kernel refuses.
 pub fn set(tid: i32, policy: Policy) -> io::Result<()> {
     let mut attr = SchedAttr {
@@ -104,8 +105,8 @@ fn read(tid: i32) -> io::Result<SchedAttr> {
 /// The policy in effect for the thread `tid` (0: the calling one).
 ///
 /// # Errors
-/// `ESRCH` when there is no such thread; [`io::ErrorKind::Unsupported`] for a policy that wakepath
-/// has no name for (SCHED_EXT, say), with its number.
+/// `ESRCH` if there is no such thread; [`io::ErrorKind::Unsupported`] for a policy that wakepath
+/// doesn't know (such as SCHED_EXT), with its number.
 pub fn get(tid: i32) -> io::Result<Policy> {
     let attr = read(tid)?;
     match attr.policy {

@@ -2,7 +2,7 @@
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
-/// Now, in nanoseconds on `CLOCK_MONOTONIC`. Through the vDSO where the kernel offers it: no
+/// The current time, in nanoseconds on `CLOCK_MONOTONIC`. Uses the vDSO if the kernel offers it: no
 /// system call.
 #[inline]
 pub fn monotonic_ns() -> u64 {
@@ -15,7 +15,7 @@ pub fn thread_cpu_ns() -> u64 {
     to_ns(clock_gettime(ClockId::ThreadCPUTime))
 }
 
-/// A point in time as the kernel takes it. Seconds and nanoseconds are 64 bits wide everywhere.
+/// A time in the kernel's form. Seconds and nanoseconds are 64 bits wide on all targets.
 #[inline]
 pub(crate) fn timespec(ns: u64) -> Timespec {
     Timespec {

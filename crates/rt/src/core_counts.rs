@@ -15,16 +15,16 @@ pub struct CoreCounts {
     pub context_switches: u64,
     /// Calls of the core, the questions for these counts among them.
     pub calls: u64,
-    /// Wake-ups by another CPU, which EVL alone counts.
+    /// Wake-ups by another CPU, counted only by EVL.
     pub remote_wake_ups: Option<u64>,
-    /// Page faults on the core, which Cobalt alone counts.
+    /// Page faults on the core, counted only by Cobalt.
     pub page_faults: Option<u64>,
     /// CPU time on the core, ns.
     pub run_time_ns: u64,
 }
 
 impl CoreCounts {
-    /// Of the calling thread, if it is on EVL or Cobalt and the core answers.
+    /// Counts of the calling thread, if it is on EVL or Cobalt and the core answers.
     pub fn of_this_thread() -> Option<Self> {
         if let Some(place) = evl::of_this_thread() {
             return place.counts().ok();
@@ -32,7 +32,8 @@ impl CoreCounts {
         cobalt::of_this_thread()?.counts().ok()
     }
 
-    /// What came since an earlier reading. EVL's counts have 32 bits and go round; less than before means that they did.
+    /// Difference to an earlier reading. EVL's counts have 32 bits and wrap; a smaller value than
+    /// before shows that they did.
     #[must_use]
     pub fn since(self, before: Self) -> Self {
         let more = |now: u64, then: u64| match now.checked_sub(then) {

@@ -1,5 +1,7 @@
-//! How late a real-time core's own timer is, as the core measures it by its testing device: at the timer's handler, and
-//! in a thread of the kernel's own that the core schedules. Neither goes through user space. It runs no loop.
+//! Latency of a real-time core's timer, measured by the core's own testing device.
+//!
+//! At the timer's handler, and in a kernel thread that the core schedules. Neither goes through
+//! user space. It runs no loop.
 
 use crate::cobalt::{self, CobaltError};
 use crate::evl::{self, EvlError};
@@ -7,7 +9,7 @@ use crate::prepare::PrepareError;
 use std::io;
 use wakepath_timeline::Policy;
 
-/// Where the core looks at its clock.
+/// Point at which the core reads its clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -24,7 +26,7 @@ pub enum CoreStage {
 pub struct CoreLatencyOrder {
     /// A loop's policy: of its core, at its priority.
     pub policy: Policy,
-    /// Where.
+    /// The stage.
     pub stage: CoreStage,
     /// On this CPU.
     pub cpu: u16,
@@ -58,21 +60,21 @@ const SLACK_NS: u64 = 20_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CoreLatency {
-    /// Over how many periods.
+    /// Number of periods.
     pub periods: u64,
     /// The least.
     pub smallest_ns: i64,
     /// The mean; on Cobalt, of the means of each second, each cut to whole ns.
     pub mean_ns: i64,
-    /// The largest, which is no bound.
+    /// The largest observed; no bound.
     pub largest_ns: i64,
     /// Periods that passed before the one before them was served.
     pub overruns: u64,
-    /// The CPU that it ran on, where the core tells.
+    /// The CPU of the measurement, if the core reports it.
     pub cpu: Option<u16>,
 }
 
-/// Why there is no figure.
+/// Reasons why there is no figure.
 #[derive(Debug, thiserror::Error)]
 pub enum CoreLatencyError {
     /// The policy is of no core that measures itself.
@@ -86,7 +88,7 @@ pub enum CoreLatencyError {
         /// The option of the kernel's configuration that brings it.
         option: &'static str,
     },
-    /// The device is there and its interface is not known.
+    /// The device exists, but its interface is unknown.
     #[error("the interface of {device} is known for EVL's ABI 32 alone")]
     UnknownInterface {
         /// Its path.
@@ -101,7 +103,7 @@ pub enum CoreLatencyError {
     /// The core lets nobody in.
     #[error(transparent)]
     Evl(#[from] EvlError),
-    /// The thread that waits could not be made ready.
+    /// The waiting thread could not be prepared.
     #[error(transparent)]
     NotPrepared(#[from] PrepareError),
     /// A step failed.
@@ -117,11 +119,11 @@ pub enum CoreLatencyError {
     NothingCounted(u64),
 }
 
-/// Has the core measure, and waits for it. The calling process is bound to the core, and its thread pinned to the CPU,
-/// so that a process of its own is the place for it, without other threads.
+/// Makes the core measure, and waits for it. This binds the calling process to the core and pins
+/// its thread to the CPU, so it should run in a separate process without other threads.
 ///
 /// # Errors
-/// Why there is no figure.
+/// The reason why there is no figure.
 pub fn measure(order: &CoreLatencyOrder) -> Result<CoreLatency, CoreLatencyError> {
     if !CoreLatencyOrder::PERIODS_NS.contains(&order.period_ns) {
         return Err(CoreLatencyError::Period(order.period_ns));

@@ -1,4 +1,4 @@
-//! The real-time cores that a thread can be on, each in a room of its own, as one: entered, left, and why not.
+//! One interface to the real-time cores that a thread can be on: enter, leave, errors.
 
 use crate::cobalt::{self, CobaltError};
 use crate::evl::{self, EvlError};
@@ -30,7 +30,7 @@ pub(crate) fn leave() {
     litmus::leave();
 }
 
-/// The policy that the calling thread has on the core that it is on, as the core told it. Linux has another of it.
+/// This thread's policy as its core reports it; Linux reports another.
 pub(crate) fn policy_of_this_thread() -> Option<Policy> {
     POLICY.get()
 }

@@ -18,7 +18,7 @@ pub struct Counts {
     pub cycles: u64,
     /// Instructions retired.
     pub instructions: u64,
-    /// Misses of the last-level cache, as the kernel's generic event has it on this CPU.
+    /// Misses of the last-level cache, by the kernel's generic event on this CPU.
     pub misses: u64,
 }
 
@@ -34,7 +34,7 @@ impl Counts {
     }
 }
 
-/// Why there are no counters.
+/// Reasons why there are no counters.
 #[derive(Debug, thiserror::Error)]
 pub enum CountersError {
     /// This machine has none, as virtual machines often do.
@@ -43,13 +43,13 @@ pub enum CountersError {
         /// Which event.
         event: &'static str,
     },
-    /// They are there and this process may not open them.
+    /// They exist and this process has no right to open them.
     #[error(
         "hardware counters need a privilege that is missing; run as root, give the program \
          CAP_PERFMON, or set /proc/sys/kernel/perf_event_paranoid to 2 or less"
     )]
     Denied,
-    /// They can be opened but only the kernel may read them, which costs system calls in the loop.
+    /// They can be opened but only the kernel can read them, which costs system calls in the loop.
     #[error("hardware counters can't be read without a system call here, so they are left out")]
     NotReadable,
     /// The kernel refused for another reason.
@@ -110,7 +110,7 @@ const EXCLUDE_KERNEL: u64 = 1 << 5;
 const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
 #[cfg(target_arch = "x86_64")]
 const USER_MAY_READ: u64 = 1 << 2;
-/// The page is mapped alone: any size from one page on will do, and 4 KiB may be too little.
+/// Any mapping of at least one page works; a page can be larger than 4 KiB.
 const MAPPED_BYTES: usize = 4096;
 
 struct Counter {
@@ -194,7 +194,7 @@ impl Counter {
         }
     }
 
-    /// Reading from user space is written for x86-64 alone; elsewhere the counters are left out.
+    /// Reading from user space is only implemented for x86-64.
     #[cfg(not(target_arch = "x86_64"))]
     #[inline]
     fn read(&self) -> Option<u64> {
@@ -213,7 +213,7 @@ impl Drop for Counter {
 mod tests {
     use super::*;
 
-    /// Tests what this machine has: counters that count, or a refusal that says why.
+    /// Depends on the machine: working counters, or a refusal with a reason.
     #[test]
     fn counters_count_or_say_why_there_are_none() {
         match Counters::open() {

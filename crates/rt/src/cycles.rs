@@ -1,6 +1,7 @@
-//! The loop itself: wait for the due time, let the work run, note what happened. Nothing here
-//! allocates, locks, prints or makes a system call besides the sleep and the clock (and what the
-//! accounting asks for).
+//! The loop itself: waits for the due time, runs the work, records the times.
+//!
+//! Nothing here allocates, locks, prints or makes a system call besides the sleep and the clock
+//! (and those of the accounting).
 
 use crate::clock::thread_cpu_ns;
 use crate::wait::{Sleeper, WaitError};
@@ -50,7 +51,7 @@ impl Activation {
 pub struct WorkOutcome {
     /// The part of the timed region that the work timed itself, in nanoseconds.
     pub work_ns: Option<u32>,
-    /// The work met a fault of its own.
+    /// The work had a fault.
     pub fault: bool,
     /// Whether its exchange got no correct answer in time.
     pub unanswered: bool,
@@ -77,7 +78,7 @@ pub struct Cycles {
 }
 
 impl Cycles {
-    /// A loop woken by `clock_nanosleep` that skips what it misses.
+    /// A loop woken by `clock_nanosleep` that skips missed due times.
     ///
     /// # Errors
     /// None with this mechanism; the type is that of [`Cycles::with`].
@@ -193,7 +194,7 @@ impl Cycles {
         })
     }
 
-    /// Ends a cycle whose work says nothing of itself.
+    /// Ends a cycle of work without a result.
     #[inline]
     pub fn finish(&mut self, activation: Activation) -> Sample {
         self.finish_with(activation, WorkOutcome::default())
@@ -256,7 +257,7 @@ impl Cycles {
             _ => following,
         };
         self.skipped += self.next - following;
-        // The warm-up may overrun: first executions are slow, which is what it is for.
+        // The warm-up can overrun: first executions are slow, which is why there is a warm-up.
         self.stopped_by_overrun =
             overrun && self.overrun == Overrun::Stop && activation.cycle >= self.first_judged;
         sample

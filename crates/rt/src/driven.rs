@@ -31,23 +31,23 @@
 
 /// Cycles of a window.
 pub const WINDOW: u64 = 64;
-/// Share of a new slope that the period takes.
+/// Weight of a new slope in the period.
 pub const GAIN: f64 = 0.25;
 /// The estimated period stays within this share of the nominal one.
 const MOST_DRIFT: f64 = 0.05;
-/// So much of a period may an arrival lie before its due time and count as on it.
+/// Share of a period by which an arrival can precede its due time and still count as on it.
 const EARLY: f64 = 0.01;
 
-/// When a cycle of a driven loop was due.
+/// Due time of a driven loop's cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
-    /// At this instant, in nanoseconds on `CLOCK_MONOTONIC`: the driving clock says it.
+    /// At this time, in nanoseconds on `CLOCK_MONOTONIC`, as the driving clock reports it.
     At(u64),
-    /// As the filter finds it from the instants at which cycles begin.
+    /// Estimated by the filter from the times at which cycles begin.
     Estimated,
 }
 
-/// A cycle and an instant, in nanoseconds after the first arrival.
+/// A cycle and a time, in nanoseconds after the first arrival.
 #[derive(Debug, Clone, Copy, Default)]
 struct Point {
     cycle: u64,
@@ -75,7 +75,7 @@ pub struct ForeignClock {
 }
 
 impl ForeignClock {
-    /// A clock of which only its period is known, in nanoseconds.
+    /// For a clock with a known period, in nanoseconds.
     pub fn new(period_ns: u64) -> Self {
         Self {
             nominal_ns: period_ns as f64,
@@ -98,7 +98,7 @@ impl ForeignClock {
             Due::At(due_ns) => due_ns,
             Due::Estimated => arrival_ns,
         };
-        // Clocks differ by microseconds; a cycle that begins a period before it is due is none.
+        // Clocks differ by microseconds; a cycle can't begin a period before it is due.
         let is_ahead = at_ns > arrival_ns && (at_ns - arrival_ns) as f64 > self.nominal_ns;
         self.is_doubted = is_ahead;
         let Some(origin_ns) = self.origin_ns else {
@@ -140,7 +140,7 @@ impl ForeignClock {
         (point.cycle, due_ns)
     }
 
-    /// The period as it is estimated, in nanoseconds.
+    /// The estimated period, in nanoseconds.
     pub fn period_ns(&self) -> f64 {
         self.period_ns
     }
@@ -289,7 +289,7 @@ mod tests {
             let arrival_ns = 7_000_000 + number * PERIOD_NS + 20_000;
             clock.begin(Due::Estimated, arrival_ns).0
         });
-        // The first one after the gap may have waited; the next one tells that it did not.
+        // The first one after the gap could have waited; the next one shows that it did not.
         assert_eq!(numbers, [0, 1, 2, 3, 6]);
         let mut clock = ForeignClock::new(PERIOD_NS);
         numbers = [0, 1, 2, 5, 6].map(|number| {
@@ -330,10 +330,10 @@ mod tests {
         };
         assert_eq!(begin(9, 9), (0, 9, false));
         assert_eq!(begin(10, 10), (1, 10, false));
-        // One bad stamp: the next one has the number that it would have had.
+        // One bad timestamp: the next cycle has the number that it would have had.
         assert_eq!(begin(3, 11), (2, 11, true));
         assert_eq!(begin(12, 12), (3, 12, false));
-        // It stays behind: each counts as a period after the one before.
+        // The clock stays behind: each cycle counts as due a period after the one before.
         assert_eq!(begin(4, 13), (4, 13, true));
         assert_eq!(begin(5, 14), (5, 14, true));
         // One that begins before that was due when it began, and never before the one ahead.

@@ -43,7 +43,7 @@ fn thread_usage() -> libc::rusage {
     // SAFETY: rusage is plain integers, for which zero is a value, and getrusage writes within it.
     unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
-        // Can't fail: RUSAGE_THREAD is known since Linux 2.6.26 and the pointer is valid.
+        // Can't fail: RUSAGE_THREAD exists since Linux 2.6.26 and the pointer is valid.
         libc::getrusage(libc::RUSAGE_THREAD, &mut usage);
         usage
     }

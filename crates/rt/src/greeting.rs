@@ -1,15 +1,16 @@
-//! The beginning of the shared memory. It keeps its form for ever, so that a recorder and a program's library
-//! of other versions learn that they don't understand each other, and of which versions they are. It decides
-//! nothing.
+//! The start of the shared memory, whose form never changes.
+//!
+//! From it a recorder and a program's library of different versions learn that they are
+//! incompatible, and each other's version.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// "wakepath" as a number.
 const MARK: u64 = 0x7761_6b65_7061_7468;
-/// What follows the greeting: another number for each change of what lies there.
+/// Layout after the greeting: changes with every change there.
 pub const LAYOUT: u32 = 8;
-/// Bytes of a version that are kept.
+/// Stored bytes of a version.
 const VERSION_BYTES: usize = 16;
 
 /// The first 48 bytes, whose form never changes: later versions append to them and use another
@@ -29,7 +30,7 @@ type Version = [AtomicU64; VERSION_BYTES / 8];
 /// The version of one side that the other does not understand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stranger {
-    /// Such as `0.2.0`; from memory that anybody may have written.
+    /// Such as `0.2.0`; from memory that the program can have overwritten.
     pub version: String,
     /// Its [`LAYOUT`].
     pub layout: u32,
@@ -53,7 +54,7 @@ impl Greeting {
         self.mark.store(MARK, Ordering::Release);
     }
 
-    /// For a program's library, whether or not it understands what follows.
+    /// Called by a program's library, whether or not it understands the layout.
     pub(crate) fn answer(&self) {
         write_version(&self.program_version);
         self.program_layout.store(LAYOUT, Ordering::Release);

@@ -42,12 +42,12 @@ pub enum GuardError {
     Refused(#[source] std::io::Error),
 }
 
-/// Sets the guard for this process: a FIFO or RR thread that takes `soft_us` microseconds of CPU
-/// time without sleeping is given back to SCHED_OTHER; the process is killed when one takes
-/// `2 · soft_us`. `also_tell` is set to 1 when that happens, for another process to see.
+/// Sets the guard for this process: a FIFO or RR thread that uses `soft_us` microseconds of CPU
+/// time without sleeping is given back to SCHED_OTHER; at `2 · soft_us` the process is killed.
+/// `also_tell` is set to 1 when that happens, for another process to see.
 ///
 /// # Errors
-/// When a lower limit is in force or the kernel refuses.
+/// If a lower limit is in force or the kernel refuses.
 pub fn set(soft_us: u64, also_tell: Option<&'static AtomicU32>) -> Result<(), GuardError> {
     let wanted = Rlimit {
         current: Some(soft_us),
@@ -78,11 +78,11 @@ pub fn set(soft_us: u64, also_tell: Option<&'static AtomicU32>) -> Result<(), Gu
     setrlimit(Resource::Rttime, wanted).map_err(|error| GuardError::Refused(error.into()))
 }
 
-/// Puts the calling thread under the guard. Threads beyond [`MOST_THREADS`] are guarded by the
-/// hard limit alone.
+/// Puts the calling thread under the guard. Threads beyond [`MOST_THREADS`] are only guarded by the
+/// hard limit.
 ///
 /// # Errors
-/// Where a task of LITMUS^RT can't be watched.
+/// If a task of LITMUS^RT can't be watched.
 pub fn watch_this_thread() -> Result<(), GuardError> {
     let slot = GUARDED.fetch_add(1, Ordering::AcqRel) as usize;
     if let Some(thread) = THREADS.get(slot) {
@@ -114,8 +114,8 @@ extern "C" fn on_limit(
     if by_timer && litmus::spins() != Some(true) {
         return;
     }
-    // SAFETY: errno belongs to the interrupted code and is put back; sched_setscheduler is a plain
-    // system call with a valid parameter; a thread that has ended answers ESRCH.
+    // SAFETY: errno belongs to the interrupted code and is restored; sched_setscheduler is a plain
+    // system call with a valid parameter; for an ended thread it returns ESRCH.
     unsafe {
         let errno = libc::__errno_location();
         let saved = *errno;

@@ -4,8 +4,8 @@
 
 use wakepath_timeline::{ProcessStat, decoded};
 
-/// Where the kernel put stack and arguments of what a process runs (`proc_pid_stat(5)`, fields 28 and 48): another place
-/// after each `exec`, where addresses are random.
+/// Addresses of a process's stack and arguments (`proc_pid_stat(5)`, fields 28 and 48), which
+/// change with each `exec` if addresses are randomised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Image([u64; 2]);
 
@@ -15,7 +15,7 @@ impl Image {
         Self::read(&std::fs::read(format!("/proc/{process}/stat")).ok()?)
     }
 
-    /// Whether the process runs another program by now, as far as can be seen.
+    /// Whether the process runs another program by now, as far as this shows.
     pub fn was_replaced(self, process: u32) -> bool {
         Self::of(process).is_some_and(|now| now != self)
     }

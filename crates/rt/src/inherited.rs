@@ -4,10 +4,10 @@
 
 #![allow(unsafe_code)] // A system call that rustix does not have.
 
-/// The first behind standard input, output and error.
+/// The first after standard input, output and error.
 const FIRST: libc::c_uint = 3;
 
-/// Keeps all of them from programs that are started from now on. Before Linux 5.11 it has no effect.
+/// Marks all of them to be closed in programs that are started later. No effect before Linux 5.11.
 pub fn close_in_children() {
     // SAFETY: it changes flags of descriptors, and reads no memory.
     unsafe {

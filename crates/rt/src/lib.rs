@@ -113,8 +113,8 @@ pub use wakepath_timeline::Overrun;
 /// Policy of a thread, for [`Preparation`].
 pub use wakepath_timeline::Policy;
 
-/// A line of a recorded loop's log: `log!(cycles, "height {:.2} m of {}", height, name)`. It is compiled only
-/// where the format has a place for each argument; see [`Loop::log`].
+/// Writes a line to a recorded loop's log: `log!(cycles, "height {:.2} m of {}", height, name)`. It
+/// compiles only if the format has a placeholder for each argument; see [`Loop::log`].
 #[macro_export]
 macro_rules! log {
     ($cycles:expr, $format:literal $(, $argument:expr)* $(,)?) => {{

@@ -30,8 +30,8 @@ pub fn why_not_locked(error: &std::io::Error) -> String {
     }
 }
 
-/// Touches the stack below the caller, so that no page of it faults later. Locking alone is not
-/// enough: the stack grows on demand.
+/// Touches the stack below the caller, so that no page of it faults later. Locking is not enough,
+/// because the stack grows on demand.
 #[inline(never)]
 pub fn prefault_stack() {
     let mut stack = [0_u8; PREFAULTED_STACK_BYTES];

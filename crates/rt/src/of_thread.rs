@@ -80,7 +80,7 @@ pub fn place(
     }
 }
 
-/// The timer slack in nanoseconds, as far as this process may know it (`CAP_SYS_NICE`).
+/// The timer slack in nanoseconds, if this process has the right to read it (`CAP_SYS_NICE`).
 fn slack_of(tid: u32) -> Option<u64> {
     let text = std::fs::read_to_string(slack_file(tid)).ok()?;
     text.trim().parse().ok()

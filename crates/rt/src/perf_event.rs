@@ -7,14 +7,14 @@
 use rustix::fd::{FromRawFd, OwnedFd};
 use std::io;
 
-/// An event to be opened.
+/// An event to open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Event {
-    /// What `config` is a number of: the kernel's `type`.
+    /// The kernel's `type`, which determines the meaning of `config`.
     pub kind: u32,
     /// Which event.
     pub config: u64,
-    /// Events from one record to the next; 0 counts alone.
+    /// Events from one record to the next; 0 only counts.
     pub sample_period: u64,
     /// Fields of a record.
     pub sample_type: u64,
@@ -22,7 +22,7 @@ pub struct Event {
     pub flags: u64,
     /// Bytes, or events, after which a reader is woken.
     pub wake_up: u32,
-    /// Clock of the records, where the flags ask for one.
+    /// Clock of the records, if the flags select one.
     pub clock: i32,
 }
 

@@ -20,7 +20,7 @@ pub struct Preparation {
     pub cpus: Option<Vec<u16>>,
     /// Lock the process's memory, present and future.
     pub lock_memory: bool,
-    /// Timer slack in nanoseconds; `None` leaves what was inherited. Without effect for real-time
+    /// Timer slack in nanoseconds; `None` leaves the inherited one. No effect for real-time
     /// policies.
     pub timer_slack_ns: Option<u64>,
 }
@@ -43,7 +43,7 @@ impl Default for Preparation {
 pub struct Effective {
     /// Policy in effect.
     pub policy: Policy,
-    /// CPUs on which the thread may run.
+    /// The thread's CPUs.
     pub cpus: Vec<u16>,
     /// Whether all memory is locked.
     pub memory_locked: bool,
@@ -51,29 +51,28 @@ pub struct Effective {
     pub timer_slack_ns: u64,
 }
 
-/// A difference between what was asked for and what is in effect that a run can live with, said
-/// rather than hidden.
+/// A tolerable difference between the request and the settings in effect, which is reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(tag = "shortfall", rename_all = "kebab-case"))]
 pub enum Shortfall {
-    /// Memory could not be locked; page faults may delay the loop.
+    /// Memory could not be locked; page faults can delay the loop.
     MemoryNotLocked {
         /// The kernel's error.
         error: String,
     },
     /// A deadline thread runs on its whole root domain.
     DeadlineNotPinned {
-        /// The CPUs that were asked for.
+        /// The requested CPUs.
         asked: Vec<u16>,
-        /// The CPUs on which it may run.
+        /// The CPUs in effect.
         effective: Vec<u16>,
     },
     /// A plugin of LITMUS^RT schedules the task on every CPU.
     ScheduledGlobally {
-        /// The CPUs that were asked for.
+        /// The requested CPUs.
         asked: Vec<u16>,
-        /// The CPUs on which it may run.
+        /// The CPUs in effect.
         effective: Vec<u16>,
     },
 }
@@ -116,7 +115,7 @@ pub enum PrepareError {
     /// The process has no right to the policy.
     #[error("{policy} is refused: {refusal}")]
     PolicyDenied {
-        /// The policy asked for.
+        /// The requested policy.
         policy: Policy,
         /// Why, and what allows it.
         refusal: PolicyRefusal,
@@ -127,7 +126,7 @@ pub enum PrepareError {
          domain: a cpuset or container that holds only a part of it forbids SCHED_DEADLINE"
     )]
     DeadlineDenied {
-        /// The policy asked for.
+        /// The requested policy.
         policy: Policy,
     },
     /// The deadline reservation exceeds what the existing ones leave.
@@ -136,13 +135,13 @@ pub enum PrepareError {
          bandwidth (95 % of each CPU by default)"
     )]
     DeadlineNotAdmitted {
-        /// The policy asked for.
+        /// The requested policy.
         policy: Policy,
     },
     /// The kernel refused the policy for another reason.
     #[error("{policy} can't be set: {source}")]
     Policy {
-        /// The policy asked for.
+        /// The requested policy.
         policy: Policy,
         /// The kernel's error.
         source: std::io::Error,
@@ -150,15 +149,15 @@ pub enum PrepareError {
     /// The thread can't run on the core that its policy is of.
     #[error("{policy} is not available: {source}")]
     Core {
-        /// The policy asked for.
+        /// The requested policy.
         policy: Policy,
         /// Why not.
         source: CoreError,
     },
-    /// The thread can't run on the CPUs asked for.
+    /// The thread can't run on the requested CPUs.
     #[error("the loop can't be pinned to CPU {}: {source}", list(.cpus))]
     Affinity {
-        /// The CPUs asked for.
+        /// The requested CPUs.
         cpus: Vec<u16>,
         /// The kernel's error.
         source: std::io::Error,
@@ -226,8 +225,9 @@ impl Preparation {
         memory::prefault_stack();
 
         if self.runs_anywhere() {
-            // The kernel refuses SCHED_DEADLINE to a thread that may not run on its whole root
-            // domain, and this thread may have inherited less. GSN-EDF does not look at it.
+            // The kernel refuses SCHED_DEADLINE to a thread that can't run on its whole root
+            // domain, and this thread might have inherited fewer CPUs. GSN-EDF ignores the
+            // affinity.
             affinity::widen().map_err(PrepareError::ReadBack)?;
         } else if let Some(cpus) = &self.cpus {
             pin(cpus)?;

@@ -1,6 +1,7 @@
-//! A wait-free ring for one writer and one reader: the loop never waits for the recorder. When the
-//! ring is full the sample is dropped and counted, never waited for. It moves samples and knows
-//! nothing about where its memory comes from.
+//! A wait-free ring for one writer and one reader, so that the loop never waits for the recorder.
+//!
+//! If the ring is full the sample is dropped and counted. It moves samples and doesn't know where
+//! its memory comes from.
 
 #![allow(unsafe_code)] // Slots are written and read through raw cells; the indices say whose turn it is.
 
@@ -127,7 +128,7 @@ pub struct Writer<'a> {
     indices: Indices<'a>,
     slots: &'a [Slot],
     written: u64,
-    /// The reader's index as last seen: looked up again only when the ring seems full, so that the
+    /// The reader's index as last read: read again only if the ring seems full, so that the
     /// reader's cache line is left alone in the common case.
     read_seen: u64,
     lost: u64,
@@ -147,19 +148,19 @@ pub struct Reader<'a> {
 /// The two ends of a ring.
 ///
 /// # Panics
-/// When the number of slots isn't a power of two.
+/// If the number of slots isn't a power of two.
 ///
 /// # Safety
-/// No more than one writer and one reader may exist for the same memory, in all processes.
+/// At most one writer and one reader can exist for the same memory, in all processes.
 pub unsafe fn ends<'a>(indices: Indices<'a>, slots: &'a [Slot]) -> (Writer<'a>, Reader<'a>) {
     // SAFETY: the caller's promise.
     unsafe { (writer(indices, slots), reader(indices, slots)) }
 }
 
-/// The loop's end alone.
+/// Only the loop's end.
 ///
 /// # Panics
-/// When the number of slots isn't a power of two.
+/// If the number of slots isn't a power of two.
 ///
 /// # Safety
 /// As for [`ends`].
@@ -179,10 +180,10 @@ pub unsafe fn writer<'a>(indices: Indices<'a>, slots: &'a [Slot]) -> Writer<'a> 
     }
 }
 
-/// The recorder's end alone.
+/// Only the recorder's end.
 ///
 /// # Panics
-/// When the number of slots isn't a power of two.
+/// If the number of slots isn't a power of two.
 ///
 /// # Safety
 /// As for [`ends`].
@@ -204,7 +205,8 @@ impl Writer<'_> {
     /// sample, so that a reader of the sample sees the count, even after the loop was killed.
     #[inline]
     pub fn note_skipped(&mut self, skipped: u64) {
-        // Ordered by the release of the push, and at the end by the loop's own word that it ended.
+        // Ordered by the release of the push, and at the end by the loop's announcement that it
+        // ended.
         self.indices
             .writer
             .skipped
@@ -231,8 +233,8 @@ impl Writer<'_> {
             }
         }
         let slot = &self.slots[(self.written & (capacity - 1)) as usize];
-        // SAFETY: the slot is beyond the published end and at least `capacity` behind nothing that
-        // the reader still has to read, so only this writer reaches it.
+        // SAFETY: the slot is beyond the published end, and the reader has given it back, so only
+        // this writer reaches it.
         slot.with_mut(|place| unsafe { place.write(sample) });
         self.written += 1;
         self.indices
@@ -259,7 +261,7 @@ impl Reader<'_> {
         self.slots.len()
     }
 
-    /// Moves what is there into `samples` and returns how many that were; at most `most`.
+    /// Moves at most `most` available samples into `samples` and returns their number.
     pub fn take(&mut self, samples: &mut Vec<Sample>, most: usize) -> usize {
         let capacity = self.slots.len() as u64;
         let written = self.indices.writer.written.load(Ordering::Acquire);
@@ -289,7 +291,7 @@ impl Reader<'_> {
     }
 }
 
-/// Both sides, where a test has them.
+/// Both sides, for a test.
 #[cfg(test)]
 #[derive(Debug, Default)]
 struct Sides {

@@ -1,5 +1,7 @@
-//! Parts of a cycle that a loop of the user's own times itself: their runs added up in shared memory, where
-//! the recorder reads them when the loop has ended. No part of it waits or allocates.
+//! Parts of a cycle that the user's loop times itself.
+//!
+//! Their times are summed in shared memory, where the recorder reads them when the loop has ended.
+//! No part of it waits or allocates.
 
 use crate::announcement::{cut, read_name, write_name};
 use crate::clock;
@@ -16,15 +18,15 @@ const ASKED_FOR: usize = 4;
 pub struct Section(pub(crate) u8);
 
 impl Section {
-    /// The one that is never timed: the loop has all that it may have.
+    /// A section that is never timed, because the loop has reached the limit.
     pub(crate) const NONE: Self = Self(u8::MAX);
 
-    /// Its number; none where the loop had too many.
+    /// Its number; none if the loop had too many.
     pub fn number(self) -> Option<u8> {
         (self != Self::NONE).then_some(self.0)
     }
 
-    /// The section of a number that came from [`Section::number`].
+    /// The section with a number from [`Section::number`].
     pub fn of(number: u8) -> Self {
         Self(number)
     }
@@ -147,7 +149,7 @@ impl Timed {
         }
     }
 
-    /// The section of this name, which is known from then on.
+    /// The section with this name, created if new.
     pub(crate) fn declare(&mut self, name: &str, budget_ns: u64) -> Section {
         // As it is kept: a longer one would never be found again.
         let name = cut(name);

@@ -19,7 +19,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use wakepath_programs::NotFound;
 
-/// Loops that a program may have at once in the field.
+/// Most loops of a program at once in the field.
 pub const MOST_LOOPS: u32 = 8;
 /// Samples that a ring holds: 16 s at 1 kHz.
 pub const SLOTS: u32 = 1 << 14;
@@ -28,7 +28,7 @@ pub const SAID_WORDS: u32 = 1 << 15;
 /// The recorder's line when it is ready.
 pub const READY: &str = "ready";
 
-/// The recorder of the program before may take 20 s to write what was left.
+/// The previous program's recorder can take 20 s to write the remaining data.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// A line of why not.
 const MOST_SAID: usize = 4096;
@@ -52,46 +52,47 @@ const MOST_SAID: usize = 4096;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Service {
-    /// Where it is written; the same for each start of the program.
+    /// Directory of the recordings; the same for each start of the program.
     pub directory: PathBuf,
     /// The loops' criterion, such as `latency 200us, miss-fraction 0.1 %`; by default each due time
     /// is a deadline, and 0.5 % can be missed.
     pub criterion: Option<String>,
-    /// Room for the samples of the last hours, such as `2GiB`, which it is without a word.
+    /// Space for the samples of the last hours [default: `2GiB`].
     pub keep: Option<String>,
-    /// Worst cycles of each loop that are kept for ever; 100 without a word.
+    /// Worst cycles of each loop to keep for ever [default: 100].
     pub worst: Option<u16>,
     /// Port or address of the live figures.
     pub metrics: Option<String>,
-    /// Keep the kernel's events around the worst cycles, where the recorder may trace. Each event costs the loops some
-    /// 100 ns.
+    /// Keep the kernel's events around the worst cycles, if the recorder has the right to trace.
+    /// Each event costs the loops some 100 ns.
     pub trace: bool,
     /// As root, write in a directory that another user owns or can write in.
     pub trust_directory: bool,
-    /// The program `wakepath`: a path, or a name in the absolute directories of PATH and the system's own; `wakepath`
-    /// without a word. As root a name counts only where nobody else can have put it.
+    /// The program `wakepath`: a path, or a name in the absolute directories of PATH and the
+    /// system's own [default: `wakepath`]. As root a name counts only if no other user can have put
+    /// it there.
     pub recorder: Option<PathBuf>,
     /// Further words of `wakepath record --service`.
     pub more: Vec<OsString>,
 }
 
-/// Who records.
+/// The recorder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recording {
     /// The recorder that was started now.
     Beside,
-    /// Whoever started this program, such as `wakepath record` on the bench, or a call of before: nothing was
-    /// started.
+    /// One that started this program, such as `wakepath record` on the bench, or that of an earlier
+    /// call: nothing was started.
     Already,
 }
 
 /// Why no recorder was started. The loops run without one.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
-    /// There is no program.
+    /// The program isn't installed.
     #[error("{0}; install wakepath, or give its path")]
     NotFound(#[from] NotFound),
-    /// There is no memory for the samples.
+    /// No memory for the samples.
     #[error(transparent)]
     Memory(#[from] SharedMemoryError),
     /// It could not be started.
@@ -102,7 +103,7 @@ pub enum ServiceError {
         /// The system's error.
         source: std::io::Error,
     },
-    /// It said why it can't.
+    /// It refused with a reason.
     #[error("{}: {why}", path.display())]
     Refused {
         /// The program.
@@ -110,7 +111,7 @@ pub enum ServiceError {
         /// In its words.
         why: String,
     },
-    /// It ended without a word.
+    /// It ended without a message.
     #[error(
         "{} started no recorder ({how}): it does not know these options, is older than this library ({}), or is \
          not wakepath", path.display(), env!("CARGO_PKG_VERSION")
@@ -121,7 +122,7 @@ pub enum ServiceError {
         /// How it ended.
         how: String,
     },
-    /// It said nothing for so long, and was killed.
+    /// It sent no message in time, and was killed.
     #[error("{} said nothing for {} s, and was ended", path.display(), PATIENCE.as_secs())]
     Silent {
         /// The program.

@@ -30,7 +30,7 @@ struct Ring {
     // The slots follow, and then the words for telemetry.
 }
 
-/// The mapped memory. The same memory mapped in several processes is what makes it shared.
+/// The mapped memory, shared by mapping it in several processes.
 pub struct SharedMemory {
     base: NonNull<u8>,
     bytes: usize,
@@ -95,14 +95,14 @@ impl SharedMemory {
         &self.file
     }
 
-    /// Of which versions the two sides are.
+    /// Versions of the two sides.
     pub fn greeting(&self) -> &Greeting {
         // SAFETY: the mapping is page-aligned and at least as large as `Greeting`; all its fields are
         // atomics.
         unsafe { self.base.cast().as_ref() }
     }
 
-    /// The words that the processes tell each other.
+    /// The processes' common words.
     pub fn words(&self) -> &Words {
         // SAFETY: the mapping is page-aligned and at least as large as `Words`; all its fields are
         // atomics, for which every bit pattern is a value.
@@ -125,7 +125,7 @@ impl SharedMemory {
     /// The indices of a ring, for its counts.
     ///
     /// # Panics
-    /// When there is no such ring.
+    /// If there is no such ring.
     pub fn indices(&self, thread: u32) -> Indices<'_> {
         let ring = self.ring(thread);
         Indices::new(&ring.of_loop.samples, &ring.of_recorder.samples)
@@ -139,10 +139,10 @@ impl SharedMemory {
         &self.ring(thread).of_loop
     }
 
-    /// The names of the sections that a loop is in, or was when its program ended.
+    /// Names of the sections that a loop is in, or was in when its program ended.
     ///
     /// # Panics
-    /// When there is no such ring.
+    /// If there is no such ring.
     pub fn running_sections(&self, thread: u32) -> Vec<String> {
         let running = &self.loop_line(thread).running_sections;
         self.announcement(thread)
@@ -152,7 +152,7 @@ impl SharedMemory {
     /// The loop's end of a ring.
     ///
     /// # Panics
-    /// When there is no such ring.
+    /// If there is no such ring.
     ///
     /// # Safety
     /// At most one writer for each ring, in all processes.
@@ -164,7 +164,7 @@ impl SharedMemory {
     /// The recorder's end of a ring.
     ///
     /// # Panics
-    /// When there is no such ring.
+    /// If there is no such ring.
     ///
     /// # Safety
     /// At most one reader for each ring, in all processes.
@@ -181,18 +181,18 @@ impl SharedMemory {
         said::writer(self.said_indices(thread), self.said_words(thread))
     }
 
-    /// The recorder's end of it.
+    /// The recorder's end of the telemetry ring.
     ///
     /// # Panics
-    /// When there is no such ring.
+    /// If there is no such ring.
     pub fn said_reader(&self, thread: u32) -> said::Reader<'_> {
         said::reader(self.said_indices(thread), self.said_words(thread))
     }
 
-    /// Its indices, for its counts.
+    /// The indices of the telemetry ring, for its counts.
     ///
     /// # Panics
-    /// When there is no such ring.
+    /// If there is no such ring.
     pub fn said_indices(&self, thread: u32) -> SaidIndices<'_> {
         let ring = self.ring(thread);
         SaidIndices::new(&ring.of_loop.said, &ring.of_recorder.said)
@@ -207,8 +207,8 @@ impl SharedMemory {
         }
     }
 
-    /// Lets each loop of a program of the user's own begin when it comes, and run without a last cycle. Before the
-    /// program is started.
+    /// Lets each loop of the user's program begin when it is created, and run without a last cycle.
+    /// Call before the program starts.
     pub fn open_to_all(&self) {
         for thread in 0..self.threads() {
             self.announcement(thread).plan(0, u64::MAX);
@@ -217,11 +217,11 @@ impl SharedMemory {
         self.words().go.store(as_they_come, Ordering::Release);
     }
 
-    /// For the recorder of loops that come and go: gives the ring of a loop that has ended to the next one. Only
-    /// when all that was in it has been taken, and with no reader in use.
+    /// For a recorder of loops that come and go: gives the ring of an ended loop to the next one.
+    /// Call only after taking everything in it, and without a reader in use.
     ///
     /// # Panics
-    /// When there is no such ring.
+    /// If there is no such ring.
     pub fn give_to_another(&self, thread: u32) {
         self.empty(thread);
         self.announcement(thread).reset_to(u64::MAX);
@@ -230,8 +230,8 @@ impl SharedMemory {
     /// Makes all rings empty and all words zero, between two segments. Only while no writer and no
     /// reader is in use.
     pub fn reset(&self) {
-        // First: a loop of the segment before that is still somewhere sees it and writes no more. It may be in the
-        // middle of a sample, which is some nanoseconds long.
+        // First: a loop left over from the segment before sees it and stops writing. It might be in
+        // the middle of a sample, which takes some nanoseconds.
         let generation = self.words().generation().wrapping_add(1);
         self.words().generation.store(generation, Ordering::SeqCst);
         for thread in 0..self.threads() {
@@ -264,7 +264,7 @@ impl SharedMemory {
     }
 
     fn ring(&self, thread: u32) -> &Ring {
-        // SAFETY: `ring_at` checked that the ring lies in the mapping; atomics only.
+        // SAFETY: `ring_at` checked that the ring is in the mapping; only atomics.
         unsafe { self.ring_at(thread).as_ref() }
     }
 
@@ -275,7 +275,7 @@ impl SharedMemory {
             self.threads()
         );
         let at = size_of::<Words>() + thread as usize * ring_bytes(self.slots, self.said_words);
-        // SAFETY: `create` and `open` made sure that all rings lie within the mapping.
+        // SAFETY: `create` and `open` ensured that all rings are within the mapping.
         unsafe { self.base.add(at).cast() }
     }
 
@@ -289,7 +289,7 @@ impl SharedMemory {
 
 impl Drop for SharedMemory {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours alone and no reference into it outlives `self`.
+        // SAFETY: the mapping belongs to this value, and no reference into it outlives `self`.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.bytes) };
     }
 }

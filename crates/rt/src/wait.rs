@@ -1,5 +1,6 @@
-//! The three ways in which a loop can be woken at an absolute time, behind one call. Nothing here
-//! knows about cycles or periods.
+//! The ways in which a loop can be woken at an absolute time, behind one call.
+//!
+//! Nothing here knows about cycles or periods.
 
 use crate::clock::{monotonic_ns, timespec};
 use crate::cobalt::{self, OnCobalt};
@@ -28,7 +29,7 @@ pub enum WaitError {
     /// No timer of a core is available.
     #[error("the core gives the loop no timer: {0}")]
     CoreTimer(#[source] std::io::Error),
-    /// A core has no such way of waking.
+    /// A core doesn't support this way of waking.
     #[error(
         "a loop on a real-time core is woken by clock-nanosleep or timerfd, which are the core's own there; a futex is \
          Linux's"
@@ -113,12 +114,12 @@ impl Sleeper {
         }
     }
 
-    /// Whether the loop may be run on other CPUs than Linux's affinity says.
+    /// Whether the loop can run on other CPUs than those of Linux's affinity.
     pub(crate) fn migrates(&self) -> bool {
         matches!(self, Self::Litmus(core) if core.migrates())
     }
 
-    /// Whether the loop is on a core that may switch it into Linux.
+    /// Whether the loop is on a core that can switch it into Linux.
     pub(crate) fn is_on_a_core(&self) -> bool {
         match self {
             Self::Evl(_) | Self::EvlTimer(..) | Self::Cobalt(_) | Self::CobaltTimer(..) => true,
@@ -187,8 +188,8 @@ fn timerfd_until(timer: &OwnedFd, due: Timespec) -> bool {
         },
         it_value: due,
     };
-    // Arming a valid timer at a valid time can't fail; if it did, the read below would not block
-    // for ever on a timer that was never armed because it is the first thing ever done with it.
+    // Can't fail for a valid timer and time. If it did, a read would block for ever on a timer that
+    // was never armed, so sleep instead.
     if timerfd_settime(timer, TimerfdTimerFlags::ABSTIME, &once).is_err() {
         return nanosleep_until(due);
     }
@@ -207,7 +208,7 @@ pub(crate) struct FutexWaker {
 }
 
 struct Shared {
-    /// Number of due times that have come: cycle `k` may run once it is above `k`.
+    /// Number of due times that have passed: cycle `k` can run once it is above `k`.
     come: AtomicU64,
     /// Futex that the loop sleeps on; changes with every due time.
     word: AtomicU32,
@@ -234,7 +235,7 @@ impl FutexWaker {
                         .max(cycle + 1);
                     theirs.come.store(cycle, Ordering::Release);
                     theirs.word.fetch_add(1, Ordering::Release);
-                    // Nobody may be waiting, which is no error.
+                    // If nothing is waiting, that is no error.
                     let _ = futex::wake(&theirs.word, futex::Flags::PRIVATE, 1);
                 }
             })?;
@@ -246,7 +247,7 @@ impl FutexWaker {
         let mut interrupted = false;
         loop {
             // The word is read before the count: if the count changes in between, the word has
-            // changed too and the wait below returns at once.
+            // changed too and the wait below returns immediately.
             let word = self.shared.word.load(Ordering::Acquire);
             if self.shared.come.load(Ordering::Acquire) > cycle {
                 return interrupted;

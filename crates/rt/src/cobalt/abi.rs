@@ -1,9 +1,12 @@
-//! Cobalt's interface as its kernel headers give it (include/cobalt/uapi of Xenomai 3: syscall, thread, sched,
-//! asm-generic/syscall, asm-generic/features; each architecture's asm/xenomai/uapi), for the revisions that are
-//! known here; of its testing device, include/rtdm/uapi/testing.h, the same in all of them. Numbers and layouts alone.
+//! Cobalt's interface, for the known revisions: only numbers and layouts.
 //!
-//! Revision 18 (Xenomai 3.2) has run in the laboratory on x86-64 (Linux 5.10 with Dovetail). The others are written
-//! by the documents: of all that is used here, they differ in the size of the scheduling parameters alone.
+//! From its kernel headers (include/cobalt/uapi of Xenomai 3: syscall, thread, sched,
+//! asm-generic/syscall, asm-generic/features; each architecture's asm/xenomai/uapi); for its
+//! testing device, include/rtdm/uapi/testing.h, the same in all revisions.
+//!
+//! Revision 18 (Xenomai 3.2) has run in the laboratory on x86-64 (Linux 5.10 with Dovetail). The
+//! others follow the documents: in the parts used here, they differ only in the size of the
+//! scheduling parameters.
 
 use std::ffi::{c_int, c_long};
 
@@ -12,7 +15,8 @@ pub(super) const VERSION: &str = "/proc/xenomai/version";
 
 /// Marks the number of a call for the core (`__COBALT_SYSCALL_BIT`).
 pub(super) const MARK: c_long = 0x1000_0000;
-/// On arm such a call is one system call, with the marked number as its first argument (`XENO_ARM_SYSCALL`).
+/// On arm such a call is one system call, with the marked number as its first argument
+/// (`XENO_ARM_SYSCALL`).
 #[cfg(target_arch = "arm")]
 pub(super) const CARRIER: c_long = 0x000f_0042;
 
@@ -31,7 +35,7 @@ pub(super) const IOCTL: c_long = 80;
 pub(super) const READ: c_long = 81;
 pub(super) const MIGRATE: c_long = 88;
 
-/// `SCHED_FIFO` there, and what a thread has that is in its queues no more (`SCHED_NORMAL`).
+/// The core's `SCHED_FIFO`, and the policy of a thread that has left its queues (`SCHED_NORMAL`).
 pub(super) const FIFO: c_int = 1;
 pub(super) const NORMAL: c_int = 0;
 /// `COBALT_SECONDARY`, `COBALT_PRIMARY`: in Linux, on the core.
@@ -171,7 +175,7 @@ pub(super) struct BenchOrder {
     pub mode: c_int,
     pub priority: c_int,
     pub period_ns: u64,
-    /// Passages of a second each that don't count; with 0 there is no end of them.
+    /// Passes of a second each that don't count; with 0 they never end.
     pub warm_up_passages: c_int,
     pub histogram_size: c_int,
     pub histogram_bucket_size: c_int,
@@ -192,7 +196,7 @@ pub(super) struct BenchResult {
     pub histograms: [usize; 3],
 }
 
-/// What `smallest_ns` and `largest_ns` are before the first passage that counts.
+/// Values of `smallest_ns` and `largest_ns` before the first pass that counts.
 pub(super) const NOTHING_COUNTED: (i32, i32) = (10_000_000, -10_000_000);
 
 /// A request of the class of testing devices (`RTDM_CLASS_TESTING`) as asm-generic/ioctl.h puts it together.
@@ -211,7 +215,7 @@ mod tests {
     #[test]
     fn structures_are_laid_out_alike_where_words_have_32_and_64_bits() {
         assert_eq!(size_of::<BindRequest>(), 296);
-        // Behind the two numbers of the request stands `struct cobalt_featinfo`, with its own at 12.
+        // `struct cobalt_featinfo` follows the two numbers of the request, with its own at 12.
         assert_eq!(offset_of!(BindRequest, clock_frequency), 8);
         assert_eq!(offset_of!(BindRequest, revision_of_the_core), 20);
         assert_eq!(offset_of!(BindRequest, names), 40);

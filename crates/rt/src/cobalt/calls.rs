@@ -13,7 +13,8 @@ use std::ptr;
 /// A call of the core.
 ///
 /// # Safety
-/// Addresses among the arguments belong to what the call reads or writes, and live until it returns.
+/// Addresses among the arguments must match what the call reads or writes, and live until it
+/// returns.
 #[inline]
 unsafe fn call(number: c_long, arguments: [c_long; 5]) -> io::Result<c_long> {
     let [a, b, c, d, e] = arguments;
@@ -38,14 +39,15 @@ fn address_of<T>(of: &T) -> c_long {
     ptr::from_ref(of).expose_provenance() as c_long
 }
 
-/// Binds this process to the core, where the revision is its own; else the core tells its own in the request.
+/// Binds this process to the core if the revisions match; otherwise the core returns its own in the
+/// request.
 pub(super) fn bind(request: &mut BindRequest) -> io::Result<()> {
     let arguments = [address(request), 0, 0, 0, 0];
     // SAFETY: the core reads and writes one structure of this size.
     unsafe { call(abi::BIND, arguments) }.map(drop)
 }
 
-/// Makes the calling thread one of the core, known to it as `thread`, or gives it another policy.
+/// Makes the calling thread one of the core's, identified by `thread`, or changes its policy.
 pub(super) fn set_scheduling(thread: c_long, policy: c_int, priority: u8) -> io::Result<()> {
     let scheduling = Scheduling::with(priority);
     let (mut window, mut promoted) = (0_u32, 0 as c_int);
@@ -81,7 +83,7 @@ pub(super) fn statistics() -> io::Result<Statistics> {
 
 /// Takes the calling thread to the core, or into Linux.
 pub(super) fn migrate(to: c_long) -> io::Result<()> {
-    // SAFETY: there is no address among the arguments.
+    // SAFETY: no argument is an address.
     unsafe { call(abi::MIGRATE, [to, 0, 0, 0, 0]) }.map(drop)
 }
 
@@ -104,13 +106,13 @@ pub(super) fn sleep_until(due_ns: u64) -> io::Result<()> {
     unsafe { call(abi::CLOCK_NANOSLEEP, arguments) }.map(drop)
 }
 
-/// A timer of the core. Its descriptor is one of this process, and the core's own call closes it.
+/// A timer of the core. Its descriptor belongs to this process, and the core's own call closes it.
 #[derive(Debug)]
 pub(crate) struct Timer(c_long);
 
 impl Timer {
     pub(super) fn new() -> io::Result<Self> {
-        // SAFETY: there is no address among the arguments.
+        // SAFETY: no argument is an address.
         unsafe { call(abi::TIMERFD_CREATE, [abi::MONOTONIC, 0, 0, 0, 0]) }.map(Self)
     }
 
@@ -139,12 +141,12 @@ impl Timer {
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        // SAFETY: there is no address among the arguments, and the descriptor is this timer's own.
+        // SAFETY: no argument is an address, and the descriptor is this timer's own.
         let _ = unsafe { call(abi::CLOSE, [self.0, 0, 0, 0, 0]) };
     }
 }
 
-/// A device of the core, open for this process alone.
+/// A device of the core, open only for this process.
 #[derive(Debug)]
 pub(super) struct Device(c_long);
 
@@ -156,19 +158,19 @@ impl Device {
         unsafe { call(abi::OPEN, [name, libc::O_RDWR.into(), 0, 0, 0]) }.map(Self)
     }
 
-    /// A request about `value`, which has the size that the request's number tells.
+    /// A request about `value`, whose size is part of the request's number.
     pub(super) fn request<T>(&self, request: u32, value: &mut T) -> io::Result<()> {
         debug_assert_eq!((request >> 16 & 0x3fff) as usize, size_of::<T>());
         let arguments = [self.0, request as c_long, address(value), 0, 0];
-        // SAFETY: the core reads and writes as many bytes as the request says, which are those of `value`; no address
-        // in it is looked at, since no histogram is ever ordered.
+        // SAFETY: the core reads and writes the number of bytes in the request, which is the size
+        // of `value`; it uses no address in it, because no histogram is requested.
         unsafe { call(abi::IOCTL, arguments) }.map(drop)
     }
 }
 
 impl Drop for Device {
     fn drop(&mut self) {
-        // SAFETY: there is no address among the arguments, and the descriptor is this device's own.
+        // SAFETY: no argument is an address, and the descriptor is this device's own.
         let _ = unsafe { call(abi::CLOSE, [self.0, 0, 0, 0, 0]) };
     }
 }

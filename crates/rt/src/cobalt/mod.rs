@@ -23,13 +23,13 @@ use std::sync::Arc;
 /// Why a thread can't run on Cobalt.
 #[derive(Debug, thiserror::Error)]
 pub enum CobaltError {
-    /// There is no such core.
+    /// The kernel has no such core.
     #[error(
         "this kernel has no Cobalt core: there is no {}; boot one that was built with CONFIG_XENOMAI",
         abi::VERSION
     )]
     NotThere,
-    /// Its interface is not known here.
+    /// Its interface is unknown.
     #[error(
         "the Cobalt core has ABI revision {0}, which this wakepath does not know; it knows {known}",
         known = listed(abi::REVISIONS)
@@ -38,13 +38,13 @@ pub enum CobaltError {
     /// It schedules nobody.
     #[error("the Cobalt core is stopped; start it: corectl --start")]
     Stopped,
-    /// This user may not enter it.
+    /// This user has no right to enter it.
     #[error(
         "this user may not enter the Cobalt core; run as root, or with CAP_SYS_NICE, or put your user into its \
          group: xenomai.allowed_group=GID on the kernel's command line"
     )]
     NotAllowed,
-    /// It can't schedule a thread whose memory may be missing.
+    /// It can't schedule a thread whose memory might be paged out.
     #[error(
         "the Cobalt core takes only a thread whose memory is locked; allow it with lock-memory and RLIMIT_MEMLOCK"
     )]
@@ -68,15 +68,16 @@ pub struct CobaltAnswer {
     pub is_known: bool,
 }
 
-/// Asks the core which revision of its interface it has, without entering it: by a request that it refuses.
+/// Reads the revision of the core's interface without entering the core: by a request that it
+/// refuses.
 ///
 /// # Errors
-/// [`CobaltError::NotThere`], [`CobaltError::Stopped`], or what else it answered.
+/// [`CobaltError::NotThere`], [`CobaltError::Stopped`], or another error of the core.
 pub fn ask_cobalt() -> Result<CobaltAnswer, CobaltError> {
     if !Path::new(abi::VERSION).exists() {
         return Err(CobaltError::NotThere);
     }
-    // No core has had revision 0. It answers with its own, and this process stays outside.
+    // No core has had revision 0. It returns its own, and this process stays outside.
     let mut request = BindRequest::new(0, 0);
     let revision = match calls::bind(&mut request) {
         Err(error) if error.raw_os_error() == Some(libc::ENOEXEC) => request.revision_of_the_core,
@@ -92,7 +93,7 @@ pub fn ask_cobalt() -> Result<CobaltAnswer, CobaltError> {
 /// A thread of the core.
 #[derive(Debug)]
 pub(crate) struct OnCobalt {
-    /// By which the core knows it within its process.
+    /// The thread's identifier for the core within its process.
     thread: c_long,
     /// Lead of the core's clock over Linux's, ns, if it has a clock of its own, as with the I-pipe.
     /// With Dovetail it uses Linux's `CLOCK_MONOTONIC`, which the C library reads without leaving
@@ -112,7 +113,7 @@ pub(crate) fn of_this_thread() -> Option<Arc<OnCobalt>> {
 /// Takes the calling thread off the core's queues and into Linux, if it is there. The core forgets it when it ends.
 pub(crate) fn leave() {
     if let Some(place) = HERE.take() {
-        // Where the core refuses, the thread's end takes it off.
+        // If the core refuses, the thread's end removes it.
         let _ = calls::set_scheduling(place.thread, abi::NORMAL, 0);
         let _ = calls::migrate(abi::SECONDARY);
     }
@@ -132,7 +133,7 @@ pub(crate) fn enter(priority: u8, memory_locked: bool) -> Result<u8, CobaltError
     calls::bind(&mut BindRequest::new(abi::FEATURES, revision))
         .map_err(refused("bind the process"))?;
     let place = Arc::new(OnCobalt {
-        // One of a kind in the process, and the same when it comes back.
+        // Unique in the process, and the same when the thread enters again.
         thread: rustix::thread::gettid().as_raw_nonzero().get().into(),
         ahead_ns: clock_ahead_ns().map_err(refused("tell its clock"))?,
     });
@@ -146,7 +147,7 @@ pub(crate) fn enter(priority: u8, memory_locked: bool) -> Result<u8, CobaltError
     }
 }
 
-/// The core's revision, if it is one that is known here.
+/// The core's revision, if it is a known one.
 fn known_revision() -> Result<u32, CobaltError> {
     let answer = ask_cobalt()?;
     match answer.is_known {
@@ -161,8 +162,9 @@ impl OnCobalt {
         Timer::new()
     }
 
-    /// Now, on Linux's `CLOCK_MONOTONIC`, ns. A clock of the core's own is taken to run at Linux's rate from where
-    /// it was when the thread entered: latencies are differences of the core's own clock, and exact.
+    /// The current time on Linux's `CLOCK_MONOTONIC`, ns. A clock of the core's own is assumed to
+    /// run at Linux's rate from the time when the thread entered: latencies are differences of the
+    /// core's own clock, and exact.
     #[inline]
     pub(crate) fn now_ns(&self) -> u64 {
         match self.ahead_ns {
@@ -205,7 +207,8 @@ impl OnCobalt {
         }
     }
 
-    /// How often the thread has switched into Linux so far. Asked of the core itself: the question is no switch.
+    /// How often the thread has switched into Linux so far. Read from the core itself, which isn't
+    /// a switch.
     #[inline]
     pub(crate) fn mode_switches(&self) -> io::Result<u64> {
         calls::statistics().map(|counted| counted.mode_switches)

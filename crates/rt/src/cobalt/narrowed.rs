@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where things are; a root other than `/` in tests.
+/// Paths; with a root other than `/` in tests.
 struct Places {
     /// CPUs that the core puts new threads on, as a mask; 0 means all of its own.
     affinity: PathBuf,
@@ -23,15 +23,16 @@ impl Places {
     }
 }
 
-/// New threads of the core have one CPU alone while it lives: the device asks for none for its task, which then stays
-/// where Linux happened to start it.
+/// Limits new threads of the core to one CPU while it lives. The device chooses no CPU for its
+/// task, which otherwise stays wherever Linux started it.
 pub(super) struct Narrowed {
     places: Places,
     before: String,
 }
 
 impl Narrowed {
-    /// `None` where the core has one CPU, or this user may not; where the task ran is read back.
+    /// `None` if the core has one CPU, or this user has no right to this; the task's actual CPU is
+    /// read back.
     pub(super) fn to(cpu: u16) -> Option<Self> {
         Self::under(Path::new("/"), cpu)
     }
@@ -45,7 +46,7 @@ impl Narrowed {
         let before = format!("{before:#x}");
         fs::write(&places.journal, &before).ok()?;
         let narrowed = Self { places, before };
-        // Where this fails, what was there is there still, and is written once more.
+        // If this fails, the old value is still in effect and is written once more.
         fs::write(&narrowed.places.affinity, format!("{bit:#x}")).ok()?;
         Some(narrowed)
     }
@@ -60,8 +61,8 @@ impl Drop for Narrowed {
     }
 }
 
-/// Puts back Cobalt's CPUs for new threads where a wakepath was killed in the instant in which it had narrowed them;
-/// whether one was.
+/// Restores Cobalt's CPUs for new threads if a wakepath was killed while it had limited them;
+/// returns whether one was.
 pub fn put_back_cobalt_affinity() -> bool {
     put_back(&Places::under(Path::new("/")))
 }
@@ -103,7 +104,7 @@ mod tests {
         assert!(!put_back(&Places::under(root.path())));
 
         fs::write(&affinity, "00000003\n").unwrap();
-        // As a kill would, it leaves everything as it is.
+        // Leaves everything unchanged, as a kill would.
         std::mem::forget(Narrowed::under(root.path(), 1).unwrap());
         assert!(put_back(&Places::under(root.path())));
         assert_eq!(fs::read_to_string(&affinity).unwrap(), "0x3");

@@ -19,10 +19,10 @@ const DEVICE_OPTION: &str = "CONFIG_XENO_DRIVERS_TIMERBENCH";
 /// Its threads with their CPUs.
 const THREADS: &str = "/proc/xenomai/sched/threads";
 
-/// Has the device measure, and waits for it.
+/// Makes the device measure, and waits for it.
 ///
 /// # Errors
-/// Why there is no figure.
+/// The reason why there is no figure.
 pub(crate) fn measure(
     order: &CoreLatencyOrder,
     priority: u8,
@@ -79,7 +79,7 @@ fn of(order: &CoreLatencyOrder, priority: u8) -> BenchOrder {
     }
 }
 
-/// What its result says: sums are of whole passages, of a second's periods each.
+/// Interprets its result: sums are of complete passes, with a second's periods each.
 fn counted(
     order: &CoreLatencyOrder,
     result: &BenchResult,

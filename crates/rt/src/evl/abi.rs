@@ -1,19 +1,21 @@
-//! EVL's interface as its kernel headers give it (include/uapi/evl of linux-evl: control, thread, clock,
-//! factory, sched, types, syscall, xbuf, devices/latmus), for the ABI levels that are known here. Numbers and layouts alone.
+//! EVL's interface, for the known ABI levels: only numbers and layouts.
 //!
-//! Level 32 has run in the laboratory (Linux 5.10); level 43 is written by the documents: the same
-//! structures, and calls by `prctl` alone.
+//! From its kernel headers (include/uapi/evl of linux-evl: control, thread, clock, factory, sched,
+//! types, syscall, xbuf, devices/latmus).
+//!
+//! Level 32 has run in the laboratory (Linux 5.10); level 43 follows the documents: the same
+//! structures, and calls only by `prctl`.
 
-/// Where a process enters the core.
+/// Device by which a process enters the core.
 pub(super) const CONTROL: &str = "/dev/evl/control";
-/// Where a thread enters it.
+/// Device by which a thread enters it.
 pub(super) const CLONE_THREAD: &str = "/dev/evl/thread/clone";
 /// Its monotonic clock, which is Linux's `CLOCK_MONOTONIC`.
 pub(super) const CLOCK: &str = "/dev/evl/clock/monotonic";
 
 /// Marks the number of a call for the core (`__OOB_SYSCALL_BIT`, levels below 36).
 pub(super) const OUT_OF_BAND: libc::c_long = 0x1000_0000;
-/// The option of `prctl` that carries such a call (from level 36 on).
+/// The option of `prctl` for such a call (from level 36 on).
 pub(super) const PRCTL_OUT_OF_BAND: libc::c_long = 0x4f4f_4243;
 /// `sys_evl_read`, `sys_evl_ioctl`.
 pub(super) const READ: libc::c_long = 0;
@@ -31,7 +33,7 @@ pub(super) enum Way {
     Prctl,
 }
 
-/// How calls reach a core of this level; `None` for one that is not known.
+/// The way of calling a core of this level; `None` for an unknown one.
 pub(super) fn way(level: u32) -> Option<Way> {
     match level {
         32 => Some(Way::Marked),
@@ -63,7 +65,7 @@ pub(super) struct CloneRequest {
     pub descriptor: u32,
 }
 
-/// `struct evl_sched_attrs`; the union's other members belong to policies that are not used here.
+/// `struct evl_sched_attrs`; the union's other members belong to unused policies.
 #[repr(C)]
 #[derive(Debug, Default)]
 pub(super) struct Attributes {
@@ -124,13 +126,13 @@ pub(super) struct SetTimer {
 /// and run at level 32.
 pub(super) const LATMUS: &str = "/dev/latmus";
 pub(super) const LATMUS_LEVEL: u32 = 32;
-/// Where a buffer between the core and a program is made, by which the device tells its figures.
+/// Creates a buffer between the core and a program, through which the device reports its figures.
 pub(super) const CLONE_BUFFER: &str = "/dev/evl/xbuf/clone";
 /// Measured path (`EVL_LAT_IRQ`, `EVL_LAT_KERN`).
 pub(super) const LATENCY_OF_HANDLER: u32 = 0;
 pub(super) const LATENCY_OF_THREAD: u32 = 1;
 
-/// `struct evl_xbuf_attrs`: bytes that come from the core, and that go to it.
+/// `struct evl_xbuf_attrs`: bytes from the core, and to it.
 #[repr(C)]
 #[derive(Debug, Default)]
 pub(super) struct BufferSizes {
@@ -161,8 +163,8 @@ pub(super) struct LatmusSecond {
     pub samples: u32,
 }
 
-/// `struct latmus_measurement_result`: addresses of what has been measured since the last whole second, and of a
-/// histogram.
+/// `struct latmus_measurement_result`: addresses of the results since the last whole second, and of
+/// a histogram.
 #[repr(C)]
 #[derive(Debug, Default)]
 pub(super) struct LatmusRest {
@@ -204,8 +206,8 @@ mod tests {
     use super::*;
     use std::mem::offset_of;
 
-    /// As the C compiler lays them out where 64-bit numbers are aligned to 8 bytes: on x86-64, arm64 and
-    /// arm, the architectures that EVL runs on.
+    /// The C compiler's layout if 64-bit numbers are aligned to 8 bytes: on x86-64, arm64 and arm,
+    /// the architectures of EVL.
     #[test]
     #[cfg(not(target_arch = "x86"))]
     fn structures_have_the_kernels_sizes_and_offsets() {
@@ -229,7 +231,7 @@ mod tests {
         assert_eq!(size_of::<LatmusRun>(), 16);
     }
 
-    /// Against the numbers that programs were seen to use on a booted kernel.
+    /// Against the numbers that programs used on a booted kernel.
     #[test]
     #[cfg(not(target_arch = "x86"))]
     fn requests_have_the_numbers_that_were_seen() {

@@ -1,4 +1,6 @@
-//! A signal to the calling thread after a time, by which its wait on the core ends. Its handler does nothing.
+//! A signal to the calling thread after a time, which ends its wait on the core.
+//!
+//! Its handler does nothing.
 
 #![allow(unsafe_code)] // A timer of Linux that signals one thread, and the signal's handler.
 
@@ -51,7 +53,7 @@ impl Alarm {
 
 impl Drop for Alarm {
     fn drop(&mut self) {
-        // SAFETY: a timer that was made with it, and is deleted once.
+        // SAFETY: the timer was created with it, and is deleted once.
         unsafe { libc::timer_delete(self.0) };
     }
 }

@@ -1,4 +1,4 @@
-//! Calls to EVL: the two of Linux that enter it, and those that the core takes itself.
+//! Calls to EVL: two through Linux, which enter the core, and those to the core itself.
 
 #![allow(unsafe_code)] // None of these has a wrapper in libc or rustix.
 
@@ -6,11 +6,12 @@ use super::abi::{self, IOCTL, OUT_OF_BAND, PRCTL_OUT_OF_BAND, READ, Way};
 use rustix::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::io;
 
-/// A request by Linux's `ioctl` about `value`, which has the size that the request's number tells.
+/// A request by Linux's `ioctl` about `value`, whose size is part of the request's number.
 pub(super) fn ioctl<T>(device: impl AsFd, request: u32, value: &mut T) -> io::Result<i32> {
     debug_assert_eq!((request >> 16 & 0x3fff) as usize, size_of::<T>());
     let device = device.as_fd().as_raw_fd();
-    // SAFETY: the kernel reads and writes as many bytes as the request says, which are those of `value`.
+    // SAFETY: the kernel reads and writes the number of bytes in the request, which is the size of
+    // `value`.
     let result = unsafe { libc::ioctl(device, request as _, &raw mut *value) };
     answer(result.into()).map(|result| result as i32)
 }
@@ -22,7 +23,7 @@ pub(super) fn plain_ioctl(device: impl AsFd, request: u32) -> io::Result<i32> {
     answer(result.into()).map(|result| result as i32)
 }
 
-/// A request that the core takes itself, without leaving it.
+/// A request to the core itself, without leaving it.
 #[inline]
 pub(super) fn core_ioctl<T>(
     way: Way,
@@ -86,11 +87,13 @@ pub(super) fn new_buffer(factory: impl AsFd, bytes: u32) -> io::Result<OwnedFd> 
 fn clone_element(factory: impl AsFd, mut request: abi::CloneRequest) -> io::Result<OwnedFd> {
     // All factories take the same request.
     ioctl(factory, abi::CLONE, &mut request)?;
-    // SAFETY: the kernel has just made this descriptor for this process, and nobody else owns it.
+    // SAFETY: the kernel has just created this descriptor for this process, and nothing else owns
+    // it.
     Ok(unsafe { OwnedFd::from_raw_fd(request.descriptor.cast_signed()) })
 }
 
-/// A new timer of the clock. Its request's number tells no size, and it writes the descriptor all the same.
+/// A new timer of the clock. Its request's number has no size, but the kernel writes the
+/// descriptor.
 pub(super) fn new_timer(clock: impl AsFd) -> io::Result<OwnedFd> {
     let mut descriptor: i32 = -1;
     let clock = clock.as_fd().as_raw_fd();

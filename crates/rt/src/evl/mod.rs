@@ -19,13 +19,13 @@ use std::sync::Arc;
 /// Why a thread can't run on EVL.
 #[derive(Debug, thiserror::Error)]
 pub enum EvlError {
-    /// There is no such core.
+    /// The kernel has no such core.
     #[error(
         "this kernel has no EVL core: there is no {}; boot one that was built with CONFIG_EVL",
         abi::CONTROL
     )]
     NotThere,
-    /// This user may not enter it.
+    /// This user has no right to enter it.
     #[error("{device} can't be opened: {source}; run as root, or give your user the right to it")]
     Device {
         /// Which of its devices.
@@ -33,18 +33,18 @@ pub enum EvlError {
         /// The kernel's error.
         source: io::Error,
     },
-    /// Its interface is not known here.
+    /// Its interface is unknown.
     #[error(
         "the EVL core has ABI {current} (and takes programs from {base} on), which this wakepath does not \
          know: it knows 32 and 43"
     )]
     UnknownAbi {
-        /// The oldest level that it takes.
+        /// The oldest level that it accepts.
         base: u32,
         /// Its own level.
         current: u32,
     },
-    /// It can't schedule a thread whose memory may be missing.
+    /// It can't schedule a thread whose memory might be paged out.
     #[error(
         "the EVL core takes only a thread whose memory is locked; allow it with lock-memory and RLIMIT_MEMLOCK"
     )]
@@ -65,7 +65,7 @@ pub(crate) struct OnEvl {
     way: Way,
     thread: OwnedFd,
     clock: File,
-    /// Entering the core is this process's right as long as it is open.
+    /// This process can use the core as long as this is open.
     _control: File,
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn of_this_thread() -> Option<Arc<OnEvl>> {
 /// Takes the calling thread off the core, if it is there.
 pub(crate) fn leave() {
     if let Some(place) = HERE.take() {
-        // Where the core refuses, the thread's end takes it off.
+        // If the core refuses, the thread's end removes it.
         let _ = calls::plain_ioctl(&place.thread, abi::LEAVE);
     }
 }
@@ -173,7 +173,8 @@ impl OnEvl {
         }
     }
 
-    /// How often the thread has switched into Linux so far. Asked of the core itself: the question is no switch.
+    /// How often the thread has switched into Linux so far. Read from the core itself, which isn't
+    /// a switch.
     #[inline]
     pub(crate) fn in_band_switches(&self) -> io::Result<u32> {
         self.state().map(|state| state.in_band_switches)

@@ -1,5 +1,7 @@
-//! EVL's own latencies, by its device `latmus`: how late its timer's handler is, and a thread of its own in the kernel.
-//! The calling thread waits on the core until a signal ends the measurement.
+//! EVL's own latencies, measured by its device `latmus`.
+//!
+//! The latency of its timer's handler, or of its own kernel thread. The calling thread waits on the
+//! core until a signal ends the measurement.
 
 use super::abi::{self, LatmusRest, LatmusRun, LatmusSecond, LatmusSetup};
 use super::alarm::Alarm;
@@ -13,13 +15,13 @@ use std::io;
 use wakepath_timeline::Policy;
 
 const DEVICE_OPTION: &str = "CONFIG_EVL_LATMUS";
-/// So many seconds more than were ordered have room.
+/// Space for seconds in addition to the requested ones.
 const ROOM: u32 = 8;
 
-/// Has the device measure, and waits for it.
+/// Makes the device measure, and waits for it.
 ///
 /// # Errors
-/// Why there is no figure.
+/// The reason why there is no figure.
 pub(crate) fn measure(
     order: &CoreLatencyOrder,
     priority: u8,
@@ -108,7 +110,7 @@ fn second(bytes: &[u8; size_of::<LatmusSecond>()]) -> LatmusSecond {
     }
 }
 
-/// Of the seconds that were ordered.
+/// Sums up the requested seconds.
 fn sum(
     order: &CoreLatencyOrder,
     seconds: &[LatmusSecond],

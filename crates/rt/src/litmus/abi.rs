@@ -1,29 +1,30 @@
-//! LITMUS^RT's interface as its kernel headers give it (include/litmus/rt_param.h, ctrlpage.h, unistd_64.h), for
-//! its two generations. Numbers and layouts alone.
+//! LITMUS^RT's interface, for its two generations: only numbers and layouts.
 //!
-//! Requests of the control device (2016.1 and later) have run in the laboratory (2017.1's on Linux 4.9); the system
-//! calls of 2014.2 and 2015.1 are written by the documents.
+//! From its kernel headers (include/litmus/rt_param.h, ctrlpage.h, unistd_64.h).
+//!
+//! Requests of the control device (2016.1 and later) have run in the laboratory (2017.1's on Linux
+//! 4.9); the system calls of 2014.2 and 2015.1 follow the documents.
 
-/// Where a thread asks the core, and where its control page comes from.
+/// Device for requests, and for mapping the control page.
 pub(super) const CONTROL: &str = "/dev/litmus/ctrl";
 /// The active plugin; `Linux` means none.
 pub(super) const ACTIVE_PLUGIN: &str = "/proc/litmus/active_plugin";
 /// The CPU that releases jobs and runs none, or `NO_CPU`.
 pub(super) const RELEASE_MASTER: &str = "/proc/litmus/release_master";
 
-/// How a thread asks the core.
+/// Ways to send requests to the core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     /// By `ioctl` on the control device, whose numbers are plain integers.
     Requests,
-    /// By system calls of its own.
+    /// By its own system calls.
     SystemCalls,
 }
 
 /// A request to the core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Request {
-    /// Nothing: whether it is heard.
+    /// No action: tests whether the core answers.
     Null,
     SetTask,
     GetTask,
@@ -83,7 +84,7 @@ pub(super) struct Task {
     pub padding: u32,
 }
 
-/// The priority that is none: of a task whose plugin goes by deadlines.
+/// The priority of a task without one, whose plugin uses deadlines.
 pub(super) const LOWEST_PRIORITY: u32 = 511;
 pub(super) const SOFT: u32 = 1;
 /// A job is released when the thread wakes up from a sleep, too.
@@ -113,7 +114,7 @@ pub(super) struct ControlPage {
     pub job: u64,
 }
 
-/// Of the mapping: the kernel gives one page, whole.
+/// Bytes of the mapping: the kernel gives one whole page.
 pub(super) const PAGE: usize = 4096;
 
 #[cfg(test)]

@@ -7,10 +7,10 @@ use rustix::fd::{AsFd, AsRawFd};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::io;
 
-/// How the core is asked here; `None` where neither way is heard.
+/// The way to send requests here; `None` if neither is answered.
 pub(super) fn way(control: impl AsFd) -> Option<Way> {
     let device = control.as_fd().as_raw_fd();
-    // SAFETY: this request reads nothing and writes nothing where its argument is 0.
+    // SAFETY: with argument 0 this request reads and writes nothing.
     let heard = unsafe { libc::ioctl(device, Request::Null.of_the_device() as _, 0) };
     if heard == 0 {
         return Some(Way::Requests);
@@ -24,7 +24,7 @@ pub(super) fn way(control: impl AsFd) -> Option<Way> {
     (heard == 0).then_some(Way::SystemCalls)
 }
 
-/// Tells the core a thread's parameters, or has them told.
+/// Sets or reads a thread's parameters.
 pub(super) fn task(
     way: Way,
     control: impl AsFd,
@@ -73,7 +73,7 @@ pub(super) fn wait_for_job(way: Way, control: impl AsFd, job: u32) -> io::Result
     answer(result)
 }
 
-/// Sets the calling thread's policy, to one that takes no priority.
+/// Sets the calling thread's policy, to one without a priority.
 pub(super) fn set_policy(number: i32) -> io::Result<()> {
     // SAFETY: a zeroed sched_param is a value, and the kernel only reads it.
     let result = unsafe {
@@ -100,7 +100,8 @@ fn answer(result: libc::c_long) -> io::Result<()> {
 #[derive(Debug)]
 pub(super) struct Page(*mut ControlPage);
 
-// SAFETY: the page is read by volatile loads of whole words alone, and stays mapped as long as this lives.
+// SAFETY: the page is only read, by volatile loads of whole words, and stays mapped as long as this
+// lives.
 unsafe impl Send for Page {}
 // SAFETY: as above; nothing here writes to it.
 unsafe impl Sync for Page {}
@@ -116,8 +117,8 @@ impl Page {
     /// Release of the thread's job, in nanoseconds on `CLOCK_MONOTONIC`, and its number.
     #[inline]
     pub(super) fn job(&self) -> (u64, u32) {
-        // SAFETY: the page is mapped and longer than the structure; the kernel writes it while this thread is in a
-        // call alone.
+        // SAFETY: the page is mapped and longer than the structure; the kernel writes it only while
+        // this thread is in a call.
         unsafe {
             let release = (&raw const (*self.0).release).read_volatile();
             let job = (&raw const (*self.0).job).read_volatile();

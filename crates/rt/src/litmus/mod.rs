@@ -1,6 +1,8 @@
-//! The calling thread on LITMUS^RT: its parameters told, its policy set, its jobs waited for. It belongs to the
-//! core's scheduler alone then, and asks Linux for everything else as before. Only a thread that
-//! [`crate::Preparation`] has prepared for it is there.
+//! The calling thread on LITMUS^RT.
+//!
+//! Sets its parameters and policy, and waits for its jobs. Only the core's scheduler runs it then;
+//! for everything else it uses Linux as before. Only threads prepared by [`crate::Preparation`] are
+//! on it.
 
 mod abi;
 mod calls;
@@ -21,19 +23,19 @@ pub(crate) use watchdog::{spins, watch};
 /// Why a thread can't run on LITMUS^RT.
 #[derive(Debug, thiserror::Error)]
 pub enum LitmusError {
-    /// There is no such core.
+    /// The kernel has no such core.
     #[error(
         "this kernel has no LITMUS^RT: there is no {}; boot one that was built from LITMUS^RT's sources",
         abi::ACTIVE_PLUGIN
     )]
     NotThere,
-    /// This user may not ask it.
+    /// This user has no right to it.
     #[error(
         "{path} can't be opened: {0}; run as root, or give your user the right to it",
         path = abi::CONTROL
     )]
     Device(#[source] io::Error),
-    /// It is asked in neither way that is known.
+    /// It answers neither known kind of request.
     #[error(
         "this LITMUS^RT is asked in no way that this wakepath knows: it knows requests to {} (2016.1 and \
          later) and the system calls of x86-64 before",
@@ -52,7 +54,7 @@ pub enum LitmusError {
         /// The one that the policy is of.
         wanted: LitmusPlugin,
     },
-    /// The policy leaves open what only a loop's period tells.
+    /// The policy needs the loop's period.
     #[error("the policy has no period: give one (`Policy::of_a_loop`)")]
     NoPeriod,
     /// A plugin that keeps its tasks on one CPU, and a thread that has several.
@@ -62,7 +64,7 @@ pub enum LitmusError {
     NoPartition {
         /// The plugin.
         plugin: LitmusPlugin,
-        /// On how many CPUs the thread may run, in words.
+        /// The thread's CPUs, in words.
         cpus: String,
     },
     /// The CPU releases jobs and runs none.
@@ -109,7 +111,7 @@ pub(crate) struct OnLitmus {
     release: JobRelease,
     plugin: LitmusPlugin,
     period_ns: u64,
-    /// How often the thread has waited: what its watchdog goes by.
+    /// How often the thread has waited, for its watchdog.
     waits: AtomicU32,
 }
 
@@ -120,7 +122,7 @@ impl Place {
     fn clear(&mut self) {
         if self.0.take().is_some() {
             watchdog::end();
-            // Where the kernel refuses, the thread's end takes it off.
+            // If the kernel refuses, the thread's end removes it.
             let _ = calls::set_policy(libc::SCHED_OTHER);
         }
     }
@@ -206,7 +208,7 @@ pub(crate) fn enter(policy: Policy) -> Result<Policy, LitmusError> {
     Ok(policy)
 }
 
-/// The CPU on which the core takes the thread.
+/// The CPU for the thread's admission.
 fn partition(policy: Policy, plugin: LitmusPlugin) -> Result<u16, LitmusError> {
     let own = affinity::current().map_err(refused("read the thread's CPUs"))?;
     let several = || LitmusError::NoPartition {
@@ -265,14 +267,14 @@ fn linux() -> (u32, u32) {
 }
 
 impl OnLitmus {
-    /// Whether the thread may run on other CPUs than the one that it was admitted on.
+    /// Whether the thread can run on other CPUs than the one that it was admitted on.
     pub(crate) fn migrates(&self) -> bool {
         self.plugin.migrates()
     }
 
-    /// Waits until `due_ns`; whether a signal interrupted it, or `None` where the core does not keep the thread's
-    /// jobs at the loop's due times (yet) and it has to sleep. The sleep releases a job at `due_ns`, and the core
-    /// counts on from there.
+    /// Waits until `due_ns` and returns whether a signal interrupted it. `None` if the core's jobs
+    /// don't match the loop's due times (yet) and the loop has to sleep: the sleep releases a job
+    /// at `due_ns`, and the core counts on from there.
     #[inline]
     pub(crate) fn job_at(&self, due_ns: u64) -> Option<bool> {
         self.waits.fetch_add(1, Ordering::Relaxed);

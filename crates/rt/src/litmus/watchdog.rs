@@ -1,6 +1,8 @@
-//! What stops a task of LITMUS^RT that never waits: the kernel's limit on real-time CPU time counts FIFO and RR
-//! alone, and the core runs its tasks before everything else. A timer on the thread's own CPU time asks, once in
-//! the guard's time, whether the thread has waited since.
+//! Stops a task of LITMUS^RT that never waits.
+//!
+//! The kernel's limit on real-time CPU time only counts FIFO and RR, and the core runs its tasks
+//! before everything else. A timer on the thread's own CPU time checks, once in the guard's time,
+//! whether the thread has waited since.
 
 #![allow(unsafe_code)] // A timer on a thread's clock, and what its signal's handler may do.
 
@@ -9,7 +11,7 @@ use std::cell::RefCell;
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A timer of the calling thread, and what it found last.
+/// A timer of the calling thread, and its last finding.
 struct Watchdog {
     timer: libc::timer_t,
     waits_seen: AtomicU32,
@@ -17,7 +19,7 @@ struct Watchdog {
 
 impl Drop for Watchdog {
     fn drop(&mut self) {
-        // SAFETY: a timer that this thread has made, and deletes once.
+        // SAFETY: this thread has created the timer, and deletes it once.
         unsafe { libc::timer_delete(self.timer) };
     }
 }
@@ -59,7 +61,7 @@ pub(crate) fn watch(limit_us: u64) -> io::Result<()> {
         it_interval: every,
         it_value: every,
     };
-    // SAFETY: the timer was made above, and the kernel only reads the setting.
+    // SAFETY: the timer was created above, and the kernel only reads the setting.
     if unsafe { libc::timer_settime(timer, 0, &raw const setting, std::ptr::null_mut()) } != 0 {
         return Err(io::Error::last_os_error());
     }
@@ -69,12 +71,12 @@ pub(crate) fn watch(limit_us: u64) -> io::Result<()> {
 
 /// Ends the calling thread's watchdog.
 pub(super) fn end() {
-    // Where the thread is ending, it may be gone already.
+    // If the thread is ending, it might be gone already.
     let _ = WATCHDOG.try_with(|watchdog| watchdog.take());
 }
 
-/// Whether the calling thread has not waited since this was asked last; `None` where nobody watches it.
-/// Async-signal-safe: it reads memory of the thread alone.
+/// Whether the calling thread has not waited since the last call; `None` if it isn't watched.
+/// Async-signal-safe: it only reads the thread's memory.
 pub(crate) fn spins() -> Option<bool> {
     let waits = waits_here()?;
     let spins = WATCHDOG.try_with(|watchdog| {

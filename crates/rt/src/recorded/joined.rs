@@ -32,7 +32,7 @@ pub(super) struct Recorded {
     pub(super) timed: Timed,
     pub(super) said: said::Writer<'static>,
     pub(super) formats: Formats,
-    /// The process that made the loop: a child that it forks has a copy, which is not the loop.
+    /// The process that created the loop: a child that it forks has a copy, which is not the loop.
     pub(super) owner: Owner,
     /// The segment that the loop is of: the memory of the next one is another program's.
     pub(super) generation: u32,
@@ -44,7 +44,7 @@ pub(super) struct Recorded {
 }
 
 impl Recorded {
-    /// Whether this process may still write what the loop has in the shared memory.
+    /// Whether this process is still allowed to write the loop's part of the shared memory.
     #[inline]
     pub(super) fn is_ours(&self) -> bool {
         self.owner.is_here() && self.line.generation.load(Ordering::Relaxed) == self.generation
@@ -89,7 +89,8 @@ impl Recorded {
         announcement.formats_beyond.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A loop with a clock of its own sleeps to its first due time; a driven one begins when the others do.
+    /// A loop with its own clock sleeps to its first due time; a driven one begins when the others
+    /// do.
     pub(super) fn await_start(&self, start_ns: u64) {
         let words = self.memory.words();
         while clock::monotonic_ns() < start_ns && words.stop.load(Ordering::Acquire) == 0 {
@@ -122,12 +123,12 @@ pub(crate) fn record_into(memory: SharedMemory) {
 }
 
 fn started() -> Option<&'static SharedMemory> {
-    // SAFETY: null, or what was leaked above.
+    // SAFETY: null, or the leaked value from above.
     let started = unsafe { STARTED.load(Ordering::Acquire).as_ref() }?;
     (started.process == std::process::id()).then_some(&started.memory)
 }
 
-/// Whether loops that are made now are recorded.
+/// Whether loops created from now on are recorded.
 pub(crate) fn is_recorder_there() -> bool {
     recorder().is_some()
 }
@@ -147,23 +148,23 @@ pub(super) fn recorder() -> Option<&'static SharedMemory> {
         }
         // SAFETY: only fcntl sees it, which answers for a number that is not open.
         let inherited = unsafe { BorrowedFd::borrow_raw(number) };
-        // Not opened anew below /proc, which a program may not have, or may not read of itself.
+        // Not reopened through /proc, which might be missing or unreadable for the program.
         let file = rustix::io::fcntl_dupfd_cloexec(inherited, 0).ok()?;
-        // A descriptor of something else, where a program in between has closed the recorder's; or of a
-        // recorder of another version, which has learned so by now and says it.
+        // It can be another file, if a program in between has closed the recorder's; or that of a
+        // recorder of another version, which has learned that by now and reports it.
         let memory = SharedMemory::join(file).ok()?;
-        // Where it stays open, a child's loop would ask for a ring and find none left.
+        // If it stayed open, a child's loop would request a ring and find none left.
         let _ = rustix::io::fcntl_setfd(inherited, FdFlags::CLOEXEC);
         let generation = memory.words().generation();
         Some((memory, generation))
     });
     let (memory, generation) = joined.as_ref()?;
-    // A program that its segment is over for, and that has left its process group, asks for a loop.
+    // A program whose segment is over, and that has left its process group, is creating a loop.
     (memory.words().generation() == *generation).then_some(memory)
 }
 
-/// Says that the loop is ready, and waits for the beginning; its first due time. One that comes when
-/// the others have begun is not recorded.
+/// Reports that the loop is ready, waits for the start and returns its first due time. A loop
+/// created after the others have begun is not recorded.
 pub(super) fn begin(
     memory: &'static SharedMemory,
     ring: u32,

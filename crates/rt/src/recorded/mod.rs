@@ -1,6 +1,7 @@
-//! A loop of the user's own whose samples `wakepath record` writes down. Where no recorder started the
-//! program, the same loop runs all the same, and nobody writes. It prepares no thread: that is
-//! [`crate::Preparation`]'s, before.
+//! The user's loop, whose samples `wakepath record` stores.
+//!
+//! Without a recorder the same loop runs in the same way. It prepares no thread: use
+//! [`crate::Preparation`] before.
 
 mod joined;
 mod owner;
@@ -15,16 +16,17 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use wakepath_timeline::{DueTimes, Overrun, Sample, WakeUp};
 
-/// The variable by which a recorder tells the number of the inherited descriptor of its memory.
+/// The variable with the number of the inherited descriptor of the recorder's memory.
 pub const VARIABLE: &str = "WAKEPATH_RECORDING";
 
-/// [`crate::shared::Words::go`] where the recorder is there for as long as the program is: each loop begins
-/// when it comes, waits for nobody and has no last cycle.
+/// Value of [`crate::shared::Words::go`] for a recorder that runs as long as the program: each loop
+/// begins when it is created, waits for nothing and has no last cycle.
 pub const AS_THEY_COME: u32 = 2;
 
-/// From a loop's making to its first due time, where nobody records: time to reach its first wait.
+/// Time from a loop's creation to its first due time without a recorder: enough to reach its first
+/// wait.
 const LEAD_NS: u64 = 10_000_000;
-/// Between two looks for the beginning.
+/// Time between two checks for the start.
 const LOOK: Duration = Duration::from_millis(1);
 
 /// A periodic loop, recorded where a recorder started this program.
@@ -54,8 +56,8 @@ pub struct Loop {
     under_way: Option<Activation>,
 }
 
-/// By whose clock a loop's cycles begin. One that another's drives has no overrun policy: which cycle comes next is that
-/// clock's to say.
+/// The clock that begins a loop's cycles. With an external clock there is no overrun policy: that
+/// clock determines the next cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wakes {
     ByItself(Overrun),
@@ -63,7 +65,7 @@ enum Wakes {
 }
 
 impl Wakes {
-    /// One that another's clock drives passes over what that clock has passed.
+    /// A loop with an external clock skips the due times that passed.
     fn overrun(self) -> Overrun {
         match self {
             Self::ByItself(overrun) => overrun,
@@ -79,11 +81,11 @@ struct Driven {
     row: DueTimes,
     next: u64,
     skipped: u64,
-    /// End of the sample before, on that row.
+    /// End of the sample before, on the evenly spaced due times.
     ended_ns: u64,
 }
 
-/// Why there is no loop.
+/// Reasons why a loop can't be created.
 #[derive(Debug, thiserror::Error)]
 pub enum LoopError {
     /// A period that no loop has.
@@ -208,8 +210,9 @@ impl Loop {
         })
     }
 
-    /// Waits for the next due time. `None` when the recording is over or an overrun has stopped the loop, and the
-    /// program should end. A cycle that was not finished, by a `continue` say, ends here.
+    /// Waits for the next due time. `None` if the recording is over or an overrun has stopped the
+    /// loop, and the program should end. An unfinished cycle, for example after `continue`, ends
+    /// here.
     #[inline]
     pub fn wait(&mut self) -> Option<Activation> {
         self.finish_what_is_left();
@@ -221,7 +224,7 @@ impl Loop {
             let left = if self.cycles.stopped_by_overrun() {
                 Some(Left::Overrun)
             } else if next >= recorded.end_cycle {
-                // The last cycle may have passed over due times that were never to be served.
+                // The last cycle might have skipped due times after the planned end.
                 let beyond = next - recorded.end_cycle;
                 let skipped = self.cycles.skipped().saturating_sub(beyond);
                 recorded.writer.note_skipped(skipped);
@@ -242,8 +245,9 @@ impl Loop {
         self.under_way
     }
 
-    /// Whoever ran while the loop slept has pushed its memory out of the caches: all that this cycle will likely touch
-    /// is asked for at once, while the loop's own work begins.
+    /// Other threads have pushed the loop's memory out of the caches while it slept: everything
+    /// that this cycle will probably touch is prefetched together, while the loop's own work
+    /// begins.
     #[inline]
     fn ask_ahead(&self) {
         if let Some(recorded) = &self.recorded {
@@ -308,7 +312,7 @@ impl Loop {
                 recorded.end(left);
                 return None;
             }
-            // Only now is it known that the last cycle of the warm-up was passed over.
+            // Only now is it known that the last cycle of the warm-up was skipped.
             let first_judged = recorded.first_judged_cycle;
             if driven.next < first_judged && cycle >= first_judged {
                 recorded.end_the_warm_up();
@@ -316,7 +320,7 @@ impl Loop {
             recorded.skipped = driven.skipped;
             recorded.cycle = cycle;
             recorded.said.due(cycle, due_ns);
-            // A second one of the same cycle is what was given and not believed.
+            // A second one for the same cycle is the given value that was rejected.
             if let Due::At(given_ns) = due
                 && driven.clock.is_doubted()
             {
@@ -335,7 +339,7 @@ impl Loop {
         self.finish_with(activation, WorkOutcome::default());
     }
 
-    /// As [`Loop::finish`], with what the work says of itself. A cycle that has ended ends no second time.
+    /// As [`Loop::finish`], with the work's own result. Has no effect on a cycle that has ended.
     #[inline]
     pub fn finish_with(&mut self, activation: Activation, outcome: WorkOutcome) {
         if self
@@ -358,7 +362,7 @@ impl Loop {
             recorded.writer.push(sample);
             if sample.cycle < recorded.first_judged_cycle && next >= recorded.first_judged_cycle {
                 recorded.end_the_warm_up();
-                // It has asked Linux for the page faults until here.
+                // Its request for the page faults was a mode switch.
                 self.cycles.pass_over_mode_switches();
             }
         }

@@ -9,14 +9,14 @@ use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The process that makes loops, in a page that the kernel empties in each child (`MADV_WIPEONFORK`, Linux 4.14):
-/// read in some instructions, where `getpid` is a system call. Unlike a handler of `pthread_atfork` it also sees a
-/// plain `clone`.
+/// The process that creates loops, in a page that the kernel clears in each child
+/// (`MADV_WIPEONFORK`, Linux 4.14). Reading it takes a few instructions, whereas `getpid` is a
+/// system call. Unlike a handler of `pthread_atfork` it also detects a plain `clone`.
 struct Mark(OnceLock<Option<&'static AtomicU32>>);
 
 static MARK: Mark = Mark(OnceLock::new());
 
-/// The process that made a loop.
+/// The process that created a loop.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Owner {
     process: u32,
@@ -42,7 +42,7 @@ impl Owner {
         }
     }
 
-    /// Whether this is still that process. Without such a page always.
+    /// Whether this is still that process; always true without such a page.
     #[inline]
     pub(super) fn is_here(self) -> bool {
         self.mark

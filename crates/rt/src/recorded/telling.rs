@@ -12,13 +12,14 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 impl Loop {
-    /// A part of the cycle that is timed from now on, with the longest that it should take, if there is
-    /// such a time. The same name is the same section; beyond [`crate::sections::MOST`] of them, and where
-    /// nobody records, nothing is timed. Before the first cycle: it takes longer than a section itself.
+    /// Declares a part of the cycle to time, with its longest acceptable time, if any. The same
+    /// name gives the same section; beyond [`crate::sections::MOST`] of them, and without a
+    /// recorder, nothing is timed. Call before the first cycle: it takes longer than a section
+    /// itself.
     pub fn section(&mut self, name: &str, budget: Option<Duration>) -> Section {
         let budget_ns = budget.map_or(0, |budget| budget.as_nanos().try_into().unwrap_or(u64::MAX));
         match self.ours() {
-            // Nobody could tell it from others.
+            // It could not be distinguished from others.
             Some(_) if name.is_empty() => Section::NONE,
             Some(recorded) => {
                 let section = recorded.timed.declare(name, budget_ns);
@@ -32,7 +33,7 @@ impl Loop {
         }
     }
 
-    /// A section begins. Sections may lie within each other.
+    /// Begins a section. Sections can be nested.
     #[inline]
     pub fn begin(&mut self, section: Section) {
         if let Some(recorded) = self.ours() {
@@ -40,7 +41,7 @@ impl Loop {
         }
     }
 
-    /// A section ends. One that was not begun is counted and said in the run.
+    /// Ends a section. An end without a begin is counted and reported in the run.
     #[inline]
     pub fn end(&mut self, section: Section) {
         if let Some(recorded) = self.ours()

@@ -161,7 +161,7 @@ fn a_recorded_loop_skips_catches_up_or_stops_as_it_was_made_to() {
 
     let (left, cycles) = of(Overrun::Stop);
     assert_eq!(left, Left::Overrun);
-    // On a busy machine something else may have made an earlier one run over.
+    // On a busy machine something else might have made an earlier one overrun.
     let last = *cycles.last().unwrap();
     assert!(last <= 10, "{cycles:?}");
     assert_eq!(cycles, (0..=last).collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! The ring with real threads, full, and with indices that nobody may have written.
+//! The ring with real threads, full, and with corrupted indices.
 
 use super::*;
 
@@ -72,7 +72,7 @@ fn impossible_indices_are_damage_and_what_was_taken_stays() {
 
 #[test]
 fn two_threads_agree_on_every_sample() {
-    // Miri takes a thousand times longer; its schedules are random, so that few samples do.
+    // Miri takes a thousand times longer; its schedules are random, so a few samples suffice.
     const COUNT: u64 = if cfg!(miri) { 3_000 } else { 200_000 };
     let (sides, slots) = (Sides::default(), slots(1 << 10));
     let indices = sides.indices();

@@ -11,20 +11,20 @@ pub enum Argument<'a> {
     Natural(u64),
     /// A number with a fraction.
     Real(f64),
-    /// A text, of which [`TEXT_BYTES`] are kept.
+    /// A text, cut to [`TEXT_BYTES`].
     Text(&'a str),
     /// An address.
     Address(u64),
 }
 
-/// How an argument travels: four bits of a record's head. C tells its types apart, for it takes each from
-/// its place by its type.
+/// Encoding of an argument: four bits of a record's head. C's types are distinguished, because C
+/// reads each argument by its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Code {
-    /// `int` and what is shorter.
+    /// `int` and shorter types.
     Int = 1,
-    /// `unsigned int` and what is shorter.
+    /// `unsigned int` and shorter types.
     UnsignedInt = 2,
     /// `long`.
     Long = 3,
@@ -73,7 +73,7 @@ impl Argument<'_> {
         }
     }
 
-    /// The words that it takes.
+    /// Number of words.
     #[inline]
     pub(crate) const fn words(&self) -> usize {
         match self {

@@ -1,32 +1,34 @@
-//! The formats of a loop's log lines and the names of its values: known by their address in the loop,
-//! written once into shared memory, where the recorder reads them. Nothing is formatted here.
+//! Formats of a loop's log lines and names of its values.
+//!
+//! They are identified by their address in the loop, and written once into shared memory for the
+//! recorder. Nothing is formatted here.
 
 use super::{Code, MOST_ARGUMENTS};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Formats and names of one loop, together.
 pub const MOST_FORMATS: usize = 128;
-/// Bytes of a format that are kept.
+/// Stored bytes of a format.
 pub const FORMAT_BYTES: usize = 112;
 /// Places of the loop's own table: never more than half full.
 const PLACES: usize = 2 * MOST_FORMATS;
 
-/// So many of those that were used last are asked for ahead.
+/// Number of recently used entries to prefetch.
 const LATEST: usize = 4;
 
 /// How a format is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Style {
-    /// `{}`, as Rust and C++20 have it.
+    /// `{}`, as in Rust and C++20.
     Braces = 1,
-    /// `%d`, as C has it.
+    /// `%d`, as in C.
     Printf = 2,
     /// The name of a value.
     Name = 3,
 }
 
-/// A format, where the recorder reads it.
+/// A format, as the recorder reads it.
 #[repr(C)]
 #[derive(Debug, Default)]
 pub struct SharedFormat {
@@ -88,13 +90,13 @@ pub struct Formats {
     shared: &'static [SharedFormat; MOST_FORMATS],
     known: Box<[Known; PLACES]>,
     count: usize,
-    /// Where those stand that were used last: the next cycle will likely use them again.
+    /// Positions of the most recently used ones, which the next cycle will probably use again.
     latest: [u8; LATEST],
     uses: u8,
 }
 
 impl Formats {
-    /// None is known yet.
+    /// Without any known format.
     pub(crate) fn new(shared: &'static [SharedFormat; MOST_FORMATS]) -> Self {
         Self {
             shared,
@@ -146,7 +148,7 @@ impl Formats {
         self.known[at]
     }
 
-    /// Asks for what the cycle before has used.
+    /// Prefetches the entries that the cycle before has used.
     #[inline]
     pub(crate) fn ask_ahead(&self) {
         for &at in &self.latest {
@@ -154,10 +156,10 @@ impl Formats {
         }
     }
 
-    /// Where it stands what is known by this key, or would stand.
+    /// Position of the entry with this key, or the free position for it.
     #[inline]
     fn find(&self, (address, length): (usize, usize)) -> Result<usize, usize> {
-        // Fibonacci hashing; texts lie close to each other.
+        // Fibonacci hashing, because texts are at nearby addresses.
         let mixed = (address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut at = (mixed >> 32) as usize % PLACES;
         loop {

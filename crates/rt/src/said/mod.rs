@@ -14,12 +14,13 @@ pub use ring::{Reader, ReaderSide, SaidIndices, Word, Writer, WriterSide, reader
 
 /// The most arguments of a line.
 pub const MOST_ARGUMENTS: usize = 8;
-/// Bytes of a text argument that are kept.
+/// Stored bytes of a text argument.
 pub const TEXT_BYTES: usize = 64;
-/// Longest record in words: its head, and as many texts.
+/// Longest record in words: its head, and texts for all arguments.
 pub const MOST_WORDS: usize = 3 + MOST_ARGUMENTS * (1 + TEXT_BYTES / 8);
 
-/// For [`crate::log!`]: stops the compiler where a format of `{}` has not as many places as arguments.
+/// For [`crate::log!`]: fails to compile if a format of `{}` doesn't have a placeholder for each
+/// argument.
 #[doc(hidden)]
 pub const fn fits(format: &str, arguments: usize) {
     let (format, mut at, mut places) = (format.as_bytes(), 0, 0);

@@ -1,4 +1,4 @@
-//! The records in a loop's ring of words: how they are written, and what of them can be believed.
+//! Records in a loop's ring of words: encoding, and validation when reading.
 
 use super::ring::Writer;
 use super::{Argument, Code, MOST_ARGUMENTS, TEXT_BYTES};
@@ -20,7 +20,7 @@ pub(super) const fn words_of(head: u64) -> usize {
     (head >> 8) as u8 as usize
 }
 
-/// An owned argument, as the recorder has it.
+/// An owned argument, for the recorder.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Told {
     /// A number with a sign.
@@ -73,7 +73,7 @@ pub enum Said {
     },
     /// A due time of a foreign clock.
     Due {
-        /// Of which cycle.
+        /// Its cycle.
         cycle: u64,
         /// When it was due.
         due_ns: u64,

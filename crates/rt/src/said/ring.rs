@@ -59,7 +59,7 @@ pub struct Writer<'a> {
     indices: SaidIndices<'a>,
     words: &'a [Word],
     written: u64,
-    /// The reader's index as last seen.
+    /// The reader's index as last read.
     read_seen: u64,
     dropped: u64,
 }
@@ -80,7 +80,8 @@ pub fn writer<'a>(indices: SaidIndices<'a>, words: &'a [Word]) -> Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Asks for where the next records go: a section's, and a line's with three numbers, are 80 bytes together.
+    /// Prefetches the space of the next records: a section's, and a line's with three numbers, are
+    /// 80 bytes together.
     #[inline]
     pub(crate) fn ask_ahead(&self) {
         if self.words.is_empty() {
@@ -93,7 +94,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes a record of `count` words, or drops and counts it. `fill` puts each word in its place.
+    /// Writes a record of `count` words, or drops and counts it. `fill` writes each word.
     #[inline]
     pub(crate) fn push(&mut self, count: usize, fill: impl FnOnce(&mut Place<'_>)) {
         let capacity = self.words.len() as u64;
@@ -128,7 +129,7 @@ impl Writer<'_> {
     }
 }
 
-/// Where the next word of a record goes.
+/// Position of the next word of a record.
 pub(crate) struct Place<'a> {
     words: &'a [Word],
     at: u64,
@@ -163,8 +164,8 @@ pub fn reader<'a>(indices: SaidIndices<'a>, words: &'a [Word]) -> Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Hands over the records that are there, each in its own words; at most as many as the ring holds, so
-    /// that a fast writer keeps nobody here.
+    /// Passes on the available records, each as its words; at most as many as the ring holds, so
+    /// that a fast writer can't keep the reader here.
     pub fn take(&mut self, mut each: impl FnMut(&[u64])) {
         let capacity = self.words.len() as u64;
         let written = self.indices.writer.written.load(Ordering::Acquire);
@@ -223,7 +224,7 @@ mod tests {
         (0..6).for_each(|cycle| writer.section(span(cycle)));
         let kept = taken(&mut reader);
         assert_eq!((kept.len(), indices.dropped()), (4, 2));
-        // The next ones lie over the ring's end.
+        // The next ones wrap around the ring's end.
         (6..9).for_each(|cycle| writer.value(3, cycle, 70, 0.5));
         let Some(Said::Value {
             cycle: 8,

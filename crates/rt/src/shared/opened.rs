@@ -1,4 +1,4 @@
-//! How the memory is made, and how another process joins it: nothing in it is believed that does not fit its size.
+//! Creates the memory, and joins another process's after checking its layout against its size.
 
 use super::{SharedMemory, SharedMemoryError, Words, ring_bytes};
 use crate::greeting::Greeting;
@@ -59,8 +59,8 @@ impl SharedMemory {
         Self::greeted(file, |_| ())
     }
 
-    /// As [`Self::open`], for a program of the user's own: the recorder learns the version of its library,
-    /// also where the two don't understand each other.
+    /// As [`Self::open`], for the user's program: the recorder learns the version of its library,
+    /// even if the two are incompatible.
     ///
     /// # Errors
     /// As [`Self::open`].

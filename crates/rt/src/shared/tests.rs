@@ -1,4 +1,4 @@
-//! The memory mapped twice, and what is taken for it.
+//! The memory mapped twice, and files that aren't such memory.
 
 use super::*;
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};

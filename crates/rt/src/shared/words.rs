@@ -19,12 +19,12 @@ pub struct Words {
     pub guard_tripped: AtomicU32,
     /// Not 0: the recorder can't write any more (a full disk) and only counts.
     pub recorder_failed: AtomicU32,
-    /// Not 0: loops of a program of the user's own may begin, all at [`Self::start_ns`], or each when it comes
-    /// ([`crate::recorded::AS_THEY_COME`]).
+    /// Not 0: loops of the user's program can begin, all at [`Self::start_ns`], or each when it is
+    /// created ([`crate::recorded::AS_THEY_COME`]).
     pub go: AtomicU32,
     /// When cycle 0 of each of them is due, in nanoseconds on `CLOCK_MONOTONIC`.
     pub start_ns: AtomicU64,
-    /// Loops that a program of the user's own made after the beginning, or beyond the last ring.
+    /// Loops that the user's program created after the start, or beyond the last ring.
     pub unrecorded: AtomicU32,
     /// The names of the first of them.
     unrecorded_names: [Name; UNRECORDED_NAMES],
@@ -34,11 +34,11 @@ pub struct Words {
     pub in_a_child: AtomicU32,
 }
 
-/// So many names of loops that are not recorded are kept.
+/// Stored names of loops that are not recorded.
 const UNRECORDED_NAMES: usize = 8;
 
 impl Words {
-    /// Of which segment the memory is.
+    /// The segment's generation of the memory.
     #[inline]
     pub fn generation(&self) -> u32 {
         self.generation.load(Ordering::Relaxed)
@@ -53,7 +53,7 @@ impl Words {
         self.unrecorded.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// The names of loops that are not recorded, as far as they are kept.
+    /// Stored names of loops that are not recorded.
     pub fn left_out(&self) -> Vec<String> {
         let count = self.unrecorded.load(Ordering::Acquire) as usize;
         let names = self.unrecorded_names.iter().take(count).map(read_name);

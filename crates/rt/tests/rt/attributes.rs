@@ -23,7 +23,7 @@ fn a_reservation_is_read_back_as_set() {
     });
 }
 
-/// On a thread of its own, which takes the policy with it.
+/// On a separate thread, which takes the policy with it.
 fn read_back(policy: Policy) {
     let thread = std::thread::spawn(move || set(0, policy).map(|()| get(0).unwrap()));
     match thread.join().unwrap() {

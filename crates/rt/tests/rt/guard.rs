@@ -1,5 +1,6 @@
-//! The guard against a real loop that spins for ever with real-time priority, in a process of its
-//! own, since the guard's limit holds for the whole process.
+//! The guard against a real loop that spins for ever with real-time priority.
+//!
+//! In a separate process, because the guard's limit applies to the whole process.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -31,7 +32,7 @@ fn a_spinning_real_time_loop_is_given_back_to_the_time_sharing_policy() {
     assert!(started.elapsed() < Duration::from_secs(10));
 }
 
-/// Spins until the guard has stopped it; 0 when it did and the policy is no longer real-time.
+/// Spins until the guard has stopped it; 0 if it did and the policy is no longer real-time.
 fn spin() -> i32 {
     guard::set(200_000, None).unwrap();
     let asked = Preparation {
