@@ -1,5 +1,6 @@
-//! Asks a program a question, such as for its version, before any load runs: in a process that gives up its
-//! rights first, as a load's own does, and with a limit on its time.
+//! Runs a program for a short answer, such as its version, before any load runs.
+//!
+//! The process gives up its rights first, as a load's own does, and has a time limit.
 
 use crate::capture::Capture;
 use crate::launch;
@@ -17,8 +18,8 @@ pub(crate) struct Said {
     pub(crate) errors: Capture,
 }
 
-/// What `path` says to `arguments`, started by `launcher`, which answers `internal load-worker`; `None` when it takes
-/// longer than `patience`, and is ended with all that it started in its process group.
+/// Output of `path` with `arguments`, started by `launcher`, which answers `internal load-worker`.
+/// `None` if it takes longer than `patience`; its process group is then killed.
 pub(crate) fn ask(
     launcher: &Path,
     path: &Path,

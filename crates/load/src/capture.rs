@@ -1,5 +1,6 @@
-//! What programs print, in a memory file: it has no name to leave behind, and a program that
-//! prints much is never held up.
+//! Captures programs' output in a memory file.
+//!
+//! It has no name that could be left behind, and never blocks a program that prints a lot.
 
 use rustix::fs::{MemfdFlags, OFlags, fcntl_setfl, fstat, ftruncate, memfd_create};
 use std::fs::File;
@@ -15,7 +16,7 @@ pub(crate) struct Capture(File);
 impl Capture {
     pub(crate) fn new() -> io::Result<Self> {
         let file = memfd_create("wakepath-load-output", MemfdFlags::CLOEXEC)?;
-        // Appending, so that throwing away the beginning does not leave a hole.
+        // Appending, so that truncation does not leave a hole.
         fcntl_setfl(&file, OFlags::APPEND)?;
         Ok(Self(file.into()))
     }

@@ -26,14 +26,15 @@ pub(crate) struct Slot {
     pub(crate) io_bytes: AtomicU64,
     /// How often a program was started again after it ended well. Written by the supervisor.
     pub(crate) restarts: AtomicU64,
-    /// How long a device was at work, in nanoseconds of its own clock. Written by the worker that has it.
+    /// Working time of a device, in nanoseconds of its own clock. Written by the worker that uses
+    /// it.
     pub(crate) device_ns: AtomicU64,
     /// 1 if the load ended although it should not have. Written by the supervisor.
     pub(crate) ended: AtomicU64,
 }
 
 impl Slot {
-    /// Adds work that has been done.
+    /// Adds completed work.
     pub(crate) fn add(&self, amount: u64) {
         self.work.fetch_add(amount, Ordering::Relaxed);
     }
@@ -64,7 +65,7 @@ impl Counters {
         Self::map(file)
     }
 
-    /// Maps a file that [`Counters::create`] made.
+    /// Maps a file created by [`Counters::create`].
     pub(crate) fn map(file: OwnedFd) -> io::Result<Self> {
         let bytes = usize::try_from(rustix::fs::fstat(&file)?.st_size).unwrap_or(0);
         let slots = bytes / size_of::<Slot>();
@@ -90,7 +91,7 @@ impl Counters {
     /// The slot with `index`.
     ///
     /// # Panics
-    /// When there is no such slot, which is a bug in the plan.
+    /// If there is no such slot, which is a bug in the plan.
     pub(crate) fn slot(&self, index: u32) -> &Slot {
         let index = index as usize;
         assert!(index < self.slots, "load counter {index} of {}", self.slots);

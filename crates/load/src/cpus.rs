@@ -1,12 +1,14 @@
-//! Which CPUs a load may use. It pins nothing but the calling thread.
+//! CPUs that a load can use.
+//!
+//! It pins only the calling thread.
 
 use crate::LoadError;
 use crate::ended::Ended;
 use wakepath_rt::affinity;
 use wakepath_timeline::CpuSet;
 
-/// CPUs that this process could use if it asked for all of them: those that are online and that
-/// its cgroup allows, whatever the present affinity.
+/// CPUs that this process could use if it requested all of them: those that are online and allowed
+/// by its cgroup, whatever the present affinity.
 pub(crate) fn usable() -> Result<Vec<u16>, LoadError> {
     // Affinity belongs to a thread: a short-lived one can ask for everything and look at the answer.
     let asked = std::thread::Builder::new()

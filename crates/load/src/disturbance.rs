@@ -1,5 +1,6 @@
-//! What loads disturb; one file for each load. The files say what a load does and counts; starting
-//! and judging it is done elsewhere.
+//! The loads, one file each: their work, and what they count.
+//!
+//! Other modules start and evaluate them.
 
 pub(crate) mod address_spaces;
 pub(crate) mod bonnie;

@@ -7,7 +7,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
-/// Says why on standard error, if anybody has it still: a panic there would leave another end than the one meant.
+/// Prints the reason on standard error, if it is still open: a panic there would change the way in
+/// which the process ends.
 pub(crate) fn complain(why: &dyn Display) {
     let _ = writeln!(io::stderr(), "{why}");
 }

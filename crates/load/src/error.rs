@@ -13,15 +13,15 @@ pub enum LoadError {
         load: String,
         /// The program.
         program: String,
-        /// What to do about it, such as "install the package fio".
+        /// The way out, such as "install the package fio".
         remedy: String,
     },
-    /// The program of a load is only where others may have put it.
+    /// The program of a load is only in a place where other users could have put it.
     #[error("load {load}: {found}")]
     DistrustedProgram {
         /// Name of the load.
         load: String,
-        /// Where it is, and why it is not taken.
+        /// Its place, and the reason why it is rejected.
         found: wakepath_programs::NotFound,
     },
     /// No GPU can be used: why each interface has none.
@@ -30,17 +30,17 @@ pub enum LoadError {
     /// A command load without a program.
     #[error("load command: the command is empty; give a program and its arguments")]
     EmptyCommand,
-    /// A CPU was asked for that this process may not use.
+    /// A requested CPU that this process can't use.
     #[error("load {load}: CPU {cpu} cannot be used here; usable are {usable}")]
     CpuUnavailable {
         /// Name of the load.
         load: String,
-        /// The CPU asked for.
+        /// The requested CPU.
         cpu: u16,
         /// Usable CPUs as a list such as "0-3".
         usable: String,
     },
-    /// A working set was named after a cache whose size is not known.
+    /// A working set named after a cache of unknown size.
     #[error(
         "load memory: the size of the {level} cache is not known on this machine; give the working \
          set in bytes"
@@ -56,7 +56,7 @@ pub enum LoadError {
         load: String,
         /// "a quarter of the available memory" or "a quarter of the free disk space".
         resource: &'static str,
-        /// Bytes that may be used in all.
+        /// Bytes available for all loads.
         available: u64,
         /// Bytes needed.
         needed: u64,
@@ -85,12 +85,12 @@ pub enum LoadError {
     NotWorking(Vec<IdleLoad>),
 }
 
-/// A load that did nothing, and why as far as known.
+/// A load that did nothing, and the reason if known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdleLoad {
     /// Name of the load.
     pub name: String,
-    /// Why it is held not to work.
+    /// Reason why it counts as not working.
     pub reason: String,
 }
 

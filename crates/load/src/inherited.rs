@@ -1,5 +1,6 @@
-//! Undoes what a load would inherit from the measuring process: its policy, nice value, affinity,
-//! timer slack and signals. Memory locks do not pass through exec.
+//! Resets settings that a load would inherit from the measuring process.
+//!
+//! Its policy, nice value, affinity, timer slack and signals. Memory locks do not survive exec.
 
 use crate::kernel;
 use wakepath_rt::affinity;
@@ -7,8 +8,8 @@ use wakepath_rt::affinity;
 /// The kernel's default timer slack.
 const DEFAULT_TIMER_SLACK_NS: u64 = 50_000;
 
-/// Makes the calling process an ordinary one; its children inherit that. Returns what could not be
-/// undone, as notes for the proof.
+/// Makes the calling process an ordinary one; its children inherit that. Returns the settings that
+/// could not be reset, as notes for the proof.
 pub(crate) fn make_ordinary() -> Vec<String> {
     let mut notes = Vec::new();
     kernel::reset_signals();

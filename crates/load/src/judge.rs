@@ -90,8 +90,9 @@ fn gains(before: &LoadCounts, after: &LoadCounts) -> impl Iterator<Item = u64> {
         .map(|(after, before)| after.saturating_sub(*before))
 }
 
-/// Why the load is held not to have worked between the two readings; `None` when it has. `starting`
-/// when its first start may not be over at the first of them: what that costs is no work either.
+/// Reason why the load counts as not working between the two readings; `None` if it worked.
+/// `starting` if its first start might not be over at the first reading: the cost of starting is no
+/// work either.
 pub(crate) fn why_not_working(
     load: &PlannedLoad,
     report: &LoadReport,
@@ -126,7 +127,7 @@ pub(crate) fn why_not_working(
             let cpu_us = after.cpu_us.saturating_sub(before.cpu_us);
             let bytes = after.io_bytes.saturating_sub(before.io_bytes);
             let restarts = after.restarts.saturating_sub(before.restarts);
-            // One more may have been counted just before and have run in between.
+            // One more start might have been counted just before and have run in between.
             let starts = restarts + u64::from(starting || after.restarts > 0);
             let cpu_us_of_work = cpu_us.saturating_sub(starts.saturating_mul(START_CPU_US));
             let computed =

@@ -9,9 +9,9 @@ use rustix::thread::UnshareFlags;
 use std::io::Error;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 
-/// Makes the children that this thread creates from now on live in a new PID namespace.
+/// Makes children that this thread creates later live in a new PID namespace.
 ///
-/// Only the calling thread is affected, so it is called from a thread made for the purpose.
+/// Affects only the calling thread, so it is called from a separate thread.
 ///
 /// # Errors
 /// `EPERM` without CAP_SYS_ADMIN.
@@ -20,7 +20,7 @@ pub(crate) fn new_pid_namespace_for_children() -> io::Result<()> {
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWPID) }
 }
 
-/// Gives the calling process a mount table of its own.
+/// Gives the calling process a separate mount table.
 ///
 /// # Errors
 /// `EPERM` without CAP_SYS_ADMIN.
@@ -115,16 +115,17 @@ pub(crate) fn fork_a_child_that_exits() -> Result<Pid, Error> {
     }
 }
 
-/// How many packets a socket's full queue turned away.
+/// Number of packets dropped by a socket's full queue.
 ///
 /// # Errors
-/// Kernels before 4.12 don't say.
+/// Kernels before 4.12 don't report it.
 pub(crate) fn dropped(socket: BorrowedFd<'_>) -> Result<u32, Error> {
     /// Place and number of the fields in `linux/sock_diag.h`: `SK_MEMINFO_DROPS` and `SK_MEMINFO_VARS`.
     const DROPS: usize = 8;
     let mut fields = [0_u32; DROPS + 1];
     let mut bytes = size_of_val(&fields) as libc::socklen_t;
-    // SAFETY: the kernel writes `bytes` at most where `fields` has as many, and how many it wrote.
+    // SAFETY: the kernel writes at most `bytes`, the size of `fields`, and the number of bytes
+    // written.
     let answer = unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),
@@ -157,13 +158,13 @@ pub(crate) fn close_at_once(files: Vec<OwnedFd>) {
     }
 }
 
-/// Anonymous memory of this process alone, each page of it written.
+/// Private anonymous memory with all pages written.
 pub(crate) struct Written {
     base: *mut u8,
     bytes: usize,
 }
 
-/// The child writes one page in so many: each is copied first.
+/// The child writes every eighth page, each of which is copied first.
 const WRITTEN_AGAIN: usize = 8;
 
 impl Written {

@@ -26,8 +26,8 @@ fn worker_command(program: &Path, argument: &str) -> Command {
     command
 }
 
-/// Starts `assignment` in a process group of its own. `output` is the counters for built-in work
-/// and the null device for a program; complaints go to `errors`.
+/// Starts `assignment` in a separate process group. `output` is the counters for built-in work and
+/// the null device for a program; error messages go to `errors`.
 pub(crate) fn worker(
     assignment: &Assignment,
     input: Stdio,

@@ -26,7 +26,8 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use wakepath_scenario::LoadSpec;
 
-/// The supervisor asks programs for their versions and waits for servers before it answers.
+/// Time limit for the supervisor's first answer: it queries programs for their versions and waits
+/// for servers.
 const START_PATIENCE: Duration = Duration::from_secs(30);
 const SAMPLE_PATIENCE: Duration = Duration::from_secs(5);
 /// A program that has started within this time is not credited with its start.
@@ -40,7 +41,7 @@ const STOP_PATIENCE: Duration = Duration::from_secs(8);
 pub enum Containment {
     /// A PID namespace: the kernel kills all of them, without exception.
     PidNamespace,
-    /// Death signals and a sub-reaper; the crate's documentation names what remains possible.
+    /// Death signals and a sub-reaper; the crate's documentation describes the remaining gap.
     SubReaper,
 }
 
@@ -50,19 +51,19 @@ pub struct Loads {
     measured_cpus: Vec<u16>,
     reports: Vec<LoadReport>,
     started: Instant,
-    /// `None` when there are no loads.
+    /// `None` without loads.
     running: Option<Running>,
 }
 
 impl Loads {
-    /// Starts `specs`. Missing programs, unusable CPUs and unknown caches are found before anything
-    /// runs. Without any load nothing is started, and everything else works all the same.
+    /// Starts `specs`. Missing programs, unusable CPUs and unknown caches are detected before
+    /// anything runs. Without any load nothing is started, and everything else works the same.
     ///
-    /// The calling thread may have any policy but SCHED_DEADLINE (the kernel lets such a thread
-    /// create no others); the loads run as ordinary processes.
+    /// The calling thread can have any policy except SCHED_DEADLINE (the kernel does not let such a
+    /// thread create others); the loads run as ordinary processes.
     ///
     /// # Errors
-    /// What [`LoadError`] lists, but never [`LoadError::NotWorking`].
+    /// Any [`LoadError`] except [`LoadError::NotWorking`].
     pub fn start(specs: &[LoadSpec], options: &StartOptions) -> Result<Self, LoadError> {
         let mark = Mark::new();
         let scratch = std::path::absolute(&options.scratch_directory)
@@ -114,8 +115,8 @@ impl Loads {
             .stdin(OwnedFd::from(theirs))
             .stdout(Stdio::from(duplicate(counters.as_fd())?))
             .stderr(Stdio::from(duplicate(complaints.as_fd())?))
-            // Interrupting wakepath at the terminal must not hit the loads before wakepath ends
-            // them. No session of its own: with autogroups, nice values would then not compare.
+            // An interrupt at the terminal must not hit the loads before wakepath ends them. No
+            // separate session: with autogroups, nice values would then not compare.
             .process_group(0);
         let keeps_files = self.plan.loads.iter().any(|load| match &load.work {
             Work::Program(program) => program.directory.is_some(),
@@ -159,7 +160,7 @@ impl Loads {
         Ok(())
     }
 
-    /// How the loads are kept from outliving this process; `None` when there are no loads.
+    /// Protection against loads that outlive this process; `None` without loads.
     #[must_use]
     pub fn containment(&self) -> Option<Containment> {
         self.running
@@ -177,7 +178,7 @@ impl Loads {
     ///
     /// # Errors
     /// [`LoadError::NotWorking`] names the loads that ended or did nothing within `timeout`;
-    /// [`LoadError::Supervisor`] when the supervisor is gone.
+    /// [`LoadError::Supervisor`] if the supervisor is gone.
     pub fn wait_until_working(&mut self, timeout: Duration) -> Result<(), LoadError> {
         let deadline = Instant::now() + timeout;
         // Starting a program costs CPU time whatever it does afterwards, so programs are judged
@@ -198,8 +199,8 @@ impl Loads {
             }
             zero.at_ns = settled.at_ns;
         }
-        // A program's processes may be charged for time that the machine's host took from them: it is
-        // believed when it has worked in two stretches of time, one after the other.
+        // A program's processes can be charged for time that the machine's host took from them: it
+        // counts as working only after two successive stretches of work.
         let mut since = vec![zero.at_ns; self.plan.loads.len()];
         let mut once = vec![false; self.plan.loads.len()];
         loop {
@@ -240,8 +241,8 @@ impl Loads {
         }
     }
 
-    /// The counters as they are, without a system call but for the clock. CPU time and bytes of
-    /// programs may be half a second old: for a live view, not for a proof.
+    /// The current counters, without a system call except for the clock. CPU time and bytes of
+    /// programs can be half a second old: for a live view, not for a proof.
     #[must_use]
     pub fn progress(&self) -> Snapshot {
         let Some(running) = &self.running else {
@@ -266,11 +267,11 @@ impl Loads {
         snapshot
     }
 
-    /// The counters after the supervisor has brought them up to date. For the beginning and the
-    /// end of every measured segment; takes milliseconds, so not for the time in between.
+    /// The counters after the supervisor has updated them, for the start and the end of every
+    /// measured segment. Takes milliseconds, so not for use in between.
     ///
     /// # Errors
-    /// [`LoadError::Supervisor`] when the supervisor is gone or does not answer.
+    /// [`LoadError::Supervisor`] if the supervisor is gone or does not answer.
     pub fn snapshot(&mut self) -> Result<Snapshot, LoadError> {
         self.order(order::SAMPLE, SAMPLE_PATIENCE)?;
         Ok(self.progress())
@@ -281,7 +282,7 @@ impl Loads {
             return Ok(());
         };
         running.sequence += 1;
-        // A failed write means a dead supervisor, which the answer's absence tells with a reason.
+        // A failed write means a dead supervisor; the missing answer then gives the reason.
         let _ = running
             .control
             .send(&format!("{order} {}", running.sequence));
@@ -315,7 +316,7 @@ impl Loads {
             .collect()
     }
 
-    /// Ends all loads and proves what they did since they were started. When it returns, none of
+    /// Ends all loads and returns proofs of their work since they were started. On return, none of
     /// their processes and files is left.
     #[must_use]
     pub fn stop(mut self) -> Vec<LoadProof> {

@@ -1,5 +1,6 @@
-//! How much memory and disk the loads may take together: a quarter of what is available, so that
-//! the machine stays usable and the measured loop is not paged out by its own disturbance.
+//! Memory and disk space for all loads together: a quarter of the available amount.
+//!
+//! So the machine stays usable and the measured loop is not paged out by its own disturbance.
 
 use crate::LoadError;
 use std::path::Path;

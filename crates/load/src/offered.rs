@@ -1,5 +1,6 @@
-//! Which loads there are, what each disturbs, and whether it could run here and now. It starts none of
-//! them; of `ethercat` it makes the link and takes it away again.
+//! Lists the loads, what each disturbs, and whether it could run here and now.
+//!
+//! It starts none of them; for `ethercat` it creates the link and removes it again.
 
 use crate::launch::THIS_PROGRAM;
 use crate::resolve::{Room, resolve};
@@ -29,7 +30,7 @@ pub struct Offered {
 /// # Errors
 /// If the CPUs and the available memory and disk space are unknown.
 pub fn offered(directory: &Path) -> Result<Vec<Offered>, LoadError> {
-    // Sizes of caches decide how large a load is and not whether there is one.
+    // Sizes of caches determine a load's size, not its existence.
     let cache = Some(Cache {
         bytes: 1 << 20,
         shared_by_cpus: 1,
@@ -91,7 +92,7 @@ pub fn offered(directory: &Path) -> Result<Vec<Offered>, LoadError> {
     Ok(all.collect())
 }
 
-/// Of a program that may be missing. `None`: it is built in, or its arguments decide.
+/// For a program that might be missing. `None` if it is built in, or its arguments decide.
 fn disturbs_of(name: &str) -> Option<&'static [Disturbance]> {
     use crate::disturbance::{bonnie, fio, glmark2, gpu, hackbench, iperf3, wget};
     Some(match name {
@@ -106,7 +107,7 @@ fn disturbs_of(name: &str) -> Option<&'static [Disturbance]> {
     })
 }
 
-/// The table says which load it is.
+/// The table already names the load.
 fn why(error: &LoadError, name: &str) -> String {
     let said = error.to_string();
     let own = format!("load {name}: ");

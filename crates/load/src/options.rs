@@ -10,11 +10,11 @@ use std::time::Duration;
 pub struct Cache {
     /// Size in bytes.
     pub bytes: u64,
-    /// How many CPUs share one such cache; 1 when it is private.
+    /// Number of CPUs that share one such cache; 1 if it is private.
     pub shared_by_cpus: u32,
 }
 
-/// Data caches of the machine; `None` where the level is absent or unknown.
+/// Data caches of the machine; `None` if the level is absent or unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Caches {
     /// Level-1 data cache.
@@ -26,7 +26,7 @@ pub struct Caches {
 }
 
 impl Caches {
-    /// The largest level known.
+    /// The largest known level.
     pub(crate) fn last_level(&self) -> Option<Cache> {
         self.l3.or(self.l2).or(self.l1d)
     }
@@ -40,12 +40,12 @@ pub struct StartOptions {
     pub executable: PathBuf,
     /// Existing directory on the file system that file loads shall disturb.
     pub scratch_directory: PathBuf,
-    /// CPUs of the measured loop, so that a proof can say whether a load may run there.
+    /// CPUs of the measured loop, so that a proof shows whether a load could run there.
     pub measured_cpus: Vec<u16>,
     /// Sizes for memory loads that name a cache.
     pub caches: Caches,
-    /// Whether a PID namespace may be created where privileges allow. `true` unless the weaker
-    /// way is wanted, for instance to test it.
+    /// Whether to create a PID namespace if privileges allow. `true` except to select the weaker
+    /// containment, for example in a test.
     pub use_pid_namespace: bool,
     /// Delays before the starts of workers and programs, used in turn. None on a real machine,
     /// whose starts always differ; in virtual time all starts would be alike.
@@ -53,8 +53,8 @@ pub struct StartOptions {
 }
 
 impl StartOptions {
-    /// Options for `executable` and `scratch_directory`, with no measured CPU, unknown caches and
-    /// a PID namespace where possible.
+    /// Options for `executable` and `scratch_directory`, with no measured CPU, unknown caches and a
+    /// PID namespace if possible.
     pub fn new(executable: impl Into<PathBuf>, scratch_directory: impl Into<PathBuf>) -> Self {
         Self {
             executable: executable.into(),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Every process of a load carries this variable in its environment; the value names the run.
+/// Every process of a load has this variable in its environment; the value identifies the run.
 pub const OWN_ENVIRONMENT_VARIABLE: &str = "WAKEPATH_LOAD";
 
 const DIRECTORY_PREFIX: &str = "wakepath-load-";
@@ -51,8 +51,8 @@ fn own_namespace() -> String {
         .collect()
 }
 
-/// Kills every process whose environment carries `mark`, for as long as it finds any, up to about
-/// a second. Returns how many it killed.
+/// Kills every process with `mark` in its environment, repeatedly until none is found, for up to
+/// about a second. Returns the number killed.
 pub(crate) fn kill_marked(mark: &Mark) -> usize {
     kill_where(|found| found == mark)
 }
@@ -81,8 +81,8 @@ fn kill_where(condemned: impl Fn(&Mark) -> bool) -> usize {
     killed.len()
 }
 
-/// Kills loads left behind by a wakepath that is no longer there, and removes their directories
-/// below `scratch_directory`. Call it before a run. Returns how many processes it killed.
+/// Kills loads left behind by a wakepath that has ended, and removes their directories below
+/// `scratch_directory`. Call it before a run. Returns the number of processes killed.
 ///
 /// A run in progress, and runs of other PID namespaces, are left alone.
 #[must_use]
@@ -104,7 +104,7 @@ pub fn reap_orphans(scratch_directory: &Path) -> usize {
         // removed.
         if Mark(mark.to_owned()).is_orphaned() && entry.file_type().is_ok_and(|kind| kind.is_dir())
         {
-            // What cannot be removed now is tried again by the next run.
+            // If this fails, the next run tries again.
             let _ = fs::remove_dir_all(entry.path());
         }
     }

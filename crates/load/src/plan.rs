@@ -1,5 +1,6 @@
-//! The resolved plan of one phase, as it goes to the supervisor, and the job of one process, as it
-//! goes to a worker. Nothing in it is left to look up.
+//! The resolved plan of one phase for the supervisor, and the job of one process for a worker.
+//!
+//! Nothing in it is left to look up.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -15,8 +16,8 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Load and worker of each process to start, in their order, each with the time to wait before. Where
-    /// times are drawn, they decide the order too: which of several loads is first is as good as drawn.
+    /// Load and worker of each process to start, in order, each with the delay before. Random
+    /// delays determine the order too, so that no load is always first.
     pub(crate) fn starts(&self) -> Vec<(usize, u32, Duration)> {
         let workers = |(index, load): (usize, &PlannedLoad)| {
             (0..load.workers).map(move |worker| (index, worker))
@@ -44,13 +45,13 @@ impl Plan {
 /// One load. Its own counters are in the slot of its index.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PlannedLoad {
-    /// As the scenario calls it, such as `memory` or `stress-ng`.
+    /// Name in the scenario, such as `memory` or `stress-ng`.
     pub(crate) name: String,
     pub(crate) disturbs: Vec<Disturbance>,
     pub(crate) unit: Unit,
-    /// CPUs that it may use, ascending.
+    /// Its CPUs, ascending.
     pub(crate) cpus: Vec<u16>,
-    /// Worker processes of a built-in load, or how many times a program runs at once.
+    /// Worker processes of a built-in load, or number of copies of a program.
     pub(crate) workers: u32,
     /// Slot of the first worker; the others follow.
     pub(crate) first_slot: u32,
@@ -74,13 +75,13 @@ pub(crate) struct Device {
 /// Unit that a load counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Unit {
-    /// Shown after the amount, such as "MiB".
+    /// Name after the amount, such as "MiB".
     pub(crate) name: String,
-    /// Counter steps in one such unit.
+    /// Counter steps in one unit.
     pub(crate) steps: u64,
 }
 
-/// Who does the work.
+/// The worker of the load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Work {
@@ -96,7 +97,7 @@ pub(crate) struct Program {
     pub(crate) path: PathBuf,
     /// May hold [`PORT`], which is replaced by the companion's port.
     pub(crate) arguments: Vec<String>,
-    /// Where it runs; `None`: where wakepath was started.
+    /// Working directory; `None`: wakepath's.
     pub(crate) directory: Option<PathBuf>,
     /// Argument that makes it print its version, if it is known to have one.
     pub(crate) version_argument: Option<String>,
@@ -146,11 +147,11 @@ pub(crate) enum Job {
     },
     Network,
     Timers,
-    /// So many timers; those that are more than one process may have are other processes'.
+    /// This number of timers; those beyond one process's limit are in other processes.
     TimerStorm {
         timers: u32,
     },
-    /// So many sockets.
+    /// This number of sockets.
     RcuStorm {
         sockets: u32,
     },
@@ -167,8 +168,8 @@ pub(crate) enum Job {
         arguments: Vec<String>,
     },
     HttpServer,
-    /// Becomes another program. With counters it first adds the CPU time that it used itself to its
-    /// slot, so that the program is not credited with it.
+    /// Becomes another program. With counters it first adds its own CPU time to its slot, so that
+    /// the program does not get credit for it.
     Program {
         path: PathBuf,
         arguments: Vec<String>,

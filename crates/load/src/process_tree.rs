@@ -1,4 +1,6 @@
-//! Reads processes from /proc: who descends from whom, what they used. It signals nothing.
+//! Reads processes from /proc: their ancestors and resource use.
+//!
+//! It signals nothing.
 
 use std::collections::HashMap;
 use std::fs;
@@ -34,19 +36,19 @@ fn parse(pid: i32, stat: &[u8]) -> Option<Process> {
     })
 }
 
-/// The process with `pid` in /proc's numbering, if there is one.
+/// The process with `pid` in /proc's numbering, if it exists.
 pub(crate) fn process(pid: i32) -> Option<Process> {
     parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// The calling process's id in /proc's numbering, which may differ from getpid inside a PID
+/// The calling process's id in /proc's numbering, which can differ from getpid inside a PID
 /// namespace.
 pub(crate) fn own_pid() -> Option<i32> {
     fs::read_link("/proc/self").ok()?.to_str()?.parse().ok()
 }
 
-/// The process that our own numbering calls `pid`, in /proc's numbering. They differ inside a PID
-/// namespace that could not mount a /proc of its own.
+/// The /proc number of the process with `pid` in our own numbering. They differ inside a PID
+/// namespace that could not mount its own /proc.
 pub(crate) fn as_proc_shows(pid: i32) -> i32 {
     translate(
         |seen| numbers(seen).is_some_and(|(_, own)| own == pid),
@@ -122,7 +124,7 @@ pub(crate) fn descendants(root: i32) -> Vec<Process> {
     found
 }
 
-/// Children of all threads of `pid`; `None` where the kernel does not list them.
+/// Children of all threads of `pid`; `None` if the kernel does not list them.
 fn children(pid: i32) -> Option<Vec<i32>> {
     let mut children = Vec::new();
     for task in fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten() {
@@ -153,7 +155,7 @@ fn parse_io(text: &str) -> u64 {
     by_calls.max(value("read_bytes").saturating_add(value("write_bytes")))
 }
 
-/// Value of `name` in the environment with which `pid` was started, if we may read it.
+/// Value of `name` in the environment with which `pid` was started, if readable.
 pub(crate) fn environment_value(pid: i32, name: &str) -> Option<String> {
     let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
     let mut entries = environment.split(|&byte| byte == 0);

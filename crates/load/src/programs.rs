@@ -1,5 +1,6 @@
-//! Names the package of a program that is missing, and the job files of those that are there. It
-//! runs none.
+//! Finds programs and their job files, or names the package to install.
+//!
+//! It runs none.
 
 use crate::LoadError;
 use std::path::{Path, PathBuf};
@@ -28,7 +29,7 @@ pub(crate) fn find(load: &str, program: &str, package: Option<&str>) -> Result<P
 }
 
 /// `argument` for a program that runs in another directory: the name of an existing file becomes
-/// absolute, because a job file is named from where the user stands.
+/// absolute, because users name a job file relative to their working directory.
 pub(crate) fn as_seen_from_elsewhere(argument: &str) -> String {
     let path = Path::new(argument);
     if argument.starts_with('-') || !path.is_file() {

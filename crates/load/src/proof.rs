@@ -1,4 +1,4 @@
-//! The reading of the counters from which proofs are made.
+//! A reading of the counters, from which proofs are made.
 
 /// The counters of all loads at one moment. Two of them make proofs.
 #[derive(Debug, Clone, PartialEq)]

@@ -15,13 +15,13 @@ use wakepath_timeline::CpuSet;
 /// State of this machine that the plan depends on.
 pub(crate) struct Room {
     pub(crate) usable_cpus: Vec<u16>,
-    /// Bytes that all loads together may take.
+    /// Memory limit of all loads together, in bytes.
     pub(crate) memory_bytes: u64,
     pub(crate) disk_bytes: u64,
 }
 
-/// The plan for `specs`, and the number of counter slots it needs. Programs with files of their
-/// own run in `directory`.
+/// The plan for `specs`, and the number of counter slots it needs. Programs that create files run
+/// in `directory`.
 pub(crate) fn resolve(
     specs: &[LoadSpec],
     options: &StartOptions,
@@ -164,7 +164,7 @@ fn resolve_one(
         LoadKind::Glmark2 { arguments } => package(glmark2::DISTURBS, glmark2::program(arguments)?),
         LoadKind::Command { command } => package(command::DISTURBS, command::program(command)?),
     };
-    // A program decides by its own arguments how many processes it has: one copy unless asked.
+    // A program's arguments determine its number of processes: one copy by default.
     let workers = match &work {
         Work::BuiltIn(_) => built_in_workers,
         Work::Program(_) => spec.workers.max(1),

@@ -25,16 +25,16 @@ use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Between two looks at the loads when nothing happens. Ends of processes and orders are noticed
-/// at once where the kernel has pidfds (5.3).
+/// Time between two checks of the loads when nothing happens. If the kernel has pidfds (5.3), ends
+/// of processes and orders are noticed immediately.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// The same without pidfds.
 const LOOK_EVERY_WITHOUT_PIDFD: Duration = Duration::from_millis(200);
 /// Shortest time from one start of a program to the next.
 const RESTART_AFTER: Duration = Duration::from_millis(100);
-/// How long a program may take to tell its version.
+/// Time limit for a program to print its version.
 const VERSION_PATIENCE: Duration = Duration::from_secs(2);
-/// How long a program may take to end in order ...
+/// Time limit for a program to end in order ...
 const END_PATIENCE: Duration = Duration::from_millis(1500);
 /// ... and one that writes a report.
 const REPORT_PATIENCE: Duration = Duration::from_secs(5);
@@ -77,7 +77,7 @@ fn run() -> Result<(), Ended> {
     Ok(())
 }
 
-/// The first line that the program prints about itself; `None` when it has no such option or takes too long.
+/// The first line of a program's version output; `None` if it has no such option or takes too long.
 fn version(program: &Program, cpus: &[u16]) -> Option<String> {
     let argument = [program.version_argument.clone()?];
     let directory = program.directory.as_deref();
@@ -90,7 +90,7 @@ fn version(program: &Program, cpus: &[u16]) -> Option<String> {
         VERSION_PATIENCE,
     )
     .ok()??;
-    // Some say it on the one, some on the other.
+    // Programs use either of the two outputs.
     said.output
         .first_line()
         .or_else(|| said.errors.first_line())
@@ -326,7 +326,7 @@ impl Supervisor {
         for (index, running) in self.running.iter().enumerate() {
             let slot = self.counters.slot(index as u32);
             let planned = &self.plan.loads[index];
-            // What our own launchers used before they became the program is not its work.
+            // CPU time of our own launchers before they became the program is not its work.
             let launchers_us = match planned.work {
                 Work::Program(_) => {
                     let slot = self.counters.slot(planned.first_slot);

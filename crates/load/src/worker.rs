@@ -17,8 +17,8 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 use wakepath_programs::rights;
 
-/// Runs the worker that `arguments` (those after the verb) describe. It returns only when the work
-/// cannot be done, with a line about it on standard error.
+/// Runs the worker described by `arguments` (those after the verb). It returns only if the work
+/// can't be done, with a line about it on standard error.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let argument = arguments.into_iter().next().unwrap_or_default();
     if argument == NOTHING {
@@ -33,7 +33,7 @@ fn run(argument: &str) -> Result<Infallible, Ended> {
     let assignment: Assignment = serde_json::from_str(argument).map_err(Ended::Assignment)?;
     set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(Ended::system("cannot ask for the parent's death signal"))?;
-    // The parent may have died before the line above.
+    // The parent might have died before the line above.
     if getppid().map(Pid::as_raw_pid) != Some(assignment.parent) {
         return Err(Ended::ParentGone);
     }
@@ -65,7 +65,7 @@ fn run(argument: &str) -> Result<Infallible, Ended> {
         }
         return Err(Ended::file(path, command.exec()));
     }
-    // So that `killall wakepath` asks the measuring process alone, which then ends its loads.
+    // So that `killall wakepath` only signals the measuring process, which then ends its loads.
     let _ = rustix::thread::set_name(c"wakepath-load");
     let (counters, slot) = counters.ok_or(Ended::NoSlot)?;
     let counter = counters.slot(slot);
@@ -104,7 +104,7 @@ fn own_cpu_us() -> u64 {
     u64::try_from(us).unwrap_or(0)
 }
 
-/// Maps the counters that came as standard output and puts the null device in their place, so that
+/// Maps the counters inherited as standard output and replaces them with the null device, so that
 /// no stray print can reach them.
 pub(crate) fn take_counters() -> Result<Counters, Ended> {
     let describe = Ended::system::<std::io::Error>("cannot take over the counters");

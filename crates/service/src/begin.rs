@@ -1,4 +1,6 @@
-//! A service's directory before it is written in: looked at, made, and held by one recorder at a time.
+//! Checks, creates and locks a service's directory.
+//!
+//! One recorder at a time holds it.
 
 use crate::room::{self, Standing};
 use std::fs::{File, TryLockError};
@@ -7,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use wakepath_directory::{Directory, DirectoryError, Trust};
 
-/// How long the recorder of the program before may take to write what was left.
+/// Time limit for the previous program's recorder to write the remaining data.
 const LOCK_PATIENCE: Duration = Duration::from_secs(20);
 
 /// Why nothing is recorded.
@@ -122,6 +124,6 @@ pub(crate) fn lock(directory: &Directory) -> Result<File, ServiceError> {
 /// Whether a recorder, or a command that measures rounds, is at work in a service's directory now.
 pub fn is_recorded(directory: &Path) -> bool {
     let lock = Directory::to_read(directory).and_then(|directory| directory.open("lock"));
-    // The lock goes with the file.
+    // The lock is released with the file.
     lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }

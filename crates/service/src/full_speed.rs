@@ -1,4 +1,6 @@
-//! A day of a 1 kHz loop as fast as the disk takes it: every cycle accounted for, memory and room bounded.
+//! A day of a 1 kHz loop at the disk's full speed.
+//!
+//! Every cycle is accounted for, and memory and space stay bounded.
 
 use crate::begin::prepare;
 use crate::history::now_ns;

@@ -1,5 +1,7 @@
-//! The worst cycles with the kernel's events around them: for each a small run of its own, kept as long as the cycle is
-//! one of the worst. Which cycles those are is decided elsewhere; so is how events are recorded.
+//! The worst cycles with the kernel events around them.
+//!
+//! Each is a small run, kept as long as the cycle is one of the worst. Other modules select the
+//! cycles and record the events.
 
 use crate::recent::Offered;
 use crate::said;
@@ -17,7 +19,7 @@ use wakepath_timeline::{CpuSet, Sample};
 
 /// Directory of the traces.
 const INCIDENTS: &str = "worst";
-/// So many of each loop have their events.
+/// Most cycles of each loop with events.
 const MOST_TRACED: usize = 20;
 /// Pause between traces. The first ordinary cycles are all among the worst so far, and nothing is
 /// recorded while events are read.
@@ -33,10 +35,10 @@ pub(crate) enum IncidentsError {
     /// The kernel's events aren't available.
     #[error(transparent)]
     Traces(#[from] ProbeError),
-    /// There is no place for them.
+    /// Their directory isn't usable.
     #[error(transparent)]
     Place(#[from] DirectoryError),
-    /// None can be made.
+    /// Creating one failed.
     #[error(transparent)]
     Make(#[from] io::Error),
 }
@@ -51,7 +53,7 @@ pub(crate) struct Incidents {
 }
 
 impl Incidents {
-    /// Records the events of these CPUs, and removes what a kill left behind.
+    /// Records the events of these CPUs, and removes the remains of a killed recorder.
     pub(crate) fn begin(
         directory: &Directory,
         cpus: &[u16],
@@ -62,7 +64,7 @@ impl Incidents {
         let place = place(directory)?;
         for name in place.names().unwrap_or_default() {
             if !worst.needs(&name) {
-                // One that can't be removed takes room until the next start.
+                // If this fails, it takes space until the next start.
                 let _ = place.remove_below(&name);
             }
         }
@@ -90,14 +92,14 @@ impl Incidents {
         self.traces.cpus()
     }
 
-    /// Those of a loop's CPUs that are not among them.
+    /// A loop's CPUs that aren't recorded.
     pub(crate) fn lacks(&self, cpus: &[u16]) -> Vec<u16> {
         let known = self.cpus();
         let lacking = cpus.iter().filter(|cpu| !known.contains(cpu));
         lacking.copied().collect()
     }
 
-    /// A loop has come.
+    /// Registers a new loop.
     pub(crate) fn know(&mut self, found: &Found) {
         self.known.insert(found.name.clone(), found.clone());
     }
@@ -117,7 +119,8 @@ impl Incidents {
         )
     }
 
-    /// Keeps the events around these cycles, unless that was done a moment ago. Whether it did.
+    /// Stores the events around these cycles, unless the pause after the last ones isn't over.
+    /// Returns whether it did.
     pub(crate) fn keep(
         &mut self,
         offered: Vec<Offered>,
@@ -206,7 +209,7 @@ impl Incidents {
         Ok(true)
     }
 
-    /// One that can't be removed takes room until the next start.
+    /// If this fails, it takes space until the next start.
     fn remove(&self, run: &str) {
         let _ = self.place.remove_below(run);
     }
@@ -235,12 +238,12 @@ fn finish(
     segment.end(End::Full)
 }
 
-/// An instant of a sample, as the kernel's events have it.
+/// A sample's time on the clock of the kernel's events.
 fn moved(of: &Offered, ns: u64) -> u64 {
     ns.saturating_add_signed(of.shift_ns())
 }
 
-/// The cycles, on the row that goes through the bad one's true due time.
+/// The cycles, with due times aligned to the bad one's true due time.
 fn true_times(of: &Offered) -> Vec<Sample> {
     let moved = |sample: &Sample| Sample {
         due_ns: moved(of, sample.due_ns),

@@ -33,12 +33,13 @@ pub struct Minutes {
 struct Before {
     /// Samples dropped.
     lost: u64,
-    /// The cycle from which on another recorder was there; nobody knows what came until the first sample.
+    /// First cycle that another recorder had not processed; cycles from there to the first sample
+    /// are unknown.
     resumes: Option<u64>,
 }
 
 impl Minutes {
-    /// Of a loop that begins. Without a criterion only skipped due times are known to be missed.
+    /// For a new loop. Without a criterion only skipped due times count as missed.
     pub fn new(name: &str, criterion: Option<&Criterion>, period_ns: u64, offset_ns: i128) -> Self {
         Self {
             name: name.into(),
@@ -59,7 +60,7 @@ impl Minutes {
         self.account.begin(window);
     }
 
-    /// Another recorder had all before this cycle. So many samples were dropped until now.
+    /// Another recorder has processed all before this cycle. `dropped` samples were dropped so far.
     pub fn resume(&mut self, cycle: u64, dropped: u64) {
         self.before = Before {
             lost: dropped,
@@ -67,7 +68,7 @@ impl Minutes {
         };
     }
 
-    /// So many samples more were dropped.
+    /// Counts further dropped samples.
     pub fn lose(&mut self, samples: u64) {
         match self.account.is_open() {
             true => self.account.lose(samples),
@@ -75,8 +76,9 @@ impl Minutes {
         }
     }
 
-    /// Takes in the next sample; returns the minute that has ended with it, and how many cycles right before the sample
-    /// are lost, or how it contradicts itself or those before it: then it is not counted.
+    /// Adds the next sample. Returns the minute that has ended with it, and the number of cycles
+    /// lost just before the sample, or the sample's contradiction with itself or earlier ones; it
+    /// is then not counted.
     pub fn add(&mut self, sample: &Sample) -> (Option<Minute>, Result<u64, Inconsistency>) {
         if !self.account.is_open() {
             self.begin_at(sample);
@@ -134,15 +136,15 @@ impl Minutes {
         }
     }
 
-    /// A new segment begins with this sample: its due times are those of which it is one. The clock of the day may have
-    /// been set.
+    /// Begins a new segment with this sample, whose due times are now the reference. The clock of
+    /// the day might have been set.
     pub fn turn(&mut self, sample: &Sample, offset_ns: i128) {
         self.offset_ns = offset_ns;
         let due = self.due_times(sample);
         self.account.is_due(due, Gaps::Skipped);
     }
 
-    /// The minute as far as it has come, where anything came; another begins.
+    /// The current minute, if it has any data; begins another.
     pub fn take(&mut self) -> Option<Minute> {
         let tally = self.account.take();
         self.number = None;
@@ -167,7 +169,7 @@ impl Minutes {
         Some(minute)
     }
 
-    /// No sample comes any more.
+    /// No more samples follow.
     pub fn end(&mut self, until: Until) {
         self.account.end(until, |_| ());
     }

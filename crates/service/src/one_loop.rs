@@ -51,7 +51,7 @@ pub(crate) struct OneLoop<'a> {
     batch: Vec<Sample>,
     /// Why nothing more is taken.
     pub(crate) damaged: bool,
-    /// A segment could not be written: when another may be tried.
+    /// After a failed write: earliest time of the next attempt at a segment.
     no_segment_before_ns: u64,
     next_cycle: u64,
     /// The last error since it was taken.
@@ -181,7 +181,7 @@ impl<'a> OneLoop<'a> {
                 self.damaged = true;
                 return turned;
             };
-            // What lies before a segment's first cycle is in none.
+            // Cycles before a segment's first one are in no segment.
             if sample.cycle != base {
                 lost += lost_before;
             }
@@ -325,6 +325,6 @@ fn minute_ended(
 ) {
     segment.clone_into(&mut minute.segment);
     minute.to_cycle = to_cycle;
-    // Where the disk takes nothing it waits in memory.
+    // If the disk fails it waits in memory.
     let _ = history.append(&Entry::Minute(Box::new(minute)));
 }

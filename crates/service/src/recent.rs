@@ -1,5 +1,7 @@
-//! The last cycles of a loop, of which one is looked at when those after it are there: whether it is one of the worst,
-//! and what was around it. It writes nothing.
+//! The last cycles of a loop.
+//!
+//! A cycle is examined once the following ones are available: whether it is one of the worst, and
+//! its surroundings. It writes nothing.
 
 use crate::worst::{Neighbour, Worst, WorstCycle};
 use std::collections::VecDeque;
@@ -10,7 +12,7 @@ use wakepath_timeline::{Sample, one_line};
 const AROUND: usize = 4;
 /// Time before a bad cycle in which its log lines are kept.
 const LINES_BEFORE_NS: u64 = 1_000_000_000;
-/// So many of them.
+/// Most of these lines.
 const MOST_LINES: usize = 20;
 
 /// Telemetry, markers and log lines, by the loop's own cycle numbers.
@@ -20,7 +22,7 @@ pub(crate) enum Beside {
     Line(LoopLine),
 }
 
-/// Where samples that are looked at lie.
+/// Place of the examined samples.
 pub(crate) struct Seen<'a> {
     pub(crate) name: &'a str,
     pub(crate) segment: &'a str,
@@ -28,7 +30,7 @@ pub(crate) struct Seen<'a> {
     pub(crate) offset_ns: i128,
 }
 
-/// The last samples, of which one is looked at when those after it are there.
+/// The last samples; each is examined once the following ones are available.
 #[derive(Default)]
 pub(crate) struct Recent {
     samples: VecDeque<Sample>,
@@ -52,7 +54,7 @@ impl Recent {
         }
     }
 
-    /// No more come: the last ones are looked at as they are.
+    /// No more follow: examines the last ones without their followers.
     pub(crate) fn end(&mut self, seen: &Seen<'_>, worst: &mut Worst, beside: &[&VecDeque<Beside>]) {
         let from = self.samples.len().saturating_sub(AROUND);
         (from..self.samples.len()).for_each(|at| self.look(at, seen, worst, beside));
@@ -132,7 +134,7 @@ impl Recent {
 #[derive(Debug)]
 pub(crate) struct Offered {
     pub(crate) name: String,
-    /// Its segment and due time are what it is known by.
+    /// Its segment and due time identify it.
     pub(crate) segment: String,
     pub(crate) sample: Sample,
     /// It and its neighbours, by the loop's own numbers.
@@ -141,7 +143,8 @@ pub(crate) struct Offered {
 }
 
 impl Offered {
-    /// How far its true times lie behind those of its sample, which of a driven loop are on an even row.
+    /// Difference between its true times and its sample's, which for a driven loop are evenly
+    /// spaced.
     pub(crate) fn shift_ns(&self) -> i64 {
         let due = self.beside.iter().find_map(|one| match one {
             Beside::Told(cycle, Told::Due { due_ns, .. }, _) if *cycle == self.sample.cycle => {

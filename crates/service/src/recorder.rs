@@ -115,7 +115,7 @@ struct Recorder<'a> {
     live: &'a mut dyn Live,
     history: HistoryWriter,
     worst: Worst,
-    /// Where the kernel's events are kept.
+    /// Recording of the kernel's events.
     incidents: Option<Incidents>,
     loops: Vec<Slot<'a>>,
     reached: Reached,
@@ -206,7 +206,7 @@ impl<'a> Recorder<'a> {
         self.complaints();
     }
 
-    /// Whether the program that made the loops has become another one, in which they are not.
+    /// Whether the program that created the loops has replaced itself by another one without them.
     fn is_another(&mut self) -> bool {
         let is_another = self.image.is_some_and(|of| of.was_replaced(self.program));
         if is_another {
@@ -217,7 +217,7 @@ impl<'a> Recorder<'a> {
         is_another
     }
 
-    /// Looks at each ring: who has come, what is there, who has ended.
+    /// Checks each ring for new loops, samples and ended loops.
     fn look(&mut self, is_over: bool) {
         let (mut turned, memory) = (false, self.memory);
         for ring in 0..memory.threads() {
@@ -230,7 +230,7 @@ impl<'a> Recorder<'a> {
             let mut slot = std::mem::replace(&mut self.loops[ring as usize], Slot::Free);
             let mut is_free = false;
             if let Slot::Taken(of) = &mut slot {
-                // Taken before the loop is taken for ended: nothing comes after its word.
+                // Read before the samples: nothing follows the announcement of the end.
                 let has_ended = of.state() == State::Ended;
                 let mut places = self.places();
                 turned |= of.take(&mut places);

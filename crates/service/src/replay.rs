@@ -42,7 +42,7 @@ pub(crate) fn note(directory: &Directory, open: &[Open]) -> io::Result<()> {
     directory.put(NAME, &serde_json::to_vec(open)?)
 }
 
-/// Where a loop was when its recorder ended.
+/// State of a loop when its recorder ended.
 #[derive(Debug)]
 pub(crate) struct Left {
     pub(crate) name: String,
@@ -51,10 +51,10 @@ pub(crate) struct Left {
     pub(crate) doubted: DoubtedDueTimes,
 }
 
-/// Where each loop was: for the process and the ring that it has.
+/// State of each loop, by process and ring.
 pub(crate) type Reached = BTreeMap<(u32, u32), Left>;
 
-/// Takes in what is in no minute yet; returns where each loop was.
+/// Adds samples that are in no minute yet; returns the state of each loop.
 pub(crate) fn replay(
     directory: &Directory,
     segments: &Directory,

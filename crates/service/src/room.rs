@@ -1,4 +1,6 @@
-//! A service's directory: made, and known again. It reads no run.
+//! Creates and recognises a service's directory.
+//!
+//! It reads no run.
 
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -9,7 +11,7 @@ use wakepath_directory::Directory;
 pub const MARK: &str = "service.json";
 /// Additional file in a directory for a scenario's rounds: how many, and the scenario.
 pub const PLAN: &str = "rounds.json";
-/// Where the run directories are.
+/// Directory of the run directories.
 pub(crate) const SEGMENTS: &str = "segments";
 /// The version of the form of all this.
 const FORM: u32 = 1;
@@ -19,7 +21,7 @@ struct Mark {
     wakepath_service: u32,
 }
 
-/// Whether a directory is one of a service.
+/// Whether a directory is a service's.
 pub fn is_service(directory: &Path) -> bool {
     directory.join(MARK).is_file()
 }
@@ -29,11 +31,11 @@ pub fn is_service(directory: &Path) -> bool {
 pub(crate) enum Standing {
     /// Nothing is in it.
     New,
-    /// It is one already.
+    /// A service's.
     Known,
-    /// It is one of a later version.
+    /// One of a later version.
     Strange,
-    /// Rounds of a scenario are in it, which are no program's.
+    /// One with rounds of a scenario instead of a program's loops.
     Rounds,
     /// Something else is in it.
     Other,

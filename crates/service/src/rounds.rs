@@ -1,6 +1,7 @@
-//! Rounds of a scenario, each a whole run, as one history in bounded room: each thread of each condition is a loop, a
-//! round's minutes come into the history in one piece, and its samples may go then. It measures nothing; a round that
-//! was cut short never comes here.
+//! Rounds of a scenario, each a complete run, as one history in bounded space.
+//!
+//! Each thread of each condition is a loop. A round's minutes are added to the history in one step,
+//! and its samples can be removed then. It measures nothing; an interrupted round never gets here.
 
 use crate::begin::{self, ServiceError};
 use crate::history::{Entry, Minute, RoundFinding, last_round, now_ns, put_round};
@@ -32,13 +33,13 @@ pub struct Rounds {
 pub struct Round<'a> {
     /// Its number, from 1.
     pub number: u32,
-    /// How many there are to be.
+    /// Planned number of rounds.
     pub of: u32,
     /// Its directory's name below `segments`.
     pub segment: &'a str,
     /// The run that it is.
     pub run: &'a Run,
-    /// What its threads are judged as, by segment and thread: those that are judged at all.
+    /// The judged threads, by segment and thread.
     pub threads: &'a BTreeMap<(u32, u16), RoundThread>,
     /// Findings other than its counts, by the name of the loop.
     pub findings: &'a BTreeMap<String, RoundFinding>,
@@ -56,7 +57,7 @@ pub struct RoundThread {
     pub condition: ConditionName,
     /// Its criterion.
     pub criterion: Criterion,
-    /// Where its judged due times end.
+    /// End of its judged due times.
     pub until: Until,
 }
 
@@ -119,7 +120,7 @@ impl Rounds {
         last_round(&self.directory).map_err(|source| self.failed(source))
     }
 
-    /// Where rounds lie.
+    /// Directory of the rounds.
     pub fn segments(&self) -> &Directory {
         self.segments.directory()
     }
@@ -131,10 +132,10 @@ impl Rounds {
         }
     }
 
-    /// Puts a round into the history. Asked again after a kill in the middle, it does the same.
+    /// Adds a round to the history. After a kill in the middle, a repetition gives the same result.
     ///
     /// # Errors
-    /// When the run can't be read, or the disk takes nothing: then it is not in the history.
+    /// If the run can't be read, or the disk fails: the round is then not in the history.
     pub fn take(&mut self, round: &Round<'_>) -> Result<(), RoundError> {
         let at_ns = now_ns();
         let times = Times::of(round, at_ns);
@@ -262,7 +263,7 @@ impl Rounds {
                 if sample.cycle >= thread.first_judged_cycle {
                     recent.push(sample, &seen, &mut self.worst, &[]);
                 }
-                // What contradicts itself makes the tally invalid.
+                // A contradictory sample makes the tally invalid.
                 if let (Some(minute), _) = account.add(&sample) {
                     kept(minute, to_cycle);
                 }
@@ -298,7 +299,7 @@ struct OneThread<'a> {
     name: &'a str,
 }
 
-/// When a round ran, in nanoseconds since 1970.
+/// Times of a round, in nanoseconds since 1970.
 #[derive(Clone, Copy)]
 struct Times {
     began_ns: u64,
@@ -329,7 +330,7 @@ impl Times {
         }
     }
 
-    /// When a cycle was due; of a thread that never started, when the round began.
+    /// Due time of a cycle; of a thread that never started, the beginning of the round.
     fn due_ns(self, thread: &ThreadRecord, cycle: u64) -> u64 {
         let due_ns = i128::from(thread.due.due_ns(cycle)) + i128::from(self.offset_ns);
         match has_started(thread) {
@@ -415,7 +416,7 @@ mod tests {
         of.unwrap().judgement
     }
 
-    /// Due times that are judged, by the name of the loop, and samples of them.
+    /// Judged due times by the name of the loop, and their samples.
     fn in_the_fixture() -> BTreeMap<String, (u64, u64)> {
         let run = Run::open(Path::new(FIXTURE)).unwrap();
         let mut all: BTreeMap<String, (u64, u64)> = BTreeMap::new();
@@ -497,7 +498,7 @@ mod tests {
         assert!(!found.is_running, "the last round is measured");
     }
 
-    /// A whole round of 1000 due times of 1 ms, of which `change` makes what it likes or nothing.
+    /// A complete round of 1000 due times of 1 ms, with each sample changed or removed by `change`.
     fn made_up_round(place: &Path, change: impl Fn(Sample) -> Option<Sample>) -> Run {
         let due = DueTimes {
             start_ns: 5_000_000_000,
@@ -556,7 +557,7 @@ mod tests {
         Run::open(place).unwrap()
     }
 
-    /// What rounds come to of which each is such a run.
+    /// Judgement over rounds that are all such runs.
     fn judged_over(rounds: u32, change: fn(Sample) -> Option<Sample>) -> Judgement {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("rounds");
@@ -593,7 +594,7 @@ mod tests {
     fn rounds_miss_what_a_run_misses() {
         let clean = judged_over(3, Some);
         assert_eq!(clean.outcome, Outcome::Passed, "{:?}", clean.reasons);
-        // 257 of 1000 exchanges without a right answer, however early the loop was.
+        // 257 of 1000 exchanges without a correct answer, however early the loop was.
         let unanswered = judged_over(3, |sample| {
             let flags = match sample.cycle * 257 % 1_000 < 257 {
                 true => SampleFlags::UNANSWERED,
@@ -603,7 +604,7 @@ mod tests {
         });
         assert_eq!(unanswered.outcome, Outcome::Failed);
         assert_eq!(unanswered.cycles.missed(), Some(3 * 257));
-        // Nothing ran for the first 12 ms; 10 ms may be.
+        // Nothing ran for the first 12 ms; 10 ms are allowed.
         let late = judged_over(3, |sample| (sample.cycle >= 12).then_some(sample));
         assert_eq!(late.outcome, Outcome::Failed);
         let outage = |reason: &Reason| matches!(reason, Reason::OutageAbove { .. });
@@ -628,7 +629,7 @@ mod tests {
         assert!(crate::prepare(&rounds, Trust::Any).is_err());
         crate::prepare(&service, Trust::Any).unwrap();
         assert!(Rounds::prepare(&service, Trust::Any, 5, None).is_err());
-        // The plan alone is what a kill leaves that came before the mark.
+        // A kill before the mark was written leaves only the plan.
         let begun = place.path().join("begun");
         std::fs::create_dir(&begun).unwrap();
         std::fs::write(begun.join(room::PLAN), "{").unwrap();

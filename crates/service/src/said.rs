@@ -50,7 +50,7 @@ impl<'a> Heard<'a> {
         &self.doubted
     }
 
-    /// Into a segment that has begun: what belongs to its cycles already.
+    /// Writes earlier items of the new segment's cycles into it.
     pub(crate) fn repeat(&mut self, segment: Option<&mut Segment>) {
         self.named.clear();
         if let Some(segment) = segment {

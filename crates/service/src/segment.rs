@@ -16,10 +16,10 @@ use wakepath_timeline::{DueTimes, Sample};
 
 /// Most bytes of a segment's log lines.
 const MOST_LINES_BYTES: u64 = 4 << 20;
-/// Segments that may begin in the same second.
+/// Most segments that begin in the same second.
 const MOST_TRIES: u32 = 100;
 
-/// Where segments go, and what makes a directory there, which must not be there before.
+/// Parent directory of segments, and a function that creates one, which must not exist before.
 pub(crate) type Place<'a> = (&'a Directory, &'a dyn Fn(&str) -> io::Result<PathBuf>);
 
 /// One that is being written.
@@ -38,7 +38,7 @@ pub(crate) struct Segment {
     next: u64,
 }
 
-/// How far it came.
+/// How the segment ended.
 pub(crate) enum End {
     /// All its cycles are in it.
     Full,
@@ -158,12 +158,12 @@ impl Segment {
         self.lines.as_mut().map_or(Ok(()), |of| of.append(line))
     }
 
-    /// Where it is written.
+    /// Its directory.
     pub(crate) fn directory(&self) -> &Directory {
         &self.directory
     }
 
-    /// Appends what came of its trace.
+    /// Appends the result of its trace.
     pub(crate) fn traced(&mut self, traced: SegmentTraced) -> Result<(), ArchiveError> {
         self.log.append_event(&Event::SegmentTraced(traced))
     }
@@ -182,7 +182,7 @@ impl Segment {
         self.lines.as_mut().map_or(Ok(()), LinesWriter::sync)
     }
 
-    /// Ends it, with what its sections came to.
+    /// Ends it, with the times of its sections.
     pub(crate) fn end(mut self, end: End) -> Result<(), ArchiveError> {
         let due = match end {
             End::Full => self.cycles,
@@ -218,7 +218,7 @@ impl Segment {
     }
 }
 
-/// A directory of its own, named by loop and time.
+/// A new directory, named by loop and time.
 fn make((segments, new): Place<'_>, name: &str) -> Result<(String, Directory), ArchiveError> {
     let now = SystemTime::now();
     for later in 0..MOST_TRIES {
@@ -246,7 +246,7 @@ fn make((segments, new): Place<'_>, name: &str) -> Result<(String, Directory), A
     })
 }
 
-/// A loop's name as a file may be called.
+/// A loop's name as part of a file name.
 pub(crate) fn file_name(name: &str) -> String {
     let name: String = name
         .chars()

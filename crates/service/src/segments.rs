@@ -10,13 +10,13 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use wakepath_directory::Directory;
 
-/// Names the segments that this service made and has not removed: a directory that is merely called like
-/// one may be another service's, where two share a disk.
+/// Lists the segments that this service created and has not removed: a directory with a similar
+/// name can be another service's on the same disk.
 const LEDGER: &str = "segments.json";
 /// Most foreign names to list.
 const MOST_TOLD: usize = 5;
 
-/// Where segments are.
+/// The segments of a service.
 #[derive(Debug)]
 pub(crate) struct Segments {
     /// The service's own directory, with the ledger.
@@ -28,15 +28,15 @@ pub(crate) struct Segments {
 /// Foreign entries in the segments' directory, which are left alone.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Strange {
-    /// The names, or the names with the reason where a segment can't be removed.
+    /// The names, each with the reason if a segment can't be removed.
     pub(crate) names: Vec<String>,
 }
 
 impl Segments {
-    /// Of this service; `directory` may be on another disk, where its administrator put a link.
+    /// For this service; `directory` can be on another disk, if its administrator put a link there.
     ///
     /// # Errors
-    /// When the ledger can't be read.
+    /// If the ledger can't be read.
     pub(crate) fn of(service: &Directory, directory: Directory) -> io::Result<Self> {
         let own = match service.read(LEDGER)? {
             // One that can't be understood names nothing, so that nothing is removed.
@@ -67,7 +67,7 @@ impl Segments {
         self.directory.make_below(name)
     }
 
-    /// Takes one into the ledger that is made elsewhere, such as a round.
+    /// Adds a segment created elsewhere, such as a round, to the ledger.
     ///
     /// # Errors
     /// The system's.
@@ -183,7 +183,7 @@ mod tests {
     fn the_oldest_go_first_and_those_under_way_stay() {
         let place = tempfile::tempdir().unwrap();
         for name in ["b-1", "a-2", "b-3", "a-4"] {
-            // Each by a recorder of its own: the ledger is on disk.
+            // Each by another recorder: the ledger is on disk.
             let path = segments(place.path()).make(name).unwrap();
             std::fs::write(path.join("samples.log"), vec![7; 8192]).unwrap();
         }
@@ -201,7 +201,7 @@ mod tests {
         let elsewhere = tempfile::tempdir().unwrap();
         std::fs::write(elsewhere.path().join("a"), vec![7; 8192]).unwrap();
         std::fs::write(there("0-0"), vec![7; 8192]).unwrap();
-        // Another service's, by its name and by what it holds.
+        // Another service's, by its name and content.
         std::fs::create_dir(there("loop-20200101T000000Z")).unwrap();
         std::fs::write(
             there("loop-20200101T000000Z").join("samples.log"),
@@ -211,7 +211,7 @@ mod tests {
         symlink(elsewhere.path(), there("linked-1")).unwrap();
         let own = segments.make("loop-3").unwrap();
         std::fs::write(own.join("samples.log"), vec![7; 8192]).unwrap();
-        // One of its own, exchanged for a link since.
+        // One of our own, replaced by a link since.
         segments.make("loop-2").unwrap();
         std::fs::remove_dir(there("loop-2")).unwrap();
         symlink(elsewhere.path(), there("loop-2")).unwrap();

@@ -1,5 +1,7 @@
-//! The whole history of a service in a few figures: for each loop, for each day, and what is missing; and the verdict
-//! on each condition, by the same judge as a run's.
+//! Summary of a service's history.
+//!
+//! Figures for each loop and day, and gaps; and the verdict on each condition, by the same rules as
+//! a run's.
 
 use crate::history::{Entry, Minute, RoundFinding, read_history, written};
 use std::collections::BTreeMap;
@@ -9,13 +11,13 @@ use wakepath_scenario::Criterion;
 use wakepath_statistics::LatencyHistogram;
 use wakepath_verdict::{ConditionName, DueTally, Judgement, Reason, judge_so_far};
 
-/// Gaps that are kept one by one.
+/// Most gaps to list individually.
 const MOST_GAPS: usize = 1_000;
 
-/// All that a service's directory says.
+/// Content of a service's directory.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Summary {
-    /// First and last instant, in nanoseconds since 1970.
+    /// First and last time, in nanoseconds since 1970.
     pub span: Option<(u64, u64)>,
     /// Starts of the program.
     pub starts: u64,
@@ -25,7 +27,7 @@ pub struct Summary {
     pub resumed: u64,
     /// By name.
     pub loops: BTreeMap<String, LoopSummary>,
-    /// Where something is missing, in their order.
+    /// The gaps, in order.
     pub gaps: Vec<Gap>,
     /// More of them than are kept.
     pub gaps_more: u64,
@@ -35,13 +37,13 @@ pub struct Summary {
     pub damaged: u64,
     /// Whether the program runs, by the last entry.
     pub is_running: bool,
-    /// Rounds of a scenario: how many are measured, and how many there are to be; none of a program.
+    /// Number of measured and planned rounds of a scenario; none for a program.
     pub rounds: Option<(u32, u32)>,
     /// The boot of the last start.
     boot: String,
 }
 
-/// A stretch of which something is not there.
+/// A stretch with missing data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
     /// From when, in nanoseconds since 1970.
@@ -79,7 +81,7 @@ pub struct LoopSummary {
     pub other_criterion: u64,
     /// Segment and end of the last minute.
     last_to: (String, u64),
-    /// Whether it has begun and nobody said that it ended.
+    /// Whether it has begun without a recorded end.
     is_under_way: bool,
 }
 
@@ -87,7 +89,7 @@ pub struct LoopSummary {
 /// the last reason.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RoundFindings {
-    /// Rounds that are no evidence, and are not in the counts.
+    /// Rounds that are no evidence, and are not in the counts: number and last reason.
     pub invalid: (u64, String),
     /// Rounds that break the criterion by more than counts.
     pub failed: (u64, String),
@@ -155,7 +157,7 @@ impl Summary {
                     self.gap(last_ns, Some(at_ns), what.into());
                 }
                 for of in self.loops.values_mut() {
-                    // Nobody was left to say how it ended.
+                    // Its recorder was not there to record its end.
                     let ended = u64::from(std::mem::take(&mut of.is_under_way));
                     match is_other_boot {
                         true => of.switched_off += ended,
@@ -259,7 +261,7 @@ impl Summary {
         let Some(its) = self.loops.get_mut(&of.name) else {
             return;
         };
-        // One that a killed recorder had written, and who read its segment again, too.
+        // The killed recorder had written it, and so did the one that read its segment again.
         let this = (of.segment.clone(), of.to_cycle);
         if its.last_to == this {
             return;
@@ -303,7 +305,7 @@ impl Summary {
     }
 }
 
-/// Samples that are lost, wherever they were.
+/// Lost samples of all kinds.
 pub(crate) fn lost_in(tally: &DueTally) -> u64 {
     tally.lost.saturating_add(tally.lost_elsewhere)
 }
@@ -320,7 +322,7 @@ pub struct JudgedLoops {
 }
 
 impl Summary {
-    /// The verdict on every condition, over all that its loops have come to.
+    /// The verdict on every condition, over all of its loops' counts.
     pub fn judged(&self) -> Vec<JudgedLoops> {
         let mut conditions: Vec<(&ConditionName, Vec<(&String, &LoopSummary)>)> = Vec::new();
         for (name, of) in &self.loops {
@@ -386,12 +388,12 @@ impl LoopSummary {
         }
     }
 
-    /// Cycles that are not recorded.
+    /// Cycles that aren't recorded.
     pub fn lost(&self) -> u64 {
         lost_in(&self.tally)
     }
 
-    /// What speaks against passing, or for failing, and is in no count.
+    /// Reasons against passing, or for failing, that no count shows.
     fn further_reasons(&self) -> Vec<Reason> {
         let times = |times: u64, reason: fn(u64) -> Reason| (times > 0).then(|| reason(times));
         let rounds = |(rounds, last): &(u64, String), reason: fn(u64, String) -> Reason| {

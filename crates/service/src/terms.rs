@@ -8,10 +8,10 @@ use wakepath_measure::LiveFigures;
 use wakepath_scenario::Criterion;
 use wakepath_timeline::{Overrun, Policy};
 
-/// How much is kept, and what the program is.
+/// Limits of the recording, and the program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
-    /// Bytes that all segments may have.
+    /// Most bytes of all segments.
     pub keep_bytes: u64,
     /// Worst cycles of each loop.
     pub worst: usize,
@@ -26,7 +26,7 @@ pub struct Settings {
     pub traces: bool,
 }
 
-/// A loop that has come.
+/// A new loop.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     /// Its name, in one line.
@@ -50,14 +50,14 @@ pub struct Described {
     pub start: RunStarted,
     /// The phase of its scenario.
     pub phase: String,
-    /// The machine as it is.
+    /// Facts about the machine.
     pub facts: Value,
 }
 
 /// Reason for a failure in one line: the error of the code that interprets scenarios.
 pub type Refusal = Box<dyn std::error::Error>;
 
-/// What loops are held against, and how their segments describe themselves.
+/// Criteria for loops, and descriptions of their segments.
 pub trait Terms {
     /// This loop's criterion.
     ///
@@ -73,6 +73,6 @@ pub trait Terms {
 
 /// Receives the loops' live figures.
 pub trait Live {
-    /// This loop has come to this.
+    /// A loop's current figures.
     fn is_at(&mut self, name: &str, figures: &LiveFigures);
 }

@@ -1,5 +1,7 @@
-//! The kernel's events of the last moments, in a ring of the kernel's that nobody reads until a cycle took long, and
-//! then no more of it than lies around that cycle. It decides neither which cycle that is nor what is kept.
+//! The kernel events of the last moments, in a ring buffer of the kernel.
+//!
+//! Nothing is read until a cycle took long, and then only the part around that cycle. Other modules
+//! select the cycle.
 
 use std::path::Path;
 use std::time::Instant;
@@ -14,12 +16,12 @@ use wakepath_probe::{
 };
 use wakepath_rt::clock;
 
-/// Of each CPU: a third of a second of a busy one, as a rule several.
+/// For each CPU: a third of a second on a busy one, usually several seconds.
 const BUFFER_BYTES: u64 = 4 << 20;
-/// Kept after the end of a bad cycle, in nanoseconds: what ran on when it was over.
+/// Time to keep after the end of a bad cycle, in nanoseconds: what still ran then.
 const AFTER_NS: u64 = 100_000;
 
-/// Events that are being recorded.
+/// A recording of events.
 pub(crate) struct Traces {
     chosen: Chosen,
     cpus: Vec<u16>,
@@ -29,11 +31,12 @@ pub(crate) struct Traces {
 }
 
 impl Traces {
-    /// Records events of these CPUs from now on. That switches the kernel's events on, which loops that run then can
-    /// feel; with `measures` it takes a tenth of a second more to see what an event costs.
+    /// Starts recording events of these CPUs. That switches the kernel's events on, which running
+    /// loops can feel; with `measures` it takes a tenth of a second more to measure the cost of an
+    /// event.
     pub(crate) fn begin(cpus: &[u16], measures: bool) -> Result<Self, ProbeError> {
         let tracefs = Tracefs::find_or_mount()?;
-        // Of a recorder that was killed. One that can't be removed is left to the next.
+        // Remains of a killed recorder. If one can't be removed, the next start tries again.
         let _ = remove_orphans();
         let meminfo = std::fs::read_to_string(Path::new("/proc/meminfo"));
         let wish = BufferWish {
@@ -60,7 +63,7 @@ impl Traces {
         &self.cpus
     }
 
-    /// How it is done, as a run says it.
+    /// Its setup, as stored in a run.
     pub(crate) fn set_up(&self) -> TracingSetUp {
         let source = &self.chosen.source;
         TracingSetUp {

@@ -19,7 +19,7 @@ pub struct WorstCycle {
     pub at_ns: u64,
     /// Its due time on the clock of its boot, which identifies it.
     pub due_ns: u64,
-    /// The segment that it is in, which may be gone by now.
+    /// Its segment, which might have been removed.
     pub segment: String,
     /// Its number there.
     pub cycle: u64,
@@ -31,17 +31,17 @@ pub struct WorstCycle {
     pub cpu: u16,
     /// The cycles before and after it.
     pub around: Vec<Neighbour>,
-    /// Its sections: name, beginning and end after it was due.
+    /// Its sections: name, beginning and end after the due time.
     pub sections: Vec<(String, i64, i64)>,
     /// The loop's log lines from a second before it to its end: time after the due time, and the
     /// line.
     pub lines: Vec<(i64, String)>,
-    /// Where the kernel's events around it are, if they were kept.
+    /// Place of the kernel events around it, if they were kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Traced>,
 }
 
-/// Where the kernel's events around a cycle are.
+/// Place of the kernel events around a cycle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traced {
     /// The run directory below the service's `worst`.
@@ -61,7 +61,7 @@ pub struct Neighbour {
     pub response_ns: i64,
 }
 
-/// All that are kept, by loop, the worst first.
+/// The stored cycles, by loop, worst first.
 #[derive(Debug, Default)]
 pub struct Worst {
     most: usize,
@@ -92,7 +92,8 @@ impl Worst {
 
     /// Whether the events around a cycle of this response time are worth keeping.
     pub(crate) fn wants_trace(&self, name: &str, response_ns: i64) -> bool {
-        // Of the worst of all, traced or not: a cycle that is soon one of many is no reason to stop recording events.
+        // Compared with the worst of all, traced or not: a cycle that will soon be surpassed is no
+        // reason to interrupt the recording of events.
         let kept = self.loops.get(name).map_or(&[][..], Vec::as_slice);
         let least = kept.get(self.most_traced);
         self.most_traced > 0 && least.is_none_or(|least| response_ns > least.response_ns)
@@ -155,7 +156,7 @@ impl Worst {
         traced.into_iter().any(|of| of.run == run)
     }
 
-    /// The response time that a cycle must be above to be kept.
+    /// The response time that a cycle must exceed to be kept.
     pub fn threshold_ns(&self, name: &str) -> i64 {
         match self.loops.get(name) {
             _ if self.most == 0 => i64::MAX,
@@ -266,7 +267,7 @@ mod tests {
             worst.add("loop", cycle(due_ns, response_ns));
         }
         assert_eq!(worst.gone(), ["loop-3"], "its cycle is none of the worst");
-        // Of several in the same moment, the worst.
+        // Of several at the same time, the worst.
         worst.offer(offered(4, 50));
         worst.offer(offered(5, 40));
         let left = worst.offered();

@@ -24,7 +24,7 @@ pub enum Compare {
 }
 
 impl Compare {
-    /// Whether what is read means what was written.
+    /// Whether a value read back is equivalent to the one written.
     pub fn same(self, read: &str, written: &str) -> bool {
         let (read, written) = (read.trim(), written.trim());
         match self {
@@ -50,7 +50,7 @@ impl Compare {
         }
     }
 
-    /// The value to write so that what was read is so again.
+    /// The value to write to restore the one that was read.
     pub fn writable(self, read: &str) -> String {
         match self {
             Self::Chosen => chosen(read).to_owned(),
@@ -82,17 +82,17 @@ pub enum Action {
         /// How it is recognised.
         compare: Compare,
     },
-    /// An interrupt sent to other CPUs. It is known by its device: numbers change when devices
-    /// are plugged.
+    /// An interrupt moved to other CPUs. It is identified by its device: numbers change when
+    /// devices are plugged.
     Interrupt {
         /// Its number now.
         number: u32,
         /// The end of its line in `/proc/interrupts`.
         device: String,
-        /// Where it is to go.
+        /// Its new CPUs.
         cpus: CpuSet,
     },
-    /// A thread sent to other CPUs. It is known by its name where its number was given anew.
+    /// A thread moved to other CPUs. It is identified by its name if its number has changed.
     Thread {
         /// Its number.
         pid: u32,
@@ -100,11 +100,11 @@ pub enum Action {
         name: String,
         /// When it was started, ticks since boot.
         started: u64,
-        /// Where it may run.
+        /// Its new CPUs.
         cpus: CpuSet,
     },
-    /// A thread's CPUs put into the journal, and nothing changed: the kernel changes them together
-    /// with a partition or an interrupt, and does not put them back with it.
+    /// A thread's CPUs recorded in the journal without a change: the kernel changes them together
+    /// with a partition or an interrupt, and does not restore them.
     Remember {
         /// Its number.
         pid: u32,
@@ -113,7 +113,7 @@ pub enum Action {
         /// When it was started, ticks since boot.
         started: u64,
     },
-    /// A directory made: a control group. Before it goes, what is in it moves to its parent.
+    /// A directory created: a control group. Before it is removed, its programs move to its parent.
     Directory {
         /// The directory.
         path: String,
@@ -134,7 +134,7 @@ pub enum Action {
         /// The group, empty before, that they go to.
         to: String,
     },
-    /// One program put into a control group.
+    /// One program moved into a control group.
     Member {
         /// Its number.
         pid: u32,
@@ -142,7 +142,7 @@ pub enum Action {
         name: String,
         /// When it was started, ticks since boot.
         started: u64,
-        /// Where the hierarchy is mounted.
+        /// Mount point of the hierarchy.
         hierarchy: String,
         /// The group, from there.
         group: String,
@@ -182,13 +182,13 @@ impl Action {
     pub fn follows_another(&self) -> bool {
         match self {
             Self::Remember { .. } => true,
-            // It goes after its interrupt when that comes next.
+            // It follows its interrupt when that occurs next.
             Self::Thread { name, .. } => name.starts_with(INTERRUPT_THREAD),
             _ => false,
         }
     }
 
-    /// The value as it is to be.
+    /// The new value.
     pub fn value(&self) -> String {
         match self {
             Self::Write { value, .. } => value.clone(),
@@ -290,7 +290,7 @@ mod tests {
             "voluntary"
         );
         assert!(Compare::Words.same("1\t4\t1\t7", "1 4 1 7"));
-        // A damaged journal may hold an empty value.
+        // A damaged journal can contain an empty value.
         assert!(Compare::Word.same("", ""));
         assert!(Compare::Word.same("cpu cpuset memory", "+cpuset"));
         assert!(Compare::Word.same("cpu memory", "-cpuset"));

@@ -4,7 +4,7 @@ use crate::journal::{Entry, Journal, JournalError, Record};
 use crate::{Action, SettingError, Step, System};
 use serde::Serialize;
 
-/// Why a plan was not carried out, or not taken back.
+/// Reasons why a plan was not applied, or not reverted.
 #[derive(Debug, thiserror::Error)]
 pub enum TuningError {
     /// The journal can't be used; nothing was changed without it.
@@ -15,7 +15,7 @@ pub enum TuningError {
     Change {
         /// The change.
         action: Box<Action>,
-        /// What went wrong.
+        /// The error.
         why: SettingError,
         /// Result of reverting the earlier changes.
         reverted: Box<Reverted>,
@@ -44,9 +44,9 @@ fn after(reverted: &Reverted) -> String {
 /// Progress, for the caller to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// The journal holds the change, which is not made yet.
+    /// The journal has the change, which is not made yet.
     Intended(usize),
-    /// The change is made, and the journal does not know yet.
+    /// The change is made, but not yet marked in the journal.
     Written(usize),
     /// The journal knows.
     Recorded(usize),
@@ -64,13 +64,13 @@ pub struct Refusal {
 /// Result of an application.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Applied {
-    /// Changes made and read back.
+    /// Changes made and verified.
     pub changed: usize,
     /// Settings that were so already.
     pub already: usize,
     /// Changes that the kernel refused.
     pub refused: Vec<Refusal>,
-    /// Steps of which nothing was done.
+    /// Steps without any change.
     pub skipped: Vec<Skipped>,
 }
 
@@ -97,18 +97,19 @@ pub struct Left {
 /// Result of a reversal.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Reverted {
-    /// Settings that are as they were before.
+    /// Restored settings.
     pub restored: usize,
-    /// Those that are not.
+    /// Settings that aren't restored.
     pub left: Vec<Left>,
 }
 
-/// Carries steps out, in order. One with a file that is there and can't be opened for writing, as in a
-/// container or under the kernel's lockdown, is skipped whole, and named. Each change is in the journal before it is made, and read back
-/// after; the first that fails ends it, and everything is taken back.
+/// Applies steps in order. A step with an existing file that can't be opened for writing, as in a
+/// container or under the kernel's lockdown, is skipped entirely and reported. Each change is in
+/// the journal before it is made, and read back after; the first failure ends the application, and
+/// everything is reverted.
 ///
 /// # Errors
-/// When a journal is there already, can't be written, or a change fails.
+/// If a journal exists already, can't be written, or a change fails.
 pub fn apply(
     steps: &[Step],
     system: &System,
@@ -182,7 +183,7 @@ fn change(
         false => system.set(action, &value),
     };
     watch(Event::Written(number));
-    // A write may seem to succeed and yet not be what is in effect.
+    // A write can seem to succeed without taking effect.
     let outcome = written.and_then(|()| {
         if remembered {
             return Ok(());
@@ -210,10 +211,10 @@ fn change(
     }
 }
 
-/// Takes everything back that the journal holds, in reverse; none if there is no journal.
+/// Reverts all changes in the journal, in reverse order; none if there is no journal.
 ///
 /// # Errors
-/// When the journal can't be read, or is of another boot.
+/// If the journal can't be read, or is of another boot.
 pub fn revert(system: &System) -> Result<Option<Reverted>, TuningError> {
     let Some(journal) = Journal::open(system.directory())? else {
         return Ok(None);
@@ -258,7 +259,7 @@ fn restore(record: &Record, system: &System) -> Result<(), SettingError> {
     let compare = action.compare();
     let now = match system.read(action) {
         Ok(now) => now,
-        // It was never changed, and is no more.
+        // It was never changed, and no longer exists.
         Err(_) if record.refused.is_some() => return Ok(()),
         Err(why) => return Err(why),
     };
@@ -274,7 +275,7 @@ fn restore(record: &Record, system: &System) -> Result<(), SettingError> {
     if compare.same(&now, &before) {
         return Ok(());
     }
-    // A refused write may have left something that is neither; it is ours all the same.
+    // A refused write can leave a third value, which we must revert too.
     let theirs = !compare.same(&now, &written) && record.refused.is_none();
     if theirs && !action.follows_another() {
         return Err(SettingError::SetByOthers(now));

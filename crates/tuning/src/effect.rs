@@ -14,7 +14,7 @@ pub struct Effect {
     pub interval: Option<(f64, f64)>,
 }
 
-/// What follows from it, for a figure of which less is better.
+/// Conclusion for a figure of which less is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finding {
@@ -22,7 +22,7 @@ pub enum Finding {
     Helps,
     /// The whole interval is above 0.
     Hurts,
-    /// The interval holds 0, or there is none.
+    /// The interval contains 0, or there is none.
     NotShown,
 }
 
@@ -59,7 +59,7 @@ impl Effect {
         Some(Self { mean, interval })
     }
 
-    /// What follows.
+    /// The conclusion.
     pub fn finding(&self) -> Finding {
         match self.interval {
             Some((_, high)) if high < 0.0 => Finding::Helps,

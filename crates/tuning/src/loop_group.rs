@@ -1,5 +1,6 @@
-//! The control group that the plan makes for the loop, and who goes into it. A run's own loop
-//! process is put there by the measuring command; everything else stays out.
+//! The control group that the plan makes for the loop.
+//!
+//! The measuring command moves a run's own loop process there; everything else stays out.
 
 use crate::{SettingError, System, programs};
 use wakepath_machine::Root;
@@ -11,7 +12,7 @@ pub(crate) const V1_TOP: &str = "/sys/fs/cgroup/cpuset";
 pub(crate) const V1_OWN: &str = "/sys/fs/cgroup/cpuset/wakepath-loop";
 pub(crate) const V1_OTHERS: &str = "/sys/fs/cgroup/cpuset/wakepath-others";
 
-/// The group as it is now.
+/// The group's present state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoopGroup {
     /// Its directory.
@@ -21,7 +22,7 @@ pub struct LoopGroup {
 }
 
 impl LoopGroup {
-    /// The group, if `tune apply` made one.
+    /// The group, if `tune apply` created one.
     pub fn find(root: &Root) -> Option<Self> {
         let files = [
             (V2_OWN, "cpuset.cpus.effective"),

@@ -1,5 +1,7 @@
-//! Programs that are paused, or moved between control groups. Each is found by its number, its
-//! name and its start together; another one that has the number by now is left alone.
+//! Pauses programs, and moves them between control groups.
+//!
+//! Each is identified by its number, name and start time together; another one with the same number
+//! is left alone.
 
 use crate::{SettingError, System};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -7,7 +9,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use wakepath_readiness::{Process, Processes};
 
-/// A signal takes effect when the program's threads have seen it.
+/// Time limit for the program's threads to act on a signal.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Programs start others while they are moved; those started inherit the new group.
 const PASSES: usize = 8;
@@ -76,7 +78,7 @@ pub(crate) fn in_group(system: &System, group: &str) -> Result<BTreeSet<u32>, Se
         .collect())
 }
 
-/// Moves every program from one group to another; those that the kernel refuses are named.
+/// Moves every program from one group to another; returns those that the kernel refuses.
 pub(crate) fn move_all(system: &System, from: &str, to: &str) -> Result<(), SettingError> {
     let file = format!("{to}/cgroup.procs");
     let mut refused = Vec::new();

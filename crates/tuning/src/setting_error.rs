@@ -1,4 +1,6 @@
-//! Why one setting can't be read, set, or put back. What becomes of the others is in `apply`.
+//! Reasons why one setting can't be read, set, or restored.
+//!
+//! `apply` handles the other settings.
 
 use std::io;
 use wakepath_timeline::CpuSetError;
@@ -6,7 +8,7 @@ use wakepath_timeline::CpuSetError;
 /// Why a setting can't be read or set. One line, which names the file, program or thread.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingError {
-    /// There is no value, and why, as the reading says it.
+    /// The value is unknown, with the reading's reason.
     #[error("{0}")]
     Unread(String),
     /// The kernel refused.
@@ -27,7 +29,7 @@ pub enum SettingError {
         kind: &'static str,
         /// Its name.
         name: String,
-        /// The number that it had.
+        /// Its former number.
         pid: u32,
     },
     /// A number that no process or thread can have.
@@ -44,7 +46,7 @@ pub enum SettingError {
     /// The kernel would not move some programs.
     #[error("{count} programs stay: {pid}: {first}")]
     ProgramsStay {
-        /// How many.
+        /// Their number.
         count: usize,
         /// The first of them.
         pid: u32,
@@ -56,10 +58,10 @@ pub enum SettingError {
     NoGroup {
         /// The process.
         pid: u32,
-        /// Where the hierarchy is mounted.
+        /// Mount point of the hierarchy.
         hierarchy: String,
     },
-    /// The kernel does not say where the thread may run.
+    /// The kernel does not report the thread's CPUs.
     #[error("/proc/{0}/status names no CPUs")]
     NoCpus(u32),
     /// No interrupt has this device any more.
@@ -73,7 +75,7 @@ pub enum SettingError {
         /// The number that was meant.
         number: u32,
     },
-    /// The file is none that tuning may write, whatever a journal says.
+    /// Not a file that tuning is allowed to write, whatever a journal lists.
     #[error("{0}: no setting of the kernel")]
     NotTheKernels(String),
     /// The path leaves the directory at which the machine's files start.
@@ -84,7 +86,7 @@ pub enum SettingError {
         /// The directory.
         top: String,
     },
-    /// The value is no set of CPUs.
+    /// The value isn't a set of CPUs.
     #[error(transparent)]
     Cpus(#[from] CpuSetError),
     /// One call can't name this CPU.

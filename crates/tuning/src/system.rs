@@ -1,5 +1,6 @@
-//! Reading and writing the settings themselves, on this machine or in a directory tree that stands
-//! for one. A tree has no threads, so those are refused there.
+//! Reads and writes settings on this machine or in a directory tree.
+//!
+//! A tree has no threads, so actions on threads fail there.
 
 use crate::{Action, SettingError, Step, programs};
 use rustix::fs::{Mode, OFlags};
@@ -11,7 +12,7 @@ use wakepath_machine::Root;
 use wakepath_readiness::{InterruptLines, Process, Processes};
 use wakepath_timeline::CpuSet;
 
-/// Where settings are read and written.
+/// The machine or tree.
 #[derive(Debug, Clone)]
 pub struct System {
     directory: PathBuf,
@@ -45,7 +46,7 @@ impl System {
         Root::at(&self.directory)
     }
 
-    /// The setting as it is now; an error says why it can't be read.
+    /// The setting's present value, or the reason why it can't be read.
     pub fn read(&self, action: &Action) -> Result<String, SettingError> {
         match action {
             Action::Write { path, .. } => self.text(path),
@@ -71,7 +72,7 @@ impl System {
                     false => "running".to_owned(),
                 })
             }
-            // The plan makes the group empty: one program in it tells that they were moved.
+            // The plan creates the group empty: a program in it shows that they were moved.
             Action::Programs { from, to } => Ok(match programs::in_group(self, to)?.is_empty() {
                 true => from.clone(),
                 false => to.clone(),
@@ -142,8 +143,8 @@ impl System {
         }
     }
 
-    /// Why a step can't work: a file of it is there, and can't be opened. One that is not there may be
-    /// made by the step itself. Nothing is written.
+    /// Reason why a step can't work: one of its files exists and can't be opened. The step itself
+    /// might create a missing one. Nothing is written.
     pub(crate) fn refuses(&self, step: &Step) -> Option<SettingError> {
         let writes = step.actions.iter().filter_map(|action| match action {
             Action::Write { path, .. } => Some(path),
@@ -178,8 +179,8 @@ impl System {
         }
     }
 
-    /// The kernel's files are written in one piece, and none is made or truncated. A link in the
-    /// last place is refused.
+    /// Kernel files are written in one call, and never created or truncated. A link as the last
+    /// part of the path is refused.
     pub(crate) fn write(&self, path: &str, value: &str) -> Result<(), SettingError> {
         let real = self.inside(path)?;
         let mut flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
@@ -190,13 +191,13 @@ impl System {
         let file = rustix::fs::open(&real, flags, Mode::empty())
             .map_err(|error| SettingError::io(path, error))?;
         let mut file = std::fs::File::from(file);
-        // A line: the kernel takes an empty one as "none", and no bytes as nothing written.
+        // A line: the kernel takes an empty one as "none", and zero bytes as no write.
         file.write_all(format!("{value}\n").as_bytes())
             .map_err(|error| SettingError::io(path, error))
     }
 
-    /// A path to a file of the kernel below the directory, whose parent may not lead out of it by a
-    /// link. Anything else is not for tuning to write, whatever a journal says.
+    /// A path to a kernel file below the directory, whose parent must not leave it by a link.
+    /// Tuning never writes anything else, whatever a journal lists.
     fn inside(&self, path: &str) -> Result<PathBuf, SettingError> {
         let relative = Path::new(path.trim_start_matches('/'));
         if !["proc", "sys"].iter().any(|top| relative.starts_with(top)) {

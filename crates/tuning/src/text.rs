@@ -1,5 +1,6 @@
-//! A plan for a person: what, why, at which cost, and the exact commands, which are broken so that they
-//! can still be pasted where the format gives a width (`{plan:80}`).
+//! A plan as text: changes, reasons, costs, and the exact commands.
+//!
+//! Commands are broken so that they can still be pasted if the format has a width (`{plan:80}`).
 
 use crate::Plan;
 use std::fmt::{self, Display, Formatter};

@@ -13,10 +13,11 @@ pub(crate) const DISTURBS: &[Disturbance] =
 
 /// Size for each worker, if there is enough memory: 16 384 pages of 4 KiB.
 const LARGEST_BYTES: u64 = 64 << 20;
-/// Less is no large process.
+/// Below this size a process doesn't count as large.
 const SMALLEST_BYTES: u64 = 4 << 20;
 
-/// Bytes of each of `workers`. Half of the budget stays for what their children copy.
+/// Bytes of each of `workers`. Half of the budget is reserved for the pages that their children
+/// copy.
 pub(crate) fn bytes(workers: u32, budget: u64) -> Result<u64, LoadError> {
     match memory_budget::share(LARGEST_BYTES, workers, budget / 2) {
         share if share >= SMALLEST_BYTES => Ok(share),

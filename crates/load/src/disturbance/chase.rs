@@ -7,7 +7,7 @@ use crate::counters::Slot;
 use crate::ended::Ended;
 use std::hint::black_box;
 
-/// Bytes of a line: those of the processors that wakepath runs on. Where lines are longer, two links share one.
+/// Bytes of a cache line on the supported processors. With longer lines, two links share one.
 const LINE: usize = 64;
 /// Accesses between two counts.
 const CHUNK: u32 = 4096;
@@ -32,8 +32,8 @@ pub(crate) fn run(counter: &Slot, bytes: u64) -> Result<std::convert::Infallible
     }
 }
 
-/// All lines in one circle, in an order that no prefetcher foresees: Sattolo's shuffle (Information Processing Letters
-/// 22, 1986), by a generator of a fixed seed, so that each run goes the same way.
+/// All lines in one cycle, in an order that no prefetcher predicts: Sattolo's shuffle (Information
+/// Processing Letters 22, 1986), with a fixed seed, so that each run takes the same path.
 fn linked(count: u32) -> Vec<Line> {
     let mut lines: Vec<Line> = (0..count).map(|next| Line { next }).collect();
     let mut state: u64 = 0x9E37_79B9_7F4A_7C15;

@@ -6,8 +6,8 @@ use wakepath_timeline::Disturbance;
 
 pub(crate) const DISTURBS: &[Disturbance] = &[Disturbance::Unknown];
 
-/// The program runs where wakepath was started, so that relative paths among its arguments hold.
-/// Its version is not asked for: an unknown program may take any argument for an order.
+/// The program runs in wakepath's working directory, so that relative paths among its arguments are
+/// valid. Its version isn't queried, because an unknown program can take any argument as an order.
 pub(crate) fn program(command: &[String]) -> Result<Program, LoadError> {
     let (name, arguments) = command.split_first().ok_or(LoadError::EmptyCommand)?;
     let mut program = Program::find("command", name, None)?;

@@ -1,5 +1,6 @@
-//! Process data exchanged with an EtherCAT bus at a rate of its own, as a master does. What answers is
-//! the crate `wakepath-ethercat`'s.
+//! Exchanges process data with an EtherCAT bus at its own rate, as a master does.
+//!
+//! The crate `wakepath-ethercat` provides the bus.
 
 use crate::counters::Slot;
 use crate::disturbance::storm::{next_after, now, sleep_until};
@@ -17,7 +18,7 @@ pub(crate) const DISTURBS: &[Disturbance] = &[
     Disturbance::Scheduling,
 ];
 
-/// Where the scenario has the devices. `is_prompt`: simulated ones answer before ordinary threads run.
+/// The scenario's bus. `is_prompt`: simulated devices answer before ordinary threads run.
 pub fn bus(bus: &EthercatBus, is_prompt: bool) -> Bus {
     match bus {
         EthercatBus::Interface(name) => Bus::Interface(name.clone()),
@@ -53,7 +54,7 @@ pub(crate) fn run(
     loop {
         let due = next_after(now(), period);
         sleep_until(due)?;
-        // The next one comes in its own time, whatever has become of this one.
+        // The next exchange starts on time, whatever happened to this one.
         let exchanged = master.exchange(nanoseconds(due + period));
         if matches!(exchanged, Exchange::Right { .. }) {
             counter.add(1);

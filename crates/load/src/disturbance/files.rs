@@ -1,5 +1,7 @@
-//! Writes a file and calls fsync. The file never has a name (or loses it at once), so that nothing
-//! of it can stay, however the worker ends.
+//! Writes a file and calls fsync.
+//!
+//! The file never has a name (or loses it immediately), so that nothing remains, however the worker
+//! ends.
 
 use crate::counters::Slot;
 use crate::ended::Ended;

@@ -14,7 +14,7 @@ pub(crate) fn program(arguments: &[String], directory: &Path) -> Result<Program,
         .iter()
         .map(|argument| as_seen_from_elsewhere(argument))
         .collect();
-    // Its data files go where the run's own files are, and are removed with that directory.
+    // Its data files are in the run's own directory, and are removed with it.
     program.directory = Some(directory.to_owned());
     program.version_argument = Some("--version".into());
     Ok(program)

@@ -22,13 +22,13 @@ use wakepath_timeline::Disturbance;
 pub(crate) const DISTURBS: &[Disturbance] = &[Disturbance::Gpu, Disturbance::MemoryBandwidth];
 
 const PROGRAM: &str = "wakepath-gpu";
-/// How long drivers may take to say what they have.
+/// Time limit for drivers to list their devices.
 const DRIVERS_PATIENCE: Duration = Duration::from_secs(20);
 
-/// How the load is carried out here.
+/// Means to run the load on this machine.
 pub(crate) struct Planned {
     pub(crate) work: Work,
-    /// `None` where glmark2 does it.
+    /// `None` for glmark2.
     pub(crate) device: Option<Device>,
     pub(crate) unit: (&'static str, u64),
     pub(crate) disturbs: Vec<Disturbance>,
@@ -91,7 +91,7 @@ pub(crate) fn plan(
     })
 }
 
-/// The device that the program would take, or why there is none.
+/// The device that the program would use, or the reason why there is none.
 fn which(
     launcher: &Path,
     path: &Path,
@@ -187,7 +187,7 @@ pub(crate) fn run(
     Err(Ended::Gpu(why_it_ended(&complaints, &status.to_string())))
 }
 
-/// Work done, and nanoseconds that the device was at it.
+/// Work done, and the device's working time in nanoseconds.
 fn read(line: &str) -> Option<[u64; 2]> {
     let (done, busy_ns) = line.split_once(' ')?;
     Some([done.parse().ok()?, busy_ns.parse().ok()?])

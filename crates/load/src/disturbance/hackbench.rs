@@ -13,7 +13,7 @@ pub(crate) const DISTURBS: &[Disturbance] = &[
 pub(crate) fn program(arguments: &[String]) -> Result<Program, LoadError> {
     let mut program = Program::find("hackbench", "hackbench", Some("rt-tests"))?;
     program.arguments = arguments.to_vec();
-    // It has no option for its version; the first line of its help tells it.
+    // It has no option for its version; the first line of its help contains it.
     program.version_argument = Some("--help".into());
     Ok(program)
 }

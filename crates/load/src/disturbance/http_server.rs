@@ -1,5 +1,6 @@
-//! The HTTP server on loopback that wget reads from: one endless answer to whatever is asked. It
-//! is no load by itself.
+//! The HTTP server on loopback that wget reads from.
+//!
+//! It gives one endless answer to any request. It is no load on its own.
 
 use crate::counters::Slot;
 use crate::ended::Ended;
@@ -12,7 +13,7 @@ use std::thread;
 /// Promised length: more than any phase can read.
 const LENGTH: u64 = 1 << 50;
 
-/// Serves until it is killed; its port goes into the slot.
+/// Serves until it is killed; publishes its port in the slot.
 pub(crate) fn run(slot: &Slot) -> Result<Infallible, Ended> {
     let describe = Ended::system::<io::Error>("HTTP server on loopback");
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(describe)?;
@@ -20,7 +21,7 @@ pub(crate) fn run(slot: &Slot) -> Result<Infallible, Ended> {
     slot.port.store(u64::from(port), Ordering::Release);
     loop {
         let (connection, _) = listener.accept().map_err(describe)?;
-        // A client that goes away ends its own connection only.
+        // A client that disconnects only ends its own connection.
         thread::Builder::new()
             .spawn(move || drop(answer(connection)))
             .map_err(describe)?;

@@ -1,4 +1,4 @@
-//! iperf3 against a server of its own on loopback.
+//! iperf3 against its own server on loopback.
 
 use crate::LoadError;
 use crate::plan::{Companion, PORT, Program};
@@ -10,7 +10,7 @@ pub(crate) fn program(arguments: &[String]) -> Result<Program, LoadError> {
     let mut program = Program::find("iperf3", "iperf3", Some("iperf3"))?;
     program.arguments = ["-c", "127.0.0.1", "-p", PORT].map(String::from).to_vec();
     program.arguments.extend_from_slice(arguments);
-    // Left to itself it ends after 10 s; a day is the longest that it takes.
+    // By default it ends after 10 s; a day is the longest that it accepts.
     let bounded = |argument: &String| {
         ["-t", "-n", "-k", "--time", "--bytes", "--blockcount"]
             .iter()

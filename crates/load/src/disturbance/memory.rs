@@ -1,5 +1,6 @@
-//! Reads, changes and writes back a working set, over and over from end to end. Which part of the
-//! memory hierarchy that disturbs is decided by its size alone.
+//! Reads, changes and writes back a working set, repeatedly from end to end.
+//!
+//! The size alone determines the disturbed level of the memory hierarchy.
 
 use crate::counters::Slot;
 use crate::ended::Ended;
@@ -29,8 +30,8 @@ pub(crate) fn disturbs(bytes: u64, workers: u32, caches: &Caches) -> Vec<Disturb
 
 /// Bytes of one worker's working set, before the memory budget.
 ///
-/// A cache that several CPUs share is divided among the workers that share it: together they stay
-/// within it, so that the load disturbs the level that was named and no other.
+/// A cache shared by several CPUs is divided among the workers that share it: together they stay
+/// within it, so that the load disturbs only the named level.
 pub(crate) fn bytes(
     working_set: WorkingSet,
     workers: u32,
@@ -55,7 +56,7 @@ pub(crate) fn bytes(
     Ok((bytes / 8 * 8).max(SMALLEST_BYTES))
 }
 
-/// Of `workers`, how many share one such cache when they are spread over the CPUs.
+/// Number of `workers` that share one such cache when they are spread over the CPUs.
 fn sharers(cache: Cache, workers: u32) -> u64 {
     u64::from(cache.shared_by_cpus.min(workers).max(1))
 }

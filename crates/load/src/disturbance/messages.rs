@@ -19,13 +19,13 @@ pub(crate) const DISTURBS: &[Disturbance] = &[
 ];
 
 /// Senders of one group, and as many receivers. hackbench has 20, which on two CPUs leaves little
-/// of the machine to anyone else.
+/// of the machine to other programs.
 const PAIRS: usize = 4;
 
 /// hackbench's message size in bytes.
 const MESSAGE_BYTES: usize = 100;
 
-/// Messages that a receiver takes between two counts: the counter is shared by the group.
+/// Messages that a receiver takes between two updates of the counter, which the group shares.
 const BATCH: u64 = 32;
 
 /// Runs one group until it is killed.
@@ -101,7 +101,7 @@ pub(crate) fn send(group: &str) -> Result<Infallible, Ended> {
     }
 }
 
-/// A socket connected to `address`, which its receiver may still be about to bind.
+/// A socket connected to `address`, which its receiver might not have bound yet.
 fn connect(address: &str) -> io::Result<UnixDatagram> {
     let name = SocketAddr::from_abstract_name(address)?;
     let socket = UnixDatagram::unbound()?;

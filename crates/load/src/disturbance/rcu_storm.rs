@@ -23,20 +23,20 @@ pub(crate) const DISTURBS: &[Disturbance] = &[
     Disturbance::Network,
 ];
 
-/// Sockets of one worker. Each leaves three callbacks (socket, inode, file), and a kernel makes ten in a row before it
-/// looks who waits (`blimit` in kernel/rcu/tree.c): all four sockets.
+/// Sockets of one worker. Each leaves three callbacks (socket, inode, file), and a kernel runs ten
+/// in a row before it checks for waiting threads (`blimit` in kernel/rcu/tree.c): all four sockets.
 const ALONE: u32 = 4;
 /// Requested size of a queue: four times the default maximum of an unprivileged user
 /// (`net.core.rmem_max`). The kernel doubles it: 2220 packets.
 const QUEUE_BYTES: usize = 851_968;
-/// Of all workers together.
+/// Limit of all workers together.
 const OF_ALL_BYTES: u64 = 256 << 20;
-/// Between two instants.
+/// Time between two storms.
 const EVERY: Duration = Duration::from_millis(50);
-/// Packets that are sent before the queue is looked at.
+/// Packets to send before checking the queue.
 const AT_ONCE: usize = 32;
 
-/// How many sockets each of `workers` has.
+/// Number of sockets of each of `workers`.
 pub(crate) fn sockets(workers: u32, budget: u64) -> Result<u32, LoadError> {
     let each = 2 * QUEUE_BYTES as u64;
     let wanted = u64::from(ALONE) * each;
@@ -61,18 +61,18 @@ pub(crate) fn run(counter: &Slot, sockets: u32) -> Result<Infallible, Ended> {
         let full = full.map_err(Ended::system("loopback"))?;
         let packets: u64 = full.iter().map(|(_, packets)| packets).sum();
         let sockets = full.into_iter().map(|(socket, _)| socket).collect();
-        // A process that is not ready by then closes its sockets at the next instant.
+        // A process that is not ready by then closes its sockets in the next storm.
         sleep_until(next_after(now(), EVERY))?;
         kernel::close_at_once(sockets);
         counter.add(packets);
     }
 }
 
-/// A socket whose queue takes no more, and how many packets lie in it.
+/// A socket with a full queue, and the number of its packets.
 fn full(sender: &UdpSocket) -> io::Result<(OwnedFd, u64)> {
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     match set_socket_recv_buffer_size_force(&socket, QUEUE_BYTES) {
-        // Without CAP_NET_ADMIN as much as every user may have.
+        // Without CAP_NET_ADMIN, the maximum for any user.
         Err(Errno::PERM) => set_socket_recv_buffer_size(&socket, QUEUE_BYTES)?,
         set => set?,
     }

@@ -1,5 +1,7 @@
-//! What storms have in common: how many files one has, in as many processes as the limit on open files
-//! asks for, and the instants that all of these have in common. It opens no file itself.
+//! Common parts of storms: numbers of files and processes, and common times.
+//!
+//! A storm uses as many processes as the limit on open files requires, which all act at the same
+//! times. It opens no file itself.
 
 use crate::counters::Counters;
 use crate::ended::Ended;
@@ -11,9 +13,9 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 use std::process::Child;
 use std::time::Duration;
 
-/// Files of all workers: each takes the kernel some 700 bytes.
+/// Limit for all workers: each file takes the kernel some 700 bytes.
 const OF_ALL: u32 = 131_072;
-/// Between two instants.
+/// Time between two storms.
 const EVERY: Duration = Duration::from_millis(100);
 /// Files that a process needs in addition to those of the storm.
 const BESIDE: u32 = 32;
@@ -27,14 +29,15 @@ pub(crate) fn at_once(workers: u32, alone: u32) -> u32 {
 pub(crate) struct Storm {
     /// Files of this process.
     pub(crate) files: u32,
-    /// Who has the others.
+    /// The process with the remaining files.
     rest: Option<Child>,
-    /// How long this process took to prepare for the last instant.
+    /// Time that this process needed to prepare for the last storm.
     took: Duration,
 }
 
 impl Storm {
-    /// Takes as many of the `wanted` files as this process may have, and starts another one for the rest.
+    /// Takes as many of the `wanted` files as this process can open, and starts another process for
+    /// the rest.
     pub(crate) fn begin(
         counters: &Counters,
         assignment: &Assignment,
@@ -62,7 +65,7 @@ impl Storm {
         })
     }
 
-    /// The next instant that leaves time to prepare for it.
+    /// The next storm that leaves time to prepare for it.
     pub(crate) fn next(&mut self) -> Result<Duration, Ended> {
         self.is_whole()?;
         Ok(instant_after(now(), self.took))
@@ -81,7 +84,7 @@ impl Storm {
         }
     }
 
-    /// Prepares by `prepare`, which began now, and waits until the instant has passed.
+    /// Runs `prepare`, and waits until the time of the storm has passed.
     pub(crate) fn until(
         &mut self,
         instant: Duration,
@@ -94,7 +97,7 @@ impl Storm {
     }
 }
 
-/// Returns when that instant of the monotonic clock has passed.
+/// Returns when that time of the monotonic clock has passed.
 pub(crate) fn sleep_until(instant: Duration) -> Result<(), Ended> {
     let at = Timespec::try_from(instant).map_err(|_| Ended::TooMany { bytes: u64::MAX })?;
     while clock_nanosleep_absolute(ClockId::Monotonic, &at).is_err() {}
@@ -107,8 +110,8 @@ pub(crate) fn next_after(now: Duration, every: Duration) -> Duration {
     every * u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// The next of a row of instants whose distance leaves twice the time that preparing took: the same row
-/// for all that take about as long, so that they mean the same instant.
+/// The next storm, at multiples of an interval that is at least twice the preparation time:
+/// processes with similar preparation times get the same storm.
 fn instant_after(now: Duration, took: Duration) -> Duration {
     let mut every = EVERY;
     while every < 2 * took {

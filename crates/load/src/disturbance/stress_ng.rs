@@ -20,7 +20,7 @@ pub(crate) fn program(arguments: &[String], directory: &Path) -> Result<Program,
     // It stores temporary files in its working directory, and refuses to start if it can't write
     // there.
     program.directory = Some(directory.to_owned());
-    // Standard input is a memory file: a report with a name could be left behind.
+    // Standard input is a memory file: a named report could be left behind.
     program
         .arguments
         .extend(["--metrics-brief", "--yaml", "/proc/self/fd/0"].map(String::from));

@@ -1,5 +1,6 @@
-//! Thousands of timers that expire at one instant: the kernel works them off in one interrupt, unless it
-//! is a real-time kernel, which leaves them to a thread.
+//! Thousands of timers that expire at the same time.
+//!
+//! The kernel handles them in one interrupt; a real-time kernel leaves them to a thread.
 
 use crate::counters::Counters;
 use crate::disturbance::storm::Storm;
@@ -50,7 +51,7 @@ pub(crate) fn run(
     }
 }
 
-/// Sets all timers to one instant; returns how many of them were not waiting for an earlier one.
+/// Sets all timers to one time; returns how many of them had expired.
 fn set_all(timers: &[OwnedFd], instant: Duration) -> rustix::io::Result<u64> {
     let once = Itimerspec {
         it_interval: Timespec::default(),

@@ -6,11 +6,11 @@ use wakepath_timeline::Disturbance;
 
 pub(crate) const DISTURBS: &[Disturbance] = &[Disturbance::Network, Disturbance::SystemCalls];
 
-/// `slot` is where the server publishes its port.
+/// The server publishes its port in `slot`.
 pub(crate) fn program(slot: u32) -> Result<Program, LoadError> {
     let mut program = Program::find("wget", "wget", Some("wget"))?;
     let address = format!("http://127.0.0.1:{PORT}/");
-    // No proxy: the environment may name one, and the load shall stay on this machine.
+    // No proxy, even if the environment names one: the load must stay on this machine.
     let arguments = [
         "--no-config",
         "--no-proxy",

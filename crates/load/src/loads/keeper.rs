@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// For the supervisor to end by itself, before it is killed.
 const ORDERLY: Duration = Duration::from_secs(3);
-/// For the kernel to bury what was killed: a process that waits for a slow disk dies late.
+/// Time for the kernel to end killed processes: one that waits for a slow disk dies late.
 const BURIAL: Duration = Duration::from_secs(10);
 
 pub(super) struct Keeper {
@@ -26,7 +26,7 @@ pub(super) struct Keeper {
 }
 
 impl Keeper {
-    /// Starts `command`, in a PID namespace of its own if wanted and allowed.
+    /// Starts `command`, in a new PID namespace if wanted and allowed.
     pub(super) fn start(command: Command, use_pid_namespace: bool) -> io::Result<Self> {
         let (report, reported) = channel();
         let (hold, held) = channel();
@@ -54,7 +54,7 @@ impl Keeper {
         self.child.id()
     }
 
-    /// Waits for the supervisor's end, which has been asked for, and enforces it if need be.
+    /// Waits for the supervisor to end as requested, and kills it if necessary.
     pub(super) fn end(&mut self) {
         if !self.wait(ORDERLY) {
             let _ = self.child.kill();

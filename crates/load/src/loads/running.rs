@@ -74,7 +74,7 @@ impl Drop for Running {
             orphans::kill_marked(&self.mark);
         }
         if let Some(directory) = &self.directory {
-            // What cannot be removed now is removed by the next reap_orphans.
+            // If this fails, the next reap_orphans removes it.
             let _ = std::fs::remove_dir_all(directory);
         }
     }

@@ -1,5 +1,7 @@
-//! Adds up what a load's processes used. The kernel hands a dead child's CPU time and bytes to the
-//! parent that waits for it, so the living and the banked dead make the whole.
+//! Sums up the resources of a load's processes.
+//!
+//! The kernel passes a dead child's CPU time and bytes to the parent that waits for it, so the
+//! total is the living ones plus the recorded dead.
 
 use super::instance::Instance;
 use crate::process_tree::{self, Process};
@@ -19,7 +21,7 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// Keeps what the ended process `pid` used, which the kernel is about to forget.
+    /// Records the resources of the ended process `pid`, which the kernel is about to forget.
     pub(super) fn bank(&mut self, pid: i32) {
         if let Some(process) = process_tree::process(pid) {
             self.banked_ticks += process.ticks;
@@ -77,8 +79,8 @@ pub(super) fn keep(
     }
 }
 
-/// The load of each process: that of its ancestor among the instances, or of its process group
-/// where the ancestor is dead. Processes that are neither belong to no load.
+/// The load of each process: that of its ancestor among the instances, or of its process group if
+/// the ancestor is dead. Other processes belong to no load.
 fn attribute<'a>(
     groups: &HashMap<i32, usize>,
     descendants: &'a [Process],

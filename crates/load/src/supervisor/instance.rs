@@ -38,7 +38,7 @@ pub(super) struct Instance {
     pub(super) load: usize,
     pub(super) role: Role,
     pub(super) started: Instant,
-    /// Set when the program has ended well and waits to be started again: when it was started.
+    /// Start time of a program that has ended successfully and waits for its restart.
     pub(super) ended_at_start_of: Option<Instant>,
     pid: Pid,
     /// Process id, which is also the group's, in /proc's numbering.

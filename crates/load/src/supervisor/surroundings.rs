@@ -12,9 +12,9 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// Has the kernel kill us with our parent when we are init of a PID namespace, which takes all
-/// descendants along. Otherwise we must survive it for a moment, to kill them ourselves: then the
-/// closed control socket tells. Whether we are init.
+/// If we are init of a PID namespace, makes the kernel kill us with our parent, which kills all
+/// descendants too. Otherwise we must survive it for a moment, to kill them ourselves: the closed
+/// control socket shows its end. Returns whether we are init.
 pub(super) fn tie_to_parent() -> Result<bool, Ended> {
     let is_init = getpid() == Pid::INIT;
     if is_init {
@@ -52,7 +52,7 @@ pub(super) fn gather_descendants(is_init: bool) -> Result<(), Ended> {
 
 fn mount_own_proc() -> rustix::io::Result<()> {
     kernel::new_mount_namespace()?;
-    // First of all cut the way back: nothing mounted here may be seen outside.
+    // First of all, make mounts private: nothing mounted here must be visible outside.
     mount_change(
         "/",
         MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC,

@@ -1,4 +1,4 @@
-//! Every built-in load really runs, counts, and keeps to what it was given.
+//! Every built-in load really runs, counts, and stays within its limits.
 
 use crate::running::{
     PATIENCE, Scratch, assert_nobody_left, mark, marked, options, segment, spec, status,
@@ -28,7 +28,7 @@ wakepath_test_program::tests![
     a_cpu_that_does_not_exist_is_refused_before_anything_starts,
 ];
 
-/// Starts `spec` alone, proves a segment of it on CPU 0 only, and leaves nothing.
+/// Starts only `spec`, proves a segment of it on CPU 0, and leaves nothing.
 fn prove(kind: LoadKind) -> LoadProof {
     let scratch = Scratch::new();
     let mut loads = Loads::start(&[spec(kind, 1, Some(vec![0]))], &options(&scratch)).unwrap();
@@ -116,7 +116,7 @@ fn a_chase_beyond_the_caches_takes_longer_for_each_access_than_one_within() {
     assert_eq!(within.unit, "accesses");
     // Counted in ticks of 10 ms.
     let per_cpu_second = |proof: &LoadProof| proof.work_done / proof.cpu_seconds.max(0.01);
-    // Some 1 ns against some 100 ns: neighbours change that by no such factor.
+    // About 1 ns against about 100 ns: neighbours don't cause such a factor.
     assert!(
         per_cpu_second(&within) > 4.0 * per_cpu_second(&beyond),
         "{within:?} {beyond:?}"
@@ -155,7 +155,7 @@ fn the_timer_load_keeps_the_rate_of_its_timer() {
     );
 }
 
-/// How much a storm worked until `enough`, or until a machine without time has had enough of it.
+/// Work of a storm until `enough`, or until the time limit on a busy machine.
 fn stormed(kind: LoadKind, enough: f64) -> (f64, usize) {
     let scratch = Scratch::new();
     let mut loads = Loads::start(&[spec(kind, 1, None)], &options(&scratch)).unwrap();
@@ -218,7 +218,7 @@ fn an_ethercat_load_has_each_frame_seen_by_all_devices() {
     }
     let proof = prove(ethercat(SimulatedRing::default()));
     assert_eq!((proof.unit.as_str(), proof.workers), ("frames", 1));
-    // As many as its rate asks for, and no more.
+    // At its requested rate, and no faster.
     assert!((300.0..1_100.0).contains(&proof.per_second), "{proof:?}");
 }
 

@@ -1,5 +1,6 @@
-//! Whoever is killed, nothing of the loads stays. Each test runs both with a PID namespace (where
-//! this user may create one) and without.
+//! Nothing of the loads remains, whichever process is killed.
+//!
+//! Each test runs both with a PID namespace (if this user can create one) and without.
 
 use crate::running::{
     self, Scratch, assert_nobody_left, command, host, mark, mark_of, marked, options, spec,
@@ -22,8 +23,8 @@ wakepath_test_program::tests![
     a_process_of_the_loads_that_nobody_hears_ends_as_it_means_to,
 ];
 
-/// A shell whose busy grandchild has a session of its own and ignores what it can: the hardest to
-/// get rid of.
+/// A shell whose busy grandchild is in another session and ignores all possible signals: the
+/// hardest to end.
 const STUBBORN: [&str; 3] = [
     "sh",
     "-c",
@@ -35,7 +36,7 @@ fn kill(pid: u32) {
     kill_process(pid, Signal::KILL).unwrap();
 }
 
-/// A process of its own that runs loads; returns it with its supervisor's pid.
+/// A separate process that runs loads; returns it with its supervisor's pid.
 fn holder(scratch: &Scratch, namespace: bool) -> (Child, u32) {
     let mut child = Command::new(host())
         .arg("hold")
@@ -184,7 +185,7 @@ fn a_process_of_the_loads_that_nobody_hears_ends_as_it_means_to() {
         let mut started = Command::new(host());
         started.args(["internal", verb, "nothing that it knows"]);
         let status = started.stdin(Stdio::null()).stderr(writer).status();
-        // A panic would be 101, or a signal where the released program aborts.
+        // A panic would be 101, or a signal if the released program aborts.
         assert_eq!(status.unwrap().code(), Some(1), "{verb}");
     }
 }

@@ -1,5 +1,6 @@
-//! A GPU at work, by whatever device is here: a program on the CPU does as well. Started by name alone, with the
-//! directory of `wakepath-gpu` in PATH.
+//! A busy GPU, with any device on this machine: even a simulated one on the CPU.
+//!
+//! Started by name, with the directory of `wakepath-gpu` in PATH.
 
 use crate::running::{PATIENCE, Scratch, assert_nobody_left, mark, marked, options, segment, spec};
 use std::time::Instant;
@@ -41,7 +42,7 @@ fn prove(work: GpuWork, interface: GpuInterface) -> LoadProof {
     let mut loads = start(&[kind(work, interface)], &scratch);
     loads.wait_until_working(PATIENCE).unwrap();
     let mark = mark(&loads);
-    // A product may take a program on a busy CPU longer than the whole segment.
+    // On a busy CPU a simulated product can take longer than the whole segment.
     let deadline = Instant::now() + PATIENCE;
     let mut proof = segment(&mut loads).remove(0);
     while !proof.working && Instant::now() < deadline {
@@ -57,7 +58,7 @@ fn prove(work: GpuWork, interface: GpuInterface) -> LoadProof {
         !device.name.is_empty() && !device.driver.is_empty(),
         "{device:?}"
     );
-    // Readings fall between batches, of which one may be longer than what was measured.
+    // Readings come between batches, of which one can be longer than the measured time.
     let share = device.busy_seconds / proof.seconds;
     assert!((0.05..3.0).contains(&share), "{share}: {proof:?}");
     proof

@@ -1,5 +1,6 @@
-//! Package programs and commands: proven while they run, invalid when they do nothing. A program
-//! that is not installed here makes its test say "not run".
+//! Package programs and commands: proven while they run, invalid if they do nothing.
+//!
+//! The test of a program that isn't installed reports "not run".
 
 use crate::running::{
     PATIENCE, Scratch, assert_nobody_left, command, mark, options, segment, spec,
@@ -24,7 +25,7 @@ wakepath_test_program::tests![
     work_of_short_lived_grandchildren_counts,
 ];
 
-/// Runs `kind` and proves a segment, where its program is installed.
+/// Runs `kind` and proves a segment, if its program is installed.
 fn prove(kind: LoadKind) -> (LoadProof, LoadProof) {
     let scratch = Scratch::new();
     let mut loads = match Loads::start(&[spec(kind, 0, None)], &options(&scratch)) {
@@ -85,7 +86,7 @@ fn a_short_fio_job_is_started_again_and_its_files_are_removed() {
     );
     let whole = loads.stop().remove(0);
     assert!(scratch.is_empty(), "its data file is gone");
-    // An ordinary user cannot read what a process moved between the last look and its end.
+    // An ordinary user can't read the bytes of a process between the last check and its end.
     let is_root = rustix::process::geteuid().is_root();
     let runs = if is_root { whole.restarts } else { 0 };
     assert!(whole.working, "{whole:?}");
@@ -170,8 +171,8 @@ fn a_command_that_fails_is_not_started_again_and_says_why() {
 }
 
 fn a_load_that_worked_at_first_and_then_stopped_is_caught_in_the_segment() {
-    // Seconds by the clock, not a count of rounds: on a stalling machine a count was done before
-    // the proof began to look.
+    // Seconds by the clock instead of a number of rounds: on a stalling machine the rounds ended
+    // before the proof began.
     let words = [
         "sh",
         "-c",
@@ -183,7 +184,7 @@ fn a_load_that_worked_at_first_and_then_stopped_is_caught_in_the_segment() {
     while segment(&mut loads)[0].working {
         assert!(std::time::Instant::now() < deadline, "never noticed");
     }
-    // Over its whole life it did work: only the segments tell.
+    // It did work over its whole life: only the segments show that it stopped.
     assert!(loads.stop()[0].cpu_seconds > 0.0);
 }
 

@@ -7,7 +7,7 @@ use wakepath_scenario::Criterion;
 use wakepath_statistics::LatencyHistogram;
 use wakepath_verdict::{ConditionName, DueTally};
 
-/// What happened, with its time in nanoseconds since 1970.
+/// An event, with its time in nanoseconds since 1970.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "kebab-case")]
 pub enum Entry {
@@ -24,12 +24,12 @@ pub enum Entry {
         /// Version of the recorder.
         version: String,
     },
-    /// The recorder had died while the program ran, and was started again.
+    /// The recorder died while the program ran, and was restarted.
     Resumed {
         /// When.
         at_ns: u64,
     },
-    /// A loop has come.
+    /// A loop has begun.
     LoopBegan {
         /// When.
         at_ns: u64,
@@ -70,7 +70,7 @@ pub enum Entry {
         at_ns: u64,
         /// Its number, from 1.
         number: u32,
-        /// How many there are to be.
+        /// Planned number of rounds.
         of: u32,
     },
     /// A finding about a loop in a round, other than its counts.
@@ -83,7 +83,7 @@ pub enum Entry {
         #[serde(flatten)]
         finding: RoundFinding,
     },
-    /// Something to be known.
+    /// A note for the reader.
     Note {
         /// When.
         at_ns: u64,
@@ -95,7 +95,7 @@ pub enum Entry {
         /// When.
         at_ns: u64,
     },
-    /// Of a later version. Never written.
+    /// An entry of a later version. Never written.
     #[serde(other)]
     Unknown,
 }
@@ -106,7 +106,7 @@ pub enum Entry {
 pub enum RoundFinding {
     /// Its samples are no evidence, and none of them is counted.
     Invalid(String),
-    /// It breaks the criterion by more than counts, such as in the vehicle's flight.
+    /// It violates the criterion in a way that counts don't show, such as in the vehicle's flight.
     Failed(String),
     /// It leaves something open that counts do not show.
     Undecided(String),
@@ -117,9 +117,9 @@ pub enum RoundFinding {
 pub struct Minute {
     /// The loop.
     pub name: String,
-    /// Where its first cycle was due, in nanoseconds since 1970.
+    /// Due time of its first cycle, in nanoseconds since 1970.
     pub at_ns: u64,
-    /// The segment with its samples; it may be gone by now.
+    /// The segment with its samples; it might have been removed.
     pub segment: String,
     /// The cycle of that segment after the last one.
     pub to_cycle: u64,
@@ -129,8 +129,8 @@ pub struct Minute {
     pub sum_ns: u64,
     /// Least latency; 0 if no cycle ran.
     pub min_ns: i64,
-    /// The histogram of the latencies: for each bin with something in it how far its lower edge lies above the
-    /// one before (the first: above 0), and its count.
+    /// The histogram of the latencies: for each non-empty bin the distance of its lower edge from
+    /// the previous one's (the first: from 0), and its count.
     pub bins: Vec<i64>,
 }
 
@@ -161,7 +161,7 @@ impl Minute {
         for (number, [step, count]) in pairs.iter().enumerate() {
             edge = edge.saturating_add(*step);
             let mut count = count.max(&0).cast_unsigned();
-            // The least value lies in the first bin, and no other of that bin below it.
+            // The least value is in the first bin, and no other value of that bin is below it.
             let value = match number {
                 0 => edge.max(self.min_ns),
                 _ => edge,
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn smallest_and_largest_stay_exact_where_their_bins_hold_more_than_one() {
-        // Bins have 64 ns here, and 15 592 is no edge of one.
+        // Bins have 64 ns here, and 15 592 is not an edge.
         for values in [
             &[15_592, 15_593, 15_600, 40_000, 80_001, 80_003][..],
             &[15_592, 15_593],

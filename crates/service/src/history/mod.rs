@@ -1,5 +1,7 @@
-//! The history: one line of JSON for each minute and event, behind its check sum, appended and never rewritten.
-//! A kill or a power cut can leave a torn last line, which is known by its check sum and left out.
+//! The history: one line of JSON for each minute and event, after its checksum.
+//!
+//! Lines are appended and never rewritten. A kill or a power cut can leave a torn last line, whose
+//! checksum is wrong and which is left out.
 
 mod entry;
 
@@ -14,7 +16,7 @@ use wakepath_directory::Directory;
 const PREFIX: &str = "history-";
 /// Prefix of a round's file name, before the number.
 const ROUND: &str = "history-round-";
-/// Longest line that is read: a minute with all its counts takes some kilobytes.
+/// Longest line to read: a minute with all its counts takes some kilobytes.
 const MOST_LINE_BYTES: u64 = 1 << 20;
 /// Lines that wait for a disk without room; then the oldest go.
 const MOST_WAITING: usize = 2_000;
@@ -25,12 +27,12 @@ pub struct HistoryWriter {
     directory: Directory,
     file: Option<(String, File)>,
     waiting: Vec<String>,
-    /// Lines that were given up because the disk had no room for too long.
+    /// Lines that were dropped because the disk was full for too long.
     given_up: u64,
 }
 
 impl HistoryWriter {
-    /// Of this directory.
+    /// For this directory.
     pub fn new(directory: &Directory) -> Self {
         Self {
             directory: directory.clone(),
@@ -40,7 +42,7 @@ impl HistoryWriter {
         }
     }
 
-    /// Appends an entry; where the disk takes nothing it waits in memory for the next.
+    /// Appends an entry; if the disk fails it waits in memory for the next attempt.
     ///
     /// # Errors
     /// The system's.
@@ -54,7 +56,7 @@ impl HistoryWriter {
         self.flush()
     }
 
-    /// Writes what waits.
+    /// Writes the waiting lines.
     ///
     /// # Errors
     /// The system's.
@@ -98,7 +100,7 @@ impl HistoryWriter {
         Ok(())
     }
 
-    /// Waits until the disk has it.
+    /// Waits until the disk has them.
     ///
     /// # Errors
     /// The system's.
@@ -114,10 +116,10 @@ fn line(text: &str) -> String {
     format!("{:08x} {text}\n", crc32fast::hash(text.as_bytes()))
 }
 
-/// All that a round came to, put in place in one piece.
+/// Adds all entries of a round in one step.
 ///
 /// # Errors
-/// The system's; nothing of it is in the history then.
+/// The system's; the history then has none of them.
 pub(crate) fn put_round(directory: &Directory, number: u32, entries: &[Entry]) -> io::Result<()> {
     let mut text = String::new();
     for entry in entries {
@@ -136,7 +138,7 @@ pub(crate) fn last_round(directory: &Directory) -> io::Result<u32> {
     Ok(numbers.max().unwrap_or(0))
 }
 
-/// The file of an instant.
+/// The file for a time.
 fn file_of(at_ns: u64) -> String {
     let month: String = written(at_ns).chars().take(7).collect();
     format!("{PREFIX}{month}.log")
@@ -154,8 +156,8 @@ pub(crate) fn now_ns() -> u64 {
     since.map_or(0, |since| since.as_nanos() as u64)
 }
 
-/// Reads the whole history in its order; returns how many lines are damaged. `wants` sees each line before it is
-/// understood.
+/// Reads the whole history in order; returns the number of damaged lines. `wants` sees each line
+/// before it is parsed.
 ///
 /// # Errors
 /// The system's.

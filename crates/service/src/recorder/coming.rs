@@ -26,7 +26,8 @@ impl<'a> Recorder<'a> {
             ));
             return Slot::Refused;
         }
-        // Not before: the recorder was started first, and then what started it became the program.
+        // Not earlier: the recorder was started first, and its starter became the program
+        // afterwards.
         self.image = self.image.or_else(|| Image::of(self.program));
         let effective = of_thread::effective_of(&announced);
         let mut details = serde_json::to_value(effective.as_ref().ok()).unwrap_or_default();

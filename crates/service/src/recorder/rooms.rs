@@ -19,8 +19,8 @@ impl Recorder<'_> {
         self.noted = open;
     }
 
-    /// Due times that were doubted since are noted too, so that a kill does not take their count away. Each note
-    /// waits for the disk: of a clock that can't be believed for long it is one in each sync.
+    /// Also notes due times that were doubted since, so that a kill doesn't lose their count. Each
+    /// note waits for the disk: with a clock that stays unreliable it is one for each sync.
     pub(super) fn note_doubted(&mut self, syncs: bool) {
         let open = self.open();
         if (syncs || !self.is_noted_since_sync) && open != self.noted {
@@ -42,7 +42,7 @@ impl Recorder<'_> {
     /// Removes the oldest segments. Reports anything else in their directory whenever that changes.
     pub(super) fn make_room(&mut self) -> io::Result<()> {
         let but: Vec<String> = self.open().into_iter().map(|of| of.segment).collect();
-        // Those that are open grow by as much.
+        // The open segments can grow by this much.
         let growing = self.segment_bytes() * (but.len() as u64).max(1);
         let most = self.settings.keep_bytes.saturating_sub(growing);
         let strange = self.segments.keep(most, &but)?;

@@ -15,7 +15,7 @@ impl Recorder<'_> {
         self.check(outcome);
     }
 
-    /// Of a loop that has ended: due times of another clock that it did not believe.
+    /// Reports an ended loop's due times of another clock that it rejected.
     pub(super) fn say_doubted(&mut self, name: &str, sentences: Vec<String>) {
         for sentence in sentences {
             self.say(format!("{name}: {sentence}"));
@@ -65,8 +65,8 @@ impl Recorder<'_> {
     }
 }
 
-/// On standard error, if anybody has it still: the terminal or the log of years ago may be gone, and a recorder that
-/// dies of it would be the worse fault.
+/// Prints on standard error, if it is still open: the terminal or the log might have gone long ago,
+/// and a recorder that died of that would be the worse fault.
 fn complain(text: &str) {
     let _ = writeln!(io::stderr(), "wakepath: {text}");
 }

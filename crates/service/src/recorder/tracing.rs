@@ -7,7 +7,7 @@ use crate::incidents::{Incidents, IncidentsError};
 use crate::terms::Found;
 
 impl Recorder<'_> {
-    /// Has the kernel record the events of the CPUs that the program may use.
+    /// Makes the kernel record the events of the program's CPUs.
     pub(super) fn begin_traces(&mut self) {
         if self.settings.traces {
             let program = rustix::process::Pid::from_raw(self.program.cast_signed());
@@ -54,7 +54,7 @@ impl Recorder<'_> {
         }
     }
 
-    /// The events around the bad cycles that were seen now.
+    /// Stores the events around the bad cycles just found.
     pub(super) fn keep_traces(&mut self) {
         let offered = self.worst.offered();
         if let Some(incidents) = &mut self.incidents {

@@ -1,20 +1,22 @@
-//! Writing a prepared entry's files and taking them back: only what belongs to a boot loader, only as
-//! it was looked at, and only inside the tree, whatever links lie in it.
+//! Writes and removes a prepared entry's files.
+//!
+//! Only a boot loader's files, only if unchanged, and only inside the tree, whatever links it
+//! contains.
 
 use super::{BootChange, BootError, NewFile, unfit};
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use wakepath_directory::{Directory, DirectoryError, beneath};
 
-/// A boot loader's file: its directory, held open, and its name there.
+/// A boot loader's file: its directory, held open, and its name in it.
 struct BootFile {
     directory: Directory,
     name: String,
 }
 
 impl BootFile {
-    /// Finds it; `None` where its directory is missing. What does not belong to a boot loader is
-    /// not for us to write or remove, whatever a kept copy says.
+    /// Finds it; `None` if its directory is missing. Other files than a boot loader's are never
+    /// written or removed, whatever a stored copy lists.
     fn find(path: &str, top: &Path) -> Result<Option<Self>, BootError> {
         let relative = Path::new(path.trim_start_matches('/'));
         let plain = relative
@@ -44,7 +46,7 @@ impl BootFile {
                 .map(String::from_utf8)
                 .transpose()
                 .map_err(|error| std::io::Error::new(ErrorKind::InvalidData, error)),
-            // A link, or anything else that is no file.
+            // A link, or anything else that isn't a file.
             Err(error) if error.kind() == ErrorKind::InvalidInput => {
                 Err(std::io::Error::new(error.kind(), "not a plain file"))
             }

@@ -33,12 +33,12 @@ pub enum Loader {
     UEnv,
 }
 
-/// A file to be written.
+/// A file to write.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewFile {
-    /// Where.
+    /// Its path.
     pub path: String,
-    /// What.
+    /// Its content.
     pub content: String,
     /// Its current content; none for a file that we create.
     pub before: Option<String>,
@@ -51,15 +51,15 @@ pub struct BootChange {
     pub loader: Loader,
     /// The files.
     pub files: Vec<NewFile>,
-    /// What to run to boot it once.
+    /// Commands to boot it once.
     pub try_once: Vec<String>,
-    /// What happens if it doesn't come up, and how to take it back.
+    /// What happens if it doesn't boot, and how to remove it.
     pub undo: String,
     /// Known risks with this boot loader on this machine.
     pub cautions: Vec<String>,
 }
 
-/// Why there is no second entry.
+/// Reasons why there is no second entry.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum BootError {
     /// None of the loaders' files are there.

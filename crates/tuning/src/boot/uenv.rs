@@ -1,4 +1,4 @@
-//! U-Boot with `uEnv.txt`: there is no second entry, so a file to be copied by hand.
+//! U-Boot with `uEnv.txt`, which has no second entry: prepares a file to copy by hand.
 
 use super::{BootChange, BootError, Loader, NewFile, TITLE, unfit};
 

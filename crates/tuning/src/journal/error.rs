@@ -1,4 +1,4 @@
-//! Why a journal can't be used, and what is wrong with one.
+//! Reasons why a journal can't be used, and its faults.
 
 use super::{LARGEST, VERSION};
 use std::io::{Error, ErrorKind};
@@ -17,7 +17,7 @@ pub enum JournalError {
         /// The directory.
         path: PathBuf,
     },
-    /// It, or its directory, can't be opened, made, read or written.
+    /// It, or its directory, can't be opened, created, read or written.
     #[error("{}: {source}{}", path.display(), remedy(source))]
     Io {
         /// The file.
@@ -25,7 +25,7 @@ pub enum JournalError {
         /// The kernel's error.
         source: Error,
     },
-    /// There is one already.
+    /// A journal exists already.
     #[error("{}: this machine is tuned already; first: wakepath tune revert", path.display())]
     Exists {
         /// The file.
@@ -58,10 +58,10 @@ pub enum Damage {
     /// It is longer than any journal.
     #[error("longer than {} MiB", LARGEST >> 20)]
     TooLong,
-    /// A line is no entry.
+    /// A line isn't an entry.
     #[error(transparent)]
     NoEntry(#[from] serde_json::Error),
-    /// The entry that begins a journal stands elsewhere, or is not there.
+    /// The first entry of a journal is missing or in another place.
     #[error("the first line, and it alone, says which boot it is of")]
     Beginning,
     /// It is of another version of the format.
@@ -80,7 +80,7 @@ pub enum Damage {
     UnknownChange {
         /// Its number.
         number: usize,
-        /// How many were announced.
+        /// Announced number.
         count: usize,
     },
 }

@@ -26,12 +26,12 @@ const LARGEST: u64 = 16 << 20;
 pub enum Entry {
     /// The first line.
     Began {
-        /// Of the journal's format.
+        /// The journal's format version.
         version: u32,
         /// The boot that the settings belong to.
         boot_id: String,
     },
-    /// About to be written.
+    /// A change about to be made.
     Intended {
         /// Number of the change, from 0.
         number: usize,
@@ -59,7 +59,7 @@ pub enum Entry {
         /// Number of the change.
         number: usize,
     },
-    /// Everything of the plan is done.
+    /// The plan is completely applied.
     Complete,
 }
 
@@ -83,11 +83,11 @@ pub struct Record {
 /// The parsed lines of a journal. Pure.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct History {
-    /// The boot that the journal was begun in.
+    /// The boot in which the journal was created.
     pub boot_id: String,
     /// The changes.
     pub records: Vec<Record>,
-    /// Whether everything of the plan was done.
+    /// Whether the plan was completely applied.
     pub complete: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What only the boot loader can say to the kernel.
+//! Settings that need a kernel parameter.
 
 use super::Planner;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ pub struct BootStep {
     pub parameter: String,
     /// The check that it answers.
     pub check: String,
-    /// Why it can't be done while the machine runs.
+    /// Reason why it can't be done while the machine runs.
     pub reason: String,
     /// Cost.
     pub cost: String,
@@ -41,7 +41,7 @@ impl Planner<'_> {
                 "grace periods take longer",
             );
         }
-        // The parameter came with Linux 5.9.
+        // The parameter exists since Linux 5.9.
         if self.bad("F1") && self.seen.kernel_at_least(5, 9) == Some(true) {
             add(
                 "cpufreq.default_governor=performance",
@@ -53,7 +53,7 @@ impl Planner<'_> {
         steps
     }
 
-    /// What keeps the loop's CPU apart.
+    /// Parameters that isolate the loop's CPU.
     fn apart(&self) -> Vec<BootStep> {
         let own = self.emptied();
         let others = &self.others;
@@ -95,7 +95,7 @@ impl Planner<'_> {
                 "none",
             );
         }
-        // The parameter came with Linux 6.6.
+        // The parameter exists since Linux 6.6.
         if self.bad("W1") && self.seen.kernel_at_least(6, 6) == Some(true) {
             add(
                 format!("workqueue.unbound_cpus={others}"),

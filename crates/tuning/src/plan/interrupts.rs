@@ -1,4 +1,4 @@
-//! Device interrupts, and where the SoftIRQs of network packets are steered.
+//! Affinity of device interrupts, and steering of network packets' SoftIRQs.
 
 use super::{Planner, Words};
 use crate::{Action, Compare};

@@ -1,6 +1,7 @@
-//! Keeping other programs off the loop's CPU: an isolated partition (control groups version 2),
-//! two sets with the programs moved apart (version 1), or affinity alone; and the CPUs that share
-//! the loop's core.
+//! Keeps other programs off the loop's CPU.
+//!
+//! An isolated partition (control groups version 2), two sets with the programs moved apart
+//! (version 1), or only affinity; and the CPUs that share the loop's core.
 
 use super::{Planner, Words};
 use crate::loop_group::{V1_OTHERS, V1_OWN, V1_TOP, V2_OWN, V2_TOP};
@@ -114,7 +115,7 @@ impl Planner<'_> {
             from: V1_TOP.into(),
             to: V1_OTHERS.into(),
         });
-        // Without balancing above them, the sets are scheduling domains of their own.
+        // Without balancing above them, the sets are separate scheduling domains.
         for group in [V1_OWN, V1_TOP] {
             actions.push(Action::write(
                 format!("{group}/cpuset.sched_load_balance"),

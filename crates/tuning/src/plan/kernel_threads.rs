@@ -11,8 +11,8 @@ impl Planner<'_> {
         self.remember(|thread| thread.name.starts_with(INTERRUPT_THREAD))
     }
 
-    /// Threads of the kernel that may not run everywhere: making a partition and taking it away
-    /// gives all of them every CPU (`kernel/cgroup/cpuset.c`, `update_tasks_cpumask`).
+    /// Kernel threads with a restricted affinity: creating and removing a partition gives all of
+    /// them every CPU (`kernel/cgroup/cpuset.c`, `update_tasks_cpumask`).
     pub(super) fn remember_placed_threads(&self) -> Vec<Action> {
         let online = self.seen.online();
         self.remember(|thread| {
@@ -68,7 +68,7 @@ impl Planner<'_> {
                 let allowed = thread.allowed.as_ref();
                 allowed.is_some_and(|cpus| self.concerns(cpus))
             })
-            // A thread bound to the loop's CPU alone serves that CPU.
+            // A thread bound only to the loop's CPU serves that CPU.
             .filter(|thread| {
                 let allowed = thread.allowed.as_ref();
                 allowed.is_some_and(|cpus| !cpus.without(&self.emptied()).is_empty())

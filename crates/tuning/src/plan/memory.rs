@@ -1,4 +1,4 @@
-//! What moves the loop's pages, or makes it fault on them.
+//! Settings that move the loop's pages, or cause page faults on them.
 
 use super::{Planner, Words};
 use crate::{Action, Compare};

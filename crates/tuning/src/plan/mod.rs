@@ -45,7 +45,7 @@ pub struct Plan {
     pub others: CpuSet,
     /// Changes that take effect while the machine runs, in order.
     pub now: Vec<Step>,
-    /// What needs a reboot.
+    /// Changes that need a reboot.
     pub boot: Vec<BootStep>,
     /// Programs that would undo it, and that no step stops.
     pub rivals: Vec<String>,
@@ -114,7 +114,7 @@ impl Plan {
 struct Planner<'a> {
     seen: &'a Inspection,
     report: &'a Report,
-    /// CPUs that share the loop's core, to be kept idle.
+    /// CPUs that share the loop's core and should stay idle.
     idle: CpuSet,
     others: CpuSet,
     steps: Vec<Step>,
@@ -151,13 +151,13 @@ impl<'a> Planner<'a> {
         self.notes.push(text.into());
     }
 
-    /// The CPUs to be emptied: the loop's and those that share its core.
+    /// The CPUs to empty: the loop's and those that share its core.
     fn emptied(&self) -> CpuSet {
         let own = self.seen.subject.cpus.numbers().iter();
         own.chain(self.idle.numbers()).copied().collect()
     }
 
-    /// Whether one of these CPUs is to be emptied.
+    /// Whether one of these CPUs has to be emptied.
     fn concerns(&self, cpus: &CpuSet) -> bool {
         self.emptied()
             .numbers()
@@ -165,7 +165,7 @@ impl<'a> Planner<'a> {
             .any(|&cpu| cpus.contains(cpu))
     }
 
-    /// Adds a step, unless it would change nothing. Of the checks those that are bad are named.
+    /// Adds a step, unless it would change nothing. Lists the failed ones among its checks.
     fn add(&mut self, id: &str, checks: &[&str], words: Words<'_>, actions: Vec<Action>) {
         if actions.is_empty() {
             return;

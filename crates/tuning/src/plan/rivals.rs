@@ -1,11 +1,13 @@
-//! Programs that write the same settings at a time of their own. They are paused, not ended:
-//! that needs no service manager, starts no program, and is taken back exactly.
+//! Programs that change the same settings on their own.
+//!
+//! They are paused, not ended: that needs no service manager, starts no program, and can be
+//! reverted exactly.
 
 use super::{Planner, Words};
 use crate::Action;
 use wakepath_readiness::rivals;
 
-/// It guards against heat: whether it may rest is not for a plan to say.
+/// Protects against heat, so the plan must not pause it.
 const GUARDIAN: &str = "thermald";
 
 impl Planner<'_> {

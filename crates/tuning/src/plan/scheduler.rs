@@ -1,4 +1,4 @@
-//! The scheduler: preemption chosen at run time, and what stops real-time loops.
+//! The scheduler: preemption model at run time, and limits that stop real-time loops.
 
 use super::{Planner, Words};
 use crate::{Action, Compare};
@@ -22,8 +22,8 @@ impl Planner<'_> {
         );
     }
 
-    /// Whether a file of debugfs may be opened. Secure Boot and the kernel's lockdown show the files and
-    /// refuse each: the step can't work, and is named instead.
+    /// Whether a file of debugfs can be opened. Secure Boot and the kernel's lockdown list the
+    /// files but refuse access: the step then can't work, and is reported instead.
     fn can_be_read(&mut self, path: &str) -> bool {
         let read = self.seen.root.text(path);
         let is_open = read.known().is_some();

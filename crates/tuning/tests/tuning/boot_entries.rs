@@ -248,7 +248,7 @@ fn files_that_are_not_as_expected_are_refused() {
             );
         }
     }
-    // A link where the file is to be would be written through.
+    // A link in the file's place would be written through.
     let change = prepare(&root, PARAMETERS).unwrap();
     let link = directory.path().join("boot/uEnv.wakepath.txt");
     std::os::unix::fs::symlink("/etc/passwd", &link).unwrap();

@@ -43,14 +43,14 @@ fn steps(root: Root, cpu: u16) -> Vec<Step> {
         no_throttling: true,
     };
     let mut steps = Plan::of(&seen, &report, options).now;
-    // On the host, the programs of everybody else are not for a test to move or pause: that is
-    // tried in `programs`, with programs of its own, and in the laboratory's guests.
+    // A test must not move or pause the host's programs: `programs` tests that with its own
+    // programs, and the laboratory in its guests.
     steps.retain(|step| !["rivals", "cpusets", "partition"].contains(&step.id.as_str()));
     steps
 }
 
-/// A tree with what the plan changes on a machine of two CPUs. Without control groups: making a
-/// group's directory makes the kernel fill it, a tree's stays empty.
+/// A tree with the settings of a plan on a machine with two CPUs. Without control groups: the
+/// kernel fills a new group's directory, but a tree's stays empty.
 fn tree() -> tempfile::TempDir {
     let files = [
         ("proc/sys/kernel/random/boot_id", "0123"),
@@ -107,7 +107,7 @@ fn files(directory: &Path) -> BTreeMap<PathBuf, String> {
     found
 }
 
-/// The part that is killed; as a test of its own it does nothing.
+/// The part that is killed; run as an ordinary test it does nothing.
 fn applies_and_is_killed_when_told() {
     let Some(root) = std::env::var_os(WHERE) else {
         return;
@@ -129,7 +129,7 @@ fn applies_and_is_killed_when_told() {
     println!("events: {events}");
 }
 
-/// Applies in a process of its own that is killed at this event; whether it lived to its end.
+/// Applies in a separate process that is killed at this event; returns whether it lived to its end.
 fn killed_at(root: &Path, event: usize) -> bool {
     let output = Command::new(std::env::current_exe().unwrap())
         .args([
@@ -209,7 +209,7 @@ fn a_step_whose_file_can_t_be_opened_is_skipped_and_named() {
     let system = System::at(directory.path());
     let before = files(directory.path());
     let mut steps = steps(Root::at(directory.path()), 1);
-    // As root no right refuses anything in a tree: a link is what isn't opened here.
+    // Root can open every file in a tree, so a link is used as one that can't be opened.
     let closed = directory.path().join("sys/kernel/closed");
     std::os::unix::fs::symlink("mm/transparent_hugepage/enabled", &closed).unwrap();
     let skipped = steps[0].id.clone();
@@ -335,7 +335,7 @@ fn a_journal_that_somebody_wrote_in_reaches_no_other_file() {
     let error = revert(&system).unwrap_err().to_string();
     assert!(error.contains("no plain file with one name"), "{error}");
     std::fs::remove_file(directory.path().join("etc/second")).unwrap();
-    // One that is longer than is read at once would be cut to what was read.
+    // A line longer than one read would be cut.
     let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
     file.set_len((16 << 20) + 1).unwrap();
     let error = revert(&system).unwrap_err().to_string();
@@ -357,7 +357,7 @@ fn a_journal_below_a_directory_that_everybody_writes_is_refused() {
     assert!(error.contains("other users can write in it"), "{error}");
 }
 
-/// Everything that the plan may change on a machine.
+/// All settings of a machine that the plan can change.
 fn snapshot() -> BTreeMap<String, String> {
     let root = Root::host();
     let mut found = BTreeMap::new();

@@ -76,7 +76,7 @@ fn one_cpu_gets_an_honest_plan() {
     let plan = plan_for(&machine("beaglebone-black"), subject(0));
     assert!(plan.others.is_empty());
     assert!(plan.notes[0].contains("nothing can be isolated"), "{plan}");
-    // What would move something to nowhere is left out.
+    // Actions without a target are left out.
     for gone in [
         "partition",
         "cpusets",
@@ -92,7 +92,7 @@ fn one_cpu_gets_an_honest_plan() {
         "{plan}"
     );
     step(&plan, "idle-states");
-    // What prevents the loop is not passed over.
+    // A problem that prevents the loop must be reported.
     assert!(
         plan.by_hand.iter().any(|text| text.starts_with("S3 ")),
         "{plan}"
@@ -136,7 +136,7 @@ fn on_the_only_core_a_sibling_is_left_for_the_rest() {
 }
 
 fn a_setting_that_debugfs_refuses_is_no_step_and_is_named() {
-    // As root a directory is what is there and can't be read.
+    // For root a directory is a file that exists and can't be read.
     let directory = tree(&[
         ("proc/sys/kernel/version", "#1 SMP PREEMPT_DYNAMIC"),
         ("proc/cmdline", "preempt=none"),
@@ -246,7 +246,7 @@ fn rivals_are_paused_but_for_the_one_that_guards_against_heat() {
         plan.rivals.len() == 1 && plan.rivals[0].contains("thermald"),
         "{plan}"
     );
-    // Once paused they are no rivals.
+    // Once paused they don't interfere.
     for (pid, name) in names {
         let path = directory.path().join(format!("proc/{pid}/stat"));
         std::fs::write(path, stat(pid, name, 'T', 0x40_0000)).unwrap();

@@ -17,7 +17,7 @@ impl Scratch {
     pub fn new() -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        // On the build's own file system: the temporary directory may be in memory.
+        // On the build's file system: the temporary directory might be in memory.
         let name = format!("load-test-{}-{number}", std::process::id());
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         fs::create_dir_all(&path).unwrap();
@@ -96,7 +96,7 @@ fn environment(pid: &str) -> Option<BTreeMap<String, String>> {
     Some(entries.collect())
 }
 
-/// Every living process that carries `mark`, as (pid, command line).
+/// Every living process with `mark`, as (pid, command line).
 pub fn marked(mark: &str) -> Vec<(u32, String)> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").unwrap().flatten() {
@@ -117,7 +117,7 @@ pub fn marked(mark: &str) -> Vec<(u32, String)> {
     found
 }
 
-/// Waits until nobody carries `mark` and fails if someone still does after five seconds.
+/// Waits until no process has `mark`, and fails if one still does after five seconds.
 pub fn assert_nobody_left(mark: &str) {
     let deadline = Instant::now() + Duration::from_secs(5);
     while !marked(mark).is_empty() {
