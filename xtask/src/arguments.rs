@@ -50,7 +50,7 @@ impl Arguments {
         }
     }
 
-    /// Refuses what nobody took.
+    /// Refuses arguments that nobody took.
     pub fn end(self) -> Result<(), String> {
         match self.0.first() {
             None => Ok(()),

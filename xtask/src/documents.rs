@@ -1,5 +1,7 @@
-//! Documents made from the program: the reference of scenarios, their JSON Schema, the table of what is
-//! analysed together, the texts of `--help`, and the picture of an answer. Not the ones that people write.
+//! Documents generated from the program.
+//!
+//! The reference of scenarios, their JSON Schema, the table of combinations that can be analysed,
+//! the texts of `--help`, and the picture of an answer.
 
 mod picture;
 
@@ -18,7 +20,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// How the committed text differs from what would be written now.
+    /// Difference between the committed text and the generated one.
     pub fn drift(&self) -> Option<String> {
         let path = place::root().join(self.path);
         let remedy = "`cargo xtask docs` writes it anew";
@@ -46,7 +48,7 @@ impl Document {
     }
 }
 
-/// Writes the documents, or says with `--check` which drifted.
+/// Writes the documents, or with `--check` lists those that differ.
 pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     let check = arguments.flag("--check");
     arguments.end()?;
@@ -152,7 +154,7 @@ fn verbs_of(help: &str) -> Vec<String> {
         .skip(1)
         .take_while(|line| !line.trim().is_empty())
         .filter_map(|line| {
-            // A verb stands two columns in; further lines of its text stand deeper.
+            // A verb is indented by two columns; further lines of its text by more.
             let rest = line
                 .strip_prefix("  ")
                 .filter(|rest| !rest.starts_with(' '))?;

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-/// Of each guest: the fewest that can decide a claim. Five take two hours of CPU time.
+/// Seeds of each guest: the fewest that can decide a claim. Five take two hours of CPU time.
 const SEEDS: &str = "3";
 
-/// Writes `docs/experiments`, or with `--check` says what differs there.
+/// Writes `docs/experiments`, or with `--check` lists the differences.
 pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     let check = arguments.flag("--check");
     let built = place::program(&place::static_target());
@@ -56,7 +56,7 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     Ok(code)
 }
 
-/// The files of a directory with what they hold.
+/// The files of a directory with their content.
 fn files(directory: &Path) -> Result<BTreeMap<String, Vec<u8>>, String> {
     let said = |error| format!("{}: {error}", directory.display());
     let mut all = BTreeMap::new();

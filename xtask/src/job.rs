@@ -26,7 +26,7 @@ pub struct Finished {
 }
 
 impl Job {
-    /// Starts an empty log; all commands together may take `limit`.
+    /// Starts an empty log; `limit` is the time limit of all commands together.
     pub fn new(log: PathBuf, limit: Duration) -> Result<Self, String> {
         let said = |error| format!("{}: {error}", log.display());
         if let Some(directory) = log.parent() {
@@ -40,7 +40,7 @@ impl Job {
         })
     }
 
-    /// Where the log lies.
+    /// The log's path.
     pub fn log(&self) -> &Path {
         &self.log
     }
@@ -90,7 +90,8 @@ impl Job {
         Ok(Finished { output, failure })
     }
 
-    /// Whether the process has ended; if so, its CPU time is counted while the kernel still tells it.
+    /// Whether the process has ended; if so, its CPU time is counted while the kernel still reports
+    /// it.
     fn has_ended(&self, process: u32) -> bool {
         let of = |process: u32| Pid::from_raw(i32::try_from(process).ok()?);
         let ended = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;

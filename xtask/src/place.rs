@@ -1,4 +1,4 @@
-//! Where things lie: the repository, cargo's target directory, the built program.
+//! Paths: the repository, cargo's target directory, the built program.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ pub fn static_target() -> String {
     format!("{}-unknown-linux-musl", std::env::consts::ARCH)
 }
 
-/// The target that programs for this machine alone are built for.
+/// The target for programs that only run on this machine.
 pub fn host_target() -> String {
     format!("{}-unknown-linux-gnu", std::env::consts::ARCH)
 }
@@ -35,7 +35,7 @@ pub fn program(triple: &str) -> PathBuf {
 pub fn path_with(first: &Path) -> std::ffi::OsString {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let all = std::iter::once(first.to_path_buf()).chain(std::env::split_paths(&path));
-    // Only a directory with a colon in its name can't be put there: then nothing is.
+    // Fails only for a directory with a colon in its name: then PATH stays unchanged.
     std::env::join_paths(all).unwrap_or(path)
 }
 

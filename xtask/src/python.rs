@@ -1,4 +1,6 @@
-//! The Python package: how its compiled half is built, and what it consists of. It runs no test and packs nothing.
+//! The Python package: the build of its compiled half, and its files.
+//!
+//! It runs no test and packs nothing.
 
 use crate::place;
 use crate::tools::cargo;
@@ -9,10 +11,10 @@ use std::process::Command;
 /// The compiled half within the package: of Python's stable interface, for 3.9 and later.
 pub const COMPILED: &str = "_native.abi3.so";
 
-/// A command of cargo's about the compiled half, which is no member of the workspace.
+/// A cargo command for the compiled half, which is not a member of the workspace.
 pub fn command(verb: &str) -> Command {
     let mut command = cargo(&[verb, "--locked", "--manifest-path", "python/Cargo.toml"]);
-    // No Python is asked while it is built, and none is linked.
+    // The build needs no Python, and links none.
     command
         .env("PYO3_BUILD_EXTENSION_MODULE", "1")
         .env("PYO3_NO_PYTHON", "1");

@@ -29,9 +29,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// Builds what can be built here into `target/release-artifacts`, or what was asked for of it, and packs
-/// it; says what can't. `--alone` makes the program of a fleet or of a GPU and nothing else; `--program`, `--host`, `--library` and `--module` name what is built already, to be
-/// packed as that of the one target.
+/// Builds and packs everything that can be built here, or the requested part, into
+/// `target/release-artifacts`; prints what can't be built. `--alone` makes only the program of a
+/// fleet or of a GPU; `--program`, `--host`, `--library` and `--module` name existing builds to
+/// pack for the one target.
 pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     let only = arguments.texts("--only")?;
     let path = |texts: Vec<String>| texts.last().map(PathBuf::from);
@@ -116,7 +117,7 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     finished(&rows, &directory, &scratch)
 }
 
-/// How a program apart from the boards' is built and packed: one row for each target.
+/// Builds and packs a program that isn't for boards: one row for each target.
 type Artefacts = fn(
     &[&'static Build],
     &version::Version,
@@ -156,7 +157,7 @@ fn finished(rows: &[Vec<String>], directory: &Path, scratch: &Path) -> Result<Ex
     })
 }
 
-/// Packs what was built: one row for each package, and for each that can't be made here.
+/// Packs the builds: one row for each package, and for each that can't be made here.
 fn packed(
     builds: &[&'static Build],
     libraries: &[(Option<PathBuf>, Option<PathBuf>)],

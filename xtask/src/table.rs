@@ -1,7 +1,7 @@
 //! Rows of text as aligned columns.
 
-/// The rows with each column as wide as its widest cell; the columns in `right` are flush right.
-/// A row of one cell is a remark: it is as long as it is.
+/// The rows with each column as wide as its widest cell; the columns in `right` are flush right. A
+/// row of one cell is a remark, which doesn't affect the widths.
 pub fn aligned(rows: &[Vec<String>], right: &[usize]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {

@@ -60,7 +60,7 @@ pub fn wait_for_set_up() {
     let _ = lock.and_then(|lock| lock.lock_shared());
 }
 
-/// Why nothing can be built for a target, where its standard library is missing.
+/// Reason why nothing can be built for a target, if its standard library is missing.
 pub fn missing_target(triple: &str) -> Option<String> {
     // Its own is there before anything begins.
     if triple != place::static_target() {

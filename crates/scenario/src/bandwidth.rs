@@ -22,9 +22,9 @@ fn bandwidth(policy: &Policy) -> u128 {
     }
 }
 
-/// Refuses conditions whose reservations together exceed what the kernel admits by default on as
-/// many CPUs of full capacity (`__dl_overflow` in kernel/sched/deadline.c). CPUs of lower
-/// capacity, or other limits on the machine, are for the run itself to find.
+/// Refuses conditions whose reservations together exceed the kernel's default limit on this number
+/// of CPUs with full capacity (`__dl_overflow` in kernel/sched/deadline.c). The run itself detects
+/// CPUs of lower capacity, or other limits of the machine.
 pub(crate) fn check(
     root: &Section<'_>,
     policies: &[Policy],

@@ -1,4 +1,4 @@
-//! The experiments that come with wakepath, as the files that they are.
+//! The built-in experiments, as scenario files.
 
 /// A built-in scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,8 +37,7 @@ pub fn all() -> &'static [Builtin] {
     ALL
 }
 
-/// What to give in place of a name that none of them has: the one that was meant, where a name is near,
-/// else all of them.
+/// Suggestion for an unknown name: the similar one, if there is one, else all of them.
 pub fn instead_of(name: &str) -> String {
     let names: Vec<&str> = ALL.iter().map(|builtin| builtin.name).collect();
     match crate::keys::near(name, &names) {

@@ -1,5 +1,7 @@
-//! A task set carried out: the scenario that measures it, with the bounds that were promised, and
-//! systemd's settings for services that run its tasks. It analyses nothing.
+//! Runs a task set: the scenario that measures it with its bounds, and settings for systemd
+//! services.
+//!
+//! It analyses nothing.
 
 use crate::{KnownCpus, Scenario, Task, TaskSet, Work};
 use wakepath_schedulability::sched_deadline::Parameters;
@@ -11,10 +13,10 @@ const CYCLE_NS: u64 = 20_000;
 /// And at least this part of it.
 const CYCLE_PART: u64 = 50;
 
-/// Why a set can't be carried out.
+/// Reasons why a set can't be run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotCarriedOut {
-    /// Jobs that come otherwise than by a timer.
+    /// Jobs that a timer can't release.
     #[error(
         "{0}: comes by distances, after another task or at an offset, which a scenario can't say; \
          give it a period"

@@ -4,8 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The criterion that a condition (one policy under one load) must meet, with the evidence asked
-/// for. All times are resolved nanoseconds.
+/// The criterion that a condition (one policy under one load) must meet, with the required
+/// evidence. All times are resolved nanoseconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Criterion {
     /// A due time is missed when its cycle wakes later than this after it (wake-up latency), in
@@ -14,8 +14,8 @@ pub struct Criterion {
     /// A due time is missed when its cycle's work ends later than this after it (response time),
     /// in nanoseconds. Skipped due times are always missed.
     pub deadline_ns: u64,
-    /// Largest tolerated share of due times missed, 0 to 1. With 0, no miss may be observed and
-    /// the evidence asked for is `evidence`.
+    /// Largest tolerated share of due times missed, 0 to 1. With 0, no miss is tolerated, and
+    /// `evidence` is required.
     pub miss_fraction: f64,
     /// With `miss_fraction` 0: the upper confidence bound on the miss probability that the run
     /// must reach (3·10⁻³ needs about 1000 due times without a miss).

@@ -169,8 +169,8 @@ impl<'a> Section<'a> {
         })
     }
 
-    /// Full key of an entry, such as `criterion.latency`. Keys that need quotes get them, and
-    /// none is shown at more than 40 characters.
+    /// Full key of an entry, such as `criterion.latency`, quoted if necessary and cut at 40
+    /// characters.
     fn full_key(&self, name: &str) -> String {
         let bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         let name = match !name.is_empty() && name.len() <= 40 && name.chars().all(bare) {

@@ -6,7 +6,7 @@ use crate::units::Complaint;
 use std::fmt;
 use wakepath_timeline::one_line;
 
-/// One finding: where, what is wrong, what would be right.
+/// One finding: place, fault, and what would be right.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScenarioError {
     /// Name of the file as the caller gave it.
@@ -15,14 +15,13 @@ pub struct ScenarioError {
     pub line: u32,
     /// Column of the finding in characters, from 1.
     pub column: u32,
-    /// Full key such as `policies[2].runtime`, items counted from 0; empty when the file as a
-    /// whole is meant.
+    /// Full key such as `policies[2].runtime`, items counted from 0; empty for the file as a whole.
     pub key: String,
     /// The value found, as written, shortened; empty if there is none to show.
     pub found: String,
     /// The fault, as a phrase that follows key and value.
     pub problem: String,
-    /// What would be right, as a phrase; may be empty.
+    /// What would be right, as a phrase; can be empty.
     pub remedy: String,
 }
 
@@ -50,15 +49,15 @@ impl std::error::Error for ScenarioError {}
 pub struct ScenarioErrors {
     /// The findings, at most [`ScenarioErrors::MOST_SHOWN`].
     pub errors: Vec<ScenarioError>,
-    /// How many more there were.
+    /// Number of further findings.
     pub left_out: usize,
 }
 
 impl ScenarioErrors {
-    /// How many findings are kept.
+    /// Most findings to keep.
     pub const MOST_SHOWN: usize = 20;
 
-    /// The finding that stands first in the file.
+    /// The first finding in the file.
     pub fn first(&self) -> &ScenarioError {
         &self.errors[0]
     }
@@ -80,8 +79,8 @@ impl fmt::Display for ScenarioErrors {
 
 impl std::error::Error for ScenarioErrors {}
 
-/// A finding before its line is counted: counting is left to the few that are shown, so that a
-/// hostile file with a hundred thousand mistakes costs one pass.
+/// A finding before its line is counted: lines are only counted for the few that are shown, so that
+/// a hostile file with a hundred thousand mistakes costs one pass.
 #[derive(Debug, Clone)]
 pub(crate) struct Finding {
     /// Place in the text, in bytes.

@@ -1,4 +1,4 @@
-//! How long a scenario takes, and fitting it into a given time.
+//! Duration of a scenario, and fitting it into a given time.
 
 use crate::{Criterion, PoliciesNeeded, Scenario};
 use std::collections::HashSet;
@@ -32,8 +32,8 @@ impl Scenario {
         self.policies.len().max(1) as u64 * self.phases.len() as u64
     }
 
-    /// Judged cycles in repetition `repetition` (from 0) of each condition. What does not share
-    /// out evenly goes to the first repetitions, so that the sum over all is `cycles`.
+    /// Judged cycles in repetition `repetition` (from 0) of each condition. The remainder goes to
+    /// the first repetitions, so that the sum over all is `cycles`.
     pub fn cycles_in_repetition(&self, repetition: u32) -> u64 {
         let repetitions = u64::from(self.repetitions.max(1));
         let extra = u64::from(repetition) < self.cycles % repetitions;
@@ -52,8 +52,8 @@ impl Scenario {
         judged.saturating_add(self.overhead_ns())
     }
 
-    /// Whole seconds, in nanoseconds, that [`Scenario::with_total_duration`] makes at least so many
-    /// judged cycles of each condition from. Saturates.
+    /// Whole seconds, in nanoseconds, from which [`Scenario::with_total_duration`] makes at least
+    /// `cycles` judged cycles of each condition. Saturates.
     pub fn run_ns_of(&self, cycles: u64) -> u64 {
         let cycles = cycles.max(u64::from(self.repetitions));
         let run = Self {
@@ -110,7 +110,7 @@ impl Scenario {
     /// The same scenario with as many cycles as fit into `total_ns` by the estimate.
     ///
     /// # Errors
-    /// When not even one cycle of each condition in each repetition fits.
+    /// If not even one cycle of each condition in each repetition fits.
     pub fn with_total_duration(&self, total_ns: u64) -> Result<Self, TooShort> {
         let passages = self.conditions() * self.passages();
         let cycle_of_each = passages.saturating_mul(self.period_ns);
@@ -133,9 +133,9 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// The criterion that each condition is held against. If one policy of several is enough, each of
-    /// them is a chance to pass by luck: their errors are made so small that together they are no more
-    /// than one (Bonferroni), and the run's verdict keeps the confidence asked for.
+    /// The criterion for each condition. If one policy of several is enough, each of them is a
+    /// chance to pass by luck: their error probabilities are reduced so that together they don't
+    /// exceed a single one's (Bonferroni), and the run's verdict keeps the requested confidence.
     pub fn criterion_of_each(&self) -> Criterion {
         let tries = match self.criterion.policies {
             PoliciesNeeded::Any if self.policies.len() > 1 => self.policies.len() as f64,
@@ -149,17 +149,17 @@ impl Scenario {
 }
 
 impl Criterion {
-    /// Fewest independent due times that can show the criterion to be met, namely without a
-    /// single miss: the least n with (1 − p)ⁿ ≤ 1 − confidence, where p is the miss fraction or,
-    /// when that is 0, the evidence asked for (the exact binomial bound of Clopper and Pearson,
-    /// 1934, at nought misses).
+    /// Fewest independent due times that can show that the criterion is met, without a single miss:
+    /// the least n with (1 − p)ⁿ ≤ 1 − confidence, where p is the miss fraction or, if that is 0,
+    /// the required evidence (the exact binomial bound of Clopper and Pearson, 1934, at zero
+    /// misses).
     pub fn due_times_needed(&self) -> u64 {
         let probability = match self.evidence {
             Some(evidence) if self.miss_fraction == 0.0 => evidence,
             _ => self.miss_fraction,
         };
         let needed = (-self.confidence).ln_1p() / (-probability).ln_1p();
-        // A float to integer cast saturates; nought as probability gives infinity.
+        // A float to integer cast saturates; a probability of zero gives infinity.
         needed.ceil() as u64
     }
 }

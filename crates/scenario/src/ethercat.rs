@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// Where the devices are.
+/// The devices.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum EthercatBus {
@@ -12,15 +12,15 @@ pub enum EthercatBus {
     Simulated(SimulatedRing),
 }
 
-/// A ring of devices that are not there.
+/// A ring of simulated devices.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct SimulatedRing {
-    /// How many.
+    /// Their number.
     pub devices: u16,
-    /// The longest that an answer is held back, at random, in nanoseconds.
+    /// Longest random delay of an answer, in nanoseconds.
     pub jitter_ns: u64,
-    /// The share of frames that are lost, at random.
+    /// Share of frames lost at random.
     pub loss: f64,
     /// Time in operation after which the last device stops taking part, in nanoseconds.
     pub stops_after_ns: Option<u64>,

@@ -1,5 +1,6 @@
-//! Which vehicle is flown through the measured instants, on which terms, and what its flight must
-//! show. Flying it is not done here.
+//! A flight through the measured times: the vehicle, the terms and the criterion.
+//!
+//! Other rooms fly it.
 
 use crate::named_file::{NamedFileError, text_of};
 use crate::units::Complaint;
@@ -11,7 +12,7 @@ use wakepath_flight::{Trajectory, Vehicle, VehicleError};
 /// The flight that a run is judged by.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FlightTerms {
-    /// What flies.
+    /// The vehicle.
     pub vehicle: FlightVehicle,
     /// Choices that the recorded times don't determine.
     pub choices: Choices,
@@ -19,7 +20,7 @@ pub struct FlightTerms {
     pub course: Course,
     /// Seed of the torque noise and of the kicks.
     pub seed: u64,
-    /// The task whose cycles are the controller's, where tasks are judged one by one.
+    /// The task whose cycles are the controller's, if tasks are judged individually.
     pub task: Option<String>,
     /// The criterion of the flight.
     pub criterion: FlightCriterion,
@@ -46,7 +47,7 @@ impl Default for FlightCriterion {
     }
 }
 
-/// Whether the vehicle may be lost.
+/// Number of losses of the vehicle to accept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Losses {
@@ -62,9 +63,9 @@ pub enum Losses {
 pub enum FlightVehicle {
     /// A built-in one, by name.
     BuiltIn(String),
-    /// A file that nobody has read yet; its text takes its place before a run begins.
+    /// A file not read yet; its text replaces it before a run begins.
     File(String),
-    /// The text of a vehicle file, so that a recording can be judged where the file is not.
+    /// The text of a vehicle file, so that a recording can be judged without the file.
     Text(String),
 }
 
@@ -146,9 +147,9 @@ impl Course {
     }
 }
 
-/// A choice that is written as a word, in scenario files and on the command line alike.
+/// A choice written as a word, both in scenario files and on the command line.
 pub trait Word: Copy + PartialEq + 'static {
-    /// Every word with what it means; the first is the default.
+    /// Every word with its value; the first is the default.
     const WORDS: &'static [(&'static str, Self)];
 
     /// The value of a word.

@@ -1,5 +1,6 @@
-//! Every key that a scenario file may hold, once: reading refuses what is not here, and the JSON
-//! Schema and the reference page are made from here.
+//! The only list of the keys of a scenario file.
+//!
+//! Reading refuses other keys, and the JSON Schema and the reference page are made from it.
 
 mod ethercat;
 mod flight;
@@ -37,7 +38,7 @@ pub(crate) struct Table {
     pub(crate) title: &'static str,
     pub(crate) about: &'static str,
     pub(crate) keys: &'static [Key],
-    /// Groups of keys of which exactly one must be given.
+    /// Groups of keys of which exactly one is required.
     pub(crate) one_of: &'static [&'static [&'static str]],
     /// Pairs of keys that exclude each other.
     pub(crate) not_both: &'static [(&'static str, &'static str)],
@@ -72,7 +73,7 @@ pub(crate) struct Key {
 /// Whether a key must be given.
 pub(crate) enum Presence {
     Required,
-    /// What holds without it, as text for the reference.
+    /// The default, as text for the reference.
     Default(&'static str),
 }
 
@@ -80,9 +81,9 @@ pub(crate) enum Presence {
 pub(crate) enum Form {
     Name,
     Text,
-    /// Text on one line without characters that are not seen.
+    /// Text on one line without invisible characters.
     Line,
-    /// Text that a pattern of JSON Schema fits, and what it is.
+    /// Text that matches a pattern of JSON Schema, with its description.
     Fitting(&'static str, &'static str),
     Duration,
     /// A time in this range of nanoseconds.
@@ -103,7 +104,7 @@ pub(crate) enum Form {
     Boolean,
     Choice(&'static [&'static str]),
     Either(&'static [Form]),
-    /// A list of texts with at least as many items.
+    /// A list with at least this number of texts.
     Texts(usize),
     /// A list with a number of items in this range.
     List(&'static Form, usize, usize),
@@ -203,12 +204,12 @@ pub(crate) fn listed(names: &[&str]) -> String {
     }
 }
 
-/// "did you mean …?" where a known name is near, else all of them.
+/// "did you mean …?" if a known name is similar, else all of them.
 pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
     near(name, known).unwrap_or_else(|| format!("known are {}", listed(known)))
 }
 
-/// "did you mean …?" where a known name is near.
+/// "did you mean …?" if a known name is similar.
 pub(crate) fn near(name: &str, known: &[&str]) -> Option<String> {
     const LONGEST: usize = 40;
     let nearest = known

@@ -2,12 +2,12 @@
 
 use wakepath_timeline::CpuSet;
 
-/// The CPUs that exist and may be used; never empty.
+/// The usable CPUs of the machine; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownCpus(CpuSet);
 
 impl KnownCpus {
-    /// These CPUs; `None` when there is none.
+    /// These CPUs; `None` if empty.
     pub fn new(cpus: impl IntoIterator<Item = u16>) -> Option<Self> {
         let cpus: CpuSet = cpus.into_iter().collect();
         (!cpus.is_empty()).then_some(Self(cpus))

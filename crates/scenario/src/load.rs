@@ -1,5 +1,6 @@
-//! The disturbances that a phase asks for. Running them and proving their work is the load room's
-//! business.
+//! The disturbances of a phase.
+//!
+//! The room `load` runs them and proves their work.
 
 use crate::EthercatBus;
 use crate::keys;
@@ -10,11 +11,11 @@ use wakepath_timeline::CpuSet;
 /// One disturbance of a phase.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LoadSpec {
-    /// What disturbs.
+    /// Kind of disturbance.
     pub kind: LoadKind,
-    /// How many workers; 0 means one for each CPU that the load may use.
+    /// Number of workers; 0 means one for each CPU of the load.
     pub workers: u32,
-    /// CPUs on which the load may run; `None`: all of them, the loop's own included.
+    /// The load's CPUs; `None`: all of them, the loop's own included.
     pub cpus: Option<CpuSet>,
 }
 
@@ -30,7 +31,7 @@ pub enum LoadKind {
         /// that level) or "dram" (four times the last-level cache) by the machine's topology when
         /// the load starts.
         working_set: WorkingSet,
-        /// How it goes through it.
+        /// Its access pattern.
         access: MemoryAccess,
     },
     /// Groups of processes that pass messages through sockets, in the way of hackbench.
@@ -43,7 +44,7 @@ pub enum LoadKind {
     Network,
     /// Short timers and signals.
     Timers,
-    /// Thousands of timers that expire at one instant.
+    /// Thousands of timers that expire at the same time.
     TimerStorm,
     /// Thousands of files closed at once, which the kernel frees later.
     RcuStorm,
@@ -53,7 +54,7 @@ pub enum LoadKind {
     Ethercat {
         /// From one exchange to the next, in nanoseconds.
         period_ns: u64,
-        /// Where the devices are.
+        /// The devices.
         bus: EthercatBus,
     },
     /// stress-ng with these arguments.
@@ -87,7 +88,7 @@ pub enum LoadKind {
     Gpu {
         /// The device's work.
         work: GpuWork,
-        /// By what it is driven; `None`: by the first that has a device.
+        /// The GPU's interface; `None`: the first that has a device.
         interface: Option<GpuInterface>,
         /// Its number there.
         device: u32,
@@ -105,7 +106,7 @@ pub enum LoadKind {
 }
 
 impl LoadKind {
-    /// The name by which scenario files and tables call it.
+    /// Its name in scenario files and tables.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Cpu => "cpu",
@@ -132,7 +133,7 @@ impl LoadKind {
     }
 }
 
-/// A kind of disturbance as it is offered to the user.
+/// A kind of disturbance for the list of loads.
 #[derive(Debug, Clone)]
 pub struct OfferedLoad {
     /// As scenario files call it.
@@ -180,7 +181,7 @@ impl GpuWork {
     }
 }
 
-/// By what a GPU is driven.
+/// Interface to a GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GpuInterface {
@@ -203,14 +204,14 @@ impl GpuInterface {
     }
 }
 
-/// How a memory load goes through its working set: IsolBench's two ways (Valsan, Yun and Farshchi, RTAS 2016).
+/// A memory load's access pattern: IsolBench's two (Valsan, Yun and Farshchi, RTAS 2016).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MemoryAccess {
-    /// Reads, changes and writes back from end to end: as many bytes as the memory takes.
+    /// Reads, changes and writes back from end to end: measures the memory's bandwidth.
     Stream,
-    /// Reads one line after another in an order that none can foresee, each address from the line before: one
-    /// access at a time, as long as the memory takes for one.
+    /// Reads one line after another in an unpredictable order, each address from the previous line:
+    /// one access at a time, so it measures the memory's latency.
     Chase,
 }
 
@@ -236,6 +237,6 @@ pub enum WorkingSet {
     L3,
     /// Four times the last-level cache: memory bandwidth.
     Dram,
-    /// As many bytes.
+    /// This number of bytes.
     Bytes(u64),
 }

@@ -23,8 +23,8 @@ pub struct Scenario {
     pub repetitions: u32,
     /// Recorded but not judged, at the start of every segment, in nanoseconds.
     pub warm_up_ns: u64,
-    /// The policies to compare; one condition for each with each phase. With a task set in which
-    /// every task has a policy of its own this holds none.
+    /// The policies to compare; each makes one condition with each phase. Empty for a task set in
+    /// which every task has its own policy.
     pub policies: Vec<Policy>,
     /// Idle and loads, in order.
     pub phases: Vec<Phase>,
@@ -32,17 +32,17 @@ pub struct Scenario {
     pub tasks: Vec<Task>,
     /// How a thread is woken.
     pub wake_up: WakeUp,
-    /// What happens when work runs into the next due time.
+    /// Behaviour when work runs into the next due time.
     pub overrun: Overrun,
     /// Timer slack for policies that are not real-time.
     pub timer_slack: TimerSlack,
     /// Upper bound on idle exit latency to request through `/dev/cpu_dma_latency`, in
     /// microseconds; `None` leaves it untouched.
     pub cpu_dma_latency_us: Option<u32>,
-    /// Whether LITMUS^RT's plugin may be switched to the one that a condition needs.
+    /// Whether to switch LITMUS^RT's plugin to the one that a condition needs.
     pub litmus_plugin: PluginSwitch,
-    /// How long EVL or Cobalt measures its own latencies, for each of its policies at the end of each phase, in
-    /// nanoseconds: whole seconds. `None`: not at all.
+    /// Duration of EVL's or Cobalt's own measurement of latencies, for each of its policies at the
+    /// end of each phase, in nanoseconds: whole seconds. `None`: no measurement.
     pub core_latency_ns: Option<u64>,
     /// Values to read at every cycle in addition to the clock.
     pub accounting: Accounting,
@@ -50,7 +50,7 @@ pub struct Scenario {
     pub trace: Option<Trace>,
     /// The loop's tolerance.
     pub criterion: Criterion,
-    /// The vehicle that is flown through the measured instants; `None`: nothing is flown.
+    /// The vehicle to fly through the measured times; `None`: no flight.
     pub flight: Option<FlightTerms>,
 }
 
@@ -105,9 +105,9 @@ pub struct Task {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimerSlack {
-    /// Leave what was inherited (50 µs by default), as a loop that doesn't know about it has.
+    /// Keep the inherited slack (50 µs by default), as a loop that doesn't set it has.
     Leave,
-    /// Set as many nanoseconds; 1 by default.
+    /// Set this number of nanoseconds; 1 by default.
     Set(u64),
 }
 
@@ -118,7 +118,7 @@ pub enum PluginSwitch {
     /// Leave it: policies of another plugin are refused.
     #[default]
     Leave,
-    /// Switch to that of each condition for as long as it is measured, and back.
+    /// Switch to that of each condition while it is measured, and back.
     Switch,
 }
 
@@ -129,7 +129,7 @@ pub struct Accounting {
     pub cpu_time: bool,
     /// Involuntary context switches.
     pub switches: bool,
-    /// Hardware counters around the work; no system call, where the machine has them.
+    /// Hardware counters around the work; no system call, if the machine has them.
     pub counters: bool,
 }
 
@@ -139,8 +139,7 @@ pub struct Accounting {
 pub struct Trace {
     /// The recording backend; `None`: a tracefs instance, or perf if none can be created.
     pub backend: Option<TraceBackend>,
-    /// How the buffer is used; `None`: a flight recorder where the longest segment fits, else
-    /// drained.
+    /// Mode of the buffer; `None`: a flight recorder if the longest segment fits, else drained.
     pub mode: Option<TraceBuffer>,
     /// Bytes of each CPU's buffer; `None`: chosen by the segment's length and the memory there is.
     pub buffer_bytes: Option<u64>,
@@ -150,10 +149,11 @@ pub struct Trace {
     /// Duration of the kernel's own measurement in each phase, in nanoseconds; `None`: no
     /// measurement.
     pub timerlat_ns: Option<u64>,
-    /// How long the kernel looks in each phase for what takes a CPU away, in nanoseconds; `None`: not
-    /// at all.
+    /// Duration of the kernel's measurement of withheld CPU time in each phase, in nanoseconds;
+    /// `None`: no measurement.
     pub osnoise_ns: Option<u64>,
-    /// How long in each phase the kernel's sections are looked at, in nanoseconds; `None`: not at all.
+    /// Duration of the measurement of the kernel's sections in each phase, in nanoseconds; `None`:
+    /// no measurement.
     pub sections_ns: Option<u64>,
 }
 
@@ -165,7 +165,7 @@ impl Trace {
     }
 }
 
-/// What records kernel events.
+/// Backends for recording kernel events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TraceBackend {
@@ -200,7 +200,7 @@ impl Scenario {
             .unwrap_or(&task.work)
     }
 
-    /// As [`Self::works`], to be changed: a vehicle's file is replaced by its text this way.
+    /// As [`Self::works`], mutable: used to replace a vehicle's file by its text.
     pub fn works_mut(&mut self) -> impl Iterator<Item = &mut Work> {
         let own = self.phases.iter_mut().filter_map(|p| p.work.as_mut());
         self.tasks.iter_mut().map(|task| &mut task.work).chain(own)

@@ -23,7 +23,7 @@ pub enum NamedFileError {
     /// It holds no task table.
     #[error(transparent)]
     TaskTable(#[from] ScenarioErrors),
-    /// No table of this name comes with wakepath.
+    /// No built-in table has this name.
     #[error("{0}: no built-in task table")]
     NoTaskTable(String),
 }

@@ -1,5 +1,6 @@
-//! Task sets out of what was not written as one: a scenario's tasks, and a table of tasks that share
-//! one loop. Nothing is guessed of how long work takes.
+//! Task sets from other files: a scenario's tasks, and a table of tasks that share one loop.
+//!
+//! Execution times are never guessed.
 
 use crate::{Scenario, TableTask, TaskSet, Work, read};
 use wakepath_schedulability::sched_deadline::KernelLimit;
@@ -43,7 +44,7 @@ impl SetFile {
     }
 }
 
-/// Why a scenario is no task set.
+/// Reasons why a scenario isn't a task set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoSet {
     /// Work whose time nobody knows yet.
@@ -65,17 +66,17 @@ pub enum NoSet {
     /// Policies side by side.
     #[error("FIFO and DEADLINE side by side are not analysed; give every task one of the two")]
     Mixed,
-    /// A table that is none.
+    /// An invalid table.
     #[error("{0}")]
     Table(String),
 }
 
 impl TaskSet {
-    /// A table of tasks that share one loop: none is preempted, the least number comes first, and
+    /// A table of tasks that share one loop: none is preempted, the lowest number runs first, and
     /// each takes its budget.
     ///
     /// # Errors
-    /// [`NoSet::Table`] with every line that is wrong.
+    /// [`NoSet::Table`] with every faulty line.
     pub fn of_table(text: &str, source_name: &str) -> Result<Self, NoSet> {
         let table = read::task_table(text, source_name)
             .map_err(|errors| NoSet::Table(errors.to_string()))?;

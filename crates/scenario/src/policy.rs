@@ -1,4 +1,4 @@
-//! Policies as a file or a command line writes them, checked against what the kernel accepts.
+//! Parses policies from files and command lines, and checks them against the kernel's rules.
 
 use crate::document::{Node, Section};
 use crate::error::{Finding, Findings};
@@ -19,13 +19,13 @@ pub(crate) const DEADLINE_PERIOD_MOST_NS: u64 = (1 << 22) * 1_000;
 const EXAMPLES: &str =
     "give a policy such as \"OTHER nice -19\", \"FIFO 99\" or \"DEADLINE 400us\"";
 
-/// Reads the short form of a policy: "OTHER", "OTHER nice -19", "BATCH nice 5", "IDLE", "FIFO 99",
-/// "RR 50", "DEADLINE 400us" (runtime; deadline and period are `period_ns`) or
-/// "DEADLINE 400us/2ms/4ms" (runtime, deadline, period), "EVL FIFO 80", "COBALT FIFO 80", "LITMUS P-FP 10, budget 400us".
-/// Upper and lower case are alike.
+/// Parses the short form of a policy: "OTHER", "OTHER nice -19", "BATCH nice 5", "IDLE", "FIFO 99",
+/// "RR 50", "DEADLINE 400us" (runtime; deadline and period are `period_ns`) or "DEADLINE
+/// 400us/2ms/4ms" (runtime, deadline, period), "EVL FIFO 80", "COBALT FIFO 80", "LITMUS P-FP 10,
+/// budget 400us". Case doesn't matter.
 ///
 /// # Errors
-/// Says what is wrong with the text, or which of the kernel's rules it breaks.
+/// The fault of the text, or the kernel's rule that it violates.
 pub fn parse_policy(text: &str, period_ns: u64) -> Result<Policy, Complaint> {
     let mut words = text.splitn(2, ' ');
     let name = words.next().unwrap_or_default().to_lowercase();
@@ -129,7 +129,7 @@ fn priority(name: &str, rest: &str) -> Result<u8, Complaint> {
     Err(Complaint::new(problem, remedy))
 }
 
-/// The priority in the FIFO queue of a core, which is the only one of its policies that is known here.
+/// The priority in a core's FIFO queue, its only supported policy.
 fn fifo_of(core: &str, rest: &str) -> Result<u8, Complaint> {
     let (queue, rest) = rest.split_once(' ').unwrap_or((rest, ""));
     match queue.eq_ignore_ascii_case("fifo") {

@@ -1,8 +1,10 @@
-//! A random task set of LITMUS^RT as a scenario file: tasks drawn by utilization, put onto CPUs, each with its
-//! plugin's policy. Written, not read: the file is then a scenario like any other.
+//! Writes a random task set of LITMUS^RT as a scenario file.
 //!
-//! Utilizations and periods are those of the schedulability sweeps (Brandenburg, "Scheduling and Locking in
-//! Multiprocessor Real-Time Operating Systems", 2011, chapter 4).
+//! Tasks are drawn by utilization and placed on CPUs, each with its plugin's policy. The file is
+//! then an ordinary scenario.
+//!
+//! Utilizations and periods are those of the schedulability sweeps (Brandenburg, "Scheduling and
+//! Locking in Multiprocessor Real-Time Operating Systems", 2011, chapter 4).
 
 use std::fmt::Write;
 use wakepath_schedulability::sweep::{Distribution, Generator, Random, RandomTask};
@@ -21,13 +23,13 @@ pub struct RandomTasks {
     pub utilization_thousandths: u32,
     /// Distribution of one task's utilization.
     pub distribution: Distribution,
-    /// Which of the CPUs that have room a task is put on, where the plugin keeps it on one.
+    /// Choice among the CPUs with enough capacity for a task, if the plugin keeps it on one.
     pub fit: Fit,
     /// Shortest period, in nanoseconds.
     pub shortest_period_ns: u64,
     /// Longest period, in nanoseconds.
     pub longest_period_ns: u64,
-    /// Of all random numbers.
+    /// Seed of all random numbers.
     pub seed: u64,
 }
 
@@ -112,7 +114,7 @@ impl RandomTasks {
         set
     }
 
-    /// The CPU of each; where the plugin moves them, the one that they begin on. By utilization under every plugin,
+    /// Each task's CPU; if the plugin moves them, its first one. By utilization under every plugin,
     /// so that one set can be measured under each.
     fn placed(&self, tasks: &[RandomTask]) -> Result<Vec<u16>, NotPlaced> {
         if self.plugin.migrates() {

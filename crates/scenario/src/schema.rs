@@ -1,5 +1,7 @@
-//! The JSON Schema of scenario files, for editors and other programs. It tells the form of every
-//! key; what depends on the machine or on several values is checked by reading.
+//! The JSON Schema of scenario files, for editors and other programs.
+//!
+//! It defines the form of every key; the reader checks anything that depends on the machine or on
+//! several values.
 
 use crate::keys::{Form, Key, Presence, SCENARIO, Table, Variants};
 use serde_json::{Map, Value, json};
@@ -18,11 +20,11 @@ const SHARE: &str = r"^0*[0-9]{1,2}(\.[0-9]+)? *%$";
 /// Above 0.
 const OF_PERIOD: &str = r"^(?=[0-9.]*[1-9])[0-9]+(\.[0-9]+)? *(%|periods?|ns|us|µs|μs|ms|s|min|h)$";
 const CPU_SET: &str = r"^ *[0-9]+ *(- *[0-9]+ *)?(, *[0-9]+ *(- *[0-9]+ *)?)*$";
-/// Printable words with single or several spaces between them, which could not be taken for a path. Of the
-/// invisible characters those beyond U+FFFF are the reader's to refuse: not every engine has a form for them.
+/// Printable words with one or more spaces between them, which can't be confused with a path. The
+/// reader refuses invisible characters beyond U+FFFF, because not every engine has a form for them.
 const NAME: &str = concat!(r"^(?!\.)", word!(), r"(?: +", word!(), r")*$");
 
-/// A text whose characters can all be seen.
+/// A text without invisible characters.
 const LINE: &str = concat!(r"^(?: |", word!(), r"|[/\\])+$");
 
 /// The JSON Schema (draft 2020-12) of a scenario file seen as JSON.
@@ -182,8 +184,8 @@ const SIZES: Units = &[
     ("GiB", 1 << 30),
 ];
 
-/// A decimal number and a unit, from the least to the most. Bounds that are no whole number of a unit are
-/// drawn a little wider in that unit, never narrower.
+/// A decimal number and a unit, within bounds. A bound that is no whole number of a unit is widened
+/// a little in that unit, never narrowed.
 fn quantity(units: Units, least: u64, most: u64) -> String {
     let of = |&(unit, factor): &(&str, u64)| {
         let (low, high) = (least / factor, most / factor);
@@ -232,7 +234,7 @@ fn at_most(number: &str) -> String {
     )
 }
 
-/// Numbers that are no smaller, the first digit no zero.
+/// Numbers that are no smaller, without a leading zero.
 fn at_least(number: &str) -> String {
     let longer = format!("[1-9][0-9]{{{},}}", number.len());
     bound(
@@ -242,7 +244,8 @@ fn at_least(number: &str) -> String {
     )
 }
 
-/// The number itself, those that differ from it first at a digit that may be one of others, and more.
+/// The number itself, those that first differ from it at a digit for which `others` gives a range,
+/// and `more`.
 fn bound(number: &str, others: impl Fn(u8) -> Option<(u8, u8)>, more: Option<String>) -> String {
     let mut all: Vec<String> = more.into_iter().collect();
     for (place, digit) in number.bytes().enumerate() {

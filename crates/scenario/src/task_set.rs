@@ -7,12 +7,12 @@ use crate::read;
 use wakepath_schedulability::sched_deadline::KernelLimit;
 use wakepath_schedulability::{Chain, Method, Task};
 
-/// A task set as its file says it.
+/// A task set as written in its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskSet {
     /// How it is scheduled.
     pub method: Method,
-    /// On how many CPUs.
+    /// Number of CPUs.
     pub cpus: u16,
     /// The tasks, in the order of the file. A priority of 0 was not given.
     pub tasks: Vec<Task>,
@@ -26,10 +26,10 @@ pub struct TaskSet {
     pub notes: Vec<String>,
 }
 
-/// An execution that a recorded run is to tell.
+/// An execution time to take from a recorded run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeasuredExecution {
-    /// The run's directory, as the file has it.
+    /// The run's directory, as written in the file.
     pub run: String,
     /// A thread's name, or that of a part of its work.
     pub section: String,
@@ -78,11 +78,11 @@ pub struct SetOverheads {
 }
 
 impl TaskSet {
-    /// Reads a task set's file. `assigned`: priorities and CPUs will be found, so none need be there.
-    /// `executions` finds those that a run is to tell.
+    /// Reads a task set's file. `assigned`: priorities and CPUs will be assigned later, so they are
+    /// optional. `executions` finds the times to take from runs.
     ///
     /// # Errors
-    /// Everything found wrong, each in one line with its place in the file.
+    /// Every fault found, each in one line with its place in the file.
     pub fn parse(
         text: &str,
         source_name: &str,
@@ -288,7 +288,7 @@ cache-delays = [{ working-set = \"64 KiB\", delay = \"20 us\" }]
         assert_eq!((slow.budget_ns, slow.server), (2_000_000, Server::Periodic));
         assert_eq!(set.chains[0].tasks, [0, 1]);
         assert_eq!(set.chains[0].deadline_ns, Some(9_000_000));
-        // All of the period is no limit.
+        // The whole period means no limit.
         assert_eq!(set.admission.runtime_ns, None);
         assert_eq!(set.admission.server, Some((50_000_000, 1_000_000_000)));
         let mut again = parsed(&set.to_toml()).expect("reads back");

@@ -1,5 +1,6 @@
-//! A table of tasks that share one loop, in the way of ArduPilot's scheduler: rate, budget,
-//! priority. Data alone; `read::task_table` makes it of text.
+//! A table of tasks that share one loop, like ArduPilot's scheduler: rate, budget, priority.
+//!
+//! Data only; `read::task_table` parses it.
 
 use serde::Serialize;
 
@@ -12,7 +13,7 @@ pub struct TableTask {
     pub period_ns: u64,
     /// Longest time that a run should take, in nanoseconds: it isn't started with less left.
     pub budget_ns: u64,
-    /// The least number comes first.
+    /// The lowest number runs first.
     pub priority: u32,
     /// Rounds of arithmetic in each run, a few CPU cycles each.
     pub rounds: u64,
@@ -20,11 +21,11 @@ pub struct TableTask {
     pub bytes: u64,
 }
 
-/// Where a scenario takes its task table from.
+/// The source of a scenario's task table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableSource {
-    /// One that comes with wakepath.
+    /// A built-in one.
     BuiltIn(String),
     /// A file that has not been read yet.
     File(String),

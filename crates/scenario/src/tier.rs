@@ -1,5 +1,7 @@
-//! The timing tiers of BeaglePilot (a Linux autopilot on a BeagleBone, 2013): how soon what must be
-//! served, from the pins of a bus to a position. Which of them a machine reaches is the verdict's work.
+//! The timing tiers of BeaglePilot (a Linux autopilot on a BeagleBone, 2013).
+//!
+//! How soon each kind of event must be served, from the pins of a bus to a position. The room
+//! `verdict` finds the tiers that a machine reaches.
 
 use crate::{Criterion, PoliciesNeeded};
 use serde::Serialize;

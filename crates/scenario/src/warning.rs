@@ -5,7 +5,7 @@ use std::fmt;
 use wakepath_timeline::Policy;
 use wakepath_timeline::duration::exact;
 
-/// Something allowed that may surprise.
+/// A valid but possibly surprising setting.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Warning {
     /// The rate's period is not a whole number of nanoseconds, so the loop drifts against it.
@@ -17,7 +17,7 @@ pub enum Warning {
         /// The period that is kept, in nanoseconds.
         period_ns: u64,
     },
-    /// Even without a single miss the run is too short to show what the criterion asks for.
+    /// The run is too short to meet the criterion, even without a single miss.
     TooShortToPass {
         /// Judged due times of each condition.
         cycles: u64,
@@ -68,7 +68,7 @@ impl fmt::Display for Warning {
 }
 
 impl Scenario {
-    /// What in the resolved scenario may surprise. Worth asking again after a change.
+    /// Possibly surprising settings of the resolved scenario. Call it again after a change.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         let needed = self.criterion_of_each().due_times_needed();

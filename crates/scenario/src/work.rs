@@ -13,18 +13,18 @@ use wakepath_flight::Trajectory;
 pub enum Work {
     /// Nothing but the two clock readings, as cyclictest.
     Nothing,
-    /// Reads and writes as many bytes.
+    /// Reads and writes this number of bytes.
     WorkingSet {
         /// Bytes touched in each cycle.
         bytes: u64,
     },
-    /// Computes until it has had as much CPU time.
+    /// Computes for this amount of CPU time.
     Busy {
         /// CPU time of each cycle, in nanoseconds.
         ns: u64,
     },
-    /// Measures what a job with such a working set loses of its caches to a preemption and to a
-    /// migration.
+    /// Measures the time that a job with this working set loses to cold caches after a preemption
+    /// and after a migration.
     CacheDelay {
         /// The working set, in bytes; 0: only that of the measurement itself.
         bytes: u64,
@@ -35,14 +35,14 @@ pub enum Work {
     Ethercat {
         /// How long a cycle waits for its answer, in nanoseconds; `None`: half of the period.
         timeout_ns: Option<u64>,
-        /// Where the devices are.
+        /// The devices.
         bus: EthercatBus,
     },
     /// A quadrotor's controller, built in.
     Flight(Flight),
     /// A controller of the user's own, from a shared library or a Python file.
     Library(Library),
-    /// A controller, and after it the tasks of a table that are due.
+    /// A controller, followed by the tasks of a table that are due.
     Tasks(TaskTable),
     /// A program of the user's own has the loop, under the task's name.
     Program {
@@ -70,10 +70,10 @@ pub struct Library {
     pub library: String,
     /// The interpreter whose Python runs a Python file; `None`: `python3` of `PATH`.
     pub python: Option<String>,
-    /// SHA-256 of the file, in hexadecimal digits: any other is refused. A recorded scenario has
-    /// it always.
+    /// SHA-256 of the file, in hexadecimal digits: any other file is refused. Always present in a
+    /// recorded scenario.
     pub sha256: Option<String>,
-    /// Passed to the library's `init` as it stands.
+    /// Passed unchanged to the library's `init`.
     pub settings: String,
     /// The flight that it is at work in.
     pub flight: Flight,
@@ -107,7 +107,7 @@ impl Library {
 }
 
 impl Work {
-    /// Whether it measures the machine and is no loop's work: how late it is says nothing.
+    /// Whether it measures the machine and is no loop's work: its lateness means nothing.
     pub fn is_measurement(&self) -> bool {
         matches!(self, Self::CacheDelay { .. })
     }
@@ -127,7 +127,7 @@ impl Work {
         }
     }
 
-    /// The flight, to be changed.
+    /// The flight, mutable.
     pub fn flight_mut(&mut self) -> Option<&mut Flight> {
         match self {
             Self::Nothing

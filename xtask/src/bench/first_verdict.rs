@@ -1,5 +1,6 @@
-//! How long it takes from a fresh clone to the first verdict, with nothing built and no package
-//! downloaded. Cargo's own downloads are timed apart: they depend on the line, not on wakepath.
+//! Time from a fresh clone to the first verdict, with nothing built and no package downloaded.
+//!
+//! Cargo's downloads are timed separately, because they depend on the network, not on wakepath.
 
 use crate::arguments::Arguments;
 use crate::place;

@@ -14,16 +14,16 @@ use std::time::Instant;
 /// Fewest runs that the samples are spread over.
 const RUNS: u64 = 20;
 
-/// Most samples of a run: one is made up in memory.
+/// Most samples of a run, which is generated in memory.
 const MOST_OF_RUN: u64 = 5_000_000;
 
-/// How often each engine is asked, in turns; the median counts.
+/// Queries to each engine, in turns; the median counts.
 const ROUNDS: usize = 3;
 
-/// Who is asked.
+/// The engines to compare.
 const ENGINES: [&str; 4] = ["wakepath", "duckdb", "numpy", "histograms"];
 
-/// Makes archives of these sizes up, and asks each engine.
+/// Generates archives of these sizes, and queries each engine.
 pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     let mut sizes = Vec::new();
     for text in arguments.texts("--samples")? {

@@ -9,11 +9,11 @@ use crate::{place, table};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// The longest that a controller call and a plant step may take on a machine such as a server's
-/// core, in nanoseconds.
+/// Time limits of a controller call and of a plant step on a machine such as a server's core, in
+/// nanoseconds.
 const ASKED: [(&str, f64); 2] = [("controller call", 300.0), ("plant step", 1000.0)];
-/// Ten minutes at 250 Hz on two threads, as the benchmark calls it and as criterion calls its
-/// directory, and the longest that they may take, in seconds.
+/// Ten minutes at 250 Hz on two threads, by the benchmark's name and by criterion's directory, and
+/// the time limit in seconds.
 const REPLAY: [&str; 2] = [
     "ten minutes at 250 Hz replayed with its kicks",
     "whole runs/ten minutes at 250 Hz replayed with its kicks",
@@ -22,7 +22,7 @@ const REPLAY_ASKED_S: f64 = 10.0;
 const VEHICLES: [&str; 2] = ["hummingbird", "crazyflie"];
 const ROTORPY: &str = "rotorpy==3.0.0";
 
-/// Runs all of it and prints a table; fails where a time is above what was asked.
+/// Runs everything and prints a table; fails if a time is above its limit.
 pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     let without_rotorpy = arguments.flag("--without-rotorpy");
     arguments.end()?;
@@ -102,7 +102,7 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     })
 }
 
-/// What to hold against the times: more processes ran than there are CPUs.
+/// A caveat for the times: more processes ran than there are CPUs.
 fn busy() -> Option<String> {
     let said = std::fs::read_to_string("/proc/loadavg").ok()?;
     let cpus = std::thread::available_parallelism().ok()?.get();
@@ -129,7 +129,7 @@ fn median_of(estimates: &str) -> Option<f64> {
     json["median"]["point_estimate"].as_f64()
 }
 
-/// What `count_instructions.sh` prints.
+/// Output of `count_instructions.sh`.
 fn instructions() -> Result<String, String> {
     if let Some(missing) = missing_program(&["valgrind"]) {
         return Err(missing);

@@ -1,4 +1,4 @@
-//! A scenario carried out by the released program, and the figures that it gives.
+//! Runs a scenario with the released program, and reads its figures.
 
 use serde_json::Value;
 use std::path::Path;
@@ -18,11 +18,11 @@ pub struct Measured {
     pub max: f64,
     /// Page faults in the loop after its warm-up.
     pub page_faults: u64,
-    /// What kept the run from being valid: lost samples, a policy that was not in effect.
+    /// Reason why the run is invalid: lost samples, a policy that was not in effect.
     pub invalid: Option<String>,
 }
 
-/// Starts `wakepath run` on a scenario that is written to `directory`, where the run is put too.
+/// Starts `wakepath run` on a scenario, which is written to `directory`, as is the run.
 pub fn start(program: &Path, scenario: &str, directory: &Path) -> Result<Child, String> {
     std::fs::create_dir_all(directory)
         .map_err(|error| format!("{}: {error}", directory.display()))?;
@@ -40,8 +40,8 @@ pub fn start(program: &Path, scenario: &str, directory: &Path) -> Result<Child, 
         .map_err(|error| format!("{}: {error}", program.display()))
 }
 
-/// Waits for the run and reads the figures of its only condition. Whether the criterion is met is
-/// no matter here, so that every exit code with a result will do.
+/// Waits for the run and reads the figures of its only condition. Accepts every exit code with a
+/// result, because it doesn't matter whether the criterion is met.
 pub fn finish(child: Child) -> Result<Measured, String> {
     let output = child
         .wait_with_output()

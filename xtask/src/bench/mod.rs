@@ -38,7 +38,7 @@ fn shown(command: &mut Command) -> Result<(), String> {
     }
 }
 
-/// The program named by `--program`, or the released one.
+/// The program given by `--program`, or the released one.
 fn program(arguments: &mut Arguments) -> Result<PathBuf, String> {
     match arguments.texts("--program")?.pop() {
         Some(path) => Ok(PathBuf::from(path)),

@@ -9,8 +9,8 @@ use std::process::ExitCode;
 /// Rates in kHz.
 const RATES: [u64; 11] = [1, 5, 10, 15, 20, 25, 30, 40, 50, 75, 100];
 
-/// Steps the rate up and prints what each kept. The exit code is that of the question: is
-/// 20 kHz kept?
+/// Increases the rate in steps and prints the results. The exit code shows whether 20 kHz is
+/// sustained.
 pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     let runs: usize = arguments.value("--runs", 3)?;
     let seconds: u64 = arguments.value("--seconds", 3)?;

@@ -1,5 +1,6 @@
-//! What ratios of paired runs say: their median, their spread, and whether the noise between rounds
-//! leaves room for another answer. Pure; assumes nothing of how the noise is distributed.
+//! Ratios of paired runs: median, spread, and the conclusion given the noise between rounds.
+//!
+//! Pure; assumes nothing about the distribution of the noise.
 
 /// Ratios of one figure, one for each round.
 #[derive(Debug, Clone, PartialEq)]
@@ -10,7 +11,7 @@ pub struct Ratios(Vec<f64>);
 pub enum Standing {
     /// Even the upper end of the interval is at most 1.
     NotSlower,
-    /// The interval has 1 inside: the rounds don't tell.
+    /// The interval contains 1: the rounds don't show a difference.
     WithinNoise,
     /// Even the lower end is above 1.
     Slower,
@@ -31,7 +32,7 @@ impl Standing {
 }
 
 impl Ratios {
-    /// From ratios; those that aren't finite say nothing and are left out.
+    /// From ratios; those that aren't finite are left out.
     pub fn new(values: impl IntoIterator<Item = f64>) -> Self {
         let mut values: Vec<f64> = values
             .into_iter()
@@ -62,7 +63,7 @@ impl Ratios {
     /// rounds.
     pub fn interval(&self) -> Option<(f64, f64)> {
         let rounds = self.0.len();
-        // Each round lies below the true median with probability 1/2.
+        // Each round is below the true median with probability 1/2.
         let mut below = 0.0;
         let mut term = 0.5_f64.powi(i32::try_from(rounds).ok()?);
         let mut kept = 0;
@@ -77,7 +78,7 @@ impl Ratios {
         (kept > 0).then(|| (self.0[kept - 1], self.0[rounds - kept]))
     }
 
-    /// Whether the ratio is at most 1, as far as the rounds tell.
+    /// Whether the ratio is at most 1, as far as the rounds show.
     pub fn standing(&self) -> Standing {
         match self.interval() {
             None => Standing::TooFew,

@@ -1,7 +1,6 @@
-//! The picture on README's first screen: the answer that stands further down there, as a terminal shows it.
-//! It invents nothing: its lines are README's.
+//! The picture on README's first screen: the answer quoted in README, as a terminal shows it.
 
-/// What stands around the answer in README.
+/// Text before and after the answer in README.
 const AROUND: (&str, &str) = ("```text\nverdict: ", "\n```");
 /// The command in the picture.
 const COMMAND: &str = "sudo wakepath check --quick";
@@ -9,7 +8,7 @@ const COMMAND: &str = "sudo wakepath check --quick";
 const LETTER: usize = 84;
 const LINE: usize = 19;
 
-/// The picture of README's answer: the verdict, what it was held against, and the table.
+/// The picture of README's answer: the verdict, its criterion, and the table.
 pub fn of_readme(readme: &str) -> Result<String, String> {
     let missing = || "README.md: no answer of `wakepath check` to make a picture of".to_owned();
     let (_, answer) = readme.split_once(AROUND.0).ok_or_else(missing)?;

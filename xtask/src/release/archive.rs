@@ -1,5 +1,7 @@
-//! The archive for one kind of machine: `wakepath-VERSION-TRIPLE.tar.gz`, one directory whose contents
-//! belong under a prefix such as /usr/local. The same tree gives the same bytes.
+//! The archive for one kind of machine: `wakepath-VERSION-TRIPLE.tar.gz`.
+//!
+//! It has one directory whose contents belong under a prefix such as /usr/local. The same tree
+//! gives the same bytes.
 
 use super::tree::{Compression, Manner, Parts, empty, epoch};
 use super::version::Version;
@@ -7,7 +9,7 @@ use super::{megabytes, succeed};
 use std::path::Path;
 use std::process::Command;
 
-/// Makes it; its row.
+/// Makes it and returns its row.
 pub(super) fn make(
     parts: &Parts,
     version: &Version,
@@ -43,7 +45,7 @@ pub(super) fn packed(
     )
 }
 
-/// The row of a file that was made for a kind of machine.
+/// The row of a file for a kind of machine.
 pub(super) fn row(of: &str, file: &Path) -> Result<Vec<String>, String> {
     let size = std::fs::metadata(file).map_err(|error| format!("{}: {error}", file.display()))?;
     let name = file.file_name().unwrap_or_default().to_string_lossy();

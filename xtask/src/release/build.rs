@@ -1,4 +1,4 @@
-//! How the program is built for one kind of machine, and what stands of it in a release.
+//! The build of the program for one kind of machine, and its files in a release.
 
 use super::{megabytes, succeed};
 use crate::place;
@@ -16,7 +16,7 @@ pub struct Build {
     pub(super) debian: &'static str,
     pub(super) rpm: &'static str,
     pub(super) python: &'static str,
-    /// Where Debian has the libraries of this machine below a prefix, and where Fedora has.
+    /// Directory of this machine's libraries below a prefix, in Debian and in Fedora.
     pub(super) debian_libraries: &'static str,
     pub(super) rpm_libraries: &'static str,
     /// C compiler, for zstd; on 32-bit Arm the linker too.
@@ -89,7 +89,7 @@ impl Build {
         command
     }
 
-    /// The command that builds it quickly, to see that it links and starts: not what is released.
+    /// A quick build, to check that it links and starts, not for release.
     pub fn quick_command(&self) -> Command {
         let mut command = cargo(&["build", "--locked", "--package", "wakepath"]);
         command.args(["--target", self.triple, "--config", "xtask/linked.toml"]);
@@ -144,7 +144,7 @@ impl Build {
         size.map_err(|error| format!("{}: {error}", program.display()))
     }
 
-    /// Puts a program that is built already where [`Self::split`] puts one.
+    /// Puts an existing build in the place where [`Self::split`] puts one.
     pub(super) fn program_of(&self, program: &Path, directory: &Path) -> Result<String, String> {
         let program =
             fs::canonicalize(program).map_err(|error| format!("{}: {error}", program.display()))?;

@@ -14,7 +14,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Makes it; its row.
+/// Makes it and returns its row.
 pub(super) fn make(
     parts: &Parts,
     version: &Version,
@@ -43,11 +43,11 @@ pub(super) fn make(
             ("GLIBC", &glibc),
         ],
     )?;
-    // What `dpkg --verify` compares with.
+    // For `dpkg --verify`.
     let sums = "find usr -type f | LC_ALL=C sort | xargs -d '\\n' md5sum > DEBIAN/md5sums";
     write(&tree.join("DEBIAN/control"), &control)?;
     succeed(Command::new("sh").args(["-ec", sums]).current_dir(&tree))?;
-    // The linker's list of libraries is made anew.
+    // Updates the linker's list of libraries.
     write(&tree.join("DEBIAN/triggers"), "activate-noawait ldconfig\n")?;
     for script in ["postinst", "prerm"] {
         let from = place::root().join("packaging/deb").join(script);

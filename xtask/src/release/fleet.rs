@@ -1,5 +1,6 @@
-//! `wakepath-fleet` for release: a static program for the machine that looks after the boards, in an archive
-//! of its own. The installer and the packages are of boards, and leave it out.
+//! `wakepath-fleet` for release: a static program for the machine that controls the boards.
+//!
+//! It has its own archive. The installer and the packages are for boards, and leave it out.
 
 use super::archive::{packed, row};
 use super::tree::{Compression, empty, put};
@@ -37,7 +38,7 @@ pub fn program(triple: &str) -> PathBuf {
     target().join(triple).join("release/wakepath-fleet")
 }
 
-/// Builds and packs it for the machines among `builds`; one row for each.
+/// Builds and packs it for the supported machines among `builds`; one row for each.
 pub(super) fn artefacts(
     builds: &[&'static Build],
     version: &Version,

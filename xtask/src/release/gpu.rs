@@ -1,5 +1,7 @@
-//! `wakepath-gpu` for release: linked with glibc, since it loads the libraries of a GPU's drivers, in an archive
-//! of its own. A board without a GPU, or without a load on it, has no need of it.
+//! `wakepath-gpu` for release: linked with glibc, because it loads the libraries of a GPU's
+//! drivers.
+//!
+//! It has its own archive. Boards without a GPU or a GPU load don't need it.
 
 use super::archive::{packed, row};
 use super::tree::{Compression, empty, put};
@@ -9,10 +11,10 @@ use crate::place;
 use crate::tools::cargo;
 use std::path::Path;
 
-/// Machines that have GPUs which such programs can drive.
+/// Machines with GPUs that such programs can drive.
 const OF: [&Build; 2] = [&Build::X86_64, &Build::AARCH64];
 
-/// Builds and packs it for the machines among `builds`; one row for each.
+/// Builds and packs it for the supported machines among `builds`; one row for each.
 pub(super) fn artefacts(
     builds: &[&'static Build],
     version: &Version,

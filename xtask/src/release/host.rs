@@ -39,12 +39,12 @@ const ALL: [Host; 3] = [
     },
 ];
 
-/// How what needs glibc is built for the machines of a build.
+/// The build with glibc for the machines of a static build.
 pub(super) fn of(build: &Build) -> Option<&'static Host> {
     ALL.iter().find(|host| host.of.triple == build.triple)
 }
 
-/// Where the header lies.
+/// Path of the header.
 pub(super) fn header() -> PathBuf {
     place::root().join(HEADER)
 }
@@ -61,7 +61,7 @@ pub(super) fn beside(build: &Build, directory: &Path) -> Result<Option<(PathBuf,
     }
 }
 
-/// Puts a host that is built already among the artefacts; its row.
+/// Adds an existing build of the host to the artefacts; returns its row.
 pub(super) fn given(
     build: &'static Build,
     program: &Path,
@@ -115,11 +115,11 @@ impl Host {
         (build, target.join(self.triple))
     }
 
-    /// Has a command of cargo's link with this machine's glibc and compile what is C.
+    /// Makes a cargo command link with this machine's glibc and compile C code for it.
     pub(super) fn linked<'a>(&self, build: &'a mut Command) -> &'a mut Command {
         let of_target = self.triple.to_uppercase().replace('-', "_");
-        // Not the target's own variable, which cargo adds to what .cargo/config.toml says: on 32-bit Arm that is
-        // to link statically, and would hold.
+        // Not the target's own variable, which cargo adds to the flags of .cargo/config.toml: on
+        // 32-bit Arm those request static linking, which would remain.
         build.env("RUSTFLAGS", "-C target-feature=-crt-static");
         build.env(format!("CARGO_TARGET_{of_target}_LINKER"), self.compiler);
         build.env(
@@ -143,7 +143,7 @@ impl Host {
     }
 }
 
-/// The newest version of glibc that a program asks for.
+/// The newest version of glibc that a program needs.
 pub(super) fn glibc(program: &Path) -> Result<String, String> {
     let output = Command::new("readelf")
         .args(["--version-info", "--wide"])

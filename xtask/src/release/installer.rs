@@ -8,7 +8,7 @@ use super::version::Version;
 use std::path::Path;
 use std::process::Command;
 
-/// Makes it, for the archives that are in `directory`; its row.
+/// Makes it for the archives in `directory`; returns its row.
 pub(super) fn make(version: &Version, directory: &Path) -> Result<Vec<String>, String> {
     let mut archives = files(directory)?;
     archives.retain(|name| name.ends_with(".tar.gz"));

@@ -1,5 +1,7 @@
-//! The loop's library for other languages, for release: what cargo builds for glibc, from which the packages' own
-//! libraries for C and C++ are laid out (`crates/c-library/install.sh`), and Python's wheel is made.
+//! The loop's library for other languages, for release.
+//!
+//! Cargo builds it for glibc; the packages' libraries for C and C++ are laid out from it
+//! (`crates/c-library/install.sh`), and Python's wheel is made from it.
 
 use super::host;
 use super::tree::Parts;
@@ -50,7 +52,7 @@ pub(super) fn module(build: &Build) -> Result<(Vec<String>, Option<PathBuf>), St
     Ok((vec![of, row], Some(module)))
 }
 
-/// Lays it out below a prefix, with headers and what pkg-config and CMake read.
+/// Lays it out below a prefix, with headers and the files for pkg-config and CMake.
 pub(super) fn lay_out(parts: &Parts, prefix: &Path, directory: &str) -> Result<(), String> {
     let (Some(archive), Some(host)) = (&parts.library, host::of(parts.build)) else {
         return Ok(());
@@ -68,7 +70,7 @@ pub(super) fn lay_out(parts: &Parts, prefix: &Path, directory: &str) -> Result<(
     )
 }
 
-/// The newest glibc that the controller host or the shared library in this directory asks for.
+/// The newest glibc that the controller host or the shared library in this directory needs.
 pub(super) fn glibc(directory: &Path, of_host: Option<&str>) -> Result<Option<String>, String> {
     let library = directory.join("libwakepath.so.1");
     let of_library = match library.is_file() {

@@ -38,7 +38,7 @@ pub(super) fn write_for(triple: &str, file: &Path) -> Result<(), String> {
     write(file, &page(&crates, &libraries))
 }
 
-/// Writes them for a program of a workspace of its own, on one target.
+/// Writes them for a program in a separate workspace, on one target.
 pub(super) fn write_beside(
     workspace: &str,
     program: &str,
@@ -53,7 +53,7 @@ pub(super) fn write_beside(
     write(file, &page(&crates, &libraries))
 }
 
-/// What cargo says of the packages of a manifest.
+/// Cargo's metadata for the packages of a manifest.
 fn metadata(manifest: &str, triple: &str) -> Result<Value, String> {
     let output = cargo(&["metadata", "--format-version=1", "--locked"])
         .args(["--filter-platform", triple, "--manifest-path", manifest])
@@ -72,7 +72,7 @@ fn page(crates: &[Crate], libraries: &str) -> String {
         page += &format!("{}: {}\n", of.name, of.licence);
     }
     page += &format!("\n{libraries}");
-    // Most texts are those of many crates.
+    // Many crates share most texts.
     let mut texts: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for of in crates {
         for text in &of.texts {
@@ -142,7 +142,7 @@ impl Crate {
         let text = |key: &str| package[key].as_str().unwrap_or("?").to_owned();
         let manifest = text("manifest_path");
         let directory = Path::new(&manifest).parent().unwrap_or(Path::new("/"));
-        // The C library inside a crate has a text of its own.
+        // The C library inside a crate has a separate text.
         let mut texts = texts_in(directory);
         texts.extend(texts_in(&directory.join("zstd")));
         Self {

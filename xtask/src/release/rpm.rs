@@ -1,5 +1,6 @@
-//! The package for Fedora, SUSE and their descendants, made by rpmbuild from `packaging/rpm`. Like
-//! Debian's it grants nothing by being installed.
+//! The package for Fedora, SUSE and their derivatives, made by rpmbuild from `packaging/rpm`.
+//!
+//! Like Debian's it grants nothing when installed.
 
 use super::archive::row;
 use super::succeed;
@@ -14,7 +15,7 @@ use std::process::{Command, Stdio};
 /// Counts packagings of one version.
 const RELEASE: &str = "1";
 
-/// Makes it; its row.
+/// Makes it and returns its row.
 pub(super) fn make(
     parts: &Parts,
     version: &Version,

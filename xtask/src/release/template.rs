@@ -17,7 +17,7 @@ pub(super) fn of_workspace(key: &str) -> Result<String, String> {
         .ok_or_else(|| format!("{}: no {key}", path.display()))
 }
 
-/// What wakepath is, in one line: the description of its package.
+/// One-line description of wakepath, from its package.
 pub(super) fn description() -> Result<String, String> {
     let path = place::root().join("crates/wakepath/Cargo.toml");
     let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;

@@ -25,7 +25,7 @@ pub(super) struct Parts {
     pub(super) version: String,
     /// Completions, and man pages in `man/`.
     pub(super) documents: PathBuf,
-    /// The licences of what is inside the program.
+    /// Licences of the code in the program.
     pub(super) licences: PathBuf,
     /// How well the packages are compressed.
     pub(super) compression: Compression,
@@ -52,7 +52,7 @@ pub(super) enum Manner {
 }
 
 impl Parts {
-    /// Where libraries lie below a prefix.
+    /// Library directory below a prefix.
     pub(super) fn libraries(&self, manner: Manner) -> &'static str {
         match manner {
             Manner::Debian => self.build.debian_libraries,

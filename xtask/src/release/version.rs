@@ -4,7 +4,7 @@
 pub(super) struct Version(String);
 
 impl Version {
-    /// The workspace's; the last of `asked` where another is asked for, as tests of upgrades do.
+    /// The workspace's version, or the last of `asked` if given, as in tests of upgrades.
     pub(super) fn of_this_workspace(asked: &[String]) -> Result<Self, String> {
         let version = asked
             .last()
@@ -28,7 +28,7 @@ impl Version {
         &self.0
     }
 
-    /// As Debian and RPM do: what follows a tilde comes before.
+    /// In the form of Debian and RPM: a version with a tilde sorts before the one without.
     pub(super) fn distribution(&self) -> String {
         self.0.replacen('-', "~", 1)
     }

@@ -80,7 +80,7 @@ struct Tags {
     requires: &'static str,
 }
 
-/// Makes the one for every Python; its row.
+/// Makes the wheel for every Python; returns its row.
 pub(super) fn make(
     parts: &Parts,
     version: &Version,
@@ -96,7 +96,7 @@ pub(super) fn make(
     write(parts, version, directory, &tags, None)
 }
 
-/// Makes the one with the compiled half; its row.
+/// Makes the wheel with the compiled half; returns its row.
 pub(super) fn make_compiled(
     parts: &Parts,
     version: &Version,
@@ -170,8 +170,8 @@ fn write(
     row(parts.build.triple, &path)
 }
 
-/// The platforms that a static program runs on. manylinux2014 twice, because older installers know only
-/// that name; it is what pip 19.3 and later take.
+/// Platforms of a static program. manylinux2014 appears twice, because older installers only know
+/// that name, which pip accepts from 19.3 on.
 fn platforms(machine: &str) -> [String; 3] {
     [
         format!("manylinux_2_17_{machine}"),

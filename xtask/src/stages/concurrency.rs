@@ -1,4 +1,4 @@
-//! The lock-free ring under loom's model of memory, and what Miri makes of it.
+//! The lock-free ring under loom's memory model, and under Miri.
 
 use super::outcome::Outcome;
 use crate::job::Job;
@@ -17,7 +17,7 @@ pub fn loom(job: &Job) -> Outcome {
         "ring",
     ];
     let mut command = cargo(&arguments);
-    // Another directory: the flag would have everything else built anew.
+    // In another directory: the flag would force a rebuild of everything else.
     command
         .env("RUSTFLAGS", "--cfg loom")
         .env("CARGO_TARGET_DIR", place::target().join("loom"));

@@ -1,9 +1,9 @@
-//! Individual tests, counted from what cargo's test runner prints.
+//! Counts individual tests in the output of cargo's test runner.
 
 use std::collections::BTreeSet;
 use std::ops::Add;
 
-/// How many passed, failed and were skipped.
+/// Numbers of passed, failed and skipped tests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     pub passed: u64,
@@ -26,18 +26,17 @@ impl Add for Counts {
 /// The counts in the output of cargo's tests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tests {
-    /// How many there were.
+    /// Their numbers.
     pub counts: Counts,
     /// Tests that report they weren't run, with their reason.
     pub not_run: Vec<String>,
-    /// Those that failed, with the beginning of what they printed.
+    /// The failed ones, with the beginning of their output.
     pub failed: Vec<String>,
 }
 
 impl Tests {
     /// The sum over all `test result:` lines. Ignored tests count as skipped; so does a test that
-    /// says of itself that it was "not run" (seen with `--show-output`), although the runner
-    /// counts it as passed.
+    /// reports "not run" (visible with `--show-output`), although the runner counts it as passed.
     pub fn of_cargo_test(output: &str) -> Self {
         let mut counts = Counts::default();
         let mut said = Vec::new();
@@ -79,7 +78,7 @@ impl Tests {
                 }
             }
         }
-        // A test that fails after such a line is a failure; it is in nobody's count of passes.
+        // A test that fails after such a line is a failure; the runner doesn't count it as passed.
         let moved = (not_run.len() as u64).min(counts.passed);
         counts.passed -= moved;
         counts.skipped += moved;
@@ -112,7 +111,7 @@ fn section(line: &str) -> Option<&str> {
     Some(name.strip_suffix(" stdout").unwrap_or(name))
 }
 
-/// A test that begins, and what follows on its line: `test name ... ok`.
+/// The start of a test, and the rest of its line: `test name ... ok`.
 fn begun(line: &str) -> Option<(&str, &str)> {
     let (name, rest) = line.strip_prefix("test ")?.split_once(" ...")?;
     Some((name.trim_end(), rest.trim_start()))

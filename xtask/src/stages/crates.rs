@@ -1,6 +1,7 @@
-//! The crates as crates.io gets them: packed, and compiled from nothing but their packages. `cargo publish --dry-run`
-//! compiles each one anew, as itself and as what the others depend on: half an hour and more of work. Here all are
-//! members of one workspace, and a check compiles each once: two minutes.
+//! The crates as crates.io gets them: packed, and compiled only from their packages.
+//!
+//! `cargo publish --dry-run` compiles each one again, as itself and as a dependency: half an hour
+//! and more. Here all are members of one workspace, and a check compiles each once: two minutes.
 
 use super::outcome::Outcome;
 use crate::job::Job;
@@ -50,7 +51,7 @@ fn kept() -> impl Iterator<Item = String> {
     })
 }
 
-/// Makes a workspace of what was packed; the failure of a command that did not succeed.
+/// Makes a workspace of the packages; returns the failure of a command.
 fn unpacked(job: &Job, packages: &Path, workspace: &Path) -> io::Result<Option<String>> {
     let _ = fs::remove_dir_all(workspace);
     fs::create_dir_all(workspace)?;
@@ -91,7 +92,8 @@ mod tests {
     use crate::tools::cargo;
     use serde_json::Value;
 
-    /// What crates.io refuses a crate for, and cargo only after a part of them is published.
+    /// Faults for which crates.io refuses a crate, which cargo only reports after some have been
+    /// published.
     #[test]
     fn each_crate_has_what_crates_io_asks_for() {
         let told = cargo(&[

@@ -5,8 +5,8 @@ use super::programs;
 use crate::documents;
 use crate::job::Job;
 
-/// Each generated document is what it was made from. The help is that of the program which is built
-/// with the tests: optimisation makes no difference to it.
+/// Checks that each generated document is up to date. The help is that of the program built with
+/// the tests, which doesn't differ from the optimised one's.
 pub fn check(job: &Job) -> Outcome {
     let program = match programs::beside_the_tests(job, "wakepath") {
         Ok(program) => program,

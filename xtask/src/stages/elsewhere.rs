@@ -1,5 +1,7 @@
-//! Tests that read facts of the machine, run as on another one: another host name, another kernel, one CPU.
-//! A test that takes the machine it was written on for granted fails here.
+//! Runs tests that read facts of the machine as if on another machine.
+//!
+//! With another host name, another kernel, one CPU. A test that depends on the machine it was
+//! written on fails here.
 
 use super::outcome::Outcome;
 use super::programs::{self, Program};
@@ -31,7 +33,7 @@ const UNAME: [&str; 2] = [
     "this_machine::the_release_is_the_one_that_uname_reports",
 ];
 
-/// In name spaces of its own: the name of the host, and files of /proc that others lie over.
+/// In separate namespaces: the host's name, and files mounted over those of /proc.
 const ELSEWHERE: &str = "set -e; files=$1; cpu=$2; shift 2; \
     cat \"$files/hostname\" > /proc/sys/kernel/hostname; \
     for name in osrelease version; do mount --bind \"$files/$name\" /proc/sys/kernel/$name; done; \
@@ -74,7 +76,7 @@ pub fn another_machine(job: &Job) -> Outcome {
     outcomes.fold(outcome, Outcome::and).of_some()
 }
 
-/// The command, carried out there.
+/// The command, to run there.
 fn elsewhere(files: &Path, cpu: &str, of: &Command) -> Command {
     let mut command = Command::new("unshare");
     command

@@ -1,5 +1,6 @@
-//! The workspace of `wakepath-fleet`, which nothing of the board's program waits for: its tests and
-//! its lints, in a build directory of its own. Boards are network namespaces with an sshd each.
+//! Tests and lints of the workspace of `wakepath-fleet`, in a separate build directory.
+//!
+//! Nothing of the board's program depends on it. Boards are network namespaces with an sshd each.
 
 use super::outcome::Outcome;
 use crate::bench::released_program;
@@ -26,8 +27,8 @@ pub fn workspace(job: &Job) -> Outcome {
     tests(job, &[]).and(Outcome::of(lints.failure))
 }
 
-/// 500 runs on 20 boards, links cut, controllers killed; all that ended in one archive, sealed. And a board with a place in
-/// labgrid, as it is itself.
+/// 500 runs on 20 boards with cut links and killed controllers; all of their runs in one archive,
+/// sealed. Also a board with a real place in labgrid.
 pub fn night(job: &Job) -> Outcome {
     environment(job, LABGRID, "labgrid==26.*", "bin/labgrid-client");
     tests(job, &["--ignored"])
@@ -45,7 +46,7 @@ fn tests(job: &Job, arguments: &[&str]) -> Outcome {
     let mut command = of("test");
     command.args(WITHOUT_ENGINE);
     command.env("WAKEPATH_BINARY", program);
-    // KernelCI's own reader of what is exported for it.
+    // KernelCI's own reader of the exported data.
     let kcidb = environment(job, "kcidb", "kcidb-io==141", "bin/jsonschema");
     command.env("WAKEPATH_KCIDB", kcidb.join("bin/python"));
     command.env("WAKEPATH_LABGRID", place::target().join(LABGRID));

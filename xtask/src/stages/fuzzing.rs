@@ -19,7 +19,7 @@ const FLAGS: &str = "--cfg fuzzing -Cdebug-assertions -Ccodegen-units=1 -Cpasses
                      -Cllvm-args=-sanitizer-coverage-pc-table \
                      -Cllvm-args=-sanitizer-coverage-trace-compares";
 
-/// Seconds for what strangers hand over, and for what is the machine's own.
+/// Seconds for inputs from strangers, and for inputs from the machine itself.
 const OF_STRANGERS: u32 = 300;
 const OWN: u32 = 120;
 
@@ -38,7 +38,7 @@ pub fn fuzz(job: &Job) -> Outcome {
         "--bins",
     ];
     let mut build = cargo(&arguments);
-    // With a target named, build scripts are compiled without the flags.
+    // With an explicit target, build scripts are compiled without the flags.
     build.args(["--target", &host]);
     build
         .env("RUSTFLAGS", FLAGS)
@@ -112,7 +112,7 @@ fn target(job: &Job, program: &Path, name: &str, seconds: u32, seeds: &[&str]) -
     }
 }
 
-/// How many inputs were tried, where coverage was seen too: without it the fuzzer only guesses.
+/// Number of inputs tried, if coverage was recorded too: without it the fuzzer only guesses.
 fn evidence(finished: &Finished) -> Option<u64> {
     let lines = || finished.output.lines();
     let covered = lines().any(|line| line.contains(" cov: ") && !line.contains(" cov: 0 "));

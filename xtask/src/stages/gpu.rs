@@ -1,5 +1,7 @@
-//! The workspace of `wakepath-gpu`, which nothing of the board's program waits for: its tests and its lints,
-//! and the load `gpu` with it, on whatever devices are here. Those of Mesa and PoCL run on the CPU.
+//! Tests and lints of the workspace of `wakepath-gpu`, and the load `gpu` with it.
+//!
+//! Nothing of the board's program depends on it. Runs on all devices of this machine; those of Mesa
+//! and PoCL run on the CPU.
 
 use super::outcome::Outcome;
 use super::programs;

@@ -37,24 +37,24 @@ pub struct Stage {
     pub name: &'static str,
     /// Description for the list.
     about: &'static str,
-    /// With what it shares the machine.
+    /// The stages that it shares the machine with.
     place: Place,
-    /// The longest that it may take.
+    /// Its time limit.
     limit: Duration,
     run: fn(&Job) -> Outcome,
 }
 
-/// With what a stage shares the machine.
+/// The stages that a stage shares the machine with.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// In the first row: the workspace's own build directory.
+    /// In the first row: uses the workspace's own build directory.
     First,
     /// In the second row, at the same time as the first: has its own build directory or profile, or
     /// little to build.
     Beside,
-    /// In a third row, and in whichever row has come to its end: a build directory of its own.
+    /// In a third row, or in any row that has finished: has a separate build directory.
     Either,
-    /// After the rows, one after the other: it waits for most of its time, and stands a busy machine.
+    /// After the rows, in sequence: mostly waits, and tolerates a busy machine.
     Waiting,
     /// Beside those, at the lowest priority: little but a build.
     Filling,
@@ -64,7 +64,7 @@ enum Place {
     Deep,
 }
 
-/// Minutes that a stage may take.
+/// Time limit of a stage in minutes.
 const fn minutes(minutes: u64) -> Duration {
     Duration::from_secs(minutes * 60)
 }
@@ -125,7 +125,7 @@ pub fn list() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Runs all stages, with `--deep` the long ones too, or those named by `--only`.
+/// Runs all stages, with `--deep` the long ones too, or those given by `--only`.
 pub fn test(mut arguments: Arguments) -> Result<ExitCode, String> {
     let only = arguments.texts("--only")?;
     let deep = arguments.flag("--deep");

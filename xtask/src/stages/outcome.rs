@@ -10,7 +10,7 @@ pub struct Outcome {
     pub counts: Counts,
     /// Whether nothing of it could run.
     pub not_run: bool,
-    /// What failed or did not run, and why; figures worth a look.
+    /// Failed or skipped parts with reasons; notable figures.
     pub notes: Vec<String>,
 }
 
@@ -69,7 +69,7 @@ impl Outcome {
         }
     }
 
-    /// A run of one test program, which may have no test of its own.
+    /// A run of one test program, which might have no test.
     pub fn of_test_program(finished: &Finished) -> Self {
         match &finished.failure {
             None if Tests::of_cargo_test(&finished.output).counts == Counts::default() => {
@@ -87,7 +87,7 @@ impl Outcome {
         self
     }
 
-    /// A failure where not one test was run.
+    /// A failure if no test was run.
     pub fn of_some(self) -> Self {
         match self.counts == Counts::default() {
             true => self.and(Self::of(Some("no test was run".into()))),
@@ -103,7 +103,8 @@ impl Outcome {
         self
     }
 
-    /// With these tests passed, which failed at first as `how` says and passed when repeated.
+    /// With these tests passed, which failed at first for the reason in `how` and passed when
+    /// repeated.
     pub fn with_repeated(mut self, tests: &[String], how: &str) -> Self {
         for test in tests {
             self.counts.failed = self.counts.failed.saturating_sub(1);

@@ -12,13 +12,13 @@ use crate::{place, python};
 use std::path::Path;
 use std::process::Command;
 
-/// What stands before the next version, for upgrades: a candidate, whose order packages must know.
+/// The next version, for upgrades: a candidate, whose order packages must know.
 const NEXT: &str = "99.0.0-rc.1";
 
-/// This process's own program, also where the build of the tests has put another in its place since.
+/// This process's own program, even if the build of the tests has replaced its file since.
 const THIS_PROGRAM: &str = "/proc/self/exe";
 
-/// The packages for this machine, made of the released program; and each crate, packed for crates.io.
+/// Packages of the released program for this machine; and each crate, packed for crates.io.
 pub fn of_this_machine(job: &Job) -> Outcome {
     let build = Build::of_this_machine();
     if let Some(why) = missing_target(build.triple) {
@@ -49,7 +49,7 @@ pub fn of_this_machine(job: &Job) -> Outcome {
     packed.and(tried(job, &given, &release)).and(crates)
 }
 
-/// Everything as it is released, for all machines, and each crate compiled from its package.
+/// Everything as released, for all machines, and each crate compiled from its package.
 pub fn as_released(job: &Job) -> Outcome {
     if let Some(why) = missing_program(&["dpkg-deb", "rpmbuild"]) {
         return Outcome::not_run(why);

@@ -73,7 +73,7 @@ fn judged(condition: &Condition, extent: Extent) -> Outcome {
     let cycles = extent.seconds * 1000;
     let ratio = condition.ratios(|figures| figures.median);
     let fault = condition.rounds.iter().find_map(|(ours, theirs)| {
-        // wakepath may skip due times, and says how many; cyclictest always runs all its cycles.
+        // wakepath can skip due times, which it reports; cyclictest always runs all its cycles.
         if theirs.executed != cycles || ours.executed == 0 || ours.executed > cycles {
             return Some(format!(
                 "{} and {} cycles ran",

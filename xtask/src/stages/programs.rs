@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The line of a package's manifest that says that its tests run real loops, loads or tracers, and
-/// so must have the machine's CPUs for themselves.
+/// The line of a package's manifest for tests that run real loops, loads or tracers, and so need
+/// the machine's CPUs for themselves.
 const MEASURES: &str = "measures-time = true";
 
 /// The examples that tests of the command line record.
@@ -27,12 +27,12 @@ pub struct Program {
     /// Its target in the package.
     pub name: String,
     file: PathBuf,
-    /// Where cargo would start it.
+    /// Cargo's working directory for it.
     directory: PathBuf,
 }
 
 impl Program {
-    /// A program that an artefact of cargo is, if it is one with tests.
+    /// The test program of a cargo artefact, if it is one.
     fn of(artefact: &Value) -> Option<Self> {
         if artefact["reason"] != "compiler-artifact" || artefact["profile"]["test"] != true {
             return None;
@@ -89,7 +89,7 @@ impl Program {
     }
 }
 
-/// All of them, or what building them said. Built by the first stage that asks.
+/// All test programs, or the build's failure. The first stage that needs them builds them.
 pub fn all(job: &Job) -> Result<&'static [Program], Outcome> {
     static BUILT: OnceLock<Result<Vec<Program>, Outcome>> = OnceLock::new();
     match BUILT.get_or_init(|| build(job)) {
@@ -121,7 +121,7 @@ fn build(job: &Job) -> Result<Vec<Program>, Outcome> {
     if built.failure.is_some() {
         return Err(Outcome::of(built.failure));
     }
-    // Compiled while the packages came that some tests need.
+    // They were compiled while the packages for some tests were fetched.
     wait_for_set_up();
     let programs = read(&finished.output);
     match programs.is_empty() {

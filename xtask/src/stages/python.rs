@@ -89,7 +89,7 @@ fn version(python: &PathBuf) -> String {
     said.unwrap_or_else(|_| python.display().to_string())
 }
 
-/// What pytest printed, in what matters of it.
+/// The counts in pytest's output.
 fn of_pytest(finished: &Finished) -> Outcome {
     let mut outcome = Outcome::default();
     for line in finished.output.lines() {

@@ -15,7 +15,7 @@ const STALL: Duration = Duration::from_millis(100);
 /// How often a test must pass that failed without one. The tests of a room disturb one another and the
 /// machine's neighbours all of them; a fault that shows in one of two runs is passed in one of eight.
 const TIMES: usize = 3;
-/// More failures than these are no accident.
+/// More failures than this are no accident.
 const MOST: usize = 3;
 
 /// The outcome after repetition, given `first`, the outcome of `command` with `output`. Only a few
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
     use std::path::PathBuf;
 
-    /// What becomes of a failure when the test passes from now on, or never.
+    /// Outcome of a failed test that always passes from now on, or never.
     fn after(stall: Duration, passes_now: bool) -> (Outcome, PathBuf) {
         match passes_now {
             true => after_script(
@@ -86,7 +86,7 @@ mod tests {
         }
     }
 
-    /// What becomes of a failure of a test program that is this script, run in a place of its own.
+    /// Outcome of a failed test program that is this script, run in a separate directory.
     fn after_script(stall: Duration, script: &str) -> (Outcome, PathBuf) {
         static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         let count = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);

@@ -10,17 +10,17 @@ use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Nice values: of rows that go behind another, and of what everything else goes before.
+/// Nice values: of lower-priority rows, and of builds that everything else precedes.
 const BELOW: i32 = 5;
 const LOWEST: i32 = 19;
 /// Lines of a log to show if no failed test is known by name.
 const LOG_LINES: usize = 40;
-/// How many belong to one error of the compiler.
+/// Lines of one compiler error.
 const ERROR_LINES: usize = 5;
 /// Lines of these to repeat at the end.
 const FAILURE_LINES: usize = 12;
 
-/// What came of one stage.
+/// Result of one stage.
 struct Done<'a> {
     stage: &'a Stage,
     outcome: Outcome,
@@ -74,14 +74,14 @@ pub fn run(stages: &[&Stage]) -> Result<ExitCode, String> {
     })
 }
 
-/// A row at a lower priority, which its thread's children inherit. Where it may not be set, it is a little more in
-/// the way.
+/// Runs a row at a lower priority, which its thread's children inherit. If that fails, it just
+/// disturbs the others a little more.
 fn yielding<T>(nice: i32, row: impl FnOnce() -> T) -> T {
     let _ = setpriority_process(None, nice);
     row()
 }
 
-/// What came of rows of stages, each in a thread of its own.
+/// Results of rows of stages, each in a separate thread.
 fn side_by_side<'a, const ROWS: usize>(
     rows: [&(dyn Fn() -> Vec<Result<Done<'a>, String>> + Sync); ROWS],
 ) -> Result<Vec<Result<Done<'a>, String>>, String> {

@@ -8,10 +8,10 @@ use crate::tools::{missing_program, missing_target};
 use std::path::Path;
 use std::process::Command;
 
-/// No program may be larger, debugging information apart: it is copied to robots.
+/// Size limit of a program without debugging information, because it is copied to robots.
 const LARGEST: u64 = 15_000_000;
 
-/// x86-64: as it is released.
+/// x86-64, as released.
 pub fn x86_64(job: &Job) -> Outcome {
     let build = &Build::X86_64;
     proven(job, build, &mut build.command(), &build.program(), true)
@@ -27,7 +27,7 @@ pub fn armv7(job: &Job) -> Outcome {
     quickly(job, &Build::ARMV7)
 }
 
-/// Arm as it is released, and its size.
+/// Arm, as released, and its size.
 pub fn released_arm(job: &Job) -> Outcome {
     let of = |build: &Build| proven(job, build, &mut build.command(), &build.program(), true);
     of(&Build::AARCH64).and(of(&Build::ARMV7))

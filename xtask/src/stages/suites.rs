@@ -70,8 +70,8 @@ pub fn sweeps(job: &Job) -> Outcome {
     one(job, programs, PLAYED).and(released(job, &["sweeps::", "--ignored"]))
 }
 
-/// Every proved cell of the table of what is analysed together, played with 20 000 random sets, or with
-/// as many as `WAKEPATH_SETS` says, with the counts.
+/// Simulates every proved cell of the table of combinations with 20 000 random sets, or
+/// `WAKEPATH_SETS`, with the counts.
 pub fn played_sets(job: &Job) -> Outcome {
     let programs = match programs::all(job) {
         Ok(programs) => programs,
@@ -92,7 +92,7 @@ pub fn played_sets(job: &Job) -> Outcome {
 const EACH_CELL: &str =
     "played::campaign::no_job_of_20_000_sets_for_each_cell_of_p_fp_is_later_than_its_bound";
 
-/// How often printed bounds hold, over families of series with a known law.
+/// Frequency with which printed bounds hold, over families of series with a known law.
 pub fn coverage(job: &Job) -> Outcome {
     match programs::all(job) {
         Ok(programs) => one(job, programs, COVERAGE),
@@ -133,7 +133,7 @@ const VERDICTS: &str = "verdicts_keep_their_level_up_to_a_million_due_times";
 
 const PLAYED: &str = "global::what_is_accepted_of_a_million_sets_never_misses";
 
-/// The tests of `alone`, each in whichever program has it.
+/// The tests of `alone`, in whichever program contains each.
 const ALONE: &[&str] = &[
     "size::six_million_samples_are_finished_and_read_within_300_mb",
     "page::size::ten_conditions_of_600_000_cycles_make_a_small_page_in_little_memory",
@@ -150,8 +150,8 @@ pub fn commands(job: &Job) -> Outcome {
         .and(of("planted::"))
 }
 
-/// The released program as its users start it: most of the time these tests wait for loops that wait.
-/// What changes or counts things of the whole machine comes after them, by itself.
+/// The released program as users start it: these tests mostly wait for loops. Tests that change or
+/// count global state of the machine run after them, alone.
 pub fn system(job: &Job) -> Outcome {
     released(job, &["system::", FOUR_AT_A_TIME])
         .and(released(job, &["whole_machine::", ONE_AT_A_TIME]))
@@ -180,8 +180,8 @@ pub fn planted(job: &Job) -> Outcome {
     noting_counts(job, released(job, &arguments), "planted: ")
 }
 
-/// Three languages in one recording for ten minutes, or as many seconds as `WAKEPATH_LANGUAGES_SECONDS` says, with
-/// their counts.
+/// Three languages in one recording for ten minutes, or `WAKEPATH_LANGUAGES_SECONDS`, with their
+/// counts.
 pub fn languages(job: &Job) -> Outcome {
     let arguments = [
         "own_loop::languages::",
@@ -209,7 +209,7 @@ pub fn repetition(job: &Job) -> Outcome {
     let kept = place::target().join("repetition");
     let outcome = released_with(job, &arguments, |tests| {
         tests.env("WAKEPATH_REPETITION_DIRECTORY", &kept);
-        // The stage's own end would come without a word of how many there were.
+        // The stage's time limit would end it without reporting the number of repetitions.
         tests.env("WAKEPATH_REPETITION_MINUTES", "200");
     });
     noting_counts(job, outcome, "repetition: ")
@@ -277,8 +277,8 @@ fn released_with(job: &Job, arguments: &[&str], told: impl FnOnce(&mut Command))
     tests.outcome(job, &mut command).of_some()
 }
 
-/// On 32 bits the crates that only compute pass their tests. That the whole program compiles there is
-/// the business of the stage for 32-bit Arm.
+/// Tests of the purely computing crates on 32 bits. The stage for 32-bit Arm compiles the whole
+/// program.
 pub fn narrow(job: &Job) -> Outcome {
     const TARGET: &str = "i686-unknown-linux-musl";
     if let Some(why) = missing_target(TARGET) {

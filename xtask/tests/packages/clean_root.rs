@@ -1,5 +1,7 @@
-//! A minimal Debian, made of the files of this machine's packages as dpkg lists them, with a database of its
-//! own; each script runs in a fresh copy of it, as root, with no network and nothing of this machine's.
+//! A minimal Debian, made of the files of this machine's packages as dpkg lists them.
+//!
+//! It has its own database. Each script runs in a fresh copy of it, as root, without network and
+//! without this machine's files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -19,7 +21,7 @@ const BESIDE: [&str; 8] = [
     "util-linux",
 ];
 
-/// What every script begins with.
+/// Start of every script.
 const PRELUDE: &str = r#"
 set -eu
 export PYTHONDONTWRITEBYTECODE=1
@@ -61,7 +63,7 @@ install="sh /media/release/install.sh --from /media/release"
 next="sh /media/next/install.sh --from /media/next"
 "#;
 
-/// The artefacts to be tried, and those of the next version.
+/// The artefacts under test, and those of the next version.
 pub fn artefacts(variable: &str) -> PathBuf {
     match std::env::var_os(variable) {
         Some(directory) => PathBuf::from(directory),
@@ -69,7 +71,7 @@ pub fn artefacts(variable: &str) -> PathBuf {
     }
 }
 
-/// The version of the artefacts that are tried, from the installer's name for the archive.
+/// The version under test, from the installer's name for the archive.
 pub fn version() -> String {
     let script = std::fs::read_to_string(artefacts("WAKEPATH_ARTEFACTS").join("install.sh"));
     let script = script.expect("there is an installer");
@@ -97,7 +99,7 @@ fn run(script: &str) -> Output {
         artefacts("WAKEPATH_ARTEFACTS_NEXT"),
     );
     let base = base();
-    // The upper layer lies in memory: nothing of a test outlives it.
+    // The upper layer is in memory: nothing of a test outlives it.
     let enter = r#"
         mount -t tmpfs -o size=2g,mode=0755 tmpfs "$1/room"
         mkdir "$1/room/upper" "$1/room/work" "$1/room/root"
@@ -125,7 +127,7 @@ fn run(script: &str) -> Output {
         .expect("unshare starts")
 }
 
-/// The clean root, made once; each test then gets a copy of it.
+/// The clean root, made once; each test gets a copy.
 fn base() -> &'static Path {
     static BASE: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     match BASE.get_or_init(make) {
@@ -193,7 +195,7 @@ fn make() -> Result<PathBuf, String> {
     }
 }
 
-/// Whether the clean root has a program; tests of what needs it are not run otherwise.
+/// Reports the test as not run if the clean root lacks a program.
 pub fn need(program: &str) {
     let base = base().join("base");
     let there = ["usr/bin", "usr/sbin", "bin", "sbin"];

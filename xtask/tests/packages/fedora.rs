@@ -1,4 +1,4 @@
-//! The `.rpm`, by rpm with a database of its own: its digests, installed, verified, upgraded, erased.
+//! The `.rpm`, by rpm with a separate database: its digests, installed, verified, upgraded, erased.
 
 use crate::clean_root::{need, succeeds};
 

@@ -1,4 +1,4 @@
-//! What lies in the repository for releases and is never compiled: scripts, the citation, the workflow.
+//! Files for releases that are never compiled: scripts, the citation, the workflow.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -64,9 +64,9 @@ fn the_release_workflow_runs_commands_that_there_are() {
     let stage = asked.next().and_then(|rest| rest.split_whitespace().next());
     let stage = stage.expect("the workflow runs a stage");
     assert!(stages.contains(&format!("name: \"{stage}\"")), "{stage}");
-    // It publishes what the stage leaves.
+    // It publishes the stage's output.
     assert!(workflow.contains("path: target/release-artifacts\n"));
-    // A tab or a line that ends in a colon and a value is no YAML.
+    // YAML doesn't allow a tab, or a value after a second colon in a line.
     assert!(!workflow.contains('\t'));
 }
 

@@ -1,4 +1,4 @@
-//! The directory of what is published, as a whole.
+//! The directory of published files as a whole.
 
 use crate::clean_root::succeeds;
 

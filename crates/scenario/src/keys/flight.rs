@@ -2,7 +2,7 @@
 
 use super::{Form, Table, optional};
 
-/// Longest text of a vehicle file that a scenario may hold, in bytes.
+/// Longest text of a vehicle file in a scenario, in bytes.
 pub(crate) const LONGEST_VEHICLE: usize = 64 << 10;
 
 pub(crate) static FLIGHT: Table = Table {

@@ -4,12 +4,12 @@ use crate::units::{LONGEST_PERIOD_NS, SHORTEST_PERIOD_NS};
 
 use super::{FLIGHT, Form, Key, LOAD, POLICY, Table, WORK, optional, required};
 
-/// The tiers that a thread may reach, as criteria.
+/// The tiers of threads, as criteria.
 pub(crate) const TIER_NAMES: &[&str] = &["1 ms tier", "20 ms tier", "200 ms tier"];
 
 const SECOND_NS: u64 = 1_000_000_000;
 pub(crate) const LONGEST_WARM_UP_NS: u64 = 3_600 * SECOND_NS;
-/// How long a core may measure its own latencies.
+/// Duration of a core's own measurement of latencies.
 pub(crate) const CORE_LATENCY_NS: (u64, u64) = (SECOND_NS, 60 * SECOND_NS);
 /// Smallest and largest trace buffer of a CPU in bytes: less holds no second of a busy CPU, more has no room
 /// on any machine that is measured.
@@ -47,7 +47,7 @@ const WORK_KEY: Key = optional(
     "The loop's work in each cycle.",
 );
 
-/// Names that are at most this long are accepted, in characters.
+/// Longest accepted name, in characters.
 pub(crate) const LONGEST_NAME: usize = 64;
 
 pub(crate) static SCENARIO: Table = Table {

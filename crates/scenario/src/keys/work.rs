@@ -5,9 +5,9 @@ use super::tables::{PERIOD, RATE};
 use super::{Form, Key, Table, Variant, Variants, optional, required};
 use crate::task_table;
 
-/// Metres and metres a second are plain numbers of at most this size.
-/// How long a cycle may wait for its answer.
+/// Longest time that a cycle can wait for its answer.
 pub(crate) const LONGEST_ANSWER_NS: u64 = 150_000_000;
+/// In metres, up to 10 km.
 const POSITION: Form = Form::List(&Form::Number(-1e4, 1e4), 3, 3);
 
 const VEHICLE: Key = optional(

@@ -1,6 +1,7 @@
-//! Policies of LITMUS^RT as a command line writes them, each with the parameters of its plugin and no other's,
-//! checked against what the core accepts. How a file's table has them is in `table`, where their threads may run in
-//! `partitions`.
+//! Policies of LITMUS^RT as text, each only with its own plugin's parameters, checked against the
+//! core's rules.
+//!
+//! `table` reads a file's table, `partitions` checks the threads' CPUs.
 
 mod partitions;
 mod table;
@@ -183,8 +184,8 @@ fn release(word: &str) -> Option<JobRelease> {
     }
 }
 
-/// The task, if a loop of this period can have it (`litmus_admit_task` asks for 0 < budget ≤ deadline, period),
-/// or the parameter to blame. A period of 0 is not known yet.
+/// The task, if a loop with this period can have it (`litmus_admit_task` requires 0 < budget ≤
+/// deadline, period), or the parameter at fault. A period of 0 is not known yet.
 fn checked(task: LitmusTask, loop_ns: u64) -> Result<LitmusTask, (&'static str, Complaint)> {
     let wrong = |part: &'static str, problem: String, remedy: &str| {
         Err((part, Complaint::new(problem, remedy)))

@@ -1,4 +1,4 @@
-//! Where policies of LITMUS^RT put their threads: one plugin for all of them, and CPUs that they may have.
+//! CPUs of threads under LITMUS^RT's policies: one plugin for all of them, and permitted CPUs.
 
 use crate::document::Section;
 use crate::error::Findings;

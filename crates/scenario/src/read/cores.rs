@@ -7,7 +7,7 @@ use crate::error::Findings;
 use crate::model::Accounting;
 use wakepath_timeline::{Policy, WakeUp};
 
-/// Refuses a wake-up and accounting that are Linux's, where a loop is to be on a core.
+/// Refuses kinds of wake-ups and accounting that only Linux has, for a loop on a core.
 pub(super) fn refuse_what_is_linuxs(
     root: &Section<'_>,
     mut policies: impl Iterator<Item = Policy>,

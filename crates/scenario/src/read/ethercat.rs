@@ -9,7 +9,7 @@ use crate::{EthercatBus, SimulatedRing};
 use wakepath_timeline::is_unprintable;
 
 const OF_SIMULATED: [&str; 4] = ["devices", "jitter", "loss", "stops-after"];
-/// Longest name of an interface, as the kernel has it.
+/// The kernel's limit for an interface's name.
 const LONGEST_NAME: usize = 15;
 const LONGEST_JITTER_NS: u64 = 1_000_000_000;
 

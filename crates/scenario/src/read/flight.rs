@@ -1,4 +1,4 @@
-//! Which vehicle is flown, and what its flight must show.
+//! Reads the flight's vehicle and criterion.
 
 use super::{choice, criterion};
 use crate::document::{Node, Section};
@@ -9,7 +9,7 @@ use wakepath_flight::Vehicle;
 use wakepath_flight::replay::Choices;
 use wakepath_timeline::{is_unprintable, one_line};
 
-/// `Some(None)` where the scenario has no flight.
+/// `Some(None)` if the scenario has no flight.
 pub(super) fn read_flight(
     root: &Section<'_>,
     tasks: &[Task],

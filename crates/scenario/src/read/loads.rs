@@ -71,7 +71,7 @@ fn read_load(node: &Node<'_>, known: &KnownCpus, findings: &mut Findings) -> Opt
     })
 }
 
-/// Reads the kind alone: "cpu", "memory l2".
+/// Parses a kind without options: "cpu", "memory l2".
 fn short_form(text: &str) -> Result<LoadKind, Complaint> {
     if let Some(size) = text.strip_prefix("memory ") {
         let (size, access) = match size.strip_suffix(" chase") {

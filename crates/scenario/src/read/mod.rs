@@ -50,7 +50,7 @@ impl Scenario {
         Self::parse_with_warnings(text, source_name, known).map(|(scenario, _)| scenario)
     }
 
-    /// As [`Scenario::parse`], with what is allowed but may surprise.
+    /// As [`Scenario::parse`], with warnings about valid but surprising settings.
     ///
     /// # Errors
     /// As [`Scenario::parse`].
@@ -79,7 +79,7 @@ fn read_document(
     })
 }
 
-/// What `read` makes of a file's root table, unless it is too long or no TOML.
+/// Result of `read` for a file's root table, unless the file is too long or not TOML.
 fn with_root<T>(
     text: &str,
     findings: &mut Findings,
@@ -267,7 +267,7 @@ fn refuse_slow_flights(
 }
 
 impl Findings {
-    /// What `read` makes of an entry, or `default` without it.
+    /// Result of `read` for an entry, or `default` without it.
     pub(crate) fn optional<'a, T>(
         &mut self,
         node: Option<Node<'a>>,

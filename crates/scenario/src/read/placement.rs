@@ -1,4 +1,4 @@
-//! Where a thread or load runs, checked against the CPUs that are there.
+//! Reads the CPUs of a thread or load, checked against the existing ones.
 
 use crate::KnownCpus;
 use crate::document::{Node, Section};

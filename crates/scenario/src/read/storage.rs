@@ -23,7 +23,7 @@ const PROFILES: [(&str, &[&str]); 2] = [
             "--numjobs=4",
         ],
     ),
-    // Into the page cache, as fast as it takes them: the kernel's own threads write them back.
+    // Into the page cache, at full speed: the kernel's own threads write them back.
     (
         "buffered",
         &[

@@ -1,4 +1,4 @@
-//! A task table, in a file of its own, built in, or within a scenario: text to data.
+//! Reads a task table from a file, a built-in one, or a scenario.
 
 use super::tasks::read_period;
 use super::text::read_needed_name;
@@ -11,7 +11,7 @@ use crate::units::parse_duration;
 use crate::{TableSource, TableTask, task_table};
 use std::io;
 
-/// The tables that come with wakepath.
+/// The built-in tables.
 static ALL: &[(&str, &str)] = &[("copter", include_str!("../../task-tables/copter.toml"))];
 
 impl TableSource {
@@ -57,7 +57,7 @@ fn task_table_file(text: &str, findings: &mut Findings) -> Option<Vec<TableTask>
 
 const REMEDY: &str = "give [[tasks]], each with name, rate, budget and priority";
 
-/// Where a scenario's work takes its table from.
+/// The source of a work's table.
 pub(super) fn read_source(section: &Section<'_>, findings: &mut Findings) -> Option<TableSource> {
     let remedy = "give table = \"copter\" or table-file = \"tasks.toml\"";
     let given: Vec<&str> = ["table", "table-file", "tasks"]
@@ -121,7 +121,7 @@ fn read_task(item: &Node<'_>, earlier: &[TableTask], findings: &mut Findings) ->
     {
         findings.push(node.refuse("is the name of an earlier task too", "give each its own"));
     }
-    // A rate that is no whole period is one for the number of loops between two runs all the same.
+    // A rate that is no whole period still gives the number of loops between two runs.
     let period_ns = read_period(&section, findings, &mut Vec::new());
     let remedy = "give a time such as \"100 us\"";
     let budget = section.need("budget", remedy);

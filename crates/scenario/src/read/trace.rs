@@ -1,4 +1,4 @@
-//! `trace`: true, false, or a table that says how.
+//! Reads `trace`: true, false, or a table.
 
 use super::choice;
 use crate::document::{Node, Section};

@@ -133,7 +133,7 @@ pub(super) fn read_work(node: &Node<'_>, findings: &mut Findings) -> Option<Work
     }
 }
 
-/// The interpreter; it belongs to a Python file alone.
+/// The interpreter; only valid with a Python file.
 fn read_python(
     section: &Section<'_>,
     library: Option<&str>,

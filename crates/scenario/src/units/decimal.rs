@@ -37,7 +37,7 @@ pub(super) fn divide_rounded(dividend: u128, divisor: u128) -> (u128, bool) {
     )
 }
 
-/// Splits "1.5 kHz" into 1.5 and "kHz". `example` shows in the remedy what would be right.
+/// Splits "1.5 kHz" into 1.5 and "kHz". `example` appears in the error's advice.
 pub(super) fn number_and_unit<'t>(
     text: &'t str,
     example: &str,

@@ -11,11 +11,10 @@ pub(crate) const LONGEST_PERIOD_NS: u64 = 100_000_000_000;
 /// Longest time that can be written: about 292 years, the range of a signed difference.
 const LONGEST_NS: u128 = i64::MAX as u128;
 
-/// Reads a time with its unit (ns, µs or us, ms, s, min, h) as whole nanoseconds.
+/// Parses a time with its unit (ns, µs or us, ms, s, min, h) as whole nanoseconds.
 ///
 /// # Errors
-/// Says what is wrong when there is no unit, an unknown one, a fraction of a nanosecond, or a time
-/// beyond 292 years.
+/// A missing or unknown unit, a fraction of a nanosecond, or a time beyond 292 years.
 pub fn parse_duration(text: &str) -> Result<u64, Complaint> {
     let (number, unit) = number_and_unit(text, "4 ms")?;
     let unit_ns: u128 = match unit {

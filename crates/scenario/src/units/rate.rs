@@ -13,10 +13,10 @@ pub struct Rate {
     pub exact: bool,
 }
 
-/// Reads a rate in Hz or kHz.
+/// Parses a rate in Hz or kHz.
 ///
 /// # Errors
-/// Says what is wrong when there is no unit, an unknown one, or a rate of nought.
+/// A missing or unknown unit, or a rate of zero.
 pub fn parse_rate(text: &str) -> Result<Rate, Complaint> {
     let remedy = "give a rate in Hz or kHz, such as \"250 Hz\"";
     let (number, unit) = number_and_unit(text, "250 Hz")?;

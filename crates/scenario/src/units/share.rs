@@ -11,7 +11,7 @@ pub(crate) fn parse_share(text: &str) -> Result<f64, Complaint> {
     if unit != "%" {
         return Err(Complaint::new("is not a share", remedy));
     }
-    // Moving the decimal point in the text keeps one rounding where dividing would make two.
+    // Moving the decimal point in the text rounds once, whereas dividing would round twice.
     format!("{}e-{}", number.digits, number.scale + 2)
         .parse::<f64>()
         .map_err(|_| Complaint::new("is not a share", remedy))

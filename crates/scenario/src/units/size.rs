@@ -10,10 +10,10 @@ const UNITS: [(&str, u128); 4] = [
     ("B", 1),
 ];
 
-/// Reads a size (B, KiB, MiB, GiB) as whole bytes, at most 1024 GiB.
+/// Parses a size (B, KiB, MiB, GiB) as whole bytes, at most 1024 GiB.
 ///
 /// # Errors
-/// Says what is wrong when there is no unit, an unknown one, a part of a byte, or too many.
+/// A missing or unknown unit, a part of a byte, or too many bytes.
 pub fn parse_size(text: &str) -> Result<u64, Complaint> {
     let remedy = "give a size in B, KiB, MiB or GiB, such as \"64 KiB\"";
     let (number, unit) = number_and_unit(text, "64 KiB")?;

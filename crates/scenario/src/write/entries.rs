@@ -12,7 +12,7 @@ impl Entries {
         Self::default()
     }
 
-    /// What serialises as a table: a structure of words and lists.
+    /// A value that serialises as a table: a structure of words and lists.
     pub(super) fn of(value: &impl Serialize) -> Self {
         Self(Table::try_from(value).expect("words and lists are TOML"))
     }
@@ -34,7 +34,7 @@ impl Entries {
         self.0.is_empty()
     }
 
-    /// All entries of another table behind these.
+    /// Appends all entries of another table.
     pub(super) fn and(mut self, more: Self) -> Self {
         self.0.extend(more.0);
         self

@@ -1,4 +1,4 @@
-//! An EtherCAT bus as it is written into a resolved scenario.
+//! Writes an EtherCAT bus of a resolved scenario.
 
 use super::{Entries, time};
 use crate::EthercatBus;

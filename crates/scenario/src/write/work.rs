@@ -1,4 +1,4 @@
-//! Work as it is written into a resolved scenario.
+//! Writes the work of a resolved scenario.
 
 use super::ethercat::bus;
 use super::{Entries, time, vehicle};

@@ -1,5 +1,6 @@
-//! Every bad scenario is refused with the expected line. The lines
-//! that begin with `# expect: ` tell it, without the file's name in front.
+//! Every bad scenario is refused with the expected line.
+//!
+//! Its first lines `# expect: ` have that line, without the file's name.
 
 use std::path::Path;
 use wakepath_scenario::{KnownCpus, Scenario, ScenarioErrors};

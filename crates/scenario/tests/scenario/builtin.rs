@@ -1,4 +1,4 @@
-//! The built-in scenarios say what they claim.
+//! The built-in scenarios match their descriptions.
 
 use wakepath_scenario::{KnownCpus, LoadKind, MemoryAccess, Scenario, WorkingSet, builtin};
 use wakepath_timeline::Policy;

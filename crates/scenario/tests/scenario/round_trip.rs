@@ -57,7 +57,7 @@ fn work() -> impl Strategy<Value = Work> {
         (flown(), table()).prop_map(|(flight, table)| Work::Tasks(TaskTable { table, flight })),
         (
             flown(),
-            // A path goes into tables and messages: no control or invisible characters.
+            // A path appears in tables and messages: no control or invisible characters.
             "[ -~äµ–漢]{1,20}",
             "[^\\x00]{0,20}",
             proptest::option::of("[0-9a-f]{64}"),

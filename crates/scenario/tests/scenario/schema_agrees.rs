@@ -1,6 +1,8 @@
-//! The schema and the reader on the same documents: every file of the repository, and each of their
-//! values replaced by ones at the edge of what is allowed. The schema's expressions are compiled and
-//! matched as ECMA-262 has them, with the flag `u`, which is what JSON Schema asks for.
+//! The schema and the reader agree on the same documents.
+//!
+//! Every file of the repository, and each of their values replaced by ones at the edges of the
+//! valid range. The schema's expressions are compiled and matched by the rules of ECMA-262 with the
+//! flag `u`, as JSON Schema requires.
 
 use serde_json::{Value, json};
 use std::path::Path;
@@ -172,7 +174,7 @@ fn the_schema_accepts_every_scenario_of_the_repository() {
     }
 }
 
-/// Values at the edges of what a key may hold.
+/// Values at the edges of a key's range.
 fn candidates() -> Vec<Value> {
     let mut all: Vec<Value> = [
         "",
@@ -268,7 +270,7 @@ fn candidates() -> Vec<Value> {
     all
 }
 
-/// The paths of all values that are no tables or lists.
+/// The paths of all values that aren't tables or lists.
 fn leaves(document: &Value, path: &str, found: &mut Vec<String>) {
     match document {
         Value::Object(members) => {
@@ -285,7 +287,7 @@ fn leaves(document: &Value, path: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Of the candidates, how many a value gets, by turns: the same key comes often.
+/// Number of candidates for each value, in turns, because the same key occurs often.
 const EACH: usize = 6;
 
 #[test]

@@ -55,7 +55,7 @@ impl Load {
             .ok()
             .and_then(rustix::process::Pid::from_raw);
         if let Some(process) = process {
-            // Its workers end with it when it is asked to end, not when it is killed.
+            // Its workers end with it on SIGTERM, but not when it is killed.
             let _ = rustix::process::kill_process(process, rustix::process::Signal::TERM);
         }
         let _ = self.0.wait();

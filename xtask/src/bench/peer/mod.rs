@@ -18,7 +18,7 @@ use load::Load;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Policies that are compared.
+/// Policies to compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {
     Fifo,
@@ -66,15 +66,15 @@ pub struct Figures {
     pub max: f64,
     /// Cycles that count.
     pub executed: usize,
-    /// CPU time of the measuring thread for each cycle in nanoseconds, from the kernel; `None`
-    /// where the kernel keeps none.
+    /// CPU time of the measuring thread for each cycle in nanoseconds, from the kernel; `None` if
+    /// the kernel doesn't record it.
     pub cpu_time: Option<f64>,
     /// Page faults of the measuring thread: after the warm-up for wakepath, which counts its own;
     /// while it was watched for cyclictest, which counts none.
     pub page_faults: Option<u64>,
 }
 
-/// One condition with what both measured in each round.
+/// One condition with both programs' figures in each round.
 pub struct Condition {
     pub policy: Policy,
     pub loaded: bool,
@@ -107,7 +107,7 @@ pub struct Extent {
     pub cpu: usize,
 }
 
-/// The benchmark with its table. Fails when wakepath is slower to wake in some condition beyond the
+/// The benchmark with its table. Fails if wakepath is slower to wake in some condition beyond the
 /// noise, or had a page fault in its loop.
 pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     let extent = Extent {
@@ -133,7 +133,7 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     })
 }
 
-/// Measures all four conditions. Which program goes first changes from round to round.
+/// Measures all four conditions. The programs swap their order from round to round.
 pub fn measure(
     program: &Path,
     extent: Extent,

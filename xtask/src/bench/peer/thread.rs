@@ -1,6 +1,7 @@
-//! The measuring thread of either program, watched from outside through /proc: that it has the
-//! policy and the CPU that were asked for, and what CPU time a cycle costs. The same way for both,
-//! so that neither pays for being watched.
+//! Watches either program's measuring thread from outside through /proc.
+//!
+//! Checks that it has the requested policy and CPU, and measures the CPU time of a cycle. The
+//! method is the same for both, so that the watching costs them the same.
 
 use super::Terms;
 use std::collections::HashMap;
@@ -48,7 +49,7 @@ impl Watch {
         }
     }
 
-    /// Ends the watch. An error when no thread was ever seen with the policy on the CPU: then the
+    /// Ends the watch. An error if no thread was ever seen with the policy on the CPU: then the
     /// programs were not on equal terms.
     pub fn finish(self) -> Result<Watched, String> {
         self.ended.store(true, Ordering::Relaxed);
@@ -58,7 +59,7 @@ impl Watch {
     }
 }
 
-/// Reads every 200 ms from the first time that a thread is seen; judges the one that woke most.
+/// Reads every 200 ms once a thread appears; returns the one that woke most often.
 fn watch(process: u32, terms: Terms, ended: &AtomicBool) -> Option<Watched> {
     let mut seen: HashMap<u32, (Reading, Reading)> = HashMap::new();
     while !ended.load(Ordering::Relaxed) {
@@ -129,7 +130,7 @@ fn read(thread: u32) -> Option<Reading> {
     })
 }
 
-/// The fields of `stat` from the third on; the second may hold any character.
+/// The fields of `stat` from the third on; the second can contain any character.
 fn stat(thread: u32) -> Option<Vec<String>> {
     // A thread's own directory answers under its number too, though it isn't listed there; its
     // `stat` there sums up the whole process, so the one below `task` is read.

@@ -5,7 +5,7 @@ use super::{Figures, PERIOD_US, Terms};
 use crate::bench::measured;
 use std::path::Path;
 
-/// Runs it to its end; the run is put into `directory`.
+/// Runs it to its end, with its run in `directory`.
 pub fn run(program: &Path, terms: Terms, directory: &Path) -> Result<Figures, String> {
     let child = measured::start(program, &scenario(terms), directory)?;
     let watch = Watch::start(child.id(), terms);

@@ -20,7 +20,7 @@ pub struct Round {
     pub passed: Option<Passed>,
 }
 
-/// By round, then by tracer; the first tracer is none.
+/// By round, then by tracer; the first is the run without one.
 type Rounds = [Vec<Option<Round>>];
 
 /// Largest shift of the median in an idle machine, as a share of the untraced one.
@@ -29,7 +29,7 @@ const IDLE_SHARE: f64 = 0.05;
 const LOADED_NS: f64 = 1_000.0;
 /// Largest share of a CPU for the reader.
 const READER: f64 = 0.01;
-/// The tracer that is judged, by its place: what `--trace` chooses for segments that fit.
+/// Index of the evaluated tracer: the one that `--trace` chooses for segments that fit.
 const OURS: usize = 1;
 
 /// The tables, and whether a target was missed.
@@ -205,7 +205,7 @@ fn targets(idle: &Rounds, loaded: &Rounds) -> (String, bool) {
             (ours / 1e3, of.0 / 1e3, of.1 / 1e3)
         });
         (
-            // Less than untraced is no fault of tracing.
+            // Tracing can't make it faster, so a lower value is noise.
             compared.map(|_| ours <= high),
             format!(
                 "p99.9, {name}: {ours:.0} µs, asked within the untraced rounds' {low:.0} … {high:.0} µs"

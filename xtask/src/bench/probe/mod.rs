@@ -54,7 +54,7 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
                 let scratch = directory.join(format!("{loaded}-{round}-{place}"));
                 match one(tracer, &program, extent, loaded, &scratch) {
                     Ok(measured) => found[place] = Some(measured),
-                    // One tracer that can't run here is no reason to measure none.
+                    // If one tracer can't run here, the others still can.
                     Err(why) => eprintln!("{}: {why}", tracer.name()),
                 }
                 let _ = std::fs::remove_dir_all(&scratch);

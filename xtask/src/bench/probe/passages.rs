@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use rustix::thread::{CpuSet, sched_setaffinity};
 
-/// Passages that are timed together: short enough that some are disturbed by nothing.
+/// Passages timed together: few enough that some groups run undisturbed.
 pub const TOGETHER: u32 = 50;
 
 /// The two threads.

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The events that the probe records on every machine; `irq_vectors` come from the kernel's list.
+/// Events that the probe records on every machine; `irq_vectors` come from the kernel's list.
 const EVENTS: [&str; 19] = [
     "sched:sched_switch",
     "sched:sched_waking",
@@ -37,11 +37,11 @@ const EVENTS: [&str; 19] = [
 ];
 /// Each CPU's buffer, for every tracer alike: five seconds of 500 000 events a second, 60 bytes each.
 const BUFFER_BYTES: u64 = 256 << 20;
-/// How long perf may take to write what it has.
+/// Time limit for perf to write its data.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long it may take to switch its events on once it runs.
+/// Time for it to switch its events on once it runs.
 const SETTLING: Duration = Duration::from_secs(2);
-/// Where instances of tracefs are.
+/// Directory of tracefs instances.
 pub const INSTANCES: &str = "/sys/kernel/tracing/instances";
 /// The peer's instance of tracefs.
 const INSTANCE: &str = "xtask-bench-probe";
@@ -57,7 +57,7 @@ pub enum Tracer {
     Perf,
 }
 
-/// All of them; the first is what the others are compared with.
+/// All tracers; the others are compared with the first.
 pub const ALL: [Tracer; 4] = [Tracer::Nothing, Tracer::Own, Tracer::Instance, Tracer::Perf];
 
 impl Tracer {
@@ -102,7 +102,7 @@ impl Tracer {
 
 /// A tracer that records.
 pub struct Running {
-    /// CPU time that its processes had when recording began.
+    /// CPU time of its processes when recording began.
     cpu_time_ns: u64,
     since: Instant,
     recording: Recording,
@@ -262,7 +262,7 @@ fn perf_counts(said: &str) -> (Option<u64>, Option<u64>) {
     (samples, Some(lost.sum()))
 }
 
-/// perf that records: started, and still there a while later, since it does not say when it begins.
+/// Starts a recording perf and waits a while, because perf does not report when it begins.
 fn recording(command: &mut Command) -> Result<Recording, String> {
     let mut child = command
         .stdin(Stdio::null())
@@ -285,7 +285,7 @@ fn recording(command: &mut Command) -> Result<Recording, String> {
     ))
 }
 
-/// Ends it as Ctrl-C would, and returns all that it said.
+/// Ends it as Ctrl-C would, and returns its output.
 fn interrupted(mut child: Child) -> Result<String, String> {
     let process = i32::try_from(child.id()).ok();
     if let Some(process) = process.and_then(rustix::process::Pid::from_raw) {

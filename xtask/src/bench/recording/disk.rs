@@ -1,4 +1,4 @@
-//! A disk of its own that can be filled and made to stand still: ext4 in a file, mounted by root.
+//! A separate disk that can be filled and made to hang: ext4 in a file, mounted by root.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -28,7 +28,7 @@ impl Disk {
         Ok(Self { image, place })
     }
 
-    /// Where it is mounted.
+    /// Its mount point.
     pub fn path(&self) -> &Path {
         &self.place
     }

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 /// The variable that names the folder of quill's headers.
 const QUILL: &str = "QUILL_INCLUDE";
-/// How long the disk stands still, and a recorder is stopped.
+/// How long the disk hangs, and a recorder is stopped.
 const STALL: Duration = Duration::from_secs(2);
 
 /// The disturbance during a run.
@@ -49,7 +49,7 @@ impl What {
         }
     }
 
-    /// Only wakepath has a recorder of its own.
+    /// Only wakepath has a separate recorder.
     fn is_of(self, way: &str) -> bool {
         way == "wakepath" || !matches!(self, Self::Stopped | Self::Killed)
     }
@@ -231,7 +231,7 @@ impl One<'_> {
         }
     }
 
-    /// Does what is to be done, a third of the time after the beginning.
+    /// Causes the disturbance, after a third of the time.
     fn meanwhile(&self, disk: &Disk, field: &Path, child: &mut Child) -> Result<(), String> {
         std::thread::sleep(Duration::from_millis(self.seconds * 1000 / 3));
         if let Ok(Some(status)) = child.try_wait() {

@@ -7,7 +7,7 @@ use crate::keys;
 use crate::task_set::SetOverheads;
 use crate::units::{parse_duration, parse_size};
 
-/// The costs; each is `None` where the file does not give it.
+/// The costs; each is `None` if the file does not give it.
 pub(super) fn read_overheads(node: &Node<'_>, findings: &mut Findings) -> Option<SetOverheads> {
     let section = findings.keep(node.table("give a table such as { event = \"10 us\" }"))?;
     keys::check(&section, &keys::SET_OVERHEADS, findings);
@@ -41,7 +41,7 @@ pub(super) fn read_overheads(node: &Node<'_>, findings: &mut Findings) -> Option
     complete.then_some(overheads)
 }
 
-/// Working sets in bytes and what each loses in nanoseconds, by size.
+/// Working sets in bytes and the time lost by each in nanoseconds, by size.
 fn read_cache_delays(node: &Node<'_>, findings: &mut Findings) -> Option<Vec<(u64, u64)>> {
     let remedy = "give [{ working-set = \"64 KiB\", delay = \"20 us\" }]";
     let items = findings.keep(node.items(64, remedy))?;

@@ -213,7 +213,7 @@ pub(super) fn read_admission(root: &Section<'_>, findings: &mut Findings) -> Opt
             return None;
         }
     }
-    // All of the period is no limit: sched_rt_runtime_us = -1.
+    // The whole period means no limit: sched_rt_runtime_us = -1.
     limit.runtime_ns = limit
         .runtime_ns
         .filter(|runtime| *runtime < limit.period_ns);

@@ -22,7 +22,7 @@ pub(super) struct Terms<'a> {
 #[derive(Default)]
 pub(super) struct Read {
     pub(super) tasks: Vec<Task>,
-    /// For each of them whether it has a deadline of its own.
+    /// For each of them, whether it has its own deadline.
     pub(super) deadlines: Vec<bool>,
     pub(super) notes: Vec<String>,
 }
@@ -48,7 +48,7 @@ pub(super) fn read_task(
         Some(node) => read_after(&section, &node, terms, findings).map(Some),
     };
     let arrivals = match &after {
-        // Those of the first of the tasks that release each other: known when all are read.
+        // Those of the first of the tasks that release each other: known once all are read.
         Some(Some(_)) => Some(Arrivals::Sporadic(1)),
         _ => read_arrivals(&section, findings),
     };
@@ -87,7 +87,7 @@ pub(super) fn read_task(
     Some(())
 }
 
-/// A time, or the run that tells it.
+/// A time, or a run to take it from.
 fn read_execution(
     section: &Section<'_>,
     terms: &Terms<'_>,
