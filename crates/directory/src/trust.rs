@@ -27,7 +27,7 @@ impl Trust {
         let whose = if found.st_uid != 0 {
             format!("belongs to user {}", found.st_uid)
         } else if rights & 0o022 != 0 {
-            format!("others may write in it (rights {rights:o})")
+            format!("other users can write in it (rights {rights:o})")
         } else {
             return Ok(());
         };
