@@ -45,13 +45,13 @@ pub struct Added {
     pub standing: Standing,
 }
 
-/// Adds the run in a directory, measured on `board`. One without a seal is taken, one whose seal is wrong
-/// is not.
+/// Adds the run in a directory, measured on `board`. A run without a seal is accepted, one with a
+/// wrong seal is not.
 ///
 /// # Errors
-/// [`FleetArchiveError::Refused`] for a run that is not whole, not as it was sealed, or not fit for an
-/// archive; [`FleetArchiveError::Another`] where another run has its name; the system's. Nothing was
-/// added then.
+/// [`FleetArchiveError::Refused`] for a run that is incomplete, differs from its seal, or is
+/// unsuitable for an archive; [`FleetArchiveError::Another`] if another run has its name; the
+/// system's. Nothing was added then.
 pub fn add(store: &dyn Store, directory: &Path, board: &Board, terms: &SealTerms) -> Result<Added> {
     let refused = |why: String| FleetArchiveError::Refused {
         path: directory.to_owned(),
@@ -139,7 +139,7 @@ pub fn add(store: &dyn Store, directory: &Path, board: &Board, terms: &SealTerms
             return Err(refused(format!("{wrong} when the run was added")));
         }
     }
-    // A seal may come later than its run, and needs all of it again.
+    // A seal added after its run needs all of the run's files again.
     for file in record.files.iter().chain(&seals) {
         let path = directory.join(&file.name);
         let opened = File::open(&path).map_err(FleetArchiveError::io("read", &path))?;
@@ -213,7 +213,7 @@ fn same(there: &RunRecord, record: &RunRecord, path: &Path) -> Result<()> {
     })
 }
 
-/// Refuses links and what is no plain file before anything is read, and texts that are too long.
+/// Refuses links and anything but plain files before reading, and texts that are too long.
 fn plain_files(directory: &Path) -> Result<()> {
     let listed = std::fs::read_dir(directory).map_err(FleetArchiveError::io("read", directory))?;
     for (number, entry) in listed.enumerate() {
@@ -347,7 +347,7 @@ fn conditions_of(assessment: &Assessment) -> Vec<ConditionRow> {
             missed: whole(judgement.cycles.missed().unwrap_or(0)),
             skipped: whole(judgement.cycles.skipped.unwrap_or(0)),
             latency_limit_ns: assessment.criterion.latency_ns.map(whole),
-            // Tasks are held to their own periods.
+            // Tasks have their own periods as deadlines.
             deadline_ns: (judgement.name.task.is_none())
                 .then(|| whole(assessment.criterion.deadline_ns)),
             p50_ns: at(500_000),
@@ -358,8 +358,8 @@ fn conditions_of(assessment: &Assessment) -> Vec<ConditionRow> {
     assessment.conditions.iter().map(row).collect()
 }
 
-/// A file that must be what its digest says to its last byte, or reading it fails: it may change between
-/// two readings.
+/// A file that must match its digest, or reading it fails, because it can change between two
+/// readings.
 pub(crate) struct Checked<'a> {
     file: io::Take<File>,
     digest: Sha256,

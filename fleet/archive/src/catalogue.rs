@@ -24,7 +24,7 @@ pub struct Catalogue {
     pub retired: BTreeSet<String>,
 }
 
-/// Segment and thread to latencies in nanoseconds and how often each was seen, by minutes.
+/// Segment and thread to latencies in nanoseconds with their counts, by minutes.
 pub type Latencies = BTreeMap<(i64, i64), Vec<(i64, i64)>>;
 
 /// A file with the samples of one run.
@@ -32,11 +32,11 @@ pub type Latencies = BTreeMap<(i64, i64), Vec<(i64, i64)>>;
 pub struct SamplesFile {
     /// The run's number.
     pub run: i64,
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
 }
 
-/// A table made of the records, where engines find it.
+/// A table made of the records, for engines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlacedTable {
     /// Its name.
@@ -175,7 +175,7 @@ impl Catalogue {
         read_latencies(file).map_err(|error| FleetArchiveError::damaged(&path, error.to_string()))
     }
 
-    /// Every table made of the records, by its columns.
+    /// Every table made of the records, with its columns.
     fn tables(&self) -> [(&'static str, Vec<Column>); 4] {
         [
             ("runs", self.runs()),

@@ -1,5 +1,6 @@
-//! Whether an archive is whole: every object of every run there, and what its name says. It reads all of
-//! it and repairs nothing.
+//! Checks that an archive is intact: every object of every run exists and matches its name.
+//!
+//! It reads everything and repairs nothing.
 
 use crate::catalogue::Catalogue;
 use crate::error::{FleetArchiveError, Result};

@@ -10,12 +10,12 @@ pub type Result<T> = std::result::Result<T, FleetArchiveError>;
 /// Why an archive can't be read or added to. Nothing was changed that a reader sees.
 #[derive(Debug, Error)]
 pub enum FleetArchiveError {
-    /// The system said no.
+    /// A system error.
     #[error("{}: can't {what}: {source}", path.display())]
     Io {
         /// The action that failed.
         what: &'static str,
-        /// Where.
+        /// The path.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
@@ -34,7 +34,7 @@ pub enum FleetArchiveError {
         /// Why.
         source: wakepath_assess::AssessmentError,
     },
-    /// A run that this archive takes from nobody.
+    /// A run that the archive refuses.
     #[error("{}: {why}; nothing was added", path.display())]
     Refused {
         /// The run.
@@ -51,7 +51,7 @@ pub enum FleetArchiveError {
         path: PathBuf,
         /// Its name.
         run_id: String,
-        /// In what the two differ.
+        /// The difference.
         how: String,
     },
     /// A name that no board can have.
@@ -62,16 +62,16 @@ pub enum FleetArchiveError {
         /// As it was given.
         name: String,
     },
-    /// A day that is none.
+    /// Not a day.
     #[error("{day:?} is no day; one is written 2026-11-24")]
     Day {
         /// As it was given.
         day: String,
     },
-    /// It is no archive of a fleet.
+    /// Not an archive of a fleet.
     #[error("{}: is no archive of a fleet: no run is in it; `wakepath-fleet add` begins one", path.display())]
     NotAnArchive {
-        /// Where.
+        /// The path.
         path: PathBuf,
     },
     /// A bucket that can't be an archive.
@@ -85,7 +85,7 @@ pub enum FleetArchiveError {
     /// Something in the archive is not as it was written.
     #[error("{}: {why}", path.display())]
     Damaged {
-        /// Where.
+        /// The path.
         path: PathBuf,
         /// The reason.
         why: String,
@@ -93,7 +93,7 @@ pub enum FleetArchiveError {
 }
 
 impl FleetArchiveError {
-    /// An error of the system's, with what was tried where.
+    /// A system error, with the action and the path.
     pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| Self::Io { what, path, source }

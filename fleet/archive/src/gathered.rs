@@ -1,5 +1,7 @@
-//! From a run's samples to what an archive keeps of them: histograms by minute, counts, sums, the worst
-//! cycles. It holds one thread's batch of samples at a time and writes nothing.
+//! Summarises a run's samples for an archive.
+//!
+//! Histograms by minute, counts, sums, the worst cycles. It holds one thread's batch of samples at
+//! a time and writes nothing.
 
 use crate::error::{FleetArchiveError, Result};
 use crate::histogram::{Bin, Histogram};
@@ -10,10 +12,10 @@ use wakepath_archive::{Run, SegmentRecord, ThreadRecord};
 use wakepath_assess::window_end;
 use wakepath_timeline::Sample;
 
-/// Worst cycles that are kept of each thread in each segment.
+/// Worst cycles to keep of each thread in each segment.
 const WORST: usize = 32;
 
-/// Skipped due times of a run beyond which it is none: each is a value of its own.
+/// Most skipped due times of a run, each of which is a separate value.
 const MOST_SKIPPED: u64 = 5_000_000;
 
 const MINUTE_NS: u64 = 60_000_000_000;
@@ -25,14 +27,14 @@ const SKIPPED: usize = 1;
 const EXECUTION: usize = 2;
 const RESPONSE: usize = 3;
 
-/// Rows of histograms that are held before they are packed.
+/// Most rows of histograms to hold before packing them.
 const ROWS_HELD: usize = 1 << 19;
 
 /// Data kept from a run's samples.
 pub(crate) struct Gathered {
     pub rows: Vec<ThreadRow>,
     pub outliers: Vec<Outlier>,
-    /// The histograms as a table: the object that a fleet is asked by.
+    /// The histograms as a table: the object for queries over the fleet.
     pub histograms: Vec<u8>,
 }
 
@@ -153,7 +155,8 @@ impl<'a> OneThread<'a> {
     fn read(&mut self, run: &Run) -> std::result::Result<(), Fault> {
         let thread = self.thread;
         let wrong = |why: &str| Fault::Contradiction(why.to_owned());
-        // The window's end depends on the last cycle where the run was stopped: read twice, hold little.
+        // If the run was stopped, the window's end depends on the last cycle, so the samples are
+        // read twice.
         let (mut last, mut recorded) = (None, 0_u64);
         for batch in run.batches(self.segment, thread.thread)? {
             for sample in batch? {

@@ -10,7 +10,7 @@ pub const MOST_EXACT_BINS: usize = 50_000;
 /// Bins for each power of two in a histogram that is not exact: 2⁸.
 const SUB_BITS: u32 = 8;
 
-/// Values and how often each was seen.
+/// Values and their counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Histogram {
     counts: BTreeMap<i64, u64>,
@@ -21,7 +21,7 @@ pub struct Histogram {
 pub struct Bin {
     /// The largest value that it can hold; in an exact histogram the only one.
     pub upper_ns: i64,
-    /// How many it holds.
+    /// Number of values.
     pub count: i64,
     /// Their sum, exact.
     pub sum_ns: i64,
@@ -38,7 +38,7 @@ impl Histogram {
         self.counts.len() <= MOST_EXACT_BINS
     }
 
-    /// Its bins, ascending; `None` where a sum is beyond what a table can hold.
+    /// Its bins, ascending; `None` if a sum is too large for a table.
     pub fn bins(&self) -> Option<Vec<Bin>> {
         let exact = self.is_exact();
         let largest = self.counts.last_key_value().map_or(0, |(&value, _)| value);

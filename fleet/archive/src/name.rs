@@ -1,4 +1,4 @@
-//! Names that lead to files. Whoever made a run chose its name; none but harmless ones get here.
+//! Checks names that become file names, because the author of a run chooses its name.
 
 use crate::{FleetArchiveError, Result};
 use sha2::{Digest, Sha256};
@@ -38,9 +38,9 @@ impl Board {
     }
 }
 
-/// The number by which tables know a run: the first 63 bits of its name's SHA-256. Engines join and
-/// group by it; among a million runs two alike are to be expected once in 18 million archives, and a
-/// reader refuses them.
+/// A run's number in tables: the first 63 bits of its name's SHA-256. Engines join and group by it.
+/// Two of a million runs have the same number once in 18 million archives, and a reader refuses
+/// them.
 pub fn run_number(run_id: &str) -> i64 {
     let digest = Sha256::digest(run_id.as_bytes());
     let first = u64::from_be_bytes(std::array::from_fn(|i| digest[i]));

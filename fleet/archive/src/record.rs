@@ -27,7 +27,7 @@ pub struct RunRecord {
     pub run_id: String,
     /// The board that it was measured on, as given when it was added.
     pub board: String,
-    /// Wall-clock start, as the board said.
+    /// Wall-clock start, by the board's clock.
     pub started: String,
     /// The run's outcome by its criterion.
     pub outcome: String,
@@ -37,7 +37,7 @@ pub struct RunRecord {
     pub files: Vec<Kept>,
     /// SHA-256 of the object with the histograms.
     pub histograms: String,
-    /// Every thread in every segment, with what must add up.
+    /// Every thread in every segment, with counts that must add up.
     pub threads: Vec<ThreadRow>,
     /// Every condition that was judged.
     pub conditions: Vec<ConditionRow>,
@@ -53,7 +53,7 @@ pub enum Role {
     Manifest,
     /// Every sample. Kept by retention.
     Samples,
-    /// A seal, or what belongs to one. Kept for ever.
+    /// A seal, or a file that belongs to one. Kept for ever.
     Seal,
     /// Why cycles were late. Kept for ever.
     Explanation,
@@ -94,7 +94,7 @@ pub struct ThreadRow {
     pub phase: String,
     /// Repetition of the phase.
     pub repetition: i64,
-    /// Policy asked for.
+    /// The requested policy.
     pub policy: String,
     /// Whether kernel events were recorded in it; such a segment explains, but doesn't count for
     /// verdicts.
@@ -105,11 +105,11 @@ pub struct ThreadRow {
     pub first_cycle: i64,
     /// One past the last due time that is judged.
     pub end_cycle: i64,
-    /// Due times of the whole segment, as the manifest says.
+    /// Due times of the whole segment, from the manifest.
     pub expected: i64,
-    /// Samples of the whole segment, as the manifest says and as were counted.
+    /// Samples of the whole segment, from the manifest and as counted.
     pub recorded: i64,
-    /// Samples that did not fit into the ring; unknown where the segment's end is missing.
+    /// Samples that did not fit into the ring; unknown if the segment's end is missing.
     pub lost: Option<i64>,
     /// Judged due times at which a cycle ran.
     pub executed: i64,
@@ -117,7 +117,7 @@ pub struct ThreadRow {
     pub skipped: i64,
     /// Sum of the latencies of those that ran.
     pub latency_sum_ns: i64,
-    /// Sum of what the skipped ones suffered.
+    /// Sum of the lateness of the skipped ones.
     pub skipped_sum_ns: i64,
     /// Sum of execution times.
     pub execution_sum_ns: i64,
@@ -132,7 +132,7 @@ pub struct ConditionRow {
     pub phase: String,
     /// Policy; empty for a task set.
     pub policy: String,
-    /// Task; empty where tasks are alike.
+    /// Task; empty if all tasks are alike.
     pub task: String,
     /// The verdict.
     pub outcome: String,
@@ -144,7 +144,7 @@ pub struct ConditionRow {
     pub skipped: i64,
     /// Latency beyond which a due time is missed, if there is one.
     pub latency_limit_ns: Option<i64>,
-    /// Response beyond which a due time is missed; none where each task has its own.
+    /// Response time beyond which a due time is missed; none if each task has its own.
     pub deadline_ns: Option<i64>,
     /// Nearest-rank quantiles of the latency over all due times: 50 %.
     pub p50_ns: Option<i64>,
@@ -210,7 +210,7 @@ impl RunRecord {
         Ok(record)
     }
 
-    /// The names of all objects that it needs, with whether retention may take each.
+    /// The names of all objects that it needs, and whether retention can remove each.
     pub(crate) fn objects(&self) -> impl Iterator<Item = (String, bool)> + '_ {
         let files = self
             .files
@@ -220,7 +220,7 @@ impl RunRecord {
     }
 }
 
-/// Where an object lies.
+/// Name of an object's file.
 pub(crate) fn object_name(sha256: &str) -> String {
     format!("objects/{}/{sha256}", &sha256[..2])
 }
@@ -230,7 +230,7 @@ pub(crate) fn record_name(run_id: &str) -> String {
     format!("{RUNS}/{run_id}.json")
 }
 
-/// Folder of the seals. A run may get one after it was added.
+/// Folder of the seals. A run can get one after it was added.
 pub(crate) const SEALS: &str = "seals";
 
 /// Name of a run's seal. No run's name contains two dots in a row.
@@ -238,5 +238,5 @@ pub(crate) fn seal_name(run_id: &str, sha256: &str) -> String {
     format!("{SEALS}/{run_id}..{sha256}")
 }
 
-/// Folder of the marks that retention sets before it takes a run's samples.
+/// Folder of the marks that retention sets before it removes a run's samples.
 pub(crate) const RETIRED: &str = "retired";

@@ -1,5 +1,6 @@
-//! A run's own files put back into a directory, as they were when it was added: for what reads runs and
-//! no archive.
+//! Restores a run's files to a directory, as they were when it was added.
+//!
+//! For programs that read runs but no archives.
 
 use crate::add::{Checked, read_bounded};
 use crate::catalogue::Catalogue;
@@ -27,7 +28,7 @@ pub fn restore(store: &dyn Store, all: &Catalogue, record: &RunRecord, into: &Pa
             };
             return Err(FleetArchiveError::damaged(&path, why));
         };
-        // Whoever made the record chose the name.
+        // The author of the record chose the name.
         let is_below = |part| matches!(part, Component::Normal(_));
         if !Path::new(&file.name).components().all(is_below) {
             let why = format!("is called {:?}, which leads elsewhere", file.name);

@@ -11,15 +11,16 @@ use crate::record::{RETIRED, RUNS, SEALS, object_name};
 use crate::store::{Hold, Store};
 use std::collections::BTreeSet;
 
-/// What to keep.
+/// The files to keep.
 #[derive(Debug, Clone, Default)]
 pub struct Retention {
-    /// Samples of runs that began before this day, `2026-11-24`, may go; none may without one.
+    /// Samples of runs that began before this day, `2026-11-24`, can be removed; without a day
+    /// none.
     samples_before: Option<String>,
 }
 
 impl Retention {
-    /// What to keep: everything, or everything but samples of before a day.
+    /// Keeps everything, or everything except samples from before a day.
     ///
     /// # Errors
     /// [`FleetArchiveError::Day`].
@@ -73,7 +74,7 @@ pub fn sweep(store: &dyn Store, retention: &Retention, dry: bool) -> Result<Swep
         }
     }
     for run in &swept.runs {
-        // The mark comes first: a reader that finds no samples finds why.
+        // The mark comes first, so that a reader that finds no samples finds the reason.
         if !dry {
             store.place(&format!("{RETIRED}/{run}"), &mut &b""[..])?;
         }

@@ -10,7 +10,7 @@ use crate::table::{Column, Values};
 pub(crate) struct Rows<'a, T>(Vec<(i64, &'a T)>);
 
 impl<'a, T> Rows<'a, T> {
-    /// What `of` finds in each record.
+    /// The rows that `of` returns for each record.
     pub(crate) fn of(records: &'a [RunRecord], of: fn(&'a RunRecord) -> &'a [T]) -> Self {
         let mut rows = Vec::new();
         for record in records {

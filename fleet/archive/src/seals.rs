@@ -1,5 +1,7 @@
-//! Seals of an archive's runs, held against a trust file: whether a run is what its board sealed. It
-//! makes no seal, and says nothing of whether a measurement is true.
+//! Checks seals of an archive's runs against a trust file.
+//!
+//! It shows whether a run is the one that its board sealed. It makes no seal, and doesn't show
+//! whether a measurement is true.
 
 use crate::catalogue::Catalogue;
 use crate::error::{FleetArchiveError, Result};
@@ -10,21 +12,21 @@ use std::fmt;
 use std::io::Read;
 use wakepath_evidence::{FileDigest, Finding, MOST_SEAL_BYTES, Trust, verify};
 
-/// By whom seals must be, and when it is.
+/// Trusted signers, and the time of the check.
 #[derive(Debug, Clone, Default)]
 pub struct SealTerms {
-    /// Whose seals are trusted. Where nobody is named, a seal must still agree with its run.
+    /// The trust file. Without one, a seal must still match its run.
     pub trust: Option<Trust>,
     /// The time, in seconds since 1970: keys end.
     pub now: u64,
 }
 
-/// How a run stands by its seals.
+/// Result of checking a run's seals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
     /// A trusted key sealed these files as a run of this board.
     Verified,
-    /// It has a seal that agrees with it, and nobody says whose seals are trusted.
+    /// It has a seal that matches it, and no trust file was given.
     Unchecked,
     /// It has no seal.
     Unsealed,
@@ -33,7 +35,7 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// Why a run must not count, where seals are asked for.
+    /// Reason why a run must not count, if seals are required.
     pub fn objection(&self) -> Option<String> {
         match self {
             Self::Verified => None,
@@ -82,10 +84,10 @@ pub(crate) fn standing(seal: &[u8], files: &[Kept], board: &str, terms: &SealTer
 }
 
 impl Catalogue {
-    /// How each run stands, by its name. A run with several seals needs one that is good.
+    /// Result for each run, by its name. A run with several seals needs one good seal.
     ///
     /// # Errors
-    /// The system's, where a seal is there and can't be read.
+    /// The system's, if a seal exists and can't be read.
     pub fn standings(
         &self,
         store: &dyn Store,

@@ -1,5 +1,6 @@
-//! All that a run's manifest says of its machine before it began, as names and values: for what changed
-//! between two runs. Which of it matters is not known here.
+//! A run's facts about its machine before it began, as names and values.
+//!
+//! They show what changed between two runs. All facts count alike here.
 
 use crate::add::read_bounded;
 use crate::catalogue::Catalogue;
@@ -13,7 +14,7 @@ use wakepath_timeline::{one_line, shortened};
 /// Longest manifest that is read.
 const LONGEST: u64 = 64 << 20;
 
-/// Most settings that are kept of one.
+/// Most settings to keep of one.
 const MOST: usize = 20_000;
 
 /// Most characters of a value to report.

@@ -50,7 +50,7 @@ impl Values {
     }
 }
 
-/// Integers that are packed by their differences; others repeat, and have a dictionary.
+/// Integers that are packed by their differences; others repeat, and use a dictionary.
 pub(crate) type Column = (&'static str, Values);
 
 /// A table that grows by groups of rows. Equal tables have equal bytes.

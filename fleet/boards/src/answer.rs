@@ -16,13 +16,13 @@ pub struct Hello {
     pub arch: String,
     /// Its kernel.
     pub kernel: String,
-    /// Room where its runs lie, KiB.
+    /// Free space for its runs, KiB.
     pub free_kib: u64,
     /// SHA-256 of the program that was pushed last.
     pub program: Option<String>,
     /// The job that measures now.
     pub measuring: Option<String>,
-    /// Whether its account may run the script's words alone.
+    /// Whether its account is restricted to the script's commands.
     pub is_restricted: bool,
     /// Programs that it lacks.
     pub lacks: Vec<String>,
@@ -40,7 +40,7 @@ pub struct JobState {
 /// How a job is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
-    /// The board knows no such job.
+    /// The board doesn't know the job.
     Unknown,
     /// It measures.
     Measuring,
@@ -64,7 +64,7 @@ pub enum State {
     },
 }
 
-/// A board's clocks at one instant.
+/// A board's clocks at one time.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Clocks {
@@ -90,7 +90,7 @@ pub struct RemoteFile {
 /// More files than this have no run.
 const MOST_FILES: usize = 10_000;
 
-/// Each reader gives nothing where an answer is none: cut short, too long, or of another program.
+/// Parses an answer; none if it is invalid: cut short, too long, or of another program.
 pub fn hello(answer: &str) -> Option<Hello> {
     let mut found = Hello::default();
     let mut is_first = true;
@@ -150,7 +150,7 @@ pub fn job_state(answer: &str) -> Option<JobState> {
     })
 }
 
-/// Reads which files a run consists of. A name that leads elsewhere makes it none.
+/// Parses the list of a run's files; none if a name leads out of the run.
 pub fn files(answer: &str) -> Option<Vec<RemoteFile>> {
     let mut files: Vec<RemoteFile> = Vec::new();
     for line in whole(answer)? {
@@ -197,7 +197,7 @@ pub(crate) fn is_digest(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// `output`, or a file below `run`, of characters that a shell leaves alone.
+/// `output`, or a file below `run`, of characters without a meaning for a shell.
 fn is_file_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
     let part = |part: &str| !part.is_empty() && part != "." && part != "..";

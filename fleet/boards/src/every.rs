@@ -1,4 +1,4 @@
-//! The same on many boards, several at a time, results in the boards' order.
+//! Runs a function on many boards, several at a time, with results in the boards' order.
 
 use std::num::NonZero;
 use std::sync::Mutex;

@@ -21,7 +21,7 @@ use wakepath_timeline::shortened;
 pub struct Terms {
     /// The largest run that is taken, bytes.
     pub most_bytes: u64,
-    /// Whose seals are trusted; none where seals are not asked for.
+    /// Trusted signers; none if no seals are required.
     pub trust: Option<Trust>,
     /// Whether the board's copy is removed once all is here.
     pub remove: bool,
@@ -44,10 +44,10 @@ pub enum FetchError {
     TooLarge(u64, u64),
 }
 
-/// Fetches a run that has ended into `to`, and says what came of it.
+/// Fetches a run that has ended into `to`, and returns its outcome.
 ///
 /// # Errors
-/// Where something of it did not come; nothing is in `to` then.
+/// If a part could not be fetched; nothing is in `to` then.
 pub fn fetch(
     ssh: &Ssh,
     board: &Board,
@@ -67,7 +67,7 @@ pub fn fetch(
     else {
         return Ok(record.stage.clone());
     };
-    // Of a controller that died between the last step and its note of it.
+    // A controller can have died between the last step and its record of it.
     if !to.is_dir() {
         bring(ssh, board, record, to, terms.most_bytes)?;
     }
@@ -151,7 +151,7 @@ fn one(
     }
 }
 
-/// What its seal says against a fetched run's being the one that was ordered.
+/// Reason why a fetched run isn't the ordered one, from its seal.
 fn objection(
     board: &Board,
     record: &Record,
@@ -195,13 +195,13 @@ fn objection(
     }
 }
 
-/// The last line that the program said, for a reason.
+/// The last line of the program's output, for a reason.
 fn last_line(output: &Path) -> String {
     let bytes = std::fs::read(output).unwrap_or_default();
     let tail = &bytes[bytes.len().saturating_sub(4096)..];
     let text = String::from_utf8_lossy(tail).into_owned();
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    // A run tells its verdict first; an error is the only line, or the last one.
+    // A run prints its verdict first; an error is the only line, or the last one.
     let said = |line: &&str| line.starts_with("wakepath: ") || line.starts_with("verdict: ");
     let found = lines.clone().rfind(said).or_else(|| lines.next_back());
     shortened(found.unwrap_or_default(), 200)

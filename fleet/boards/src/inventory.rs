@@ -1,5 +1,6 @@
-//! The inventory of a fleet: its boards by name, address and tags, and its schedules, read from TOML. It holds no
-//! secret and refuses what looks like one.
+//! The inventory of a fleet, read from TOML: boards with name, address and tags, and schedules.
+//!
+//! It contains no secret and refuses anything that looks like one.
 
 mod read;
 mod schedules;
@@ -12,9 +13,9 @@ use std::path::PathBuf;
 /// One board.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Board {
-    /// Its name: what runs of it are kept and signed under.
+    /// Its name, under which its runs are stored and signed.
     pub name: String,
-    /// What OpenSSH is given: a host, `user@host`, or an alias of its configuration.
+    /// Address for OpenSSH: a host, `user@host`, or an alias of its configuration.
     pub address: String,
     /// Port, if it differs from OpenSSH's configuration.
     pub port: Option<u16>,

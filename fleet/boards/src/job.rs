@@ -1,5 +1,7 @@
-//! A job: one scenario on several boards, and what is known of it on each. Its records lie on the
-//! controller's disk and outlive the controller; the board is asked for what they don't say.
+//! A job: one scenario on several boards, with a record for each board.
+//!
+//! The records are on the controller's disk and survive the controller; boards are asked only for
+//! what the records lack.
 
 mod journal;
 
@@ -18,13 +20,13 @@ pub struct Record {
     pub board: String,
     /// The scenario's name.
     pub scenario: String,
-    /// SHA-256 of what the board was given: its text, or its name where the board has it.
+    /// SHA-256 of the board's scenario: its text, or its name if the board stores the scenario.
     pub scenario_sha256: String,
     /// When the job was planned, seconds since 1970 by the controller's clock.
     pub planned: u64,
-    /// Seconds that the scenario takes.
+    /// Duration of the scenario in seconds.
     pub takes: u64,
-    /// Whether the board's place in labgrid was acquired for it, and is to be released.
+    /// Whether the board's place in labgrid was acquired for it, and has to be released.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub holds_place: bool,
     /// How far it is.
@@ -66,7 +68,7 @@ pub enum Stage {
     },
     /// Here, every file as it was on the board; or lost, with nothing to fetch.
     Over {
-        /// What came of it.
+        /// The outcome.
         outcome: Outcome,
         /// Reason, if it did not pass.
         reason: Option<String>,
@@ -75,7 +77,7 @@ pub enum Stage {
     },
 }
 
-/// What came of a run.
+/// Outcome of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
@@ -85,7 +87,7 @@ pub enum Outcome {
     Undecided,
     /// The criterion is not met.
     Failed,
-    /// It says nothing about the criterion.
+    /// It shows nothing about the criterion.
     Invalid,
 }
 
@@ -117,7 +119,7 @@ impl Record {
         self.takes * 2 + 120
     }
 
-    /// When it should have ended, by the controller's clock; none before it has begun.
+    /// Expected end, by the controller's clock; none before it has begun.
     pub fn due(&self) -> Option<u64> {
         match self.stage {
             Stage::Started { at, .. } => Some(at + self.takes + self.takes / 10 + 5),

@@ -1,20 +1,21 @@
-//! What came of a run on a board, from what the board says of it, its clocks, and what the fetched run
-//! shows. Whatever is not as it should be becomes a reason, and never a pass. Pure.
+//! Outcome of a run on a board, from the board's account, its clocks, and the fetched run.
+//!
+//! Any irregularity becomes a reason, and never a pass. Pure.
 
 use crate::answer::Clocks;
 use crate::job::Outcome;
 
-/// Seconds by which a board's clock may differ from the controller's.
+/// Tolerated difference between a board's clock and the controller's, in seconds.
 pub const CLOCK_TOLERANCE: u64 = 10;
 
-/// Seconds by which a board's two clocks may part in a run: both are read in whole seconds, and a
-/// clock that is disciplined is slewed.
+/// Tolerated difference between a board's two clocks in a run, in seconds: both are read in whole
+/// seconds, and a disciplined clock is slewed.
 const STEP_TOLERANCE: u64 = 3;
 
 /// A disk with less than this, KiB, is full.
 const FULL_KIB: u64 = 512;
 
-/// What `timeout` ends with.
+/// Exit codes of `timeout`.
 const TIMED_OUT: [u8; 2] = [124, 137];
 
 /// Fault of a board's clock, compared with the controller's.
@@ -81,7 +82,7 @@ pub fn held_against(
     }
 }
 
-/// What came of a run of which nobody wrote the end.
+/// Outcome of a run without a recorded end.
 pub fn gone(begun: &Clocks, now: &Clocks, free_kib: u64) -> (Outcome, Option<String>) {
     if begun.boot != now.boot {
         return invalid("the board was booted anew in mid-run");

@@ -1,4 +1,4 @@
-//! A fetched run judged here, from its files alone: what its board says of it is not asked.
+//! Assesses a fetched run from its files only, without the board's account.
 
 use crate::job::Outcome;
 use std::path::Path;

@@ -1,6 +1,7 @@
-//! Boards of a fleet: which there are, and what is done on them by the system's OpenSSH. No daemon
-//! runs on a board, and no secret passes here: keys and agents are OpenSSH's own business. It
-//! judges no samples and holds no archive.
+//! Boards of a fleet: their inventory, and work on them through the system's OpenSSH.
+//!
+//! No daemon runs on a board, and no secret passes here: OpenSSH handles keys and agents. It judges
+//! no samples and holds no archive.
 
 mod answer;
 mod every;

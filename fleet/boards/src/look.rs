@@ -8,7 +8,7 @@ use crate::job::{Record, Stage};
 use crate::judge;
 use crate::ssh::{CallError, Ssh};
 
-/// The stage of a job on a board, asked anew; the record's own where the board is to be left alone.
+/// The current stage of a job on a board; the record's own if the board is to be left alone.
 pub fn look(ssh: &Ssh, board: &Board, record: &Record, now: impl Fn() -> u64, ask: bool) -> Stage {
     let is_under_way = record.due().is_some_and(|due| now() < due);
     if matches!(record.stage, Stage::Over { .. } | Stage::Ended { .. }) || (is_under_way && !ask) {
@@ -47,7 +47,7 @@ fn told(record: &Record, found: JobState, now: u64) -> Stage {
                 program: program.clone(),
                 why: None,
             },
-            // The controller died before it could note that the run had begun.
+            // The controller died before it could record that the run had begun.
             _ => Stage::Started {
                 at: record.planned,
                 program: String::new(),

@@ -29,7 +29,7 @@ pub fn acquire(place: &str) -> Result<bool, String> {
 /// Releases a place.
 ///
 /// # Errors
-/// The client's word.
+/// The client's message.
 pub fn release(place: &str) -> Result<(), String> {
     client(place, &["release"])
 }
@@ -75,7 +75,7 @@ fn client(place: &str, words: &[&str]) -> Result<(), String> {
     Err(why(&reader.join().unwrap_or_default()))
 }
 
-/// The last line of what the client says, without its advice.
+/// The last line of the client's output, without its advice.
 fn why(said: &str) -> String {
     let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
     let last = last.unwrap_or("labgrid-client: failed");

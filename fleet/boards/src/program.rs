@@ -28,7 +28,7 @@ pub enum Machine {
     Arm,
 }
 
-/// Why a file is no program for a board.
+/// Reasons why a file isn't a program for a board.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
     /// It can't be read.
@@ -133,7 +133,7 @@ fn machine(bytes: &[u8]) -> Result<Machine, &'static str> {
             .and_then(|at| usize::try_from(at).ok())
             .and_then(|at| number(at, 4));
         match kind {
-            // PT_INTERP: the board's own loader would be asked for libraries.
+            // PT_INTERP: it would need the board's own loader and libraries.
             Some(3) => {
                 return Err(
                     "not static: it needs libraries that a board may lack; take a released program",

@@ -1,4 +1,6 @@
-//! Puts the script and the right program on a board. A board that measures is left alone.
+//! Installs the script and the right program on a board.
+//!
+//! A board that measures is left alone.
 
 use crate::answer::{self, Hello};
 use crate::inventory::Board;
@@ -6,10 +8,10 @@ use crate::program::{Machine, Program};
 use crate::ssh::{CallError, Ssh};
 use sha2::{Digest, Sha256};
 
-/// What runs on boards: see its head.
+/// The script that runs on boards; its first lines describe it.
 pub const SCRIPT: &str = include_str!("board.sh");
 
-/// What came of a push.
+/// Result of a push.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pushed {
     /// The program is there now.
@@ -18,10 +20,10 @@ pub enum Pushed {
     Before,
 }
 
-/// Asks a board what it is.
+/// Asks a board for its description.
 ///
 /// # Errors
-/// Where it does not answer.
+/// If it does not answer.
 pub fn hello(ssh: &Ssh, board: &Board) -> Result<Hello, CallError> {
     let answer = ssh.call(board, &["hello"], Vec::new())?;
     answer::hello(&answer).ok_or_else(|| CallError::NoAnswer("another program answered".into()))
@@ -84,7 +86,7 @@ pub fn push(ssh: &Ssh, board: &Board, programs: &[Program]) -> Result<(Hello, Pu
     }
 }
 
-/// The script takes its own place as a whole, and is compared with what was sent.
+/// Replaces the script in one step, and compares it with the one sent.
 fn put_script(ssh: &Ssh, board: &Board) -> Result<(), CallError> {
     let directory = &board.directory;
     let digest: String = Sha256::digest(SCRIPT)

@@ -10,10 +10,10 @@ use crate::push::hello;
 use crate::ssh::{CallError, Ssh};
 use std::time::{Duration, Instant};
 
-/// What came of it.
+/// Result of a reboot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rebooted {
-    /// The kernel that was asked for runs.
+    /// The requested kernel runs.
     As(Hello),
     /// The board is back, with another kernel.
     FellBack(Hello),
@@ -26,13 +26,13 @@ pub enum Rebooted {
 /// The entry to boot.
 #[derive(Debug, Clone)]
 pub struct Boot {
-    /// How: `auto`, `grub`, `systemd-boot`, `tryboot`, or `usual` for no entry at all.
+    /// Boot loader: `auto`, `grub`, `systemd-boot`, `tryboot`, or `usual` for no special entry.
     pub how: String,
     /// The boot loader's name of the entry.
     pub entry: String,
-    /// What `uname -r` must contain.
+    /// Text that `uname -r` must contain.
     pub kernel: String,
-    /// How long a boot may take.
+    /// Time limit of a boot.
     pub patience: Duration,
 }
 
@@ -42,7 +42,7 @@ const ROUND: Duration = Duration::from_secs(2);
 /// Boots.
 ///
 /// # Errors
-/// Where the board refuses, or can't be reached before; nothing is booted then.
+/// If the board refuses, or can't be reached before; nothing is booted then.
 pub fn reboot(ssh: &Ssh, board: &Board, boot: &Boot) -> Result<Rebooted, CallError> {
     let answer = ssh.call(board, &["reboot", &boot.how, &boot.entry], Vec::new())?;
     let before = answer.lines().find_map(|line| line.strip_prefix("boot "));
@@ -53,7 +53,7 @@ pub fn reboot(ssh: &Ssh, board: &Board, boot: &Boot) -> Result<Rebooted, CallErr
         Ok(found) if is_right(&found) => Ok(Rebooted::As(found)),
         Ok(found) => Ok(Rebooted::FellBack(found)),
         Err(last) => match &board.place {
-            // The entry was for one boot: what starts now is the usual one.
+            // The entry was for one boot: the usual one starts now.
             Some(name) => match place::cycle(name) {
                 Ok(()) => Ok(match back(ssh, board, before, boot.patience) {
                     Ok(found) => Rebooted::AfterPower(found),

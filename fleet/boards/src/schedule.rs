@@ -5,10 +5,10 @@
 /// Seconds of a day.
 const DAY: u64 = 86_400;
 
-/// How long after its time a job may still be begun, where the inventory says nothing: six hours.
+/// Default time after the scheduled one within which a job can still begin: six hours.
 pub const USUAL_WITHIN: u64 = 6 * 3600;
 
-/// Days that are looked back for jobs and for times at which none was begun.
+/// Days to look back for jobs and for missed times.
 pub const DAYS_BACK: u64 = 8;
 
 /// Names of the days, the first as in ISO 8601.
@@ -19,21 +19,21 @@ pub(crate) const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "s
 pub struct Schedule {
     /// Its name: its jobs are called after it.
     pub name: String,
-    /// The scenario, as `run` takes it.
+    /// The scenario, as for `run`.
     pub scenario: String,
-    /// Which boards, as `--on` takes it.
+    /// The boards, as for `--on`.
     pub on: Vec<String>,
     /// Minutes of the day in UTC, ascending.
     pub at: Vec<u64>,
     /// Days on which, Monday first.
     pub days: [bool; 7],
-    /// Seconds after a time within which its job may still be begun.
+    /// Seconds after a scheduled time within which its job can still begin.
     pub within: u64,
-    /// Seconds that the scenario takes, where only boards know it.
+    /// Duration of the scenario in seconds, if only boards know it.
     pub takes: Option<u64>,
     /// The archive that runs are added to.
     pub archive: Option<String>,
-    /// A file that says whose seals are trusted.
+    /// A trust file.
     pub trust: Option<String>,
 }
 
@@ -65,7 +65,7 @@ impl Schedule {
             .collect()
     }
 
-    /// Its times on the day of an instant.
+    /// Its times on the day of `instant`.
     fn of_day(&self, instant: u64) -> impl DoubleEndedIterator<Item = u64> {
         let day = instant / DAY;
         // 1970-01-01 was a Thursday.

@@ -3,7 +3,7 @@
 use crate::inventory::{Board, Inventory};
 use wakepath_timeline::quoted;
 
-/// Which boards are meant: those of which all terms of at least one group hold.
+/// A selection of boards: those for which all terms of at least one group hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
     groups: Vec<Vec<Term>>,
@@ -20,7 +20,7 @@ enum Term {
 /// Faults of a selection.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SelectionError {
-    /// A term that says nothing.
+    /// An invalid term.
     #[error(
         "--on {0}: a term is tag=WORD, tag!=WORD, name=NAME (`*` matches anything) or all; several are joined by commas"
     )]

@@ -1,5 +1,6 @@
-//! The system's OpenSSH, as it is configured: one call for one word of work on a board. It keeps no
-//! connection, knows no key and asks for none.
+//! The system's OpenSSH, with its own configuration: one call for each command on a board.
+//!
+//! It keeps no connection and handles no keys.
 
 use crate::inventory::Board;
 use std::io::{Read, Write};
@@ -16,7 +17,7 @@ use wakepath_timeline::shortened;
 pub struct Ssh {
     /// Another configuration than the user's own.
     pub config: Option<PathBuf>,
-    /// How long one call may take; and a transfer without a byte.
+    /// Time limit of a call; for a transfer, of a pause without data.
     pub patience: Duration,
 }
 
@@ -26,13 +27,13 @@ pub enum CallError {
     /// OpenSSH got no connection, or lost it.
     #[error("unreachable: {0}")]
     Unreachable(String),
-    /// Nothing was heard for too long.
+    /// No answer within the time limit.
     #[error("unreachable: no answer in {0} s")]
     Silent(u64),
-    /// The board said no.
+    /// The board refused.
     #[error("{0}")]
     Refused(String),
-    /// What came is no answer.
+    /// The answer is invalid.
     #[error("no answer of wakepath's hand on boards ({0}); `wakepath-fleet push` puts it there")]
     NoAnswer(String),
     /// Something on this machine.
@@ -43,14 +44,14 @@ pub enum CallError {
 /// An answer of words is short.
 const MOST_ANSWER_BYTES: usize = 16 << 20;
 
-/// Bytes that are handed on at a time.
+/// Bytes passed on at a time.
 const PIECE: usize = 64 << 10;
 
-/// What OpenSSH ends with where the connection is the matter.
+/// OpenSSH's exit code for a failed connection.
 const CONNECTION: i32 = 255;
 
 impl Ssh {
-    /// Calls a word of the board's script, with `input` for it.
+    /// Calls a command of the board's script, with `input` for it.
     pub(crate) fn call(
         &self,
         board: &Board,
@@ -84,7 +85,7 @@ impl Ssh {
         }
     }
 
-    /// Calls, and hands over what comes as it comes, `most` bytes of it.
+    /// Calls, and passes on up to `most` bytes as they arrive.
     pub(crate) fn stream(
         &self,
         board: &Board,
@@ -119,7 +120,7 @@ impl Ssh {
                     }
                     take(&piece).map_err(|error| CallError::Here("write", error))?;
                 }
-                // It says nothing while it takes what we send.
+                // It is silent while it receives our data.
                 Err(RecvTimeoutError::Timeout) if sent.load(Ordering::Relaxed) > seen => {
                     seen = sent.load(Ordering::Relaxed);
                 }
@@ -140,7 +141,7 @@ impl Ssh {
             }
         };
         match code {
-            // The script's own way to say no, on its output.
+            // The script reports a refusal on its output.
             0 | 64 => Ok(()),
             CONNECTION => Err(CallError::Unreachable(said())),
             _ => Err(CallError::NoAnswer(said())),
@@ -224,7 +225,7 @@ fn pieces(mut from: impl Read + Send + 'static) -> Receiver<std::io::Result<Vec<
     pieces
 }
 
-/// The last line of what it says, for a reason in one line; the rest is read and dropped.
+/// The last line of its output, for a one-line reason; the rest is read and dropped.
 fn last_line(mut from: impl Read + Send + 'static) -> Receiver<String> {
     const MOST: usize = 64 << 10;
     let (to, said) = channel();

@@ -1,4 +1,6 @@
-//! Begins a run on a board, once: asked again, the board says that it has begun already.
+//! Begins a run on a board, once.
+//!
+//! If asked again, the board answers that it has begun already.
 
 use crate::inventory::Board;
 use crate::job::{Record, Stage};
@@ -18,10 +20,11 @@ pub enum Scenario {
 /// Room that a board must have left for a run.
 const NEEDED_KIB: u64 = 64 << 10;
 
-/// Begins a run. `now` tells the controller's clock, in seconds since 1970.
+/// Begins a run. `now` returns the controller's time, in seconds since 1970.
 ///
 /// # Errors
-/// Why the board does not begin it: unreachable, busy, without program, without room, a wrong clock.
+/// Reason why the board does not begin it: unreachable, busy, without program, without space, a
+/// wrong clock.
 pub fn start(
     ssh: &Ssh,
     board: &Board,

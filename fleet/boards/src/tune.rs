@@ -13,10 +13,10 @@ pub struct Tuned {
     pub lines: Vec<String>,
 }
 
-/// More lines than this are not what `tune` says.
+/// `tune` never prints more lines than this.
 const MOST_LINES: usize = 1000;
 
-/// Whether a word goes to a board's shell as it is.
+/// Whether a word has no special meaning for a board's shell.
 pub fn is_plain(word: &str) -> bool {
     !word.is_empty()
         && word.len() <= 100

@@ -1,6 +1,7 @@
-//! Runs of known content, as `wakepath run` leaves them, on boards that are not there: for tests and
-//! benchmarks. Every latency is a formula of the run's seed, so that an answer can be worked out without
-//! reading the run.
+//! Generates runs with known content, as `wakepath run` leaves them, of imaginary boards.
+//!
+//! For tests and benchmarks. Every latency is a formula of the run's seed, so that an answer can be
+//! computed without reading the run.
 
 mod sealed;
 
@@ -44,7 +45,7 @@ name = "idle"
 loads = []
 "#;
 
-/// A run to be made up.
+/// A run to generate.
 #[derive(Debug, Clone)]
 pub struct MadeUp {
     /// Its name.
@@ -55,7 +56,7 @@ pub struct MadeUp {
     pub governor: String,
     /// Start, RFC 3339 in UTC.
     pub started: String,
-    /// What its latencies depend on.
+    /// Seed of its latencies.
     pub seed: u64,
     /// Added to each latency, in nanoseconds.
     pub slower_by_ns: i64,
@@ -66,7 +67,7 @@ pub struct MadeUp {
 }
 
 impl MadeUp {
-    /// So many judged due times pass: fewer are too little evidence for this criterion.
+    /// Judged due times for a pass; fewer are too little evidence for this criterion.
     pub const PASSES: u64 = 60_000;
 
     /// The run of a number: 1000 judged due times on one thread.
@@ -127,10 +128,10 @@ impl MadeUp {
         (0..WARM_UP + self.cycles).filter_map(sample).collect()
     }
 
-    /// Writes the run into a directory that is not there.
+    /// Writes the run into a new directory.
     ///
     /// # Panics
-    /// Where it can't be written.
+    /// If it can't be written.
     pub fn write(&self, directory: &Path) {
         let mut log = LogWriter::create(directory).expect("a directory of the test's own");
         let mut append = |event: &Event| log.append_event(event).expect("a disk with room");

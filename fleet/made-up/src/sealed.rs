@@ -1,10 +1,10 @@
-//! Seals of made-up runs, by keys whose private halves everybody knows: those of RFC 8032.
+//! Seals generated runs with the publicly known keys of RFC 8032.
 
 use std::path::Path;
 use wakepath_directory::content;
 use wakepath_evidence::{FileDigest, Predicate, PrivateKey, SEAL_NAME, Statement, message, seal};
 
-/// When made-up runs are sealed, by their own clock.
+/// Time at which generated runs are sealed, by their own clock.
 pub const SEALED: &str = "2020-02-29T00:00:00Z";
 
 /// The board's key.
@@ -22,10 +22,10 @@ pub fn trust_file(boards: &str) -> String {
     format!("{boards} {}\n", key().public().line())
 }
 
-/// Seals what lies in a run's directory as a run of `board`.
+/// Seals a run's directory as a run of `board`.
 ///
 /// # Panics
-/// Where it can't be read or written.
+/// If it can't be read or written.
 pub fn seal_run(directory: &Path, board: &str) {
     let files = content(directory, SEAL_NAME).expect("plain files");
     let file = |file: wakepath_directory::ContentFile| FileDigest {

@@ -47,7 +47,7 @@ pub enum Verb {
     Push(Push),
     /// Begin a scenario on boards.
     Run(Run),
-    /// Do what the schedules ask for now: begin, fetch, add to the archive.
+    /// Do what the schedules require now: begin, fetch, add to the archive.
     Schedule(Schedule),
     /// Say how a job is on each board.
     Status(Status),
@@ -61,7 +61,7 @@ pub enum Verb {
     Authorize(Authorize),
     /// Add runs to the archive of a fleet.
     Add(Add),
-    /// Remove samples that need not be kept, and what stopped writers left.
+    /// Remove expendable samples, and remains of stopped writers.
     Gc(Gc),
     /// See whether the archive is whole.
     Check(Check),
@@ -70,13 +70,13 @@ pub enum Verb {
     Query(Query),
     /// Tell whether runs of one kind are later than runs of another.
     Regressions(Regressions),
-    /// Find when a board's latencies changed, and what changed with them.
+    /// Find changes of a board's latencies, and of its settings at that time.
     Changes(Changes),
     /// Write the archive as pages to look at.
     Site(Site),
     /// Show those pages here, with the report of every run.
     Serve(Serve),
-    /// Write what other systems read.
+    /// Export for other systems.
     Export(Export),
 }
 

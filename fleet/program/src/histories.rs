@@ -1,5 +1,4 @@
-//! From the archive's records to what regressions are looked for in: the runs of each board under each
-//! condition.
+//! Histories for the search for regressions: the runs of each board under each condition.
 
 use crate::verbs::standings::LeftOut;
 use std::collections::BTreeMap;
@@ -9,7 +8,8 @@ use wakepath_fleet_regression::{Figure, History, RunFigures};
 /// Facts that differ with every boot, and so explain nothing.
 const OF_THE_BOOT: [&str; 1] = ["boot_id"];
 
-/// Every history, by board and condition. What does not count by its seal is invalid in it.
+/// Every history, by board and condition. A run that does not count because of its seal is invalid
+/// in it.
 pub fn histories(catalogue: &Catalogue, left_out: &LeftOut) -> Vec<History> {
     let mut all: BTreeMap<(String, String), Vec<RunFigures>> = BTreeMap::new();
     for record in &catalogue.records {

@@ -1,12 +1,14 @@
-//! The report of a run in the archive: its files put back, and `wakepath report` asked for the page. What
-//! lay with the run as a report is a stranger's page, and is never shown.
+//! Reports of runs in the archive.
+//!
+//! A run's files are restored, and `wakepath report` writes the page. A report stored with the run
+//! comes from a stranger, and is never shown.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use wakepath_fleet_archive::{Catalogue, RunRecord, Store, restore};
 use wakepath_timeline::shortened;
 
-/// Who writes reports.
+/// The program that writes reports.
 pub struct Reporter(PathBuf);
 
 impl Reporter {
@@ -23,7 +25,7 @@ impl Reporter {
     /// A run's page.
     ///
     /// # Errors
-    /// Why there is none, in one line.
+    /// The reason why there is none, in one line.
     pub fn page(
         &self,
         store: &dyn Store,

@@ -1,6 +1,7 @@
-//! Pages over HTTP/1.1, for a look from this machine: one request to a connection, GET and HEAD alone. It
-//! knows nothing of what the pages are. A library would be longer to bind here than this is, and those that
-//! are small know no moment by which a request must have come.
+//! Serves pages over HTTP/1.1 to this machine: one request for each connection, only GET and HEAD.
+//!
+//! It doesn't interpret the pages. A library would need more code to bind here than this is, and
+//! the small ones have no time limit for a request.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,22 +11,22 @@ use std::time::{Duration, Instant};
 /// Longest head of a request.
 const LONGEST: u64 = 16 << 10;
 
-/// The longest that a reader may take over all of a request's head.
+/// Time limit for a request's header.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The longest that a reader may take over a page.
+/// Time limit for reading a page.
 const READING: Duration = Duration::from_secs(60);
 
 /// Readers at once.
 const MOST: usize = 32;
 
-/// A page, or why there is none.
+/// A page, or the reason why there is none.
 pub enum Page {
     /// It is there.
     Html(Vec<u8>),
     /// A feed of news.
     Atom(Vec<u8>),
-    /// There is none of this name.
+    /// No such page.
     Unknown,
     /// There should be one, and this is wrong.
     Wrong(String),
@@ -34,14 +35,14 @@ pub enum Page {
 /// Answers for ever.
 ///
 /// # Errors
-/// The system's, where nobody can be waited for any more.
+/// The system's, if no connection can be accepted any more.
 pub fn serve(listener: &TcpListener, page: impl Fn(&str) -> Page + Sync) -> io::Result<()> {
     let address = listener.local_addr()?;
     let readers = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for stream in listener.incoming() {
             let Ok(stream) = stream else {
-                // Descriptors come back as readers leave.
+                // Descriptors become free as readers leave.
                 std::thread::sleep(Duration::from_millis(50));
                 continue;
             };
@@ -60,7 +61,7 @@ pub fn serve(listener: &TcpListener, page: impl Fn(&str) -> Page + Sync) -> io::
     Ok(())
 }
 
-/// A stream that ends at a moment, however little comes at a time.
+/// A stream with an absolute time limit, however slowly data arrives.
 struct Timed {
     stream: TcpStream,
     end: Instant,
@@ -102,7 +103,7 @@ fn answer(stream: TcpStream, at: SocketAddr, page: impl Fn(&str) -> Page) -> io:
     let mut kind = "text/html";
     let (status, body, with_body) = match Request::read(&head) {
         None => (400, b"no request of HTTP/1.1\n".to_vec(), true),
-        // A page from elsewhere that has its name lead here must not read this.
+        // A foreign page whose domain name leads here must not read this.
         Some(asked) if at.ip().is_loopback() && !is_local(asked.host) => {
             (403, b"asked for by another name\n".to_vec(), true)
         }
@@ -186,7 +187,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Whether a host's name is one of this machine's for itself.
+/// Whether a host's name means this machine itself.
 fn is_local(host: &str) -> bool {
     let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, _)) => address,

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use wakepath_timeline::{is_unprintable, one_line};
 
-/// Prints to standard output. A reader that has had enough (`| head`) is no error.
+/// Prints to standard output. A reader that closes it early (`| head`) is no error.
 pub fn print(text: &str) -> io::Result<()> {
     match io::stdout().lock().write_all(shown(text).as_bytes()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -11,10 +11,10 @@ pub fn print(text: &str) -> io::Result<()> {
     }
 }
 
-/// One line on standard error; what would be further lines is drawn into it.
+/// Prints one line on standard error; further lines are joined to it.
 pub fn tell_line(line: &str) {
     let one = line.trim_end().replace('\n', "; ");
-    // Nobody left to read it changes nothing about what is done.
+    // The work doesn't depend on a reader.
     let _ = writeln!(io::stderr().lock(), "{}", one_line(&one));
 }
 

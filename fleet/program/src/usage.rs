@@ -1,5 +1,6 @@
-//! A wrong command line, said in one line as every other wrong input. Not the definition of the
-//! command line; that is `command_line`.
+//! Reports a wrong command line in one line.
+//!
+//! `command_line` defines the command line.
 
 use crate::terminal::tell_line;
 use clap::error::ErrorKind;

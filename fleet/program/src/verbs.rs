@@ -1,5 +1,7 @@
-//! One file for each verb. A verb returns its exit code, or an error that is one line saying what
-//! is wrong, where, and what would be right.
+//! The verbs, one file each.
+//!
+//! A verb returns its exit code, or a one-line error with the problem, its place, and what would be
+//! right.
 
 pub mod add;
 mod archive;

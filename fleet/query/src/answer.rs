@@ -8,7 +8,7 @@ use wakepath_timeline::one_line;
 /// A value of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// There is none.
+    /// No value.
     Null,
     /// An integer, of nanoseconds as a rule.
     Integer(i64),
@@ -61,7 +61,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Where a column is.
+    /// Index of a column.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column == name)
     }
@@ -126,7 +126,7 @@ impl Answer {
         csv
     }
 
-    /// As one line of JSON: an object for each row.
+    /// One line of JSON: an object for each row.
     pub fn to_json(&self) -> String {
         let rows: Vec<serde_json::Value> = self
             .rows

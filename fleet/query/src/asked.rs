@@ -1,4 +1,4 @@
-//! A question and its answer: checked before, put to an engine, checked after.
+//! A query and its answer: checked before and after an engine runs it.
 
 use crate::answer::Answer;
 use crate::checked::{COLUMNS, Checked, check, hold};
@@ -9,7 +9,7 @@ use crate::tables::Tables;
 use crate::text::Text;
 use crate::{embedded, spark};
 
-/// Who answers.
+/// An engine.
 #[derive(Debug, Clone)]
 pub enum Engine {
     /// This process.
@@ -27,10 +27,10 @@ pub struct Answered {
     pub checked: String,
 }
 
-/// Puts a question to an engine.
+/// Runs a query on an engine.
 ///
 /// # Errors
-/// [`crate::QueryError::Void`] where the answer's counts are not the records'; as the engine says.
+/// [`crate::QueryError::Void`] if the answer's counts differ from the records'; the engine's.
 pub fn ask(tables: &Tables, text: &Text, engine: &Engine) -> Result<Answered> {
     let put = |text: &Text| match engine {
         Engine::Embedded => embedded::ask(tables, text),
@@ -62,7 +62,7 @@ fn is(named: &Named, text: &Text) -> bool {
     Text::new(named.sql).is_ok_and(|own| own.sql() == text.sql())
 }
 
-/// For a text without counts: the tables that it asks are counted by the same engine.
+/// For a text without counts: the same engine counts the tables that it uses.
 fn beside(tables: &Tables, text: &Text, put: impl Fn(&Text) -> Result<Answer>) -> Result<String> {
     let mut counted = Vec::new();
     for (table, name, is_asked) in [

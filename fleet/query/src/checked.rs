@@ -7,7 +7,7 @@
 use crate::answer::Answer;
 use crate::error::{QueryError, Result};
 
-/// The columns that are compared, by pairs.
+/// The columns to compare, in pairs.
 pub(crate) const COLUMNS: [&str; 4] = ["counted", "counted_sum", "recorded", "recorded_sum"];
 
 /// How an answer was checked.
@@ -64,7 +64,7 @@ pub(crate) fn check(answer: &Answer) -> Result<Checked> {
     Ok(Checked::Within { counted: all })
 }
 
-/// Holds what all rows counted against the records' own total, which no engine touched.
+/// Compares the sum of all rows' counts with the records' own total, which no engine touched.
 ///
 /// # Errors
 /// [`QueryError::Void`].

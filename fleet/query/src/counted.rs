@@ -1,6 +1,8 @@
-//! The table `sample_hist`: a run's samples counted by value. [`VIEW`] says in SQL what it is, and a cluster counts
-//! by that; here it is counted straight from the files, one at a time, since a general grouping takes several times
-//! as long. It knows no question.
+//! The table `sample_hist`: a run's samples counted by value.
+//!
+//! [`VIEW`] defines it in SQL, and a cluster evaluates that. Here it is counted directly from the
+//! files, one at a time, because a general grouping takes several times as long. It is independent
+//! of the query.
 
 use crate::tables::TableFile;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch};
@@ -38,7 +40,7 @@ const WARM_UP: i64 = 1;
 /// Latencies below it, in nanoseconds, are counted at their own place: 2 MB of counts.
 const NEAR: usize = 1 << 18;
 
-/// Rows that are decoded at a time: few enough that they stay in a cache.
+/// Rows decoded at a time: few enough that they stay in a cache.
 const ROWS: usize = 1 << 13;
 
 /// The table over files of samples, in `streams` streams.
@@ -57,7 +59,7 @@ pub(crate) fn table(files: &[TableFile], streams: usize) -> Result<StreamingTabl
     StreamingTable::try_new(Arc::clone(&schema), streams.collect())
 }
 
-/// Some of the files, counted one after another as they are asked for.
+/// Some of the files, counted one after another on demand.
 #[derive(Debug)]
 struct Counted {
     schema: SchemaRef,
@@ -149,7 +151,7 @@ fn count(file: &TableFile, schema: &SchemaRef) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new(Arc::clone(schema), columns.to_vec())?)
 }
 
-/// The one value of a column in a row group, where its statistics say that there is one.
+/// The single value of a column in a row group, if its statistics show that there is one.
 fn constant(group: &RowGroupMetaData, name: &str) -> Option<i64> {
     let column = group
         .columns()
@@ -244,7 +246,7 @@ impl Counts {
         }
     }
 
-    /// Puts away what was counted of the last key.
+    /// Stores the counts of the last key.
     fn put_by(&mut self) {
         let Some(key) = self.key.take() else { return };
         let into = self.done.entry(key).or_default();

@@ -6,7 +6,7 @@ use thiserror::Error;
 /// Shorthand for this crate's results.
 pub type Result<T> = std::result::Result<T, QueryError>;
 
-/// Why there is no answer.
+/// Reasons why there is no answer.
 #[derive(Debug, Error)]
 pub enum QueryError {
     /// The archive.
@@ -20,7 +20,7 @@ pub enum QueryError {
         /// The system's error.
         source: std::io::Error,
     },
-    /// The text is no question.
+    /// The text is not a query.
     #[error("{why}")]
     Text {
         /// The reason, and what would be right.
@@ -50,7 +50,7 @@ pub enum QueryError {
         /// The difference.
         why: String,
     },
-    /// There is no such engine here.
+    /// The engine isn't available.
     #[error("{why}")]
     NoEngine {
         /// The missing prerequisite.

@@ -67,8 +67,8 @@ pub fn named(name: &str) -> Option<&'static Named> {
 /// Confidence of the bound on the share of missed due times.
 const CONFIDENCE: f64 = 0.95;
 
-/// Beside `missed` out of `due`: the share that is not exceeded with 95 % confidence, were due times
-/// independent. Zero misses are no zero.
+/// Adds to `missed` out of `due` the share that is not exceeded with 95 % confidence if due times
+/// are independent. Zero misses don't give zero.
 pub(crate) fn add_bounds(answer: &mut Answer) {
     let (Some(missed), Some(due)) = (answer.column("missed"), answer.column("due")) else {
         return;

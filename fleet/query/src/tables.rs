@@ -1,4 +1,4 @@
-//! The tables that a question may ask, and which files hold each: the same for every engine.
+//! The tables for queries, and their files: the same for every engine.
 
 use crate::error::Result;
 use crate::text::Text;
@@ -10,7 +10,7 @@ use wakepath_fleet_archive::{Catalogue, Kind, Store};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct TableFile {
     pub path: PathBuf,
-    /// The run's number, where the file does not say it: in samples, which are the run's own file.
+    /// The run's number, if the file doesn't contain it: for samples, which are the run's own file.
     pub run: Option<i64>,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Table {
     pub files: Vec<TableFile>,
 }
 
-/// Counts and sums over all threads that judge, as the archive's records say.
+/// Counts and sums over all judged threads, from the archive's records.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TotalCounts {
     /// Judged due times.
@@ -39,8 +39,8 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// The tables of an archive as it is now that a question asks. Histograms and samples that it does not
-    /// ask for are not brought.
+    /// The tables of an archive for a query. Histograms and samples that it does not use are not
+    /// fetched.
     ///
     /// # Errors
     /// The archive's.

@@ -55,7 +55,7 @@ impl Text {
             tables.insert(name.to_string().trim_matches('"').to_ascii_lowercase());
             ControlFlow::<()>::Continue(())
         });
-        // Both engines take it without what ends a statement.
+        // Both engines need it without the statement's terminator.
         let sql = sql.trim().trim_end_matches(';').trim_end().to_owned();
         Ok(Self { sql, tables })
     }
@@ -65,18 +65,18 @@ impl Text {
         &self.sql
     }
 
-    /// Whether it asks samples, one by one or counted.
+    /// Whether it uses samples, individual or counted.
     pub(crate) fn asks_samples(&self) -> bool {
         self.asks("samples") || self.asks(counted::NAME)
     }
 
-    /// Whether it asks a table.
+    /// Whether it uses a table.
     pub(crate) fn asks(&self, table: &str) -> bool {
         self.tables.contains(table)
     }
 }
 
-/// The first function in it whose answer is no value of the samples.
+/// The first function in it that estimates instead of returning a value of the samples.
 fn guessing_function(query: &Query) -> Option<String> {
     let found = visit_expressions(query, |expression| {
         let Expr::Function(function) = expression else {

@@ -1,6 +1,8 @@
-//! Two kinds of runs that were measured in turns, compared within each turn alone: what drifts from day to
-//! day is no difference between them. Every way of exchanging runs within their block is as likely if nothing
-//! differs (Fisher 1935; Edgington & Onghena 2007, Randomization tests). It knows no units.
+//! Compares two kinds of runs only within blocks in which they took turns.
+//!
+//! Drift from day to day is then no difference between them. Every way of exchanging runs within
+//! their block is equally likely if nothing differs (Fisher 1935; Edgington & Onghena 2007,
+//! Randomization tests). It knows no units.
 
 use crate::run::RunFigures;
 use serde::Serialize;
@@ -15,7 +17,7 @@ const SEED: u64 = 51;
 /// Definition of a block of a board's runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub enum Blocks {
-    /// Runs in turns: a block ends where a kind comes back after the other was there.
+    /// Turns: a block ends when a kind comes back after the other one ran.
     Turns,
     /// The day, in UTC, on which they began.
     Day,
@@ -32,8 +34,8 @@ pub(crate) struct InBlock {
 }
 
 impl Blocks {
-    /// Puts runs into blocks, in the order in which they began; `true` is of the second kind. Blocks with one
-    /// kind alone say nothing and are left out, and so are runs without the fact.
+    /// Puts runs into blocks, in the order in which they began; `true` is of the second kind.
+    /// Blocks with only one kind are left out, and so are runs without the fact.
     pub(crate) fn of(&self, runs: &[(&RunFigures, bool, f64)]) -> Vec<InBlock> {
         let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
         let mut turn = (0, Vec::new());
@@ -43,7 +45,7 @@ impl Blocks {
                 Self::Turns => {
                     let (number, kinds) = &mut turn;
                     let comes_back = kinds.contains(&is_second) && kinds.last() != Some(&is_second);
-                    // Both were there, and the first begins anew.
+                    // Both kinds have run, and the first begins again.
                     if comes_back {
                         *number += 1;
                         kinds.clear();
@@ -79,12 +81,12 @@ impl Blocks {
     }
 }
 
-/// What exchanging runs within their blocks shows.
+/// Result of exchanging runs within their blocks.
 pub(crate) struct Exchanged {
-    /// For each exchange, the shift of the second kind at which it would do as well as what was seen;
+    /// For each exchange, the shift of the second kind at which it would equal the observation;
     /// ascending.
     shifts: Vec<f64>,
-    /// Exchanges that change nothing, what was seen among them.
+    /// Exchanges that change nothing, including the observation itself.
     same: usize,
 }
 
@@ -110,7 +112,7 @@ impl Block {
         (difference(sums), difference(shifted))
     }
 
-    /// Every way to choose as many for the second side.
+    /// Every way to choose the runs of the second side.
     fn ways(&self) -> Vec<(f64, f64)> {
         let seconds = self.is_second.iter().filter(|&&second| second).count();
         let mut ways = Vec::new();
@@ -220,7 +222,7 @@ fn sum(all: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
     all.fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d))
 }
 
-/// Equal but for rounding is equal.
+/// Differences within rounding count as equal.
 const ROUNDING: f64 = 1e-12;
 
 impl Exchanged {
@@ -228,13 +230,14 @@ impl Exchanged {
         (self.same + self.shifts.len()) as f64
     }
 
-    /// Probability of what was seen, or more, if the second kind is shifted by no more than this.
+    /// Probability of the observation, or a higher one, if the second kind is shifted by no more
+    /// than this.
     pub(crate) fn p_above(&self, shift: f64) -> f64 {
         let as_far = self.shifts.partition_point(|one| *one <= shift + ROUNDING);
         (self.same + as_far) as f64 / self.all()
     }
 
-    /// Probability of what was seen, or less, if it is shifted by no less than this.
+    /// Probability of the observation, or a lower one, if it is shifted by no less than this.
     pub(crate) fn p_below(&self, shift: f64) -> f64 {
         let as_far = self.shifts.len() - self.shifts.partition_point(|one| *one < shift - ROUNDING);
         (self.same + as_far) as f64 / self.all()
@@ -260,7 +263,7 @@ impl Exchanged {
         }
     }
 
-    /// The shifts that are not refused at a level on either side.
+    /// The shifts that are not rejected at a level on either side.
     pub(crate) fn interval(&self, level: f64) -> Option<(f64, f64)> {
         let refused = (level * self.all()).floor() as usize;
         let lower = refused.checked_sub(self.same)?;
@@ -314,7 +317,7 @@ mod tests {
 
     #[test]
     fn larger_blocks_count_each_way_to_choose() {
-        // 2 of 4 and 1 of 3: 6 · 3 ways, of which one is as far up.
+        // 2 of 4 and 1 of 3: 6 · 3 ways, of which one is as high.
         let runs = [
             (0, false, 1.0),
             (0, false, 2.0),

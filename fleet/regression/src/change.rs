@@ -1,11 +1,11 @@
-//! Changes in a board's history, each with what was otherwise before and after it.
+//! Changes in a board's history, with the differences in its settings before and after.
 
 use crate::divisive::{DivisiveTerms, change_points};
 use crate::run::{Figure, History, RunFigures};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Runs of a history that are looked at: the last of more.
+/// Most runs of a history to examine: the last ones.
 const MOST_RUNS: usize = 1000;
 
 /// Runs on each side of a change whose settings are compared.
@@ -75,8 +75,8 @@ fn names<'a>(runs: impl Iterator<Item = &'a &'a RunFigures>) -> Vec<String> {
     runs.take(AROUND).map(|run| run.run_id.clone()).collect()
 }
 
-/// The settings that had one value in all runs before, and another in all runs after. What varies from run to
-/// run explains nothing.
+/// Settings with one value in all runs before, and another in all runs after. A setting that varies
+/// from run to run explains nothing.
 pub fn settings_between(
     before: &[BTreeMap<String, String>],
     after: &[BTreeMap<String, String>],

@@ -1,5 +1,7 @@
-//! Runs of one kind against runs of another, board by board: exact rank tests over runs, by how much
-//! with an interval, whether within the margin that was declared, and what many tests at once are worth.
+//! Compares runs of one kind with runs of another, board by board.
+//!
+//! Exact rank tests over runs, the size of the difference with an interval, a test against the
+//! declared margin, and a correction for many tests at once.
 
 use crate::blocked::{Blocks, exchanged};
 use crate::run::{Figure, History, RunFigures};
@@ -8,15 +10,15 @@ use wakepath_statistics::{
     adjusted_for_many, equivalence_p, least_rank_sum_p, rank_sum_test, shift_between,
 };
 
-/// Runs of a side that are compared: the last of more. Beyond it the interval is not counted exactly.
+/// Most runs of a side to compare: the last ones. Beyond it the interval can't be counted exactly.
 const MOST_RUNS: usize = 50;
 
 /// Criteria of a difference.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Terms {
-    /// Factor less one by which a figure may be higher without being worse: 0.1 for 10 %.
+    /// Tolerated relative increase of a figure: 0.1 for 10 %.
     pub margin: f64,
-    /// Share of false findings among what is called regressed, over all boards and figures.
+    /// Share of false findings among the regressed ones, over all boards and figures.
     pub false_findings: f64,
     /// Blocks in which runs are compared; by default all with all.
     pub blocks: Option<Blocks>,
@@ -36,13 +38,13 @@ impl Default for Terms {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Outcome {
-    /// The second side is higher, and not shown to be within the margin.
+    /// The second side is higher, and not proved to be within the margin.
     Regressed,
-    /// The second side is lower, and not shown to be within the margin.
+    /// The second side is lower, and not proved to be within the margin.
     Improved,
     /// The two sides differ by less than the margin.
     Equivalent,
-    /// Too few runs, or too much between them, to say either.
+    /// Too few runs, or too much variation between them, for either.
     Inconclusive,
     /// A side has no run that can be trusted.
     Invalid,
@@ -83,15 +85,15 @@ pub struct Compared {
     /// Probability of a difference as large or larger if nothing differed, over all that was compared
     /// (Mann and Whitney, exact, or exchanges within blocks; Benjamini and Hochberg).
     pub p: Option<f64>,
-    /// Probability of what was seen if the sides differed by the margin or more (two one-sided tests),
-    /// adjusted alike.
+    /// Probability of the observation if the sides differed by the margin or more (two one-sided
+    /// tests), adjusted alike.
     pub p_equivalent: Option<f64>,
     /// The smallest probability that this number of runs can give. If it exceeds the limit, more
     /// runs are needed.
     pub least_p: Option<f64>,
 }
 
-/// Compares the runs that `first` takes with those that `second` takes, of each history.
+/// Compares the runs selected by `first` with those selected by `second`, in each history.
 pub fn compare(
     histories: &[History],
     figures: &[Figure],
@@ -113,7 +115,7 @@ pub fn compare(
     all
 }
 
-/// `None` where neither side has a run: the board was not measured at all.
+/// `None` if neither side has a run: the board was not measured.
 fn one(
     history: &History,
     figure: Figure,
@@ -224,7 +226,7 @@ fn outcome(one: &Compared, terms: &Terms) -> Outcome {
     let (Some(p), Some(p_equivalent), Some(factor)) = (one.p, one.p_equivalent, one.factor) else {
         return Outcome::Invalid;
     };
-    // Within the margin is within the margin, however surely it differs.
+    // Within the margin is equivalent, however certain the difference.
     if p_equivalent <= terms.false_findings {
         Outcome::Equivalent
     } else if p <= terms.false_findings {

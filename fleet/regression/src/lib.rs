@@ -1,6 +1,8 @@
-//! Whether runs got later. The replicate is the run, a boot as a rule: samples of one run are no
-//! replicates of each other, and pooling them raises an alarm for nearly every pair of runs. It is pure:
-//! no file, no clock, and the random numbers of a permutation test are those of a seed that is given.
+//! Detects that runs got later.
+//!
+//! The replicate is the run, usually a boot: samples of one run are not replicates of each other,
+//! and pooling them raises an alarm for nearly every pair of runs. It is pure: no file, no clock,
+//! and the random numbers of a permutation test come from a given seed.
 
 mod blocked;
 mod change;

@@ -13,7 +13,7 @@ pub enum Figure {
     P50,
     /// Their 99.9 % quantile.
     P999,
-    /// The largest of them: a largest of many, and no bound.
+    /// The largest of them; no bound.
     Max,
 }
 

@@ -45,14 +45,14 @@ fn is_later(seen: &SeenChange) -> bool {
     seen.change.after_ns > seen.change.before_ns
 }
 
-/// A name that stays the same however often the feed is written.
+/// A name that stays the same when the feed is written again.
 fn id(parts: &[&str]) -> String {
     let digest = Sha256::digest(parts.join("\n"));
     let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("urn:sha256:{digits}")
 }
 
-/// A board's own word for a time may be no time, and a reader of feeds insists on one.
+/// A valid time: a board's text might not be one, and feed readers require it.
 fn time(text: &str) -> &str {
     let form = b"dddd-dd-ddTdd:dd:ddZ";
     let fits = |(byte, form): (u8, &u8)| match form {
@@ -65,7 +65,7 @@ fn time(text: &str) -> &str {
     }
 }
 
-/// Text in XML, in which two characters may not stand however they are written.
+/// Text for XML, in which some characters are forbidden even when escaped.
 fn xml(text: &str) -> String {
     escaped(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }

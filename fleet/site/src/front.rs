@@ -1,4 +1,4 @@
-//! The first page: what got later, and every board under every kernel at a glance.
+//! The first page: changes for the worse, and every board under every kernel at a glance.
 
 use crate::heat::{STEPS_NS, miss_step, step_of};
 use crate::markup::{escaped, json_in_page};

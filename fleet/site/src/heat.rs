@@ -3,7 +3,7 @@
 //! Steps of p99.9 are factors of two, the same for every fleet, so that two pages can be compared;
 //! unmeasured and invalid cells have their own colours.
 
-/// Upper ends of the steps in nanoseconds, from 5 µs on; above the last is one more.
+/// Upper ends of the steps in nanoseconds, from 5 µs on; one more step is above the last.
 pub(crate) const STEPS_NS: [i64; 8] = [
     5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000,
 ];

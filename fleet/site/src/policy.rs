@@ -1,5 +1,7 @@
-//! The head of every page, with its Content-Security-Policy: nothing is loaded, nothing is sent, and
-//! only this program's own script and style are obeyed, each known by its SHA-256.
+//! The head of every page, with its Content-Security-Policy.
+//!
+//! Nothing is loaded, nothing is sent, and only this program's own script and style are allowed,
+//! each by its SHA-256.
 
 use crate::markup::escaped;
 use sha2::{Digest, Sha256};
@@ -7,7 +9,7 @@ use sha2::{Digest, Sha256};
 /// The style of all pages.
 pub(crate) const STYLE: &str = include_str!("assets/site.css");
 
-/// A page; `script` may be empty.
+/// A page; `script` can be empty.
 pub(crate) fn page(title: &str, body: &str, script: &str) -> String {
     let policy = format!(
         "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'",

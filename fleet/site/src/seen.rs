@@ -10,18 +10,18 @@ use wakepath_fleet_regression::Change;
 /// State of a run's seal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Seal {
-    /// It has none, and none is asked for.
+    /// It has none, and none is required.
     None,
-    /// It has one, and nobody says whose are trusted.
+    /// It has one, and there is no trust file.
     Unchecked,
     /// It is that of a trusted key, and the run is as it was sealed.
     Verified,
-    /// One is asked for, and this is wrong.
+    /// One is required, and this is wrong.
     Wrong(String),
 }
 
 impl Seal {
-    /// As a page says it.
+    /// Text for a page.
     pub fn words(&self) -> &str {
         match self {
             Self::None => "no",
@@ -32,7 +32,7 @@ impl Seal {
     }
 }
 
-/// One run as it is shown.
+/// One run for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeenRun {
     /// Its name.
@@ -122,10 +122,10 @@ pub struct SeenChange {
     pub change: Change,
 }
 
-/// How often each latency was seen, of one thread in the newest run.
+/// Counts of latencies, of one thread in the newest run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Curve {
-    /// Which thread, as a legend says it.
+    /// The thread, for a legend.
     pub name: String,
     /// Microseconds and samples, ascending.
     pub points: Vec<(i64, u64)>,

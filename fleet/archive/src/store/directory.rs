@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 use wakepath_directory::{Directory, Trust};
 
-/// Names of files that are still being written begin so; no reader lists them.
+/// Prefix of incomplete files, which no reader lists.
 const PARTIAL: &str = ".partial-";
 
 /// Locked by processes that add and remove.
@@ -138,7 +138,7 @@ impl Store for DirectoryStore {
 
     fn open(&self, name: &str) -> Result<Option<File>> {
         let path = self.top.join(name);
-        // Not through links: an archive that was copied together may hold anything.
+        // Not through links: an archive that was copied from elsewhere can contain anything.
         let (folder, file) = path
             .parent()
             .zip(path.file_name())

@@ -25,23 +25,23 @@ pub enum Placed {
     WasThere,
 }
 
-/// How a place is held.
+/// Kind of a hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hold {
-    /// By many that add.
+    /// Shared by processes that add.
     Together,
     /// By one that removes.
     Alone,
-    /// By many that read, and need what is there to stay.
+    /// Shared by processes that read, and need the files to stay.
     Reading,
 }
 
-/// A hold on a place, which ends with it.
+/// A hold on the storage, which ends when dropped.
 pub trait Held {}
 
 impl Held for File {}
 
-/// A place of files that are written once and never changed.
+/// Storage for files that are written once and never changed.
 pub trait Store: Send + Sync {
     /// Puts a whole file in place in one step, unless one of its name is there: then nothing happens.
     /// Afterwards it outlasts a power cut. Stopped anywhere, a reader sees all of it or nothing.
@@ -68,10 +68,10 @@ pub trait Store: Send + Sync {
     /// The system's.
     fn length(&self, name: &str) -> Result<Option<u64>>;
 
-    /// The files in a folder, by name, without what is still being written.
+    /// The files in a folder, by name, without incomplete ones.
     ///
     /// # Errors
-    /// The system's; a folder that is not there is empty.
+    /// The system's; a missing folder is empty.
     fn names(&self, folder: &str) -> Result<Vec<String>>;
 
     /// Removes a file; one that is not there is as good as removed.
@@ -86,8 +86,8 @@ pub trait Store: Send + Sync {
     /// The system's.
     fn partials(&self, folder: &str) -> Result<Vec<String>>;
 
-    /// Holds the place until the answer is dropped or the process ends: many that add hold it together,
-    /// one that removes holds it alone. Waits for it.
+    /// Holds the storage until the result is dropped or the process ends: processes that add share
+    /// it, one that removes holds it alone. Waits for it.
     ///
     /// # Errors
     /// The system's.

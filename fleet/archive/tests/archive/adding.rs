@@ -73,7 +73,7 @@ fn a_recorded_run_of_a_busy_machine_is_taken_with_all_its_segments() {
     add(&scratch.store(), fixture.as_ref(), &board(), &nobody()).unwrap();
     let record = catalogue(&scratch.store()).unwrap().records.remove(0);
     let recorded: Vec<i64> = record.threads.iter().map(|row| row.recorded).collect();
-    // As its manifest says, by hand.
+    // Copied from its manifest by hand.
     assert_eq!(recorded, [168, 175, 96, 175]);
     assert_eq!(record.conditions.len(), 4);
 }
@@ -122,7 +122,7 @@ fn eight_controllers_at_once_lose_nothing_and_add_nothing_twice() {
             let (runs, scratch) = (&runs, &scratch);
             scope.spawn(move || {
                 let store = scratch.store();
-                // Each adds all, beginning elsewhere, so that they meet.
+                // Each adds all, starting at a different one, so that they collide.
                 let order = (0..runs.len()).map(|i| &runs[(i + first) % runs.len()]);
                 order
                     .filter(|run| {

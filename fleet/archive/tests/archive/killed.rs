@@ -20,7 +20,7 @@ const RUNS: u64 = 12;
 /// Kills of two controllers at once; a campaign sets more.
 const KILLS: &str = "WAKEPATH_KILLS";
 
-/// The process that is killed: adds all runs over and over, and says each.
+/// The process that is killed: adds all runs repeatedly, and prints each.
 fn add_for_ever(scratch: &Path) -> ! {
     let store = DirectoryStore::make(&scratch.join("archive"), Trust::Any).unwrap();
     loop {
@@ -64,7 +64,7 @@ fn what_killed_controllers_said_is_there_and_whole() {
     let (mut said, mut partials, mut visible) = (BTreeSet::new(), 0, 0);
     let kills = env::var(KILLS).map_or(5, |kills| kills.parse().unwrap());
     for kill in 0..kills {
-        // Begun anew from time to time, so that runs are being added and not only found.
+        // Restarted from time to time, so that runs are added again and not only found.
         if kill % 5 == 0 {
             let _ = std::fs::remove_dir_all(scratch.path().join("archive"));
             said.clear();

@@ -1,4 +1,4 @@
-//! The archive from outside: runs added, asked for, hostile, killed in mid-way, swept.
+//! The archive from outside: runs added, queried, hostile, killed in the middle, swept.
 
 mod adding;
 mod hostile;

@@ -1,4 +1,4 @@
-//! What retention takes, and what it must not.
+//! Files that retention removes, and files that it must keep.
 
 use crate::scratch::{Scratch, board, nobody};
 use wakepath_fleet_archive::{Retention, Swept, add, catalogue, check, sweep};
@@ -8,7 +8,7 @@ fn before(day: &str) -> Retention {
     Retention::new(Some(day)).unwrap()
 }
 
-/// Three runs: two of the 1st of November, of which one is sealed, and one of the 2nd.
+/// Three runs: two of 1 November, one of them sealed, and one of 2 November.
 fn three() -> Scratch {
     let scratch = Scratch::new();
     scratch.added(&MadeUp::number(0));

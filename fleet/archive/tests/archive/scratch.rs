@@ -58,7 +58,7 @@ pub fn board() -> Board {
     Board::new("pi5-07").unwrap()
 }
 
-/// Nobody's seals are trusted. The day is that on which made-up runs are sealed.
+/// Terms that trust no seals. The day is that on which generated runs are sealed.
 pub fn nobody() -> SealTerms {
     SealTerms {
         trust: None,

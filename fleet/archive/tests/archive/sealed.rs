@@ -1,4 +1,4 @@
-//! Seals, when a run is taken in and when it is asked whether it counts.
+//! Seals when a run is added, and when it is checked whether it counts.
 
 use crate::scratch::{Scratch, board, nobody};
 use wakepath_evidence::Trust;
@@ -14,7 +14,7 @@ fn trusting(boards: &str) -> SealTerms {
     }
 }
 
-/// A run with its seal, and a report that was sealed with it.
+/// A run with its seal, and a report sealed with it.
 fn sealed(scratch: &Scratch, number: u64) -> std::path::PathBuf {
     let run = scratch.run(&MadeUp::number(number));
     std::fs::write(run.join("report.html"), "what people read").unwrap();
@@ -42,7 +42,7 @@ fn a_sealed_run_is_taken_with_all_that_was_sealed_and_is_verified_ever_after() {
     assert_eq!((added.is_new, added.standing), (true, Standing::Verified));
     assert_eq!(standing(&scratch, &trusting("pi5-*")), Standing::Verified);
     assert_eq!(standing(&scratch, &nobody()), Standing::Unchecked);
-    // However old: retention takes nothing that the seal names, the report least of all.
+    // However old: retention removes nothing that the seal names, not even the report.
     let old = Retention::new(Some("2030-01-01")).unwrap();
     let swept = sweep(&store, &old, false).unwrap();
     assert_eq!((swept.objects, swept.runs.len()), (0, 0));
@@ -58,7 +58,7 @@ fn a_sealed_run_is_taken_with_all_that_was_sealed_and_is_verified_ever_after() {
         .join(format!("archive/objects/{}/{digest}", &digest[..2]));
     assert_eq!(std::fs::read(kept).unwrap(), b"what people read");
     assert_eq!(standing(&scratch, &trusting("pi5-*")), Standing::Verified);
-    // Put back, it is what it was, byte for byte.
+    // Restored, it is identical, byte for byte.
     let back = tempfile::tempdir().unwrap();
     restore(&store, &all, &all.records[0], back.path()).unwrap();
     let content = |directory| wakepath_directory::content(directory, "").unwrap();

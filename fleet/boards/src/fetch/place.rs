@@ -25,7 +25,7 @@ impl Place {
         }
     }
 
-    /// Where a file grows. Names were checked when the list was read.
+    /// Path of a file during the transfer. Names were checked when the list was read.
     pub fn path(&self, file: &RemoteFile) -> PathBuf {
         self.0.join(&file.name)
     }
@@ -50,11 +50,11 @@ impl Place {
         open().map_err(|error| FetchError::Here(path.clone(), error))
     }
 
-    /// SHA-256 of what is here, in hexadecimal digits.
+    /// SHA-256 of the received file, in hexadecimal digits.
     pub fn digest(&self, file: &RemoteFile) -> Result<String, FetchError> {
         let path = self.path(file);
         let read = || {
-            // An empty file needs no transfer, and is made here.
+            // An empty file needs no transfer, and is created here.
             let mut from = OpenOptions::new().read(true).open(&path)?;
             let (mut digest, mut piece) = (Sha256::new(), vec![0; 256 << 10]);
             loop {
@@ -71,13 +71,13 @@ impl Place {
         Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// Throws away what is here of it.
+    /// Discards the received part.
     pub fn forget(&self, file: &RemoteFile) -> Result<(), FetchError> {
         let path = self.path(file);
         fs::remove_file(&path).map_err(|error| FetchError::Here(path, error))
     }
 
-    /// Removes what an earlier list had and this one has not.
+    /// Removes files of an earlier list that are missing in this one.
     pub fn keep_only(&self, files: &[RemoteFile]) -> Result<(), FetchError> {
         let wanted: HashSet<PathBuf> = files.iter().map(|file| self.path(file)).collect();
         let mut directories = vec![self.0.clone()];
@@ -96,7 +96,7 @@ impl Place {
         Ok(())
     }
 
-    /// Takes its place: the run is there as a whole, or not at all.
+    /// Takes the run's place in one step.
     pub fn become_run(self, to: &Path) -> Result<(), FetchError> {
         let sync = |path: &Path| File::open(path).and_then(|directory| directory.sync_all());
         let above = to.parent().unwrap_or(Path::new("."));

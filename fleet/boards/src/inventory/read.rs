@@ -1,4 +1,6 @@
-//! TOML to an inventory. Every fault is one line with the file, the line and what would be right.
+//! Reads an inventory from TOML.
+//!
+//! Every fault is one line with the file, the line and what would be right.
 
 use super::{Board, Inventory, InventoryError};
 use crate::schedule::Schedule;
@@ -190,7 +192,7 @@ fn is_directory(text: &str) -> bool {
         && text.split('/').all(|part| part != "..")
 }
 
-/// The parser's word, with advice where a key looks like a secret.
+/// The parser's message, with advice if a key looks like a secret.
 fn said(message: &str) -> String {
     let message = message.replace('\n', ", ");
     let secrets = ["pass", "secret", "token", "key"];

@@ -16,7 +16,7 @@ pub struct Journal {
 /// Faults of a journal.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// The system's word.
+    /// A system error.
     #[error("{place}: {1}", place = .0.display())]
     Io(PathBuf, io::Error),
     /// A record that can't be read.
@@ -41,7 +41,7 @@ impl Journal {
         }
     }
 
-    /// Where a job's run on a board is put.
+    /// Directory of a job's run on a board.
     pub fn run_of(&self, record: &Record) -> PathBuf {
         self.directory
             .join("runs")
@@ -56,7 +56,7 @@ impl Journal {
     /// The jobs, the latest last.
     ///
     /// # Errors
-    /// Where there is none.
+    /// If there is none.
     pub fn jobs(&self) -> Result<Vec<String>, JournalError> {
         let place = self.directory.join("jobs");
         let entries = match fs::read_dir(&place) {
@@ -82,10 +82,10 @@ impl Journal {
         }
     }
 
-    /// The job of that name, or the latest one.
+    /// The job with that name, or the latest one.
     ///
     /// # Errors
-    /// Where there is none.
+    /// If there is none.
     pub fn find(&self, name: Option<&str>) -> Result<String, JournalError> {
         let mut jobs = self.jobs()?;
         match name {
@@ -111,8 +111,8 @@ impl Journal {
         }
     }
 
-    /// Keeps other passes over the schedules away, until the file is closed or its holder dies; nothing where
-    /// one is under way.
+    /// Locks out other passes over the schedules, until the file is closed or its holder dies; none
+    /// if another pass holds the lock.
     ///
     /// # Errors
     /// The system's.

@@ -1,4 +1,6 @@
-//! Writes runs of known content: `write-runs DIRECTORY RUNS CYCLES`. For benchmarks of an archive.
+//! Writes generated runs: `write-runs DIRECTORY RUNS CYCLES`.
+//!
+//! For benchmarks of an archive.
 
 use std::path::PathBuf;
 use wakepath_fleet_made_up::MadeUp;

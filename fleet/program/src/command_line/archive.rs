@@ -9,7 +9,7 @@ pub struct Archive {
     /// The archive: a directory or s3://BUCKET/PREFIX; only `add` creates it.
     #[arg(long, short, value_name = "PLACE", default_value = "fleet-archive")]
     pub archive: String,
-    /// As root: write in a directory that others may change, too.
+    /// As root: write even in a directory that other users can change.
     #[arg(long)]
     pub trust_directory: bool,
 }
@@ -23,7 +23,7 @@ pub struct Seals {
     pub trust: Option<PathBuf>,
 }
 
-/// An archive, and what counts in it.
+/// An archive, and the seals that count.
 #[derive(Debug, Args)]
 pub struct Looked {
     /// Whose seals are trusted.
@@ -51,12 +51,12 @@ pub struct Add {
     /// The board that they were measured on.
     #[arg(long, value_name = "NAME")]
     pub board: String,
-    /// Where to, and what counts there.
+    /// The archive, and the seals that count.
     #[command(flatten)]
     pub to: Looked,
 }
 
-/// Remove what need not be kept.
+/// Remove expendable samples.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Kept for ever: what each run says of itself, its histograms, its worst cycles, its seals \
@@ -66,13 +66,13 @@ pub struct Add {
                         wakepath-fleet gc --samples-before \"$(date -d '-90 days' +%F)\""
 )]
 pub struct Gc {
-    /// Say what would go, and remove nothing.
+    /// Show what would be removed, and remove nothing.
     #[arg(long)]
     pub dry_run: bool,
-    /// Samples of runs that began before this day may go; without it none do.
+    /// Remove samples of runs that began before this day [default: none].
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub samples_before: Option<String>,
-    /// Where.
+    /// The archive.
     #[command(flatten)]
     pub of: Archive,
 }

@@ -10,7 +10,7 @@ pub struct Boards {
     /// Inventory of the fleet.
     #[arg(long, value_name = "FILE", default_value = "fleet.toml")]
     pub inventory: PathBuf,
-    /// Boards that are meant: tag=WORD, tag!=WORD, name=NAME with `*`, or all; joined by commas.
+    /// Boards: tag=WORD, tag!=WORD, name=NAME with `*`, or all; joined by commas.
     #[arg(long, value_name = "TERMS")]
     pub on: Vec<String>,
 }
@@ -21,10 +21,10 @@ pub struct Reached {
     /// OpenSSH configuration instead of the user's own.
     #[arg(long, value_name = "FILE")]
     pub ssh_config: Option<PathBuf>,
-    /// Boards that are worked on at a time.
+    /// Number of boards to work on at a time.
     #[arg(long, value_name = "COUNT", default_value = "16")]
     pub at_once: NonZero<usize>,
-    /// Seconds without a word after which a board counts as unreachable.
+    /// Seconds of silence after which a board counts as unreachable.
     #[arg(long, value_name = "SECONDS", default_value = "60")]
     pub patience: NonZero<u64>,
 }
@@ -66,10 +66,10 @@ pub struct Run {
     /// scenario and time].
     #[arg(long, value_name = "NAME")]
     pub job: Option<String>,
-    /// How long the scenario takes, for a name that only boards know; `scenario check` says it.
+    /// Duration of the scenario, for a name that only boards know; `scenario check` shows it.
     #[arg(long, value_name = "SECONDS")]
     pub takes: Option<u64>,
-    /// Where jobs and runs are kept here.
+    /// Directory of jobs and runs on this machine.
     #[arg(long, value_name = "DIR", default_value = "wakepath-fleet")]
     pub directory: PathBuf,
     /// How they are reached.
@@ -77,8 +77,8 @@ pub struct Run {
     pub reached: Reached,
 }
 
-/// Do what the inventory's schedules ask for now, and end: begin jobs that are due, fetch runs that have ended, and
-/// add them to the archive. For a timer that calls it again and again.
+/// Do what the inventory's schedules require now, and end: begin jobs that are due, fetch ended
+/// runs, and add them to the archive. A timer calls it repeatedly.
 #[derive(Debug, Args)]
 #[command(
     after_help = "A job is begun once, and fetched and added once, however often this is called or killed. It says \
@@ -91,16 +91,16 @@ pub struct Schedule {
     /// Inventory of the fleet, with its schedules.
     #[arg(long, value_name = "FILE", default_value = "fleet.toml")]
     pub inventory: PathBuf,
-    /// Where jobs and runs are kept here.
+    /// Directory of jobs and runs on this machine.
     #[arg(long, value_name = "DIR", default_value = "wakepath-fleet")]
     pub directory: PathBuf,
-    /// Do nothing; say when each is next, how its latest job is, and which times were missed.
+    /// Do nothing; show when each is next, the state of its latest job, and missed times.
     #[arg(long)]
     pub show: bool,
     /// Print that as JSON.
     #[arg(long, requires = "show")]
     pub json: bool,
-    /// Remove what is here from the boards.
+    /// Remove fetched runs from the boards.
     #[arg(long)]
     pub remove: bool,
     /// The largest run that is taken, MiB.
@@ -124,13 +124,13 @@ pub struct Status {
     /// Inventory of the fleet.
     #[arg(long, value_name = "FILE", default_value = "fleet.toml")]
     pub inventory: PathBuf,
-    /// Where jobs and runs are kept here.
+    /// Directory of jobs and runs on this machine.
     #[arg(long, value_name = "DIR", default_value = "wakepath-fleet")]
     pub directory: PathBuf,
     /// Ask boards that should be measuring too.
     #[arg(long)]
     pub ask: bool,
-    /// Ask no board: only what is known here.
+    /// Ask no board: show only what is known here.
     #[arg(long, conflicts_with = "ask")]
     pub offline: bool,
     /// Print it as JSON.
@@ -152,22 +152,22 @@ pub struct Fetch {
     /// Inventory of the fleet.
     #[arg(long, value_name = "FILE", default_value = "fleet.toml")]
     pub inventory: PathBuf,
-    /// Where jobs and runs are kept here.
+    /// Directory of jobs and runs on this machine.
     #[arg(long, value_name = "DIR", default_value = "wakepath-fleet")]
     pub directory: PathBuf,
     /// Wait until every run has ended, or should have.
     #[arg(long)]
     pub wait: bool,
-    /// Take a run for what it says only with a seal that this file trusts; see `wakepath verify`.
+    /// Accept a run only with a seal that this file trusts; see `wakepath verify`.
     #[arg(long, value_name = "FILE")]
     pub trust: Option<PathBuf>,
-    /// Remove what is here from the boards.
+    /// Remove fetched runs from the boards.
     #[arg(long)]
     pub remove: bool,
     /// The largest run that is taken, MiB.
     #[arg(long, value_name = "MIB", default_value_t = 4096)]
     pub most_mib: u64,
-    /// Print what came of it as JSON.
+    /// Print the outcomes as JSON.
     #[arg(long)]
     pub json: bool,
     /// How they are reached.
@@ -213,13 +213,13 @@ pub struct Reboot {
     /// Entry of the boot loader, by its own name; none boots as usual.
     #[arg(long, value_name = "ENTRY")]
     pub entry: Option<String>,
-    /// What `uname -r` must contain afterwards.
+    /// Text that `uname -r` must contain afterwards.
     #[arg(long, value_name = "TEXT")]
     pub kernel: String,
     /// The boot loader: auto, grub, systemd-boot or tryboot.
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = ["auto", "grub", "systemd-boot", "tryboot"])]
     pub loader: String,
-    /// Seconds that a boot may take.
+    /// Time limit of a boot in seconds.
     #[arg(long, value_name = "SECONDS", default_value = "300")]
     pub wait: NonZero<u64>,
     /// How they are reached.
@@ -227,7 +227,7 @@ pub struct Reboot {
     pub reached: Reached,
 }
 
-/// Print the line of ~/.ssh/authorized_keys with which a board's account may do nothing but this.
+/// Print the line of ~/.ssh/authorized_keys that restricts a board's account to the script.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 printed, 1 error.\n\nExamples:\n  \
                         wakepath-fleet authorize controller.pub --directory /home/wakepath/.wakepath-fleet")]

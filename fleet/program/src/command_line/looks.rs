@@ -21,16 +21,17 @@ pub struct Regressions {
     /// Runs of the second side.
     #[arg(long, value_name = "FACT=VALUE")]
     pub second: String,
-    /// Factor that is no difference yet, in percent.
+    /// Tolerated increase, in percent.
     #[arg(long, value_name = "PERCENT", default_value_t = 10.0)]
     pub margin: f64,
-    /// Compare within blocks alone: `turns` in which the two kinds were measured, a `day`, or a fact by name.
+    /// Compare only within blocks: `turns` in which the two kinds were measured, a `day`, or a fact
+    /// by name.
     #[arg(long, value_name = "turns|day|FACT")]
     pub blocks: Option<String>,
     /// JSON.
     #[arg(long)]
     pub json: bool,
-    /// Which archive, and what counts in it.
+    /// The archive, and the seals that count.
     #[command(flatten)]
     pub at: Looked,
 }
@@ -44,7 +45,7 @@ pub struct Changes {
     /// JSON.
     #[arg(long)]
     pub json: bool,
-    /// Which archive, and what counts in it.
+    /// The archive, and the seals that count.
     #[command(flatten)]
     pub at: Looked,
 }
@@ -59,7 +60,7 @@ pub struct Changes {
                         xdg-open fleet-site/index.html"
 )]
 pub struct Site {
-    /// Where to.
+    /// The output directory.
     #[arg(long, short, value_name = "DIRECTORY", default_value = "fleet-site")]
     pub output: PathBuf,
     /// Number of each board's newest runs to write reports of.
@@ -68,7 +69,7 @@ pub struct Site {
     /// The wakepath that writes reports; without it the one on the PATH.
     #[arg(long, value_name = "FILE")]
     pub program: Option<PathBuf>,
-    /// Which archive, and what counts in it.
+    /// The archive, and the seals that count.
     #[command(flatten)]
     pub at: Looked,
 }
@@ -83,18 +84,18 @@ pub struct Site {
                         wakepath-fleet serve --address 127.0.0.1:9000 --program ./wakepath"
 )]
 pub struct Serve {
-    /// Where; port 0 takes a free one.
+    /// Address to listen on; port 0 picks a free one.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
     pub address: SocketAddr,
     /// The wakepath that writes reports; without it the one on the PATH.
     #[arg(long, value_name = "FILE")]
     pub program: Option<PathBuf>,
-    /// Which archive, and what counts in it.
+    /// The archive, and the seals that count.
     #[command(flatten)]
     pub at: Looked,
 }
 
-/// Write what other systems read.
+/// Export for other systems.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
                         wakepath-fleet export openmetrics > /var/lib/node_exporter/wakepath.prom\n  \
@@ -103,10 +104,10 @@ pub struct Export {
     /// Which form.
     #[arg(value_enum)]
     pub form: ExportForm,
-    /// Who submits, for KCIDB.
+    /// Submitter, for KCIDB.
     #[arg(long, value_name = "NAME", default_value = "wakepath")]
     pub origin: String,
-    /// Which archive, and what counts in it.
+    /// The archive, and the seals that count.
     #[command(flatten)]
     pub at: Looked,
 }

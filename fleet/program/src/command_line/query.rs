@@ -1,4 +1,4 @@
-//! Arguments of the verb that asks in SQL.
+//! Arguments of `query`.
 
 use super::Looked;
 use clap::{Args, ValueEnum};
@@ -22,13 +22,13 @@ pub struct Query {
     /// Print the question's SQL, and ask nothing.
     #[arg(long)]
     pub show: bool,
-    /// Who answers.
+    /// The engine.
     #[arg(long, value_enum, default_value_t = EngineName::Embedded)]
     pub engine: EngineName,
     /// The cluster's master, as Spark knows it.
     #[arg(long, value_name = "URL", default_value = "local[*]")]
     pub master: String,
-    /// A setting of Spark's, `spark.key=value`; may be given again.
+    /// A setting of Spark, `spark.key=value` (repeatable).
     #[arg(long = "spark", value_name = "KEY=VALUE")]
     pub settings: Vec<String>,
     /// Answer as CSV.
@@ -37,7 +37,7 @@ pub struct Query {
     /// Answer as JSON: a list of objects.
     #[arg(long)]
     pub json: bool,
-    /// Which archive, and what counts in it.
+    /// The archive, and the seals that count.
     #[command(flatten)]
     pub at: Looked,
 }

@@ -25,7 +25,7 @@ pub fn run(arguments: &Add) -> Outcome {
     Ok(code)
 }
 
-/// Adds a run; a line that says what came of it.
+/// Adds a run; returns a line with the result.
 pub fn one(
     store: &dyn Store,
     run: &Path,
@@ -34,7 +34,7 @@ pub fn one(
 ) -> Result<String, FleetArchiveError> {
     let added = add(store, run, board, terms)?;
     let what = if added.is_new { "added" } else { "was there" };
-    // Nobody asks for seals where nobody is trusted.
+    // Without trusted signers, seals don't matter.
     let stands = match &added.standing {
         _ if terms.trust.is_none() => String::new(),
         Standing::Verified => ", verified".to_owned(),

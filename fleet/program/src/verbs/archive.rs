@@ -1,4 +1,4 @@
-//! Opens the archive that a verb names, and says what in it counts.
+//! Opens a verb's archive, and finds the runs that count.
 
 use super::bucket;
 use super::standings::LeftOut;
@@ -11,7 +11,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// An archive as it was when it was opened.
 pub struct Opened {
-    /// Where it is.
+    /// Its storage.
     pub store: Box<dyn Store>,
     /// All that is in it.
     pub all: Catalogue,
@@ -32,7 +32,7 @@ impl Opened {
     }
 }
 
-/// One that is there, and on standard error what does not count in it.
+/// Opens an existing archive, and prints the runs that don't count on standard error.
 pub fn look(at: &Looked) -> Result<Opened> {
     let opened = Opened::of(open(&at.of)?, at)?;
     opened.left_out.tell();
@@ -48,7 +48,7 @@ pub fn open(archive: &Archive) -> Result<Box<dyn Store>> {
     }
 }
 
-/// One that is there, of which nothing is believed that was read before; `scratch` is an empty directory.
+/// Opens an existing archive without using earlier cached objects; `scratch` is an empty directory.
 pub fn open_anew(archive: &Archive, scratch: &Path) -> Result<Box<dyn Store>> {
     match is_bucket(archive) {
         true => bucket::open(&archive.archive, scratch, trust(archive)),

@@ -35,7 +35,7 @@ pub fn make(url: &str, cache: &Path, trust: Trust) -> Result<Box<dyn Store>> {
     open(url, cache, trust)
 }
 
-/// Where what was read of buckets is kept.
+/// Directory of objects cached from buckets.
 pub fn cache() -> Result<PathBuf> {
     let set = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let absolute = |path: &PathBuf| path.is_absolute();

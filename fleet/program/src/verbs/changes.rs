@@ -1,4 +1,4 @@
-//! `wakepath-fleet changes`: where the p99.9 of a board's history changes, and what changed with it.
+//! `wakepath-fleet changes`: changes of the p99.9 in a board's history, and of its settings.
 
 use super::Outcome;
 use super::archive::{Opened, look};
@@ -12,7 +12,7 @@ use wakepath_fleet_regression::{Difference, DivisiveTerms, Figure, changes, sett
 use wakepath_fleet_site::SeenChange;
 use wakepath_timeline::duration::rounded;
 
-/// Settings that are named in a line.
+/// Most settings to list in a line.
 const MOST_NAMED: usize = 12;
 
 /// Finds them.
@@ -60,7 +60,7 @@ pub fn run(arguments: &Changes) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// All of them, board by board, each with the facts and settings that changed with it.
+/// All changes, board by board, each with the facts and settings that changed at the same time.
 pub fn found(
     store: &dyn Store,
     catalogue: &Catalogue,

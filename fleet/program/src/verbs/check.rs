@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use wakepath_fleet_archive::{Standing, catalogue, check};
 use wakepath_timeline::count::counted;
 
-/// Says what is missing or altered.
+/// Prints missing or altered objects.
 pub fn run(arguments: &Check) -> Outcome {
     let scratch = tempfile::tempdir()?;
     let store = archive::open_anew(&arguments.at.of, scratch.path())?;

@@ -1,4 +1,4 @@
-//! `wakepath-fleet fetch`: ended runs brought here, board by board, and what came of each.
+//! `wakepath-fleet fetch`: fetches ended runs, board by board, and prints their outcomes.
 
 use super::standings::trust;
 use super::status::noted;
@@ -24,7 +24,7 @@ pub fn run(arguments: &Fetch) -> Outcome {
     Ok(known::code(&records))
 }
 
-/// The job, and what is known of it then.
+/// The job, and its records afterwards.
 pub fn fetched(arguments: &Fetch) -> Result<(String, Vec<Record>), Box<dyn std::error::Error>> {
     let journal = Journal::of(&arguments.directory);
     let job = journal.find(arguments.job.as_deref())?;
@@ -37,7 +37,7 @@ pub fn fetched(arguments: &Fetch) -> Result<(String, Vec<Record>), Box<dyn std::
     let _held = journal.hold(&job)?;
     let ssh = ssh(&arguments.reached);
     let records = loop {
-        // What went wrong in a round is for its line alone.
+        // Failures of a round are only printed.
         let known = journal.records(&job)?;
         let came = each(&known, arguments.reached.at_once, |record| match inventory
             .boards
@@ -88,7 +88,7 @@ fn one(
     made.map_err(|error| JournalError::Io(to.clone(), error))?;
     match fetch(ssh, board, &record, &to, terms, now) {
         Ok(stage) => noted(journal, &record, stage),
-        // It stays as it is, to be gone on with; the reason is for this time's line.
+        // The stage stays, so that the fetch can resume; the reason is only printed.
         Err(error) => {
             let mut shown = record.clone();
             if let Stage::Ended { why, .. } = &mut shown.stage {
@@ -99,7 +99,7 @@ fn one(
     }
 }
 
-/// Whether something may still come of it.
+/// Whether its outcome can still change.
 fn is_awaited(record: &Record) -> bool {
     match record.stage {
         Stage::Started { .. } => record.hangs().is_some_and(|hangs| now() <= hangs),

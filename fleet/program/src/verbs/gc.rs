@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use wakepath_fleet_archive::{Retention, sweep};
 use wakepath_timeline::count::counted;
 
-/// Removes it, or says what it would be.
+/// Removes expendable files, or lists them.
 pub fn run(arguments: &Gc) -> Outcome {
     let retention = Retention::new(arguments.samples_before.as_deref())?;
     let store = archive::open(&arguments.of)?;

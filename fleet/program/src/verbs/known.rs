@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use wakepath_fleet_boards::{Outcome, Record, Stage};
 use wakepath_timeline::shortened;
 
-/// One word, and why.
+/// A record's state in one word, and the reason.
 fn said(record: &Record) -> (&'static str, Option<String>) {
     match &record.stage {
         Stage::Planned { why } => ("not begun", why.clone()),
@@ -42,14 +42,14 @@ pub fn text(job: &str, records: &[Record]) -> String {
     text + &format!("{job}: {}\n", counts(records))
 }
 
-/// One board's word, and why.
+/// One board's state and reason.
 pub fn line(record: &Record) -> String {
     let (word, why) = said(record);
     let why = why.map_or(String::new(), |why| format!(": {}", shortened(&why, 300)));
     format!("{}: {word}{why}", record.board)
 }
 
-/// How many boards there are for each word.
+/// Number of boards in each state.
 pub fn counts(records: &[Record]) -> String {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for record in records {
@@ -63,7 +63,7 @@ pub fn counts(records: &[Record]) -> String {
     counts.collect::<Vec<_>>().join(", ")
 }
 
-/// The records, with the word for each.
+/// The records, with each one's state.
 pub fn json(job: &str, records: &[Record]) -> String {
     let boards = records.iter().map(|record| {
         let (word, why) = said(record);

@@ -1,4 +1,4 @@
-//! `wakepath-fleet reboot`: another kernel once, and what runs afterwards.
+//! `wakepath-fleet reboot`: boots another kernel once, and prints the running one.
 
 use super::{Outcome, meant, ssh};
 use crate::command_line::Reboot;

@@ -1,4 +1,4 @@
-//! `wakepath-fleet run`: a scenario begun on boards, each noted before and after.
+//! `wakepath-fleet run`: begins a scenario on boards, with records before and after.
 
 use super::{Outcome, let_go, meant, now, ssh};
 use crate::command_line::Run;
@@ -32,7 +32,7 @@ pub struct Begun {
     takes: u64,
 }
 
-/// Begins, and tells.
+/// Begins the job and prints the result.
 pub fn run(arguments: &Run) -> Outcome {
     let Begun {
         job,
@@ -55,8 +55,7 @@ pub fn run(arguments: &Run) -> Outcome {
     }
     text += &format!("job: {job}, {takes} s on each board\n");
     if missing > 0 {
-        text +=
-            &format!("to retry the other boards: the same command with --job {job}\n");
+        text += &format!("to retry the other boards: the same command with --job {job}\n");
     }
     text += &format!("next: wakepath-fleet fetch {job} --wait\n");
     print(&text)?;
@@ -187,7 +186,7 @@ fn planned(arguments: &Run) -> Result<Planned, Box<dyn std::error::Error>> {
         Scenario::Text(text) => text,
     };
     let sha256 = digest(ordered);
-    // Whether a board has the CPUs is for that board to say.
+    // Each board checks its CPUs itself.
     let read = wakepath_scenario::Scenario::parse(&text, word, &KnownCpus::first(1024))?;
     Ok(Planned {
         name,

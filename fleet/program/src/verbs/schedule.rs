@@ -18,7 +18,7 @@ use wakepath_fleet_boards::{
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// Does what is due; one that can't be done keeps no other out.
+/// Does everything that is due; a failure doesn't stop the others.
 pub fn run(arguments: &Arguments) -> Outcome {
     let inventory = Inventory::read(&arguments.inventory)?;
     let journal = Journal::of(&arguments.directory);
@@ -33,7 +33,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     if arguments.show {
         return shown::show(&inventory, &journal, arguments.json);
     }
-    // A timer that comes again while a slow fetch is under way.
+    // Another pass, such as a slow fetch, is still running.
     let Some(_held) = journal.alone()? else {
         return Ok(ExitCode::SUCCESS);
     };
@@ -135,7 +135,7 @@ impl Pass<'_> {
         Ok(!after.iter().any(is_kept))
     }
 
-    /// Adds what is here to the archive. Whether all of it is there.
+    /// Adds fetched runs to the archive. Returns whether all were added.
     fn keep(&self, schedule: &Schedule, job: &str) -> Result<bool> {
         let Some(to) = schedule.archive.as_deref() else {
             return Ok(true);
@@ -215,7 +215,7 @@ fn spelt(time: &str) -> Option<String> {
     Some(format!("{date}{rest}"))
 }
 
-/// A line for each board of which something else is known than before.
+/// Prints a line for each board whose state has changed.
 fn tell_changes(before: &[Record], after: &[Record]) -> Result<()> {
     for record in after {
         let old = before.iter().find(|old| old.board == record.board);

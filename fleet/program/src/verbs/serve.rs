@@ -1,5 +1,6 @@
-//! `wakepath-fleet serve`: the pages of the archive for a look, each made when it is asked for, and the
-//! report of every run whose samples are kept.
+//! `wakepath-fleet serve`: serves the archive's pages, each generated on request.
+//!
+//! Also the report of every run whose samples are still stored.
 
 use super::Outcome;
 use super::archive::{Opened, look};

@@ -54,7 +54,7 @@ pub fn run(arguments: &Site) -> Outcome {
         )?;
     }
     put(&output, "feed.xml", &feed(&seen))?;
-    // Last: it leads to all others.
+    // Last, because it links to all others.
     put(&output, "index.html", &front_page(&seen))?;
     let index = Path::new(&arguments.output).join("index.html");
     print(&format!(
@@ -65,7 +65,7 @@ pub fn run(arguments: &Site) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the reports that are asked for; which runs have one.
+/// Writes the requested reports; returns the runs that have one.
 fn written(
     store: &dyn Store,
     all: &Catalogue,
@@ -125,7 +125,7 @@ pub fn newest<'a>(seen: &'a Seen, board: &str) -> Option<&'a SeenRun> {
     runs.find(|run| run.board == board && !run.is_invalid())
 }
 
-/// How often each microsecond was seen, by thread. A latency of 1.001 µs is in the bar of 1 µs.
+/// Counts of each microsecond, by thread. A latency of 1.001 µs counts as 1 µs.
 pub fn curves(
     store: &dyn Store,
     all: &Catalogue,

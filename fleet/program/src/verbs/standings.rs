@@ -37,7 +37,7 @@ fn read(file: File, path: &Path) -> Result<Trust, String> {
     Trust::parse(&text).map_err(|error| format!("{name}: {error}"))
 }
 
-/// Who is trusted: by the command line, else by the archive.
+/// The trust file: that of the command line, else the archive's.
 pub fn terms(store: &dyn Store, seals: &Seals) -> Result<SealTerms, Wrong> {
     let trust = match &seals.trust {
         Some(given) => Some(trust(given)?),
@@ -49,7 +49,7 @@ pub fn terms(store: &dyn Store, seals: &Seals) -> Result<SealTerms, Wrong> {
     Ok(SealTerms { trust, now: now() })
 }
 
-/// Runs that do not count, each with the reason; none where nobody says whose seals are trusted.
+/// Runs that do not count, each with the reason; none without a trust file.
 pub struct LeftOut {
     /// Run to reason.
     pub why: BTreeMap<String, String>,

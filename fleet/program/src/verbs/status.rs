@@ -5,7 +5,7 @@ use crate::command_line::Status;
 use crate::terminal::print;
 use wakepath_fleet_boards::{Inventory, Journal, JournalError, Record, Stage, each, look};
 
-/// Asks and tells.
+/// Asks the boards and prints the states.
 pub fn run(arguments: &Status) -> Outcome {
     let journal = Journal::of(&arguments.directory);
     let job = journal.find(arguments.job.as_deref())?;

@@ -6,7 +6,7 @@ use crate::terminal::print;
 use std::process::ExitCode;
 use wakepath_fleet_boards::{each, is_plain, tune};
 
-/// What `tune` does on boards; a trial measures, and is a run of its own.
+/// Verbs of `tune` for boards; a trial measures, so it is a separate run.
 const VERBS: [&str; 4] = ["plan", "apply", "revert", "status"];
 
 /// Calls it.

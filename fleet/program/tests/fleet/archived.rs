@@ -115,7 +115,7 @@ fn runs_whose_seals_are_not_trusted_count_nowhere_and_say_why() {
             .exists()
     );
 
-    // Nobody asks; then the command line; then the archive itself.
+    // Without a trust file; then with the command line's; then with the archive's.
     let plain = said(scratch, &["check"], 0);
     assert_eq!(plain, "2 runs: all there and as they were\n");
     let check = said(scratch, &["check", "--trust", "boards.trust"], 0);

@@ -1,4 +1,4 @@
-//! What goes well: programs pushed, a scenario run on the boards that are meant, what came of it here.
+//! Success: programs pushed, a scenario run on the selected boards, its outcome fetched.
 
 use crate::world::{Like, World, stand_in};
 use std::fs;
@@ -195,7 +195,7 @@ fn the_real_program_measures_seals_and_is_verified() {
     let (code, out, err) = world.told(&["run", "own.toml", "--on", "all", "--job", "a"]);
     assert_eq!(code, 0, "{out}{err}");
     let (code, out, err) = world.told(&["fetch", "--wait", "--trust", "trust"]);
-    // Whether this machine keeps 100 Hz is no matter here; that the run came back as a run is.
+    // Whether this machine sustains 100 Hz doesn't matter here, only that the run was fetched.
     let run = world.path("wakepath-fleet/runs/a/board1/run");
     let said = fs::read_to_string(run.with_file_name("output")).unwrap();
     assert!(

@@ -1,5 +1,6 @@
-//! Another kernel for one boot, and boards that do not come back with it. Their boot loader, their
-//! `reboot` and their `uname` are stand-ins: a network namespace can't boot.
+//! Another kernel for one boot, and boards that do not come back with it.
+//!
+//! Boot loader, `reboot` and `uname` are fakes, because a network namespace can't boot.
 
 use crate::world::{Like, World, stand_in};
 use std::fs;
@@ -45,7 +46,8 @@ fn a_board_is_tuned_and_boots_another_kernel_once_or_falls_back() {
         "{err}"
     );
 
-    // Whoever boots boards: the first takes its entry, the second's kernel does not start, the third stays down.
+    // The first board boots its entry, the second one's kernel does not start, the third stays
+    // down.
     fs::write(
         world.path("firmware"),
         "for n in 1 2 3; do (until [ -e bin6100$n/down ]; do sleep 0.1; done; \

@@ -1,5 +1,7 @@
-//! An archive in a bucket, served by moto: appended to by many at once and by some that are killed, read,
-//! swept, altered; and a server that would let two write over each other.
+//! An archive in a bucket, served by moto.
+//!
+//! Several processes append at once and some are killed; it is read, swept and altered. Also a
+//! server that would let two processes overwrite each other.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -19,7 +21,7 @@ wakepath_test_program::tests![
 
 const ARCHIVE: &str = "s3://fleet/night";
 
-/// The short stage leaves out what a bucket takes: a client of HTTP and TLS.
+/// The short stage leaves out buckets, which need a client of HTTP and TLS.
 fn built_with_buckets() {
     if !cfg!(feature = "buckets") {
         not_run("archives in buckets: built without them; the stage fleet-questions has them");
@@ -195,7 +197,7 @@ fn controllers_at_once_lose_nothing_in_a_bucket() {
     let runs: Vec<String> = (0..6).map(|n| made_up(served.path(), n)).collect();
     let controllers: Vec<Child> = (0..4)
         .map(|first| {
-            // Each adds all, beginning elsewhere, so that they meet.
+            // Each adds all, starting at a different one, so that they collide.
             let mut words = vec!["add", "--board", "pi5-07"];
             words.extend((0..6).map(|i| &*runs[(i + first) % 6]));
             let mut command = served.fleet(&words);

@@ -26,7 +26,7 @@ fn every_way_to_fail_has_its_reason() {
             before: "mkdir $home/.wakepath-fleet; mount -t tmpfs -o size=8m,uid=$user none $home/.wakepath-fleet",
             behaviour: "",
         },
-        // It is booted anew in mid-run.
+        // It reboots during the run.
         Like {
             before: "cat /proc/sys/kernel/random/uuid > $world/boot5; true",
             behaviour: "hang 1",
@@ -71,7 +71,7 @@ fn every_way_to_fail_has_its_reason() {
         "{out}"
     );
     fs::write(world.path("set7"), "").unwrap();
-    // A power cut: everything of the board goes, and another boot answers.
+    // A power cut: everything on the board stops, and another boot answers.
     let sshd = world.sshd.display();
     world.shell(&format!(
         "kill -9 $(ip netns pids board4); pkill -9 -u 61005; \

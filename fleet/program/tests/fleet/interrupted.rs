@@ -87,7 +87,7 @@ fn a_run_outlives_its_controller_and_its_link() {
     }]);
     let program = stand_in().to_str().unwrap();
     world.told(&["push", "--on", "all", "--program", program]);
-    // Killed as soon as the board has begun: its note of that may be missing.
+    // Killed as soon as the board has begun: its record of that might be missing.
     let mut run = world
         .fleet(&["run", "aura-logging", "--on", "all", "--job", "a"])
         .spawn()

@@ -1,4 +1,4 @@
-//! The program as its users start it, on boards that are network namespaces with an sshd each.
+//! The program as users start it, on boards that are network namespaces with an sshd each.
 
 mod archived;
 mod boards;

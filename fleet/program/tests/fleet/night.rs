@@ -36,8 +36,8 @@ impl Random {
     }
 }
 
-/// `jobs` jobs on `count` boards, the last of which has a disk for few runs; at least `kills` controllers
-/// are killed. All ends in one archive.
+/// `jobs` jobs on `count` boards, the last of which has a disk for few runs; at least `kills`
+/// controllers are killed. All runs end in one archive.
 fn night(count: usize, jobs: usize, kills: usize) {
     let sealed = std::env::var_os("WAKEPATH_BINARY");
     let mut kinds = vec![
@@ -94,7 +94,7 @@ fn night(count: usize, jobs: usize, kills: usize) {
             };
             let after = kill(0, 600);
             let hit = once(world.fleet(&run), &world, after);
-            // A night's timer comes again where boards were not reached.
+            // A night's timer retries boards that were not reached.
             for _ in 0..2 {
                 once(world.fleet(&run), &world, None);
             }
@@ -200,7 +200,7 @@ fn night(count: usize, jobs: usize, kills: usize) {
             ""
         }
     );
-    // All but the last board had room, and were reached in the end.
+    // All boards except the last had space, and were reached in the end.
     assert!(here >= (count - 1) * jobs * 9 / 10, "{here} of {all}");
     assert!(killed >= kills, "{killed} kills");
 }
@@ -218,7 +218,7 @@ fn made_up(job: usize, number: u32) -> MadeUp {
     }
 }
 
-/// A line of shell that adds what was fetched of a job, as a night's own would.
+/// A shell command that adds the fetched runs of a job, as in a real night.
 fn adding(world: &World, job: &str, sealed: bool) -> Command {
     let trust = if sealed { "--trust trust" } else { "" };
     let mut command = world.command("sh");

@@ -12,7 +12,7 @@ wakepath_test_program::tests![
     a_place_is_held_for_a_run_and_its_power_is_switched_where_a_board_stays_down,
 ];
 
-/// Answers as a power switch with an interface of HTTP, and keeps what it was asked.
+/// A fake power switch with an HTTP interface, which records its requests.
 const SWITCH: &str = "import http.server
 class Switch(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
@@ -130,7 +130,7 @@ fn a_place_is_held_for_a_run_and_its_power_is_switched_where_a_board_stays_down(
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
     assert!(holder().contains("acquired: None"), "{}", holder());
 
-    // Whoever boots boards: this one comes back only with its power.
+    // This board only comes back after a power cycle.
     fs::write(
         world.path("firmware"),
         "until [ -e bin61001/down ]; do sleep 0.1; done; kill -9 $(ip netns pids board1)\n\

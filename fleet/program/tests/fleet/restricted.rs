@@ -1,4 +1,4 @@
-//! A board's account with a forced command: it may do what the script does, and nothing else.
+//! A board's account with a forced command: only the script's commands work.
 
 use crate::world::{Like, World, stand_in};
 use std::fs;

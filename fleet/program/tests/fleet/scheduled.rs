@@ -1,4 +1,4 @@
-//! Schedules: called again and again, as a timer does, each job is begun, fetched and archived once.
+//! Schedules: called repeatedly, as by a timer, each job is begun, fetched and archived once.
 
 use crate::world::{Like, World, open_to_all, stand_in};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -7,7 +7,7 @@ use wakepath_fleet_made_up::MadeUp;
 
 wakepath_test_program::tests![a_job_that_is_due_is_begun_fetched_and_archived_once];
 
-/// It takes two seconds, by its own reckoning.
+/// It takes two seconds by its own estimate.
 const SCENARIO: &str = "name = \"short\"\nrate = \"100 Hz\"\nduration = \"1 s\"\nwarm-up = \"0 ms\"\npolicies = [\"OTHER\"]\n";
 
 fn a_job_that_is_due_is_begun_fetched_and_archived_once() {

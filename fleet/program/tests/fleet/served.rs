@@ -1,4 +1,4 @@
-//! `serve`, over a socket as a browser would: pages, a run's report, and what is refused.
+//! `serve`, over a socket like a browser: pages, a run's report, and refusals.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -115,7 +115,7 @@ fn readers_that_are_slow_or_hostile_keep_no_other_out_for_long() {
     let scratch = tempfile::tempdir().unwrap();
     archive(scratch.path());
     let mut server = Server::of(scratch.path(), &["--program", "nowhere/wakepath"]);
-    // As many as are served at once, each with a byte now and then of a head that never ends.
+    // As many clients as are served at once, each sending an endless header slowly.
     let slow: Vec<TcpStream> = (0..32)
         .map(|_| TcpStream::connect(&server.address).unwrap())
         .collect();

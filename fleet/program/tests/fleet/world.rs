@@ -18,7 +18,7 @@ const FIRST_USER: u32 = 61_000;
 pub struct Like {
     /// Commands of a shell, as root in the board's mount namespace, before its sshd.
     pub before: &'static str,
-    /// What its runs do; see stand_in.c.
+    /// Behaviour of its runs; see stand_in.c.
     pub behaviour: &'static str,
 }
 
@@ -136,7 +136,7 @@ impl World {
         let children = format!("/proc/{0}/task/{0}/children", self.process.id());
         let first = fs::read_to_string(children).expect("the world");
         let mut command = Command::new("nsenter");
-        // Its root too: the tests may run in a changed one.
+        // Its root too: the tests can run in a changed one.
         command.args([
             "--mount",
             "--net",
@@ -180,7 +180,7 @@ impl World {
         self.path(&format!("home{number}"))
     }
 
-    /// Lays a real wakepath where a board's stand-in looks for it.
+    /// Puts a real wakepath where a board's fake looks for it.
     pub fn lay(&self, program: &std::ffi::OsStr, number: u32) {
         let one = self.path("wakepath");
         if !one.exists() {
@@ -213,7 +213,7 @@ fn board(here: &Path, kind: &Like, number: u32) -> String {
     let user = FIRST_USER + number;
     let home = here.join(format!("home{number}"));
     fs::create_dir_all(home.join("fixture")).unwrap();
-    // Runs that end as their names say, since what came of one is judged by its files.
+    // Runs that end as their names suggest, because outcomes come from the files.
     for (name, cycles, slower_by_ns) in [
         ("code-0", MadeUp::PASSES, 0),
         ("code-2", MadeUp::PASSES, 200_000),

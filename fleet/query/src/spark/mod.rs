@@ -90,7 +90,7 @@ pub(crate) fn ask(tables: &Tables, text: &Text, cluster: &Cluster) -> Result<Ans
     let done = command.stdin(Stdio::null()).output();
     let done = done.map_err(QueryError::io(&cluster.submit))?;
     if !done.status.success() || !answer.is_file() {
-        // spark-submit prints what a job says, whichever way it says it, on its standard output.
+        // spark-submit prints all of a job's output on its standard output.
         let said =
             [done.stderr, done.stdout].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         let said = said.join("\n");
@@ -111,7 +111,7 @@ pub(crate) fn ask(tables: &Tables, text: &Text, cluster: &Cluster) -> Result<Ans
     read(&lines)
 }
 
-/// Tables that SQL makes of others, where those are there.
+/// Tables that SQL derives from others, if those exist.
 fn views(tables: &Tables) -> Vec<[&'static str; 2]> {
     let has_samples = tables.all.iter().any(|table| table.name == "samples");
     let all = has_samples.then_some([counted::NAME, counted::VIEW]);

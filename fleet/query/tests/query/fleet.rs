@@ -1,4 +1,4 @@
-//! An archive of runs whose samples are known by formula.
+//! An archive of runs whose samples follow a formula.
 
 use std::path::Path;
 use wakepath_directory::Trust;
@@ -66,7 +66,7 @@ impl Fleet {
         ask(&self.tables(&text), &text, &Engine::Embedded).unwrap()
     }
 
-    /// All latencies of a board under a kernel, what skipped due times suffered included, ascending.
+    /// All latencies of a board under a kernel, lateness of skipped due times included, ascending.
     pub fn latencies(&self, board: &str, kernel: &str) -> Vec<i64> {
         let mine = self
             .runs

@@ -1,5 +1,6 @@
-//! Questions to an archive of made-up runs, against answers that are worked out from the runs' formula;
-//! and to a real Spark cluster, against the engine in this program.
+//! Queries to an archive of generated runs, compared with answers computed from the runs' formula.
+//!
+//! Also to a real Spark cluster, compared with the engine in this program.
 
 mod embedded;
 mod fleet;

@@ -1,5 +1,7 @@
-//! A real Spark cluster: one master and two workers on loopback. It is started with `WAKEPATH_SPARK` set,
-//! to a directory with `bin/spark-submit`, as a long test sets it: a JVM takes a minute.
+//! A real Spark cluster: one master and two workers on loopback.
+//!
+//! Runs with `WAKEPATH_SPARK` set to a directory with `bin/spark-submit`, which a long test sets,
+//! because a JVM takes a minute.
 
 use crate::fleet::Fleet;
 use std::env;
@@ -170,7 +172,7 @@ fn an_executor_killed_in_the_middle_changes_no_byte() {
         let asked = scope.spawn(|| ask(&tables, &text, &engine));
         let began = Instant::now();
         let mut killed = 0;
-        // The first that is there, after it has begun its work.
+        // The first one found, after it has begun its work.
         while killed == 0 && began.elapsed() < Duration::from_secs(240) && !asked.is_finished() {
             if let Some(&executor) = executors(fleet.path()).first() {
                 std::thread::sleep(Duration::from_millis(1500));

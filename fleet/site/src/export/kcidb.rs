@@ -1,5 +1,6 @@
-//! Runs as tests for KernelCI's database (KCIDB, schema 5.3). An invalid run is an error and an undecided one is done
-//! without a word on it: neither is ever a pass.
+//! Runs as tests for KernelCI's database (KCIDB, schema 5.3).
+//!
+//! An invalid run is an error and an undecided one is `DONE`: neither is ever a pass.
 
 use crate::seen::{Seen, SeenRun};
 use serde_json::{Value, json};
@@ -55,7 +56,7 @@ fn status(run: &SeenRun) -> &'static str {
     }
 }
 
-/// Whether a board's clock wrote what the schema asks for.
+/// Whether a board's time has the form that the schema requires.
 fn is_date_time(text: &str) -> bool {
     let form = "dddd-dd-ddTdd:dd:ddZ";
     let fits = |(found, wanted): (char, char)| match wanted {

@@ -4,7 +4,7 @@ use crate::seen::{Seen, SeenRun};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The text; times in seconds, as the format asks for.
+/// The text; times in seconds, as the format requires.
 pub fn open_metrics(seen: &Seen) -> String {
     // They are in order: the last of a pair stays.
     let mut newest: BTreeMap<(&str, &str), &SeenRun> = BTreeMap::new();

@@ -120,7 +120,7 @@ fn names_of_an_enemy_are_names_on_every_page() {
         assert!(!page.contains("<img"), "markup of a name");
         assert!(!page.contains('\u{202e}'));
         assert!(!page.contains("<script>alert"));
-        // Its own scripts alone: the data and, on the first page, one.
+        // Only its own scripts: the data and, on the first page, one.
         assert!(page.matches("<script").count() <= 2);
         assert!(
             !page.contains("http://") && !page.contains("https://"),

@@ -103,7 +103,7 @@ fn nothing_is_wider_than_the_window_and_nothing_is_fetched() {
             let wide = browser.value("document.documentElement.scrollWidth");
             let name = page.display();
             assert!(wide.as_u64().unwrap() <= width, "{name}: {wide} at {width}");
-            // Text is as large as text is read, however narrow the window.
+            // Text stays readable, however narrow the window.
             let least = browser.value(
                 "Math.min(99, ...[...document.querySelectorAll('svg text')].map(t => t.getBoundingClientRect().height))",
             );

@@ -17,7 +17,7 @@ const HOLDS: &str = "holds";
 /// How long a key counts after it was written.
 pub(super) const LASTS: Duration = Duration::from_secs(600);
 
-/// How often it is written anew.
+/// Time between renewals.
 const RENEWED: Duration = Duration::from_secs(60);
 
 /// How long after it was last written its holder still relies on it: well before others cease to.
@@ -29,7 +29,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// A hold, as the store knows it: when it was written last, in seconds since 1970.
 pub(super) type Written = Arc<AtomicU64>;
 
-/// A hold; its key goes with it.
+/// A hold; its key is removed with it.
 struct Lease {
     remote: Arc<Remote>,
     name: String,
@@ -114,7 +114,7 @@ fn is_in_the_way(own: &str, hold: Hold, seen: &[(&str, i64)]) -> Option<bool> {
         .iter()
         .filter(|(name, written)| *name != own && now - written < LASTS.as_secs() as i64);
     Some(others.any(|(name, _)| match hold {
-        // Two that remove: the first by name goes first.
+        // Of two that remove, the first by name goes first.
         Hold::Alone => name.starts_with("add") || *name < own,
         Hold::Together | Hold::Reading => name.starts_with("gc"),
     }))
@@ -130,7 +130,7 @@ async fn renewed(remote: Arc<Remote>, name: String, written: Written) {
     }
 }
 
-/// Whether a hold can still be relied on: its holder may have been stopped, or cut off.
+/// Whether a hold is still reliable: its holder might have been stopped, or cut off.
 pub(super) fn still(written: &Written, remote: &Remote) -> Result<()> {
     let age = seconds().abs_diff(written.load(Ordering::Relaxed));
     match age < RELIED_ON.as_secs() {
@@ -167,7 +167,7 @@ mod tests {
         let seen = [("add-a", early + 1), ("gc-c", late), ("gc-d", late)];
         assert_eq!(way("gc-c", Hold::Alone, &seen), Some(true));
         assert_eq!(way("add-a", Hold::Together, &seen), Some(true));
-        // The one that adds was killed; of two that remove one goes first.
+        // The one that adds was killed; of the two that remove, one goes first.
         let seen = [("add-a", early), ("gc-c", late), ("gc-d", late)];
         assert_eq!(way("gc-c", Hold::Alone, &seen), Some(false));
         assert_eq!(way("gc-d", Hold::Alone, &seen), Some(true));

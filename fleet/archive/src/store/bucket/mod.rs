@@ -65,7 +65,7 @@ impl BucketStore {
             .try_for_each(|one| lease::still(one, &self.remote))
     }
 
-    /// Brings an object here; where its bytes are not what its name says, nothing stays.
+    /// Fetches an object; keeps nothing if its bytes don't match its name.
     fn kept(&self, name: &str) -> Result<Kept> {
         if let Some(file) = self.here.open(name)? {
             return Ok(Kept::Here(file));
@@ -89,7 +89,7 @@ impl BucketStore {
         Ok(file.map_or(Kept::Missing, Kept::Here))
     }
 
-    /// What lies in the bucket, into a file without a name.
+    /// Downloads an object into an unnamed file.
     fn fetched(&self, name: &str) -> Result<Option<File>> {
         let failed = || FleetArchiveError::io("keep a copy of", &self.remote.url_of(name));
         let Some(mut reader) = self.remote.reader(name)? else {
@@ -106,7 +106,7 @@ impl BucketStore {
 enum Kept {
     Here(File),
     Missing,
-    /// Its bytes are not what its name says.
+    /// Its bytes don't match its name.
     Altered,
 }
 
@@ -132,7 +132,7 @@ impl Store for BucketStore {
             return self.remote.create(name, first);
         }
         if !is_object(name) {
-            // Only what is named by its bytes may be written by two.
+            // Two processes can only write a file safely if its bytes determine its name.
             return Err(FleetArchiveError::Bucket {
                 url: self.remote.url_of(name).display().to_string(),
                 why: format!("it is longer than {} MiB", PIECE >> 20),
@@ -152,7 +152,7 @@ impl Store for BucketStore {
         match self.kept(name)? {
             Kept::Here(file) => Ok(Some(file)),
             Kept::Missing => Ok(None),
-            // Whoever reads it finds what is wrong with it, as in a directory.
+            // The caller detects the fault, as with a directory.
             Kept::Altered => self.fetched(name),
         }
     }
@@ -223,7 +223,7 @@ struct Unheld;
 
 impl Held for Unheld {}
 
-/// A reader of what must have a digest to its last byte.
+/// A reader that fails unless all bytes match a digest.
 struct Named<'a, R> {
     reader: R,
     digest: Sha256,

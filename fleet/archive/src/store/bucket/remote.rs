@@ -18,7 +18,7 @@ use tokio::runtime::Runtime;
 /// Bytes to send or read at once. Parts of an upload must have at least 5 MiB.
 pub(super) const PIECE: usize = 8 << 20;
 
-/// How long a server may be away.
+/// Longest outage of a server to tolerate.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A bucket and a prefix in it.
@@ -72,12 +72,12 @@ impl Remote {
         }))
     }
 
-    /// A name as messages have it.
+    /// Its address for messages.
     pub(super) fn url_of(&self, name: &str) -> PathBuf {
         PathBuf::from(format!("{}/{name}", self.url))
     }
 
-    /// What tells this bucket from every other: the server counts too.
+    /// Identifies this bucket, including its server.
     pub(super) fn identity(&self) -> String {
         format!("{:?} {}", std::env::var_os("AWS_ENDPOINT_URL"), self.url)
     }
@@ -119,7 +119,7 @@ impl Remote {
         self.wait(what, name, call)
     }
 
-    /// Writes what must not be there yet, in one step.
+    /// Writes a new object in one step; fails if it exists.
     pub(super) fn create(&self, name: &str, bytes: Vec<u8>) -> Result<Placed> {
         let key = self.key(name);
         let put = async {
@@ -143,7 +143,7 @@ impl Remote {
         self.client.put(&key, Vec::new().into()).await.map(drop)
     }
 
-    /// Writes what is longer than a piece: nobody sees anything of it before its last part is there.
+    /// Writes an object that is longer than a piece; it becomes visible with its last part.
     pub(super) fn upload(&self, name: &str, first: Vec<u8>, content: &mut dyn Read) -> Result<()> {
         let key = self.key(name);
         let mut upload = self.wait("write", name, self.client.put_multipart(&key))?;
@@ -165,7 +165,7 @@ impl Remote {
         sent
     }
 
-    /// The next piece of what is to be sent; empty at the end.
+    /// The next piece to send; empty at the end.
     pub(super) fn piece(&self, name: &str, content: &mut dyn Read) -> Result<Vec<u8>> {
         let mut piece = Vec::new();
         let read = content.take(PIECE as u64).read_to_end(&mut piece);
@@ -192,7 +192,7 @@ impl Remote {
         }))
     }
 
-    /// What lies in a folder, without what lies deeper.
+    /// The objects directly in a folder.
     pub(super) fn listed(&self, folder: &str) -> Result<Vec<ObjectMeta>> {
         let key = self.key(folder);
         let list = self.client.list_with_delimiter(Some(&key));
@@ -213,7 +213,7 @@ fn one_line(error: &Error) -> String {
     wakepath_timeline::shortened(line, 300)
 }
 
-/// A file in a bucket as it is read.
+/// Reads a file in a bucket.
 pub(super) struct Reader<'a> {
     remote: &'a Remote,
     name: String,

@@ -1,4 +1,4 @@
-//! Schedules as they stand: when each is next, what came of its latest job, and at which times none was begun.
+//! Shows schedules: next time, outcome of the latest job, and missed times.
 
 use super::{Outcome, jobs, now};
 use crate::terminal::print;
@@ -42,7 +42,7 @@ pub fn show(inventory: &Inventory, journal: &Journal, as_json: bool) -> Outcome 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Times since the first job that is known at which none was begun, and at which none can be any more.
+/// Times since the first known job at which none was begun, and which are over.
 fn missed(schedule: &Schedule, times: &[u64], now: u64) -> Vec<u64> {
     let Some(first) = times.first() else {
         return Vec::new();
