@@ -78,6 +78,7 @@ wakepath_test_program::program![
     own_loop::service::deaths::TESTS,
     own_loop::service::traced::TESTS,
     own_loop::service::within::TESTS,
+    own_loop::tutorial::TESTS,
     own_loop::versions::TESTS,
     planted::TESTS,
     repetition::TESTS,

@@ -12,6 +12,7 @@ pub mod packaged;
 pub mod processes;
 pub mod ros2;
 pub mod service;
+pub mod tutorial;
 pub mod versions;
 
 use crate::started::{Finished, Place, Start, ask, wait_until};
