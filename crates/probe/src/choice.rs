@@ -42,10 +42,15 @@ impl Chosen {
             Some(Backend::Tracefs) => Ok(Self::of(instance()?, as_asked())),
             Some(Backend::Perf) => Ok(Self::of(perf()?, as_asked())),
             // perf knows nothing of marks.
-            None if !marks.is_empty() => Ok(Self::of(
-                instance()?,
-                "the one that records marks of a program".into(),
-            )),
+            None if !marks.is_empty() => match instance() {
+                Err(_) if !marks.iter().any(|mark| mark.is_needed) => {
+                    Self::make(wish, tracefs, cpus, buffer_bytes, mode, &[])
+                }
+                made => Ok(Self::of(
+                    made?,
+                    "the one that records marks of a program".into(),
+                )),
+            },
             None => match instance() {
                 Ok(made) => Ok(Self::of(made, "the cheapest that can be had".into())),
                 Err(of_instance) => match perf() {

@@ -53,7 +53,8 @@ impl KnownEvents {
                     }
                 }
                 Err(reason)
-                    if NEEDED.contains(&tracepoint.name.as_str()) || kind == EventKind::Mark =>
+                    if NEEDED.contains(&tracepoint.name.as_str())
+                        || matches!(kind, EventKind::Mark | EventKind::Call) =>
                 {
                     return Err(ProbeError::NoEvents {
                         events: format!("{} ({reason})", tracepoint.path()),

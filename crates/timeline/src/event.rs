@@ -18,6 +18,17 @@ pub struct KernelEvent {
     pub what: What,
 }
 
+/// A call of a function, with those of its arguments that are recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// The function, as whoever records names it.
+    pub function: Arc<str>,
+    /// Arguments that are numbers or addresses, in their order.
+    pub numbers: Vec<u64>,
+    /// Arguments that are texts, in their order.
+    pub texts: Vec<Arc<str>>,
+}
+
 /// A kernel event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum What {
@@ -118,6 +129,8 @@ pub enum What {
         /// Its number, by the backend's numbering.
         number: u16,
     },
+    /// The current thread called a function of its program's libraries whose calls are recorded.
+    Call(Box<Call>),
     /// Events are missing here: between the previous event of this CPU and this instant.
     Lost {
         /// How many; 0 when the backend does not say.

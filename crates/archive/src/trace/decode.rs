@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use wakepath_timeline::{Interrupt, KernelEvent, SoftIrq, Thread, ThreadName, What};
+use wakepath_timeline::{Call, Interrupt, KernelEvent, SoftIrq, Thread, ThreadName, What};
 
 use super::bytes::Take;
 use super::encode::{CURRENT_CHANGED, LEFT, tag};
@@ -111,10 +111,28 @@ impl Decoder {
             tag::MARK => What::Mark {
                 number: take.fitting()?,
             },
+            tag::CALL => What::Call(Box::new(self.call(take)?)),
             tag::LOST => What::Lost {
                 count: take.number()?,
             },
             _ => return None,
+        })
+    }
+
+    /// Counts are never trusted with memory: each argument has at least a byte of its own.
+    fn call(&mut self, take: &mut Take<'_>) -> Option<Call> {
+        let function = self.name(take)?;
+        let (mut numbers, mut texts) = (Vec::new(), Vec::new());
+        for _ in 0..take.number()? {
+            numbers.push(take.number()?);
+        }
+        for _ in 0..take.number()? {
+            texts.push(self.name(take)?);
+        }
+        Some(Call {
+            function,
+            numbers,
+            texts,
         })
     }
 

@@ -82,6 +82,8 @@ pub enum EventKind {
     PageFault,
     /// Marks of a watched program.
     Mark,
+    /// Calls of functions of a watched program's libraries.
+    Call,
     /// A kind that this version does not know. Never written.
     #[serde(other)]
     Unknown,

@@ -35,6 +35,7 @@ pub(super) mod tag {
     pub const PAGE_FAULT: u8 = 17;
     pub const LOST: u8 = 18;
     pub const MARK: u8 = 19;
+    pub const CALL: u8 = 20;
 }
 
 /// The order of [`Left`] in the file.
@@ -199,6 +200,18 @@ impl Encoder {
             What::Mark { number } => {
                 self.head(event, tag::MARK);
                 self.number((*number).into());
+            }
+            What::Call(call) => {
+                self.head(event, tag::CALL);
+                self.name(&call.function);
+                self.number(call.numbers.len() as u64);
+                for number in &call.numbers {
+                    self.number(*number);
+                }
+                self.number(call.texts.len() as u64);
+                for text in &call.texts {
+                    self.name(text);
+                }
             }
             What::Lost { count } => {
                 self.head(event, tag::LOST);

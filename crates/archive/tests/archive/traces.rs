@@ -9,7 +9,7 @@ use wakepath_archive::{
     ArchiveError, EventKind, Finding, Run, Trace, TraceDescription, TraceEnd, TraceWriter, finish,
     trace_name,
 };
-use wakepath_timeline::{Interrupt, KernelEvent, Left, SoftIrq, Thread, ThreadName, What};
+use wakepath_timeline::{Call, Interrupt, KernelEvent, Left, SoftIrq, Thread, ThreadName, What};
 
 use crate::made_up_run;
 use crate::scratch::Scratch;
@@ -99,6 +99,16 @@ fn left() -> impl Strategy<Value = Left> {
     ])
 }
 
+fn call() -> impl Strategy<Value = Call> {
+    let numbers = proptest::collection::vec(any::<u64>(), 0..4);
+    let texts = proptest::collection::vec(name(), 0..3);
+    (name(), numbers, texts).prop_map(|(function, numbers, texts)| Call {
+        function,
+        numbers,
+        texts,
+    })
+}
+
 fn what() -> impl Strategy<Value = What> {
     prop_oneof![
         interrupt().prop_map(What::InterruptEntry),
@@ -150,6 +160,7 @@ fn what() -> impl Strategy<Value = What> {
         any::<u32>().prop_map(|khz| What::Frequency { khz }),
         any::<bool>().prop_map(|user| What::PageFault { user }),
         any::<u16>().prop_map(|number| What::Mark { number }),
+        call().prop_map(|call| What::Call(Box::new(call))),
         any::<u64>().prop_map(|count| What::Lost { count }),
     ]
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use wakepath_timeline::{Interrupt, KernelEvent, SoftIrq, What, decoded};
+use wakepath_timeline::{Call, Interrupt, KernelEvent, SoftIrq, What, decoded};
 
 use super::format::{EventFormat, Field, FormatError};
 use super::left::StateBits;
@@ -211,6 +211,25 @@ impl Decoder {
                 }
             }
             Reading::Mark { number } => give(What::Mark { number: *number }),
+            Reading::Call {
+                function,
+                numbers,
+                texts,
+            } => {
+                let numbers = numbers
+                    .iter()
+                    .map(|field| Some(field.number(bytes)? as u64));
+                let numbers = numbers.collect::<Option<_>>()?;
+                let texts = texts
+                    .iter()
+                    .map(|field| Some(self.text(field.bytes(bytes)?)));
+                let texts = texts.collect::<Option<_>>()?;
+                give(What::Call(Box::new(Call {
+                    function: Arc::clone(function),
+                    numbers,
+                    texts,
+                })));
+            }
             Reading::PageFault { user } => give(What::PageFault { user: *user }),
         }
         Some(())

@@ -1,5 +1,6 @@
 //! How the records of one tracepoint are read: which field means what.
 
+use std::sync::Arc;
 use wakepath_timeline::{Interrupt, SoftIrq, Thread, ThreadName, What};
 
 use super::format::{EventFormat, Field, FormatError};
@@ -72,6 +73,11 @@ pub(super) enum Reading {
     },
     Mark {
         number: u16,
+    },
+    Call {
+        function: Arc<str>,
+        numbers: Vec<Field>,
+        texts: Vec<Field>,
     },
 }
 
@@ -195,7 +201,22 @@ impl Reading {
                     .and_then(|number| number.parse().ok())
                     .ok_or_else(|| FormatError("is of a mark without a number".into()))?,
             },
+            name if name.starts_with("call_") => Self::Call {
+                function: name
+                    .splitn(3, '_')
+                    .nth(2)
+                    .ok_or_else(|| FormatError("is of a call without a name".into()))?
+                    .into(),
+                numbers: fields(format, 'n'),
+                texts: fields(format, 't'),
+            },
             _ => return Err(FormatError("belongs to no event that is understood".into())),
         })
     }
+}
+
+/// The fields `n0`, `n1` … of a format, as far as they go.
+fn fields(format: &EventFormat, letter: char) -> Vec<Field> {
+    let found = (0..).map(|number| format.field(&format!("{letter}{number}")));
+    found.map_while(Result::ok).collect()
 }

@@ -1,11 +1,13 @@
-//! Probes that a program's author put into it (USDT: `<sys/sdt.h>`, `systemtap-sdt-dev`), where its file says they are,
-//! and recorded by the kernel as uprobes.
+//! Places of a program's code, recorded by the kernel as uprobes: probes that its author put into it (USDT:
+//! `<sys/sdt.h>`, `systemtap-sdt-dev`), where its file says they are, and exported functions of its libraries.
 
+mod exported;
 mod notes;
 mod uprobes;
 
+pub use exported::exported;
 pub use notes::{NoProbes, Site};
-pub use uprobes::{Mark, Place};
+pub use uprobes::{Argument, Function, Mark, Place};
 pub(crate) use uprobes::{Registered, remove_of};
 
 use object::ReadCache;

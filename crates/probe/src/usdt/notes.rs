@@ -60,16 +60,7 @@ fn of<'data, Elf: FileHeader<Endian = Endianness>>(
     let endian = header.endian()?;
     let wide = header.is_class_64();
     let sections = header.sections(endian, data)?;
-    let loaded: Vec<Loaded> = header
-        .program_headers(endian, data)?
-        .iter()
-        .filter(|segment| segment.p_type(endian) == PT_LOAD)
-        .map(|segment| Loaded {
-            address: segment.p_vaddr(endian).into(),
-            offset: segment.p_offset(endian).into(),
-            bytes: segment.p_filesz(endian).into(),
-        })
-        .collect();
+    let loaded = loaded(header, endian, data)?;
     let base = sections.section_by_name(endian, BASE);
     let base = base.map(|(_, section)| section.sh_addr(endian).into());
     let Some((_, section)) = sections.section_by_name(endian, SECTION) else {
@@ -110,13 +101,31 @@ fn of<'data, Elf: FileHeader<Endian = Endianness>>(
     Ok(sites)
 }
 
-struct Loaded {
+/// A part of a file that is loaded into memory.
+pub(super) struct Loaded {
     address: u64,
     offset: u64,
     bytes: u64,
 }
 
-fn in_file(loaded: &[Loaded], address: u64) -> Option<u64> {
+/// The parts of a file that are loaded.
+pub(super) fn loaded<'data, Elf: FileHeader<Endian = Endianness>>(
+    header: &Elf,
+    endian: Endianness,
+    data: impl ReadRef<'data>,
+) -> object::Result<Vec<Loaded>> {
+    let segments = header.program_headers(endian, data)?.iter();
+    let segments = segments.filter(|segment| segment.p_type(endian) == PT_LOAD);
+    let parts = segments.map(|segment| Loaded {
+        address: segment.p_vaddr(endian).into(),
+        offset: segment.p_offset(endian).into(),
+        bytes: segment.p_filesz(endian).into(),
+    });
+    Ok(parts.collect())
+}
+
+/// Where an address of the loaded parts lies in the file.
+pub(super) fn in_file(loaded: &[Loaded], address: u64) -> Option<u64> {
     loaded.iter().find_map(|of| {
         let within = address.checked_sub(of.address)?;
         (within < of.bytes).then(|| of.offset.checked_add(within))?

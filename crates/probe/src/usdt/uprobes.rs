@@ -24,6 +24,71 @@ pub struct Mark {
     pub file: PathBuf,
     /// All of its places.
     pub places: Vec<Place>,
+    /// Whether there is to be no recording without it.
+    #[serde(default)]
+    pub is_needed: bool,
+    /// The function that begins there, if its calls are recorded with their arguments.
+    #[serde(default)]
+    pub function: Option<Function>,
+}
+
+/// A function as it is called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Function {
+    /// As events will name it: letters, digits, underscores.
+    pub name: String,
+    /// The arguments that are recorded.
+    pub arguments: Vec<Argument>,
+}
+
+/// Where an argument is when a function begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Argument {
+    /// A whole number or an address, by its position from 0 to 5.
+    Number(u8),
+    /// One byte, as `bool` is passed: the others of its register may hold anything.
+    Byte(u8),
+    /// A text that ends with a NUL, by the position of its address.
+    Text(u8),
+}
+
+impl Argument {
+    /// As the kernel reads it, under this name.
+    fn fetched(self, name: &str) -> Option<String> {
+        Some(match self {
+            Self::Number(at) => format!("{name}=%{}:u64", register(at)?),
+            Self::Byte(at) => format!("{name}=%{}:u8", register(at)?),
+            Self::Text(at) => format!("{name}=+0(%{}):string", register(at)?),
+        })
+    }
+}
+
+impl Function {
+    /// The fetched arguments of a uprobe: numbers are `n0`, `n1`, texts `t0`, `t1`; nothing for arguments that no
+    /// register of this architecture holds.
+    fn fetched(&self) -> String {
+        let (mut numbers, mut texts) = (0, 0);
+        let arguments = self.arguments.iter().filter_map(|argument| {
+            let (letter, count) = match argument {
+                Argument::Text(_) => ('t', &mut texts),
+                Argument::Number(_) | Argument::Byte(_) => ('n', &mut numbers),
+            };
+            let fetched = argument.fetched(&format!("{letter}{count}"))?;
+            *count += 1;
+            Some(format!(" {fetched}"))
+        });
+        arguments.collect()
+    }
+}
+
+/// The register of an argument: System V ABI for x86-64, AAPCS64.
+fn register(at: u8) -> Option<&'static str> {
+    let registers: [&str; 6] = match cfg!(target_arch = "x86_64") {
+        true => ["di", "si", "dx", "cx", "r8", "r9"],
+        false if cfg!(target_arch = "aarch64") => ["x0", "x1", "x2", "x3", "x4", "x5"],
+        false => return None,
+    };
+    registers.get(usize::from(at)).copied()
 }
 
 /// One place, as offsets in the file.
@@ -65,14 +130,25 @@ impl Registered {
     }
 
     fn one(&mut self, mark: &Mark, number: usize, place: &Place) -> Result<()> {
-        let name = format!("mark_{}_{number}", mark.number);
+        let (name, fetched, kind) = match &mark.function {
+            None => (
+                format!("mark_{}_{number}", mark.number),
+                String::new(),
+                EventKind::Mark,
+            ),
+            Some(function) => (
+                format!("call_{}_{}", mark.number, function.name),
+                function.fetched(),
+                EventKind::Call,
+            ),
+        };
         let Place { offset, semaphore } = place;
         let semaphore = semaphore.map_or_else(String::new, |at| format!("({at:#x})"));
         let (group, file) = (&self.group, Named::of(&mark.file)?);
         say(
             &self.root,
             &format!(
-                "p:{group}/{name} {}:{offset:#x}{semaphore}",
+                "p:{group}/{name} {}:{offset:#x}{semaphore}{fetched}",
                 file.path.display()
             ),
         )?;
@@ -81,7 +157,7 @@ impl Registered {
                 system: self.group.clone().into(),
                 name,
             },
-            kind: EventKind::Mark,
+            kind,
         });
         Ok(())
     }

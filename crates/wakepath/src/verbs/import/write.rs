@@ -320,6 +320,7 @@ fn kind(event: &wakepath_timeline::KernelEvent) -> Option<EventKind> {
         What::Frequency { .. } => EventKind::Frequency,
         What::PageFault { .. } => EventKind::PageFault,
         What::Mark { .. } => EventKind::Mark,
+        What::Call(_) => EventKind::Call,
         What::Lost { .. } => return None,
     })
 }

@@ -254,6 +254,8 @@ impl Files {
                 number,
                 file,
                 places,
+                is_needed: true,
+                function: None,
             });
         }
         Err(first.unwrap_or(Refused::NoFile { option }))
@@ -278,7 +280,7 @@ fn known(sites: &[Site]) -> Known {
 }
 
 /// The files whose code these processes have mapped, each as its process sees it, the program first.
-fn mapped(threads: &Threads) -> Vec<PathBuf> {
+pub(super) fn mapped(threads: &Threads) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut processes: Vec<u32> = threads.values().map(|of| of.process).collect();
     processes.sort_unstable();
