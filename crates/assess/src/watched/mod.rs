@@ -3,9 +3,11 @@
 
 mod activity;
 mod figures;
+mod ros2;
 mod sections;
 mod seen;
 
 pub use activity::{Seen, activity, rows};
 pub use figures::{Figures, NotJudged, Watched, WokenBy};
+pub use ros2::{Ros2Figures, Ros2Wish};
 pub use sections::{SectionRun, WatchedSection};

@@ -1,0 +1,77 @@
+//! What ROS 2 did in a watched program, out of its trace: figures of each callback, late runs with what held their
+//! executor, chains.
+
+use serde::Serialize;
+use wakepath_archive::watch::Session;
+use wakepath_archive::{ArchiveError, Trace};
+use wakepath_ros2::{Accounts, Chain, ChainFound, Recorder, Row, rows};
+
+/// A chain less long before the end of the recording is taken for under way.
+const PATIENCE_NS: u64 = 500_000_000;
+
+/// What is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Ros2Wish {
+    /// Chains to find.
+    pub chains: Vec<Chain>,
+    /// Latency above which the end of one is late, in nanoseconds.
+    pub limit_ns: Option<u64>,
+    /// Late runs of each callback that are explained.
+    pub worst: usize,
+}
+
+/// Callbacks and chains.
+#[derive(Debug, Serialize)]
+pub struct Ros2Figures {
+    /// Callbacks that ran, timers by their periods first.
+    pub callbacks: Vec<Row>,
+    /// The chains that were asked for.
+    pub chains: Vec<ChainFound>,
+    /// When the first call came, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub began_ns: u64,
+    /// Beginnings of callbacks without an end, and ends without a beginning.
+    pub unpaired: u64,
+    /// Messages by publishers that were made before the recording.
+    pub unnamed_messages: u64,
+}
+
+impl Ros2Figures {
+    /// What the watched threads did; `None` where no call of theirs was recorded.
+    ///
+    /// # Errors
+    /// When the trace can't be read.
+    pub fn of(
+        session: &Session,
+        trace: &Trace,
+        wish: &Ros2Wish,
+    ) -> Result<Option<Self>, ArchiveError> {
+        let process = |thread: u32| session.threads.get(&thread).map(|of| of.process);
+        let mut recorder = Recorder::default();
+        for event in trace.events()? {
+            recorder.event(&event?, process);
+        }
+        let seen = recorder.finish();
+        let Some((began_ns, _)) = seen.span_ns else {
+            return Ok(None);
+        };
+        let mut callbacks = rows(&seen, wish.worst);
+        let late = callbacks.iter().flat_map(|row| &row.worst);
+        let mut accounts = Accounts::new(late.flat_map(|late| late.windows()));
+        for event in trace.events()? {
+            accounts.event(&event?);
+        }
+        let mut accounts = accounts.finish().into_iter();
+        for late in callbacks.iter_mut().flat_map(|row| &mut row.worst) {
+            late.accounted(&mut accounts);
+        }
+        let chains = wish.chains.iter();
+        let chains = chains.map(|chain| chain.find(&seen, wish.limit_ns, PATIENCE_NS));
+        Ok(Some(Self {
+            callbacks,
+            chains: chains.collect(),
+            began_ns,
+            unpaired: seen.unpaired,
+            unnamed_messages: seen.unnamed_messages,
+        }))
+    }
+}

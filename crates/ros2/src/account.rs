@@ -1,0 +1,153 @@
+//! What threads did within some windows of time: on a CPU, ready to run, or waiting, and who ended the longest wait.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+use wakepath_timeline::{KernelEvent, Left, What};
+
+/// A thread, and the window that is looked at, in nanoseconds on `CLOCK_MONOTONIC`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// The thread.
+    pub thread: u32,
+    /// Its beginning.
+    pub from_ns: u64,
+    /// Its end.
+    pub to_ns: u64,
+}
+
+/// Time of a thread in a window, in nanoseconds.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Account {
+    /// On a CPU.
+    pub on_cpu_ns: u64,
+    /// Ready, while others ran.
+    pub ready_ns: u64,
+    /// Asleep, or blocked on something.
+    pub waiting_ns: u64,
+    /// The longest wait that began or ended in the window.
+    pub longest: Option<(u64, Waited)>,
+}
+
+/// What ended a wait.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Waited {
+    /// A timer: it slept.
+    Timer,
+    /// A thread, by its name.
+    Thread(String),
+    /// Something else in an interrupt.
+    Interrupt,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    OnCpu,
+    Ready,
+    Waiting,
+}
+
+/// Takes a trace's events, and keeps the accounts of the windows.
+#[derive(Debug)]
+pub struct Accounts {
+    windows: Vec<(Window, Account)>,
+    of_thread: BTreeMap<u32, Vec<usize>>,
+    states: BTreeMap<u32, (State, u64)>,
+    wakers: BTreeMap<u32, Waited>,
+    names: BTreeMap<u32, String>,
+    /// CPUs on which the callback of a timer runs.
+    in_timer: Vec<u16>,
+}
+
+impl Accounts {
+    /// For these windows; they come back in their order.
+    pub fn new(windows: impl IntoIterator<Item = Window>) -> Self {
+        let windows: Vec<_> = windows
+            .into_iter()
+            .map(|window| (window, Account::default()))
+            .collect();
+        let mut of_thread: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (number, (window, _)) in windows.iter().enumerate() {
+            of_thread.entry(window.thread).or_default().push(number);
+        }
+        Self {
+            windows,
+            of_thread,
+            states: BTreeMap::new(),
+            wakers: BTreeMap::new(),
+            names: BTreeMap::new(),
+            in_timer: Vec::new(),
+        }
+    }
+
+    /// Takes an event.
+    pub fn event(&mut self, event: &KernelEvent) {
+        match &event.what {
+            What::TimerExpiryEntry { .. } => self.in_timer.push(event.cpu),
+            What::TimerExpiryExit { .. } => self.in_timer.retain(|cpu| *cpu != event.cpu),
+            What::Waking { thread, .. } if self.of_thread.contains_key(&thread.id) => {
+                let waker = match (self.in_timer.contains(&event.cpu), event.current) {
+                    (true, _) => Waited::Timer,
+                    (_, 0) => Waited::Interrupt,
+                    (_, other) => {
+                        let name = self.names.get(&other).cloned();
+                        Waited::Thread(name.unwrap_or_else(|| format!("thread {other}")))
+                    }
+                };
+                self.wakers.insert(thread.id, waker);
+                self.change(thread.id, State::Ready, event.at_ns);
+            }
+            What::Switch {
+                previous,
+                left,
+                next,
+            } => {
+                self.names.insert(next.id, next.name.to_string());
+                self.names.insert(previous.id, previous.name.to_string());
+                let state = match left {
+                    Left::Runnable => State::Ready,
+                    _ => State::Waiting,
+                };
+                self.change(previous.id, state, event.at_ns);
+                self.change(next.id, State::OnCpu, event.at_ns);
+            }
+            _ => {}
+        }
+    }
+
+    fn change(&mut self, thread: u32, state: State, at_ns: u64) {
+        let Some(numbers) = self.of_thread.get(&thread) else {
+            return;
+        };
+        let before = self.states.insert(thread, (state, at_ns));
+        let Some((before, since_ns)) = before else {
+            return;
+        };
+        for &number in numbers {
+            let (window, account) = &mut self.windows[number];
+            let from_ns = since_ns.max(window.from_ns);
+            let length_ns = at_ns.min(window.to_ns).saturating_sub(from_ns);
+            match before {
+                State::OnCpu => account.on_cpu_ns += length_ns,
+                State::Ready => account.ready_ns += length_ns,
+                State::Waiting => {
+                    account.waiting_ns += length_ns;
+                    let longest = account.longest.as_ref().map_or(0, |(longest, _)| *longest);
+                    if length_ns > longest
+                        && let Some(waker) = self.wakers.get(&thread)
+                    {
+                        account.longest = Some((length_ns, waker.clone()));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The accounts, in the order of the windows.
+    pub fn finish(self) -> Vec<Account> {
+        self.windows
+            .into_iter()
+            .map(|(_, account)| account)
+            .collect()
+    }
+}

@@ -1,0 +1,98 @@
+//! A callback by what it belongs to, and one run of it.
+
+use serde::Serialize;
+use std::fmt;
+use wakepath_timeline::duration;
+
+/// A callback.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Callback {
+    /// Number of its process.
+    pub process: u32,
+    /// Its address there.
+    pub handle: u64,
+    /// Its node with its namespace, if it was seen being made.
+    pub node: Option<String>,
+    /// What calls it.
+    pub kind: Kind,
+    /// The function, if a tracing session had rclcpp look it up.
+    pub symbol: Option<String>,
+}
+
+/// What calls a callback.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A timer.
+    Timer {
+        /// Its period, in nanoseconds.
+        period_ns: u64,
+        /// When it was made, in nanoseconds on `CLOCK_MONOTONIC`.
+        made_ns: u64,
+    },
+    /// Messages of a topic.
+    Subscription {
+        /// The topic.
+        topic: String,
+    },
+    /// Requests to a service.
+    Service {
+        /// The service.
+        service: String,
+    },
+    /// It was made before the recording began.
+    Unknown,
+}
+
+impl fmt::Display for Callback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(node) = &self.node {
+            write!(f, "{node}: ")?;
+        }
+        match &self.kind {
+            Kind::Unknown => write!(f, "callback {:#x} of process {}", self.handle, self.process),
+            kind => kind.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Timer { period_ns, .. } => {
+                write!(f, "timer {}", duration::length(*period_ns))
+            }
+            Self::Subscription { topic } => f.write_str(topic),
+            Self::Service { service } => write!(f, "service {service}"),
+            Self::Unknown => f.write_str("unknown callback"),
+        }
+    }
+}
+
+/// One run of a callback.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// Which, of those of [`crate::Seen`].
+    pub callback: usize,
+    /// The thread that ran it.
+    pub thread: u32,
+    /// When it began, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub from_ns: u64,
+    /// When it ended.
+    pub to_ns: u64,
+    /// The message that it was called with: when the sender's middleware dated it, in nanoseconds on that one's clock.
+    pub message: Option<i64>,
+}
+
+impl Run {
+    /// How long it took.
+    pub fn length_ns(&self) -> u64 {
+        self.to_ns - self.from_ns
+    }
+
+    /// The part of it between two instants.
+    pub fn within(&self, from_ns: u64, to_ns: u64) -> u64 {
+        let from_ns = from_ns.max(self.from_ns);
+        to_ns.min(self.to_ns).saturating_sub(from_ns)
+    }
+}

@@ -1,0 +1,242 @@
+//! Chains from topic to topic: a message is published, taken, a callback is called with it and publishes the next one.
+//! A message is known again by the date that its sender's middleware gave it, in the same process and in others.
+
+use crate::row::Figures;
+use crate::{Kind, Run, Seen};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::str::FromStr;
+
+/// So many hops at most: callbacks that publish what they take go round for ever.
+const MOST_HOPS: usize = 32;
+
+/// Where a chain begins and ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Chain {
+    /// The topic of its first message.
+    pub from: String,
+    /// The topic of its last message, or the node whose callback is its last.
+    pub to: String,
+}
+
+/// Why a text names no chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChainError;
+
+impl FromStr for Chain {
+    type Err = ChainError;
+
+    fn from_str(text: &str) -> Result<Self, ChainError> {
+        let (from, to) = text.split_once(':').ok_or(ChainError)?;
+        let named = |name: &str| {
+            let has_blank = name.contains(|c: char| c.is_whitespace() || c == ':');
+            (!name.is_empty() && !has_blank).then(|| name.to_owned())
+        };
+        Ok(Self {
+            from: named(from).ok_or(ChainError)?,
+            to: named(to).ok_or(ChainError)?,
+        })
+    }
+}
+
+/// A chain as it was seen. Times are nanoseconds.
+#[derive(Debug, Serialize)]
+pub struct ChainFound {
+    /// Which.
+    #[serde(flatten)]
+    pub chain: Chain,
+    /// First messages that were published.
+    pub begun: u64,
+    /// Of them, those that came to the end.
+    pub ended: u64,
+    /// Of them, those that were under way when the recording ended.
+    pub under_way: u64,
+    /// From the first message's being published to the end of the last callback.
+    pub latency_ns: Option<Figures>,
+    /// Ends later than the limit, if there is one.
+    pub above: Option<u64>,
+    /// The hops of the chains that came to the end, in their order.
+    pub hops: Vec<Hop>,
+    /// Chains that did not come to the end.
+    pub lost: Vec<Lost>,
+}
+
+/// One hop: a message, and the callback that is called with it.
+#[derive(Debug, Serialize)]
+pub struct Hop {
+    /// The callback.
+    pub callback: String,
+    /// From being published until the callback began.
+    pub waiting_ns: Option<Figures>,
+    /// From the callback's beginning until it published the next message; of the last hop, until it ended.
+    pub working_ns: Option<Figures>,
+}
+
+/// Chains that ended early.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Lost {
+    /// The topic of their last message.
+    pub topic: String,
+    /// Whether a callback was called with it, which published nothing that leads on.
+    pub taken: bool,
+    /// How many.
+    pub count: u64,
+}
+
+/// The messages and runs that belong together.
+struct Links<'a> {
+    seen: &'a Seen,
+    /// Runs that were called with a message.
+    takers: BTreeMap<(i64, &'a str), Vec<&'a Run>>,
+    /// Messages that a thread published, by when.
+    by_thread: BTreeMap<u32, Vec<usize>>,
+}
+
+/// How far a message came.
+enum Came {
+    /// To the end: the hops' runs with their messages, last first.
+    ToEnd(Vec<(usize, Run)>),
+    /// To this message, and whether a callback was called with it.
+    To(usize, bool),
+}
+
+impl<'a> Links<'a> {
+    fn of(seen: &'a Seen) -> Self {
+        let mut takers: BTreeMap<(i64, &str), Vec<&Run>> = BTreeMap::new();
+        for run in &seen.runs {
+            if let (Some(stamp), Kind::Subscription { topic }) =
+                (run.message, &seen.callbacks[run.callback].kind)
+            {
+                takers.entry((stamp, topic.as_str())).or_default().push(run);
+            }
+        }
+        let mut by_thread: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (number, of) in seen.published.iter().enumerate() {
+            by_thread.entry(of.thread).or_default().push(number);
+        }
+        Self {
+            seen,
+            takers,
+            by_thread,
+        }
+    }
+
+    /// The messages that a run published.
+    fn within(&self, run: &Run) -> &[usize] {
+        let all = self
+            .by_thread
+            .get(&run.thread)
+            .map_or(&[][..], Vec::as_slice);
+        let at = |number: &usize| self.seen.published[*number].at_ns;
+        let from = all.partition_point(|number| at(number) < run.from_ns);
+        let to = all.partition_point(|number| at(number) <= run.to_ns);
+        &all[from..to.max(from)]
+    }
+
+    /// Follows a message to the chain's end, along the first callbacks that lead there.
+    fn follow(&self, message: usize, to: &str, met: &mut BTreeSet<usize>) -> Came {
+        let of = &self.seen.published[message];
+        let takers = self.takers.get(&(of.stamp, &*of.topic));
+        let takers = takers.map_or(&[][..], Vec::as_slice);
+        let mut furthest = Came::To(message, !takers.is_empty());
+        if !met.insert(message) || met.len() > MOST_HOPS {
+            return furthest;
+        }
+        for run in takers {
+            // A node in the root namespace is named with or without it.
+            let plain = |name: &str| name.trim_start_matches('/').to_owned();
+            let node = self.seen.callbacks[run.callback].node.as_deref();
+            let is_end = *of.topic == *to || node.map(plain) == Some(plain(to));
+            if is_end {
+                return Came::ToEnd(vec![(message, **run)]);
+            }
+            for &next in self.within(run) {
+                match self.follow(next, to, met) {
+                    Came::ToEnd(mut hops) => {
+                        hops.push((message, **run));
+                        return Came::ToEnd(hops);
+                    }
+                    further @ Came::To(..) => furthest = further,
+                }
+            }
+        }
+        furthest
+    }
+}
+
+impl Chain {
+    /// What was seen of it; ends later than `limit_ns` are counted. A message whose chain was under way less than
+    /// `patience_ns` before the recording ended is not lost.
+    pub fn find(&self, seen: &Seen, limit_ns: Option<u64>, patience_ns: u64) -> ChainFound {
+        let links = Links::of(seen);
+        let ended_ns = seen.span_ns.map_or(0, |(_, last)| last);
+        let mut found = ChainFound {
+            chain: self.clone(),
+            begun: 0,
+            ended: 0,
+            under_way: 0,
+            latency_ns: None,
+            above: limit_ns.map(|_| 0),
+            hops: Vec::new(),
+            lost: Vec::new(),
+        };
+        let mut latencies = Vec::new();
+        // By the callbacks along the way: several ways may lead from the one to the other.
+        let mut hops: Vec<(usize, Vec<u64>, Vec<u64>)> = Vec::new();
+        for (number, message) in seen.published.iter().enumerate() {
+            if *message.topic != *self.from {
+                continue;
+            }
+            found.begun += 1;
+            match links.follow(number, &self.to, &mut BTreeSet::new()) {
+                Came::ToEnd(mut way) => {
+                    way.reverse();
+                    found.ended += 1;
+                    let last = way.last().map_or(message.at_ns, |(_, run)| run.to_ns);
+                    let latency = last - message.at_ns;
+                    if limit_ns.is_some_and(|limit| latency > limit) {
+                        found.above = found.above.map(|above| above + 1);
+                    }
+                    latencies.push(latency);
+                    for (hop, (from, run)) in way.iter().enumerate() {
+                        let next = way
+                            .get(hop + 1)
+                            .map(|(next, _)| seen.published[*next].at_ns);
+                        let published = seen.published[*from].at_ns;
+                        let at = hops
+                            .iter()
+                            .position(|(callback, ..)| *callback == run.callback);
+                        let at = at.unwrap_or_else(|| {
+                            hops.push((run.callback, Vec::new(), Vec::new()));
+                            hops.len() - 1
+                        });
+                        hops[at].1.push(run.from_ns.saturating_sub(published));
+                        hops[at].2.push(next.unwrap_or(run.to_ns) - run.from_ns);
+                    }
+                }
+                Came::To(..) if message.at_ns + patience_ns > ended_ns => found.under_way += 1,
+                Came::To(last, taken) => {
+                    let topic = &seen.published[last].topic;
+                    let known = found.lost.iter_mut();
+                    let mut known = known.filter(|of| *of.topic == **topic && of.taken == taken);
+                    match known.next() {
+                        Some(of) => of.count += 1,
+                        None => found.lost.push(Lost {
+                            topic: topic.to_string(),
+                            taken,
+                            count: 1,
+                        }),
+                    }
+                }
+            }
+        }
+        found.latency_ns = Figures::of(latencies);
+        let hop = |(callback, waiting, working): (usize, Vec<u64>, Vec<u64>)| Hop {
+            callback: seen.callbacks[callback].to_string(),
+            waiting_ns: Figures::of(waiting),
+            working_ns: Figures::of(working),
+        };
+        found.hops = hops.into_iter().map(hop).collect();
+        found
+    }
+}

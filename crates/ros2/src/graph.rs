@@ -1,0 +1,191 @@
+//! Nodes, topics, timers and services of the processes that were seen to make them. A handle is an address in one
+//! process, and may be given again: what was made last under it is what it names.
+
+use crate::{Callback, Kind};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A process, and an address in it.
+pub type Handle = (u32, u64);
+
+/// A timer as it was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Timer {
+    period_ns: u64,
+    made_ns: u64,
+    node: Option<Handle>,
+}
+
+/// A topic or service at a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct End {
+    node: Handle,
+    name: Arc<str>,
+}
+
+/// What is known of the handles.
+#[derive(Debug, Default)]
+pub struct Graph {
+    nodes: BTreeMap<Handle, Arc<str>>,
+    timers: BTreeMap<Handle, Timer>,
+    timer_of_callback: BTreeMap<Handle, Handle>,
+    subscriptions: BTreeMap<Handle, End>,
+    /// By rclcpp's object.
+    subscription_of_object: BTreeMap<Handle, Handle>,
+    subscription_of_callback: BTreeMap<Handle, Handle>,
+    /// By the middleware's handle.
+    subscription_of_middleware: BTreeMap<Handle, Handle>,
+    services: BTreeMap<Handle, End>,
+    service_of_callback: BTreeMap<Handle, Handle>,
+    /// By the middleware's handle.
+    publishers: BTreeMap<Handle, End>,
+    symbols: BTreeMap<Handle, Arc<str>>,
+}
+
+impl Graph {
+    /// A call that makes or links something; `false` for any other.
+    pub fn take(
+        &mut self,
+        process: u32,
+        at_ns: u64,
+        function: &str,
+        numbers: &[u64],
+        texts: &[Arc<str>],
+    ) -> bool {
+        let handle = |at: usize| numbers.get(at).map(|address| (process, *address));
+        let text = |at: usize| texts.get(at).cloned();
+        let mut take = || {
+            match function {
+                "rcl_node_init" => {
+                    let name = full_name(&text(1)?, &text(0)?);
+                    self.nodes.insert(handle(0)?, name);
+                }
+                "rcl_timer_init" => {
+                    let timer = Timer {
+                        period_ns: *numbers.get(1)?,
+                        made_ns: at_ns,
+                        node: None,
+                    };
+                    self.timers.insert(handle(0)?, timer);
+                }
+                "rclcpp_timer_callback_added" => {
+                    self.forget_callback(handle(1)?);
+                    self.timer_of_callback.insert(handle(1)?, handle(0)?);
+                }
+                "rclcpp_timer_link_node" => {
+                    self.timers.get_mut(&handle(0)?)?.node = handle(1);
+                }
+                "rcl_subscription_init" => {
+                    let end = End {
+                        node: handle(1)?,
+                        name: text(0)?,
+                    };
+                    self.subscriptions.insert(handle(0)?, end);
+                    let middleware = handle(2)?;
+                    self.subscription_of_middleware
+                        .insert(middleware, handle(0)?);
+                }
+                "rclcpp_subscription_init" => {
+                    self.subscription_of_object.insert(handle(1)?, handle(0)?);
+                }
+                "rclcpp_subscription_callback_added" => {
+                    let subscription = *self.subscription_of_object.get(&handle(0)?)?;
+                    self.forget_callback(handle(1)?);
+                    self.subscription_of_callback
+                        .insert(handle(1)?, subscription);
+                }
+                "rcl_service_init" => {
+                    let end = End {
+                        node: handle(1)?,
+                        name: text(0)?,
+                    };
+                    self.services.insert(handle(0)?, end);
+                }
+                "rclcpp_service_callback_added" => {
+                    self.forget_callback(handle(1)?);
+                    self.service_of_callback.insert(handle(1)?, handle(0)?);
+                }
+                "rcl_publisher_init" => {
+                    let end = End {
+                        node: handle(1)?,
+                        name: text(0)?,
+                    };
+                    self.publishers.insert(handle(2)?, end);
+                }
+                "rclcpp_callback_register" => {
+                    self.symbols.insert(handle(0)?, text(0)?);
+                }
+                _ => return None,
+            }
+            Some(())
+        };
+        take().is_some()
+    }
+
+    /// An address that held another kind of callback before.
+    fn forget_callback(&mut self, callback: Handle) {
+        self.timer_of_callback.remove(&callback);
+        self.subscription_of_callback.remove(&callback);
+        self.service_of_callback.remove(&callback);
+        self.symbols.remove(&callback);
+    }
+
+    /// What runs under this address now.
+    pub fn callback(&self, callback: Handle) -> Callback {
+        let (node, kind) = if let Some(timer) = self.timer_of_callback.get(&callback) {
+            match self.timers.get(timer) {
+                Some(timer) => (
+                    timer.node,
+                    Kind::Timer {
+                        period_ns: timer.period_ns,
+                        made_ns: timer.made_ns,
+                    },
+                ),
+                None => (None, Kind::Unknown),
+            }
+        } else if let Some(of) = self.subscription_of_callback.get(&callback) {
+            ended(self.subscriptions.get(of), |topic| Kind::Subscription {
+                topic,
+            })
+        } else if let Some(of) = self.service_of_callback.get(&callback) {
+            ended(self.services.get(of), |service| Kind::Service { service })
+        } else {
+            (None, Kind::Unknown)
+        };
+        Callback {
+            process: callback.0,
+            handle: callback.1,
+            node: node
+                .and_then(|node| self.nodes.get(&node))
+                .map(ToString::to_string),
+            kind,
+            symbol: self.symbols.get(&callback).map(ToString::to_string),
+        }
+    }
+
+    /// The topic that is taken from by this handle of the middleware.
+    pub fn taken_topic(&self, middleware: Handle) -> Option<Arc<str>> {
+        let subscription = self.subscription_of_middleware.get(&middleware)?;
+        Some(Arc::clone(&self.subscriptions.get(subscription)?.name))
+    }
+
+    /// The topic that is published to by this handle of the middleware.
+    pub fn published_topic(&self, middleware: Handle) -> Option<Arc<str>> {
+        Some(Arc::clone(&self.publishers.get(&middleware)?.name))
+    }
+}
+
+fn ended(end: Option<&End>, kind: impl FnOnce(String) -> Kind) -> (Option<Handle>, Kind) {
+    match end {
+        None => (None, Kind::Unknown),
+        Some(end) => (Some(end.node), kind(end.name.to_string())),
+    }
+}
+
+/// `/arm/driver`, and `driver` where the namespace is the root.
+fn full_name(namespace: &str, name: &str) -> Arc<str> {
+    match namespace.trim_end_matches('/') {
+        "" => name.into(),
+        namespace => format!("{namespace}/{name}").into(),
+    }
+}

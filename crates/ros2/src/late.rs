@@ -1,0 +1,158 @@
+//! Why a callback's run was late: what its executor ran between the due time and the run.
+
+use crate::account::{Account, Window};
+use crate::{Run, Seen};
+use serde::Serialize;
+
+/// A gap counts from this many halves of a period on.
+const HALVES: u64 = 3;
+
+/// A late run of a timer's callback.
+#[derive(Debug, Clone, Serialize)]
+pub struct Late {
+    /// When it began, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub at_ns: u64,
+    /// The thread that ran it.
+    pub thread: u32,
+    /// From the beginning of the run before it to its own.
+    pub gap_ns: u64,
+    /// How long after it was due it began.
+    pub latency_ns: u64,
+    /// Runs that held its executor, the longest first.
+    pub holders: Vec<Holder>,
+    /// What its thread did between the due time and the run, once events of the kernel were looked at.
+    pub account: Option<Account>,
+}
+
+/// A run that held the executor.
+#[derive(Debug, Clone, Serialize)]
+pub struct Holder {
+    /// Its callback, with its node if that is not the late one's.
+    pub callback: String,
+    /// Whether it is the late callback itself: an earlier run of it.
+    pub is_itself: bool,
+    /// Its thread.
+    pub thread: u32,
+    /// When it began.
+    pub from_ns: u64,
+    /// When it ended.
+    pub to_ns: u64,
+    /// The part between the due time and the late run.
+    pub share_ns: u64,
+    /// Whether it ran on the late run's own thread; else a callback of the same node ran on another one.
+    pub same_thread: bool,
+    /// What its thread did while it ran, once events of the kernel were looked at.
+    pub account: Option<Account>,
+}
+
+impl Late {
+    /// The windows whose accounts explain it: its own, then each holder's.
+    pub fn windows(&self) -> impl Iterator<Item = Window> {
+        let own = Window {
+            thread: self.thread,
+            from_ns: self.at_ns.saturating_sub(self.latency_ns),
+            to_ns: self.at_ns,
+        };
+        let holders = self.holders.iter().map(|holder| Window {
+            thread: holder.thread,
+            from_ns: holder.from_ns,
+            to_ns: holder.to_ns,
+        });
+        std::iter::once(own).chain(holders)
+    }
+
+    /// Takes the accounts of its windows.
+    pub fn accounted(&mut self, accounts: &mut impl Iterator<Item = Account>) {
+        self.account = accounts.next();
+        for holder in &mut self.holders {
+            holder.account = accounts.next();
+        }
+    }
+
+    /// How much of the latency lies in no holder's run.
+    pub fn unheld_ns(&self) -> u64 {
+        let held = self.holders.iter().map(|holder| holder.share_ns).sum();
+        self.latency_ns.saturating_sub(held)
+    }
+}
+
+/// The runs of a timer's callback whose gap to the one before is above one and a half periods, the longest first: how
+/// many, and the longest `most` of them with their holders. `due_ns` are the due times of `runs`.
+pub fn lates(
+    seen: &Seen,
+    runs: &[Run],
+    due_ns: &[u64],
+    period_ns: u64,
+    most: usize,
+) -> (u64, Vec<Late>) {
+    let pairs = runs.windows(2).zip(due_ns.iter().skip(1));
+    let mut late: Vec<(u64, Run, u64)> = pairs
+        .filter_map(|(pair, due_ns)| {
+            let gap_ns = pair[1].from_ns - pair[0].from_ns;
+            (gap_ns * 2 > period_ns * HALVES).then_some((gap_ns, pair[1], *due_ns))
+        })
+        .collect();
+    let count = late.len() as u64;
+    late.sort_by_key(|(gap_ns, run, _)| (std::cmp::Reverse(*gap_ns), run.from_ns));
+    late.truncate(most);
+    let explained = late.into_iter().map(|(gap_ns, run, due_ns)| Late {
+        at_ns: run.from_ns,
+        thread: run.thread,
+        gap_ns,
+        latency_ns: run.from_ns.saturating_sub(due_ns),
+        holders: holders(seen, &run, due_ns),
+        account: None,
+    });
+    (count, explained.collect())
+}
+
+/// What ran between `due_ns` and a run: on its thread, or, if that leaves more than half of the time open, of its
+/// node on other threads.
+fn holders(seen: &Seen, late: &Run, due_ns: u64) -> Vec<Holder> {
+    let overlapping = |run: &&Run| {
+        run.from_ns < late.from_ns && run.to_ns > due_ns && run.within(due_ns, late.from_ns) > 0
+    };
+    let own = &seen.callbacks[late.callback];
+    let name = |run: &Run| {
+        let of = &seen.callbacks[run.callback];
+        let is_near = of.node.is_some() && of.node == own.node && of.process == own.process;
+        match is_near {
+            true => of.kind.to_string(),
+            false => of.to_string(),
+        }
+    };
+    let holder = |run: &Run| Holder {
+        callback: name(run),
+        is_itself: run.callback == late.callback,
+        thread: run.thread,
+        from_ns: run.from_ns,
+        to_ns: run.to_ns,
+        share_ns: run.within(due_ns, late.from_ns),
+        same_thread: run.thread == late.thread,
+        account: None,
+    };
+    // Runs begin in their order, and none that began long before is worth a look at each late one.
+    let until = seen.runs.partition_point(|run| run.from_ns < late.from_ns);
+    let before = || seen.runs[..until].iter().rev().take(4096);
+    let here = before().filter(|run| run.thread == late.thread);
+    let mut found: Vec<Holder> = here.filter(overlapping).map(holder).collect();
+    let held: u64 = found.iter().map(|holder| holder.share_ns).sum();
+    if held * 2 < late.from_ns - due_ns {
+        let callback = own;
+        let same_node = |run: &&Run| {
+            let of = &seen.callbacks[run.callback];
+            run.thread != late.thread && of.process == callback.process && of.node == callback.node
+        };
+        let others: Vec<Holder> = before()
+            .filter(same_node)
+            .filter(overlapping)
+            .map(holder)
+            .collect();
+        let elsewhere: u64 = others.iter().map(|holder| holder.share_ns).sum();
+        if elsewhere > held {
+            found = others;
+        }
+    }
+    found.sort_by_key(|holder| std::cmp::Reverse(holder.share_ns));
+    found
+}

@@ -1,0 +1,23 @@
+//! Callbacks of ROS 2 by node, topic and timer: what they did, when they were due, what held their executor, and the
+//! chains that lead from topic to topic. All of it follows from the calls that rclcpp, rcl and the middleware make of
+//! libtracetools, the library whose functions mark what happens
+//! (<https://github.com/ros2/ros2_tracing>). Pure; where the calls come from is known elsewhere.
+
+mod account;
+mod callback;
+mod chain;
+mod due;
+mod function;
+mod graph;
+mod late;
+mod recorder;
+mod row;
+
+pub use account::{Account, Accounts, Waited, Window};
+pub use callback::{Callback, Kind, Run};
+pub use chain::{Chain, ChainError, ChainFound, Hop, Lost};
+pub use function::{Argument, FUNCTIONS, Function, PREFIX};
+pub use graph::Graph;
+pub use late::{Holder, Late, lates};
+pub use recorder::{Published, Recorder, Seen};
+pub use row::{Figures, Row, rows};

@@ -1,0 +1,181 @@
+//! Calls, one after the other, as runs of callbacks and messages.
+
+use crate::graph::{Graph, Handle};
+use crate::{Callback, Run};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use wakepath_timeline::{KernelEvent, What};
+
+/// A message as its sender's middleware was handed it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Published {
+    /// When, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub at_ns: u64,
+    /// By which thread.
+    pub thread: u32,
+    /// In which process.
+    pub process: u32,
+    /// On which topic.
+    pub topic: Arc<str>,
+    /// Its date, by which a taker recognises it.
+    pub stamp: i64,
+}
+
+/// Everything that was seen.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// Callbacks, each as it was first met.
+    pub callbacks: Vec<Callback>,
+    /// Runs, by their beginning.
+    pub runs: Vec<Run>,
+    /// Messages that were published, by when.
+    pub published: Vec<Published>,
+    /// Messages that were published by handles whose making was not seen.
+    pub unnamed_messages: u64,
+    /// Ends of callbacks whose beginning was not seen, and beginnings whose end was not.
+    pub unpaired: u64,
+    /// When the first and the last call came, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub span_ns: Option<(u64, u64)>,
+}
+
+/// A callback under way.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    number: usize,
+    callback: Handle,
+    from_ns: u64,
+    message: Option<i64>,
+}
+
+/// Takes calls, and tells in the end what they came to.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    graph: Graph,
+    seen: Seen,
+    /// The callback at an address, as made last.
+    numbers: BTreeMap<Handle, usize>,
+    /// Callbacks under way on each thread, the outermost first.
+    open: BTreeMap<u32, Vec<Open>>,
+    /// The message that a thread took last, and no callback was called with yet.
+    taken: BTreeMap<u32, (Option<Arc<str>>, i64)>,
+}
+
+impl Recorder {
+    /// Takes an event, if it is a call of a thread of this process.
+    pub fn event(&mut self, event: &KernelEvent, process: impl Fn(u32) -> Option<u32>) {
+        let What::Call(call) = &event.what else {
+            return;
+        };
+        let (thread, at_ns) = (event.current, event.at_ns);
+        let Some(process) = process(thread) else {
+            return;
+        };
+        let first = self.seen.span_ns.map_or(at_ns, |(first, _)| first);
+        self.seen.span_ns = Some((first, at_ns));
+        let handle = |at: usize| call.numbers.get(at).map(|address| (process, *address));
+        let number = |at: usize| call.numbers.get(at).copied();
+        match &*call.function {
+            "callback_start" => {
+                if let Some(callback) = handle(0) {
+                    self.begin(callback, thread, at_ns);
+                }
+            }
+            "callback_end" => {
+                if let Some(callback) = handle(0) {
+                    self.end(callback, thread, at_ns);
+                }
+            }
+            "rmw_take" => {
+                // Without a message there is nothing to call a callback with.
+                if let (Some(of), Some(stamp), Some(1..)) = (handle(0), number(1), number(2)) {
+                    let topic = self.graph.taken_topic(of);
+                    self.taken.insert(thread, (topic, stamp.cast_signed()));
+                }
+            }
+            "rmw_publish" => {
+                let (Some(of), Some(stamp)) = (handle(0), number(1)) else {
+                    return;
+                };
+                match self.graph.published_topic(of) {
+                    None => self.seen.unnamed_messages += 1,
+                    Some(topic) => self.seen.published.push(Published {
+                        at_ns,
+                        thread,
+                        process,
+                        topic,
+                        stamp: stamp.cast_signed(),
+                    }),
+                }
+            }
+            function => {
+                let known = self
+                    .graph
+                    .take(process, at_ns, function, &call.numbers, &call.texts);
+                // What an address stood for before is another callback.
+                if known
+                    && function.ends_with("_callback_added")
+                    && let Some(callback) = handle(1)
+                {
+                    self.numbers.remove(&callback);
+                }
+            }
+        }
+    }
+
+    fn begin(&mut self, callback: Handle, thread: u32, at_ns: u64) {
+        let number = *self.numbers.entry(callback).or_insert_with(|| {
+            self.seen.callbacks.push(self.graph.callback(callback));
+            self.seen.callbacks.len() - 1
+        });
+        let message = self.taken.remove(&thread);
+        let message = message.and_then(|(topic, stamp)| {
+            let is_of = match &self.seen.callbacks[number].kind {
+                crate::Kind::Subscription { topic: own } => {
+                    topic.is_some_and(|topic| **own == *topic)
+                }
+                _ => false,
+            };
+            is_of.then_some(stamp)
+        });
+        let open = self.open.entry(thread).or_default();
+        open.push(Open {
+            number,
+            callback,
+            from_ns: at_ns,
+            message,
+        });
+    }
+
+    fn end(&mut self, callback: Handle, thread: u32, at_ns: u64) {
+        let open = self.open.entry(thread).or_default();
+        let Some(at) = open.iter().rposition(|of| of.callback == callback) else {
+            self.seen.unpaired += 1;
+            return;
+        };
+        // What began within it and was not seen to end has ended.
+        self.seen.unpaired += (open.len() - at - 1) as u64;
+        let Open {
+            number,
+            from_ns,
+            message,
+            ..
+        } = open[at];
+        open.truncate(at);
+        self.seen.runs.push(Run {
+            callback: number,
+            thread,
+            from_ns,
+            to_ns: at_ns.max(from_ns),
+            message,
+        });
+    }
+
+    /// What it came to.
+    pub fn finish(mut self) -> Seen {
+        let open = self.open.values().map(Vec::len).sum::<usize>();
+        self.seen.unpaired += open as u64;
+        self.seen.runs.sort_by_key(|run| (run.from_ns, run.to_ns));
+        self.seen.published.sort_by_key(|of| of.at_ns);
+        self.seen
+    }
+}

@@ -1,0 +1,157 @@
+//! Two nodes out of the calls that they make: names, due times, what held the executor, a chain.
+
+use std::sync::Arc;
+use wakepath_ros2::{Chain, Kind, Recorder, Seen, rows};
+use wakepath_timeline::{Call, KernelEvent, What};
+
+const MS: u64 = 1_000_000;
+/// Of both nodes.
+const PROCESS: u32 = 7;
+
+/// A call of thread 11, or of another.
+fn call(at_ns: u64, thread: u32, function: &str, numbers: &[u64], texts: &[&str]) -> KernelEvent {
+    KernelEvent {
+        at_ns,
+        cpu: 0,
+        current: thread,
+        what: What::Call(Box::new(Call {
+            function: function.into(),
+            numbers: numbers.to_vec(),
+            texts: texts.iter().map(|text| Arc::from(*text)).collect(),
+        })),
+    }
+}
+
+fn made() -> Vec<KernelEvent> {
+    let call =
+        |function: &str, numbers: &[u64], texts: &[&str]| call(0, 11, function, numbers, texts);
+    vec![
+        call("rcl_node_init", &[1], &["pilot", "/"]),
+        call("rcl_node_init", &[2], &["motor", "/arm"]),
+        call("rcl_timer_init", &[10, 10 * MS], &[]),
+        call("rclcpp_timer_callback_added", &[10, 100], &[]),
+        call("rclcpp_timer_link_node", &[10, 1], &[]),
+        call("rcl_timer_init", &[20, 100 * MS], &[]),
+        call("rclcpp_timer_callback_added", &[20, 200], &[]),
+        call("rclcpp_timer_link_node", &[20, 1], &[]),
+        call("rcl_publisher_init", &[30, 1, 31], &["/pose"]),
+        call("rcl_subscription_init", &[40, 2, 41], &["/pose"]),
+        call("rclcpp_subscription_init", &[40, 42], &[]),
+        call("rclcpp_subscription_callback_added", &[42, 400], &[]),
+    ]
+}
+
+/// Ten calls of the timer; `slow_thread` runs the other timer from 49 to 79 ms.
+fn seen(slow_thread: u32) -> Seen {
+    let mut events = made();
+    for due in (1..=10).filter(|due| !(5..8).contains(due)) {
+        let at = due * 10 * MS + 1_000;
+        events.push(call(at, 11, "callback_start", &[100, 0], &[]));
+        events.push(call(at + 10, 11, "rmw_publish", &[31, at], &[]));
+        events.push(call(at + 100, 11, "callback_end", &[100], &[]));
+        if due == 10 {
+            continue;
+        }
+        events.push(call(at + 200, 11, "rmw_take", &[41, at, 1], &[]));
+        events.push(call(at + 300, 11, "callback_start", &[400, 0], &[]));
+        events.push(call(at + 500, 11, "callback_end", &[400], &[]));
+    }
+    events.push(call(49 * MS, slow_thread, "callback_start", &[200, 0], &[]));
+    events.push(call(79 * MS, slow_thread, "callback_end", &[200], &[]));
+    events.push(call(2000 * MS, 12, "callback_end", &[200], &[]));
+    events.sort_by_key(|event| event.at_ns);
+    let mut recorder = Recorder::default();
+    for event in &events {
+        recorder.event(event, |thread| (thread < 20).then_some(PROCESS));
+    }
+    recorder.finish()
+}
+
+#[test]
+fn callbacks_have_their_names_and_late_ones_what_held_their_executor() {
+    let rows = rows(&seen(11), 3);
+    let names: Vec<String> = rows.iter().map(|row| row.callback.to_string()).collect();
+    assert_eq!(
+        names,
+        [
+            "pilot: timer 10 ms",
+            "pilot: timer 100 ms",
+            "/arm/motor: /pose"
+        ]
+    );
+    let control = &rows[0];
+    assert_eq!(
+        (control.count, control.late, control.skipped),
+        (7, Some(1), Some(3))
+    );
+    let late = &control.worst[0];
+    // Due at 50 ms, begun at 80 ms.
+    assert_eq!((late.gap_ns, late.latency_ns), (40 * MS, 30 * MS + 1_000));
+    let holder = &late.holders[0];
+    assert_eq!(
+        (&*holder.callback, holder.share_ns),
+        ("timer 100 ms", 29 * MS)
+    );
+    assert!(holder.same_thread && !holder.is_itself);
+    assert_eq!(rows[2].waited_ns.unwrap().max, 290);
+}
+
+#[test]
+fn a_callback_of_the_same_node_on_another_thread_is_a_holder_too() {
+    let rows = rows(&seen(12), 3);
+    let holder = &rows[0].worst[0].holders[0];
+    assert_eq!(&*holder.callback, "timer 100 ms");
+    assert!(!holder.same_thread);
+}
+
+#[test]
+fn a_chain_goes_from_publishing_to_the_end_of_the_last_callback() {
+    let seen = seen(11);
+    let found = |chain: &str| {
+        let chain: Chain = chain.parse().unwrap();
+        chain.find(&seen, Some(400), 0)
+    };
+    for to in ["/arm/motor", "/pose"] {
+        let found = found(&format!("/pose:{to}"));
+        assert_eq!((found.begun, found.ended, found.above), (7, 6, Some(6)));
+        assert_eq!(found.latency_ns.unwrap().max, 490);
+        let [hop] = &found.hops[..] else {
+            panic!("{found:#?}")
+        };
+        assert_eq!(
+            (hop.waiting_ns.unwrap().max, hop.working_ns.unwrap().max),
+            (290, 200)
+        );
+        // The last message is taken by nobody.
+        let [lost] = &found.lost[..] else {
+            panic!("{found:#?}")
+        };
+        assert_eq!((lost.count, lost.taken), (1, false));
+    }
+    assert_eq!(found("/pose:/nowhere").ended, 0);
+    for bad in ["", "/pose", ":/pose", "/pose:", "/a b:/c", "/a:/b:/c"] {
+        assert!(bad.parse::<Chain>().is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn what_was_made_before_is_unknown_and_other_programs_are_left_out() {
+    let mut recorder = Recorder::default();
+    let process = |thread: u32| (thread < 20).then_some(PROCESS);
+    for (at, thread) in [(1, 11), (2, 30)] {
+        recorder.event(&call(at, thread, "callback_start", &[500, 0], &[]), process);
+        recorder.event(&call(at + 5, thread, "callback_end", &[500], &[]), process);
+    }
+    recorder.event(&call(9, 11, "rmw_publish", &[1, 2], &[]), process);
+    recorder.event(&call(9, 11, "callback_end", &[501], &[]), process);
+    // Calls of another version, with fewer arguments.
+    recorder.event(&call(10, 11, "rcl_node_init", &[], &[]), process);
+    recorder.event(&call(10, 11, "callback_start", &[], &[]), process);
+    let seen = recorder.finish();
+    assert_eq!(
+        (seen.runs.len(), seen.unpaired, seen.unnamed_messages),
+        (1, 1, 1)
+    );
+    assert_eq!(seen.callbacks[0].kind, Kind::Unknown);
+    assert_eq!(seen.callbacks[0].to_string(), "callback 0x1f4 of process 7");
+}
