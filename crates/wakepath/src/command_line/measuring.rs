@@ -368,6 +368,25 @@ pub struct Watch {
     /// A section of the cycle, between two USDT probes; may be given up to 16 times.
     #[arg(long, value_name = "BEGIN,END")]
     pub section: Vec<String>,
+    /// Record the callbacks of ROS 2 by node, topic and timer [default: if libtracetools.so is found].
+    #[arg(
+        long,
+        value_name = "LIBRARY",
+        num_args = 0..=1,
+        require_equals = true,
+        long_help = "Record the callbacks of ROS 2 by node, topic and timer: where libtracetools.so, which every \
+        installation has, is called. It is looked for in the watched processes, or, for a program that is started, in \
+        LD_LIBRARY_PATH and AMENT_PREFIX_PATH; name it as --ros2=LIBRARY where it is elsewhere. Needs no rebuild and no \
+        tracing session. Names are known of nodes that are made while they are watched: start them under `wakepath \
+        watch -- ros2 launch …`. [default: if libtracetools.so is found]"
+    )]
+    pub ros2: Option<Option<PathBuf>>,
+    /// A chain of messages, from a topic to a topic or node, such as `/image:/motor`; may be given again.
+    #[arg(long, value_name = "FROM:TO")]
+    pub chain: Vec<String>,
+    /// Latency above which the end of a chain counts as late, such as `40ms`.
+    #[arg(long, value_name = "TIME", requires = "chain")]
+    pub limit: Option<String>,
     /// How many of the worst activations of each thread to show.
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     pub worst: usize,

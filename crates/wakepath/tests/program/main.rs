@@ -103,6 +103,7 @@ wakepath_test_program::program![
     system::traced::TESTS,
     system::unattended::TESTS,
     system::wake_ups::TESTS,
+    system::ros2::TESTS,
     system::usdt::TESTS,
     system::watching::TESTS,
     system::watching_killed::TESTS,

@@ -1,6 +1,8 @@
 //! `wakepath watch`: a program that was not written for wakepath, watched by the kernel's events
 //! alone. It is not touched but for being started and ended, where that was asked for.
 
+mod ros2;
+mod ros2_text;
 mod shown;
 mod terms;
 mod text;
@@ -22,7 +24,7 @@ pub(super) use text::text;
 use wakepath_archive::watch::{Session, Threads};
 use wakepath_archive::{Ending, LogWriter, MANIFEST_NAME, Run, RunStarted, When};
 use wakepath_assess::explanation;
-use wakepath_assess::watched::Figures;
+use wakepath_assess::watched::{Figures, Ros2Figures, Ros2Wish};
 use wakepath_directory::Directory;
 use wakepath_machine::{Facts, Root};
 use wakepath_measure::Interrupt;
@@ -59,7 +61,9 @@ pub fn run(arguments: &Watch) -> Outcome {
         None => allowed.clone(),
         Some(_) => used(&threads),
     });
-    let (marks, marked) = usdt::marks(arguments, &threads)?;
+    let (mut marks, marked) = usdt::marks(arguments, &threads)?;
+    marks.extend(ros2::marks(arguments, &threads)?);
+    let wish = ros2::wish(arguments, terms.limit_ns)?;
     let interrupt = Interrupt::listen()?;
     let facts = Facts::read(&Root::host());
     let session = Session {
@@ -106,20 +110,27 @@ pub fn run(arguments: &Watch) -> Outcome {
     )
     .map_err(Failure::from)
     .and_then(|watching| watched(watching, arguments, &terms, &interrupt, listening))
-    .and_then(|recorded| made_a_run(recorded, log, &directory, arguments, &terms));
+    .and_then(|recorded| made_a_run(recorded, log, &directory, arguments, (&terms, &wish)));
     // A directory without a run helps nobody; what is recorded stays, whatever went wrong after.
     let has_record = || {
         let left = Session::left_in(&directory).ok().flatten();
         let has_seen = left.is_some_and(|session| !session.threads.is_empty());
         has_seen || directory.holds(MANIFEST_NAME)
     };
-    if matches!(outcome, Ok(None)) || (outcome.is_err() && !has_record()) {
+    if matches!(outcome, Ok(Made::Nothing(_))) || (outcome.is_err() && !has_record()) {
         let _ = std::fs::remove_dir_all(directory.path());
     }
     match outcome? {
-        Some(code) => Ok(code),
-        None => Ok(ExitCode::from(3)),
+        Made::Run(code) | Made::Nothing(code) => Ok(code),
     }
+}
+
+/// What is left of a watch, and its exit code.
+enum Made {
+    /// A run.
+    Run(ExitCode),
+    /// Nothing: no thread showed a period.
+    Nothing(ExitCode),
 }
 
 /// Watches, shown to a person and to whoever collects metrics.
@@ -148,20 +159,24 @@ fn watched(
     Ok(watching.end(followed)?)
 }
 
-/// Says what was seen, and records, explains and reports it. The exit code; `None` where no periodic
-/// thread was seen, and no run is left.
+/// Says what was seen, and records, explains and reports it.
 fn made_a_run(
     recorded: Recorded,
     log: LogWriter,
     directory: &Directory,
     arguments: &Watch,
-    terms: &Terms,
-) -> Result<Option<ExitCode>, Failure> {
+    (terms, wish): (&Terms, &Ros2Wish),
+) -> Result<Made, Failure> {
     let figures = Figures::of(&recorded.session, &recorded.trace, &recorded.traced)?;
-    tell(arguments, &recorded, &figures)?;
+    let ros2 = Ros2Figures::of(&recorded.session, &recorded.trace, wish)?;
+    tell(arguments, &recorded, &figures, (ros2.as_ref(), wish))?;
     if figures.threads.is_empty() {
         tell!("no periodic thread was seen, and no run is recorded");
-        return Ok(None);
+        let has_callbacks = ros2.is_some_and(|ros2| !ros2.callbacks.is_empty());
+        return Ok(Made::Nothing(match has_callbacks {
+            true => ExitCode::SUCCESS,
+            false => ExitCode::from(3),
+        }));
     }
     let Recorded {
         session,
@@ -184,9 +199,11 @@ fn made_a_run(
     )?;
     explain(directory, arguments)?;
     match (terms.stop_above_ns, ended == Ended::Enough) {
-        (Some(above_ns), _) if !arguments.json => stopped::first(directory, above_ns).map(Some),
-        (_, true) => Ok(Some(ExitCode::from(stopped::ABOVE))),
-        _ => Ok(Some(ExitCode::SUCCESS)),
+        (Some(above_ns), _) if !arguments.json => {
+            stopped::first(directory, above_ns).map(Made::Run)
+        }
+        (_, true) => Ok(Made::Run(ExitCode::from(stopped::ABOVE))),
+        _ => Ok(Made::Run(ExitCode::SUCCESS)),
     }
 }
 
@@ -200,13 +217,28 @@ pub(super) fn run_started(scenario: &Scenario, session: &Session) -> std::io::Re
     )
 }
 
+/// The figures as JSON has them.
+#[derive(serde::Serialize)]
+struct All<'a> {
+    #[serde(flatten)]
+    figures: &'a Figures,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ros2: Option<&'a Ros2Figures>,
+}
+
 /// Says what was seen.
-fn tell(arguments: &Watch, recorded: &Recorded, figures: &Figures) -> Result<(), Failure> {
+fn tell(
+    arguments: &Watch,
+    recorded: &Recorded,
+    figures: &Figures,
+    (ros2, wish): (Option<&Ros2Figures>, &Ros2Wish),
+) -> Result<(), Failure> {
     let Recorded {
         session, traced, ..
     } = recorded;
     if arguments.json {
-        let text = serde_json::to_string_pretty(figures)? + "\n";
+        let all = All { figures, ros2 };
+        let text = serde_json::to_string_pretty(&all)? + "\n";
         return Ok(print_result(true, &text)?);
     }
     let cpus = CpuSet::from(&figures.cpus[..]);
@@ -220,7 +252,12 @@ fn tell(arguments: &Watch, recorded: &Recorded, figures: &Figures) -> Result<(),
         traced.wall_ns as f64 / 1e9,
         figures.events
     );
-    print(&folded_for_people(&(head + &text(figures))))?;
+    print(&folded_for_people(&head))?;
+    if let Some(ros2) = ros2 {
+        let callbacks = ros2_text::text(ros2, wish.limit_ns) + "\n";
+        print(&folded_for_people(&callbacks))?;
+    }
+    print(&folded_for_people(&text(figures)))?;
     for note in &session.notes {
         print(&folded_for_people(&format!("note: {note}\n")))?;
     }

@@ -17,6 +17,8 @@ pub(super) struct Terms {
     pub(super) policy: Option<Policy>,
     pub(super) latency_ns: Option<u64>,
     pub(super) stop_above_ns: Option<u64>,
+    /// Of chains.
+    pub(super) limit_ns: Option<u64>,
 }
 
 impl Terms {
@@ -30,6 +32,7 @@ impl Terms {
             policy: arguments.policy.as_deref().map(given::policy).transpose()?,
             latency_ns: latency_ns.or(stop_above_ns),
             stop_above_ns,
+            limit_ns: given::time("--limit", arguments.limit.as_deref())?,
         })
     }
 }

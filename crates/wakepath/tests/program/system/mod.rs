@@ -16,6 +16,7 @@ pub mod rates;
 pub mod recorder;
 pub mod recording;
 pub mod rights;
+pub mod ros2;
 pub mod settings;
 pub mod stalls;
 pub mod traced;

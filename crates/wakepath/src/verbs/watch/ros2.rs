@@ -1,0 +1,141 @@
+//! `--ros2`: the library whose functions mark what ROS 2 does, found where the watched program has it or will have it,
+//! and those functions as places to record.
+
+use crate::command_line::Watch;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use wakepath_archive::watch::Threads;
+use wakepath_assess::watched::Ros2Wish;
+use wakepath_probe::usdt::{Argument, Function, Mark, NoProbes, exported};
+use wakepath_ros2::{Chain, FUNCTIONS, PREFIX};
+
+/// The library's file, in every version so far.
+const LIBRARY: &str = "libtracetools.so";
+/// Without these no callback is known.
+const NEEDED: [&str; 2] = ["callback_start", "callback_end"];
+/// Above the numbers of marks of cycles and sections.
+const FIRST_NUMBER: u16 = 1024;
+
+/// Why callbacks can't be recorded.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Refused {
+    #[error(
+        "--ros2: no {LIBRARY} in LD_LIBRARY_PATH or AMENT_PREFIX_PATH: source the setup script of ROS 2 first, or name the library as --ros2=LIBRARY"
+    )]
+    NotInstalled,
+    #[error(
+        "--ros2: no watched process has {LIBRARY} in memory: it is no program of ROS 2, or one that was built without tracing"
+    )]
+    NotMapped,
+    #[error("--ros2: {}: {why}", file.display())]
+    Unreadable { file: PathBuf, why: NoProbes },
+    #[error(
+        "--ros2: {} has no function {PREFIX}{name}: it is another library, or one that was built without tracing",
+        file.display()
+    )]
+    Another { file: PathBuf, name: &'static str },
+    #[error("--chain {0}: expected FROM:TO, such as /image:/motor: a topic, and a topic or node")]
+    Chain(String),
+}
+
+/// The functions to record; none where there is no ROS 2 and none was asked for.
+pub(super) fn marks(arguments: &Watch, threads: &Threads) -> Result<Vec<Mark>, Refused> {
+    let is_asked = arguments.ros2.is_some() || !arguments.chain.is_empty();
+    let files = match &arguments.ros2 {
+        Some(Some(file)) => BTreeSet::from([file.clone()]),
+        _ => found(arguments, threads),
+    };
+    if files.is_empty() && is_asked {
+        return Err(match arguments.command.is_empty() {
+            true => Refused::NotMapped,
+            false => Refused::NotInstalled,
+        });
+    }
+    let mut marks = Vec::new();
+    for file in files {
+        match of_file(&file, is_asked, marks.len()) {
+            Ok(own) => marks.extend(own),
+            Err(why) if is_asked => return Err(why),
+            // What nobody asked for is not missed.
+            Err(_) => {}
+        }
+    }
+    Ok(marks)
+}
+
+fn of_file(file: &Path, is_needed: bool, already: usize) -> Result<Vec<Mark>, Refused> {
+    let file = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    let places = exported(&file, PREFIX);
+    let mut places = places.map_err(|why| Refused::Unreadable {
+        file: file.clone(),
+        why,
+    })?;
+    if let Some(name) = NEEDED.iter().find(|name| !places.contains_key(**name)) {
+        return Err(Refused::Another { file, name });
+    }
+    let known = FUNCTIONS.iter().filter_map(|function| {
+        let place = places.remove(function.name)?;
+        Some((function, place))
+    });
+    let first = usize::from(FIRST_NUMBER) + already;
+    let marks = (first..)
+        .zip(known)
+        .map(|(number, (function, place))| Mark {
+            number: u16::try_from(number).unwrap_or(u16::MAX),
+            file: file.clone(),
+            places: vec![place],
+            is_needed,
+            function: Some(Function {
+                name: function.name.into(),
+                arguments: function.arguments.iter().map(argument).collect(),
+            }),
+        });
+    Ok(marks.collect())
+}
+
+fn argument(of: &wakepath_ros2::Argument) -> Argument {
+    match *of {
+        wakepath_ros2::Argument::Number(at) => Argument::Number(at),
+        wakepath_ros2::Argument::Flag(at) => Argument::Byte(at),
+        wakepath_ros2::Argument::Text(at) => Argument::Text(at),
+    }
+}
+
+/// The libraries of the watched processes, or the one that a program to be started will find.
+fn found(arguments: &Watch, threads: &Threads) -> BTreeSet<PathBuf> {
+    if arguments.command.is_empty() {
+        let files = super::usdt::mapped(threads).into_iter();
+        return files.filter(|file| is_library(file)).collect();
+    }
+    let variable = |name: &str| std::env::var_os(name).unwrap_or_default();
+    let (libraries, prefixes) = (variable("LD_LIBRARY_PATH"), variable("AMENT_PREFIX_PATH"));
+    let prefixes = std::env::split_paths(&prefixes).map(|prefix| prefix.join("lib"));
+    let mut places = std::env::split_paths(&libraries).chain(prefixes);
+    let file = places.find_map(|place| {
+        let file = place.join(LIBRARY);
+        (place.is_absolute() && file.is_file()).then_some(file)
+    });
+    file.into_iter().collect()
+}
+
+fn is_library(file: &Path) -> bool {
+    let name = file.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| name.starts_with(LIBRARY))
+}
+
+/// What is asked for of the figures.
+pub(super) fn wish(arguments: &Watch, limit_ns: Option<u64>) -> Result<Ros2Wish, Refused> {
+    let chain = |text: &String| {
+        let chain = text.parse::<Chain>();
+        chain.map_err(|_| Refused::Chain(wakepath_timeline::one_line(text)))
+    };
+    Ok(Ros2Wish {
+        chains: arguments
+            .chain
+            .iter()
+            .map(chain)
+            .collect::<Result<_, _>>()?,
+        limit_ns,
+        worst: arguments.worst,
+    })
+}

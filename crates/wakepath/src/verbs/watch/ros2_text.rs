@@ -1,0 +1,227 @@
+//! Callbacks and chains of ROS 2 as a table, with what held the executor of the late ones.
+
+use crate::terminal::columns;
+use std::fmt::Write;
+use wakepath_assess::watched::Ros2Figures;
+use wakepath_report::{Cell, Table, number};
+use wakepath_ros2::{Account, ChainFound, Figures, Holder, Kind, Late, Row, Waited};
+use wakepath_timeline::duration::{Unit, length, three_digits};
+use wakepath_verdict::counted;
+
+/// Less is not worth a word.
+const LEAST_NS: u64 = 100_000;
+/// Holders of one late run that are named.
+const MOST_HOLDERS: usize = 3;
+
+/// What was seen of ROS 2.
+pub fn text(figures: &Ros2Figures, limit_ns: Option<u64>) -> String {
+    let mut text = String::new();
+    if figures.callbacks.is_empty() {
+        return "ROS 2: no callback ran\n".into();
+    }
+    text += &table(&figures.callbacks).to_terminal(Some(columns()));
+    for row in &figures.callbacks {
+        text += &late(row, figures.began_ns);
+    }
+    for chain in &figures.chains {
+        text += &chain_text(chain, limit_ns);
+    }
+    let unknown = figures.callbacks.iter();
+    let unknown = unknown.filter(|row| row.callback.kind == Kind::Unknown);
+    let unknown = unknown.count() as u64;
+    if unknown > 0 {
+        let _ = writeln!(
+            text,
+            "{} made before the recording, so that node, topic and due times are unknown: start the nodes under \
+             `wakepath watch -- ros2 launch …`",
+            counted(unknown, "callback was", "callbacks were")
+        );
+    }
+    if figures.unpaired > 0 {
+        let _ = writeln!(
+            text,
+            "{} left out, whose beginning or end was not recorded",
+            counted(
+                figures.unpaired,
+                "run of a callback is",
+                "runs of callbacks are"
+            )
+        );
+    }
+    text
+}
+
+fn table(rows: &[Row]) -> Table {
+    let mut table = Table::of("callback")
+        .column(number("runs"))
+        .group("latency", "ms", &["median", "p99", "max"].map(number))
+        .group("gap", "ms", &["median", "max"].map(number))
+        .group("run time", "ms", &["median", "max"].map(number))
+        .column(number("gaps > 1.5 T"))
+        .column(number("skipped"));
+    for row in rows {
+        let latency = row.latency_ns.or(row.waited_ns);
+        let of = |figures: Option<Figures>, which: fn(&Figures) -> i64| -> Cell {
+            let shown = figures.as_ref().map(which);
+            shown.map(|ns| Cell::of(Unit::Millis.figure(ns, 3))).into()
+        };
+        table.row(
+            row.callback.to_string().as_str(),
+            vec![
+                Cell::of(row.count),
+                of(latency, |of| of.median),
+                of(latency, |of| of.p99),
+                of(latency, |of| of.max),
+                of(row.gap_ns, |of| of.median),
+                of(row.gap_ns, |of| of.max),
+                of(row.run_ns, |of| of.median),
+                of(row.run_ns, |of| of.max),
+                row.late.map(Cell::of).into(),
+                row.skipped.map(Cell::of).into(),
+            ],
+        );
+    }
+    table
+}
+
+/// The late runs of a callback, each with what held its executor.
+fn late(row: &Row, began_ns: u64) -> String {
+    let (Some(count @ 1..), Kind::Timer { period_ns, .. }) = (row.late, &row.callback.kind) else {
+        return String::new();
+    };
+    let mut text = format!(
+        "\n{}: {} above {}, the longest:\n",
+        row.callback,
+        counted(count, "gap", "gaps"),
+        length(period_ns * 3 / 2)
+    );
+    for late in &row.worst {
+        let at = late.at_ns.saturating_sub(began_ns) as f64 / 1e9;
+        let gap = three_digits(late.gap_ns.cast_signed());
+        let _ = writeln!(text, "  gap {gap} at {at:.3} s: {}", why(late));
+    }
+    text
+}
+
+/// What held the executor, in one line.
+fn why(late: &Late) -> String {
+    let holders = late.holders.iter().filter(|of| of.share_ns >= LEAST_NS);
+    let mut parts: Vec<String> = holders.clone().take(MOST_HOLDERS).map(held).collect();
+    if let Some(more @ 1..) = holders.count().checked_sub(MOST_HOLDERS) {
+        parts.push(format!("{more} more"));
+    }
+    let unheld_ns = late.unheld_ns();
+    if unheld_ns >= LEAST_NS && unheld_ns * 10 >= late.latency_ns {
+        let ready_ns = late.account.as_ref().map_or(0, |of| of.ready_ns);
+        let outside = three_digits(unheld_ns.cast_signed());
+        parts.push(match (parts.is_empty(), ready_ns * 2 >= unheld_ns) {
+            (_, true) => format!(
+                "its thread was ready to run for {}, while others ran on its CPU",
+                three_digits(ready_ns.cast_signed())
+            ),
+            (true, false) => {
+                format!("no callback held its thread for {outside}: the cause is unknown")
+            }
+            (false, false) => format!("{outside} in no callback"),
+        });
+    }
+    match parts.is_empty() {
+        true => "no callback held its thread: the cause is unknown".into(),
+        false => parts.join("; "),
+    }
+}
+
+fn held(holder: &Holder) -> String {
+    let ran = three_digits((holder.to_ns - holder.from_ns).cast_signed());
+    let what = match (holder.is_itself, holder.same_thread) {
+        (true, _) => format!("its own run before took {ran}"),
+        (false, true) => format!("{} ran {ran}", holder.callback),
+        (false, false) => format!(
+            "{} of the same node ran {ran} on another thread",
+            holder.callback
+        ),
+    };
+    match holder.account.as_ref().and_then(inside) {
+        Some(inside) => format!("{what}, {inside}"),
+        None => what,
+    }
+}
+
+/// What a run did other than to run, where that is half of it or more.
+fn inside(account: &Account) -> Option<String> {
+    let all_ns = account.on_cpu_ns + account.ready_ns + account.waiting_ns;
+    if account.ready_ns * 2 >= all_ns && account.ready_ns >= LEAST_NS {
+        let ready = three_digits(account.ready_ns.cast_signed());
+        return Some(format!("{ready} of it ready while others ran on its CPU"));
+    }
+    let (longest_ns, waited) = account.longest.as_ref()?;
+    if account.waiting_ns * 2 < all_ns || *longest_ns < LEAST_NS {
+        return None;
+    }
+    let waiting = three_digits(longest_ns.cast_signed());
+    Some(match waited {
+        Waited::Timer => format!("{waiting} of it asleep until a timer"),
+        Waited::Thread(name) => format!("{waiting} of it waiting until {name} woke it"),
+        Waited::Interrupt => format!("{waiting} of it waiting for an interrupt"),
+    })
+}
+
+fn chain_text(chain: &ChainFound, limit_ns: Option<u64>) -> String {
+    let mut text = format!("\nchain {} to {}: ", chain.chain.from, chain.chain.to);
+    if chain.begun == 0 {
+        let _ = writeln!(
+            text,
+            "no message was published on {}, or by a node that was made before the recording",
+            chain.chain.from
+        );
+        return text;
+    }
+    let _ = write!(
+        text,
+        "{} of {} came to the end",
+        chain.ended,
+        counted(chain.begun, "message", "messages")
+    );
+    if let Some(of) = chain.latency_ns {
+        let [median, p99, max] = [of.median, of.p99, of.max].map(three_digits);
+        let _ = write!(text, "; latency median {median}, p99 {p99}, max {max}");
+    }
+    if let (Some(above), Some(limit_ns)) = (chain.above, limit_ns) {
+        let _ = write!(text, "; {above} above {}", length(limit_ns));
+    }
+    text.push('\n');
+    for hop in &chain.hops {
+        let of = |figures: Option<Figures>| {
+            figures.map_or_else(
+                || "unknown".into(),
+                |of| format!("{} (max {})", three_digits(of.median), three_digits(of.max)),
+            )
+        };
+        let _ = writeln!(
+            text,
+            "  {}: waited {}, worked {}",
+            hop.callback,
+            of(hop.waiting_ns),
+            of(hop.working_ns)
+        );
+    }
+    for lost in &chain.lost {
+        let count = counted(lost.count, "message", "messages");
+        let _ = match lost.taken {
+            true => writeln!(
+                text,
+                "  {count} ended at {}: the callback published nothing that leads on",
+                lost.topic
+            ),
+            false => writeln!(
+                text,
+                "  {count} ended at {}: no watched callback took it",
+                lost.topic
+            ),
+        };
+    }
+    if chain.under_way > 0 {
+        let _ = writeln!(text, "  {} under way at the end", chain.under_way);
+    }
+    text
+}

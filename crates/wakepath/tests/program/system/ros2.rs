@@ -1,0 +1,181 @@
+//! `wakepath watch --ros2` on a program in C that makes the calls of two nodes, into a library that exports the functions
+//! of libtracetools; and, where `WAKEPATH_ROS2` names an installation of ROS 2, on a node of its own.
+
+use crate::started::{Finished, Place, Start, is_root, not_run};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+wakepath_test_program::tests![
+    callbacks_chains_and_what_held_their_executor_are_those_that_the_program_noted,
+    a_real_node_has_a_row_for_each_of_its_callbacks,
+    a_library_without_the_functions_is_refused_in_one_line,
+];
+
+const WHAT: &str = "watching ROS 2";
+
+fn source(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/program/system")
+        .join(name)
+}
+
+fn compiled(compiler: &str, arguments: &[&str]) {
+    match Command::new(compiler).args(arguments).output() {
+        Ok(output) => assert!(output.status.success(), "{output:?}"),
+        Err(error) => not_run(WHAT, &format!("{compiler}: {error}")),
+    }
+}
+
+/// A place with the program and its library.
+fn nodes() -> Place {
+    let place = Place::new();
+    let directory = place.path().display().to_string();
+    let library = format!("{directory}/libtracetools.so");
+    let from = source("ros2-library.c").display().to_string();
+    compiled(
+        "cc",
+        &[
+            "-O2",
+            "-fno-ipa-icf",
+            "-shared",
+            "-fPIC",
+            "-w",
+            "-o",
+            &library,
+            &from,
+        ],
+    );
+    let (program, from) = (format!("{directory}/nodes"), source("ros2-node.c"));
+    let path = format!("-Wl,-rpath,{directory}");
+    let from = from.display().to_string();
+    compiled("cc", &["-O2", "-o", &program, &from, &library, &path]);
+    place
+}
+
+fn watched(start: Start) -> Finished {
+    if !is_root() {
+        not_run(WHAT, "only root may trace");
+    }
+    let finished = start.finish();
+    for cause in ["can't watch", "no uprobe_events"] {
+        if finished.complaints.contains(cause) {
+            not_run(WHAT, finished.complaints.trim());
+        }
+    }
+    finished
+}
+
+/// The row of a callback.
+fn row<'a>(found: &'a Value, node: &str, kind: &str) -> &'a Value {
+    let rows = found["ros2"]["callbacks"].as_array().unwrap();
+    let is_it = |row: &&Value| row["node"] == node && row["kind"].to_string().contains(kind);
+    rows.iter()
+        .find(is_it)
+        .unwrap_or_else(|| panic!("{found:#}"))
+}
+
+fn callbacks_chains_and_what_held_their_executor_are_those_that_the_program_noted() {
+    let place = nodes();
+    let (program, library) = (
+        place.path().join("nodes"),
+        place.path().display().to_string(),
+    );
+    let words = [
+        "watch",
+        "--directory",
+        "run",
+        "--json",
+        "--chain",
+        "/pose:/arm/motor",
+    ];
+    let finished = watched(
+        Start::command_in(place, &words)
+            .with(&["--limit", "20ms", "--worst", "99", "--ros2", "--"])
+            .with(&[&program])
+            .with(&["truth"])
+            .environment("LD_LIBRARY_PATH", &library),
+    );
+    finished.assert_code(0);
+    let truth = std::fs::read_to_string(finished.place.path().join("truth")).unwrap();
+    let noted: Vec<u64> = truth
+        .split_whitespace()
+        .map(|of| of.parse().unwrap())
+        .collect();
+    let found = finished.json();
+    let control = row(&found, "pilot", "10000000");
+    let slow = row(&found, "pilot", "250000000");
+    let motor = row(&found, "/arm/motor", "/pose");
+    let counts = [control, slow, motor].map(|row| row["count"].as_u64().unwrap());
+    assert_eq!(counts[..], noted[..3], "{found:#}");
+    // Two readings of the clock a few microseconds apart may lie on both sides of 15 ms.
+    let late = control["late"].as_u64().unwrap();
+    assert!(
+        late.abs_diff(noted[3]) <= 1 && late >= noted[1],
+        "{truth}{control:#}"
+    );
+    let worst = control["worst"].as_array().unwrap();
+    let by_the_other = worst.iter().filter(|of| {
+        let holder = &of["holders"][0];
+        holder["callback"] == "timer 250 ms" && holder["account"]["longest"][1] == "timer"
+    });
+    assert!(by_the_other.count() > 0, "{control:#}");
+    let chain = &found["ros2"]["chains"][0];
+    assert_eq!(chain["begun"], noted[0], "{chain:#}");
+    assert_eq!(chain["ended"], noted[2], "{chain:#}");
+    // The timer that sleeps for 30 ms is called between the message and its taker.
+    assert!(chain["above"].as_u64() >= Some(noted[1]), "{chain:#}");
+}
+
+fn a_real_node_has_a_row_for_each_of_its_callbacks() {
+    let Some(prefix) = std::env::var_os("WAKEPATH_ROS2") else {
+        not_run(WHAT, "WAKEPATH_ROS2 names no installation of it");
+    };
+    let place = Place::new();
+    let prefix = PathBuf::from(prefix).display().to_string();
+    let program = place.path().join("node").display().to_string();
+    let from = source("ros2-node.cpp").display().to_string();
+    let line = format!(
+        ". {prefix}/setup.sh && g++ -std=c++17 -O1 $(for at in {prefix}/include/*; do \
+         test -d $at/$(basename $at) && echo -I$at; done) \
+         -o {program} {from} -L{prefix}/lib -lrclcpp -lrcl -lrcutils -lrcpputils -lrmw -ltracetools \
+         -lrcl_interfaces__rosidl_typesupport_cpp \
+         -lstatistics_msgs__rosidl_typesupport_cpp -lrosidl_runtime_c -llibstatistics_collector \
+         -Wl,-rpath,{prefix}/lib -Wl,--allow-shlib-undefined"
+    );
+    compiled("sh", &["-c", &line]);
+    let line = format!(
+        ". {prefix}/setup.sh && exec {} watch --directory run --json -- {program}",
+        crate::started::binary().display()
+    );
+    let finished = watched(Start::shell_in(place, &line));
+    let found = finished.json();
+    let noted = finished.complaints.lines();
+    let mut noted = noted.filter_map(|line| line.strip_prefix("runs "));
+    let noted: u64 = noted.next().unwrap().parse().unwrap();
+    let control = row(&found, "pilot", "10000000");
+    assert_eq!(control["count"], noted, "{found:#}");
+    let holder = &control["worst"][0]["holders"][0];
+    assert_eq!(holder["callback"], "timer 250 ms", "{found:#}");
+}
+
+fn a_library_without_the_functions_is_refused_in_one_line() {
+    let place = Place::new();
+    let words = [
+        "watch",
+        "--directory",
+        "run",
+        "--ros2=/bin/true",
+        "--",
+        "/bin/true",
+    ];
+    let finished = watched(Start::command_in(place, &words));
+    finished.assert_code(1);
+    let said = finished.complaints.trim();
+    assert!(
+        said.contains("has no function ros_trace_callback_start"),
+        "{said}"
+    );
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(!finished.directory.exists());
+}
