@@ -2,6 +2,7 @@
 #   wakepath::wakepath  the shared library
 #   wakepath::static    the static one, which goes into the program
 # Both bring the headers wakepath.h, wakepath.hpp (C++17) and wakepath_ros2.hpp.
+# wakepath_TARGETS is what ament_target_dependencies(… wakepath) links: the shared one.
 
 if(NOT TARGET wakepath::wakepath)
   # Without links on the way, so that /lib leads to /usr too.
@@ -23,3 +24,5 @@ if(NOT TARGET wakepath::wakepath)
   unset(_wakepath_libraries)
   unset(_wakepath_prefix)
 endif()
+
+set(wakepath_TARGETS wakepath::wakepath)
