@@ -18,6 +18,8 @@ pub struct MissClusters {
     cluster: u64,
     hits_since_miss: u64,
     blocks: OpenBlocks,
+    close: u64,
+    close_blocks: OpenBlocks,
 }
 
 /// What was counted.
@@ -39,7 +41,19 @@ pub struct MissTally {
     /// Misses in the largest cluster.
     pub largest_cluster: u64,
     spread: Spread,
+    close: Close,
 }
+
+/// Due times that were missed or nearly missed.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct Close {
+    count: u64,
+    spread: Spread,
+}
+
+/// Near misses stand for misses only if they are the tail of what was measured: at most this share of
+/// due times.
+const TAIL: f64 = 0.1;
 
 impl MissClusters {
     /// Misses with at most `gap` due times met between them belong to one cluster; with 0, only
@@ -56,6 +70,8 @@ impl MissClusters {
             cluster: 0,
             hits_since_miss: 0,
             blocks: OpenBlocks::default(),
+            close: 0,
+            close_blocks: OpenBlocks::default(),
         }
     }
 
@@ -74,13 +90,30 @@ impl MissClusters {
         self.longest_run = self.longest_run.max(self.run);
         self.largest_cluster = self.largest_cluster.max(self.cluster);
         self.blocks.push_missed(times);
+        self.close = self.close.saturating_add(times);
+        self.close_blocks.push_missed(times);
     }
 
     /// Counts the next due time of the series.
     pub fn push(&mut self, missed: bool) {
-        if missed {
-            return self.push_missed(1);
+        match missed {
+            true => self.push_missed(1),
+            false => {
+                self.met();
+                self.close_blocks.push_met();
+            }
         }
+    }
+
+    /// Counts the next due time of the series as met with little to spare. How these come together
+    /// shows how misses would, before there are any.
+    pub fn push_near_miss(&mut self) {
+        self.met();
+        self.close = self.close.saturating_add(1);
+        self.close_blocks.push_missed(1);
+    }
+
+    fn met(&mut self) {
         self.due += 1;
         self.run = 0;
         self.hits_since_miss = self.hits_since_miss.saturating_add(1);
@@ -94,6 +127,7 @@ impl MissClusters {
         self.cluster = 0;
         self.hits_since_miss = 0;
         self.blocks.end_series();
+        self.close_blocks.end_series();
     }
 
     /// What was counted so far.
@@ -105,6 +139,10 @@ impl MissClusters {
             clusters: self.clusters,
             largest_cluster: self.largest_cluster,
             spread: self.blocks.spread(),
+            close: Close {
+                count: self.close,
+                spread: self.close_blocks.spread(),
+            },
         }
     }
 
@@ -114,12 +152,14 @@ impl MissClusters {
     pub fn take(&mut self) -> MissTally {
         let tally = self.tally();
         self.blocks.part();
+        self.close_blocks.part();
         [
             &mut self.due,
             &mut self.missed,
             &mut self.longest_run,
             &mut self.clusters,
             &mut self.largest_cluster,
+            &mut self.close,
         ]
         .into_iter()
         .for_each(|count| *count = 0);
@@ -144,6 +184,7 @@ impl MissTally {
     pub fn counts(self) -> Self {
         Self {
             spread: Spread::default(),
+            close: Close::default(),
             ..self
         }
     }
@@ -158,6 +199,8 @@ impl MissTally {
         self.clusters = self.clusters.saturating_add(later.clusters);
         self.largest_cluster = self.largest_cluster.max(later.largest_cluster);
         self.spread.append(&later.spread);
+        self.close.count = self.close.count.saturating_add(later.close.count);
+        self.close.spread.append(&later.close.spread);
     }
 
     /// Share of due times missed; 0 where nothing was due.
@@ -177,17 +220,24 @@ impl MissTally {
 
     /// Due times that the bounds at `confidence` treat as one: 1 where misses come independently
     /// of each other. Misses that come together, in clusters or in stretches of time, raise it, and
-    /// so does having seen only few of these.
+    /// so does having seen only few of these. So do near misses that come together.
     pub fn evidence_unit(&self, confidence: f64) -> f64 {
-        dispersion(&self.spread, self.missed, self.due, confidence)
+        let misses = dispersion(&self.spread, self.missed, self.due, Some(confidence));
+        let Close { count, spread } = &self.close;
+        // Without others these are the misses again.
+        let is_tail = *count > self.missed && *count as f64 <= TAIL * self.due as f64;
+        match is_tail {
+            true => misses.max(dispersion(spread, *count, self.due, None)),
+            false => misses,
+        }
     }
 
     /// One-sided upper bound on the miss probability at `confidence`, with due times and misses
     /// divided by [`Self::evidence_unit`] and by `parallel` series that may be hit together (1
     /// for one thread).
     ///
-    /// It knows only the misses that were seen: a run without a miss counts each due time as
-    /// evidence of its own, and bounds no stall that is too rare to have occurred in it.
+    /// It knows only the misses and near misses that were seen: a run without either counts each due
+    /// time as evidence of its own, and bounds no stall that is too rare to have occurred in it.
     pub fn upper_bound(&self, confidence: f64, parallel: u64) -> f64 {
         let (missed, due) = self.independent(confidence, parallel);
         miss_upper_bound(missed, due, confidence)
@@ -228,119 +278,7 @@ pub fn serialize_miss_counts<S: serde::Serializer>(
 }
 
 #[cfg(feature = "serde")]
-mod stored {
-    use super::MissTally;
-    use crate::blocks::{Block, Blocks, without_misses};
-    use serde::{Deserialize, Serialize};
-
-    /// A tally as it is written: without blocks where nothing was missed, and without the lengths
-    /// of which no block ended.
-    #[derive(Serialize, Deserialize)]
-    pub(super) struct Stored {
-        due: u64,
-        missed: u64,
-        longest_run: u64,
-        clusters: u64,
-        largest_cluster: u64,
-        #[serde(default)]
-        places: (u64, u64),
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        blocks: Vec<Row>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        series: Option<Row>,
-    }
-
-    #[derive(Serialize, Deserialize)]
-    struct Row(bool, Option<Block>, Block, u64, f64, f64, f64);
-
-    impl From<Blocks> for Row {
-        fn from(of: Blocks) -> Self {
-            Self(
-                of.began_within,
-                of.head,
-                of.open,
-                of.with_misses,
-                of.squares,
-                of.products,
-                of.weights,
-            )
-        }
-    }
-
-    impl From<Row> for Blocks {
-        fn from(row: Row) -> Self {
-            let Row(began_within, head, open, with_misses, squares, products, weights) = row;
-            Self {
-                began_within,
-                head,
-                open,
-                with_misses,
-                squares,
-                products,
-                weights,
-            }
-        }
-    }
-
-    /// As in a part without an end of a block.
-    fn without_an_end(began_within: bool, of: (u64, u64)) -> Blocks {
-        Blocks {
-            began_within,
-            open: of,
-            ..Blocks::default()
-        }
-    }
-
-    impl From<MissTally> for Stored {
-        fn from(of: MissTally) -> Self {
-            let all = (of.missed, of.due);
-            let has_end = |blocks: &Blocks| *blocks != without_an_end(blocks.began_within, all);
-            let levels = &of.spread.levels;
-            let count = match of.missed {
-                0 => 0,
-                _ => levels.iter().rposition(has_end).map_or(0, |last| last + 1),
-            };
-            let series = of.spread.series;
-            Self {
-                due: of.due,
-                missed: of.missed,
-                longest_run: of.longest_run,
-                clusters: of.clusters,
-                largest_cluster: of.largest_cluster,
-                places: of.spread.places,
-                blocks: levels[..count].iter().copied().map(Row::from).collect(),
-                series: (series != without_an_end(false, all)).then(|| series.into()),
-            }
-        }
-    }
-
-    impl From<Stored> for MissTally {
-        fn from(of: Stored) -> Self {
-            let mut spread = without_misses(of.places);
-            let all = (of.missed, of.due);
-            if of.missed > 0 {
-                for blocks in &mut spread.levels {
-                    *blocks = without_an_end(blocks.began_within, all);
-                }
-                for (blocks, row) in spread.levels.iter_mut().zip(of.blocks) {
-                    *blocks = row.into();
-                }
-            }
-            spread.series = match of.series {
-                Some(row) => row.into(),
-                None => without_an_end(false, all),
-            };
-            Self {
-                due: of.due,
-                missed: of.missed,
-                longest_run: of.longest_run,
-                clusters: of.clusters,
-                largest_cluster: of.largest_cluster,
-                spread,
-            }
-        }
-    }
-}
+mod stored;
 
 #[cfg(test)]
 mod tests {
@@ -424,6 +362,30 @@ mod tests {
     }
 
     #[test]
+    fn near_misses_show_how_misses_would_come_together() {
+        let run = |near: &dyn Fn(u64) -> bool| {
+            let mut clusters = MissClusters::new(10);
+            for place in 0..10_000 {
+                match near(place) {
+                    true => clusters.push_near_miss(),
+                    false => clusters.push(false),
+                }
+            }
+            clusters.tally()
+        };
+        let together = run(&|place| place % 1000 < 20 && (place / 1000) % 3 == 1);
+        assert!(together.evidence_unit(0.95) > 15.0);
+        assert_eq!(together.missed, 0);
+        let clean = run(&|_| false).upper_bound(0.95, 1);
+        assert!(together.upper_bound(0.95, 1) > 15.0 * clean);
+        for alone in [run(&|place| place % 100 == 7), run(&|place| place == 7)] {
+            assert_eq!(alone.evidence_unit(0.95), 1.0);
+        }
+        // What is usual shows nothing of what is rare.
+        assert_eq!(run(&|place| place % 5000 < 2500).evidence_unit(0.95), 1.0);
+    }
+
+    #[test]
     fn threads_that_are_hit_together_count_as_one() {
         let alone = regular(20, 1000, 1);
         assert!(alone.upper_bound(0.95, 4) > alone.upper_bound(0.95, 1));
@@ -436,9 +398,13 @@ mod tests {
         let mut by_minute = MissClusters::new(10);
         let mut merged = MissTally::default();
         for place in 0..200_000_u64 {
-            let missed = place % 7000 < 12;
-            whole.push(missed);
-            by_minute.push(missed);
+            for clusters in [&mut whole, &mut by_minute] {
+                match place % 7000 {
+                    0..12 => clusters.push(true),
+                    12..30 | 400 => clusters.push_near_miss(),
+                    _ => clusters.push(false),
+                }
+            }
             if place % 7777 == 0 {
                 merged.merge(&by_minute.take());
             }
@@ -469,6 +435,11 @@ mod tests {
         (0..5000).for_each(|place| clusters.push(place % 500 < 7));
         assert!(read_back(&mut clusters).contains("blocks"));
         clusters.end_series();
+        (0..70).for_each(|place| match place % 5 {
+            0 => clusters.push_near_miss(),
+            _ => clusters.push(place == 33),
+        });
+        assert!(read_back(&mut clusters).contains("close_blocks"));
         (0..3000).for_each(|_| clusters.push(false));
         assert!(!read_back(&mut clusters).contains("blocks"));
         assert!(read_back(&mut clusters).len() < 150);

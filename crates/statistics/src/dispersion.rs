@@ -6,8 +6,10 @@ use crate::blocks::{Blocks, Spread};
 use crate::normal::normal_quantile;
 use crate::student_t_quantile;
 
-/// Independent misses are taken for dependent ones at one block length in 50.
+/// Independent misses are taken for dependent ones at one block length in 50, near misses at one in
+/// 700: there are more of them, and dependence shows the more clearly.
 const SURPRISE: f64 = 2.054;
+const SURPRISE_BY_NEAR: f64 = 3.0;
 /// With fewer blocks than this the variance is not yet trusted to have stopped growing.
 const FEW_BLOCKS: f64 = 16.0;
 /// With fewer blocks than this Student's t would leave nothing to say.
@@ -44,7 +46,7 @@ impl Level {
     /// Whether so much variance is beyond chance where misses are independent. Few misses that
     /// meet in a block are Poisson's, many misses in few blocks χ²'s: the less surprised of the
     /// two counts. Both tails by Wilson and Hilferty (1931).
-    fn surprises(&self, missed: f64) -> bool {
+    fn surprises(&self, missed: f64, beyond: f64) -> bool {
         let degrees = self.count - 1.0;
         let spread = 2.0 / (9.0 * degrees);
         let by_blocks = (self.ratio.cbrt() - 1.0 + spread) / spread.sqrt();
@@ -55,7 +57,7 @@ impl Level {
             let nine = 9.0 * pairs;
             (1.0 - 1.0 / nine - (expected / pairs).cbrt()) * nine.sqrt()
         };
-        by_blocks > SURPRISE && pairs > 0.0 && by_pairs() > SURPRISE
+        by_blocks > beyond && pairs > 0.0 && by_pairs() > beyond
     }
 }
 
@@ -64,10 +66,11 @@ impl Level {
 ///
 /// Where something does: the largest ratio of variances over all block lengths. If it still grew
 /// with the last doublings of few blocks it is taken to grow on as it did. Each is widened by
-/// (t/z)² with Student's t for the number of blocks, or of blocks with misses where these are
-/// fewer (Korn and Graubard, "Confidence intervals for proportions with small expected number of
-/// positive counts estimated from survey data", 1998).
-pub(crate) fn dispersion(spread: &Spread, missed: u64, due: u64, confidence: f64) -> f64 {
+/// (t/z)² with Student's t at `confidence` for the number of blocks, or of blocks with misses where
+/// these are fewer (Korn and Graubard, "Confidence intervals for proportions with small expected
+/// number of positive counts estimated from survey data", 1998). Near misses, which have no
+/// confidence, are not widened: they come in longer groups than misses.
+pub(crate) fn dispersion(spread: &Spread, missed: u64, due: u64, confidence: Option<f64>) -> f64 {
     // One miss has nothing to depend on, and only misses say as much as none.
     if missed < 2 || missed >= due {
         return 1.0;
@@ -79,16 +82,20 @@ pub(crate) fn dispersion(spread: &Spread, missed: u64, due: u64, confidence: f64
         .collect();
     let series = Level::of(spread.series, missed, due);
     let all = || levels.iter().chain(&series);
-    if !all().any(|level| level.count >= LEAST_FOR_T && level.surprises(missed)) {
+    let beyond = match confidence {
+        Some(_) => SURPRISE,
+        None => SURPRISE_BY_NEAR,
+    };
+    if !all().any(|level| level.count >= LEAST_FOR_T && level.surprises(missed, beyond)) {
         return 1.0;
     }
-    let z = normal_quantile(confidence);
-    let widened = |level: &Level, ratio: f64| {
-        if level.count < LEAST_FOR_T {
-            return ratio;
+    let z = confidence.map(|confidence| (confidence, normal_quantile(confidence)));
+    let widened = |level: &Level, ratio: f64| match z {
+        Some((confidence, z)) if level.count >= LEAST_FOR_T => {
+            let degrees = (level.count - 1.0).min((level.with_misses - 1.0).max(1.0));
+            ratio * widening(confidence, z, degrees)
         }
-        let degrees = (level.count - 1.0).min((level.with_misses - 1.0).max(1.0));
-        ratio * widening(confidence, z, degrees)
+        _ => ratio,
     };
     let by_length = levels.iter().enumerate().map(|(place, level)| {
         let quarter = place

@@ -2,6 +2,7 @@
 //! view, runs, services and imports all count with it. It judges nothing beyond the single due time.
 
 use crate::judge::CLUSTER_GAP;
+use crate::limits::Kept;
 use crate::{Consistency, DueTally, Inconsistency, Limits, Outage};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -436,8 +437,10 @@ impl Account {
                 let work_ns = ended_ns.saturating_sub(until_ns).cast_signed();
                 for waited_ns in skipped.suffered_ns() {
                     let response_ns = waited_ns.saturating_add(work_ns);
-                    let missed = self.limits.are_exceeded_by(waited_ns, response_ns);
-                    self.clusters.push(missed);
+                    count(
+                        &mut self.clusters,
+                        self.limits.kept_by(waited_ns, response_ns),
+                    );
                 }
             }
         }
@@ -458,7 +461,13 @@ impl Account {
         tally.largest_suffered_ns = tally.largest_suffered_ns.max(latency_ns);
         let response_ns = Some(sample.response_ns());
         tally.largest_response_ns = tally.largest_response_ns.max(response_ns);
-        self.clusters.push(missed);
+        let kept = match missed {
+            true => Kept::Missed,
+            false => self
+                .limits
+                .kept_by(sample.latency_ns(), sample.response_ns()),
+        };
+        count(&mut self.clusters, kept);
         missed
     }
 
@@ -484,5 +493,13 @@ impl Account {
             misses: self.clusters.take(),
             ..std::mem::take(&mut self.tally)
         }
+    }
+}
+
+fn count(clusters: &mut MissClusters, kept: Kept) {
+    match kept {
+        Kept::Met => clusters.push(false),
+        Kept::Near => clusters.push_near_miss(),
+        Kept::Missed => clusters.push(true),
     }
 }

@@ -75,6 +75,7 @@ fn asks(judgement: &Judgement) -> Asks {
     for reason in reasons.filter(|reason| reason.bearing() == Outcome::Undecided) {
         match reason {
             Reason::MissFractionUndecided { more: None, .. }
+            | Reason::MissesDepend { more: None, .. }
             | Reason::EvidenceMissing { more: None, .. } => return Asks::Causes,
             Reason::NotRecorded { .. }
             | Reason::Flight {
@@ -84,6 +85,11 @@ fn asks(judgement: &Judgement) -> Asks {
                 cause: EarlyEnd::Interrupted,
             } => asks = Asks::ItsEnd,
             Reason::MissFractionUndecided {
+                due,
+                more: Some(more),
+                ..
+            }
+            | Reason::MissesDepend {
                 due,
                 more: Some(more),
                 ..

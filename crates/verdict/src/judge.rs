@@ -7,7 +7,7 @@ use crate::{
     Judgement, Margin, MoreNeeded, Outcome, Provenance, Reason, objections,
 };
 use wakepath_scenario::Criterion;
-use wakepath_statistics::{compare_halves, due_times_needed};
+use wakepath_statistics::{compare_halves, due_times_needed, miss_lower_bound, miss_upper_bound};
 
 /// Misses with at most this many due times met between them count as one event: what delays one
 /// cycle often delays some of the next ones too, with good ones in between.
@@ -147,6 +147,22 @@ fn miss_fraction(tally: &DueTally, criterion: &Criterion) -> Reason {
         let seconds = due_times as f64 * mean_period_ns / 1e9 / parallel.max(1) as f64;
         Some(MoreNeeded { due_times, seconds })
     };
+    let evidence_unit = misses.evidence_unit(confidence) * parallel.max(1) as f64;
+    // What the bounds would be if due times were independent, of each thread.
+    let depends = |criterion: f64| {
+        let [missed, due] = [missed, due].map(|count| count as f64 / parallel.max(1) as f64);
+        let decides = miss_upper_bound(missed, due, confidence) <= criterion
+            || miss_lower_bound(missed, due, confidence) > criterion;
+        decides.then(|| Reason::MissesDepend {
+            missed: misses.missed,
+            due: misses.due,
+            evidence_unit,
+            at_most,
+            confidence,
+            criterion,
+            more: more(criterion),
+        })
+    };
     if miss_fraction <= 0.0 {
         let evidence = criterion.evidence.unwrap_or(DEFAULT_EVIDENCE);
         return if missed > 0 {
@@ -163,17 +179,16 @@ fn miss_fraction(tally: &DueTally, criterion: &Criterion) -> Reason {
                 evidence,
             }
         } else {
-            Reason::EvidenceMissing {
+            depends(evidence).unwrap_or_else(|| Reason::EvidenceMissing {
                 due,
                 at_most,
                 confidence,
                 evidence,
                 more: more(evidence),
-            }
+            })
         };
     }
     let (criterion, at_least) = (miss_fraction, misses.lower_bound(confidence, parallel));
-    let evidence_unit = misses.evidence_unit(confidence) * parallel.max(1) as f64;
     if at_most <= criterion {
         Reason::MissFractionWithin {
             missed,
@@ -192,22 +207,23 @@ fn miss_fraction(tally: &DueTally, criterion: &Criterion) -> Reason {
             criterion,
         }
     } else {
-        let more = more(criterion);
-        Reason::MissFractionUndecided {
+        depends(criterion).unwrap_or_else(|| Reason::MissFractionUndecided {
             missed,
             due,
             evidence_unit,
             at_most,
             confidence,
             criterion,
-            more,
-        }
+            more: more(criterion),
+        })
     }
 }
 
 fn more_in(reason: &Reason) -> Option<MoreNeeded> {
     match reason {
-        Reason::MissFractionUndecided { more, .. } | Reason::EvidenceMissing { more, .. } => *more,
+        Reason::MissFractionUndecided { more, .. }
+        | Reason::MissesDepend { more, .. }
+        | Reason::EvidenceMissing { more, .. } => *more,
         _ => None,
     }
 }

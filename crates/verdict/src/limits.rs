@@ -14,6 +14,16 @@ pub struct Limits {
     pub deadline_ns: Option<u64>,
 }
 
+/// What became of a due time at which a cycle ran, or of one that the next cycle served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// Well within the limits.
+    Met,
+    /// Past three quarters of a limit.
+    Near,
+    Missed,
+}
+
 impl Limits {
     /// Those of a criterion.
     pub fn of(criterion: &Criterion) -> Self {
@@ -28,6 +38,23 @@ impl Limits {
     pub fn are_missed_by(&self, sample: &Sample) -> bool {
         self.are_exceeded_by(sample.latency_ns(), sample.response_ns())
             || sample.flags.contains(SampleFlags::UNANSWERED)
+    }
+
+    /// How a wake-up latency and a response time keep them.
+    pub(crate) fn kept_by(&self, latency_ns: i64, response_ns: i64) -> Kept {
+        // Not for 0: every other latency is past that.
+        let most = |limit_ns: &u64| (*limit_ns > 0).then_some(limit_ns - limit_ns / 4);
+        let near = Self {
+            latency_ns: self.latency_ns.as_ref().and_then(most),
+            deadline_ns: self.deadline_ns.as_ref().and_then(most),
+        };
+        if self.are_exceeded_by(latency_ns, response_ns) {
+            Kept::Missed
+        } else if near.are_exceeded_by(latency_ns, response_ns) {
+            Kept::Near
+        } else {
+            Kept::Met
+        }
     }
 
     /// Whether a wake-up latency or a response time is beyond its limit. An early one never is.

@@ -189,6 +189,7 @@ fn cure(reason: &Reason) -> Option<&'static str> {
         | Reason::ConsecutiveMissesAbove { .. }
         | Reason::OutageAbove { .. }
         | Reason::MissFractionUndecided { .. }
+        | Reason::MissesDepend { .. }
         | Reason::EvidenceMissing { .. }
         | Reason::MissFractionWithin { .. }
         | Reason::NoMissesObserved { .. }

@@ -64,7 +64,9 @@ fn gravity(bearing: Outcome) -> Option<u8> {
 /// Of several reasons of one condition the share of misses says most.
 fn rank(reason: &Reason) -> u8 {
     match reason {
-        Reason::MissFractionAbove { .. } | Reason::MissFractionUndecided { .. } => 2,
+        Reason::MissFractionAbove { .. }
+        | Reason::MissFractionUndecided { .. }
+        | Reason::MissesDepend { .. } => 2,
         Reason::ConsecutiveMissesAbove { .. } | Reason::OutageAbove { .. } => 1,
         _ => 0,
     }
@@ -94,6 +96,9 @@ fn words(reason: &Reason) -> String {
         ),
         Reason::MissFractionUndecided {
             missed, due, more, ..
+        }
+        | Reason::MissesDepend {
+            missed, due, more, ..
         } => match more {
             Some(more) => format!(
                 "{} missed, needs {} more",
@@ -122,8 +127,12 @@ fn brief(reason: &Reason) -> String {
         Reason::OutageAbove { longest_ns, .. } => {
             format!("outage {}", three_digits(longest_ns.cast_signed()))
         }
-        Reason::MissFractionUndecided { more: None, .. } => "too many missed".to_owned(),
+        Reason::MissFractionUndecided { more: None, .. }
+        | Reason::MissesDepend { more: None, .. } => "too many missed".to_owned(),
         Reason::MissFractionUndecided {
+            more: Some(more), ..
+        }
+        | Reason::MissesDepend {
             more: Some(more), ..
         }
         | Reason::EvidenceMissing {

@@ -90,6 +90,19 @@ pub enum Reason {
         criterion: f64,
         more: Option<MoreNeeded>,
     },
+    /// As many independent due times would decide; misses or near misses that come together leave it
+    /// open.
+    MissesDepend {
+        missed: u64,
+        due: u64,
+        /// Due times treated as one; see `MissTally::evidence_unit`.
+        evidence_unit: f64,
+        at_most: f64,
+        confidence: f64,
+        /// The miss fraction tolerated, or the evidence asked for.
+        criterion: f64,
+        more: Option<MoreNeeded>,
+    },
     /// No miss was seen, in too few due times.
     EvidenceMissing {
         due: u64,
@@ -174,6 +187,7 @@ impl Reason {
             Self::MissesObserved { .. }
                 | Self::MissFractionAbove { .. }
                 | Self::MissFractionUndecided { .. }
+                | Self::MissesDepend { .. }
                 | Self::MissFractionWithin { .. }
                 | Self::EvidenceMissing { .. }
                 | Self::NoMissesObserved { .. }
@@ -212,6 +226,7 @@ impl Reason {
             | Self::OutageAbove { .. }
             | Self::RoundsFailed { .. } => Outcome::Failed,
             Self::MissFractionUndecided { .. }
+            | Self::MissesDepend { .. }
             | Self::InterruptedInWarmUp
             | Self::EvidenceMissing { .. }
             | Self::NoDueTimesYet

@@ -190,6 +190,34 @@ impl fmt::Display for Reason {
                     None => write!(f, "; at this rate a longer run would not pass"),
                 }
             }
+            Self::MissesDepend {
+                missed,
+                due,
+                evidence_unit,
+                at_most,
+                confidence,
+                criterion,
+                more,
+            } => {
+                write!(
+                    f,
+                    "missed {} of {} due times: {} come together, so that about {} due times count as \
+                     one and the run is worth {} independent due times; the miss fraction is at most \
+                     {} ({} confidence), criterion {}",
+                    count(*missed),
+                    count(*due),
+                    if *missed > 0 { "misses" } else { "near misses" },
+                    count(evidence_unit.round().max(2.0) as u64),
+                    count((*due as f64 / evidence_unit) as u64),
+                    upper_fraction(*at_most, *criterion),
+                    exact_fraction(*confidence),
+                    exact_fraction(*criterion),
+                )?;
+                match more {
+                    Some(more) => write!(f, "; {more} would decide it at this rate"),
+                    None => write!(f, "; at this rate a longer run would not pass"),
+                }
+            }
             Self::MissFractionWithin {
                 missed,
                 due,

@@ -92,6 +92,33 @@ fn many_lone_misses_fail_and_few_leave_it_undecided() {
 }
 
 #[test]
+fn near_misses_that_come_together_leave_a_run_without_a_miss_undecided() {
+    let run = |near: &dyn Fn(u64) -> bool, execution_ns| {
+        let latency = |cycle| if near(cycle) { 400_000 } else { 20_000 };
+        let samples: Vec<Sample> = (0..3000)
+            .map(|cycle| sample(cycle, latency(cycle), execution_ns))
+            .collect();
+        judged(&criterion(), 3000, &samples)
+    };
+    let together = run(&|cycle| cycle % 1000 < 40, 100_000);
+    assert_eq!(together.outcome, Outcome::Undecided);
+    assert!(matches!(
+        together.reasons[0],
+        Reason::MissesDepend { missed: 0, .. }
+    ));
+    let text = sentences(&together).remove(0);
+    assert!(text.contains("0 of 3000 due times: near misses come together"));
+    assert!(text.ends_with("would decide it at this rate"), "{text}");
+    // The same number alone, and cycles that always take most of their time.
+    for alone in [
+        run(&|cycle| cycle % 25 == 0, 100_000),
+        run(&|_| false, 800_000),
+    ] {
+        assert_eq!(alone.outcome, Outcome::Passed);
+    }
+}
+
+#[test]
 fn misses_that_come_together_are_one_piece_of_evidence() {
     // 20 of 10 000 would pass alone; as one stall they are one event in 500 stretches.
     let stall = judged(
@@ -100,6 +127,10 @@ fn misses_that_come_together_are_one_piece_of_evidence() {
         &with_late(10_000, |cycle| (500..520).contains(&cycle)),
     );
     assert_eq!(stall.outcome, Outcome::Undecided);
+    assert!(matches!(
+        stall.reasons[0],
+        Reason::MissesDepend { missed: 20, .. }
+    ));
     assert!(sentences(&stall)[0].contains("independent due times"));
     assert!(matches!(
         stall.cautions[0],

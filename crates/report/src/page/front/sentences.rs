@@ -151,6 +151,29 @@ fn stands_against(of: &Judgement, is_nearest: bool) -> String {
                 missed(*times, *due)
             ),
         },
+        Some(Reason::MissesDepend {
+            missed: times,
+            due,
+            evidence_unit,
+            more,
+            ..
+        }) => {
+            let worth = count((*due as f64 / evidence_unit) as u64);
+            let what = if *times > 0 { "misses" } else { "near misses" };
+            match more {
+                Some(_) => format!(
+                    "{}; {what} come together, so {} are worth {worth} independent ones, too few to \
+                     tell{}",
+                    missed(*times, *due),
+                    counted(*due, "due time", "due times"),
+                    would_decide(more)
+                ),
+                None => format!(
+                    "{}: with so many misses no longer run would pass",
+                    missed(*times, *due)
+                ),
+            }
+        }
         Some(Reason::EvidenceMissing { due, more, .. }) => format!(
             "missed none of {} due times, which are too few to tell{}",
             count(*due),

@@ -92,6 +92,7 @@ fn bound(reason: &Reason) -> Option<String> {
     match reason {
         Reason::MissFractionAbove { at_least, .. } => Some(format!("≥ {}", fraction(*at_least))),
         Reason::MissFractionUndecided { at_most, .. }
+        | Reason::MissesDepend { at_most, .. }
         | Reason::EvidenceMissing { at_most, .. }
         | Reason::MissFractionWithin { at_most, .. }
         | Reason::NoMissesObserved { at_most, .. } => {
