@@ -143,11 +143,7 @@ fn thread_ended(number: u16, of: &Watched) -> ThreadEnded {
 
 /// One line each. What a verdict rests on and was not recorded.
 fn lacks(figures: &Figures) -> Vec<Lack> {
-    let mut lacks = vec![
-        Lack::OwnDueTimes,
-        Lack::Untraced,
-        Lack::Other("proven loads: what else ran is not controlled".into()),
-    ];
+    let mut lacks = vec![Lack::OwnDueTimes, Lack::Untraced, Lack::Loads];
     // A mark is an instruction of the thread's own.
     if figures.threads.iter().any(|of| !of.marked) {
         lacks.insert(1, Lack::FirstInstructions);
