@@ -32,14 +32,15 @@ pub struct Miss {
     pub deadline_ns: u64,
 }
 
+/// The jobs of one task, which run one after the other: only the first of them competes.
 #[derive(Debug, Clone, Copy)]
-struct Job {
-    task: usize,
+struct Jobs {
+    /// When the next job is released, and how many jobs wait or run.
+    next_release_ns: u64,
+    waiting: u64,
+    /// The first of those: its number, its release, and what is left of it.
     number: u64,
     released_ns: u64,
-    /// Its deadline, and that by which it is ordered.
-    deadline_ns: u64,
-    ordered_by_ns: u64,
     left_ns: u64,
 }
 
@@ -57,83 +58,75 @@ pub fn play(
         longest_ns: vec![0; tasks.len()],
         first_miss: None,
     };
-    let mut next_release: Vec<(u64, u64)> = (0..tasks.len())
-        .map(|task| (offsets_ns.get(task).copied().unwrap_or(0), 0))
+    let mut all: Vec<Jobs> = (0..)
+        .zip(tasks)
+        .map(|(place, task)| {
+            let first_ns = offsets_ns.get(place).copied().unwrap_or(0);
+            Jobs {
+                next_release_ns: first_ns,
+                waiting: 0,
+                number: 0,
+                released_ns: first_ns,
+                left_ns: task.execution_ns,
+            }
+        })
         .collect();
-    let mut ready: Vec<Job> = Vec::new();
+    // Tasks with a job, the first to run in front.
+    let mut ready: Vec<usize> = Vec::with_capacity(tasks.len());
     let mut now = 0_u64;
     while now < until_ns {
-        for (task, (release, number)) in next_release.iter_mut().enumerate() {
-            while *release <= now {
-                ready.push(Job {
-                    task,
-                    number: *number,
-                    released_ns: *release,
-                    deadline_ns: *release + tasks[task].deadline_ns,
-                    ordered_by_ns: *release + tasks[task].latest_deadline_ns,
-                    left_ns: tasks[task].execution_ns,
-                });
-                *release += tasks[task].period_ns.max(1);
-                *number += 1;
+        let mut next = until_ns;
+        ready.clear();
+        for (place, (jobs, task)) in all.iter_mut().zip(tasks).enumerate() {
+            while jobs.next_release_ns <= now {
+                jobs.waiting += 1;
+                jobs.next_release_ns += task.period_ns.max(1);
+            }
+            next = next.min(jobs.next_release_ns);
+            if jobs.waiting > 0 {
+                ready.push(place);
             }
         }
-        // Jobs of one task run one after the other: only the first of each competes.
-        ready.sort_by_key(|job| match rule {
-            Rule::EarliestDeadline => (job.ordered_by_ns, job.task, job.number),
-            Rule::FixedPriority => (job.task as u64, job.task, job.number),
-        });
-        let running = first_of_each_task(&ready, cpus as usize);
-        let next = next_release.iter().map(|(release, _)| *release).min();
-        let done = running
-            .iter()
-            .map(|&place| now + ready[place].left_ns)
-            .min();
-        let until = [next, done]
-            .into_iter()
-            .flatten()
-            .min()
-            .unwrap_or(until_ns)
-            .min(until_ns);
-        for &place in &running {
-            ready[place].left_ns -= (until - now).min(ready[place].left_ns);
+        if rule == Rule::EarliestDeadline {
+            // In the order of tasks where deadlines are equal.
+            ready.sort_by_key(|&place| all[place].released_ns + tasks[place].latest_deadline_ns);
         }
-        now = until;
-        for job in &ready {
-            if job.left_ns == 0 {
-                let response = now - job.released_ns;
-                let longest = &mut played.longest_ns[job.task];
-                *longest = (*longest).max(response);
+        let running = ready.len().min(cpus as usize);
+        for &place in &ready[..running] {
+            next = next.min(now + all[place].left_ns);
+        }
+        let passed = next - now;
+        now = next;
+        for (rank, &place) in ready.iter().enumerate() {
+            let (jobs, task) = (&mut all[place], &tasks[place]);
+            if rank < running {
+                jobs.left_ns -= passed;
             }
-            let late = match job.left_ns {
-                0 => now > job.deadline_ns,
-                _ => now >= job.deadline_ns && now > job.released_ns,
+            let deadline_ns = jobs.released_ns + task.deadline_ns;
+            let is_done = jobs.left_ns == 0;
+            let late = match is_done {
+                true => now > deadline_ns,
+                false => now >= deadline_ns && now > jobs.released_ns,
             };
             if late && played.first_miss.is_none() {
                 played.first_miss = Some(Miss {
-                    task: job.task,
-                    job: job.number,
-                    deadline_ns: job.deadline_ns,
+                    task: place,
+                    job: jobs.number,
+                    deadline_ns,
                 });
             }
+            if is_done {
+                let longest_ns = &mut played.longest_ns[place];
+                *longest_ns = (*longest_ns).max(now - jobs.released_ns);
+                jobs.waiting -= 1;
+                jobs.number += 1;
+                jobs.released_ns += task.period_ns.max(1);
+                jobs.left_ns = task.execution_ns;
+            }
         }
-        ready.retain(|job| job.left_ns > 0);
         if stop_at_miss && played.first_miss.is_some() {
             break;
         }
     }
     played
-}
-
-/// Places of the jobs that run: the first of each task, as many as there are CPUs.
-fn first_of_each_task(ready: &[Job], cpus: usize) -> Vec<usize> {
-    let mut running: Vec<usize> = Vec::with_capacity(cpus);
-    for (place, job) in ready.iter().enumerate() {
-        if running.len() == cpus {
-            break;
-        }
-        if running.iter().all(|&other| ready[other].task != job.task) {
-            running.push(place);
-        }
-    }
-    running
 }
