@@ -17,6 +17,9 @@ pub struct Row {
     pub callback: Callback,
     /// Runs.
     pub count: u64,
+    /// Its timer's period. Of a callback that was made before the recording, the median gap, if nine in ten gaps are
+    /// half of it at least and half of them differ from it by less than a fifth.
+    pub period_ns: Option<u64>,
     /// Threads that ran it.
     pub threads: Vec<u32>,
     /// From due time to beginning; of a timer whose due times are known.
@@ -29,7 +32,7 @@ pub struct Row {
     pub waited_ns: Option<Figures>,
     /// How long runs took.
     pub run_ns: Option<Figures>,
-    /// Gaps of more than one and a half periods; of a timer.
+    /// Gaps of more than one and a half periods.
     pub late: Option<u64>,
     /// The longest of them.
     pub worst: Vec<Late>,
@@ -86,6 +89,25 @@ pub fn rows(seen: &Seen, worst: usize) -> Vec<Row> {
     rows
 }
 
+/// Fewer gaps show no rhythm.
+const LEAST_GAPS: usize = 10;
+
+/// The period of a timer, or of a callback of which nothing is known but when it ran.
+fn period_of(kind: &Kind, gaps: impl Iterator<Item = u64>) -> Option<u64> {
+    match kind {
+        Kind::Timer { period_ns, .. } => (*period_ns > 0).then_some(*period_ns),
+        Kind::Subscription { .. } | Kind::Service { .. } => None,
+        Kind::Unknown => {
+            let gaps: Vec<u64> = gaps.collect();
+            let period = u64::try_from(Figures::of(gaps.iter().copied())?.median).ok()?;
+            let near = gaps.iter().filter(|gap| gap.abs_diff(period) * 5 < period);
+            let short = gaps.iter().filter(|gap| **gap * 2 < period).count();
+            let is_regular = near.count() * 2 >= gaps.len() && short * 10 <= gaps.len();
+            (gaps.len() >= LEAST_GAPS && is_regular).then_some(period)
+        }
+    }
+}
+
 fn row(
     seen: &Seen,
     number: usize,
@@ -107,8 +129,9 @@ fn row(
         })),
         _ => None,
     };
-    let (late, worst) = match callback.kind {
-        Kind::Timer { period_ns, .. } if period_ns > 0 => {
+    let period = period_of(&callback.kind, gaps());
+    let (late, worst) = match period {
+        Some(period_ns) => {
             // Without due times a run counts as due a period after the one before it.
             let estimated = || {
                 starts
@@ -124,7 +147,7 @@ fn row(
             let (count, worst) = lates(seen, runs, &due_ns, period_ns, worst);
             (Some(count), worst)
         }
-        _ => (None, Vec::new()),
+        None => (None, Vec::new()),
     };
     let mut threads: Vec<u32> = runs.iter().map(|run| run.thread).collect();
     threads.sort_unstable();
@@ -133,6 +156,7 @@ fn row(
         number,
         callback,
         count: runs.len() as u64,
+        period_ns: period,
         threads,
         latency_ns: due.as_ref().and_then(|(due, _)| {
             let latencies = starts.iter().zip(due).map(|(start, due)| start - due);

@@ -135,6 +135,23 @@ fn a_chain_goes_from_publishing_to_the_end_of_the_last_callback() {
 }
 
 #[test]
+fn a_callback_that_was_made_before_has_the_period_that_it_keeps() {
+    let mut recorder = Recorder::default();
+    for at in (0..40).filter(|at| *at != 20) {
+        let at = at * 10 * MS + at % 3 * 1_000;
+        for (after, function) in [(0, "callback_start"), (50, "callback_end")] {
+            recorder.event(&call(at + after, 11, function, &[500, 0], &[]), |_| {
+                Some(PROCESS)
+            });
+        }
+    }
+    let rows = rows(&recorder.finish(), 3);
+    assert_eq!(rows[0].late, Some(1));
+    assert!(rows[0].period_ns.unwrap().abs_diff(10 * MS) < 5_000);
+    assert!(rows[0].latency_ns.is_none() && rows[0].worst[0].holders.is_empty());
+}
+
+#[test]
 fn what_was_made_before_is_unknown_and_other_programs_are_left_out() {
     let mut recorder = Recorder::default();
     let process = |thread: u32| (thread < 20).then_some(PROCESS);

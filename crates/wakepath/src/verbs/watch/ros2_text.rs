@@ -86,7 +86,7 @@ fn table(rows: &[Row]) -> Table {
 
 /// The late runs of a callback, each with what held its executor.
 fn late(row: &Row, began_ns: u64) -> String {
-    let (Some(count @ 1..), Kind::Timer { period_ns, .. }) = (row.late, &row.callback.kind) else {
+    let (Some(count @ 1..), Some(period_ns)) = (row.late, row.period_ns) else {
         return String::new();
     };
     let mut text = format!(
