@@ -1,7 +1,8 @@
 //! The causes that a stretch of latency can have, and their names. Not which cause holds: that is
 //! in `path` and `resolve`.
 
-use crate::wait::Wait;
+use crate::call::Call;
+use crate::wait::{Source, Wait};
 use std::fmt;
 use std::sync::Arc;
 use wakepath_timeline::{Budget, Interrupt, SoftIrq, Thread, one_line};
@@ -79,9 +80,31 @@ pub enum Cause {
     OtherWaker,
     /// The CPU's frequency was changed while the loop's work ran.
     Frequency,
-    /// The loop ran for longer than usual although nothing else did: more work, system calls,
-    /// contention for memory, or a lower frequency; the events don't distinguish them.
+    /// The loop ran for longer than usual although nothing else did, in its own code or in system
+    /// calls: calls were not recorded.
     OwnInflation,
+    /// The loop's own code took longer than usual, outside of system calls.
+    UserCode,
+    /// A system call of the loop took longer than usual, on the CPU.
+    SystemCall(Call),
+    /// The loop ran until it was throttled while this thread of its process was ready on its CPU, and ended once that
+    /// had run.
+    Spin(Thread),
+    /// The loop's thread had nothing to do, and waited for whichever event would come first.
+    Awaiting,
+    /// The loop's thread served an event that is not its cycle's timer: this woke it.
+    OtherWork(Source),
+    /// The loop had been moved to a CPU that is not its usual one: what it met there.
+    Moved {
+        /// Its usual CPU.
+        from: u16,
+        /// The other one.
+        to: u16,
+        /// Who set its CPUs, where that was seen.
+        by: Option<Thread>,
+        /// What it met.
+        then: Box<Cause>,
+    },
     /// The loop's own code, as long as usual.
     OwnCode,
     /// The cycle before had not ended: a consequence, of this.
@@ -99,6 +122,8 @@ pub enum Relation {
     MoreUrgent,
     /// It has the loop's own real-time priority.
     SamePriority,
+    /// It has the loop's own real-time priority, and is a thread of its process.
+    Sibling,
     /// Both share the CPU's time by weight (OTHER, BATCH, IDLE).
     Shared,
 }
@@ -150,6 +175,16 @@ impl Cause {
                 thread: thread.as_ref().map(group),
             },
             Self::Overrun(because) => Self::Overrun(Box::new(because.grouped())),
+            Self::Spin(thread) => Self::Spin(group(thread)),
+            Self::OtherWork(Source::Thread(thread)) => {
+                Self::OtherWork(Source::Thread(group(thread)))
+            }
+            Self::Moved { from, to, by, then } => Self::Moved {
+                from: *from,
+                to: *to,
+                by: by.as_ref().map(group),
+                then: Box::new(then.grouped()),
+            },
             other => other.clone(),
         }
     }
@@ -192,6 +227,12 @@ impl Cause {
             Self::Waker(_) | Self::OtherWaker => "waker",
             Self::Frequency => "frequency",
             Self::OwnInflation => "own-inflation",
+            Self::UserCode => "user-code",
+            Self::SystemCall(_) => "system-call",
+            Self::Spin(_) => "spin",
+            Self::Awaiting => "awaiting",
+            Self::OtherWork(_) => "other-work",
+            Self::Moved { .. } => "moved",
             Self::OwnCode => "own-code",
             Self::Overrun(_) => "overrun",
             Self::EventsLost => "events-lost",
@@ -206,7 +247,10 @@ impl Cause {
 
     /// Whether it is part of every wake-up and every cycle, and not interference.
     pub fn is_usual(&self) -> bool {
-        matches!(self, Self::Path | Self::TimerDelivery | Self::OwnCode)
+        matches!(
+            self,
+            Self::Path | Self::TimerDelivery | Self::OwnCode | Self::Awaiting
+        )
     }
 }
 
@@ -258,6 +302,7 @@ impl fmt::Display for Cause {
                 let right = match relation {
                     Relation::MoreUrgent => "more urgent",
                     Relation::SamePriority => "of the loop's own priority",
+                    Relation::Sibling => "of the loop's own priority and process",
                     Relation::Shared => "sharing the CPU",
                 };
                 write!(f, "thread {}, {right}", Named(thread))
@@ -292,6 +337,26 @@ impl fmt::Display for Cause {
             Self::Frequency => f.write_str("the CPU's frequency changed"),
             Self::OwnInflation => {
                 f.write_str("the loop ran for longer than usual, in its own code or system calls")
+            }
+            Self::UserCode => f.write_str("the loop's own code ran longer than usual (user code)"),
+            Self::SystemCall(call) => write!(f, "the loop's system call {call}"),
+            Self::Spin(thread) => write!(
+                f,
+                "the loop ran until it was throttled; {} of its process was ready on its CPU, and the loop ended once \
+                 that had run: perhaps a spin on what it holds",
+                Named(thread)
+            ),
+            Self::Awaiting => f.write_str("the loop's thread waited for its next event"),
+            Self::OtherWork(source) => write!(
+                f,
+                "the loop's thread was at something else: woken by {source}"
+            ),
+            Self::Moved { from, to, by, then } => {
+                write!(f, "moved from CPU {from} to CPU {to}")?;
+                if let Some(thread) = by {
+                    write!(f, " by {}", Named(thread))?;
+                }
+                write!(f, ": {then}")
             }
             Self::OwnCode => f.write_str("the loop's own work"),
             Self::Overrun(because) => {

@@ -2,6 +2,7 @@
 //! need, and forgets the rest.
 
 use crate::budgets::{Budgets, Refills};
+use crate::call::Program;
 use crate::cause::SentBy;
 use crate::cpu::Cpu;
 use crate::cycle::Explained;
@@ -13,6 +14,7 @@ use crate::overheads::Overheads;
 use crate::own::Own;
 use crate::path::{self, Window};
 use crate::resolve::{Raw, Usual, resolve};
+use crate::spin;
 use crate::threads::Threads;
 use crate::track::{Happened, Mark, Track};
 use crate::untold::Untold;
@@ -55,6 +57,9 @@ pub struct Explainer {
     untold: Untold,
     threads: Threads,
     refills: Refills,
+    program: Program,
+    /// Who last set some thread's CPUs by a recorded call, and when.
+    placer: Option<(u64, Thread)>,
     now_ns: u64,
     /// When the next cycle can be explained.
     next_ns: u64,
@@ -72,6 +77,11 @@ struct Loop {
     waiting: Vec<Raw>,
     previous: Option<Explained>,
     counting: Option<Counting>,
+    /// Whether its system calls are recorded.
+    calls: bool,
+    until_next_wake_up: bool,
+    /// CPU of the cycle before, and who had put it there, where that was seen.
+    place: (Option<u16>, Option<Thread>),
 }
 
 impl Explainer {
@@ -85,9 +95,12 @@ impl Explainer {
             samples: of.samples.into_iter().peekable(),
             track: Track::default(),
             previous_end_ns: None,
-            usual: options.usual,
+            usual: options.usual.clone(),
             waiting: Vec::new(),
             previous: None,
+            calls: false,
+            until_next_wake_up: of.until_next_wake_up,
+            place: (None, None),
         });
         let mut new = Self {
             cpus: Vec::new(),
@@ -98,6 +111,8 @@ impl Explainer {
             untold: Untold::default(),
             threads: Threads::default(),
             refills: Refills::default(),
+            program: Program::default(),
+            placer: None,
             now_ns: 0,
             next_ns: 0,
             since_clearing: 0,
@@ -169,7 +184,7 @@ impl Explainer {
 
     /// What was usual for a loop; `None` before its first cycles have been explained.
     pub fn usual(&self, number: usize) -> Option<Usual> {
-        self.loops.get(number)?.usual
+        self.loops.get(number)?.usual.clone()
     }
 
     /// What else ran on a loop's CPUs; `None` where its thread or its cycles are not known.
@@ -256,6 +271,42 @@ impl Explainer {
                     self.loops[of].mark(at_ns, cpu, Happened::Fault);
                 }
             }
+            What::SystemCallEntry { name, descriptor } => {
+                if &**name == "sched_setaffinity" {
+                    let current = self.cpus[index].current();
+                    self.placer = current.map(|thread| (at_ns, thread.clone()));
+                }
+                if let Some(&of) = self.by_thread.get(&event.current) {
+                    let call = self.program.call(event.current, name, *descriptor);
+                    self.loops[of].calls = true;
+                    self.loops[of].mark(at_ns, cpu, Happened::CallEntered(call));
+                }
+            }
+            What::SystemCallExit => {
+                if let Some(&of) = self.by_thread.get(&event.current) {
+                    self.loops[of].calls = true;
+                    self.loops[of].mark(at_ns, cpu, Happened::CallLeft);
+                }
+            }
+            What::Followed {
+                thread,
+                process,
+                calls,
+            } => {
+                self.program.follow(*thread, *process);
+                if let Some(&of) = self.by_thread.get(thread) {
+                    self.loops[of].calls = *calls;
+                    self.loops[of].mark(at_ns, cpu, Happened::CallLeft);
+                }
+            }
+            What::Descriptor {
+                process,
+                descriptor,
+                target,
+            } => {
+                let target = target.clone();
+                self.program.refers_to(*process, *descriptor, target);
+            }
             What::IpiSend {
                 target_cpu,
                 callback,
@@ -285,6 +336,7 @@ impl Explainer {
                 .samples
                 .next_if(|sample| sample.end_ns < before_ns)
             {
+                self.placed(number, &sample);
                 let raw = self.raw(number, sample);
                 self.overheads.cycle(&raw.explained);
                 self.loops[number].previous_end_ns = Some(sample.end_ns);
@@ -296,12 +348,27 @@ impl Explainer {
         self.next_ns = self.next_end();
     }
 
+    /// Notes who put a loop on the CPU of its next cycle, where that is another one.
+    fn placed(&mut self, number: usize, sample: &Sample) {
+        let of = &mut self.loops[number];
+        if of.place.0 == Some(sample.cpu) {
+            return;
+        }
+        let since_ns = of.previous_end_ns.unwrap_or(sample.due_ns);
+        let since_ns = since_ns.saturating_sub(REORDERING_NS);
+        let placer = self.placer.as_ref().filter(|(at_ns, thread)| {
+            (since_ns..=sample.end_ns).contains(at_ns) && thread.id != of.thread
+        });
+        of.place = (Some(sample.cpu), placer.map(|(_, thread)| thread.clone()));
+    }
+
     fn raw(&self, number: usize, sample: Sample) -> Raw {
         let of = &self.loops[number];
         let own = &self.options.own;
         let is_own_tool = |thread: &Thread, at_ns: u64| {
             own.is_own(thread, at_ns) && !self.by_thread.contains_key(&thread.id)
         };
+        let is_sibling = |thread: &Thread| self.program.is_of_one_process(thread.id, of.thread);
         let window = Window {
             cpus: &self.cpus,
             track: &of.track,
@@ -309,6 +376,7 @@ impl Explainer {
             thread: of.thread,
             previous_end_ns: of.previous_end_ns.unwrap_or(sample.due_ns),
             is_own_tool: &is_own_tool,
+            is_sibling: &is_sibling,
             idle_exits: &self.options.idle_exits,
             never_still: self.options.never_still,
             budgets: &self.options.budgets,
@@ -317,11 +385,19 @@ impl Explainer {
         let (latency, woken) = path::latency(&window, &sample);
         let execution = path::execution(&window, &sample);
         let faulted = |from_ns, to_ns| faults::price_ns(of.track.marks(), from_ns, to_ns);
+        let ready_ns = |thread: &Thread, from_ns, to_ns| {
+            let track = self.threads.track(thread.id);
+            track.map_or(0, |track| track.ready_ns(from_ns, to_ns))
+        };
         let cpu = self.cpus.get(usize::from(sample.cpu));
         Raw {
             faults_on_the_way_ns: faulted(sample.due_ns, sample.wake_ns),
             faults_in_work_ns: faulted(sample.wake_ns, sample.end_ns),
             never_still: self.options.never_still,
+            calls_recorded: of.calls,
+            until_next_wake_up: of.until_next_wake_up,
+            spins_for: spin::spins_for(&execution, is_sibling, ready_ns),
+            moved_by: of.place.1.clone(),
             frequency_changed: cpu.is_some_and(|cpu| cpu.changed_in(sample.wake_ns, sample.end_ns)),
             explained: Explained {
                 sample,
@@ -370,7 +446,7 @@ impl Loop {
     }
 
     fn hand(&mut self, number: usize, raw: Raw, out: &mut impl FnMut(usize, Explained)) {
-        match self.usual {
+        match self.usual.clone() {
             Some(usual) => self.resolved(number, raw, &usual, out),
             None => {
                 self.waiting.push(raw);
@@ -384,8 +460,8 @@ impl Loop {
     /// Says what is usual, and hands out the cycles that it was measured on.
     fn settle(&mut self, number: usize, out: &mut impl FnMut(usize, Explained)) {
         let waiting = std::mem::take(&mut self.waiting);
-        let usual = self.usual.unwrap_or_else(|| Usual::of(&waiting));
-        self.usual = Some(usual);
+        let usual = self.usual.take().unwrap_or_else(|| Usual::of(&waiting));
+        self.usual = Some(usual.clone());
         for raw in waiting {
             self.resolved(number, raw, &usual, out);
         }

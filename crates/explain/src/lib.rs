@@ -11,17 +11,20 @@
 
 mod activity;
 mod budgets;
+mod call;
 mod cause;
 mod cpu;
 mod cycle;
 mod explainer;
 mod faults;
 mod feather_trace;
+mod home;
 mod identify;
 mod idle_exit;
 mod interference;
 mod late_cycle;
 mod loop_thread;
+mod other_work;
 mod overheads;
 mod own;
 mod path;
@@ -29,6 +32,7 @@ pub mod perfetto;
 mod remedy;
 mod resolve;
 mod share;
+mod spin;
 mod summary;
 mod threads;
 mod told;
@@ -38,9 +42,11 @@ mod untold;
 mod wait;
 pub mod watch;
 pub mod window;
+mod work;
 
 pub use activity::Activities;
 pub use budgets::{Budgets, Quota};
+pub use call::Call;
 pub use cause::{Cause, Relation, SentBy};
 pub use cycle::{Explained, Piece, Stretch, WokenBy};
 pub use explainer::{Explainer, Options};
@@ -63,4 +69,4 @@ pub use summary::{
 pub use told::{LateLine, LateSection};
 pub use totals::{Bands, Totals};
 pub use untold::Untold;
-pub use wait::{Handler, Meanwhile, Wait};
+pub use wait::{Handler, Meanwhile, Source, Wait};

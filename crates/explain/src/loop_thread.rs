@@ -13,4 +13,6 @@ pub struct LoopThread {
     pub samples: Vec<Sample>,
     /// From when to when it is judged, in nanoseconds: a loop without a judged sample has no other sign of it.
     pub judged_ns: Option<(u64, u64)>,
+    /// Whether its cycles are made from its wake-ups by a timer: one holds all that the thread does until the next.
+    pub until_next_wake_up: bool,
 }

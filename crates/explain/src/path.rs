@@ -26,6 +26,8 @@ pub(crate) struct Window<'a> {
     pub previous_end_ns: u64,
     /// Whether a thread that ran at an instant is wakepath's own.
     pub is_own_tool: &'a dyn Fn(&Thread, u64) -> bool,
+    /// Whether a thread is known to be of the loop's own process.
+    pub is_sibling: &'a dyn Fn(&Thread) -> bool,
     pub idle_exits: &'a IdleExits,
     pub never_still: bool,
     pub budgets: &'a Budgets,
@@ -231,14 +233,30 @@ impl<'a> Cut<'a> {
             cpu,
             interval.from_ns,
             interval.to_ns,
-            |cut, from, to, span| {
-                let cause = match &span.doing {
-                    Doing::Thread(thread) if thread.id == cut.window.thread => Cause::OwnCode,
-                    _ => cut.cause(span, from),
-                };
-                cut.push(from, to, Stretch::Execution, cause);
+            |cut, from, to, span| match &span.doing {
+                Doing::Thread(thread) if thread.id == cut.window.thread => {
+                    cut.own_code(from, to);
+                }
+                _ => {
+                    let cause = cut.cause(span, from);
+                    cut.push(from, to, Stretch::Execution, cause);
+                }
             },
         );
+    }
+
+    /// Its own instructions: those of its program, and the kernel's for its calls.
+    fn own_code(&mut self, from_ns: u64, to_ns: u64) {
+        let track = self.window.track;
+        let mut at_ns = from_ns;
+        for until_ns in track.calls_change(from_ns, to_ns).chain([to_ns]) {
+            let cause = match track.call_at(at_ns) {
+                Some(call) => Cause::SystemCall(call.clone()),
+                None => Cause::OwnCode,
+            };
+            self.push(at_ns, until_ns, Stretch::Execution, cause);
+            at_ns = until_ns;
+        }
     }
 
     /// Neither on a CPU nor asleep until its timer.

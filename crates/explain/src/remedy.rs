@@ -1,5 +1,8 @@
 //! What can be done about a cause, where something fits. Advice for a person; it changes nothing.
 
+mod calls;
+
+use crate::call::may_be_lock;
 use crate::cause::{Cause, Relation, is_stopper};
 use crate::wait::{Meanwhile, Wait};
 use wakepath_timeline::{Interrupt, SoftIrq};
@@ -48,8 +51,12 @@ pub fn remedy(cause: &Cause) -> Option<String> {
                 "{}'s priority is above the loop's: raise the loop's or give it another CPU",
                 thread.name
             ),
+            Relation::Sibling => format!(
+                "{} is a thread of the loop's own process and has its priority, as a thread inherits it from the one that makes it: give it its own where it is made (PTHREAD_EXPLICIT_SCHED with SCHED_OTHER), or set SCHED_RESET_ON_FORK on the loop's thread before. It would inherit a higher one too",
+                thread.name
+            ),
             Relation::SamePriority => format!(
-                "{} has the loop's priority and runs until it sleeps: raise the loop's by one",
+                "{} has the loop's priority and runs until it sleeps: give it a lower one. If the loop's program starts it, it inherits the loop's (SCHED_RESET_ON_FORK prevents that)",
                 thread.name
             ),
             Relation::Shared => {
@@ -72,9 +79,32 @@ pub fn remedy(cause: &Cause) -> Option<String> {
         Cause::Throttled { .. } => {
             "the loop, or a DEADLINE reservation, has used up its share of CPU time: shorten the work, enlarge the reservation, or see /proc/sys/kernel/sched_rt_runtime_us and /sys/kernel/debug/sched/fair_server".into()
         }
-        Cause::PageFault => "lock and touch the loop's memory before it starts (mlockall)".into(),
+        Cause::PageFault => format!(
+            "lock and touch the loop's memory before it starts (mlockall), and keep malloc from giving it back: {}",
+            calls::KEEP_MEMORY
+        ),
+        Cause::SystemCall(call) => calls::remedy(call)?,
+        Cause::OwnInflation => {
+            "which of the two is unknown: the system calls of this loop were not recorded (raw_syscalls:sys_enter and sys_exit)".into()
+        }
         Cause::Blocked(wait) => blocked(wait)?,
         Cause::Frequency => "hold the frequency: governor performance, minimum = maximum".into(),
+        Cause::Spin(thread) => format!(
+            "if the loop spins on a lock that {} holds: a mutex with priority inheritance (PTHREAD_PRIO_INHERIT) instead, which lets the holder run",
+            thread.name
+        ),
+        Cause::OtherWork(_) => {
+            "let another thread serve that (in ROS 2: a callback group with an executor of its own), so that this one is free when its timer expires".into()
+        }
+        Cause::Moved { from, by, .. } => match by {
+            Some(thread) => format!(
+                "keep the loop on CPU {from}: {} set its CPUs (sched_setaffinity)",
+                thread.name
+            ),
+            None => format!(
+                "keep the loop on CPU {from}: something changed its CPUs (an affinity, a cpuset, a container's limits), or it may use both"
+            ),
+        },
         Cause::Overrun(because) => return remedy(because),
         Cause::OwnTool(_) => "give wakepath's recorder another CPU".into(),
         _ => return None,
@@ -82,6 +112,12 @@ pub fn remedy(cause: &Cause) -> Option<String> {
 }
 
 fn blocked(wait: &Wait) -> Option<String> {
+    let may_be_lock = may_be_lock(wait.call.as_ref());
+    if let Some(call) = wait.call.as_ref().filter(|_| !may_be_lock)
+        && let Some(remedy) = calls::remedy(call)
+    {
+        return Some(remedy);
+    }
     Some(match (&wait.meanwhile, wait.chain.last()) {
         (
             Meanwhile::KeptOff {
@@ -89,7 +125,7 @@ fn blocked(wait: &Wait) -> Option<String> {
                 inversion: true,
             },
             Some(holder),
-        ) => format!(
+        ) if may_be_lock => format!(
             "if the loop waits for a lock that {} holds: make it a mutex with priority inheritance (PTHREAD_PRIO_INHERIT). Otherwise give {} a priority above that of {}",
             holder.name, holder.name, by.name
         ),
@@ -97,7 +133,7 @@ fn blocked(wait: &Wait) -> Option<String> {
             "give {} another CPU than {}, or let the loop not wait for it",
             holder.name, by.name
         ),
-        (Meanwhile::Ran, Some(holder)) => format!(
+        (Meanwhile::Ran, Some(holder)) if may_be_lock => format!(
             "the loop waits while {} works: shorten what {} does under the lock, or pass the data without waiting",
             holder.name, holder.name
         ),

@@ -3,10 +3,12 @@
 
 use crate::cause::Cause;
 use crate::cycle::{Explained, Piece, Stretch};
-use std::collections::HashMap;
+use crate::{home, other_work, work};
+use std::collections::{BTreeMap, HashMap};
+use wakepath_timeline::Thread;
 
 /// The usual cost of the parts that every cycle has: medians, in nanoseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Usual {
     /// Due time → timer interrupt, while something ran.
     pub delivery_ns: u64,
@@ -21,8 +23,17 @@ pub struct Usual {
     pub switch_ns: u64,
     /// From the switch-in to the cycle's first instruction.
     pub user_ns: u64,
-    /// The cycle's own work.
+    /// The cycle's own work, its system calls included.
     pub work_ns: u64,
+    /// Those system calls by name that most cycles make, on the CPU.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub calls_ns: BTreeMap<String, u64>,
+    /// Whether most cycles hold a wait for any event that something else than a timer ends: it is part of the cycle.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub serves_others: bool,
+    /// CPU of nearly all cycles, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<u16>,
 }
 
 /// A cycle whose pieces still hold the usual, and what else its window told.
@@ -34,6 +45,14 @@ pub(crate) struct Raw {
     pub faults_in_work_ns: u64,
     pub frequency_changed: bool,
     pub never_still: bool,
+    /// Whether system calls of the loop were recorded.
+    pub calls_recorded: bool,
+    /// As in [`crate::LoopThread`].
+    pub until_next_wake_up: bool,
+    /// The thread that it may have spun for.
+    pub spins_for: Option<Thread>,
+    /// Who put it on a CPU that is not its usual one, where that was seen.
+    pub moved_by: Option<Thread>,
 }
 
 /// A path's own work that takes more than so many times the usual is not the path's any more:
@@ -74,11 +93,14 @@ impl Usual {
             user_ns: median(&own(Stretch::SwitchToUser)),
             work_ns: median(&|cycle| {
                 let pieces = cycle.execution.iter();
-                pieces
-                    .filter(|p| p.cause == Cause::OwnCode)
-                    .map(Piece::ns)
-                    .sum()
+                pieces.filter(|p| work::is(p)).map(Piece::ns).sum()
             }),
+            calls_ns: work::usual_calls(cycles),
+            serves_others: {
+                let serve = |raw: &&Raw| other_work::is_in(&raw.explained.execution);
+                cycles.iter().filter(serve).count() * 2 > cycles.len()
+            },
+            cpu: home::usual_cpu(cycles),
         }
     }
 }
@@ -112,24 +134,17 @@ pub(crate) fn resolve(raw: Raw, usual: &Usual, previous: Option<&Explained>) -> 
             give(pieces, which, excess_ns - faults_ns, &Cause::NothingRan);
         }
     }
-    let is_work = |piece: &Piece| piece.cause == Cause::OwnCode;
-    let faulted = raw.faults_in_work_ns > 0;
-    let allowed_ns = match faulted || raw.frequency_changed {
-        true => usual.work_ns,
-        // A quarter more is the work's own spread.
-        false => usual.work_ns + usual.work_ns / 4,
-    };
-    let excess_ns = excess(&cycle.execution, is_work, usual.work_ns, allowed_ns);
-    let faults_ns = raw.faults_in_work_ns.min(excess_ns);
-    give(&mut cycle.execution, is_work, faults_ns, &Cause::PageFault);
-    let beyond = match raw.frequency_changed {
-        true => Cause::Frequency,
-        false => Cause::OwnInflation,
-    };
-    let rest_ns = excess_ns - faults_ns;
-    if raw.frequency_changed || !faulted || rest_ns > usual.work_ns / 4 {
-        give(&mut cycle.execution, is_work, rest_ns, &beyond);
+    if raw.until_next_wake_up && !usual.serves_others {
+        other_work::name(&mut cycle.execution);
     }
+    let told = work::Told {
+        spins_for: raw.spins_for,
+        faults_ns: raw.faults_in_work_ns,
+        frequency_changed: raw.frequency_changed,
+        calls_recorded: raw.calls_recorded,
+    };
+    work::resolve(&mut cycle.execution, usual, told);
+    home::name_the_move(&mut cycle, usual.cpu, raw.moved_by.as_ref());
     let because = || {
         previous.map_or(Cause::NoEvents, |previous| {
             overrun_of(previous, &cycle.sample)
@@ -221,7 +236,12 @@ fn keep_usual_at_end(pieces: &mut Vec<Piece>, index: usize, usual_ns: u64, usual
 
 /// What the matching pieces take beyond `usual_ns`, where that is more than `allowed_ns` in all; 0
 /// where nothing is usual.
-fn excess(pieces: &[Piece], which: impl Fn(&Piece) -> bool, usual_ns: u64, allowed_ns: u64) -> u64 {
+pub(crate) fn excess(
+    pieces: &[Piece],
+    which: impl Fn(&Piece) -> bool,
+    usual_ns: u64,
+    allowed_ns: u64,
+) -> u64 {
     let total_ns: u64 = pieces
         .iter()
         .filter(|piece| which(piece))
@@ -234,7 +254,7 @@ fn excess(pieces: &[Piece], which: impl Fn(&Piece) -> bool, usual_ns: u64, allow
 }
 
 /// Gives `excess_ns` of the matching pieces another cause, out of the longest first.
-fn give(
+pub(crate) fn give(
     pieces: &mut Vec<Piece>,
     which: impl Fn(&Piece) -> bool,
     mut excess_ns: u64,

@@ -93,7 +93,7 @@ impl LateSection {
 
 /// Whether it is the loop's own work, and nothing ran instead.
 fn is_own(piece: &LatePiece) -> bool {
-    matches!(&*piece.kind, "own-code" | "own-inflation")
+    matches!(&*piece.kind, "own-code" | "own-inflation" | "user-code")
 }
 
 #[cfg(test)]

@@ -198,7 +198,7 @@ fn overran_of(cycle: &Explained, period_ns: u64) -> bool {
 /// usual.
 fn pieces_lost(cycle: &Explained, overran: bool) -> Vec<Piece> {
     let work = cycle.execution.iter().filter(|_| overran);
-    let work = work.filter(|piece| piece.cause != Cause::OwnCode);
+    let work = work.filter(|piece| !matches!(piece.cause, Cause::OwnCode | Cause::Awaiting));
     cycle.latency.iter().chain(work).cloned().collect()
 }
 

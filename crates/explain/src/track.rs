@@ -1,6 +1,7 @@
 //! The state of one loop thread over time, from the marks that the scheduler's events leave. What
 //! the CPUs did meanwhile is in `cpu`.
 
+use crate::call::{self, Call};
 use crate::cpu::Context;
 use std::collections::VecDeque;
 use wakepath_timeline::Left;
@@ -35,6 +36,10 @@ pub(crate) enum Happened {
         until_ns: u64,
     },
     Fault,
+    /// It entered the kernel by a system call.
+    CallEntered(Call),
+    /// It left its call, or its calls are not recorded any more.
+    CallLeft,
     /// Events of a CPU that the thread may run on are missing.
     Lost,
     /// No events were kept from here on, for a while.
@@ -66,6 +71,8 @@ pub(crate) struct Track {
     marks: VecDeque<Mark>,
     /// State before the first mark that is kept.
     before: Option<(State, bool)>,
+    /// Call that it was in then.
+    call_before: Option<Call>,
 }
 
 /// As in `cpu`: a bound that no sane cycle reaches.
@@ -94,8 +101,25 @@ impl Track {
         while self.marks.front().is_some_and(|mark| mark.at_ns < at_ns) {
             if let Some(mark) = self.marks.pop_front() {
                 self.before = Some(follow(self.before.unwrap_or(UNKNOWN), &mark));
+                self.call_before = call::follow(self.call_before.take(), &mark);
             }
         }
+    }
+
+    /// The call that the thread is in at an instant.
+    pub fn call_at(&self, at_ns: u64) -> Option<&Call> {
+        call::at(&self.marks, self.call_before.as_ref(), at_ns)
+    }
+
+    /// Instants between two others, both left out, at which the thread enters or leaves a call.
+    pub fn calls_change(&self, from_ns: u64, to_ns: u64) -> impl Iterator<Item = u64> {
+        let first = self.marks.partition_point(|mark| mark.at_ns <= from_ns);
+        let within = self.marks.range(first..);
+        let within = within.take_while(move |mark| mark.at_ns < to_ns);
+        within.filter_map(|mark| {
+            let is_change = matches!(mark.what, Happened::CallEntered(_) | Happened::CallLeft);
+            is_change.then_some(mark.at_ns)
+        })
     }
 
     /// The thread's states from `from_ns` to `to_ns`, without a gap.
@@ -130,6 +154,13 @@ impl Track {
             });
         }
         intervals
+    }
+
+    /// For how long the thread was ready to run between two instants, in nanoseconds.
+    pub fn ready_ns(&self, from_ns: u64, to_ns: u64) -> u64 {
+        let states = self.between(from_ns, to_ns).into_iter();
+        let ready = states.filter(|of| of.state == State::Runnable);
+        ready.map(|of| of.to_ns - of.from_ns).sum()
     }
 
     /// The last mark before an instant that says by itself what the thread is, and the state before
@@ -196,7 +227,11 @@ fn follow((state, woken): (State, bool), mark: &Mark) -> (State, bool) {
         Happened::Out(Left::Sleeping) => (State::Sleeping, false),
         Happened::Out(Left::Blocked) => (State::Blocked, false),
         Happened::Out(Left::Stopped | Left::Dead) => (State::Stopped, false),
-        Happened::Slack { .. } | Happened::Fault | Happened::Moved { .. } => (state, woken),
+        Happened::Slack { .. }
+        | Happened::Fault
+        | Happened::Moved { .. }
+        | Happened::CallEntered(_)
+        | Happened::CallLeft => (state, woken),
         Happened::Lost | Happened::Gap => UNKNOWN,
     }
 }

@@ -1,6 +1,7 @@
 //! The reason of a blocked loop's wait: the thread that ended it, the threads that this one waited
 //! for in turn, and what the last of them was doing. `path::waits` finds it.
 
+use crate::call::Call;
 use crate::cause::{InterruptName, Named};
 use std::fmt;
 use wakepath_timeline::{Interrupt, SoftIrq, Thread};
@@ -15,6 +16,8 @@ pub struct Wait {
     pub meanwhile: Meanwhile,
     /// Whether the loop's own wait was uninterruptible (state D): a lock or I/O of the kernel.
     pub uninterruptible: bool,
+    /// The system call in which the loop waited, where calls were recorded.
+    pub call: Option<Call>,
 }
 
 /// State of a chain's last thread during a wait, or the end of a wait.
@@ -44,6 +47,24 @@ pub enum Handler {
     Interrupt(Interrupt),
     /// A SoftIRQ.
     SoftIrq(SoftIrq),
+}
+
+/// What ended a wait for any event.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// A thread.
+    Thread(Thread),
+    /// An interrupt or SoftIRQ.
+    Handler(Handler),
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Thread(thread) => Named(thread).fmt(f),
+            Self::Handler(handler) => handler.fmt(f),
+        }
+    }
 }
 
 impl Wait {
@@ -76,12 +97,16 @@ impl Wait {
             chain: self.chain.iter().map(group).collect(),
             meanwhile,
             uninterruptible: self.uninterruptible,
+            call: self.call.clone(),
         }
     }
 }
 
 impl fmt::Display for Wait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(call) = &self.call {
+            write!(f, "in {call}: ")?;
+        }
         let state = match self.uninterruptible {
             true => "blocked in the kernel",
             false => "blocked",

@@ -253,6 +253,9 @@ impl UnderWay<'_, '_> {
                 Step::Stop => words.stop.store(1, Ordering::Release),
                 Step::Begin(start_ns, ready) => {
                     self.begin_cycles(start_ns, &ready)?;
+                    if self.segment.planned.traced && spec.program().is_some() {
+                        self.run.trace_calls(child.id())?;
+                    }
                     readings = Readings::begin(self.loads, lasting(&spec.threads));
                     begun = Some((Instant::now(), ready));
                 }

@@ -12,7 +12,7 @@ use wakepath_archive::{Event, PlannedSegment, SegmentTraced, TraceMode};
 use wakepath_directory::Directory;
 use wakepath_machine::{Root, timers_elsewhere};
 use wakepath_probe::usdt::Mark;
-use wakepath_probe::{Backend, Command, Ready, Reply, Setting};
+use wakepath_probe::{Backend, Command, Ready, Reply, Setting, ThreadOf};
 use wakepath_scenario::{Trace, TraceBackend, TraceBuffer};
 use wakepath_timeline::CpuSet;
 
@@ -152,6 +152,16 @@ impl Watching {
         Ok(())
     }
 
+    /// Records the system calls of these threads from now on; those that are known already are
+    /// passed over.
+    ///
+    /// # Errors
+    /// When the probe is gone.
+    pub fn follow(&mut self, threads: Vec<ThreadOf>) -> Result<(), NotTraced> {
+        let follow = Command::Follow { threads };
+        self.tracing.ask(&follow, SET_UP_PATIENCE).map(drop)
+    }
+
     /// Stops, and writes the trace.
     ///
     /// # Errors
@@ -186,6 +196,22 @@ impl Running<'_> {
                 self.own.look();
                 Ok(())
             }
+            Err(why) => self.give_up_tracing(&why),
+        }
+    }
+
+    /// Has it record the system calls of a program's threads, those that are there now.
+    pub(crate) fn trace_calls(&mut self, process: u32) -> Result<(), MeasureError> {
+        let Some(tracing) = &mut self.tracing else {
+            return Ok(());
+        };
+        let threads = crate::watch::threads_of(process).into_iter();
+        let threads = threads.map(|(process, thread)| ThreadOf { thread, process });
+        let follow = Command::Follow {
+            threads: threads.collect(),
+        };
+        match tracing.ask(&follow, SET_UP_PATIENCE) {
+            Ok(_) => Ok(()),
             Err(why) => self.give_up_tracing(&why),
         }
     }

@@ -4,13 +4,16 @@ use wakepath_archive::{CpuCount, KeptWindow, TraceMode, TraceWriter};
 use wakepath_timeline::{KernelEvent, What};
 
 use crate::error::Result;
+use crate::followed::Followed;
 use crate::source::{CpuBuffer, EventSource, Found};
-use crate::stream::{Decoder, Record};
+use crate::stream::Decoder;
 
 /// The buffers of one segment, being read.
 #[derive(Debug)]
 pub struct Collector {
     streams: Vec<Stream>,
+    /// Threads of the watched program.
+    pub(crate) followed: Followed,
     /// Only events within these are kept; ascending and apart. `None`: all.
     windows: Option<Vec<KeptWindow>>,
 }
@@ -42,6 +45,7 @@ impl Collector {
         };
         Ok(Self {
             streams: source.cpus().iter().map(stream).collect::<Result<_>>()?,
+            followed: Followed::default(),
             windows,
         })
     }
@@ -63,6 +67,7 @@ impl Collector {
     pub fn take_some(&mut self, decoder: &mut Decoder, writer: &mut TraceWriter) -> Result<bool> {
         let mut may_be_more = false;
         let windows = self.windows.as_deref();
+        let followed = &mut self.followed;
         for Stream {
             buffer,
             count,
@@ -92,7 +97,25 @@ impl Collector {
                 }
                 Found::Record(record) => {
                     count.taken += 1;
-                    append(&record, decoder, count, windows, window, writer)
+                    let mut outcome: wakepath_archive::Result<()> = Ok(());
+                    decoder.decode(&record, count.cpu, |event| {
+                        if outcome.is_ok()
+                            && followed.wants(&event)
+                            && kept(&event, windows, window)
+                        {
+                            let told = followed.before(&event).into_iter();
+                            let told = told.map(|what| KernelEvent {
+                                what,
+                                ..event.clone()
+                            });
+                            let mut all = told.chain([event.clone()]);
+                            outcome = all.try_for_each(|event| {
+                                count.events += 1;
+                                writer.append(&event)
+                            });
+                        }
+                    });
+                    Ok(outcome?)
                 }
             })?;
         }
@@ -121,24 +144,6 @@ impl Collector {
         });
         counts.collect()
     }
-}
-
-fn append(
-    record: &Record<'_>,
-    decoder: &mut Decoder,
-    count: &mut CpuCount,
-    windows: Option<&[KeptWindow]>,
-    window: &mut usize,
-    writer: &mut TraceWriter,
-) -> Result<()> {
-    let mut outcome = Ok(());
-    decoder.decode(record, count.cpu, |event| {
-        if outcome.is_ok() && kept(&event, windows, window) {
-            outcome = writer.append(&event);
-            count.events += u64::from(outcome.is_ok());
-        }
-    });
-    Ok(outcome?)
 }
 
 /// Whether an event lies in a window; `at` moves on with the events.

@@ -20,6 +20,8 @@ const NEEDED: [&str; 2] = ["sched_switch", "sched_waking"];
 pub(crate) struct KnownEvents {
     /// Tracepoints that the decoder has learnt.
     pub(crate) learnt: Vec<Tracepoint>,
+    /// Tracepoints of system calls, where the kernel has them: recorded of some threads, later.
+    pub(crate) calls: Vec<Tracepoint>,
     /// Kinds of events that are recorded.
     pub(crate) recorded: Vec<EventKind>,
     /// Events that are not, with the reason.
@@ -68,6 +70,30 @@ impl KnownEvents {
             }
         }
         Ok((known, decoder))
+    }
+
+    /// Learns system calls. `usable` as in [`Self::learn`]; without them all else is as good.
+    pub(crate) fn learn_calls(
+        &mut self,
+        root: &Path,
+        decoder: &mut Decoder,
+        mut usable: impl FnMut(&Tracepoint) -> Result<(), UnusableEvent>,
+    ) {
+        for Wanted { tracepoint, kind } in Wanted::calls() {
+            let learnt = learn_one(root, &tracepoint, decoder).and_then(|_| usable(&tracepoint));
+            match learnt {
+                Ok(()) => self.calls.push(tracepoint),
+                Err(reason) => {
+                    self.calls.clear();
+                    return self.missing.push(MissingEvents {
+                        events: tracepoint.path(),
+                        kind,
+                        reason: reason.to_string(),
+                    });
+                }
+            }
+        }
+        self.recorded.push(EventKind::SystemCall);
     }
 }
 

@@ -14,7 +14,7 @@ use crate::orphans;
 use crate::owner::Owner;
 use crate::pages::Pages;
 use crate::source::{CpuBuffer, CpuStatistics, EventSource};
-use crate::stream::{Decoder, PageFormat};
+use crate::stream::{Decoder, PageFormat, filter};
 use crate::tracefs::{Tracefs, read_text};
 use crate::usdt::{Mark, Registered};
 
@@ -86,11 +86,15 @@ impl Instance {
             let _ = instance.write("trace_options", "norecord-cmd");
         }
         instance.size_buffers(buffer_bytes)?;
-        let (events, decoder) =
+        let (mut events, mut decoder) =
             KnownEvents::learn(&instance.directory, wanted, |tracepoint, _| {
                 let switch = instance.directory.join(tracepoint.place()).join("enable");
                 Ok(fs::write(&switch, "1")?)
             })?;
+        events.learn_calls(&instance.directory, &mut decoder, |tracepoint| {
+            let filter = instance.directory.join(tracepoint.place()).join("filter");
+            Ok(fs::write(&filter, "common_pid == 0")?)
+        });
         instance.events = events;
         instance.write("events/enable", "0")?;
         Ok((instance, decoder))
@@ -201,6 +205,25 @@ impl EventSource for Instance {
     fn stop(&self) -> Result<()> {
         self.pause()?;
         self.write("events/enable", "0")
+    }
+
+    fn record_calls(&self, threads: &[u32]) -> Result<bool> {
+        for tracepoint in &self.events.calls {
+            let place = self.directory.join(tracepoint.place());
+            let write = |name: &str, value: &str| {
+                let path = place.join(name);
+                fs::write(&path, value).map_err(ProbeError::io("write", &path))
+            };
+            match filter(threads) {
+                // A filter is replaced while the event is recorded.
+                Some(text) => {
+                    write("filter", &text)?;
+                    write("enable", "1")?;
+                }
+                None => write("enable", "0")?,
+            }
+        }
+        Ok(!self.events.calls.is_empty())
     }
 
     fn statistics(&self, cpu: u16) -> Result<CpuStatistics> {

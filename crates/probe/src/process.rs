@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use wakepath_archive::{
-    Kept, KernelLatency, KernelNoise, KernelSections, LogFollower, SegmentTraced, SelfTestFound,
-    TraceDescription, TraceEnd, TraceMode, TraceWriter, TracingSetUp,
+    EventKind, Kept, KernelLatency, KernelNoise, KernelSections, LogFollower, SegmentTraced,
+    SelfTestFound, TraceDescription, TraceEnd, TraceMode, TraceWriter, TracingSetUp,
 };
 use wakepath_directory::Directory;
 use wakepath_rt::clock;
@@ -21,6 +21,7 @@ use crate::choice::Chosen;
 use crate::collect::{Collector, merged};
 use crate::cost::EventCost;
 use crate::error::{KernelMeasureError, ProbeError, Result};
+use crate::followed::{Followed, ThreadOf};
 use crate::late::late_windows;
 use crate::orphans;
 use crate::osnoise;
@@ -75,6 +76,10 @@ pub fn run<C: Read + AsFd>(
                 probe.begin(segment);
                 say(&mut replies, &Reply::Begun)?;
             }
+            Next::Command(Command::Follow { threads }) => {
+                probe.follow(&threads);
+                say(&mut replies, &Reply::Following)?;
+            }
             Next::Command(Command::Timerlat { period_ns, for_ns }) => {
                 let reply = Reply::Timerlat(probe.timerlat(period_ns, for_ns));
                 say(&mut replies, &reply)?;
@@ -123,6 +128,8 @@ struct Segment {
     writer: TraceWriter,
     /// Of a drained buffer, which is read while the segment runs.
     collector: Option<Collector>,
+    /// Threads of the watched program, until there is a collector.
+    followed: Followed,
     began_ns: u64,
     cpu_time_ns: u64,
     began: Instant,
@@ -194,6 +201,18 @@ impl Probe {
         Ok((probe, Ready { set_up, orphans }))
     }
 
+    /// Records the calls of more threads.
+    fn follow(&mut self, threads: &[ThreadOf]) {
+        let Some(segment) = &mut self.segment else {
+            return;
+        };
+        let followed = segment.followed();
+        let can = self.source.recorded().contains(&EventKind::SystemCall);
+        followed.add(threads, can);
+        // Where that fails, the trace is as good as without them.
+        let _ = self.source.record_calls(&followed.recorded());
+    }
+
     fn wants_to_look(&self) -> bool {
         let segment = self.segment.as_ref();
         segment.is_some_and(|segment| segment.collector.is_some())
@@ -231,6 +250,7 @@ impl Probe {
             number,
             writer,
             collector,
+            followed: Followed::default(),
             began_ns,
             cpu_time_ns: own_cpu_time_ns(),
             began: Instant::now(),
@@ -290,6 +310,9 @@ impl Probe {
             let mut outcome = collector
                 .take_some(&mut self.decoder, &mut segment.writer)
                 .map(|more| may_be_more = more);
+            if collector.followed.leave_out_the_busiest() {
+                let _ = self.source.record_calls(&collector.followed.recorded());
+            }
             // A kill takes a second away, however few the events are.
             if outcome.is_ok() && segment.written.elapsed() >= WRITE_EVERY {
                 segment.written = Instant::now();
@@ -327,7 +350,10 @@ impl Probe {
         let cpu_time_ns = own_cpu_time_ns().saturating_sub(segment.cpu_time_ns);
         let wall_ns = segment.began.elapsed().as_nanos() as u64;
         let Segment {
-            number, mut writer, ..
+            number,
+            mut writer,
+            followed,
+            ..
         } = segment;
         let windows = match (self.setting.keep_above_ns, self.choice.mode) {
             (Some(above_ns), TraceMode::FlightRecorder) => {
@@ -341,7 +367,11 @@ impl Probe {
         };
         let mut collector = match segment.collector {
             Some(collector) => collector,
-            None => Collector::new(&*self.source, windows.clone())?,
+            None => {
+                let mut new = Collector::new(&*self.source, windows.clone())?;
+                new.followed = followed;
+                new
+            }
         };
         collector.take(&mut self.decoder, &mut writer)?;
         let cpus = collector.counted(&*self.source, self.choice.mode)?;
@@ -369,6 +399,15 @@ impl Probe {
         let bytes = writer.finish(&end)?;
         debug_assert!(segment.began_ns <= ended_ns);
         Ok(SegmentTraced { bytes, ..traced })
+    }
+}
+
+impl Segment {
+    fn followed(&mut self) -> &mut Followed {
+        match &mut self.collector {
+            Some(collector) => &mut collector.followed,
+            None => &mut self.followed,
+        }
     }
 }
 

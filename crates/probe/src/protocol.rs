@@ -1,6 +1,7 @@
 //! What the measuring process and the probe's process say to each other, one line of JSON each.
 
 use crate::Apart;
+use crate::ThreadOf;
 use crate::usdt::Mark;
 use serde::{Deserialize, Serialize};
 use wakepath_archive::{
@@ -51,6 +52,12 @@ pub enum Command {
         /// Number of the segment.
         segment: u32,
     },
+    /// Record the system calls of these threads too, of the segment under way; answered by
+    /// [`Reply::Following`].
+    Follow {
+        /// Threads of the watched program, those that were named before among them or not.
+        threads: Vec<ThreadOf>,
+    },
     /// Let the kernel measure wake-ups by itself on each traced CPU; answered by
     /// [`Reply::Timerlat`].
     Timerlat {
@@ -97,6 +104,8 @@ pub enum Reply {
     Sections(Vec<KernelSections>),
     /// Recording.
     Begun,
+    /// The threads are known; their system calls are recorded where that is possible.
+    Following,
     /// The segment's trace is written, or could not be.
     Ended {
         /// What came of it.

@@ -50,6 +50,15 @@ pub trait EventSource: fmt::Debug {
     fn resume(&self) -> Result<()> {
         self.start()
     }
+    /// Records the system calls of these threads alone from now on, of none where none is given; whether this source
+    /// can. While it records.
+    ///
+    /// # Errors
+    /// [`crate::ProbeError`].
+    fn record_calls(&self, threads: &[u32]) -> Result<bool> {
+        let _ = threads;
+        Ok(false)
+    }
     /// What the kernel counts on a CPU since the start.
     ///
     /// # Errors

@@ -131,11 +131,55 @@ pub enum What {
     },
     /// The current thread called a function of its program's libraries whose calls are recorded.
     Call(Box<Call>),
+    /// The current thread enters the kernel by a system call. Of a watched program's threads alone.
+    SystemCallEntry {
+        /// The call's name: `write`.
+        name: Arc<str>,
+        /// The descriptor that it is about, where it is about one.
+        descriptor: Option<u32>,
+    },
+    /// The current thread leaves its system call.
+    SystemCallExit,
+    /// A thread of the watched program is known from here on: told by whoever records.
+    Followed {
+        /// The thread.
+        thread: u32,
+        /// Its process.
+        process: u32,
+        /// Whether its system calls are recorded from here on.
+        calls: bool,
+    },
+    /// Target of a descriptor of the watched program: told by whoever records.
+    Descriptor {
+        /// The process.
+        process: u32,
+        /// Its number there.
+        descriptor: u32,
+        /// What it refers to.
+        target: CallTarget,
+    },
     /// Events are missing here: between the previous event of this CPU and this instant.
     Lost {
         /// How many; 0 when the backend does not say.
         count: u64,
     },
+}
+
+/// What a descriptor refers to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum CallTarget {
+    /// A file, by its path.
+    File(Arc<str>),
+    /// A device, by its path.
+    Device(Arc<str>),
+    /// A terminal, by its path.
+    Terminal(Arc<str>),
+    /// A pipe.
+    Pipe,
+    /// A socket.
+    Socket,
+    /// What has no path of its own, by the kernel's word: `eventfd`.
+    Other(Arc<str>),
 }
 
 /// Which hard interrupt.

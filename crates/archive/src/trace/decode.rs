@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use wakepath_timeline::{Call, Interrupt, KernelEvent, SoftIrq, Thread, ThreadName, What};
+use wakepath_timeline::{
+    Call, CallTarget, Interrupt, KernelEvent, SoftIrq, Thread, ThreadName, What,
+};
 
 use super::bytes::Take;
 use super::encode::{CURRENT_CHANGED, LEFT, tag};
@@ -112,6 +114,24 @@ impl Decoder {
                 number: take.fitting()?,
             },
             tag::CALL => What::Call(Box::new(self.call(take)?)),
+            tag::SYSTEM_CALL_ENTRY => What::SystemCallEntry {
+                name: self.name(take)?,
+                descriptor: match take.number()? {
+                    0 => None,
+                    number => Some(u32::try_from(number - 1).ok()?),
+                },
+            },
+            tag::SYSTEM_CALL_EXIT => What::SystemCallExit,
+            tag::FOLLOWED => What::Followed {
+                thread: take.fitting()?,
+                process: take.fitting()?,
+                calls: yes_or_no(take.byte()?)?,
+            },
+            tag::DESCRIPTOR => What::Descriptor {
+                process: take.fitting()?,
+                descriptor: take.fitting()?,
+                target: self.target(take)?,
+            },
             tag::LOST => What::Lost {
                 count: take.number()?,
             },
@@ -147,6 +167,18 @@ impl Decoder {
                 number: take.fitting()?,
                 name: self.name(take)?,
             },
+            _ => return None,
+        })
+    }
+
+    fn target(&mut self, take: &mut Take<'_>) -> Option<CallTarget> {
+        Some(match take.byte()? {
+            0 => CallTarget::File(self.name(take)?),
+            1 => CallTarget::Device(self.name(take)?),
+            2 => CallTarget::Terminal(self.name(take)?),
+            3 => CallTarget::Pipe,
+            4 => CallTarget::Socket,
+            5 => CallTarget::Other(self.name(take)?),
             _ => return None,
         })
     }

@@ -84,6 +84,8 @@ pub enum EventKind {
     Mark,
     /// Calls of functions of a watched program's libraries.
     Call,
+    /// System calls of a watched program's threads.
+    SystemCall,
     /// A kind that this version does not know. Never written.
     #[serde(other)]
     Unknown,

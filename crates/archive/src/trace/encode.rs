@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use wakepath_timeline::{Interrupt, KernelEvent, Left, Thread, What};
+use wakepath_timeline::{CallTarget, Interrupt, KernelEvent, Left, Thread, What};
 
 use super::bytes::{put, put_bytes, put_signed};
 
@@ -36,6 +36,10 @@ pub(super) mod tag {
     pub const LOST: u8 = 18;
     pub const MARK: u8 = 19;
     pub const CALL: u8 = 20;
+    pub const SYSTEM_CALL_ENTRY: u8 = 21;
+    pub const SYSTEM_CALL_EXIT: u8 = 22;
+    pub const FOLLOWED: u8 = 23;
+    pub const DESCRIPTOR: u8 = 24;
 }
 
 /// The order of [`Left`] in the file.
@@ -213,6 +217,32 @@ impl Encoder {
                     self.name(text);
                 }
             }
+            What::SystemCallEntry { name, descriptor } => {
+                self.head(event, tag::SYSTEM_CALL_ENTRY);
+                self.name(name);
+                self.number(descriptor.map_or(0, |number| u64::from(number) + 1));
+            }
+            What::SystemCallExit => self.head(event, tag::SYSTEM_CALL_EXIT),
+            What::Followed {
+                thread,
+                process,
+                calls,
+            } => {
+                self.head(event, tag::FOLLOWED);
+                self.number((*thread).into());
+                self.number((*process).into());
+                self.bytes.push(u8::from(*calls));
+            }
+            What::Descriptor {
+                process,
+                descriptor,
+                target,
+            } => {
+                self.head(event, tag::DESCRIPTOR);
+                self.number((*process).into());
+                self.number((*descriptor).into());
+                self.target(target);
+            }
             What::Lost { count } => {
                 self.head(event, tag::LOST);
                 self.number(*count);
@@ -240,6 +270,21 @@ impl Encoder {
                 self.number((*number).into());
                 self.name(name);
             }
+        }
+    }
+
+    fn target(&mut self, target: &CallTarget) {
+        let (number, name) = match target {
+            CallTarget::File(path) => (0, Some(path)),
+            CallTarget::Device(path) => (1, Some(path)),
+            CallTarget::Terminal(path) => (2, Some(path)),
+            CallTarget::Pipe => (3, None),
+            CallTarget::Socket => (4, None),
+            CallTarget::Other(word) => (5, Some(word)),
+        };
+        self.bytes.push(number);
+        if let Some(name) = name {
+            self.name(name);
         }
     }
 

@@ -9,7 +9,9 @@ use wakepath_archive::{
     ArchiveError, EventKind, Finding, Run, Trace, TraceDescription, TraceEnd, TraceWriter, finish,
     trace_name,
 };
-use wakepath_timeline::{Call, Interrupt, KernelEvent, Left, SoftIrq, Thread, ThreadName, What};
+use wakepath_timeline::{
+    Call, CallTarget, Interrupt, KernelEvent, Left, SoftIrq, Thread, ThreadName, What,
+};
 
 use crate::made_up_run;
 use crate::scratch::Scratch;
@@ -89,6 +91,17 @@ fn interrupt() -> impl Strategy<Value = Interrupt> {
     ]
 }
 
+fn target() -> impl Strategy<Value = CallTarget> {
+    prop_oneof![
+        name().prop_map(CallTarget::File),
+        name().prop_map(CallTarget::Device),
+        name().prop_map(CallTarget::Terminal),
+        Just(CallTarget::Pipe),
+        Just(CallTarget::Socket),
+        name().prop_map(CallTarget::Other),
+    ]
+}
+
 fn left() -> impl Strategy<Value = Left> {
     proptest::sample::select(vec![
         Left::Runnable,
@@ -161,6 +174,21 @@ fn what() -> impl Strategy<Value = What> {
         any::<bool>().prop_map(|user| What::PageFault { user }),
         any::<u16>().prop_map(|number| What::Mark { number }),
         call().prop_map(|call| What::Call(Box::new(call))),
+        (name(), prop::option::of(any::<u32>().prop_map(|n| n / 2)))
+            .prop_map(|(name, descriptor)| What::SystemCallEntry { name, descriptor }),
+        Just(What::SystemCallExit),
+        any::<(u32, u32, bool)>().prop_map(|(thread, process, calls)| What::Followed {
+            thread,
+            process,
+            calls,
+        }),
+        (any::<u32>(), any::<u32>(), target()).prop_map(|(process, descriptor, target)| {
+            What::Descriptor {
+                process,
+                descriptor,
+                target,
+            }
+        }),
         any::<u64>().prop_map(|count| What::Lost { count }),
     ]
 }

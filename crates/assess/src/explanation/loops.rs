@@ -25,6 +25,7 @@ struct Loop<'a> {
     samples: Vec<Sample>,
     uncovered: u64,
     told: Option<ThreadTold>,
+    until_next_wake_up: bool,
 }
 
 /// Cycles that tell which thread a loop is, where the recording does not.
@@ -97,6 +98,7 @@ impl<'a> SegmentLoops<'a> {
                 uncovered,
                 samples,
                 told,
+                until_next_wake_up: is_until_next_wake_up(thread),
             });
         }
         let mut new = Self {
@@ -117,6 +119,7 @@ impl<'a> SegmentLoops<'a> {
             cpus: of.record.cpus.clone(),
             samples: of.samples.clone(),
             judged_ns: judged_ns(of.record),
+            until_next_wake_up: of.until_next_wake_up,
         };
         self.loops.iter().map(loop_thread).collect()
     }
@@ -247,4 +250,10 @@ fn judged_ns(record: &ThreadRecord) -> Option<(u64, u64)> {
 fn thread_number(record: &ThreadRecord) -> Option<u32> {
     let number = record.effective.details.get("thread_id")?.as_u64()?;
     u32::try_from(number).ok()
+}
+
+/// Whether a thread's cycles are made from its wake-ups: as a watch says that found no marks in its program.
+fn is_until_next_wake_up(thread: &ThreadRecord) -> bool {
+    let marked = thread.effective.details.get("marked");
+    marked.and_then(serde_json::Value::as_bool) == Some(false)
 }

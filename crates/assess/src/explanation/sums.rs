@@ -106,7 +106,7 @@ impl Sums {
                 }
             }
             let usual = &mut self.conditions[place].usual;
-            *usual = usual.or(explainer.usual(number));
+            *usual = usual.take().or_else(|| explainer.usual(number));
             if let Some(found) = explainer.interference(number) {
                 self.conditions[place].totals.interference.merge(found);
             }
@@ -121,7 +121,7 @@ impl Sums {
             ..ConditionExplanation::of(
                 (&condition.phase, &condition.condition, &condition.thread),
                 &condition.threshold_from,
-                condition.usual.unwrap_or_default(),
+                condition.usual.clone().unwrap_or_default(),
                 &condition.totals,
                 |cycle| {
                     condition

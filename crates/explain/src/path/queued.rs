@@ -161,7 +161,12 @@ impl Cut<'_> {
         }
         let relation = match thread.priority.cmp(&waiting) {
             std::cmp::Ordering::Less if thread.priority < 100 => Relation::MoreUrgent,
-            std::cmp::Ordering::Equal if thread.priority < 100 => Relation::SamePriority,
+            std::cmp::Ordering::Equal if thread.priority < 100 => {
+                match (self.window.is_sibling)(thread) {
+                    true => Relation::Sibling,
+                    false => Relation::SamePriority,
+                }
+            }
             _ if waiting >= 100 => Relation::Shared,
             _ => {
                 // The scheduler chose it although the loop, or one like it, was ready.

@@ -3,6 +3,7 @@
 //! end of the wait.
 
 use super::Cut;
+use crate::call::{Call, may_be_lock};
 use crate::cause::Cause;
 use crate::cpu::{Context, Doing};
 use crate::cycle::Stretch;
@@ -14,10 +15,13 @@ use wakepath_timeline::Thread;
 const LONGEST_CHAIN: usize = 16;
 
 /// A wait of the loop while its chain is followed.
+#[derive(Clone)]
 struct Link<'a> {
     chain: Vec<Thread>,
     stretch: Stretch,
     uninterruptible: bool,
+    /// The system call in which the loop waits.
+    call: Option<Call>,
     /// The loop's priority, on the kernel's scale.
     priority: i32,
     track: &'a Track,
@@ -35,6 +39,7 @@ impl Cut<'_> {
             chain: Vec::new(),
             stretch,
             uninterruptible: interval.state == State::Blocked,
+            call: track.call_at(interval.from_ns).cloned(),
             priority,
             track,
         };
@@ -71,7 +76,10 @@ impl Cut<'_> {
         }
         let mut chain = link.chain.clone();
         chain.push(waker);
-        Some(Link { chain, ..*link })
+        Some(Link {
+            chain,
+            ..link.clone()
+        })
     }
 
     /// Splits a stretch of time by the state of the chain's last thread.
@@ -81,9 +89,8 @@ impl Cut<'_> {
             return self.wait(link, from_ns, to_ns, Meanwhile::Unknown);
         };
         let link = &Link {
-            chain: link.chain.clone(),
             track,
-            ..*link
+            ..link.clone()
         };
         for interval in track.between(from_ns, to_ns) {
             let (from_ns, to_ns) = (interval.from_ns, interval.to_ns);
@@ -119,7 +126,8 @@ impl Cut<'_> {
                         by: by.clone(),
                         // It runs by right before the one that is waited for, and by none before
                         // the loop.
-                        inversion: link.priority < 100
+                        inversion: may_be_lock(link.call.as_ref())
+                            && link.priority < 100
                             && by.priority > link.priority
                             && by.priority <= priority,
                     },
@@ -140,6 +148,7 @@ impl Cut<'_> {
             chain: link.chain.clone(),
             meanwhile,
             uninterruptible: link.uninterruptible,
+            call: link.call.clone(),
         };
         self.push(from_ns, to_ns, link.stretch, Cause::Blocked(wait));
     }

@@ -3,6 +3,7 @@
 
 mod awkward_streams;
 mod budgets;
+mod calls;
 mod hand_made;
 mod injected_causes;
 mod interference;
@@ -18,10 +19,12 @@ mod stream;
 mod timer_elsewhere;
 mod timerfd;
 mod waits;
+mod within;
 
 wakepath_test_program::program![
     awkward_streams::TESTS,
     budgets::TESTS,
+    calls::TESTS,
     injected_causes::TESTS,
     interference::TESTS,
     known_answers::TESTS,
@@ -35,4 +38,5 @@ wakepath_test_program::program![
     timer_elsewhere::TESTS,
     timerfd::TESTS,
     waits::TESTS,
+    within::TESTS,
 ];

@@ -16,5 +16,6 @@ pub use following::{Following, Seen};
 pub use namespace::{OtherNumbers, has_the_kernels_numbers};
 pub use record::{Begin, record};
 pub use recover::{Recovered, recover};
+pub(crate) use target::threads_of;
 pub use target::{Printing, StartError, Target};
 pub use watching::{Ended, Recorded, Subject, Watch, facts_taken};

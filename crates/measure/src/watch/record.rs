@@ -117,6 +117,7 @@ fn thread_started(number: u16, of: &Watched) -> ThreadStarted {
                 "exact": of.exact,
                 "programmed": of.programmed,
                 "shows_each_cycle": of.shows_each_cycle,
+                "marked": of.marked,
             }),
         },
         cpus: of.cpus.clone(),

@@ -259,7 +259,7 @@ fn policy_of(thread: u32) -> Result<Policy, PolicyUnread> {
     attributes::get(thread.cast_signed()).map_err(|error| PolicyUnread(error.to_string()))
 }
 
-fn threads_of(process: u32) -> Vec<(u32, u32)> {
+pub(crate) fn threads_of(process: u32) -> Vec<(u32, u32)> {
     let threads = numbered(&format!("/proc/{process}/task"));
     threads
         .into_iter()

@@ -10,8 +10,8 @@ use wakepath_archive::watch::{Session, Threads};
 use wakepath_archive::{FactsTaken, SegmentTraced, Trace, When};
 use wakepath_directory::Directory;
 use wakepath_machine::{Facts, Root};
-use wakepath_probe::Ready;
 use wakepath_probe::usdt::Mark;
+use wakepath_probe::{Ready, ThreadOf};
 use wakepath_rt::{affinity, clock};
 
 /// Between two looks at the threads.
@@ -147,12 +147,14 @@ impl<'a> Watch<'a> {
     ) -> Result<Ended, WatchError> {
         let begun = Instant::now();
         let (mut kept, mut kept_at) = (None, begun);
+        let mut followed = 0;
         let mut following = Following::new(self.directory, self.session.latency_ns);
         loop {
             if !self.target.look(&mut self.session.threads, false) {
                 return Ok(Ended::ByItself);
             }
             self.groups.look(&self.session.threads);
+            followed = self.follow_new(followed);
             // A kill from here on leaves what `wakepath recover` needs.
             let is_time = kept.is_none() || kept_at.elapsed() >= KEEP_EVERY;
             if is_time && kept.as_ref() != Some(&self.session.threads) {
@@ -172,6 +174,20 @@ impl<'a> Watch<'a> {
             }
             std::thread::sleep(left.map_or(LOOK_EVERY, |left| left.min(LOOK_EVERY)));
         }
+    }
+
+    /// Has the probe record the system calls of threads that were not known when there were `known`;
+    /// how many there are now. Without their calls they are watched all the same.
+    fn follow_new(&mut self, known: usize) -> usize {
+        let threads = &self.session.threads;
+        if threads.len() != known {
+            let all = threads.iter().map(|(thread, of)| ThreadOf {
+                thread: *thread,
+                process: of.process,
+            });
+            let _ = self.probe.follow(all.collect());
+        }
+        self.session.threads.len()
     }
 
     /// Has the trace written, and ends a program that was started here. What following came to is

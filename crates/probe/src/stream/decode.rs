@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use wakepath_timeline::{Call, Interrupt, KernelEvent, SoftIrq, What, decoded};
 
+use super::call_names;
+use super::calls::takes_descriptor;
 use super::format::{EventFormat, Field, FormatError};
 use super::left::StateBits;
 use super::page::Record;
@@ -230,6 +232,21 @@ impl Decoder {
                     texts,
                 })));
             }
+            Reading::SystemCallEntry { number, first } => {
+                let number = number.number(bytes)?;
+                let (name, is_of_descriptor) = match call_names::name(number) {
+                    Some(name) => (self.text(name.as_bytes()), takes_descriptor(name)),
+                    None => (self.text(format!("number {number}").as_bytes()), false),
+                };
+                // The kernel takes the lower half alone.
+                let first = first.number(bytes)? as u32;
+                let descriptor = is_of_descriptor && first <= i32::MAX as u32;
+                give(What::SystemCallEntry {
+                    name,
+                    descriptor: descriptor.then_some(first),
+                });
+            }
+            Reading::SystemCallExit => give(What::SystemCallExit),
             Reading::PageFault { user } => give(What::PageFault { user: *user }),
         }
         Some(())

@@ -1,6 +1,8 @@
 //! The kernel's ring buffer as bytes: pages to records, records to events. Pure: everything the
 //! kernel says of its own formats is given to it as text.
 
+mod call_names;
+mod calls;
 mod decode;
 mod format;
 mod left;
@@ -8,6 +10,7 @@ mod page;
 mod reading;
 mod wanted;
 
+pub use calls::filter;
 pub use decode::Decoder;
 pub use format::{EventFormat, Field, FormatError, PageFormat};
 pub use page::{Missed, Page, Record, Records};

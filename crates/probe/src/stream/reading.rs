@@ -79,6 +79,11 @@ pub(super) enum Reading {
         numbers: Vec<Field>,
         texts: Vec<Field>,
     },
+    SystemCallEntry {
+        number: Field,
+        first: Field,
+    },
+    SystemCallExit,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -176,6 +181,11 @@ impl Reading {
             },
             "page_fault_user" => Self::PageFault { user: true },
             "page_fault_kernel" => Self::PageFault { user: false },
+            "sys_enter" => Self::SystemCallEntry {
+                number: field("id")?,
+                first: first_of(field("args")?, field("id")?),
+            },
+            "sys_exit" => Self::SystemCallExit,
             name if tracepoint.system == "irq_vectors" => {
                 let (vector, entry) =
                     match (name.strip_suffix("_entry"), name.strip_suffix("_exit")) {
@@ -219,4 +229,12 @@ impl Reading {
 fn fields(format: &EventFormat, letter: char) -> Vec<Field> {
     let found = (0..).map(|number| format.field(&format!("{letter}{number}")));
     found.map_while(Result::ok).collect()
+}
+
+/// The first of a call's arguments, each of which is a `long` as its number is.
+fn first_of(arguments: Field, number: Field) -> Field {
+    Field {
+        size: number.size,
+        ..arguments
+    }
 }

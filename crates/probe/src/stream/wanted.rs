@@ -68,6 +68,17 @@ impl Wanted {
         .into()
     }
 
+    /// System calls: wanted of a watched program's threads alone, since each costs two events.
+    pub fn calls() -> [Self; 2] {
+        ["sys_enter", "sys_exit"].map(|name| Self {
+            tracepoint: Tracepoint {
+                system: "raw_syscalls".into(),
+                name: name.into(),
+            },
+            kind: EventKind::SystemCall,
+        })
+    }
+
     /// A vector of an x86 CPU, from the name of its `irq_vectors` event.
     pub fn vector(name: &str) -> Option<Self> {
         let vector = name

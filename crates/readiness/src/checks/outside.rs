@@ -47,7 +47,7 @@ pub const CHECKS: &[Check] = &[
         title: "where the loop writes its log",
         reads: "/proc/PID/fd of the program: regular files open for writing",
         why: "A write to an SD card or eMMC can block for hundreds of ms (200 to 700 ms measured).",
-        now: "hand the log to another process by a pipe or shared memory",
+        now: "put log records into a queue in memory and let another thread write them (a pipe blocks the loop when it is full)",
         boot: "",
         weight: Severity::Grave,
         confidence: Confidence::Source,

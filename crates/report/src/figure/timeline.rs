@@ -103,7 +103,8 @@ fn of_work(condition: &ConditionExplanation, cycle: &LateCycle) -> Figure {
         ns: of.ns,
         hint: format!("{}, {}", of.why(length), length(of.ns)),
     });
-    let is_foreign = |piece: &&LatePiece| !matches!(&*piece.kind, "own-code" | "own-inflation");
+    let is_foreign =
+        |piece: &&LatePiece| !matches!(&*piece.kind, "own-code" | "own-inflation" | "user-code");
     let all = cycle.pieces.iter().chain(&cycle.execution);
     let foreign = all.filter(is_foreign).map(|piece| Bar {
         row: &piece.cause,

@@ -23,6 +23,9 @@ pub const USUAL: Usual = Usual {
     switch_ns: 2_000,
     user_ns: 1_000,
     work_ns: 50_000,
+    calls_ns: std::collections::BTreeMap::new(),
+    serves_others: false,
+    cpu: None,
 };
 
 pub fn thread(id: u32, name: &str, priority: i32) -> Thread {
@@ -56,6 +59,7 @@ pub struct Stream {
     pub idle_exits: IdleExits,
     pub never_still: bool,
     pub budgets: Budgets,
+    pub until_next_wake_up: bool,
 }
 
 impl Stream {
@@ -73,6 +77,7 @@ impl Stream {
             idle_exits: IdleExits::default(),
             never_still: false,
             budgets: Budgets::default(),
+            until_next_wake_up: false,
         };
         new.switch(DUE - 5 * MS, running, Left::Sleeping);
         new
@@ -183,6 +188,7 @@ impl Stream {
     pub fn explainer(&self, usual: Option<Usual>) -> Explainer {
         let thread = LoopThread {
             judged_ns: self.judged_ns,
+            until_next_wake_up: self.until_next_wake_up,
             thread: LOOP,
             cpus: self.cpus.clone(),
             samples: self.samples.clone(),

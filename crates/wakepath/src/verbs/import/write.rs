@@ -321,6 +321,10 @@ fn kind(event: &wakepath_timeline::KernelEvent) -> Option<EventKind> {
         What::PageFault { .. } => EventKind::PageFault,
         What::Mark { .. } => EventKind::Mark,
         What::Call(_) => EventKind::Call,
+        What::SystemCallEntry { .. }
+        | What::SystemCallExit
+        | What::Followed { .. }
+        | What::Descriptor { .. } => EventKind::SystemCall,
         What::Lost { .. } => return None,
     })
 }

@@ -8,6 +8,7 @@ pub mod first_hour;
 pub mod full_disk;
 pub mod guard;
 pub mod interruption;
+pub mod late_within;
 pub mod live_view;
 pub mod loads;
 pub mod metrics;

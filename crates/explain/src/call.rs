@@ -1,0 +1,106 @@
+//! A system call that a thread was in, and what its descriptor refers to. `explainer` finds it.
+
+use crate::track::{Happened, Mark};
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::Arc;
+use wakepath_timeline::{CallTarget, one_line};
+
+/// A system call.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Call {
+    /// Its name: `write`.
+    pub name: Arc<str>,
+    /// What it was about, where it was about a descriptor and that is known.
+    pub target: Option<CallTarget>,
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}()", one_line(&self.name))?;
+        match &self.target {
+            None => Ok(()),
+            Some(CallTarget::File(path)) => write!(f, " on the file {}", one_line(path)),
+            Some(CallTarget::Device(path)) => write!(f, " on {}", one_line(path)),
+            Some(CallTarget::Terminal(path)) => write!(f, " on the terminal {}", one_line(path)),
+            Some(CallTarget::Pipe) => f.write_str(" on a pipe"),
+            Some(CallTarget::Socket) => f.write_str(" on a socket"),
+            Some(CallTarget::Other(word)) => write!(f, " on {}", one_line(word)),
+        }
+    }
+}
+
+/// Whether a wait in this call may be for a lock of the program. Of a call that was not recorded that is the
+/// likeliest.
+pub(crate) fn may_be_lock(call: Option<&Call>) -> bool {
+    call.is_none_or(|call| call.name.starts_with("futex"))
+}
+
+/// What is known of the watched program: its threads, and what its descriptors refer to.
+#[derive(Debug, Default)]
+pub(crate) struct Program {
+    processes: HashMap<u32, u32>,
+    descriptors: HashMap<(u32, u32), CallTarget>,
+}
+
+/// Descriptors that are remembered.
+const MOST_DESCRIPTORS: usize = 1 << 14;
+
+impl Program {
+    pub fn follow(&mut self, thread: u32, process: u32) {
+        self.processes.insert(thread, process);
+    }
+
+    pub fn refers_to(&mut self, process: u32, descriptor: u32, target: CallTarget) {
+        if self.descriptors.len() == MOST_DESCRIPTORS {
+            self.descriptors.clear();
+        }
+        self.descriptors.insert((process, descriptor), target);
+    }
+
+    /// A thread's call; closing a descriptor ends what it refers to.
+    pub fn call(&mut self, thread: u32, name: &Arc<str>, descriptor: Option<u32>) -> Call {
+        let process = self.processes.get(&thread);
+        let key = process.copied().zip(descriptor);
+        let target = match &**name {
+            "close" | "dup2" | "dup3" => key.and_then(|key| self.descriptors.remove(&key)),
+            _ => key.and_then(|key| self.descriptors.get(&key).cloned()),
+        };
+        Call {
+            name: Arc::clone(name),
+            target,
+        }
+    }
+
+    /// Whether two threads are known to be of one process.
+    pub fn is_of_one_process(&self, one: u32, other: u32) -> bool {
+        let process = self.processes.get(&one);
+        process.is_some() && process == self.processes.get(&other)
+    }
+}
+
+/// The call that a thread is in after a mark; `before`: that before the mark.
+pub(crate) fn follow(before: Option<Call>, mark: &Mark) -> Option<Call> {
+    match &mark.what {
+        Happened::CallEntered(call) => Some(call.clone()),
+        Happened::CallLeft | Happened::Lost | Happened::Gap => None,
+        _ => before,
+    }
+}
+
+/// The call that a thread is in at an instant, from its marks and the call before the first of them.
+pub(crate) fn at<'a>(
+    marks: &'a VecDeque<Mark>,
+    before: Option<&'a Call>,
+    at_ns: u64,
+) -> Option<&'a Call> {
+    let after = marks.partition_point(|mark| mark.at_ns <= at_ns);
+    for mark in marks.range(..after).rev() {
+        match &mark.what {
+            Happened::CallEntered(call) => return Some(call),
+            Happened::CallLeft | Happened::Lost | Happened::Gap => return None,
+            _ => {}
+        }
+    }
+    before
+}

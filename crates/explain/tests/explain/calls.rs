@@ -1,0 +1,198 @@
+//! Time inside the loop's own program: system calls by name, its own code, waits in a call, and a
+//! thread that has inherited the loop's priority.
+
+use crate::stream::*;
+use wakepath_explain::{Explained, remedy};
+use wakepath_timeline::{CallTarget, Left, What};
+
+wakepath_test_program::tests![
+    a_call_that_takes_long_is_named_with_its_time,
+    a_call_as_long_as_usual_is_the_loop_s_own_work,
+    work_outside_of_calls_is_user_code_and_nothing_else,
+    without_recorded_calls_both_are_possible,
+    calls_that_are_not_recorded_any_more_take_no_blame,
+    a_wait_in_a_call_names_the_call_and_its_target,
+    a_thread_that_inherited_the_loop_s_priority_gets_its_own,
+    the_remedy_of_an_allocation_is_no_lock_of_memory_alone,
+];
+
+const PROCESS: u32 = 90;
+
+/// The loop runs from its due time on; the second is what comes after its switch-in.
+fn running() -> Stream {
+    let mut stream = Stream::with(hog(), fifo());
+    stream.at(
+        DUE - 4 * MS,
+        What::Followed {
+            thread: LOOP,
+            process: PROCESS,
+            calls: true,
+        },
+    );
+    stream
+        .timer(DUE + 2 * US)
+        .run(DUE + 7 * US, DUE, Left::Runnable);
+    stream
+}
+
+fn call(stream: &mut Stream, from_ns: u64, to_ns: u64, name: &str, descriptor: Option<u32>) {
+    let name = name.into();
+    stream.at(from_ns, What::SystemCallEntry { name, descriptor });
+    stream.at(to_ns, What::SystemCallExit);
+}
+
+fn ended(mut stream: Stream, end_ns: u64) -> Explained {
+    stream.samples[0].end_ns = end_ns;
+    // What follows a cycle closes it.
+    stream.switch(end_ns + 10 * US, hog(), Left::Sleeping);
+    stream.explain().remove(0)
+}
+
+fn largest(cycle: &Explained) -> (String, &'static str, u64) {
+    let pieces = cycle.execution.iter();
+    let piece = pieces.max_by_key(|piece| piece.ns()).expect("a piece");
+    (piece.cause.to_string(), piece.cause.kind(), piece.ns())
+}
+
+fn a_call_that_takes_long_is_named_with_its_time() {
+    let mut stream = running();
+    call(&mut stream, DUE + 20 * US, DUE + 25_020 * US, "mmap", None);
+    let cycle = ended(stream, DUE + 25_058 * US);
+    let name = "the loop's system call mmap()".to_owned();
+    assert_eq!(largest(&cycle), (name, "system-call", 25_000_000));
+    assert_eq!(of_kind(&cycle, "own-code"), 50_000);
+    assert_eq!(of_kind(&cycle, "user-code"), 0);
+}
+
+fn a_call_as_long_as_usual_is_the_loop_s_own_work() {
+    let mut stream = running();
+    let usual_ns = 40_000;
+    call(
+        &mut stream,
+        DUE + 10 * US,
+        DUE + 10 * US + usual_ns,
+        "write",
+        None,
+    );
+    stream.samples[0].end_ns = DUE + 2_058 * US;
+    let usual = wakepath_explain::Usual {
+        calls_ns: [("write".to_owned(), usual_ns)].into(),
+        ..USUAL
+    };
+    let cycle = explained(stream.explainer(Some(usual)), stream.events.iter()).remove(0);
+    assert_eq!(of_kind(&cycle, "system-call"), 0, "{cycle:#?}");
+    assert_eq!(of_kind(&cycle, "user-code"), 2_000_000);
+}
+
+fn work_outside_of_calls_is_user_code_and_nothing_else() {
+    let mut stream = running();
+    call(&mut stream, DUE + 20 * US, DUE + 21 * US, "read", None);
+    let cycle = ended(stream, DUE + 30_058 * US);
+    let name = "the loop's own code ran longer than usual (user code)".to_owned();
+    let (cause, kind, _) = largest(&cycle);
+    assert_eq!((cause, kind), (name, "user-code"));
+    assert_eq!(of_kind(&cycle, "user-code"), 30_000_000, "{cycle:#?}");
+}
+
+fn without_recorded_calls_both_are_possible() {
+    let mut stream = Stream::with(hog(), fifo());
+    stream
+        .timer(DUE + 2 * US)
+        .run(DUE + 7 * US, DUE, Left::Runnable);
+    let cycle = ended(stream, DUE + 30_058 * US);
+    assert_eq!(of_kind(&cycle, "own-inflation"), 30_000_000);
+}
+
+fn calls_that_are_not_recorded_any_more_take_no_blame() {
+    let mut stream = running();
+    let name = "ioctl".into();
+    let descriptor = None;
+    stream.at(DUE + 20 * US, What::SystemCallEntry { name, descriptor });
+    stream.at(
+        DUE + 30 * US,
+        What::Followed {
+            thread: LOOP,
+            process: PROCESS,
+            calls: false,
+        },
+    );
+    let cycle = ended(stream, DUE + 30_058 * US);
+    assert_eq!(of_kind(&cycle, "own-inflation"), 29_990_000, "{cycle:#?}");
+    assert_eq!(of_kind(&cycle, "system-call"), 10_000);
+}
+
+fn a_wait_in_a_call_names_the_call_and_its_target() {
+    let mut stream = running();
+    stream.at(
+        DUE + 18 * US,
+        What::Descriptor {
+            process: PROCESS,
+            descriptor: 1,
+            target: CallTarget::Pipe,
+        },
+    );
+    let (name, descriptor) = ("write".into(), Some(1));
+    stream.at(DUE + 19 * US, What::SystemCallEntry { name, descriptor });
+    let reader = thread(300, "terminal", 120);
+    stream.switch(DUE + 20 * US, reader, Left::Sleeping);
+    stream.wake(DUE + 620 * US);
+    let again = stream.the_loop.clone();
+    stream.switch(DUE + 622 * US, again, Left::Runnable);
+    stream.at(DUE + 623 * US, What::SystemCallExit);
+    let cycle = ended(stream, DUE + 662 * US);
+    let wait = cycle.execution.iter().max_by_key(|piece| piece.ns());
+    let cause = &wait.expect("a piece").cause;
+    assert_eq!(
+        cause.to_string(),
+        "in write() on a pipe: blocked on terminal-300 (OTHER), which ran"
+    );
+    let remedy = remedy(cause).expect("a remedy");
+    assert!(remedy.starts_with("no printing in the loop"), "{remedy}");
+}
+
+fn a_thread_that_inherited_the_loop_s_priority_gets_its_own() {
+    let logger = thread(101, "logger", 19);
+    let remedy_of = |process| {
+        let mut stream = Stream::with(logger.clone(), fifo());
+        for (thread, process) in [(LOOP, PROCESS), (101, process)] {
+            stream.at(
+                DUE - 4 * MS,
+                What::Followed {
+                    thread,
+                    process,
+                    calls: true,
+                },
+            );
+        }
+        stream.timer(DUE + 2 * US);
+        stream.run(DUE + 20_007 * US, DUE, Left::Sleeping);
+        let cycle = stream.explain().remove(0);
+        let (cause, ns) = cycle.main_cause().expect("a cause");
+        assert!(ns > 19 * MS, "{cycle:#?}");
+        (cause.to_string(), remedy(&cause).expect("a remedy"))
+    };
+    let (cause, advice) = remedy_of(PROCESS);
+    assert_eq!(
+        cause,
+        "thread logger (FIFO/RR 80), of the loop's own priority and process"
+    );
+    assert!(advice.contains("PTHREAD_EXPLICIT_SCHED"), "{advice}");
+    let (cause, advice) = remedy_of(PROCESS + 1);
+    assert!(cause.ends_with("of the loop's own priority"), "{cause}");
+    assert!(!advice.contains("by one"), "{advice}");
+}
+
+fn the_remedy_of_an_allocation_is_no_lock_of_memory_alone() {
+    let mut stream = running();
+    call(
+        &mut stream,
+        DUE + 20 * US,
+        DUE + 25_020 * US,
+        "munmap",
+        None,
+    );
+    let cycle = ended(stream, DUE + 25_058 * US);
+    let long = cycle.execution.iter().max_by_key(|piece| piece.ns());
+    let advice = remedy(&long.expect("a piece").cause).expect("a remedy");
+    assert!(advice.contains("M_MMAP_MAX"), "{advice}");
+}

@@ -1,0 +1,134 @@
+//! More that a loop's own thread does, and where it is: another event served in a cycle, a spin until
+//! it is throttled, a move to another CPU.
+
+use crate::stream::*;
+use wakepath_explain::{Explained, Usual, remedy};
+use wakepath_timeline::{Left, Thread, What};
+
+wakepath_test_program::tests![
+    another_event_that_the_thread_serves_is_not_its_cycle_s_work,
+    an_event_that_each_cycle_waits_for_is_part_of_the_cycle,
+    a_run_that_throttling_ends_names_the_ready_thread_of_its_process,
+    a_ready_thread_of_another_process_is_no_reason_to_spin,
+    a_loop_that_was_moved_meets_what_runs_there,
+];
+
+const PROCESS: u32 = 90;
+const OTHER: u32 = 300;
+
+fn followed(stream: &mut Stream, thread: u32, process: u32) {
+    let calls = true;
+    let what = What::Followed {
+        thread,
+        process,
+        calls,
+    };
+    stream.at(DUE - 4 * MS, what);
+}
+
+/// The loop works for 100 µs, waits for any event, is woken 2 ms later and runs for 30 ms.
+fn served(usual: Usual) -> Explained {
+    let mut stream = Stream::with(hog(), fifo());
+    stream.until_next_wake_up = true;
+    followed(&mut stream, LOOP, PROCESS);
+    stream
+        .timer(DUE + 2 * US)
+        .run(DUE + 7 * US, DUE, Left::Runnable);
+    let (name, descriptor) = ("epoll_wait".into(), None);
+    stream.at(DUE + 57 * US, What::SystemCallEntry { name, descriptor });
+    stream.switch(DUE + 58 * US, thread(OTHER, "client", 120), Left::Sleeping);
+    stream.wake(DUE + 2_058 * US);
+    let again = stream.the_loop.clone();
+    stream.switch(DUE + 2_060 * US, again, Left::Runnable);
+    stream.at(DUE + 2_061 * US, What::SystemCallExit);
+    stream.samples[0].end_ns = DUE + 32_060 * US;
+    explained(stream.explainer(Some(usual)), stream.events.iter()).remove(0)
+}
+
+fn another_event_that_the_thread_serves_is_not_its_cycle_s_work() {
+    let cycle = served(USUAL);
+    assert_eq!(of_kind(&cycle, "other-work"), 30_000_000, "{cycle:#?}");
+    assert_eq!(of_kind(&cycle, "awaiting"), 2_000_000);
+    assert_eq!(of_kind(&cycle, "user-code"), 0);
+    let served = cycle.execution.iter().max_by_key(|piece| piece.ns());
+    let cause = &served.expect("a piece").cause;
+    assert_eq!(
+        cause.to_string(),
+        "the loop's thread was at something else: woken by client-300 (OTHER)"
+    );
+    assert!(remedy(cause).is_some_and(|advice| advice.starts_with("let another thread")));
+}
+
+fn an_event_that_each_cycle_waits_for_is_part_of_the_cycle() {
+    let cycle = served(Usual {
+        serves_others: true,
+        ..USUAL
+    });
+    assert_eq!(of_kind(&cycle, "other-work"), 0, "{cycle:#?}");
+    assert_eq!(of_kind(&cycle, "blocked-on-thread"), 2_000_000);
+}
+
+/// The loop runs for 900 ms, is throttled for 40 ms in which another thread runs, and ends its cycle.
+fn throttled_over(other: &Thread, process: u32) -> Explained {
+    let mut stream = Stream::with(other.clone(), fifo());
+    followed(&mut stream, LOOP, PROCESS);
+    followed(&mut stream, other.id, process);
+    stream
+        .timer(DUE + 2 * US)
+        .run(DUE + 7 * US, DUE, Left::Runnable);
+    stream.switch(DUE + 900_008 * US, other.clone(), Left::Runnable);
+    let again = stream.the_loop.clone();
+    stream.switch(DUE + 940_008 * US, again, Left::Runnable);
+    stream.samples[0].end_ns = DUE + 940_108 * US;
+    stream.explain().remove(0)
+}
+
+fn a_run_that_throttling_ends_names_the_ready_thread_of_its_process() {
+    let cycle = throttled_over(&thread(OTHER, "telemetry", 120), PROCESS);
+    assert!(of_kind(&cycle, "spin") > 899 * MS, "{cycle:#?}");
+    assert_eq!(of_kind(&cycle, "throttled"), 40 * MS);
+    let longest = cycle.execution.iter().max_by_key(|piece| piece.ns());
+    let cause = &longest.expect("a piece").cause;
+    assert!(
+        cause
+            .to_string()
+            .contains("telemetry-300 (OTHER) of its process was ready")
+    );
+    assert!(remedy(cause).is_some_and(|advice| advice.contains("PTHREAD_PRIO_INHERIT")));
+}
+
+fn a_ready_thread_of_another_process_is_no_reason_to_spin() {
+    let cycle = throttled_over(&thread(OTHER, "telemetry", 120), PROCESS + 1);
+    assert_eq!(of_kind(&cycle, "spin"), 0, "{cycle:#?}");
+}
+
+fn a_loop_that_was_moved_meets_what_runs_there() {
+    let mut stream = Stream::with(thread(400, "radio", 9), fifo());
+    let manager = thread(OTHER, "manager", 120);
+    let switch = What::Switch {
+        previous: idle(),
+        left: Left::Runnable,
+        next: manager.clone(),
+    };
+    stream.on(0, DUE - 1_100 * US, 0, switch);
+    let (name, descriptor) = ("sched_setaffinity".into(), None);
+    let call = What::SystemCallEntry { name, descriptor };
+    stream.on(0, DUE - 1_000 * US, manager.id, call);
+    stream.timer(DUE + 2 * US);
+    stream.run(DUE + 10_007 * US, DUE, Left::Sleeping);
+    let usual = |cpu| Usual {
+        cpu: Some(cpu),
+        ..USUAL
+    };
+    let cause = |cpu| {
+        let explainer = stream.explainer(Some(usual(cpu)));
+        let cycle = explained(explainer, stream.events.iter()).remove(0);
+        cycle.main_cause().expect("a cause").0.to_string()
+    };
+    let radio = "thread radio (FIFO/RR 90), more urgent";
+    assert_eq!(
+        cause(0),
+        format!("moved from CPU 0 to CPU 1 by manager (OTHER): {radio}")
+    );
+    assert_eq!(cause(1), radio);
+}

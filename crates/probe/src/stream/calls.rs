@@ -1,0 +1,142 @@
+//! Which system calls are recorded, and which of them are about a descriptor. Pure.
+
+use super::call_names;
+use std::fmt::Write;
+
+/// Calls that neither wait nor take long, and that programs make by the million where they look at
+/// a clock in a loop: they are left out, and their time counts as the program's own.
+const LEFT_OUT: [&str; 5] = [
+    "clock_gettime",
+    "clock_gettime64",
+    "gettimeofday",
+    "getpid",
+    "gettid",
+];
+
+/// Ranges of thread numbers in one filter: the kernel takes no more than a page of text, and looks
+/// at each for each call.
+const MOST_RANGES: usize = 16;
+
+/// Calls whose first argument is a descriptor.
+const OF_DESCRIPTOR: [&str; 49] = [
+    "read",
+    "write",
+    "readv",
+    "writev",
+    "pread64",
+    "pwrite64",
+    "preadv",
+    "pwritev",
+    "preadv2",
+    "pwritev2",
+    "ioctl",
+    "fcntl",
+    "fcntl64",
+    "fsync",
+    "fdatasync",
+    "syncfs",
+    "sync_file_range",
+    "ftruncate",
+    "fallocate",
+    "flock",
+    "fstat",
+    "fstat64",
+    "lseek",
+    "_llseek",
+    "getdents64",
+    "close",
+    "dup",
+    "dup2",
+    "dup3",
+    "send",
+    "sendto",
+    "sendmsg",
+    "sendmmsg",
+    "recv",
+    "recvfrom",
+    "recvmsg",
+    "recvmmsg",
+    "recvmmsg_time64",
+    "connect",
+    "accept",
+    "accept4",
+    "shutdown",
+    "bind",
+    "listen",
+    "epoll_wait",
+    "epoll_pwait",
+    "epoll_pwait2",
+    "epoll_ctl",
+    "vmsplice",
+];
+
+/// Whether a call's first argument is a descriptor.
+pub(super) fn takes_descriptor(name: &str) -> bool {
+    OF_DESCRIPTOR.contains(&name)
+}
+
+/// The kernel's filter for the calls of these threads; `None` without any. Numbers of other threads
+/// may lie between them: those are recorded too where there are many threads.
+pub fn filter(threads: &[u32]) -> Option<String> {
+    let ranges = ranges(threads);
+    if ranges.is_empty() {
+        return None;
+    }
+    let ranges = ranges.iter().map(|(from, to)| match from == to {
+        true => format!("common_pid == {from}"),
+        false => format!("(common_pid >= {from} && common_pid <= {to})"),
+    });
+    let ranges: Vec<String> = ranges.collect();
+    let mut text = format!("({})", ranges.join(" || "));
+    for number in LEFT_OUT.iter().filter_map(|name| call_names::number(name)) {
+        let _ = write!(text, " && id != {number}");
+    }
+    Some(text)
+}
+
+/// Numbers as ranges, ascending, not too many: those with the smallest gaps are joined.
+fn ranges(threads: &[u32]) -> Vec<(u32, u32)> {
+    let mut sorted = threads.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for thread in sorted {
+        match ranges.last_mut() {
+            Some((_, to)) if *to + 1 == thread => *to = thread,
+            _ => ranges.push((thread, thread)),
+        }
+    }
+    while ranges.len() > MOST_RANGES {
+        let gap = |at: &usize| ranges[at + 1].0 - ranges[*at].1;
+        let Some(least) = (0..ranges.len() - 1).min_by_key(gap) else {
+            break;
+        };
+        ranges[least].1 = ranges.remove(least + 1).1;
+    }
+    ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_become_ranges_and_clocks_are_left_out() {
+        let text = filter(&[12, 10, 11, 40]).unwrap();
+        assert!(
+            text.starts_with("((common_pid >= 10 && common_pid <= 12) || common_pid == 40) && "),
+            "{text}"
+        );
+        let clock = format!("id != {}", libc::SYS_clock_gettime);
+        assert!(text.contains(&clock), "{text}");
+        assert_eq!(filter(&[]), None);
+    }
+
+    #[test]
+    fn many_threads_fit_the_kernel_s_page() {
+        let threads: Vec<u32> = (0..1_000).map(|n| 4_000_000 + 7 * n).collect();
+        let text = filter(&threads).unwrap();
+        assert!(text.len() < 2_000, "{}", text.len());
+        assert_eq!(ranges(&threads).len(), MOST_RANGES);
+    }
+}

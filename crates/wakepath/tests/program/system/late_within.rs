@@ -1,0 +1,83 @@
+//! Loops that are late by what their own program does, watched for a second or two: the largest cause
+//! is what the program was told to do.
+
+use crate::started::{Place, Start, is_root, loop_cpu, needs_real_time, not_run};
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+
+wakepath_test_program::tests![
+    a_system_call_is_named,
+    a_full_pipe_is_named_with_who_read_it,
+    a_heir_of_the_loop_s_priority_gets_its_own,
+    a_service_in_the_loop_s_thread_is_told_from_its_work,
+];
+
+const WHAT: &str = "watching a loop that is late by itself";
+
+/// One at a time: they share a CPU, and each is as urgent as the others.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Cause and fix of what took most of the late cycles' time.
+fn largest(how: &str) -> (String, String) {
+    if !is_root() {
+        not_run(WHAT, "only root may trace");
+    }
+    needs_real_time(WHAT);
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let place = Place::new();
+    let program = place.path().join("late_within");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/system/late_within.c");
+    let built = Command::new("cc")
+        .args(["-O1", "-w", "-pthread", "-o"])
+        .args([&program, &source])
+        .output();
+    match built {
+        Ok(output) => assert!(output.status.success(), "{output:?}"),
+        Err(error) => not_run(WHAT, &format!("cc: {error}")),
+    }
+    let words = ["watch", "--directory", "run", "--for", "1200ms", "--"];
+    let finished = Start::command_in(place, &words)
+        .with(&[program.as_os_str()])
+        .with(&[how, &loop_cpu().to_string()])
+        .finish();
+    if finished.complaints.contains("can't watch") {
+        not_run(WHAT, finished.complaints.trim());
+    }
+    let run = finished.run();
+    let explained = Start::command(&["explain", "--json"])
+        .with(&[run.directory().as_os_str()])
+        .finish();
+    explained.assert_code(0);
+    let explanation = explained.json();
+    let cause = &explanation["conditions"][0]["causes"][0];
+    let text = |key: &str| cause[key].as_str().unwrap_or_default().to_owned();
+    (text("cause"), text("remedy"))
+}
+
+fn a_system_call_is_named() {
+    let (cause, remedy) = largest("memory");
+    assert!(cause.contains("system call m"), "{cause}");
+    assert!(remedy.contains("M_MMAP_MAX"), "{remedy}");
+}
+
+fn a_full_pipe_is_named_with_who_read_it() {
+    let (cause, remedy) = largest("pipe");
+    assert!(
+        cause.contains("in write() on a pipe: blocked on peer"),
+        "{cause}"
+    );
+    assert!(remedy.contains("O_NONBLOCK"), "{remedy}");
+}
+
+fn a_heir_of_the_loop_s_priority_gets_its_own() {
+    let (cause, remedy) = largest("inherited");
+    assert!(cause.contains("thread heir (FIFO/RR 80)"), "{cause}");
+    assert!(remedy.contains("PTHREAD_EXPLICIT_SCHED"), "{remedy}");
+}
+
+fn a_service_in_the_loop_s_thread_is_told_from_its_work() {
+    let (cause, remedy) = largest("service");
+    assert!(cause.contains("woken by peer"), "{cause}");
+    assert!(remedy.contains("another thread"), "{remedy}");
+}
