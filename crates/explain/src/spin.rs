@@ -21,6 +21,7 @@ pub(crate) fn spins_for(
     let instead = |piece: &Piece| match &piece.cause {
         Cause::Throttled {
             instead: Some(thread),
+            ..
         } => Some(thread.clone()),
         _ => None,
     };

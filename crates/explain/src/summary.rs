@@ -120,6 +120,9 @@ pub struct CauseFigures {
     pub kind: String,
     /// As a person reads it.
     pub cause: String,
+    /// Of a consequence of another cause, such as an overrun, that cause, as a person reads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
     /// Cycles in which it had a part.
     pub cycles: u64,
     /// Late cycles in which it had a part.
@@ -285,6 +288,10 @@ fn ranked(sums: &HashMap<Cause, CauseSum>, which: impl Fn(&Cause) -> bool) -> Ve
         .map(|(cause, sum)| CauseFigures {
             kind: cause.kind().into(),
             cause: cause.to_string(),
+            because: match cause {
+                Cause::Overrun(because) => Some(because.to_string()),
+                _ => None,
+            },
             cycles: sum.cycles,
             late_cycles: sum.late_cycles,
             total_ns: sum.total_ns,
@@ -312,6 +319,7 @@ mod tests {
         let figures = |number: u64| CauseFigures {
             kind: "thread".into(),
             cause: format!("thread {number}"),
+            because: None,
             cycles: 1,
             late_cycles: 1,
             total_ns: number + 7,

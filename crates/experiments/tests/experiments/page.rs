@@ -251,6 +251,7 @@ fn explanation(all_explained_ns: u64, others: u32) -> Explanation {
     let cause = |number: u32| CauseFigures {
         kind: "thread".into(),
         cause: format!("thread {number}"),
+        because: None,
         cycles: 10,
         late_cycles: 0,
         total_ns: 1_000,
