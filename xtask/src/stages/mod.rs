@@ -104,7 +104,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "repetition", about: "200 runs each of a stock and an RT kernel while 16 busy programs run, one digest", place: Deep, limit: minutes(240), run: suites::repetition },
     Stage { name: "verdicts", about: "how often a verdict is wrong where misses depend on each other, up to a million due times", place: Deep, limit: minutes(40), run: suites::verdicts },
     Stage { name: "sweeps", about: "simulates the accepted ones of a million random task sets; a sweep on a Dask cluster", place: Deep, limit: minutes(20), run: suites::sweeps },
-    Stage { name: "played-sets", about: "each proved pair of features of a task set under each policy, 20 000 random sets played", place: Deep, limit: minutes(180), run: suites::played_sets },
+    Stage { name: "played-sets", about: "each proved pair of features of a task set under each policy, 20 000 random sets played", place: Deep, limit: minutes(90), run: suites::played_sets },
     Stage { name: "coverage", about: "how often printed bounds hold, over 50 families of series with a known law", place: Deep, limit: minutes(30), run: suites::coverage },
     Stage { name: "fleet-questions", about: "wakepath-fleet with its engine and buckets, and a Spark cluster with an executor killed", place: Deep, limit: minutes(60), run: fleet::questions },
     Stage { name: "service", about: "100 million cycles of a service, a day of 1 kHz, in bounded memory and room", place: Deep, limit: minutes(20), run: suites::service },

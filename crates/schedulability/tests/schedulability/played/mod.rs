@@ -5,6 +5,7 @@ mod campaign;
 mod jobs;
 mod machine;
 mod sets;
+mod setting;
 mod witnesses;
 
 /// Random numbers of its own: a 64-bit xorshift with a multiplier (Vigna 2016).
