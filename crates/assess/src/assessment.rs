@@ -23,6 +23,7 @@ use crate::run_outcome::run_outcome;
 use crate::said::{self, BusClock, Said};
 use crate::stretch::{Stretched, stretches};
 use crate::variants::{Variant, variants};
+use crate::watched::Finding;
 use serde::Serialize;
 use wakepath_archive::{Run, VirtualTime};
 use wakepath_scenario::Criterion;
@@ -87,6 +88,9 @@ pub struct Assessment {
     pub exchanges: Vec<Exchanges>,
     /// What a job loses of its caches, where that was measured.
     pub cache_delays: Vec<CacheDelays>,
+    /// What watched threads' own ways of waiting do, each with the thread's name.
+    #[serde(skip)]
+    pub findings: Vec<(String, Finding)>,
     /// What each load did, by phase.
     pub loads: Vec<LoadSummary>,
     /// What tracing cost; `None` where nothing was traced.
@@ -216,6 +220,7 @@ impl Assessment {
             conditions,
             not_measured,
             flights,
+            findings: Finding::recorded(&manifest.segments),
             loads: summarise(&manifest.segments),
             probe_effect: probe_effect(run)?,
             page_faults,

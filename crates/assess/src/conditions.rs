@@ -1,6 +1,7 @@
 //! Which segments and threads make up a condition: a policy under a phase's load, over all
 //! repetitions; task by task where tasks have periods of their own. It reads no samples.
 
+use crate::watched::comes_without_period;
 use serde::Serialize;
 use wakepath_archive::{Manifest, Obstacle, SegmentRecord, ThreadEnd, ThreadRecord};
 use wakepath_scenario::{Criterion, Scenario};
@@ -37,6 +38,9 @@ pub(crate) struct ConditionSegments<'a> {
     /// The shortest period of the scenario, in nanoseconds.
     shortest_period_ns: u64,
 }
+
+/// Longer than any period of a scenario.
+const NO_DEADLINE_NS: u64 = 100_000_000_000;
 
 /// Groups a run's segments into conditions, in the order in which they were first measured.
 pub(crate) fn group<'a>(manifest: &'a Manifest, scenario: &Scenario) -> Vec<ConditionSegments<'a>> {
@@ -127,7 +131,9 @@ impl ConditionSegments<'_> {
             .threads
             .first()
             .map_or(self.shortest_period_ns, |(_, thread)| thread.due.period_ns);
+        let is_irregular = |(_, thread): &(_, &ThreadRecord)| comes_without_period(thread);
         let deadline_ns = match criterion.deadline_ns == self.shortest_period_ns {
+            _ if self.threads.first().is_some_and(is_irregular) => NO_DEADLINE_NS,
             true => period_ns,
             false => criterion.deadline_ns,
         };

@@ -103,6 +103,12 @@ pub(crate) struct OnGrid {
 /// The turns of a thread with this rhythm as cycles. Latency, execution and response stay as they
 /// are; a due time beside the grid is moved onto it. What finds no place there counts as lost.
 pub(crate) fn on_grid(turns: &[Activation], rhythm: Rhythm, asked_ns: Option<u64>) -> OnGrid {
+    // Only what is on its grid to the nanosecond stays where it is.
+    let anchor_ns = rhythm.anchor_ns.filter(|_| rhythm.beside_ns == 0);
+    let rhythm = Rhythm {
+        anchor_ns,
+        ..rhythm
+    };
     let period_ns = match rhythm.anchor_ns {
         Some(_) => rhythm.period_ns,
         None => asked_ns.unwrap_or(rhythm.period_ns),
@@ -193,6 +199,21 @@ pub(crate) fn on_grid(turns: &[Activation], rhythm: Rhythm, asked_ns: Option<u64
         row,
         moved,
         furthest_ns,
+    }
+}
+
+/// The turns of a thread that sleeps for a time, one after the other: between them no due time can be called skipped.
+pub(crate) fn in_order(turns: &[Activation], rhythm: Rhythm) -> OnGrid {
+    let found = wakepath_explain::watch::row(turns, rhythm);
+    OnGrid {
+        row: Row {
+            due: found.due,
+            samples: found.even(),
+            lost: found.left_out,
+            judged: None,
+        },
+        moved: 0,
+        furthest_ns: 0,
     }
 }
 
@@ -290,8 +311,8 @@ mod tests {
             switched_in_ns: programmed_ns + latency_ns,
             end_ns: programmed_ns + latency_ns + 50_000,
             run_ns: 50_000,
-            preemptions: 0,
             cpu: 1,
+            ..Activation::default()
         }
     }
 
@@ -301,6 +322,9 @@ mod tests {
             anchor_ns: Some(anchor_ns),
             programmed: true,
             begun_by: BegunBy::Timer,
+            beside_ns: 0,
+            sleeps_ns: None,
+            is_periodic: true,
         }
     }
 

@@ -82,6 +82,8 @@ pub struct Thread {
     pub observed_ns: Option<u64>,
     /// The kernel's number of it, where its cycles were made of the kernel's events.
     pub number: Option<u32>,
+    /// Which of the thread's timers begins its cycles, where several begin cycles of their own.
+    pub timer: Option<usize>,
 }
 
 impl Thread {
@@ -95,6 +97,7 @@ impl Thread {
             priority: None,
             observed_ns: None,
             number: None,
+            timer: None,
         }
     }
 }

@@ -3,12 +3,12 @@
 
 use crate::choice::{chosen, no_period};
 use crate::clock::{Clock, TimersClock, without_programmed};
-use crate::due_times::{OnGrid, on_grid};
+use crate::due_times::{OnGrid, in_order, on_grid};
 use crate::wakeups::Woken;
 use crate::{Asked, ImportError, Imported, KernelTrace, Row, Thread, Values, wakeups};
 use std::collections::BTreeMap;
 use wakepath_explain::Untold;
-use wakepath_explain::watch::{Activation, Activations, BegunBy, ThreadActivity};
+use wakepath_explain::watch::{Activation, Activations, BegunBy, Task, ThreadActivity};
 use wakepath_timeline::duration::length;
 use wakepath_timeline::{DueTimes, KernelEvent, Lack, Left, Sample, ThreadName, What};
 
@@ -74,22 +74,35 @@ pub(crate) fn imported(recording: Recording, asked: &Asked<'_>) -> Result<Import
     let mut threads: Vec<Thread> = Vec::new();
     let mut lacks = Vec::new();
     for (number, found) in chosen {
-        let name = unused(&threads, &found.name.to_string());
+        let own_name = found.name.to_string();
         let activity = activities.remove(&number).unwrap_or_default();
-        let found = match by_rhythm(&activity, &gaps, &name, asked.period_ns, has_timers) {
-            Some((row, lacking)) => (Values::Row(row), lacking),
-            None => by_wake_ups(found, asked.period_ns)?,
-        };
-        let (values, lacking) = found;
-        for lack in lacking {
-            if !lacks.contains(&lack) {
-                lacks.push(lack);
-            }
-        }
-        threads.push(Thread {
-            number: Some(number),
-            ..Thread::new(name, None, values)
+        let tasks = tasks(&activity, asked.period_ns);
+        let made = tasks.iter().filter_map(|task| {
+            // Tasks of one thread are told apart by what they differ in.
+            let name = match task.timer {
+                Some(_) => format!("{own_name} {}", length(task.rhythm.period_ns)),
+                None => own_name.clone(),
+            };
+            let (row, lacking) = by_rhythm(task, &gaps, &name, asked.period_ns, has_timers)?;
+            Some((name, task.timer, Values::Row(row), lacking))
         });
+        let mut made: Vec<_> = made.collect();
+        if made.is_empty() {
+            let (values, lacking) = by_wake_ups(found, asked.period_ns)?;
+            made.push((own_name, None, values, lacking));
+        }
+        for (name, timer, values, lacking) in made {
+            for lack in lacking {
+                if !lacks.contains(&lack) {
+                    lacks.push(lack);
+                }
+            }
+            threads.push(Thread {
+                number: Some(number),
+                timer,
+                ..Thread::new(unused(&threads, &name), None, values)
+            });
+        }
     }
     if !from_waking {
         lacks.push(Lack::Other(
@@ -197,29 +210,38 @@ impl Gaps {
     }
 }
 
-/// Cycles by the times between a thread's wake-ups; `None` where it has no rhythm, or another one than
-/// the user says.
+/// A thread's tasks with a period, or those with the one that the user says.
+fn tasks(activity: &ThreadActivity, asked_ns: Option<u64>) -> Vec<Task> {
+    let mut tasks = activity.tasks().unwrap_or_default();
+    let is_asked_for = |task: &Task| {
+        asked_ns.is_none_or(|asked| asked.abs_diff(task.rhythm.period_ns) <= asked / 10)
+    };
+    tasks.retain(is_asked_for);
+    tasks
+}
+
+/// Cycles by the times between a thread's wake-ups.
 fn by_rhythm(
-    activity: &ThreadActivity,
+    task: &Task,
     gaps: &Gaps,
     name: &str,
     asked_ns: Option<u64>,
     has_timers: bool,
 ) -> Option<(Row, Vec<Lack>)> {
-    let rhythm = activity.rhythm().ok()?;
-    if asked_ns.is_some_and(|asked| asked.abs_diff(rhythm.period_ns) > asked / 10) {
-        return None;
-    }
+    let rhythm = task.rhythm;
     // A latency within which events are missing is none.
     let whole = |of: &&Activation| !gaps.touch(of.expiry_ns, of.switched_in_ns);
-    let turns = activity.turns(rhythm);
+    let turns = &task.turns;
     let kept: Vec<Activation> = turns.iter().filter(whole).copied().collect();
     let cut = turns.len() - kept.len();
     let OnGrid {
         mut row,
         moved,
         furthest_ns,
-    } = on_grid(&kept, rhythm, asked_ns);
+    } = match rhythm.sleeps_ns {
+        None => on_grid(&kept, rhythm, asked_ns),
+        Some(_) => in_order(&kept, rhythm),
+    };
     row.lost += cut as u64;
     let mut lacks = vec![Lack::FirstInstructions];
     lacks.push(match rhythm.programmed {
@@ -244,6 +266,13 @@ fn by_rhythm(
     }
     if !rhythm.programmed {
         lacks.push(Lack::MissedWakeUps);
+    }
+    if rhythm.sleeps_ns.is_some() {
+        lacks.push(Lack::SkippedPeriods);
+        lacks.push(Lack::Other(format!(
+            "instants of {name}: it sleeps for a time, so its cycles are moved onto an even row; latencies and run \
+             times are as recorded"
+        )));
     }
     if moved > 0 {
         lacks.push(Lack::Other(format!(

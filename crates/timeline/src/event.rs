@@ -211,6 +211,8 @@ pub struct SoftIrq(pub u8);
 impl SoftIrq {
     /// Timers of the timer wheel.
     pub const TIMER: Self = Self(1);
+    /// Packets that came in.
+    pub const NET_RX: Self = Self(3);
     /// Soft high-resolution timers.
     pub const HRTIMER: Self = Self(8);
 

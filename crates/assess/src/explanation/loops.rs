@@ -3,6 +3,7 @@
 
 use super::ExplainError;
 use super::covered::{Covered, Gaps};
+use crate::watched::{RowOf, comes_without_period};
 use std::path::{Path, PathBuf};
 use wakepath_archive::{
     ArchiveError, Run, SegmentRecord, SegmentTold, ThreadRecord, ThreadTold, Trace,
@@ -52,10 +53,9 @@ impl<'a> SegmentLoops<'a> {
             false => None,
         };
         Self::with(run.directory(), record, trace, |thread| {
-            let number = thread_number(thread);
             let row = rows
                 .as_mut()
-                .zip(number)
+                .zip(RowOf::recorded(thread))
                 .and_then(|(rows, of)| rows.remove(&of));
             match row {
                 Some(row) => Ok(row.samples),
@@ -94,7 +94,7 @@ impl<'a> SegmentLoops<'a> {
             });
             loops.push(Loop {
                 record: thread,
-                thread: thread_number(thread),
+                thread: RowOf::recorded(thread).map(|of| of.thread),
                 uncovered,
                 samples,
                 told,
@@ -124,14 +124,18 @@ impl<'a> SegmentLoops<'a> {
         self.loops.iter().map(loop_thread).collect()
     }
 
-    /// Name and period in nanoseconds of a loop.
+    /// Name of a loop.
     pub fn name(&self, number: usize) -> &str {
         &self.loops[number].record.name
     }
 
-    /// Period of a loop, in nanoseconds.
+    /// Period of a loop, in nanoseconds; 0 if its cycles come without one.
     pub fn period_ns(&self, number: usize) -> u64 {
-        self.loops[number].record.due.period_ns
+        let record = self.loops[number].record;
+        match comes_without_period(record) {
+            true => 0,
+            false => record.due.period_ns,
+        }
     }
 
     /// The loops' thread numbers, where they are known.
@@ -244,12 +248,6 @@ fn judged_ns(record: &ThreadRecord) -> Option<(u64, u64)> {
     };
     let span = (due_ns(record.first_judged_cycle)?, due_ns(record.expected)?);
     (span.0 < span.1).then_some(span)
-}
-
-/// The kernel's number of the thread, where the run says it.
-fn thread_number(record: &ThreadRecord) -> Option<u32> {
-    let number = record.effective.details.get("thread_id")?.as_u64()?;
-    u32::try_from(number).ok()
 }
 
 /// Whether a thread's cycles are made from its wake-ups: as a watch says that found no marks in its program.

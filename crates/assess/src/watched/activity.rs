@@ -2,11 +2,9 @@
 //! explained tomorrow is what was watched today.
 
 use std::collections::BTreeMap;
-use wakepath_archive::{ArchiveError, SegmentRecord, Trace};
+use wakepath_archive::{ArchiveError, SegmentRecord, ThreadRecord, Trace};
 use wakepath_explain::Untold;
-use wakepath_explain::watch::{
-    Activations, MarkedSections, Row, ThreadActivity, ThreadSections, row,
-};
+use wakepath_explain::watch::{Activations, MarkedSections, Row, ThreadActivity, ThreadSections};
 
 /// What some threads did.
 pub struct Seen {
@@ -45,20 +43,49 @@ pub fn activity(
     })
 }
 
-/// The samples of a watched segment's threads, by thread number of the kernel, at the instants at
-/// which they happened: the archive has them on even rows.
+/// The samples of a watched segment's threads, at the instants at which they happened: the archive has them on even
+/// rows. By the kernel's number of the thread and which of its timers it is, where several begin cycles of their own.
 ///
 /// # Errors
 /// When the trace can't be read.
-pub fn rows(record: &SegmentRecord, trace: &Trace) -> Result<BTreeMap<u32, Row>, ArchiveError> {
-    let numbers = record.threads.iter().filter_map(|thread| {
-        let number = thread.effective.details.get("thread_id")?.as_u64()?;
-        u32::try_from(number).ok()
-    });
-    let seen = activity(trace, numbers)?;
-    let rows = seen.activity.into_iter().filter_map(|(number, activity)| {
-        let rhythm = activity.rhythm().ok()?;
-        Some((number, row(activity.turns(rhythm), rhythm)))
-    });
-    Ok(rows.collect())
+pub fn rows(record: &SegmentRecord, trace: &Trace) -> Result<BTreeMap<RowOf, Row>, ArchiveError> {
+    let wanted: Vec<RowOf> = record.threads.iter().filter_map(RowOf::recorded).collect();
+    let seen = activity(trace, wanted.iter().map(|of| of.thread))?;
+    let mut rows = BTreeMap::new();
+    for (thread, activity) in seen.activity {
+        let tasks = match activity.tasks() {
+            Ok(tasks) => tasks,
+            Err(_) => activity.irregular().into_iter().collect(),
+        };
+        for task in tasks {
+            let timer = task.timer;
+            rows.insert(RowOf { thread, timer }, task.row());
+        }
+    }
+    Ok(rows)
+}
+
+/// Which cycles a row is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RowOf {
+    /// The kernel's number of the thread.
+    pub thread: u32,
+    /// Which of its timers, where several begin cycles of their own.
+    pub timer: Option<usize>,
+}
+
+impl RowOf {
+    /// As a run's record says it; `None` where it does not.
+    pub fn recorded(record: &ThreadRecord) -> Option<Self> {
+        let number = |name| record.effective.details.get(name)?.as_u64();
+        Some(Self {
+            thread: u32::try_from(number("thread_id")?).ok()?,
+            timer: number("timer").and_then(|timer| usize::try_from(timer).ok()),
+        })
+    }
+}
+
+/// Whether a recorded thread's cycles come without a period, so that its row's period is no limit to anything.
+pub fn comes_without_period(record: &ThreadRecord) -> bool {
+    record.effective.details.get("periodic") == Some(&false.into())
 }

@@ -1,11 +1,10 @@
 //! What is said of each watched thread: figures of the periodic ones, and why the others are not
 //! judged.
 
-use super::WatchedSection;
+use super::not_judged::{SeenThread, told};
+use super::{Finding, NotJudged, WatchedSection, WokenBy};
 use serde::Serialize;
-use wakepath_archive::watch::Thread;
-use wakepath_explain::Cause;
-use wakepath_explain::watch::{BegunBy, NotPeriodic, Row, ThreadActivity, Waker, row};
+use wakepath_explain::watch::{BegunBy, Row, Task, ThreadActivity};
 use wakepath_statistics::{Distribution, DistributionSummary};
 use wakepath_timeline::{Policy, Sample};
 use wakepath_verdict::{Account, DueTally, Fate, Gaps, JudgedWindow, Limits};
@@ -25,13 +24,13 @@ pub struct Figures {
     pub cycle: Option<String>,
     /// Runs of sections between marks that are left out for want of room.
     pub sections_beyond: u64,
-    /// Periodic threads, shortest period first.
+    /// Periodic threads, shortest period first, and those without a period that are recorded all the same.
     pub threads: Vec<Watched>,
     /// The others, most time on a CPU first.
     pub not_judged: Vec<NotJudged>,
 }
 
-/// A periodic thread. Times are nanoseconds.
+/// A thread, or one of the tasks of a thread with several timers. Times are nanoseconds.
 #[derive(Debug, Serialize)]
 pub struct Watched {
     /// What it is called in the run: its own name, with a number where several have it.
@@ -52,9 +51,19 @@ pub struct Watched {
     pub period_ns: u64,
     /// Whether it sleeps until instants a whole number of periods apart, instead of for a time.
     pub exact: bool,
+    /// Whether its due times lie a whole number of periods apart at all, be it but nearly.
+    pub has_row: bool,
     /// Whether due times are those that it programmed; else the beginning of its timer's callback,
     /// or where something else begins its turns, that wake-up.
     pub programmed: bool,
+    /// Which of the thread's timers begins its cycles, from 0, where several begin cycles of their own.
+    pub timer: Option<usize>,
+    /// Whether its turns come with a period; else `period_ns` is only the median between two.
+    pub is_periodic: bool,
+    /// Between two due times: a tenth of the intervals are shorter than the first, a tenth longer than the second.
+    pub apart_ns: (u64, u64),
+    /// What its own way of waiting does.
+    pub findings: Vec<Finding>,
     /// What begins its turns where no timer does: the most frequent waker.
     pub woken_by: Option<WokenBy>,
     /// Whether each of its cycles begins with an event, even one before which it did not sleep.
@@ -106,68 +115,43 @@ pub struct Watched {
     pub row: Row,
 }
 
-/// What wakes a thread that no timer wakes.
-#[derive(Debug, Serialize)]
-pub struct WokenBy {
-    /// Thread, interrupt or SoftIRQ, as a person reads it.
-    pub waker: String,
-    /// How often it was the one.
-    pub times: u64,
-    /// How often the thread was woken by something else than a timer.
-    pub of: u64,
-}
-
-/// A thread without a period.
-#[derive(Debug, Serialize)]
-pub struct NotJudged {
-    /// Its name.
-    pub name: String,
-    /// Its number.
-    pub thread_id: u32,
-    /// Why not, as a person reads it.
-    pub why: String,
-    /// Wake-ups by timers.
-    pub timer_wake_ups: u64,
-    /// Wake-ups by something else.
-    pub other_wake_ups: u64,
-    /// Time on a CPU, in nanoseconds.
-    pub run_ns: u64,
-}
-
 impl Watched {
-    /// A periodic thread's figures; else why it is not judged.
-    pub fn of(
-        number: u32,
-        thread: &Thread,
-        activity: &ThreadActivity,
-        declared: Option<Policy>,
-        events_lost: bool,
-    ) -> Result<Self, NotJudged> {
-        let timer_wake_ups = activity.timers.values().sum();
-        let not_judged = |why: String| NotJudged {
-            name: thread.name.clone(),
-            thread_id: number,
-            why,
-            timer_wake_ups,
-            other_wake_ups: activity.other_wake_ups,
-            run_ns: activity.run_ns,
-        };
-        let rhythm = activity
-            .rhythm()
-            .map_err(|why| not_judged(told(why, !activity.marked.is_empty())))?;
+    /// The figures of a thread's periodic tasks; else why it is not judged.
+    pub(super) fn all_of(seen: &SeenThread<'_>) -> Result<Vec<Self>, NotJudged> {
+        let is_marked = !seen.activity.marked.is_empty();
+        let tasks = seen.activity.tasks();
+        let tasks = tasks.map_err(|why| seen.not_judged(told(why, is_marked)))?;
+        let watched = tasks.into_iter().map(|task| Self::of(seen, task));
+        watched.collect()
+    }
+
+    /// The figures of a thread without a period; `None` for one that took fewer turns than this.
+    pub(super) fn irregular(seen: &SeenThread<'_>, least: usize) -> Option<Self> {
+        let task = seen.activity.irregular()?;
+        let is_enough = task.turns.len() >= least;
+        is_enough.then(|| Self::of(seen, task).ok()).flatten()
+    }
+
+    fn of(seen: &SeenThread<'_>, task: Task) -> Result<Self, NotJudged> {
+        let SeenThread {
+            number,
+            thread,
+            activity,
+            declared,
+            events_lost,
+        } = *seen;
+        let rhythm = task.rhythm;
         // What a scenario may hold: below, timers are no loop's; above, nothing repeats in a run.
         if !(10_000..=100_000_000_000).contains(&rhythm.period_ns) {
             let period = wakepath_timeline::duration::length(rhythm.period_ns);
-            return Err(not_judged(format!(
-                "its period of {period} is beyond what is judged"
-            )));
+            return Err(seen.not_judged(format!("its period of {period} is beyond what is judged")));
         }
         let policy = thread
             .policy
             .clone()
-            .map_err(|why| not_judged(format!("its policy is not known: {why}")))?;
-        let row = row(activity.turns(rhythm), rhythm);
-        let exact = rhythm.anchor_ns.is_some();
+            .map_err(|why| seen.not_judged(format!("its policy is not known: {why}")))?;
+        let row = task.row();
+        let has_row = rhythm.anchor_ns.is_some();
         let samples = &row.samples;
         let of = |figure: fn(&Sample) -> i64| {
             Distribution::new(samples.iter().map(figure).collect()).map(|of| of.summary())
@@ -187,12 +171,16 @@ impl Watched {
             BegunBy::Marks => activity.marked_cut_by_loss,
         };
         let by = |what| rhythm.begun_by == what;
+        let woken_by = match by(BegunBy::Other) {
+            true => WokenBy::of(activity),
+            false => None,
+        };
         let shows_each_cycle = match rhythm.begun_by {
-            BegunBy::Timer => activity.is_by_lasting_timers(),
+            BegunBy::Timer => task.is_by_lasting_timers(),
             BegunBy::Other => false,
             BegunBy::Marks => true,
         };
-        let gaps = match exact && !events_lost {
+        let gaps = match has_row && !events_lost {
             false => Gaps::Unseen,
             true if shows_each_cycle => Gaps::Skipped,
             true => Gaps::UnseenWhileRunning,
@@ -208,9 +196,14 @@ impl Watched {
             earlier_policies: thread.earlier_policies.clone(),
             cpus: thread.cpus.clone(),
             period_ns: rhythm.period_ns,
-            exact,
+            exact: has_row && rhythm.beside_ns == 0,
+            has_row,
             programmed: rhythm.programmed,
-            woken_by: by(BegunBy::Other).then(|| woken_by(activity)).flatten(),
+            findings: Finding::of(&task, &row, woken_by.as_ref(), &activity.clock_steps_ns),
+            woken_by,
+            timer: task.timer,
+            is_periodic: rhythm.is_periodic,
+            apart_ns: apart_ns(&row),
             marked: by(BegunBy::Marks),
             shows_each_cycle,
             unwoken: match by(BegunBy::Marks) {
@@ -243,6 +236,19 @@ impl Watched {
     }
 }
 
+/// Between two due times: a tenth of the intervals are shorter, a tenth longer.
+fn apart_ns(row: &Row) -> (u64, u64) {
+    let between = row.samples.windows(2);
+    let between = between.map(|two| two[1].due_ns.saturating_sub(two[0].due_ns));
+    let mut intervals: Vec<u64> = between.collect();
+    intervals.sort_unstable();
+    let at = |tenths: usize| {
+        let last = intervals.len().saturating_sub(1);
+        intervals.get(last * tenths / 10).copied().unwrap_or(0)
+    };
+    (at(1), at(9))
+}
+
 /// What became of its due times, as the account of the run that it is recorded as has it, and their latencies.
 fn due_times_of(row: &Row, gaps: Gaps) -> (DueTally, Option<Distribution>) {
     let mut account = Account::new(Limits::default());
@@ -262,24 +268,6 @@ fn due_times_of(row: &Row, gaps: Gaps) -> (DueTally, Option<Distribution>) {
         Fate::Unknown(_) => {}
     });
     (account.tally(), Distribution::new(latencies))
-}
-
-fn woken_by(activity: &ThreadActivity) -> Option<WokenBy> {
-    let (waker, times) = activity.wakers.first()?;
-    Some(WokenBy {
-        waker: match waker {
-            Waker::Thread(thread) => Cause::thread_name(thread),
-            Waker::Interrupt(interrupt) => Cause::Interrupt(interrupt.clone()).to_string(),
-            Waker::SoftIrq(vector) => Cause::SoftIrq {
-                vector: *vector,
-                thread: None,
-            }
-            .to_string(),
-            Waker::Unnamed => "a thread that no event names".into(),
-        },
-        times: *times,
-        of: activity.other_wake_ups,
-    })
 }
 
 /// Switch-ins with another priority than the policy's (`include/linux/sched/prio.h`).
@@ -304,34 +292,4 @@ fn other_priorities(activity: &ThreadActivity, policy: Policy) -> u64 {
         .iter()
         .filter(|(priority, _)| **priority != own);
     others.map(|(_, count)| count).sum()
-}
-
-fn told(why: NotPeriodic, by_marks: bool) -> String {
-    let time = wakepath_timeline::duration::exact;
-    match why {
-        NotPeriodic::TooFew { activations } if by_marks => {
-            format!("it passed the marks of a cycle {activations} times only")
-        }
-        NotPeriodic::Irregular {
-            activations,
-            low_ns,
-            high_ns,
-        } if by_marks => format!(
-            "not periodic: {activations} cycles between its marks, most {} to {} apart",
-            time(low_ns / 1000 * 1000),
-            time(high_ns / 1000 * 1000)
-        ),
-        NotPeriodic::TooFew { activations: 0 } => "no timer woke it".into(),
-        NotPeriodic::TooFew { activations: 1 } => "a timer woke it once".into(),
-        NotPeriodic::TooFew { activations } => format!("timers woke it {activations} times only"),
-        NotPeriodic::Irregular {
-            activations,
-            low_ns,
-            high_ns,
-        } => format!(
-            "not periodic: {activations} timers, most {} to {} apart",
-            time(low_ns / 1000 * 1000),
-            time(high_ns / 1000 * 1000)
-        ),
-    }
 }

@@ -3,11 +3,17 @@
 
 mod activity;
 mod figures;
+mod finding;
+mod not_judged;
 mod ros2;
 mod sections;
 mod seen;
+mod waking;
 
-pub use activity::{Seen, activity, rows};
-pub use figures::{Figures, NotJudged, Watched, WokenBy};
+pub use activity::{RowOf, Seen, activity, comes_without_period, rows};
+pub use figures::{Figures, Watched};
+pub use finding::Finding;
+pub use not_judged::NotJudged;
 pub use ros2::{Ros2Figures, Ros2Wish};
 pub use sections::{SectionRun, WatchedSection};
+pub use waking::{WakerKind, WokenBy};

@@ -1,15 +1,18 @@
 //! All threads of a watch with their figures: which are periodic, which not, each under a name of its
 //! own.
 
+use super::not_judged::SeenThread;
 use super::{Figures, NotJudged, Watched, WatchedSection, activity};
 use wakepath_archive::watch::Session;
 use wakepath_archive::{ArchiveError, SegmentTraced, Trace};
-use wakepath_explain::watch::ThreadSections;
+use wakepath_explain::watch::{ThreadActivity, ThreadSections};
 use wakepath_timeline::duration::length;
 use wakepath_timeline::plain_name;
 
 /// As many threads as a scenario has tasks.
 const MOST_THREADS: usize = 256;
+/// Turns that would show a period, if there were one.
+const LEAST_TURNS: usize = 10;
 
 impl Figures {
     /// What a watch saw.
@@ -22,25 +25,35 @@ impl Figures {
         traced: &SegmentTraced,
     ) -> Result<Self, ArchiveError> {
         let all = activity(trace, session.threads.keys().copied())?;
-        let lost = traced.lost > 0;
         let (mut periodic, mut not_judged) = (Vec::new(), Vec::new());
-        for (number, thread) in &session.threads {
-            let seen = all.activity.get(number).cloned().unwrap_or_default();
-            match Watched::of(*number, thread, &seen, session.policy, lost) {
-                Ok(mut watched) => {
-                    let none = ThreadSections::default();
-                    let sections = all.sections.get(number).unwrap_or(&none);
-                    watched.unpaired = sections.unpaired;
-                    let names = &session.marked.sections;
-                    (watched.sections, watched.outside) =
-                        WatchedSection::of(sections, &watched.row.samples, names);
-                    periodic.push(watched);
-                }
+        let nothing = ThreadActivity::default();
+        let seen = session.threads.iter().map(|(number, thread)| SeenThread {
+            number: *number,
+            thread,
+            activity: all.activity.get(number).unwrap_or(&nothing),
+            declared: session.policy,
+            events_lost: traced.lost > 0,
+        });
+        let seen: Vec<SeenThread<'_>> = seen.collect();
+        for thread in &seen {
+            match Watched::all_of(thread) {
+                Ok(tasks) => periodic.extend(tasks),
                 Err(other) => not_judged.push(other),
             }
         }
+        let irregular = without_period(&seen, &not_judged, periodic.is_empty());
+        not_judged.retain(|of| irregular.iter().all(|own| own.thread_id != of.thread_id));
+        for watched in &mut periodic {
+            let none = ThreadSections::default();
+            let sections = all.sections.get(&watched.thread_id).unwrap_or(&none);
+            watched.unpaired = sections.unpaired;
+            let names = &session.marked.sections;
+            (watched.sections, watched.outside) =
+                WatchedSection::of(sections, &watched.row.samples, names);
+        }
         periodic.sort_by_key(|of| (of.period_ns, of.thread_id));
         not_judged.sort_by_key(|of| (std::cmp::Reverse(of.run_ns), of.thread_id));
+        periodic.extend(irregular);
         not_judged.extend(too_many(&mut periodic));
         tell_apart(&mut periodic);
         Ok(Self {
@@ -56,11 +69,39 @@ impl Figures {
     }
 }
 
+/// Threads without a period that are recorded all the same: those under a real-time policy, and if no thread has a
+/// period, all; of those first the ones that took as many turns as would show a period.
+fn without_period(seen: &[SeenThread<'_>], others: &[NotJudged], is_all: bool) -> Vec<Watched> {
+    let with = |least: usize| {
+        let all = seen.iter();
+        let all = all.filter(|of| others.iter().any(|other| other.thread_id == of.number));
+        let mut all: Vec<Watched> = all
+            .filter_map(|of| Watched::irregular(of, least))
+            .filter(|of| is_all || of.policy.is_real_time())
+            .collect();
+        all.sort_by_key(|of| (std::cmp::Reverse(of.activations), of.thread_id));
+        all
+    };
+    let many = with(LEAST_TURNS);
+    match many.is_empty() && is_all {
+        true => with(1),
+        false => many,
+    }
+}
+
 /// Gives each thread a name of its own.
 fn tell_apart(threads: &mut [Watched]) {
     let mut taken: Vec<String> = Vec::new();
     for of in threads {
-        let base = plain_name(&of.name);
+        // Tasks of one thread are told apart by what they differ in.
+        let base = match of.timer {
+            Some(_) => plain_name(&format!(
+                "{}-{}",
+                of.name,
+                length(of.period_ns).replace(' ', "")
+            )),
+            None => plain_name(&of.name),
+        };
         let names = (1_u32..).map(|n| match n {
             1 => base.clone(),
             n => format!("{base}-{n}"),

@@ -6,11 +6,18 @@ use std::sync::Arc;
 
 /// One turn of a thread: woken by a timer, or by something else, until it sleeps for the last time
 /// before the next such wake-up. Or from one mark of its program to another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Activation {
     /// For when the thread had programmed its timer, in nanoseconds on `CLOCK_MONOTONIC`; `None`
     /// where that was not seen or is on another clock.
     pub programmed_ns: Option<u64>,
+    /// The same on a clock that counts from 1970, where it is on one, in nanoseconds.
+    pub wall_ns: Option<u64>,
+    /// When the thread itself programmed the timer, in nanoseconds on `CLOCK_MONOTONIC`; `None`
+    /// where another did, or that was not seen.
+    pub asked_at_ns: Option<u64>,
+    /// Address of the timer, if it outlives the sleep as a timerfd's does.
+    pub timer: Option<u64>,
     /// When the timer's callback began, or the wake-up by something else, in nanoseconds on
     /// `CLOCK_MONOTONIC`.
     pub expiry_ns: u64,
@@ -88,6 +95,8 @@ pub struct ThreadActivity {
     pub cpus: BTreeMap<u16, u64>,
     /// Callbacks of the timers that woke it, and how often.
     pub timers: BTreeMap<Arc<str>, u64>,
+    /// By how much the clock that its timers are on was set, in nanoseconds, each time that was seen.
+    pub clock_steps_ns: Vec<i64>,
 }
 
 impl ThreadActivity {

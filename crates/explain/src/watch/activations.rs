@@ -8,6 +8,7 @@
 use super::activation::{Activation, CYCLE_BEGINS, CYCLE_ENDS, ThreadActivity, outlives_sleep};
 use super::turns::Turns;
 use super::waker::{Key, Open, Waker};
+use super::wall_clock;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use wakepath_timeline::{KernelEvent, Left, What};
@@ -15,6 +16,8 @@ use wakepath_timeline::{KernelEvent, Left, What};
 /// A programmed time is taken for one of `CLOCK_MONOTONIC` where the timer expires after it and not
 /// later than this, in nanoseconds; clocks that count from 1970 are decades away.
 const LATEST_EXPIRY_NS: u64 = 60_000_000_000;
+/// No machine runs for so long (31 years), and clocks that count from 1970 are beyond it, in nanoseconds.
+const WALL_CLOCK_NS: u64 = 1_000_000_000_000_000_000;
 /// Stamps and clocks of different CPUs may disagree by this, in nanoseconds.
 const EARLIER_NS: u64 = 50_000;
 
@@ -26,8 +29,8 @@ pub struct Activations {
     open: Open,
     /// Thread that is believed to be current on each CPU, and the instant of its last event.
     current: HashMap<u16, (u32, u64)>,
-    /// Timers that were programmed, by address: for when, and when that was done.
-    programmed: HashMap<u64, (u64, u64)>,
+    /// Timers that were programmed, by address.
+    programmed: HashMap<u64, Programmed>,
     /// Whom a timer that outlives a sleep last woke, by address.
     owners: HashMap<u64, u32>,
     /// Such timers that have expired while their owners ran, by address.
@@ -47,15 +50,24 @@ pub struct Taken {
     pub by_lasting_timers: bool,
 }
 
+/// A timer that was programmed.
+#[derive(Debug, Clone, Copy)]
+struct Programmed {
+    /// For when, on the timer's clock.
+    for_ns: u64,
+    /// When that was done.
+    at_ns: u64,
+    /// By which thread.
+    by: u32,
+}
+
 /// A timer's callback under way.
 #[derive(Debug, Clone)]
 struct Expiry {
     timer: u64,
     function: Arc<str>,
     at_ns: u64,
-    programmed_ns: Option<u64>,
-    /// Whether that time had passed already when it was programmed.
-    was_past: bool,
+    programmed: Option<Programmed>,
     has_woken: bool,
 }
 
@@ -68,6 +80,40 @@ impl Expiry {
     /// The tick wakes threads on others' behalf.
     fn is_tick(&self) -> bool {
         self.function.starts_with("tick_")
+    }
+
+    /// The programmed time, if it is on `CLOCK_MONOTONIC`.
+    fn programmed_ns(&self) -> Option<u64> {
+        let is_monotonic = |asked: &u64| {
+            *asked <= self.at_ns + EARLIER_NS
+                && self.at_ns.saturating_sub(*asked) < LATEST_EXPIRY_NS
+        };
+        self.programmed.map(|of| of.for_ns).filter(is_monotonic)
+    }
+
+    /// The programmed time, if it is on a clock that counts from 1970.
+    fn wall_ns(&self) -> Option<u64> {
+        let asked = self.programmed.map(|of| of.for_ns);
+        asked.filter(|&asked| asked >= WALL_CLOCK_NS && self.at_ns < WALL_CLOCK_NS)
+    }
+
+    /// Whether the programmed time had passed when it was programmed.
+    fn was_past(&self) -> bool {
+        let times = self.programmed_ns().zip(self.programmed);
+        times.is_some_and(|(for_ns, of)| for_ns <= of.at_ns)
+    }
+
+    /// The beginning of a turn of this thread.
+    fn begins(&self, thread: u32) -> Activation {
+        let by_itself = self.programmed.filter(|of| of.by == thread);
+        Activation {
+            programmed_ns: self.programmed_ns(),
+            wall_ns: self.wall_ns(),
+            asked_at_ns: by_itself.map(|of| of.at_ns),
+            timer: self.outlives_sleep().then_some(self.timer),
+            expiry_ns: self.at_ns,
+            ..Activation::default()
+        }
     }
 }
 
@@ -113,20 +159,20 @@ impl Activations {
                 soft_expires_ns,
                 ..
             } => {
-                self.programmed.insert(*timer, (*soft_expires_ns, at_ns));
+                let programmed = Programmed {
+                    for_ns: *soft_expires_ns,
+                    at_ns,
+                    by: event.current,
+                };
+                self.programmed.insert(*timer, programmed);
                 self.asked_for(event, *timer);
             }
             What::TimerExpiryEntry { timer, function } => {
-                let programmed = self.programmed.remove(timer);
-                let is_monotonic = |asked: &u64| {
-                    *asked <= at_ns + EARLIER_NS && at_ns.saturating_sub(*asked) < LATEST_EXPIRY_NS
-                };
                 self.cpus.entry(cpu).or_default().push(Expiry {
                     timer: *timer,
                     function: Arc::clone(function),
                     at_ns,
-                    programmed_ns: programmed.map(|(asked, _)| asked).filter(is_monotonic),
-                    was_past: programmed.is_some_and(|(asked, started)| asked <= started),
+                    programmed: self.programmed.remove(timer),
                     has_woken: false,
                 });
             }
@@ -137,7 +183,7 @@ impl Activations {
                     let ended = open.drain(at..).next();
                     let unserved = ended.filter(|of| of.outlives_sleep() && !of.has_woken);
                     if let Some(expiry) = unserved {
-                        let is_asked_for = expiry.was_past;
+                        let is_asked_for = expiry.was_past();
                         self.unserved.insert(*timer, expiry);
                         if is_asked_for {
                             self.asked_for(event, *timer);
@@ -159,7 +205,7 @@ impl Activations {
                     match expiry {
                         Some(expiry) => {
                             expiry.has_woken = true;
-                            of.woken_by_timer(at_ns, cpu, expiry);
+                            of.woken_by_timer(at_ns, cpu, expiry, thread.id);
                         }
                         None => of.handed(at_ns, cpu, self.open.by(event)),
                     }
@@ -205,7 +251,7 @@ impl Activations {
             && *owner == event.current
             && let Some(of) = self.threads.get_mut(owner)
         {
-            of.serves_late(event.at_ns, event.cpu, &expiry);
+            of.serves_late(event.at_ns, event.cpu, &expiry, *owner);
         }
     }
 
@@ -252,7 +298,7 @@ impl Activations {
         let threads = self.threads.iter_mut();
         let taken = threads.map(|(id, of)| {
             let taken = Taken {
-                timers: std::mem::take(&mut of.by_timers.ended),
+                timers: timers_on_monotonic(&mut of.by_timers.ended),
                 handed: std::mem::take(&mut of.handed.ended),
                 marked: std::mem::take(&mut of.marked.ended),
                 by_lasting_timers: of.activity.is_by_lasting_timers(),
@@ -270,25 +316,26 @@ impl Activations {
 }
 
 impl Thread {
-    fn woken_by_timer(&mut self, at_ns: u64, cpu: u16, expiry: &Expiry) {
+    fn woken_by_timer(&mut self, at_ns: u64, cpu: u16, expiry: &Expiry, thread: u32) {
         let timers = &mut self.activity.timers;
         *timers.entry(Arc::clone(&expiry.function)).or_default() += 1;
-        self.begin(at_ns, cpu, expiry);
+        self.begin(at_ns, cpu, expiry, thread);
     }
 
     /// It runs, and takes what its timer has left meanwhile.
-    fn serves_late(&mut self, at_ns: u64, cpu: u16, expiry: &Expiry) {
+    fn serves_late(&mut self, at_ns: u64, cpu: u16, expiry: &Expiry, thread: u32) {
         self.activity.served_late += 1;
-        self.begin(at_ns, cpu, expiry);
+        self.begin(at_ns, cpu, expiry, thread);
     }
 
-    fn begin(&mut self, at_ns: u64, cpu: u16, expiry: &Expiry) {
+    fn begin(&mut self, at_ns: u64, cpu: u16, expiry: &Expiry, thread: u32) {
         let is_on_cpu = self.woken(at_ns);
-        self.last_wake_up = Some((expiry.programmed_ns, expiry.at_ns));
+        self.last_wake_up = Some((expiry.programmed_ns(), expiry.at_ns));
         let activation = Activation {
-            programmed_ns: expiry.programmed_ns,
-            expiry_ns: expiry.at_ns,
-            ..woken(at_ns, cpu)
+            switched_in_ns: at_ns,
+            end_ns: at_ns,
+            cpu,
+            ..expiry.begins(thread)
         };
         self.by_timers.begin(activation, is_on_cpu);
     }
@@ -393,8 +440,11 @@ impl Thread {
             .map(|(key, count)| (open.named(key), count))
             .collect();
         wakers.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let mut activations = self.by_timers.ended;
+        let clock_steps_ns = wall_clock::onto_monotonic(&mut activations);
         ThreadActivity {
-            activations: self.by_timers.ended,
+            activations,
+            clock_steps_ns,
             handed: self.handed.ended,
             marked: self.marked.ended,
             wakers,
@@ -403,15 +453,20 @@ impl Thread {
     }
 }
 
+/// Takes the turns that timers began, with their programmed times on `CLOCK_MONOTONIC`.
+fn timers_on_monotonic(ended: &mut Vec<Activation>) -> Vec<Activation> {
+    let mut taken = std::mem::take(ended);
+    wall_clock::onto_monotonic(&mut taken);
+    taken
+}
+
 /// An activation at whose beginning a thread is woken at an instant.
 fn woken(at_ns: u64, cpu: u16) -> Activation {
     Activation {
-        programmed_ns: None,
         expiry_ns: at_ns,
         switched_in_ns: at_ns,
         end_ns: at_ns,
-        run_ns: 0,
-        preemptions: 0,
         cpu,
+        ..Activation::default()
     }
 }

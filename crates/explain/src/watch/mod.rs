@@ -4,15 +4,21 @@
 
 mod activation;
 mod activations;
+mod near_row;
 mod rhythm;
 mod row;
 mod sections;
+mod sleep;
+mod sorted;
+mod tasks;
 mod turns;
 mod waker;
+mod wall_clock;
 
 pub use activation::{Activation, BegunBy, CYCLE_BEGINS, CYCLE_ENDS, ThreadActivity};
 pub use activations::{Activations, Taken};
 pub use rhythm::{NotPeriodic, Rhythm};
 pub use row::{Row, row};
 pub use sections::{MarkedRun, MarkedSections, ThreadSections};
+pub use tasks::Task;
 pub use waker::Waker;

@@ -1,11 +1,15 @@
 //! Whether activations come with a period, and with which. It judges no lateness.
 
-use super::activation::{Activation, BegunBy, ThreadActivity};
+use super::activation::{Activation, BegunBy};
+use super::near_row::{NearRow, beside};
+use super::sleep::Sleep;
+use super::sorted::Sorted;
 
 /// How a thread's turns come round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rhythm {
-    /// Its period, in nanoseconds: the median between two expiries.
+    /// Its period, in nanoseconds: the median between two expiries. Of a thread that sleeps for a
+    /// time and is often late, that time and what its turns usually take.
     pub period_ns: u64,
     /// One expiry that lies on the row of due times, where expiries are a whole number of periods
     /// apart, to the nanosecond: the thread sleeps until instants. `None` for a thread that sleeps
@@ -16,6 +20,13 @@ pub struct Rhythm {
     pub programmed: bool,
     /// What begins its turns. Where that is no timer, the wake-up stands for the expiry.
     pub begun_by: BegunBy,
+    /// How far due times may lie beside the row, in nanoseconds: more than 0 for a thread that computes
+    /// the time to its next due time and sleeps for that.
+    pub beside_ns: u64,
+    /// How long the thread asks to sleep each time, in nanoseconds, if it sleeps for a time.
+    pub sleeps_ns: Option<u64>,
+    /// Whether its turns come with a period; else `period_ns` is only the median between two.
+    pub is_periodic: bool,
 }
 
 /// Why a thread has no period.
@@ -44,28 +55,14 @@ const REGULAR_OF_TEN: usize = 8;
 /// Of a hundred expiries so many must lie on one row to the nanosecond: a thread may sleep
 /// otherwise while it starts.
 const EXACT_OF_HUNDRED: usize = 95;
+/// Between what a scenario may have for a period, in nanoseconds.
+const SHORTEST_NS: u64 = 10_000;
+/// See [`SHORTEST_NS`].
+const LONGEST_NS: u64 = 100_000_000_000;
+/// For a thread that took one turn, in nanoseconds.
+const UNKNOWN_NS: u64 = 1_000_000_000;
 /// Of ten activations so many must have a programmed time that was seen.
 const PROGRAMMED_OF_TEN: usize = 9;
-
-impl ThreadActivity {
-    /// The thread's rhythm: that of its cycles between marks where it passes any, else that of its
-    /// timers, else that of what else wakes it.
-    ///
-    /// # Errors
-    /// [`NotPeriodic`], of its marks or its timers.
-    pub fn rhythm(&self) -> Result<Rhythm, NotPeriodic> {
-        Rhythm::best(&self.activations, &self.handed, &self.marked)
-    }
-
-    /// The activations that come with a rhythm of this thread.
-    pub fn turns(&self, rhythm: Rhythm) -> &[Activation] {
-        match rhythm.begun_by {
-            BegunBy::Timer => &self.activations,
-            BegunBy::Other => &self.handed,
-            BegunBy::Marks => &self.marked,
-        }
-    }
-}
 
 impl Rhythm {
     /// That of cycles between marks where there are any, else of timers, else of what else wakes.
@@ -96,50 +93,100 @@ impl Rhythm {
         if count < LEAST_ACTIVATIONS {
             return Err(NotPeriodic::TooFew { activations: count });
         }
-        let seen = activations.iter().filter(|of| of.programmed_ns.is_some());
-        let programmed = seen.count() * 10 >= count * PROGRAMMED_OF_TEN;
+        let programmed = is_programmed(activations);
         let expiries: Vec<u64> = activations
             .iter()
             .filter_map(|of| expiry_ns(of, programmed))
             .collect();
-        let mut intervals: Vec<u64> = expiries
-            .windows(2)
-            .map(|two| two[1].saturating_sub(two[0]))
-            .collect();
-        intervals.sort_unstable();
-        let at = |tenths: usize| intervals[(intervals.len() - 1) * tenths / 10];
-        let period_ns = at(5);
+        let intervals = Sorted::intervals(&expiries);
+        let period_ns = intervals.at(5);
         let anchor_ns = expiries[expiries.len() / 2];
         let rhythm = Self {
             period_ns,
             anchor_ns: (programmed && period_ns > 0).then_some(anchor_ns),
             programmed,
             begun_by: BegunBy::Timer,
+            beside_ns: 0,
+            sleeps_ns: None,
+            is_periodic: true,
         };
         let on_row = expiries.iter().filter(|&&at| rhythm.is_on_row(at)).count();
-        let exact = on_row * 100 >= expiries.len() * EXACT_OF_HUNDRED;
-        let near = |ns: &&u64| ns.abs_diff(period_ns) <= period_ns / 10;
-        let regular =
-            intervals.iter().filter(near).count() * 10 >= intervals.len() * REGULAR_OF_TEN;
-        match (exact, regular && period_ns > 0) {
-            (true, _) => Ok(rhythm),
-            (false, true) => Ok(Self {
-                anchor_ns: None,
+        if on_row * 100 >= expiries.len() * EXACT_OF_HUNDRED {
+            return Ok(rhythm);
+        }
+        let rhythm = Self {
+            anchor_ns: None,
+            ..rhythm
+        };
+        let is_regular = period_ns > 0 && intervals.near(period_ns) >= REGULAR_OF_TEN;
+        let sleep = match programmed {
+            true => Sleep::of(activations, &intervals),
+            false => None,
+        };
+        let near = match programmed && sleep.is_none() {
+            true => NearRow::of(&expiries, &intervals),
+            false => None,
+        };
+        if let Some(near) = near {
+            return Ok(Self {
+                period_ns: near.period_ns,
+                anchor_ns: Some(near.anchor_ns),
+                beside_ns: near.beside_ns,
+                ..rhythm
+            });
+        }
+        match (sleep, is_regular) {
+            (Some(sleep), _) => Ok(Self {
+                period_ns: sleep.period_ns(is_regular.then_some(period_ns)),
+                sleeps_ns: Some(sleep.asked_ns),
                 ..rhythm
             }),
-            (false, false) => Err(NotPeriodic::Irregular {
+            (None, true) => Ok(rhythm),
+            (None, false) => Err(NotPeriodic::Irregular {
                 activations: count,
-                low_ns: at(1),
-                high_ns: at(9),
+                low_ns: intervals.at(1),
+                high_ns: intervals.at(9),
             }),
         }
     }
 
-    /// Whether an expiry is a whole number of periods from the anchor; never without one.
-    pub(crate) fn is_on_row(&self, expiry_ns: u64) -> bool {
-        let from = |anchor: u64| anchor.abs_diff(expiry_ns).is_multiple_of(self.period_ns);
-        self.anchor_ns.is_some_and(from)
+    /// For turns that come with no period: the median between two stands for it, so that they can be
+    /// recorded one after the other. `None` without any.
+    pub fn irregular(activations: &[Activation], begun_by: BegunBy) -> Option<Self> {
+        let programmed = is_programmed(activations);
+        let expiries = activations
+            .iter()
+            .filter_map(|of| expiry_ns(of, programmed));
+        let expiries: Vec<u64> = expiries.collect();
+        let period_ns = match expiries.len() {
+            0 => return None,
+            1 => UNKNOWN_NS,
+            _ => Sorted::intervals(&expiries).at(5),
+        };
+        Some(Self {
+            period_ns: period_ns.clamp(SHORTEST_NS, LONGEST_NS),
+            anchor_ns: None,
+            programmed,
+            begun_by,
+            beside_ns: 0,
+            sleeps_ns: None,
+            is_periodic: false,
+        })
     }
+
+    /// Whether an expiry is a whole number of periods from the anchor, or as near to that as this
+    /// thread's are; never without one.
+    pub(crate) fn is_on_row(&self, expiry_ns: u64) -> bool {
+        let beside_ns = |anchor| beside(expiry_ns, anchor, self.period_ns);
+        let beside_ns = self.anchor_ns.map(beside_ns);
+        beside_ns.is_some_and(|beside_ns| beside_ns <= self.beside_ns)
+    }
+}
+
+fn is_programmed(activations: &[Activation]) -> bool {
+    let seen = activations.iter().filter(|of| of.programmed_ns.is_some());
+    let seen = seen.count();
+    seen > 0 && seen * 10 >= activations.len() * PROGRAMMED_OF_TEN
 }
 
 /// When the timer was to expire: as programmed, or when its callback began. `None` where the

@@ -13,6 +13,8 @@ pub struct Row {
     /// are numbered by period, others one after the other, but that a cycle which runs over
     /// following due times of the even row takes their numbers away.
     pub samples: Vec<Sample>,
+    /// Whether its samples are moved onto the even row by their due times alone: those lie near it.
+    pub is_near: bool,
     /// Activations without a sample: what they had programmed was not seen, or lies beside an exact
     /// row, or they came out of order.
     pub left_out: u64,
@@ -35,7 +37,7 @@ pub fn row(activations: &[Activation], rhythm: Rhythm) -> Row {
         let before = samples.last();
         let number = expiry(of).and_then(|due_ns| {
             let cycle = match exact {
-                true => due_ns.checked_sub(first_ns)? / rhythm.period_ns,
+                true => (due_ns + rhythm.beside_ns * 2).checked_sub(first_ns)? / rhythm.period_ns,
                 false => match before {
                     None => 0,
                     Some(before) => after(&due, before, of.switched_in_ns.saturating_sub(due_ns)),
@@ -64,9 +66,16 @@ pub fn row(activations: &[Activation], rhythm: Rhythm) -> Row {
             ..Sample::default()
         });
     }
+    let is_near = rhythm.beside_ns > 0;
+    let earliest = |of: &Sample| of.due_ns.saturating_sub(of.cycle * rhythm.period_ns);
+    let start_ns = match is_near {
+        true => samples.iter().map(earliest).min().unwrap_or(first_ns),
+        false => first_ns,
+    };
     Row {
-        due,
+        due: DueTimes { start_ns, ..due },
         samples,
+        is_near,
         left_out,
     }
 }
@@ -85,10 +94,14 @@ fn after(due: &DueTimes, before: &Sample, latency_ns: u64) -> u64 {
 
 impl Row {
     /// The samples moved onto the even row: latency, execution and response stay as they are, and
-    /// the instants of a rhythm that is not exact do not.
+    /// the instants of a rhythm that is not exact do not. Of due times that lie near the row the instants stay, and
+    /// the latency counts from the row.
     pub fn even(&self) -> Vec<Sample> {
         let moved = |sample: &Sample| {
             let due_ns = self.due.due_ns(sample.cycle);
+            if self.is_near {
+                return Sample { due_ns, ..*sample };
+            }
             Sample {
                 due_ns,
                 wake_ns: due_ns.saturating_add_signed(sample.latency_ns()),

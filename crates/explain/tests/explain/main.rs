@@ -10,6 +10,7 @@ mod interference;
 mod known_answers;
 mod known_marks;
 mod known_rhythms;
+mod known_sleeps;
 mod laboratory;
 mod own_threads;
 mod shares;
@@ -30,6 +31,7 @@ wakepath_test_program::program![
     known_answers::TESTS,
     known_marks::TESTS,
     known_rhythms::TESTS,
+    known_sleeps::TESTS,
     laboratory::TESTS,
     own_threads::TESTS,
     shares::TESTS,

@@ -17,6 +17,8 @@ use wakepath_verdict::{Gaps, Limits};
 const LAG_NS: u64 = 1_200_000_000;
 /// A rhythm is looked for in so many activations.
 const RECENT: usize = 200;
+/// After so many activations without a period none is waited for.
+const LEAST_IRREGULAR: usize = 50;
 /// Looking takes no more than this share of the time.
 const SHARE: u32 = 8;
 
@@ -182,7 +184,13 @@ impl Followed {
             marked,
             ..
         } = &self.turns;
-        if let Ok(now) = Rhythm::best(recent(timers), recent(handed), recent(marked)) {
+        let best = Rhythm::best(recent(timers), recent(handed), recent(marked));
+        // Several timers of one thread, or none with a period: its latencies count all the same.
+        let any = || match self.rhythm.is_none() && timers.len() >= LEAST_IRREGULAR {
+            true => Rhythm::irregular(recent(timers), BegunBy::Timer),
+            false => None,
+        };
+        if let Some(now) = best.ok().or_else(any) {
             let is_another = self
                 .rhythm
                 .is_some_and(|before| before.begun_by != now.begun_by);
@@ -232,8 +240,8 @@ mod tests {
             switched_in_ns: programmed_ns + late_ns,
             end_ns: programmed_ns + late_ns + 100_000,
             run_ns: 100_000,
-            preemptions: 0,
             cpu: 1,
+            ..Activation::default()
         }
     }
 

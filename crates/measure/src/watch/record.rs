@@ -28,13 +28,18 @@ pub fn record(
     mut log: LogWriter,
     directory: &Directory,
     figures: &Figures,
-    session: Session,
+    mut session: Session,
     traced: SegmentTraced,
     ending: Ending,
     begin: Begin<'_>,
 ) -> Result<(), WatchError> {
     let name = session.run_name();
     let scenario = scenario(figures, &name, session.latency_ns)?;
+    let found = figures.threads.iter().flat_map(|of| {
+        let own = of.findings.iter();
+        own.map(move |finding| format!("{}: {}", of.name, finding.with_fix()))
+    });
+    session.notes.extend(found);
     let started = begin(&scenario, &session).map_err(WatchError::Begin)?;
     log.append_event(&Event::RunStarted(Box::new(started)))?;
     log.append_event(&Event::Imported(Box::new(Imported {
@@ -118,6 +123,9 @@ fn thread_started(number: u16, of: &Watched) -> ThreadStarted {
                 "programmed": of.programmed,
                 "shows_each_cycle": of.shows_each_cycle,
                 "marked": of.marked,
+                "timer": of.timer,
+                "periodic": of.is_periodic,
+                "findings": of.findings,
             }),
         },
         cpus: of.cpus.clone(),
@@ -154,10 +162,16 @@ fn lacks(figures: &Figures) -> Vec<Lack> {
         let names: Vec<&str> = names.map(|of| &*of.name).collect();
         (!names.is_empty()).then(|| names.join(", "))
     };
-    if let Some(names) = named(&|of| !of.exact) {
+    if let Some(names) = named(&|of| !of.is_periodic) {
         lacks.push(Lack::Other(format!(
-            "instants of {names}: it does not sleep until instants a whole number of periods apart, \
-             so its cycles are moved onto an even row; latencies and run times are as measured"
+            "a period of {names}: its cycles come as something wakes it, and are moved onto an even row; latencies \
+             and run times are as measured"
+        )));
+    }
+    if let Some(names) = named(&|of| !of.exact && of.is_periodic) {
+        lacks.push(Lack::Other(format!(
+            "instants of {names}: its due times are not exactly a whole number of periods apart, so \
+             its cycles are moved onto an even row; latencies and run times are as measured"
         )));
     }
     if let Some(names) = named(&|of| of.woken_by.is_some()) {

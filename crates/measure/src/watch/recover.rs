@@ -16,8 +16,8 @@ pub enum Recovered {
     Run(Figures),
     /// It had recorded nothing, and what it had begun is removed.
     Empty,
-    /// No thread was periodic, so that there is no run; the trace stays as it is.
-    NoPeriod(Figures),
+    /// No thread was seen to wake up, so that there is no run; the trace stays as it is.
+    NothingWoken(Figures),
     /// Its trace can't be read, so that there is no run; it stays as it is.
     NoTrace(ArchiveError),
 }
@@ -45,7 +45,7 @@ pub fn recover(directory: &Directory, begin: Begin<'_>) -> Result<Option<Recover
     let traced = traced(&trace)?;
     let figures = Figures::of(&session, &trace, &traced)?;
     if figures.threads.is_empty() {
-        return Ok(Some(Recovered::NoPeriod(figures)));
+        return Ok(Some(Recovered::NothingWoken(figures)));
     }
     session.notes.extend(outside(&session));
     let ending = Ending::Failed {

@@ -15,8 +15,8 @@ use wakepath_timeline::{CpuSet, Policy, ProcessStat, ThreadName, decoded};
 
 /// What is watched.
 pub enum Target {
-    /// A process, with all its threads.
-    Process(u32),
+    /// A process that was there already, with all that it starts or has started.
+    Process(BTreeSet<u32>),
     /// All processes and threads of a name.
     Named(ThreadName),
     /// A program started here, with all that it starts.
@@ -62,6 +62,11 @@ pub enum StartError {
 }
 
 impl Target {
+    /// A process that is there already, such as a launcher, and its children.
+    pub fn process(number: u32) -> Self {
+        Self::Process(BTreeSet::from([number]))
+    }
+
     /// Starts a program with its arguments. What watches needs capabilities, what is watched is
     /// given none.
     ///
@@ -168,7 +173,7 @@ impl Target {
     /// Process and thread numbers at this moment.
     fn numbers(&mut self) -> Vec<(u32, u32)> {
         match self {
-            Self::Process(process) => threads_of(*process),
+            Self::Process(family) => of_family(family),
             Self::Named(name) => {
                 let own = std::process::id();
                 let processes = numbered("/proc")
@@ -182,15 +187,16 @@ impl Target {
                 });
                 named.collect()
             }
-            Self::Started { family, .. } => {
-                grow(family);
-                family
-                    .iter()
-                    .flat_map(|&process| threads_of(process))
-                    .collect()
-            }
+            Self::Started { family, .. } => of_family(family),
         }
     }
+}
+
+/// Threads of a family, with the processes that it has now.
+fn of_family(family: &mut BTreeSet<u32>) -> Vec<(u32, u32)> {
+    grow(family);
+    let threads = family.iter().flat_map(|&process| threads_of(process));
+    threads.collect()
 }
 
 /// Adds the children of a family, and theirs; takes out who is gone.

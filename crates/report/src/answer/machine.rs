@@ -3,6 +3,7 @@
 
 use super::Matter;
 use wakepath_assess::Assessment;
+use wakepath_assess::watched::Finding;
 use wakepath_explain::{CauseFigures, Explanation};
 use wakepath_readiness::{Judged, Magnitude, Severity};
 use wakepath_timeline::duration::{length, short};
@@ -22,7 +23,10 @@ pub(super) fn matters(
     // Where a trace shows what made cycles overrun, that is the answer.
     let is_explained = explanation.is_some_and(|of| of.conditions.iter().any(|of| of.overran > 0));
     let overruns = overruns(assessment).filter(|_| !is_explained);
-    let mut matters: Vec<Matter> = overruns.into_iter().collect();
+    let mut matters: Vec<Matter> = overruns
+        .or_else(|| of_waiting(assessment))
+        .into_iter()
+        .collect();
     let causes = explanation.map(|explanation| causes(assessment, explanation));
     matters.extend(causes.unwrap_or_default());
     let bad = worst_checks(assessment);
@@ -93,6 +97,24 @@ fn size(assessment: &Assessment, judged: &Judged) -> String {
         (Some(figures), _) => one_line(figures),
         (None, _) => format!("{severity}, size unknown"),
     }
+}
+
+/// The largest that a watched loop's own way of waiting does to its period. What it decided itself is none.
+fn of_waiting(assessment: &Assessment) -> Option<Matter> {
+    let found = assessment.findings.iter();
+    let found = found.filter_map(|(name, finding)| Some((name, finding, finding.fix()?)));
+    let (name, finding, fix) = found.max_by_key(|(_, finding, _)| finding.size_ns())?;
+    Some(Matter {
+        what: one_line(&format!("{name}: {finding}")),
+        size: match (finding, finding.size_ns()) {
+            (_, 0) => "nothing lost to it in this run".into(),
+            (Finding::SleepsFor { .. }, ns) => {
+                format!("{} in each cycle, on average", short(ns.cast_signed()))
+            }
+            (_, ns) => format!("{} at worst", short(ns.cast_signed())),
+        },
+        remedy: fix.into(),
+    })
 }
 
 /// The loop's own cycles that took longer than its period: no setting of the machine makes up for them.

@@ -311,7 +311,7 @@ pub struct Output {
 /// use.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 watched, 1 error, 2 ended by --stop-above, 3 no periodic thread was seen.\n\nExamples:\n  \
+    after_help = "Exit codes: 0 watched, 1 error, 2 ended by --stop-above, 3 no thread was seen to wake up.\n\nExamples:\n  \
                         wakepath watch -p 1234 --for 60s\n  \
                         wakepath watch --comm px4 --for 60s --latency 200us\n  \
                         wakepath watch --comm px4 --stop-above 500us\n  \
@@ -321,7 +321,7 @@ pub struct Output {
 )]
 #[command(group = clap::ArgGroup::new("what").required(true))]
 pub struct Watch {
-    /// Watch the process with this number, and all its threads.
+    /// Watch the process with this number, with all its threads and children.
     #[arg(short = 'p', long = "pid", value_name = "PID", group = "what", value_parser = super::process)]
     pub pid: Option<u32>,
     /// Watch all processes and all threads of this name.

@@ -43,8 +43,8 @@ pub fn run(arguments: &Recover) -> Outcome {
                     "the watch was killed before it had recorded anything",
                 );
             }
-            Some(Recovered::NoPeriod(figures)) => {
-                return no_run(&directory, &no_period(&directory, &figures));
+            Some(Recovered::NothingWoken(figures)) => {
+                return no_run(&directory, &nothing_woken(&directory, &figures));
             }
             Some(Recovered::NoTrace(error)) => {
                 let found = format!("its trace can't be read, and is kept: {error}");
@@ -117,11 +117,7 @@ fn tell(directory: &Path, figures: &Figures) -> std::io::Result<()> {
     print(&format!(
         "{}: a killed watch: {} of {} events over {:.1} s; its last second may be missing\n",
         directory.in_one_line(),
-        counted(
-            figures.threads.len() as u64,
-            "periodic thread",
-            "periodic threads"
-        ),
+        counted(figures.threads.len() as u64, "thread", "threads"),
         figures.events,
         figures.watched_ns as f64 / 1e9,
     ))
@@ -154,10 +150,10 @@ fn empty(directory: &Directory, why: &str) -> Outcome {
     Ok(ExitCode::from(3))
 }
 
-/// What was found of a watch in which no thread was periodic.
-fn no_period(directory: &Directory, figures: &Figures) -> String {
+/// What was found of a watch in which no thread woke up.
+fn nothing_woken(directory: &Directory, figures: &Figures) -> String {
     format!(
-        "no thread was periodic in the {} kernel events of {:.1} s that it had recorded\n{}\n\
+        "no thread woke up in the {} kernel events of {:.1} s that it had recorded\n{}\n\
          kept: {}",
         figures.events,
         figures.watched_ns as f64 / 1e9,

@@ -182,6 +182,9 @@ fn thread_started(number: u16, of: &Placed, thread: &Thread) -> ThreadStarted {
     if let Some(number) = thread.number {
         details["thread_id"] = number.into();
     }
+    if let Some(timer) = thread.timer {
+        details["timer"] = timer.into();
+    }
     let first_judged_cycle = match &thread.values {
         Values::Row(Row {
             judged: Some(judged),

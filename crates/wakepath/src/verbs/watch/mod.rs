@@ -171,7 +171,7 @@ fn made_a_run(
     let ros2 = Ros2Figures::of(&recorded.session, &recorded.trace, wish)?;
     tell(arguments, &recorded, &figures, (ros2.as_ref(), wish))?;
     if figures.threads.is_empty() {
-        tell!("no periodic thread was seen, and no run is recorded");
+        tell!("no thread was seen to wake up, and no run is recorded");
         let has_callbacks = ros2.is_some_and(|ros2| !ros2.callbacks.is_empty());
         return Ok(Made::Nothing(match has_callbacks {
             true => ExitCode::SUCCESS,

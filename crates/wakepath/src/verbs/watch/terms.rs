@@ -42,7 +42,7 @@ pub(super) fn there(arguments: &Watch, threads: &mut Threads) -> Result<Option<T
     let (mut target, missing) = match (arguments.pid, &arguments.comm) {
         (None, None) => return Ok(None),
         (Some(pid), _) => (
-            Target::Process(pid),
+            Target::process(pid),
             Refused::new("-p", pid, Unfit::NoProcess),
         ),
         (None, Some(name)) => (

@@ -2,7 +2,7 @@
 
 use crate::terminal::columns;
 use std::fmt::Write;
-use wakepath_assess::watched::{Figures, Watched, WokenBy};
+use wakepath_assess::watched::{Figures, Finding, Watched, WokenBy};
 use wakepath_report::{Cell, Table, number, words};
 use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_timeline::duration::{self, Unit};
@@ -69,12 +69,15 @@ fn table(threads: &[Watched]) -> Table {
         .column(number("activations"))
         .column(number("skipped"));
     for of in threads {
-        let [jitter, latency, run] = [&of.jitter_ns, &of.latency_ns, &of.run_ns];
+        let [latency, run] = [&of.latency_ns, &of.run_ns];
+        // Without a period there is nothing to be beside.
+        let jitter = if of.is_periodic { &of.jitter_ns } else { &None };
+        let period = of.is_periodic.then(|| duration::length(of.period_ns));
         table.row(
             of.name.as_str(),
             vec![
                 Cell::of(of.policy),
-                duration::length(of.period_ns).into(),
+                period.into(),
                 quantile(jitter, Quantile::P50),
                 quantile(jitter, Quantile::P99),
                 figure(jitter, |summary| summary.max),
@@ -187,13 +190,38 @@ fn remarks(of: &Watched, cycle: Option<&str>) -> Vec<String> {
             counted(of.other_priorities, "time", "times")
         ));
     }
-    if let Some(WokenBy { waker, times, of }) = &of.woken_by {
+    if let Some(WokenBy {
+        waker, times, of, ..
+    }) = &of.woken_by
+    {
         remarks.push(format!(
-            "no timer wakes it but {waker}, {times} of {of} times: latency counts from its being \
+            "{waker} wakes it, {times} of {of} times, and not a timer: latency counts from its being \
              woken"
         ));
     }
-    if let Some(mean_ns) = of.mean_interval_ns.filter(|_| !of.exact) {
+    remarks.extend(of.findings.iter().map(Finding::with_fix));
+    if of.has_row && !of.exact {
+        remarks.push(
+            "computes the time to its next due time and sleeps for that: its due times are those of its timer, some \
+             microseconds after its own"
+                .into(),
+        );
+    }
+    if !of.is_periodic && of.activations == 1 {
+        remarks.push("took one turn only: whether it has a period is unknown".into());
+    }
+    if !of.is_periodic && of.activations > 1 {
+        let (low, high) = (of.apart_ns.0.cast_signed(), of.apart_ns.1.cast_signed());
+        remarks.push(format!(
+            "without a period: most of its turns are {} to {} apart. Whether it was late for one is unknown; its \
+             wake-up latencies and run times are as measured",
+            duration::short(low),
+            duration::short(high)
+        ));
+    }
+    let sleeps_for = |of: &Finding| matches!(of, Finding::SleepsFor { .. });
+    let is_told = !of.is_periodic || of.findings.iter().any(sleeps_for);
+    if let Some(mean_ns) = of.mean_interval_ns.filter(|_| !of.has_row && !is_told) {
         let mean = duration::length(mean_ns);
         remarks.push(match of.woken_by {
             Some(_) => format!("on average a turn each {mean}; no due time can be called skipped"),

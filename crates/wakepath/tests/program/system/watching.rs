@@ -2,10 +2,13 @@
 //! wake-ups are known because they note them.
 
 use crate::started::{Finished, Place, Start, binary, is_root, loop_cpu, not_run};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{
-    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
-    timerfd_settime,
+    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime,
+    timerfd_create, timerfd_settime,
 };
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -16,10 +19,11 @@ use wakepath_timeline::{DueTimes, Policy, Sample};
 wakepath_test_program::tests![
     the_periods_of_a_foreign_program_are_found_and_its_own_notes_agree,
     a_timerfd_s_late_cycles_are_told_from_those_it_lost,
+    threads_of_every_way_of_waiting_have_their_periods_and_what_is_wrong_with_them,
     a_period_that_drifts_is_told_to_a_thousandth_of_its_unit,
     a_watch_ends_at_the_first_latency_above_and_says_why,
     threads_of_any_name_are_recorded,
-    a_program_without_a_period_leaves_no_run_and_its_exit_is_told_apart,
+    a_program_that_sleeps_once_is_recorded_and_its_period_is_unknown,
     in_a_pid_namespace_it_is_refused_in_one_line,
     without_privilege_the_remedy_is_said_in_one_line_and_nothing_is_started,
 ];
@@ -298,6 +302,125 @@ fn the_periods_of_a_foreign_program_are_found_and_its_own_notes_agree() {
     assert!(directory.join("report.html").is_file());
 }
 
+/// A thread that waits in its own way until it is told to stop.
+fn waiting(
+    name: &str,
+    stop: &Arc<AtomicBool>,
+    mut turn: impl FnMut() + Send + 'static,
+) -> JoinHandle<()> {
+    let stop = Arc::clone(stop);
+    let thread = std::thread::Builder::new().name(name.into());
+    let body = move || {
+        while !stop.load(Ordering::Relaxed) {
+            turn();
+        }
+    };
+    thread.spawn(body).unwrap()
+}
+
+/// A timerfd of a period.
+fn timer_of(period_ns: u64) -> OwnedFd {
+    let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC).unwrap();
+    let time = Timespec {
+        tv_sec: 0,
+        tv_nsec: period_ns as _,
+    };
+    let setting = Itimerspec {
+        it_interval: time,
+        it_value: time,
+    };
+    timerfd_settime(&timer, TimerfdTimerFlags::empty(), &setting).unwrap();
+    timer
+}
+
+fn threads_of_every_way_of_waiting_have_their_periods_and_what_is_wrong_with_them() {
+    let what = "watching threads that wait in several ways";
+    if !is_root() {
+        not_run(what, "only root may trace");
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    let timers = [timer_of(10_000_000), timer_of(33_000_000)];
+    let events = waiting("events", &stop, move || {
+        let mut ready = [0, 1].map(|at| PollFd::new(&timers[at], PollFlags::IN));
+        poll(&mut ready, None).unwrap();
+        for (of, timer) in ready.iter().zip(&timers) {
+            if of.revents().contains(PollFlags::IN) {
+                rustix::io::read(timer, &mut [0_u8; 8]).unwrap();
+            }
+        }
+    });
+    let naps = waiting("naps", &stop, || {
+        std::thread::sleep(std::time::Duration::from_millis(8));
+    });
+    let mut due = clock_gettime(ClockId::Realtime);
+    let wall = waiting("wall", &stop, move || {
+        due.tv_nsec += 5_000_000;
+        if due.tv_nsec >= 1_000_000_000 {
+            due.tv_nsec -= 1_000_000_000;
+            due.tv_sec += 1;
+        }
+        let _ = clock_nanosleep_absolute(rustix::thread::ClockId::Realtime, &due);
+    });
+    let pid = std::process::id().to_string();
+    let words = [
+        &["watch", "-p", &pid, "--for", "1500ms", "--json"],
+        &["--directory", "run"][..],
+    ]
+    .concat();
+    let finished = Start::command(&words).finish();
+    stop.store(true, Ordering::Relaxed);
+    for thread in [events, naps, wall] {
+        thread.join().unwrap();
+    }
+    if finished.complaints.contains("can't watch") {
+        not_run(what, finished.complaints.trim());
+    }
+    finished.assert_code(0);
+    let json = finished.json();
+    let threads = json["threads"].as_array().unwrap();
+    let of = |name: &str| {
+        let mut named = threads.iter().filter(|thread| thread["name"] == name);
+        named
+            .next()
+            .unwrap_or_else(|| panic!("no {name}: {}", finished.said()))
+    };
+    for (name, period_ns) in [
+        ("events-10ms", 10_000_000),
+        ("events-33ms", 33_000_000),
+        ("wall", 5_000_000),
+    ] {
+        let of = of(name);
+        assert_eq!(
+            (&of["period_ns"], &of["exact"]),
+            (&period_ns.into(), &true.into()),
+            "{name}"
+        );
+    }
+    let naps = &of("naps")["findings"][0];
+    assert_eq!(
+        (&naps["kind"], &naps["asked_ns"]),
+        (&"sleeps-for".into(), &8_000_000.into())
+    );
+    assert_eq!(of("wall")["findings"][0]["kind"], "wall-clock");
+    assert_eq!(
+        watched(&finished).check().unwrap(),
+        [],
+        "{}",
+        finished.said()
+    );
+    // Each row of the thread with two timers is explained by its own cycles.
+    let directory = finished.place.path().join("run");
+    let explained = crate::started::ask("explain", &directory);
+    explained.assert_code(0);
+    for name in ["events-10ms", "events-33ms", "naps", "wall"] {
+        assert!(
+            explained.output.contains(name),
+            "{name}: {}",
+            explained.said()
+        );
+    }
+}
+
 /// A thread that sleeps for a time has some nanoseconds more in every turn: nobody reads those.
 fn a_period_that_drifts_is_told_to_a_thousandth_of_its_unit() {
     let what = "the period of a thread that drifts";
@@ -352,7 +475,7 @@ fn a_period_that_drifts_is_told_to_a_thousandth_of_its_unit() {
     );
 }
 
-fn a_program_without_a_period_leaves_no_run_and_its_exit_is_told_apart() {
+fn a_program_that_sleeps_once_is_recorded_and_its_period_is_unknown() {
     let what = "watching a program without a period";
     if !is_root() {
         not_run(what, "only root may trace");
@@ -361,9 +484,16 @@ fn a_program_without_a_period_leaves_no_run_and_its_exit_is_told_apart() {
     if finished.complaints.contains("can't watch") {
         not_run(what, finished.complaints.trim());
     }
-    finished.assert_code(3);
-    assert!(finished.output.contains("sleep-"), "{}", finished.said());
-    assert!(!finished.place.path().join("run").exists());
+    finished.assert_code(0);
+    assert!(
+        finished
+            .output
+            .contains("whether it has a period is unknown"),
+        "{}",
+        finished.said()
+    );
+    let run = watched(&finished);
+    assert_eq!(run.manifest.segments[0].threads[0].name, "sleep");
 }
 
 fn in_a_pid_namespace_it_is_refused_in_one_line() {

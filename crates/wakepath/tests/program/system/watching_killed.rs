@@ -90,7 +90,7 @@ fn a_watch_killed_before_it_saw_a_period_keeps_its_trace_and_recovery_says_so() 
         let recovered = crate::started::ask("recover", &directory);
         recovered.assert_code(3);
         for part in [
-            "a killed watch, of which no run can be made: no thread was periodic",
+            "a killed watch, of which no run can be made: no thread woke up",
             "kept: ",
             "segment-0.events",
         ] {

@@ -1,0 +1,378 @@
+//! Findings about the way in which a watched thread waits, which no setting of the machine fixes.
+
+use super::waking::{WakerKind, WokenBy};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use wakepath_archive::SegmentRecord;
+use wakepath_explain::watch::{BegunBy, Row, Task};
+use wakepath_timeline::Sample;
+use wakepath_timeline::duration::{length, short};
+use wakepath_verdict::counted;
+
+/// A finding. Times are nanoseconds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Finding {
+    /// It sleeps for a time after its work, so that its period is longer than that time.
+    SleepsFor {
+        /// Time that it asks for.
+        asked_ns: u64,
+        /// From its wake-up to its next request, on average.
+        work_ns: u64,
+        /// Wake-up latency, on average.
+        latency_ns: u64,
+        /// Between two turns, on average.
+        interval_ns: u64,
+    },
+    /// It sleeps until times of a clock that is set while it runs.
+    WallClock {
+        /// Between how many turns it slept for longer than one and a half periods.
+        gaps: u64,
+        /// The longest of those.
+        longest_ns: u64,
+        /// By how much the clock was set, each time that was seen.
+        steps_ns: Vec<i64>,
+    },
+    /// It asked for an instant later than the next due time, although it was in time for that.
+    AskedForLater {
+        /// How often.
+        times: u64,
+        /// From the due time before to the one that it asked for, at most.
+        longest_ns: u64,
+    },
+    /// What wakes it was late, not the thread.
+    WokenLate {
+        /// What usually wakes it.
+        waker: String,
+        /// Its kind.
+        by: WakerKind,
+        /// How often it came later than one and a half periods after the one before.
+        times: u64,
+        /// The longest time between two.
+        longest_ns: u64,
+        /// The longest from a wake-up to the thread's running.
+        latency_ns: u64,
+    },
+}
+
+/// How much longer than its period an interval is to be a gap, in halves of a period.
+const GAP_HALVES: u64 = 3;
+
+impl Finding {
+    /// Findings about a task with this row.
+    pub(super) fn of(
+        task: &Task,
+        row: &Row,
+        woken_by: Option<&WokenBy>,
+        steps: &[i64],
+    ) -> Vec<Self> {
+        let rhythm = task.rhythm;
+        let samples = &row.samples;
+        let mut found = Vec::new();
+        if let Some(asked_ns) = rhythm.sleeps_ns {
+            found.extend(sleeps_for(asked_ns, samples));
+            return found;
+        }
+        if !rhythm.is_periodic {
+            return found;
+        }
+        let gaps = Gaps::of(samples, rhythm.period_ns);
+        let on_wall_clock = task.turns.iter().filter(|of| of.wall_ns.is_some()).count();
+        match rhythm.begun_by {
+            BegunBy::Timer if on_wall_clock * 2 > task.turns.len() => found.push(Self::WallClock {
+                gaps: gaps.count,
+                longest_ns: gaps.longest_ns,
+                steps_ns: steps.to_vec(),
+            }),
+            BegunBy::Timer if gaps.count > 0 && rhythm.programmed => {
+                found.push(Self::AskedForLater {
+                    times: gaps.count,
+                    longest_ns: gaps.longest_ns,
+                });
+            }
+            BegunBy::Other => found.extend(woken_late(&gaps, samples, rhythm.period_ns, woken_by)),
+            _ => {}
+        }
+        found
+    }
+
+    /// Those that a run has recorded, each with the name of its thread.
+    pub(crate) fn recorded(segments: &[SegmentRecord]) -> Vec<(String, Self)> {
+        let threads = segments.iter().flat_map(|segment| &segment.threads);
+        let found = threads.flat_map(|thread| {
+            let found = thread.effective.details.get("findings").cloned();
+            // Those of a later version may be of kinds that this one does not know.
+            let found: Vec<Self> = found
+                .and_then(|found| serde_json::from_value(found).ok())
+                .unwrap_or_default();
+            found
+                .into_iter()
+                .map(|finding| (thread.name.clone(), finding))
+        });
+        found.collect()
+    }
+
+    /// The time that it costs a cycle at worst, in nanoseconds.
+    pub fn size_ns(&self) -> u64 {
+        match self {
+            Self::SleepsFor {
+                work_ns,
+                latency_ns,
+                ..
+            } => work_ns + latency_ns,
+            Self::WokenLate { longest_ns, .. }
+            | Self::AskedForLater { longest_ns, .. }
+            | Self::WallClock { longest_ns, .. } => *longest_ns,
+        }
+    }
+
+    /// The finding and its fix, in one line.
+    pub fn with_fix(&self) -> String {
+        match self.fix() {
+            Some(fix) => format!("{self} → {fix}"),
+            None => self.to_string(),
+        }
+    }
+
+    /// The fix, if there is one.
+    pub fn fix(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::SleepsFor { .. } => {
+                "sleep until the next due time instead: clock_nanosleep with TIMER_ABSTIME, sleep_until, or a timerfd"
+            }
+            Self::WallClock { .. } => {
+                "use CLOCK_MONOTONIC (in C++ steady_clock), which is never set"
+            }
+            Self::WokenLate { .. } => "watch what sends to it in the same way, on its own machine",
+            Self::AskedForLater { .. } => return None,
+        })
+    }
+}
+
+/// The finding without its fix.
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SleepsFor {
+                asked_ns,
+                work_ns,
+                latency_ns,
+                interval_ns,
+            } => write!(
+                f,
+                "it sleeps for {} after its work, so its period is {} + {} of work + {} of wake-up latency = {} on \
+                 average ({} Hz)",
+                length(*asked_ns),
+                length(*asked_ns),
+                short(work_ns.cast_signed()),
+                short(latency_ns.cast_signed()),
+                length(*interval_ns),
+                hertz(*interval_ns),
+            ),
+            Self::WallClock {
+                gaps,
+                longest_ns,
+                steps_ns,
+            } => {
+                f.write_str(
+                    "it sleeps until times of CLOCK_REALTIME, which NTP and `date` can set back or forward",
+                )?;
+                if *gaps > 0 {
+                    let gaps = counted(*gaps, "gap", "gaps");
+                    write!(
+                        f,
+                        ": {gaps} of up to {} between its cycles",
+                        length(*longest_ns)
+                    )?;
+                }
+                let first = steps_ns.iter().max_by_key(|step| step.unsigned_abs());
+                if let Some(step) = first {
+                    let times = counted(steps_ns.len() as u64, "time", "times");
+                    write!(f, "; the clock was set {times}, by up to {}", short(*step))?;
+                }
+                Ok(())
+            }
+            Self::AskedForLater { times, longest_ns } => write!(
+                f,
+                "it programmed its timer for a later due time than the next one {}, up to {} after the one before: \
+                 the program skipped these due times itself",
+                counted(*times, "time", "times"),
+                length(*longest_ns),
+            ),
+            Self::WokenLate {
+                waker,
+                by,
+                times,
+                longest_ns,
+                latency_ns,
+            } => {
+                write!(
+                    f,
+                    "what wakes it ({waker}) came up to {} apart, later than 1.5 periods {}, while it ran at most {} \
+                     after being woken: ",
+                    length(*longest_ns),
+                    counted(*times, "time", "times"),
+                    short(latency_ns.cast_signed()),
+                )?;
+                f.write_str(match by {
+                    WakerKind::Network => "the sender or the network is late",
+                    WakerKind::Thread => "that thread is late, or what it waits for",
+                    WakerKind::Device => "the device or its bus is late",
+                    WakerKind::Unknown => "the sender is late",
+                })
+            }
+        }
+    }
+}
+
+fn hertz(interval_ns: u64) -> String {
+    let hertz = 1e9 / interval_ns.max(1) as f64;
+    match hertz {
+        100.0.. => format!("{hertz:.0}"),
+        10.0.. => format!("{hertz:.1}"),
+        _ => format!("{hertz:.2}"),
+    }
+}
+
+fn sleeps_for(asked_ns: u64, samples: &[Sample]) -> Option<Finding> {
+    let (first, last) = (samples.first()?, samples.last()?);
+    let intervals = samples.len() as u64 - 1;
+    let interval_ns = last
+        .due_ns
+        .checked_sub(first.due_ns)?
+        .checked_div(intervals)?;
+    let latencies = samples[..samples.len() - 1].iter();
+    let all_ns: u64 = latencies
+        .map(|of| u64::try_from(of.latency_ns()).unwrap_or(0))
+        .sum();
+    let latency_ns = all_ns / intervals;
+    Some(Finding::SleepsFor {
+        asked_ns,
+        work_ns: interval_ns.saturating_sub(asked_ns + latency_ns),
+        latency_ns,
+        interval_ns,
+    })
+}
+
+/// Intervals of more than one and a half periods before which the thread had gone to sleep in time.
+struct Gaps {
+    count: u64,
+    longest_ns: u64,
+}
+
+impl Gaps {
+    fn of(samples: &[Sample], period_ns: u64) -> Self {
+        let mut new = Self {
+            count: 0,
+            longest_ns: 0,
+        };
+        for two in samples.windows(2) {
+            let interval_ns = two[1].due_ns.saturating_sub(two[0].due_ns);
+            let was_in_time = two[0].end_ns < two[0].due_ns + period_ns;
+            if was_in_time && interval_ns * 2 > period_ns * GAP_HALVES {
+                new.count += 1;
+                new.longest_ns = new.longest_ns.max(interval_ns);
+            }
+        }
+        new
+    }
+}
+
+/// Only where the thread's own latency is small against what the wake-up was late.
+fn woken_late(
+    gaps: &Gaps,
+    samples: &[Sample],
+    period_ns: u64,
+    woken_by: Option<&WokenBy>,
+) -> Option<Finding> {
+    let latencies = samples.iter().map(|sample| sample.latency_ns());
+    let latency_ns = u64::try_from(latencies.max()?).unwrap_or(0);
+    let woken_by = woken_by?;
+    let late_ns = gaps.longest_ns.saturating_sub(period_ns);
+    (gaps.count > 0 && late_ns > latency_ns).then(|| Finding::WokenLate {
+        waker: woken_by.waker.clone(),
+        by: woken_by.kind,
+        times: gaps.count,
+        longest_ns: gaps.longest_ns,
+        latency_ns,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakepath_explain::watch::{Activation, Rhythm};
+
+    const MS: u64 = 1_000_000;
+
+    /// Turns of 1 ms that are due at these times and run so much later.
+    fn found(
+        dues_ms: &[u64],
+        latency_ns: u64,
+        begun_by: BegunBy,
+        sleeps_ns: Option<u64>,
+    ) -> Vec<String> {
+        let turn = |due_ms: &u64| Activation {
+            programmed_ns: Some(due_ms * MS),
+            expiry_ns: due_ms * MS,
+            switched_in_ns: due_ms * MS + latency_ns,
+            end_ns: due_ms * MS + latency_ns + MS,
+            ..Activation::default()
+        };
+        let task = Task {
+            rhythm: Rhythm {
+                period_ns: 4 * MS,
+                anchor_ns: None,
+                programmed: begun_by == BegunBy::Timer,
+                begun_by,
+                beside_ns: 0,
+                sleeps_ns,
+                is_periodic: true,
+            },
+            timer: None,
+            turns: dues_ms.iter().map(turn).collect(),
+        };
+        let woken_by = WokenBy {
+            waker: "SoftIRQ NET_RX".into(),
+            kind: WakerKind::Network,
+            times: 9,
+            of: 9,
+        };
+        let row = task.row();
+        let found = Finding::of(&task, &row, Some(&woken_by), &[]);
+        found.iter().map(Finding::with_fix).collect()
+    }
+
+    #[test]
+    fn a_sender_is_late_only_if_its_pauses_are_longer_than_the_loop_s_own_latency() {
+        let dues = [4, 8, 12, 56, 60, 64];
+        let said = found(&dues, MS / 2, BegunBy::Other, None);
+        assert_eq!(
+            said,
+            [
+                "what wakes it (SoftIRQ NET_RX) came up to 44 ms apart, later than 1.5 periods 1 time, while it \
+              ran at most 500.0 µs after being woken: the sender or the network is late → watch what sends to it \
+              in the same way, on its own machine"
+            ]
+        );
+        assert!(found(&[4, 8, 12, 20], 5 * MS, BegunBy::Other, None).is_empty());
+        assert!(found(&[4, 8, 12, 16], MS / 2, BegunBy::Other, None).is_empty());
+    }
+
+    #[test]
+    fn what_a_sleep_for_a_time_adds_up_to_is_said_with_its_frequency() {
+        let said = found(&[5, 10, 15, 20], MS / 4, BegunBy::Timer, Some(4 * MS));
+        let expected = "it sleeps for 4 ms after its work, so its period is 4 ms + 750.0 µs of work + 250.0 µs of \
+                        wake-up latency = 5 ms on average (200 Hz)";
+        assert!(said.len() == 1 && said[0].starts_with(expected), "{said:?}");
+    }
+
+    #[test]
+    fn a_timer_that_was_programmed_for_later_is_the_program_s_own_doing() {
+        let said = found(&[4, 8, 48, 52], 1_000, BegunBy::Timer, None);
+        assert!(
+            said.len() == 1 && said[0].contains("1 time, up to 40 ms after"),
+            "{said:?}"
+        );
+    }
+}

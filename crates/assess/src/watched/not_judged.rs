@@ -1,0 +1,83 @@
+//! Threads that are not judged, and why.
+
+use serde::Serialize;
+use wakepath_archive::watch::Thread;
+use wakepath_explain::watch::{NotPeriodic, ThreadActivity};
+use wakepath_timeline::Policy;
+
+/// A thread with what was seen of it.
+#[derive(Clone, Copy)]
+pub(super) struct SeenThread<'a> {
+    /// Its number.
+    pub number: u32,
+    /// What the system says of it.
+    pub thread: &'a Thread,
+    /// What its events show.
+    pub activity: &'a ThreadActivity,
+    /// Policy that it is meant to have, where that was said.
+    pub declared: Option<Policy>,
+    /// Whether events are lost.
+    pub events_lost: bool,
+}
+
+/// A thread without a period.
+#[derive(Debug, Serialize)]
+pub struct NotJudged {
+    /// Its name.
+    pub name: String,
+    /// Its number.
+    pub thread_id: u32,
+    /// Why not, as a person reads it.
+    pub why: String,
+    /// Wake-ups by timers.
+    pub timer_wake_ups: u64,
+    /// Wake-ups by something else.
+    pub other_wake_ups: u64,
+    /// Time on a CPU, in nanoseconds.
+    pub run_ns: u64,
+}
+
+impl SeenThread<'_> {
+    /// Not judged, for this reason.
+    pub(super) fn not_judged(&self, why: String) -> NotJudged {
+        NotJudged {
+            name: self.thread.name.clone(),
+            thread_id: self.number,
+            why,
+            timer_wake_ups: self.activity.timers.values().sum(),
+            other_wake_ups: self.activity.other_wake_ups,
+            run_ns: self.activity.run_ns,
+        }
+    }
+}
+
+/// Why a thread has no period.
+pub(super) fn told(why: NotPeriodic, by_marks: bool) -> String {
+    let time = wakepath_timeline::duration::exact;
+    match why {
+        NotPeriodic::TooFew { activations } if by_marks => {
+            format!("it passed the marks of a cycle {activations} times only")
+        }
+        NotPeriodic::Irregular {
+            activations,
+            low_ns,
+            high_ns,
+        } if by_marks => format!(
+            "not periodic: {activations} cycles between its marks, most {} to {} apart",
+            time(low_ns / 1000 * 1000),
+            time(high_ns / 1000 * 1000)
+        ),
+        NotPeriodic::TooFew { activations: 0 } => "no timer woke it".into(),
+        NotPeriodic::TooFew { activations: 1 } => "a timer woke it once".into(),
+        NotPeriodic::TooFew { activations } => format!("timers woke it {activations} times only"),
+        NotPeriodic::Irregular {
+            activations,
+            low_ns,
+            high_ns,
+        } => format!(
+            "not periodic: {activations} timers, most {} to {} apart",
+            time(low_ns / 1000 * 1000),
+            time(high_ns / 1000 * 1000)
+        ),
+    }
+}

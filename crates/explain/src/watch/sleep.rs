@@ -1,0 +1,75 @@
+//! Sleeps for a time, as `usleep` and `sleep_for` are: the thread asks for the same time in each turn, and its due
+//! times lie that long after it asks. How late it is woken changes nothing about what it asked for.
+
+use super::activation::Activation;
+use super::sorted::Sorted;
+
+/// Of ten sleeps so many must be of the same time.
+const ALIKE_OF_TEN: usize = 8;
+/// From reading the clock to the event of the timer the kernel takes no longer than this, usually, in nanoseconds.
+const TO_START_NS: u64 = 20_000;
+/// At best it takes no longer than this, in nanoseconds.
+const SOONEST_START_NS: u64 = 2_000;
+/// Work and wake-up below this share of the sleep, one in so many, don't count as part of the period.
+const SMALL: u64 = 20;
+
+/// What a thread that sleeps for a time asks for, and what else its turns consist of. In nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sleep {
+    /// Time that it asks for.
+    pub(super) asked_ns: u64,
+    /// Median time on a CPU.
+    work_ns: u64,
+    /// Shortest wake-up latency.
+    latency_ns: u64,
+}
+
+impl Sleep {
+    /// That of activations with these intervals, if their thread sleeps for a time. A thread that computes the time to
+    /// the next due time asks for another each turn, by as much as its turns differ, and its intervals are alike.
+    pub(super) fn of(activations: &[Activation], intervals: &Sorted) -> Option<Self> {
+        let asked = activations
+            .iter()
+            .filter_map(|of| of.programmed_ns?.checked_sub(of.asked_at_ns?))
+            .collect::<Vec<u64>>();
+        if asked.len() * 10 < activations.len() * ALIKE_OF_TEN {
+            return None;
+        }
+        let of = |figure: fn(&Activation) -> Option<u64>| {
+            Sorted::new(activations.iter().filter_map(figure).collect())
+        };
+        let is_alike = |all: &[u64], middle: u64| {
+            let alike = all.iter().filter(|of| of.abs_diff(middle) <= TO_START_NS);
+            alike.count() * 10 >= all.len() * ALIKE_OF_TEN
+        };
+        let all = Sorted::new(asked.clone())?;
+        let middle = all.at(5);
+        if !is_alike(&asked, middle) || all.spread() * 2 > intervals.spread() {
+            return None;
+        }
+        Some(Self {
+            asked_ns: as_asked(all.largest_within(middle, TO_START_NS)),
+            work_ns: of(|of| Some(of.run_ns))?.at(5),
+            latency_ns: of(|of| of.switched_in_ns.checked_sub(of.programmed_ns?))?.at(0),
+        })
+    }
+
+    /// The period of such a thread: the sleep, and what its turns take besides. `regular_ns`: the median between two
+    /// expiries, if they are regular.
+    pub(super) fn period_ns(&self, regular_ns: Option<u64>) -> u64 {
+        let usual_ns = self.asked_ns + self.work_ns + self.latency_ns;
+        let period_ns = regular_ns.unwrap_or(usual_ns);
+        match period_ns.saturating_sub(self.asked_ns) <= self.asked_ns / SMALL {
+            true => self.asked_ns,
+            false => period_ns,
+        }
+    }
+}
+
+/// The time that was asked for, which is a round one, from what was left of it when the timer was started.
+fn as_asked(left_ns: u64) -> u64 {
+    let round = [1_000_000, 100_000, 10_000, 1_000];
+    let up = round.map(|unit: u64| left_ns.div_ceil(unit) * unit);
+    let near = up.into_iter().find(|up| up - left_ns <= SOONEST_START_NS);
+    near.unwrap_or(left_ns)
+}

@@ -1,0 +1,43 @@
+//! Times in order, and how far they spread.
+
+/// Times in ascending order, in nanoseconds; never empty.
+pub(super) struct Sorted(Vec<u64>);
+
+impl Sorted {
+    /// Of some times; `None` of none.
+    pub(super) fn new(mut times: Vec<u64>) -> Option<Self> {
+        times.sort_unstable();
+        (!times.is_empty()).then_some(Self(times))
+    }
+
+    /// Between each instant and the next one; of fewer than two instants a 0.
+    pub(super) fn intervals(instants: &[u64]) -> Self {
+        let between = instants.windows(2);
+        let between = between.map(|two| two[1].saturating_sub(two[0])).collect();
+        Self::new(between).unwrap_or(Self(vec![0]))
+    }
+
+    /// The one that so many tenths are below.
+    pub(super) fn at(&self, tenths: usize) -> u64 {
+        self.0[(self.0.len() - 1) * tenths / 10]
+    }
+
+    /// Between the first and the last tenth.
+    pub(super) fn spread(&self) -> u64 {
+        self.at(9) - self.at(1)
+    }
+
+    /// How many of ten are within a tenth of a time.
+    pub(super) fn near(&self, time: u64) -> usize {
+        let near = |of: &&u64| of.abs_diff(time) <= time / 10;
+        self.0.iter().filter(near).count() * 10 / self.0.len()
+    }
+
+    /// The largest within this distance of a time.
+    pub(super) fn largest_within(&self, time: u64, distance: u64) -> u64 {
+        let next = self
+            .0
+            .partition_point(|of| *of <= time.saturating_add(distance));
+        self.0[next.saturating_sub(1)]
+    }
+}

@@ -1,0 +1,141 @@
+//! A thread's tasks: what its timers begin, each for itself where there are several that outlive its sleeps, as the
+//! timerfds of an event loop do; else all its turns together.
+
+use super::activation::{Activation, BegunBy, ThreadActivity};
+use super::rhythm::{NotPeriodic, Rhythm};
+use super::row::{Row, row};
+use std::collections::BTreeMap;
+
+/// One task of a thread.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// How its turns come round.
+    pub rhythm: Rhythm,
+    /// Which of the thread's timers begins them, from 0 in the order of their first expiries, if
+    /// several begin tasks of the same thread.
+    pub timer: Option<usize>,
+    /// Its turns, in order.
+    pub turns: Vec<Activation>,
+}
+
+impl Task {
+    /// Its due times and samples.
+    pub fn row(&self) -> Row {
+        row(&self.turns, self.rhythm)
+    }
+
+    /// Whether timers that outlive sleeps begin its turns, as a timerfd does. Each turn then is a wait for one, and the
+    /// timer tells the thread how often it had expired before: no turn goes without an event.
+    pub fn is_by_lasting_timers(&self) -> bool {
+        let lasting = self.turns.iter().filter(|of| of.timer.is_some()).count();
+        self.rhythm.begun_by == BegunBy::Timer && lasting * 2 > self.turns.len()
+    }
+}
+
+impl ThreadActivity {
+    /// The thread's rhythm, all its turns together: that of its cycles between marks where it passes
+    /// any, else that of its timers, else that of what else wakes it.
+    ///
+    /// # Errors
+    /// [`NotPeriodic`], of its marks or its timers.
+    pub fn rhythm(&self) -> Result<Rhythm, NotPeriodic> {
+        Rhythm::best(&self.activations, &self.handed, &self.marked)
+    }
+
+    /// The activations that come with a rhythm of this thread.
+    pub fn turns(&self, rhythm: Rhythm) -> &[Activation] {
+        match rhythm.begun_by {
+            BegunBy::Timer => &self.activations,
+            BegunBy::Other => &self.handed,
+            BegunBy::Marks => &self.marked,
+        }
+    }
+
+    /// The thread's periodic tasks.
+    ///
+    /// # Errors
+    /// [`NotPeriodic`], of its marks or its timers.
+    pub fn tasks(&self) -> Result<Vec<Task>, NotPeriodic> {
+        if self.marked.is_empty() {
+            let several = by_timer(&self.activations);
+            if !several.is_empty() {
+                return Ok(several);
+            }
+        }
+        self.rhythm().map(|rhythm| vec![self.whole(rhythm)])
+    }
+
+    /// All turns of a thread without a period, as what begins most of them has them; `None` for one that
+    /// was never seen to begin one.
+    pub fn irregular(&self) -> Option<Task> {
+        let begun_by = match (self.marked.len(), self.activations.len(), self.handed.len()) {
+            (1.., ..) => BegunBy::Marks,
+            (0, timers, handed) if timers >= handed => BegunBy::Timer,
+            _ => BegunBy::Other,
+        };
+        let turns = match begun_by {
+            BegunBy::Timer => &self.activations,
+            BegunBy::Other => &self.handed,
+            BegunBy::Marks => &self.marked,
+        };
+        Rhythm::irregular(turns, begun_by).map(|rhythm| self.whole(rhythm))
+    }
+
+    fn whole(&self, rhythm: Rhythm) -> Task {
+        Task {
+            rhythm,
+            timer: None,
+            turns: self.turns(rhythm).to_vec(),
+        }
+    }
+}
+
+/// The tasks of timers that outlive sleeps, where the thread has several timers and at least one of those a period.
+/// What other timers begin is part of the turns that it lies in.
+fn by_timer(activations: &[Activation]) -> Vec<Task> {
+    let mut of_timers: BTreeMap<u64, Vec<Activation>> = BTreeMap::new();
+    for of in activations {
+        of_timers
+            .entry(of.timer.unwrap_or(0))
+            .or_default()
+            .push(*of);
+    }
+    let several = of_timers.len() > 1;
+    of_timers.retain(|timer, turns| several && *timer != 0 && Rhythm::of(turns).is_ok());
+    if of_timers.is_empty() {
+        return Vec::new();
+    }
+    let mut tasks: Vec<(u64, Vec<Activation>)> = Vec::new();
+    let mut last: Option<usize> = None;
+    for of in activations {
+        let own = of.timer.filter(|timer| of_timers.contains_key(timer));
+        match (own, last) {
+            (Some(timer), _) => {
+                let at = tasks.iter().position(|(known, _)| *known == timer);
+                let at = at.unwrap_or_else(|| {
+                    tasks.push((timer, Vec::new()));
+                    tasks.len() - 1
+                });
+                tasks[at].1.push(*of);
+                last = Some(at);
+            }
+            (None, Some(at)) => {
+                if let Some(before) = tasks[at].1.last_mut() {
+                    before.end_ns = of.end_ns;
+                    before.run_ns += of.run_ns;
+                    before.preemptions += of.preemptions;
+                }
+            }
+            (None, None) => {}
+        }
+    }
+    let is_alone = tasks.len() == 1;
+    let made = (0..).zip(tasks).filter_map(|(number, (_, turns))| {
+        Some(Task {
+            rhythm: Rhythm::of(&turns).ok()?,
+            timer: (!is_alone).then_some(number),
+            turns,
+        })
+    });
+    made.collect()
+}
