@@ -15,7 +15,7 @@ use crate::inflation::{Inflation, inflations};
 use crate::judged::{JudgedConditions, judged_conditions};
 use crate::loads::{LoadSummary, summarise};
 use crate::modules::{self, ModuleFigures};
-use crate::next_step::{NextStep, next_steps};
+use crate::next_step::{NextStep, next_steps, traced_run_ns};
 use crate::on_a_core::{self, OnACore};
 use crate::picture::Picture;
 use crate::probe_effect::{ProbeEffect, probe_effect};
@@ -46,6 +46,10 @@ pub struct Assessment {
     pub remarks: Vec<String>,
     /// What would decide the run, where it is undecided.
     pub next_steps: Vec<NextStep>,
+    /// Length of a run of the same scenario that is also traced and long enough to pass, ns; `None` of a run
+    /// that was traced.
+    #[serde(skip)]
+    pub traced_run_ns: Option<u64>,
     /// What became of each policy, and which to use.
     pub overall: Overall,
     /// Every condition that was measured, with its figures and reasons.
@@ -216,6 +220,7 @@ impl Assessment {
             imported: manifest.imported.clone(),
             remarks,
             next_steps,
+            traced_run_ns: traced_run_ns(&scenario),
             overall,
             conditions,
             not_measured,

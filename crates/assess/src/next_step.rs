@@ -130,6 +130,17 @@ fn add(steps: &mut Vec<NextStep>, of: String, advice: Advice, needed: PoliciesNe
     });
 }
 
+/// See [`Assessment::traced_run_ns`](crate::Assessment::traced_run_ns).
+pub(crate) fn traced_run_ns(scenario: &Scenario) -> Option<u64> {
+    if scenario.trace.is_some() {
+        return None;
+    }
+    let mut traced = scenario.clone();
+    traced.trace.get_or_insert_default();
+    let needed = scenario.criterion_of_each().due_times_needed();
+    Some(traced.run_ns_of(scenario.cycles.max(needed)))
+}
+
 fn longer(scenario: &Scenario, times: f64) -> Scenario {
     Scenario {
         cycles: (scenario.cycles as f64 * times).ceil() as u64,

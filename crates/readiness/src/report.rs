@@ -4,6 +4,7 @@ use crate::check::printable;
 use crate::{Finding, Group, Inspection, LoopAtHand, Severity, State, checks};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use wakepath_machine::DebugFiles;
 
 /// Where a report stands in the facts that a run begins with.
 pub const READINESS_KEY: &str = "readiness";
@@ -101,6 +102,19 @@ impl std::fmt::Display for Difference {
     }
 }
 
+/// A fix that writes to the kernel's debug files, with what makes them writable first.
+fn reachable(now: String, debug_files: DebugFiles) -> String {
+    match (now.contains("/sys/kernel/debug/"), debug_files) {
+        (true, DebugFiles::NotMounted) => {
+            let mount = debug_files.remedy().unwrap_or_default();
+            format!("{mount}, then {now}")
+        }
+        // No command reaches them on this kernel.
+        (true, DebugFiles::Absent) => String::new(),
+        _ => now,
+    }
+}
+
 impl Report {
     /// Judges everything.
     pub fn of(seen: &Inspection) -> Self {
@@ -118,7 +132,10 @@ impl Report {
                     severity: finding.magnitude.severity(&subject, check.weight),
                     why: check.why.to_owned(),
                     for_this_loop: figures.filter(|_| bad),
-                    remedy_now: finding.now.clone().unwrap_or_else(|| check.now.to_owned()),
+                    remedy_now: reachable(
+                        finding.now.clone().unwrap_or_else(|| check.now.to_owned()),
+                        seen.facts.varying.debug_files,
+                    ),
                     remedy_at_boot: check.boot.to_owned(),
                     finding,
                 }

@@ -39,7 +39,7 @@ fn of_step(assessment: &Assessment, step: &NextStep) -> Step {
         ),
         Advice::FindCauses { places } => (
             format!(
-                "with so many misses no longer run would pass ({}); see what makes cycles late",
+                "at this miss rate a longer run won't pass ({}); see what makes cycles late",
                 places.join(", ")
             ),
             match assessment.probe_effect {
@@ -47,11 +47,11 @@ fn of_step(assessment: &Assessment, step: &NextStep) -> Step {
                     "wakepath explain {}",
                     word(&assessment.run.directory)
                 )),
-                None => again(assessment, &["--trace"]),
+                None => traced(assessment).map(|(command, _)| command),
             },
         ),
         Advice::GetRight => (
-            "a right is missing".to_owned(),
+            "insufficient privileges".to_owned(),
             again(assessment, &[]).map(|command| format!("sudo {command}")),
         ),
     };
@@ -60,14 +60,120 @@ fn of_step(assessment: &Assessment, step: &NextStep) -> Step {
 
 /// A run that is long enough: where one policy would decide, of that policy alone, and untraced.
 fn longer(assessment: &Assessment, step: &NextStep) -> Option<String> {
-    let seconds = |ns: u64| format!("{}s", ns.div_ceil(1_000_000_000));
     let verb = assessment.run.command.get(1)?;
     if let (Some(ns), [policy, ..], "check") = (step.alone_ns, &step.of[..], verb.as_str()) {
-        let words = assessment.run.command.iter();
-        let untraced: Vec<String> = words.filter(|word| *word != "--trace").cloned().collect();
-        return repeated(&untraced, &["--policy", policy, "--duration", &seconds(ns)]);
+        return untraced(
+            assessment,
+            &["--policy", policy, "--duration", &seconds(ns)],
+        );
     }
     again(assessment, &["--duration", &seconds(step.run_ns?)])
+}
+
+/// A length as it is typed: whole seconds.
+fn seconds(ns: u64) -> String {
+    format!("{}s", ns.div_ceil(1_000_000_000))
+}
+
+/// A length in words: minutes from two minutes on.
+pub(crate) fn takes(ns: u64) -> String {
+    const SECOND: u64 = 1_000_000_000;
+    match ns {
+        0..120_000_000_000 => format!("{} s", ns.div_ceil(SECOND)),
+        120_000_000_000..7_200_000_000_000 => format!("{} min", ns.div_ceil(60 * SECOND)),
+        _ => format!("{} h", ns.div_ceil(3_600 * SECOND)),
+    }
+}
+
+/// The command that measured, with tracing, and about how long it takes, in nanoseconds. A length that was
+/// given holds both passes, so it grows with them.
+pub(crate) fn traced(assessment: &Assessment) -> Option<(String, u64)> {
+    let ns = assessment.traced_run_ns?;
+    let command = own_words(&assessment.run.command);
+    let has_length = command.iter().any(|word| {
+        let name = word.split_once('=').map_or(word.as_str(), |(name, _)| name);
+        name == "--duration"
+    });
+    // A recorded program has a length without asking for one.
+    let is_recorded = command.get(1).is_some_and(|verb| verb == "record");
+    let command = match has_length || is_recorded {
+        true => again(assessment, &["--trace", "--duration", &seconds(ns)]),
+        false => again(assessment, &["--trace"]),
+    };
+    Some((command?, ns))
+}
+
+/// The command that measured, with other options and without its trace: every cycle in the time is judged.
+pub(crate) fn untraced(assessment: &Assessment, options: &[&str]) -> Option<String> {
+    let (own, program) = (
+        own_words(&assessment.run.command),
+        assessment.run.command.iter(),
+    );
+    let program = program.skip(own.len()).cloned();
+    let untraced = own.iter().filter(|word| *word != "--trace").cloned();
+    repeated(&untraced.chain(program).collect::<Vec<_>>(), options)
+}
+
+/// wakepath's own words of a command; after two dashes come a program's.
+fn own_words(command: &[String]) -> &[String] {
+    let end = command.iter().position(|word| word == "--");
+    &command[..end.unwrap_or(command.len())]
+}
+
+/// The values of an option in the command that measured.
+fn values<'a>(command: &'a [String], option: &str) -> Vec<&'a str> {
+    let mut found = Vec::new();
+    let mut words = own_words(command).iter();
+    while let Some(word) = words.next() {
+        match word.split_once('=') {
+            Some((name, value)) if name == option => found.push(value),
+            _ if word == option => found.extend(words.next().map(String::as_str)),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The options that name this run's loop to `doctor` and `tune`; `None` if they can't name it.
+fn subject(command: &[String]) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let rate = values(command, "--rate");
+    match command.get(1)?.as_str() {
+        "check" => {}
+        // They take a scenario as its file has it.
+        "run" if rate.is_empty() => {
+            let scenario = command.get(2).filter(|word| !word.starts_with('-'))?;
+            words.extend(["--scenario".to_owned(), word(scenario)]);
+        }
+        _ => return None,
+    }
+    for (option, found) in [("--rate", rate), ("--cpu", values(command, "--cpu"))] {
+        let last = found.last().map(|value| word(value));
+        words.extend(
+            last.into_iter()
+                .flat_map(|value| [option.to_owned(), value]),
+        );
+    }
+    Some(words)
+}
+
+/// `wakepath doctor` for this run's loop.
+pub(crate) fn doctor(assessment: &Assessment) -> String {
+    let mut words = vec!["wakepath doctor".to_owned()];
+    words.extend(subject(&assessment.run.command).unwrap_or_default());
+    words.join(" ")
+}
+
+/// `wakepath tune trial` for this run's loop, if it can be named.
+pub(crate) fn trial(assessment: &Assessment) -> Option<String> {
+    let command = &assessment.run.command;
+    let mut words = vec!["wakepath tune trial".to_owned()];
+    words.extend(subject(command)?);
+    // A scenario brings its own policies.
+    if let ([policy], "check") = (&values(command, "--policy")[..], command.get(1)?.as_str()) {
+        words.extend(["--policy".to_owned(), word(policy)]);
+    }
+    Some(words.join(" "))
 }
 
 /// Options that are a word by themselves.
@@ -84,9 +190,7 @@ fn repeated(command: &[String], options: &[&str]) -> Option<String> {
     if !matches!(verb.as_str(), "check" | "run" | "record") {
         return None;
     }
-    // Behind two dashes stand a program's own words.
-    let own = command.iter().position(|word| word == "--");
-    let (command, program) = command.split_at(own.unwrap_or(command.len()));
+    let (command, program) = command.split_at(own_words(command).len());
     let given = options
         .iter()
         .copied()
@@ -153,6 +257,32 @@ mod tests {
         );
         let watched = ["wakepath", "watch", "--", "./x"].map(str::to_owned);
         assert_eq!(repeated(&watched, &[]), None);
+    }
+
+    #[test]
+    fn doctor_and_tune_are_asked_for_the_loop_that_was_measured() {
+        let typed =
+            |words: &str| -> Vec<String> { words.split_whitespace().map(str::to_owned).collect() };
+        let of_check = typed("wakepath check --rate=1kHz --cpu 0 --trace");
+        assert_eq!(
+            subject(&of_check).unwrap(),
+            ["--rate", "1kHz", "--cpu", "0"]
+        );
+        let of_run = typed("wakepath run loop.toml --cpu 3 --duration 60s");
+        assert_eq!(
+            subject(&of_run).unwrap(),
+            ["--scenario", "loop.toml", "--cpu", "3"]
+        );
+        // Neither takes a scenario at another rate, nor a program of the user's.
+        assert_eq!(subject(&typed("wakepath run loop.toml --rate 1kHz")), None);
+        assert_eq!(subject(&typed("wakepath record -- ./loop --rate 9")), None);
+    }
+
+    #[test]
+    fn times_are_said_in_the_unit_that_a_person_plans_with() {
+        assert_eq!(takes(24_000_000_000), "24 s");
+        assert_eq!(takes(200_000_000_000), "4 min");
+        assert_eq!(takes(20_000_000_000_000), "6 h");
     }
 
     #[test]

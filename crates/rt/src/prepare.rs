@@ -88,7 +88,7 @@ impl fmt::Display for Shortfall {
             Self::DeadlineNotPinned { asked, effective } => write!(
                 f,
                 "a SCHED_DEADLINE thread can't be pinned to CPU {} and may run on CPU {}: \
-                 the kernel wants its whole root domain",
+                 Linux only allows DEADLINE on all CPUs of the root domain",
                 list(asked),
                 list(effective)
             ),
@@ -113,7 +113,7 @@ fn list(cpus: &[u16]) -> String {
 #[derive(Debug, thiserror::Error)]
 pub enum PrepareError {
     /// The process has no right to the policy.
-    #[error("{policy} is refused: {refusal}")]
+    #[error("the policy is refused: {refusal}")]
     PolicyDenied {
         /// The requested policy.
         policy: Policy,
@@ -122,7 +122,7 @@ pub enum PrepareError {
     },
     /// A deadline thread lacks the right to run on the CPUs it would need.
     #[error(
-        "{policy} is refused: it needs CAP_SYS_NICE, and a thread that may run on its whole root \
+        "the policy is refused: it needs CAP_SYS_NICE, and a thread that may run on its whole root \
          domain: a cpuset or container that holds only a part of it forbids SCHED_DEADLINE"
     )]
     DeadlineDenied {
@@ -131,7 +131,7 @@ pub enum PrepareError {
     },
     /// The deadline reservation exceeds what the existing ones leave.
     #[error(
-        "{policy} is not admitted: the reservations of this root domain would exceed its \
+        "the policy is not admitted: the reservations of this root domain would exceed its \
          bandwidth (95 % of each CPU by default)"
     )]
     DeadlineNotAdmitted {
@@ -139,7 +139,7 @@ pub enum PrepareError {
         policy: Policy,
     },
     /// The kernel refused the policy for another reason.
-    #[error("{policy} can't be set: {source}")]
+    #[error("the policy can't be set: {source}")]
     Policy {
         /// The requested policy.
         policy: Policy,
@@ -147,7 +147,7 @@ pub enum PrepareError {
         source: std::io::Error,
     },
     /// The thread can't run on the core that its policy is of.
-    #[error("{policy} is not available: {source}")]
+    #[error("the policy is not available: {source}")]
     Core {
         /// The requested policy.
         policy: Policy,

@@ -52,8 +52,8 @@ impl fmt::Display for Warning {
                 run_ns,
             } => write!(
                 f,
-                "can end undecided at best: needs {} due times for each condition and has {}; a \
-                 run of {} has them",
+                "too short to pass: each condition needs {} cycles and gets {}; a run of {} has \
+                 enough",
                 grouped(*needed),
                 grouped(*cycles),
                 exact(*run_ns),

@@ -158,7 +158,7 @@ impl Answer {
         }
         let others = match self.more_bad {
             0 => String::new(),
-            others => format!(" ({others} more: wakepath doctor)"),
+            others => format!(" ({others} more: {})", self.doctor),
         };
         let heading = format!("what matters most on this machine{others}");
         let mut text = cut(&heading, columns) + "\n";

@@ -34,6 +34,7 @@ impl Answer {
             next: next::steps(assessment, explanation, &machine),
             machine,
             more_bad,
+            doctor: crate::next_step::doctor(assessment),
             limits: limits(assessment),
         }
     }

@@ -45,6 +45,9 @@ pub struct Answer {
     pub machine: Vec<Matter>,
     /// How many more checks of the machine are bad.
     pub more_bad: usize,
+    /// The command that lists them, for this run's loop.
+    #[serde(default)]
+    pub doctor: String,
     /// What to type next.
     pub next: Vec<Next>,
     /// What the figures can't show.

@@ -2,7 +2,7 @@
 //! to do with one that passed.
 
 use super::{Matter, Next, Word, machine::worst_check};
-use crate::next_step::{again, steps_of, word};
+use crate::next_step::{doctor, steps_of, takes, traced, trial, untraced, word};
 use wakepath_assess::Assessment;
 use wakepath_explain::Explanation;
 use wakepath_verdict::Outcome;
@@ -29,18 +29,19 @@ pub(super) fn steps(
             let worst = matters.first().filter(|_| explanation.is_some());
             steps.extend(why(assessment, explanation, worst));
             steps.extend(worst_check(assessment).map(|id| {
-                let command = format!("wakepath doctor --explain {}", word(&id));
+                let command = format!("{} --explain {}", doctor(assessment), word(&id));
                 text(
                     command,
-                    "the gravest thing that is bad here, and its remedy",
+                    "the most serious problem on this machine, and its fix",
                 )
             }));
-            if assessment.imported.is_none() {
-                steps.push(text(
-                    "wakepath tune trial",
-                    "tries each change for this loop and measures whether it helps",
-                ));
-            }
+            steps.extend(trial(assessment).map(|command| {
+                text(
+                    command,
+                    "tries each change for this loop and measures whether it helps; takes about 3 \
+                     min for each",
+                )
+            }));
         }
         Outcome::Undecided => {
             // What no command can repeat, as an import, the verdict's own reasons tell.
@@ -83,10 +84,13 @@ fn why(
         };
         return Some(of_run("wakepath explain", "", what));
     }
-    let command = again(assessment, &["--trace"])?;
+    let (command, ns) = traced(assessment)?;
     Some(text(
         command,
-        "the same with kernel events, which say why cycles are late",
+        format!(
+            "run again with tracing, to see why cycles are late; takes {}",
+            takes(ns)
+        ),
     ))
 }
 
@@ -96,12 +100,12 @@ fn alone(assessment: &Assessment) -> Option<Next> {
     let verb = assessment.run.command.get(1)?;
     let policy = recommendation.policy.to_string();
     let command = match verb.as_str() {
-        "check" => again(assessment, &["--policy", &policy, "--duration", "1h"]),
-        _ => again(assessment, &["--duration", "1h"]),
+        "check" => untraced(assessment, &["--policy", &policy, "--duration", "1h"]),
+        _ => untraced(assessment, &["--duration", "1h"]),
     };
     Some(text(
         command?,
-        "for an hour, before you rely on it; best under your own load",
+        "confirm for an hour before relying on it, ideally under your own load",
     ))
 }
 

@@ -2,10 +2,10 @@
 
 use super::changed::Changes;
 use super::{Outcome, measured};
-use crate::command_line::Check;
+use crate::command_line::{Check, Output};
 use crate::terminal::tell;
 use wakepath_machine::{Facts, RealTimeCores, Root};
-use wakepath_scenario::{Scenario, builtin};
+use wakepath_scenario::{Scenario, Warning, builtin};
 use wakepath_timeline::duration::rounded;
 use wakepath_timeline::{JobRelease, LitmusPlugin, LitmusTask, Policy};
 
@@ -57,12 +57,26 @@ pub fn run(arguments: &Check) -> Outcome {
     };
     let duration = arguments.duration.as_deref().unwrap_or(usual);
     let (scenario, warnings) = measured::fitted(&scenario, warnings, duration)?;
+    refuse_too_short(duration, &warnings, &arguments.output)?;
     measured::measure(
         scenario,
         &measured::told(&warnings),
         host,
         &arguments.output,
     )
+}
+
+/// Refuses a time in which no condition could pass. A part of a larger measurement is judged there, and
+/// `--stop-above` judges one limit alone.
+fn refuse_too_short(
+    duration: &str,
+    warnings: &[Warning],
+    output: &Output,
+) -> Result<(), measured::TooShort> {
+    if output.part_of.is_some() || output.stop_above.is_some() {
+        return Ok(());
+    }
+    measured::TooShort::of("--duration", duration, warnings).map_or(Ok(()), Err)
 }
 
 /// What `--quick` judges in all, without warm-ups and what it takes to start and end loops; traced, it measures as

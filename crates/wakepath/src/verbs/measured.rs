@@ -24,6 +24,7 @@ use wakepath_measure::{HostCpus, Interrupt, Measurement, Plan, load_controllers}
 use wakepath_readiness::{Inspection, Report};
 use wakepath_report::{Answer, Shown, Style, ToText, to_json};
 use wakepath_scenario::{KnownCpus, PluginSwitch, Scenario, Warning, builtin, units};
+use wakepath_timeline::count::{count, counted};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -279,6 +280,45 @@ pub fn fitted(
         }
     }
     Ok((fitted, kept))
+}
+
+/// A time in which no condition could pass, even without a single miss.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{option} {given} is too short for a verdict: each condition gets {gets} and needs at least \
+     {needed}; give {option} {seconds}s or longer, a higher rate, or fewer policies",
+    gets = counted(*.cycles, "cycle", "cycles"),
+    needed = count(*.needed)
+)]
+pub struct TooShort {
+    option: &'static str,
+    given: String,
+    /// Judged cycles of each condition.
+    cycles: u64,
+    /// Cycles without a miss that can pass.
+    needed: u64,
+    /// Whole seconds of the shortest run that has them.
+    seconds: u64,
+}
+
+impl TooShort {
+    /// If the warnings of a scenario that was fitted into a time say so.
+    pub fn of(option: &'static str, given: &str, warnings: &[Warning]) -> Option<Self> {
+        warnings.iter().find_map(|warning| match warning {
+            Warning::TooShortToPass {
+                cycles,
+                needed,
+                run_ns,
+            } => Some(Self {
+                option,
+                given: given.to_owned(),
+                cycles: *cycles,
+                needed: *needed,
+                seconds: run_ns.div_ceil(1_000_000_000),
+            }),
+            _ => None,
+        })
+    }
 }
 
 /// Writes the explanation of a traced run beside it. What fails here takes nothing from the

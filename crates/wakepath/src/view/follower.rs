@@ -217,7 +217,7 @@ impl Observer for Follower {
     }
 
     fn finishing(&mut self) {
-        self.standing.lock().status = "putting the recording in order".into();
+        self.standing.lock().status = "finalising the recording".into();
         if let Some(mut live) = self.live.take() {
             live.end();
         }
@@ -228,8 +228,9 @@ impl Observer for Follower {
 /// A latency and what it was spent on, for a line of its own.
 pub(super) fn worst_line(latency_ns: u64, cause: Option<(&str, u64)>) -> String {
     let latency = short(latency_ns.cast_signed());
-    match cause {
+    // A twentieth is worth a name, as in an explanation.
+    match cause.filter(|(_, ns)| ns.saturating_mul(20) >= latency_ns) {
         Some((cause, ns)) => format!("{latency}, {} of it: {cause}", short(ns.cast_signed())),
-        None => format!("{latency}, all of it the wake-up itself"),
+        None => format!("{latency}, spent in the kernel's wake-up path"),
     }
 }

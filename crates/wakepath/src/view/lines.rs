@@ -145,12 +145,15 @@ fn places(places: &[(String, LivePlace)], columns: usize) -> Vec<String> {
 /// The worst of what was traced so far in one line.
 pub fn worst_text(latency_ns: u64, cause: Option<(&str, u64)>, whose: &str) -> String {
     let latency = short(latency_ns.cast_signed());
-    match cause {
+    // A twentieth is worth a name, as in an explanation.
+    match cause.filter(|(_, ns)| ns.saturating_mul(20) >= latency_ns) {
         Some((cause, ns)) => {
             let share = rounded(ns.cast_signed());
             format!("worst traced so far: {latency} ({whose}), {share} of it: {cause}")
         }
-        None => format!("worst traced so far: {latency} ({whose}), all of it the wake-up itself"),
+        None => {
+            format!("worst traced so far: {latency} ({whose}), spent in the kernel's wake-up path")
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use super::follower::worst_line;
 use super::headline;
 use crate::terminal::OneLine;
 use crate::terminal::tell;
+use std::collections::HashMap;
 use std::path::Path;
 use wakepath_measure::{LiveFigures, Plan, Segment};
 use wakepath_timeline::duration::short;
@@ -14,6 +15,8 @@ pub struct PlainView {
     segments: usize,
     ended: usize,
     last: LiveFigures,
+    /// The last problem of each condition.
+    problems: HashMap<String, String>,
 }
 
 impl PlainView {
@@ -56,7 +59,13 @@ impl PlainView {
         let phase = &segment.planned.phase;
         let figures = &self.last;
         match problem {
-            Some(problem) => tell!("{place} {condition}, {phase}: {problem}"),
+            Some(problem) => {
+                let before = self.problems.insert(condition.clone(), problem.to_owned());
+                match before.as_deref() == Some(problem) {
+                    true => tell!("{place} {condition}, {phase}: not measured, as before"),
+                    false => tell!("{place} {condition}, {phase}: {problem}"),
+                }
+            }
             None if figures.executed == 0 => tell!(
                 "{place} {condition}, {phase}: the loop did not run once in the judged time; all its \
                  due times count as skipped"
@@ -84,6 +93,6 @@ impl PlainView {
     }
 
     pub fn finishing(&mut self) {
-        tell!("putting the recording in order");
+        tell!("finalising the recording");
     }
 }

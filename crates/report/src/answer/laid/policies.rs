@@ -36,7 +36,9 @@ impl Answer {
     fn is_told(&self, row: &Row) -> bool {
         let whole = &row.why.whole;
         let told = self.because.iter().take(TOLD);
-        // What was not measured has its reason beside the verdict.
+        // It was cut for the row.
+        let whole = whole.trim_end_matches('…');
+        // What was not measured has its reason above the table.
         whole.is_empty()
             || (row.why.brief.is_empty() && told.into_iter().any(|text| text.contains(whole)))
     }

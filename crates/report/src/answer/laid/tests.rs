@@ -41,6 +41,7 @@ fn hostile(rows: usize, name: &str) -> Answer {
         variants: Vec::new(),
         machine: vec![matter; 3],
         more_bad: 17,
+        doctor: "wakepath doctor".into(),
         next: vec![next; 4],
         limits: long,
     }

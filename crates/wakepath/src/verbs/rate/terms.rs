@@ -8,8 +8,6 @@ use crate::verbs::{measured, run};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use wakepath_directory::Directory;
-use wakepath_scenario::Warning;
-use wakepath_timeline::count::{count, counted};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -72,9 +70,8 @@ impl<'a> Terms<'a> {
         let (_, warnings) = measured::fitted(&scenario, warnings, block)
             .map_err(|error| error.to_string().replacen("--duration", "--block", 1))?;
         // No rate could pass: the search would measure for nothing.
-        let mut warnings = warnings.iter();
-        match warnings.find_map(|warning| too_short(block, &rate, warning)) {
-            Some(refused) => Err(refused.into()),
+        match measured::TooShort::of("--block", block, &warnings) {
+            Some(refused) => Err(format!("at {rate}: {refused}").into()),
             None => Ok(()),
         }
     }
@@ -131,24 +128,6 @@ impl<'a> Terms<'a> {
                 .put(KEPT, &serde_json::to_vec(&own)?)
                 .map_err(failed)?),
         }
-    }
-}
-
-/// Why a block is too short for a rate to pass, and which is not.
-fn too_short(block: &str, rate: &str, warning: &Warning) -> Option<String> {
-    match warning {
-        Warning::TooShortToPass {
-            cycles,
-            needed,
-            run_ns,
-        } => Some(format!(
-            "--block {block}: at {rate} it has {} of each condition, and nothing can pass with \
-             fewer than {}; give --block {}s or a higher --from",
-            counted(*cycles, "due time", "due times"),
-            count(*needed),
-            run_ns / 1_000_000_000
-        )),
-        _ => None,
     }
 }
 

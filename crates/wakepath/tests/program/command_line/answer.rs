@@ -136,7 +136,7 @@ fn the_highest_rate_lies_between_one_that_was_kept_and_one_that_was_not() {
     let short = Start::command(&["rate", "--block", "5s"]).finish();
     short.assert_refused(
         1,
-        &["at 100 Hz it has", "give --block 17s or a higher --from"],
+        &["at 100 Hz: --block 5s is too short", "give --block 17s"],
     );
     assert!(!short.place.path().join("wakepath-runs").exists());
     let wrong = Start::command(&["rate", "--from", "1kHz", "--to", "1kHz"]).finish();

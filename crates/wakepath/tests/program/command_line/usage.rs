@@ -83,6 +83,15 @@ fn a_bad_value_is_named_with_its_option_and_what_would_be_right() {
         &["--duration", "long", "s"],
     );
     assert_one_line(&["check", "--duration", "1ms"], &["--duration", "1ms"]);
+    // Two passes of eight policies, idle and under load, 1013 cycles of each.
+    assert_one_line(
+        &["check", "--duration", "38s", "--trace"],
+        &[
+            "--duration 38s is too short",
+            "at least 1013",
+            "give --duration 171s",
+        ],
+    );
     assert_one_line(
         &["check", "--policy", "FIFO 100"],
         &["--policy", "FIFO 100", "99"],

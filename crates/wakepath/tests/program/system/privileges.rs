@@ -26,8 +26,7 @@ fn without_privileges_the_ordinary_policies_are_measured_and_the_others_explaine
     }
     let words = [
         "check",
-        "--duration",
-        "15s",
+        "--quick",
         "--policy",
         "OTHER nice 0",
         "--policy",
