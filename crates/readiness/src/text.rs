@@ -7,6 +7,64 @@ use wakepath_timeline::columns::{self, width};
 
 const WIDTH: usize = 100;
 
+/// Problems shown in short.
+const MOST_IN_SHORT: usize = 10;
+
+impl Report {
+    /// One screen: the serious problems in a line or two each, the rest counted.
+    pub fn in_short(&self, columns: usize) -> String {
+        let line = |start: &str, text: &str| {
+            let indent = " ".repeat(width(start));
+            columns::wrapped(text, start, &indent, columns)
+        };
+        let tally = &self.tally;
+        let mut text = line("for ", &self.subject.describe());
+        text += &format!(
+            "{} bad, {} unknown, {} good, {} do not apply here\n\n",
+            tally.bad, tally.unknown, tally.good, tally.does_not_apply
+        );
+        let serious: Vec<&Judged> = self.bad().filter(|judged| !minor(judged)).collect();
+        // Found and fix in a line each, at two lines of each kind.
+        let room = 2 * columns.saturating_sub(6);
+        for judged in serious.iter().take(MOST_IN_SHORT) {
+            let found = judged.finding.found.split("; ").next().unwrap_or_default();
+            let what = format!("{}: {found} ({})", judged.title, judged.severity.word());
+            text += &line(&format!("  {:<3} ", judged.id), &columns::cut(&what, room));
+            let (when, fix) = match judged.remedy_now.is_empty() {
+                false => ("fix", &judged.remedy_now),
+                true => ("fix, at boot", &judged.remedy_at_boot),
+            };
+            if !fix.is_empty() {
+                let fix = format!("{when}: {fix}");
+                text += &line("      ", &columns::cut(&fix, columns.saturating_sub(6)));
+            }
+        }
+        let left = serious.len().saturating_sub(MOST_IN_SHORT);
+        let minor = self.bad().filter(minor).count();
+        let unknown = self.in_state(State::Unknown);
+        let ids: Vec<&str> = unknown.map(|judged| judged.id.as_str()).collect();
+        let mut rest = Vec::new();
+        if left > 0 {
+            rest.push(format!("{left} more like these"));
+        }
+        if minor > 0 {
+            rest.push(format!("{minor} minor"));
+        }
+        if !ids.is_empty() {
+            rest.push(format!("unknown: {}", ids.join(" ")));
+        }
+        if !rest.is_empty() {
+            text += &line("  ", &format!("also: {}", rest.join("; ")));
+        }
+        text.push('\n');
+        text + &line(
+            "",
+            "everything: wakepath doctor --all; one check: wakepath doctor --explain ID; what to change, in order: \
+             wakepath tune plan",
+        )
+    }
+}
+
 impl Display for Report {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         wrapped(out, "for ", &self.subject.describe())?;

@@ -14,7 +14,7 @@ mod table;
 mod text;
 mod unbroken;
 
-pub use answer::{Answer, Shown, VariantFigures, VariantRow};
+pub use answer::{Answer, Shown, VariantFigures, VariantRow, nearest_to_passing};
 pub use export::{CsvError, McapExportError, Timelines, csv, junit, markdown, mcap, open_metrics};
 pub use figure::{Figure, Figures, Origin, latencies_overlaid};
 pub use json::to_json;
@@ -22,9 +22,9 @@ pub use page::{
     Reported, Titles, comparison_figures, comparison_page, page, schedulability_page, sweep_page,
     trial_before_and_after, trial_page, trial_steps,
 };
-pub use style::Style;
+pub use style::{Colour, Style, choose_colour};
 pub use table::{Cell, Column, Table, Tone, UNKNOWN, number, words};
 pub use text::{
     ToText, bounds_details, comparison_in_full, cpus_text, criterion_text, cycle_text,
-    cycle_text_of, explanation_text, late_text,
+    cycle_text_of, explanation_in_short, explanation_text, histogram_text, late_text,
 };

@@ -3,6 +3,26 @@
 use crate::table::Tone;
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
+use std::sync::OnceLock;
+
+/// When text is coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Colour {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What the command line chose, once for the process.
+static CHOICE: OnceLock<Colour> = OnceLock::new();
+
+/// Chooses it for every [`Style`] from now on; the first choice stays.
+pub fn choose_colour(colour: Colour) {
+    let _ = CHOICE.set(colour);
+}
 
 /// What the reader's terminal takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,14 +50,23 @@ impl Style {
     }
 
     fn of(stream: &(impl IsTerminal + AsFd)) -> Self {
+        let colour = match CHOICE.get() {
+            Some(Colour::Always) => true,
+            Some(Colour::Never) => false,
+            _ => {
+                stream.is_terminal()
+                    && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            }
+        };
         if !stream.is_terminal() {
-            return Self::default();
+            let columns = None;
+            return Self { colour, columns };
         }
         let columns = rustix::termios::tcgetwinsize(stream)
             .ok()
             .map(|size| size.ws_col.into());
         Self {
-            colour: std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+            colour,
             columns: columns.filter(|&columns| columns > 0),
         }
     }

@@ -4,7 +4,56 @@
 
 use crate::Plan;
 use std::fmt::{self, Display, Formatter};
-use wakepath_timeline::columns::command;
+use wakepath_timeline::columns::{command, cut};
+
+/// Lines of each list that are shown in short.
+const MOST_IN_SHORT: usize = 9;
+
+impl Plan {
+    /// One screen: each step in a line, what it costs in another; the rest counted.
+    pub fn in_short(&self, columns: usize) -> String {
+        let mut text = format!("a plan for {}\n", self.subject.describe());
+        if !self.rivals.is_empty() {
+            text += "\nfirst, by hand: these would undo it\n";
+            some(&mut text, self.rivals.iter().map(String::as_str), columns);
+        }
+        text += "\nwhile the machine runs (wakepath tune apply)\n";
+        let steps = self.now.iter().enumerate();
+        let steps = steps.map(|(at, step)| format!("{}. {}: {}", at + 1, step.id, step.effect));
+        some(&mut text, steps, columns);
+        text += "\nat the next boot (wakepath tune boot)\n";
+        let boot = self.boot.iter();
+        some(
+            &mut text,
+            boot.map(|step| format!("{}: {}", step.parameter, step.reason)),
+            columns,
+        );
+        if !self.by_hand.is_empty() {
+            text += "\nleft to you\n";
+            some(&mut text, self.by_hand.iter().map(String::as_str), columns);
+        }
+        text + "\nwhy, at what cost, how to undo it, and the commands: --all\n"
+    }
+}
+
+/// The first of a list, a line each, and how many more there are.
+fn some(text: &mut String, all: impl Iterator<Item = impl AsRef<str>>, columns: usize) {
+    let mut left = 0;
+    let mut any = false;
+    for (at, one) in all.enumerate() {
+        any = true;
+        match at < MOST_IN_SHORT {
+            true => *text += &(cut(&format!("  {}", one.as_ref()), columns) + "\n"),
+            false => left += 1,
+        }
+    }
+    if left > 0 {
+        *text += &format!("  and {left} more\n");
+    }
+    if !any {
+        *text += "  nothing\n";
+    }
+}
 
 impl Display for Plan {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {

@@ -20,8 +20,9 @@ mod verbs;
 mod view;
 
 use clap::Parser;
-use command_line::{CommandLine, Verb};
+use command_line::{CommandLine, Verb, When};
 use std::process::ExitCode;
+use wakepath_report::Colour;
 
 #[global_allocator]
 static MEMORY: memory::Spoken = memory::Spoken;
@@ -38,6 +39,11 @@ pub fn main() -> ExitCode {
         Ok(line) => line,
         Err(said) => return usage::answer(&said),
     };
+    wakepath_report::choose_colour(match line.color {
+        When::Auto => Colour::Auto,
+        When::Always => Colour::Always,
+        When::Never => Colour::Never,
+    });
     if !line.verb.uses_capabilities()
         && let Err(error) = wakepath_programs::rights::give_up()
     {
@@ -72,6 +78,7 @@ pub fn main() -> ExitCode {
         Verb::Loads(arguments) => verbs::loads::run(&arguments),
         Verb::Tiers(arguments) => verbs::tiers::run(&arguments),
         Verb::Machine(arguments) => verbs::machine::run(&arguments),
+        Verb::Help { all, command } => verbs::documentation::help(all, &command),
         Verb::Completions { shell } => verbs::documentation::completions(shell),
         Verb::Man { directory } => verbs::documentation::man(&directory),
         Verb::Internal(process) => return internal::run(process),

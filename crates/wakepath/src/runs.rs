@@ -1,5 +1,5 @@
-//! Which runs there are at hand, and which one is meant: by its place, its number in the list, a
-//! part of its name, or the latest that has ended where nothing is said. It reads none of them.
+//! Which runs there are at hand, and which one is meant: by its place, its number in the list (`@1`
+//! is the newest), a part of its name, or the latest that has ended by default. It reads none of them.
 
 use crate::terminal::OneLine;
 use crate::terminal::tell;
@@ -243,14 +243,18 @@ pub fn find_all(words: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
 }
 
 fn named(word: &str, all: &[Found]) -> Result<PathBuf, String> {
-    if let Ok(number) = word.parse::<usize>()
-        && let Some(found) = number.checked_sub(1).and_then(|place| all.get(place))
-    {
-        return Ok(found.directory());
-    }
     let shown = one_line(word);
-    if word == "0" {
-        return Err(format!("{shown}: runs are counted from 1; {}", there(all)));
+    if let Some(number) = word
+        .strip_prefix('@')
+        .and_then(|text| text.parse::<usize>().ok())
+    {
+        let found = number.checked_sub(1).and_then(|place| all.get(place));
+        return found.map(Found::directory).ok_or_else(|| {
+            format!(
+                "{shown}: runs are numbered from @1, the newest; {}",
+                there(all)
+            )
+        });
     }
     let fits: Vec<&Found> = all.iter().filter(|run| run.name.contains(word)).collect();
     match (&fits[..], all) {
@@ -281,7 +285,7 @@ fn there(all: &[Found]) -> String {
 fn listed(runs: &[&Found], all: &[Found]) -> String {
     let numbered = |run: &&Found| {
         let number = all.iter().position(|one| one.name == run.name);
-        format!("{} {}", number.unwrap_or(0) + 1, one_line(&run.name))
+        format!("@{} {}", number.unwrap_or(0) + 1, one_line(&run.name))
     };
     let named: Vec<String> = runs.iter().take(NAMED).map(numbered).collect();
     match runs.len().saturating_sub(NAMED) {
@@ -338,11 +342,11 @@ mod tests {
         ]);
         let meant = |word| named(word, &all).map(|path| path.display().to_string());
         assert_eq!(
-            meant("1").as_deref(),
+            meant("@1").as_deref(),
             Ok("wakepath-runs/check-20260103T000000Z")
         );
         assert_eq!(
-            meant("3").as_deref(),
+            meant("@3").as_deref(),
             Ok("wakepath-runs/check-20260101T000000Z")
         );
         assert_eq!(
@@ -355,7 +359,7 @@ mod tests {
         );
         assert_eq!(
             meant("check").unwrap_err(),
-            "check: 2 runs have that in their names: 1 check-20260103T000000Z, 3 \
+            "check: 2 runs have that in their names: @1 check-20260103T000000Z, @3 \
              check-20260101T000000Z"
         );
     }
@@ -365,12 +369,12 @@ mod tests {
         let all = runs(&["a", "b", "c", "d", "e\n", "f"]);
         assert_eq!(
             named("x\ny", &all).unwrap_err(),
-            "x\u{fffd}y: no such run; there are 1 a, 2 b, 3 c, 4 d and 2 more; `wakepath runs` \
+            "x\u{fffd}y: no such run; there are @1 a, @2 b, @3 c, @4 d and 2 more; `wakepath runs` \
              lists them"
         );
         assert_eq!(
-            named("0", &all[..1]).unwrap_err(),
-            "0: runs are counted from 1; the only one here is a"
+            named("@0", &all[..1]).unwrap_err(),
+            "@0: runs are numbered from @1, the newest; the only one here is a"
         );
         assert_eq!(
             named("9", &[]).unwrap_err(),

@@ -7,6 +7,7 @@
 //! alike: [`wakepath_archive::Run::open`] sees to that.
 
 mod area;
+mod pager;
 
 pub use area::{Area, size};
 
@@ -31,6 +32,9 @@ pub fn print(text: &str) -> io::Result<()> {
         .columns
         .map(|columns| folded(&text, columns.max(LEAST_COLUMNS)));
     let text = laid.as_deref().unwrap_or(&text);
+    if pager::shows(text) {
+        return Ok(());
+    }
     unless_closed(io::stdout().lock().write_all(text.as_bytes()))
 }
 

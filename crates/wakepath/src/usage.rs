@@ -1,6 +1,7 @@
 //! A wrong command line, said in one line as every other wrong input. Not the definition of the
 //! command line; that is `command_line`.
 
+use crate::command_line::first_page;
 use crate::terminal::tell;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::process::ExitCode;
@@ -17,6 +18,8 @@ pub fn answer(said: &clap::Error) -> ExitCode {
         let line = without_dashes(said, &typed).or_else(|| of_a_word(said));
         let line = line.unwrap_or_else(|| one_line(&said.render().to_string()));
         tell!("wakepath: {line}");
+    } else if is_first_page(said) {
+        let _ = crate::terminal::print(&first_page());
     } else {
         // Nobody left to read it changes nothing about the answer.
         let _ = said.print();
@@ -24,7 +27,17 @@ pub fn answer(said: &clap::Error) -> ExitCode {
     ExitCode::from(u8::from(said.use_stderr()))
 }
 
-/// A program that is to be started stands behind `--`, so that its own options stay its own.
+/// Nothing typed, or the short help of the whole program; `--help` lists every command.
+fn is_first_page(said: &clap::Error) -> bool {
+    let typed: Vec<_> = std::env::args_os().skip(1).collect();
+    match said.kind() {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => typed.is_empty(),
+        ErrorKind::DisplayHelp => typed == ["-h"],
+        _ => false,
+    }
+}
+
+/// A program to start comes after `--`, so that its options stay its own.
 fn without_dashes(said: &clap::Error, typed: &[String]) -> Option<String> {
     let verb = typed.first().map_or("", String::as_str);
     let unknown = said.kind() == ErrorKind::UnknownArgument;
@@ -41,14 +54,14 @@ fn without_dashes(said: &clap::Error, typed: &[String]) -> Option<String> {
     }
     if verb == "check" {
         return Some(format!(
-            "{program}: check measures a loop of its own; yours is recorded: wakepath record -- {program}; \
-             any program is watched: wakepath watch -- {program}; a scenario is carried out: wakepath run {program}"
+            "{program}: check measures its own loop. Your program: wakepath record -- {program} if it links the \
+             library, else wakepath watch -- {program}. A scenario file: wakepath run {program}"
         ));
     }
     let before: Vec<String> = typed[..at].iter().map(|word| quoted(word)).collect();
     let from: Vec<String> = typed[at..].iter().map(|word| quoted(word)).collect();
     Some(format!(
-        "{program}: a program stands behind `--`: wakepath {} -- {}",
+        "{program}: put the program after `--`: wakepath {} -- {}",
         before.join(" "),
         from.join(" ")
     ))
@@ -63,7 +76,7 @@ fn of_a_word(said: &clap::Error) -> Option<String> {
     };
     let meant = |kind| match text(kind) {
         Some(meant) => format!("did you mean {meant}?"),
-        None => "`--help` says what there is".to_owned(),
+        None => "see --help".to_owned(),
     };
     match said.kind() {
         ErrorKind::ValueValidation => {
@@ -126,7 +139,7 @@ fn one_line(rendered: &str) -> String {
         }
         line.push_str(part);
     }
-    line.push_str("; `--help` says what there is");
+    line.push_str("; see --help");
     line
 }
 
@@ -150,12 +163,11 @@ mod tests {
         );
         assert_eq!(
             said(&["rate", "--rate", "100"]),
-            "--rate: there is no such option; `--help` says what there is"
+            "--rate: there is no such option; see --help"
         );
         assert_eq!(
             said(&["run"]),
-            "the following required arguments were not provided: <SCENARIO>; `--help` says what \
-             there is"
+            "the following required arguments were not provided: <SCENARIO>; see --help"
         );
         assert_eq!(
             said(&["chekc"]),
@@ -163,7 +175,7 @@ mod tests {
         );
         assert_eq!(
             said(&["show", "a", "b"]),
-            "unexpected argument 'b' found; `--help` says what there is"
+            "unexpected argument 'b' found; see --help"
         );
         for wrong in [&["chekc"][..], &["completions", "tcsh"]] {
             assert!(!said(wrong).contains('\n'), "{wrong:?}");
@@ -180,18 +192,18 @@ mod tests {
         };
         assert_eq!(
             of(&["watch", "./loop"]).as_deref(),
-            Some("./loop: a program stands behind `--`: wakepath watch -- ./loop")
+            Some("./loop: put the program after `--`: wakepath watch -- ./loop")
         );
         assert_eq!(
             of(&["exec", "--policy", "FIFO 50", "--cpu", "1", "./loop", "a b"]).as_deref(),
             Some(
-                "./loop: a program stands behind `--`: wakepath exec --policy 'FIFO 50' --cpu 1 -- \
+                "./loop: put the program after `--`: wakepath exec --policy 'FIFO 50' --cpu 1 -- \
                  ./loop 'a b'"
             )
         );
         assert_eq!(
             of(&["record", "--idle", "./loop"]).as_deref(),
-            Some("./loop: a program stands behind `--`: wakepath record --idle -- ./loop")
+            Some("./loop: put the program after `--`: wakepath record --idle -- ./loop")
         );
         assert_eq!(of(&["watch", "--fro", "2s"]), None);
         let said = of(&["check", "./loop"]).unwrap();

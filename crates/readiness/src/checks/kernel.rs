@@ -1,7 +1,7 @@
 //! The kernel as it was built, and how it preempts.
 
 use crate::{Check, Confidence, Finding, Group, Inspection, Magnitude, Severity};
-use wakepath_machine::{Misread, PreemptionModel, Standing};
+use wakepath_machine::{DebugFiles, Misread, PreemptionModel, Standing};
 
 pub const CHECKS: &[Check] = &[
     Check {
@@ -106,7 +106,10 @@ fn real_time_kernel(seen: &Inspection) -> Finding {
         None => Finding::unknown("the kernel's version can't be read", &preemption.evidence),
         Some(true) => Finding::good("PREEMPT_RT", &preemption.evidence),
         Some(false) => Finding::bad(
-            format!("no PREEMPT_RT: the model is {}", preemption.model.word()),
+            format!(
+                "not PREEMPT_RT (preemption model: {})",
+                preemption.model.word()
+            ),
             &preemption.evidence,
         ),
     }
@@ -134,7 +137,13 @@ fn preemption_model(seen: &Inspection) -> Finding {
             Finding::unknown(format!("{found}; {remedy}"), &preemption.evidence)
         }
         (PreemptionModel::None | PreemptionModel::Voluntary, _) => {
-            Finding::bad(found, &preemption.evidence)
+            let mut finding = Finding::bad(found, &preemption.evidence);
+            let mounted = seen.facts.varying.debug_files == DebugFiles::Readable;
+            // A kernel that can't change its model while it runs has no such file.
+            if mounted && !seen.root.exists("/sys/kernel/debug/sched/preempt") {
+                finding.now = Some(String::new());
+            }
+            finding
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::text::quantile;
 use wakepath_assess::{Assessment, more_may_be_late};
 use wakepath_statistics::Quantile;
 use wakepath_timeline::one_line;
-use wakepath_verdict::{Caution, Judgement, Outcome, gravest};
+use wakepath_verdict::{Caution, Judgement, Outcome, Reason, gravest};
 
 /// Classes and rows, in the order in which the policies were measured.
 pub(crate) fn rows(assessment: &Assessment) -> (Vec<Class>, Vec<Row>) {
@@ -90,10 +90,26 @@ fn figures(assessment: &Assessment, of: &Judgement) -> Figures {
     };
     Figures {
         missed: (of.cycles.misses.filter(|misses| misses.due > 0)).map(|misses| misses.fraction()),
+        missed_at_most: of.reasons.iter().find_map(at_most_missed),
         is_least: more_may_be_late(assessment, of),
         median_ns: latency.and_then(|found| quantile(found, Quantile::P50).0),
         p999_ns: at(Quantile::P999),
         max_ns: latency.map(|found| found.max),
+    }
+}
+
+/// The bound on the share missed, if none was.
+fn at_most_missed(reason: &Reason) -> Option<f64> {
+    match reason {
+        Reason::MissFractionWithin {
+            missed: 0, at_most, ..
+        }
+        | Reason::MissFractionUndecided {
+            missed: 0, at_most, ..
+        }
+        | Reason::NoMissesObserved { at_most, .. }
+        | Reason::EvidenceMissing { at_most, .. } => Some(*at_most),
+        _ => None,
     }
 }
 
@@ -105,6 +121,11 @@ fn worse(one: Figures, other: Figures) -> Figures {
             (Some(one), Some(other)) => Some(one.max(other)),
             (one, other) => one.or(other),
         },
+        // Of several phases without a miss, the one that shows least.
+        missed_at_most: one
+            .missed_at_most
+            .zip(other.missed_at_most)
+            .map(|(one, other)| one.max(other)),
         is_least: one.is_least || other.is_least,
         median_ns: one.median_ns.zip(other.median_ns).map(|(a, b)| a.max(b)),
         p999_ns: one.p999_ns.zip(other.p999_ns).map(|(a, b)| a.max(b)),

@@ -161,7 +161,8 @@ impl Answer {
             others => format!(" ({others} more: {})", self.doctor),
         };
         let heading = format!("what matters most on this machine{others}");
-        let mut text = cut(&heading, columns) + "\n";
+        // A command that is cut can't be typed.
+        let mut text = lines(&heading, "  ", columns, 2 * more);
         // Where programs are compared, they come before the machine that they share.
         let most = if self.variants.is_empty() {
             usize::MAX

@@ -124,6 +124,12 @@ fn by_nearness(a: &PolicyOutcome, b: &PolicyOutcome, advised: Option<&String>) -
     by_advice.then(Margin::by_tightness(a.margin, b.margin))
 }
 
+/// The policy that came nearest to passing, as a person reads it; `None` if policies are not judged.
+pub fn nearest_to_passing(assessment: &Assessment) -> Option<String> {
+    let nearest = nearest(assessment, assessment.outcome)?;
+    Some(nearest.name.policy?.to_string())
+}
+
 /// What keeps the run from passing: of several policies, that of the one which came nearest.
 fn stands_against(assessment: &Assessment, outcome: Outcome) -> Vec<String> {
     let policies = &assessment.overall.policies;

@@ -12,6 +12,7 @@ mod why;
 
 pub(crate) use figures::rows;
 pub use laid::Shown;
+pub use made::nearest_to_passing;
 pub(crate) use made::{measures_caches, nearest, observed};
 use serde::{Deserialize, Serialize};
 pub use variants::{VariantFigures, VariantRow};
@@ -85,6 +86,9 @@ pub struct Row {
 pub struct Figures {
     /// Share of due times missed; none where nothing was due.
     pub missed: Option<f64>,
+    /// If nothing was missed: the share missed at most, at the criterion's confidence.
+    #[serde(default)]
+    pub missed_at_most: Option<f64>,
     /// Whether more may be missed than could be told.
     pub is_least: bool,
     /// Median wake-up latency, ns.

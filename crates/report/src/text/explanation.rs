@@ -23,22 +23,21 @@ pub fn explanation_text(explanation: &Explanation, worst: usize) -> String {
     if explanation.switches_untold > 0 {
         let _ = writeln!(
             text,
-            "{} switches out of idle were not told by this kernel; each is taken to be at the \
-             event before it",
+            "{} idle exits are missing from the trace; each is assumed to occur at the event before it",
             explanation.switches_untold
         );
     }
     if explanation.own_by_name {
         let _ = writeln!(
             text,
-            "this run does not say which processes were wakepath's own: whatever is called wakepath \
-             is taken for one"
+            "this run does not record which processes were wakepath's: every process named wakepath is \
+             counted as one"
         );
     }
     if !explanation.not_in_trace.is_empty() {
         let _ = writeln!(
             text,
-            "not in the trace, so that such causes can't be seen: {}",
+            "not in the trace, so such causes can't be seen: {}",
             explanation.not_in_trace.join(", ")
         );
     }
@@ -48,6 +47,85 @@ pub fn explanation_text(explanation: &Explanation, worst: usize) -> String {
     }
     text
 }
+
+/// Causes shown in short.
+const CAUSES_IN_SHORT: usize = 5;
+
+/// One screen: the condition that lost most time to late cycles, or that of the policy that is wanted: its
+/// causes, its worst cycle and one fix.
+pub fn explanation_in_short(explanation: &Explanation, wanted: Option<&str>) -> String {
+    let mut text = String::new();
+    let conditions = &explanation.conditions;
+    let mut fitting: Vec<&ConditionExplanation> = conditions
+        .iter()
+        .filter(|of| wanted.is_none_or(|policy| policy == of.condition))
+        .collect();
+    // A loop that never ran comes before all that were late; stable, so that of those alike the first is shown.
+    let rank = |of: &ConditionExplanation| (of.silent_segments, of.late_ns, of.late);
+    fitting.sort_by_key(|of| std::cmp::Reverse(rank(of)));
+    if explanation.events_lost > 0 {
+        let _ = writeln!(
+            text,
+            "{} of the kernel's events were lost; the cycles they touch are unexplained",
+            explanation.events_lost
+        );
+    }
+    if !explanation.not_in_trace.is_empty() {
+        let _ = writeln!(
+            text,
+            "not in the trace, so such causes can't be seen: {}",
+            explanation.not_in_trace.join(", ")
+        );
+    }
+    let Some((&first, others)) = fitting.split_first() else {
+        let names = conditions.iter().map(|of| of.condition.as_str());
+        let mut names: Vec<&str> = names.collect();
+        names.dedup();
+        let _ = writeln!(text, "nothing to explain; traced: {}", names.join(", "));
+        return text;
+    };
+    heading(&mut text, first);
+    if first.not_covered > 0 {
+        let _ = writeln!(
+            text,
+            "  {} no events",
+            counted(first.not_covered, "cycle has", "cycles have")
+        );
+    }
+    if first.cycles == 0 {
+        interference(&mut text, first);
+    } else {
+        text.push('\n');
+        ranked(&mut text, first, CAUSES_IN_SHORT, 1);
+        if let Some(cycle) = first.worst.first() {
+            let _ = writeln!(text, "\n  worst cycle\n    {}", line(cycle));
+        }
+        if let Some(cycle) = first.longest.first().filter(|_| first.overran > 0) {
+            let _ = writeln!(
+                text,
+                "\n  longest cycle, by its own work\n    {}",
+                long_line(cycle)
+            );
+        }
+    }
+    let late: Vec<String> = others
+        .iter()
+        .filter(|of| of.late > 0 || of.silent_segments > 0)
+        .map(|of| format!("{}, {} ({})", of.condition, of.phase, of.late))
+        .collect();
+    if !late.is_empty() {
+        let shown = late.iter().take(MOST_OTHERS).cloned().collect::<Vec<_>>();
+        let more = match late.len().saturating_sub(MOST_OTHERS) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let _ = writeln!(text, "\nalso late (cycles): {}{more}", shown.join("; "));
+    }
+    text
+}
+
+/// Other conditions that are named in short.
+const MOST_OTHERS: usize = 8;
 
 /// Causes and worst cycles alone, of the threads that were late.
 pub fn late_text(explanation: &Explanation, worst: usize) -> String {
@@ -170,6 +248,11 @@ fn worst_cycles(text: &mut String, of: &ConditionExplanation, worst: usize) {
 }
 
 fn causes(text: &mut String, of: &ConditionExplanation) {
+    ranked(text, of, MOST_CAUSES, usize::MAX);
+}
+
+/// So many causes, and so many fixes at most.
+fn ranked(text: &mut String, of: &ConditionExplanation, most: usize, fixes: usize) {
     // Where nothing was late, all cycles are shown.
     let late = of.late > 0;
     let whole = if late { of.late_ns } else { of.all_ns };
@@ -186,7 +269,7 @@ fn causes(text: &mut String, of: &ConditionExplanation) {
         "  {:>11}  {:>10}  {:>10}  {:>6}  cause",
         head, "total", "worst", "share"
     );
-    for cause in shown.iter().take(MOST_CAUSES) {
+    for cause in shown.iter().take(most) {
         let cycles = if late {
             cause.late_cycles
         } else {
@@ -206,9 +289,9 @@ fn causes(text: &mut String, of: &ConditionExplanation) {
     });
     // Those beyond the list may have no part in what is shown.
     let unlisted = if unlisted_ns > 0 { unlisted } else { 0 };
-    let more = (shown.len().saturating_sub(MOST_CAUSES)) as u64 + unlisted;
+    let more = (shown.len().saturating_sub(most)) as u64 + unlisted;
     if more > 0 {
-        let rest = shown.iter().skip(MOST_CAUSES).map(|cause| part(cause));
+        let rest = shown.iter().skip(most).map(|cause| part(cause));
         let rest = rest.sum::<u64>() + unlisted_ns;
         let share = 100.0 * rest as f64 / whole.max(1) as f64;
         let _ = writeln!(
@@ -221,10 +304,11 @@ fn causes(text: &mut String, of: &ConditionExplanation) {
     }
     // A remedy is worth its line where the cause has a part that can be seen.
     let mut said: Vec<&str> = Vec::new();
-    for cause in shown.iter().take(MOST_CAUSES) {
+    for cause in shown.iter().take(most) {
         let counts = late && part(cause) * 20 >= whole;
         if let Some(remedy) = cause.remedy.as_deref().filter(|_| counts)
             && !said.contains(&remedy)
+            && said.len() < fixes
         {
             said.push(remedy);
             let _ = writeln!(text, "  → {}: {remedy}", cause.cause);
@@ -288,9 +372,9 @@ fn waterfall(text: &mut String, name: &str, figures: Option<&WaterfallFigures>) 
     let Some(figures) = figures else { return };
     let _ = writeln!(
         text,
-        "\n  where the cycles around the {name} spend their time: {} in the mean of {}",
+        "\n  where the cycles around the {name} spend their time: {}, averaged over {}",
         micros(figures.mean_ns),
-        figures.cycles
+        counted(figures.cycles, "cycle", "cycles")
     );
     let whole = figures.mean_ns.max(1.0);
     let mut rest = 0.0;

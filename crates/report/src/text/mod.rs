@@ -10,6 +10,7 @@ mod cycle_text;
 mod exchanges;
 mod explanation;
 mod flights;
+mod histogram;
 mod imported;
 mod inflation;
 mod kernel_measures;
@@ -49,8 +50,9 @@ pub(crate) use comparison::{
 };
 pub(crate) use core_latency::core_latencies_table;
 pub use cycle_text::{cycle_text, cycle_text_of};
-pub use explanation::{explanation_text, late_text};
+pub use explanation::{explanation_in_short, explanation_text, late_text};
 pub(crate) use flights::{fate_of, flights_table, headline};
+pub use histogram::histogram_text;
 pub(crate) use imported::source;
 pub(crate) use kernel_measures::{latencies_table, noises_table, places_table, sections_table};
 pub(crate) use rows::{Counts, conditions_table, quantile, short_table};

@@ -14,7 +14,7 @@ use std::path::PathBuf;
                         wakepath seal RUN --key ~/.ssh/id_ed25519.pub        ssh-agent signs"
 )]
 pub struct Seal {
-    /// The run: its directory, its number in `wakepath runs`, or a part of its name [default: the
+    /// The run: its directory, its number such as `@1` in `wakepath runs`, or a part of its name [default: the
     /// latest].
     pub run: Option<PathBuf>,
     /// Ed25519 key of OpenSSH without a passphrase; or a public key (Ed25519, ECDSA on P-256), for which ssh-agent
@@ -50,7 +50,7 @@ pub struct Seal {
                         wakepath verify RUN --trust boards.trust --board pi5-1"
 )]
 pub struct Verify {
-    /// The run: its directory, its number in `wakepath runs`, or a part of its name [default: the
+    /// The run: its directory, its number such as `@1` in `wakepath runs`, or a part of its name [default: the
     /// latest].
     pub run: Option<PathBuf>,
     /// Trust file: whose keys you trust, for which boards, from when until when.

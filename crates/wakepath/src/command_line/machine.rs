@@ -58,7 +58,7 @@ pub struct Loads {
                         Exit codes: 0 every tier that a thread may reach is reached, 1 error, 2 one is not, 3 undecided.\n\n\
                         Examples:\n  \
                         wakepath check --rate 1kHz && wakepath tiers\n  \
-                        wakepath tiers 3 --json\n  \
+                        wakepath tiers @3 --json\n  \
                         wakepath tiers --drive gpiochip0:17 --read gpiochip0:27\n  \
                         wakepath tiers --drive gpiochip0:17 --read gpiochip0:27 --policy 'FIFO 80' --cpu 3"
 )]
@@ -102,12 +102,11 @@ pub struct Machine {
     pub json: bool,
 }
 
-/// Check whether this machine is ready for the loop: what is bad, why, and what to do.
+/// Diagnose this machine for real-time loops, with a fix for each problem.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 nothing notable or grave is bad, 1 error, 2 something is (with \
-                        --against: something changed), 3 nothing is, but something that could be \
-                        grave is unknown.\n\nExamples:\n  \
+    after_help = "Exit codes: 0 no serious problem, 1 error, 2 a serious problem (with --against: \
+                        something changed), 3 none found, but a check that could be critical is unknown.\n\nExamples:\n  \
                         wakepath doctor --rate 1kHz --cpu 3\n  \
                         wakepath doctor --explain F3\n  \
                         wakepath doctor --against wakepath-runs/check-20260101T120000Z"
@@ -116,11 +115,14 @@ pub struct Doctor {
     /// The loop.
     #[command(flatten)]
     pub subject: Subject,
-    /// Say everything about one check, such as `F3`.
+    /// Print all checks, with where they were read, why they matter and how to fix them.
+    #[arg(short, long, conflicts_with_all = ["explain", "against", "json"])]
+    pub all: bool,
+    /// Print everything about one check, such as `F3`.
     #[arg(long, value_name = "ID", conflicts_with = "against")]
     pub explain: Option<String>,
-    /// Say what changed on this machine since a run that passed; without a run, since the latest.
-    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "1")]
+    /// Show what changed on this machine since a run that passed [default: the latest].
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "@1")]
     pub against: Option<PathBuf>,
     /// Read a recorded tree of /proc and /sys instead of this machine.
     #[arg(long, value_name = "DIR")]
@@ -135,13 +137,13 @@ pub struct Doctor {
 pub struct Subject {
     /// Rate of the loop, such as `250Hz`; its criterion is that of `wakepath check` [default:
     /// 250Hz].
-    #[arg(long, value_name = "RATE", conflicts_with = "scenario")]
+    #[arg(short, long, value_name = "RATE", conflicts_with = "scenario")]
     pub rate: Option<String>,
     /// Scenario whose loop and criterion are meant: a file, or a built-in one by name.
     #[arg(long, value_name = "SCENARIO")]
     pub scenario: Option<String>,
-    /// CPU of the loop [default: the scenario's, else the highest, an isolated one if there is any].
-    #[arg(long, value_name = "CPU", value_parser = super::one_cpu)]
+    /// CPU of the loop [default: the scenario's, else the highest isolated CPU, else the highest].
+    #[arg(short, long, value_name = "CPU", value_parser = super::one_cpu)]
     pub cpu: Option<u16>,
     /// The program that the loop is in, by name or process number, if it runs.
     #[arg(long, value_name = "PROGRAM")]

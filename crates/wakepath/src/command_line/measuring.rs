@@ -1,5 +1,6 @@
 //! Words of the verbs that measure: `check`, `run`, `watch`; and of `exec`, which starts what is measured.
 
+use super::CriterionOptions;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -10,15 +11,16 @@ use std::path::PathBuf;
                         undecided.\n\nExamples:\n  \
                         wakepath check\n  \
                         wakepath check --quick\n  \
+                        wakepath check --latency 100us --miss-fraction '0.1 %'\n  \
                         wakepath check --duration 10min --cpu 3\n  \
                         wakepath check --rate 1kHz --policy 'FIFO 80' --policy 'OTHER nice -19'"
 )]
 pub struct Check {
     /// Rate of the loop, such as `250Hz` or `1kHz`.
-    #[arg(long, value_name = "RATE", default_value = "250Hz")]
+    #[arg(short, long, value_name = "RATE", default_value = "250Hz")]
     pub rate: String,
     /// Time for the whole run, such as `100s` or `10min` [default: 85s; with --trace 200s].
-    #[arg(long, value_name = "TIME")]
+    #[arg(short, long, value_name = "TIME")]
     pub duration: Option<String>,
     /// Twelve seconds of measuring: an ordinary and a real-time policy, enough to decide, not to rely on.
     #[arg(
@@ -26,36 +28,40 @@ pub struct Check {
         conflicts_with = "duration",
         long_help = "Twelve seconds of measuring instead of --duration, 24 with --trace: one ordinary \
         and one real-time policy (or those of --policy), each idle and under load, once. Enough for a \
-        verdict by the criterion at 250 Hz and above, but it can't show what comes less often than every few \
-        seconds"
+        verdict by the criterion at 250 Hz and above, but too short to catch rare stalls"
     )]
     pub quick: bool,
-    /// CPU of the loop [default: the highest, an isolated one if there is any].
-    #[arg(long, value_name = "CPU", value_parser = super::one_cpu)]
+    /// CPU to run the loop on [default: the highest isolated CPU, else the highest].
+    #[arg(short, long, value_name = "CPU", value_parser = super::one_cpu)]
     pub cpu: Option<u16>,
-    /// Policy to measure instead of the eight; may be given more than once.
+    /// Policy to measure instead of the eight (repeatable).
     #[arg(
+        short,
         long,
         value_name = "POLICY",
-        long_help = "Policy to measure instead of the eight; may \
-        be given more than once: 'OTHER nice -5', 'BATCH nice 0', IDLE, 'FIFO 80', 'RR 50', \
+        long_help = "Policy to measure instead of the eight; repeatable: 'OTHER nice -5', 'BATCH nice 0', IDLE, 'FIFO 80', 'RR 50', \
         'DEADLINE 400us' (its runtime in each period)"
     )]
     pub policy: Vec<String>,
-    /// Measure everything once more with kernel events recorded: twice the time, or half the cycles.
+    /// Also run a traced pass, so that late cycles can be explained (doubles the time).
     #[arg(
         long,
-        long_help = "Measure every condition once more with kernel events recorded, so that late \
-        cycles can be explained. Conditions are judged by the untraced part; the time is shared \
-        between the two. Needs root or a tracefs that this user may use"
+        long_help = "Also run a traced pass of every condition, so that late cycles can be explained. \
+        Only untraced cycles are judged; --duration covers both passes. Requires root or access to tracefs"
     )]
     pub trace: bool,
+    /// Replay the timing through a simulated quadrotor too, and judge its flight.
+    #[arg(long)]
+    pub flight: bool,
+    /// The limits.
+    #[command(flatten)]
+    pub limits: CriterionOptions,
     /// How to show and where to put it.
     #[command(flatten)]
     pub output: Output,
 }
 
-/// Carry out a scenario.
+/// Run a scenario.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 0 passed, 1 error or invalid run, 2 criterion not met, 3 \
@@ -71,21 +77,21 @@ pub struct Run {
     #[arg(required_unless_present = "goes_on")]
     pub scenario: Option<String>,
     /// Scale the scenario to this time for the whole run, such as `60s`.
-    #[arg(long, value_name = "TIME")]
+    #[arg(short, long, value_name = "TIME")]
     pub duration: Option<String>,
     /// Another rate of its loop, such as `1kHz`; limits in periods follow it.
-    #[arg(long, value_name = "RATE")]
+    #[arg(short, long, value_name = "RATE")]
     pub rate: Option<String>,
     /// Another CPU of its loop.
-    #[arg(long, value_name = "CPU", value_parser = super::one_cpu)]
+    #[arg(short, long, value_name = "CPU", value_parser = super::one_cpu)]
     pub cpu: Option<u16>,
     /// Task that --rate and --cpu change, where the scenario has several.
     #[arg(long, value_name = "NAME")]
     pub task: Option<String>,
-    /// Policy to measure instead of the scenario's; may be given more than once.
-    #[arg(long, value_name = "POLICY")]
+    /// Policy to measure instead of the scenario's (repeatable).
+    #[arg(short, long, value_name = "POLICY")]
     pub policy: Vec<String>,
-    /// Measure everything once more with kernel events recorded, as `trace = true` does.
+    /// Also run a traced pass, as `trace = true` does.
     #[arg(long)]
     pub trace: bool,
     /// Unattended, for this time in all, such as `5h33m`: in rounds, with bounded memory and disk.
@@ -95,34 +101,39 @@ pub struct Run {
         conflicts_with_all = ["duration", "stop_above"],
         long_help = "Unattended, for this time in all, such as `5h33m`. The scenario is measured in rounds, each a run \
         of its own. Counts, a histogram for each minute and the worst cycles of all rounds stay; of the samples those \
-        of the last rounds. All rounds together are judged. Ctrl-C, a power cut or a reboot costs the round under way: \
-        --continue goes on"
+        of the last rounds. All rounds together are judged. Ctrl-C, a power cut or a reboot loses only the current round; \
+        resume with --continue"
     )]
     pub whole: Option<String>,
-    /// With --for: the longest that a round may be.
+    /// With --for: maximum length of a round.
     #[arg(long, value_name = "TIME", default_value = "10min", requires = "whole")]
     pub round: String,
-    /// With --for: room for the samples of the last rounds; the oldest go.
+    /// With --for: disk space for samples; the oldest are deleted first.
     #[arg(long, value_name = "SIZE", default_value = "2GiB", requires = "whole")]
     pub keep: String,
-    /// With --for: worst cycles of each condition that are kept.
+    /// With --for: number of worst cycles to keep for each condition.
     #[arg(long, value_name = "COUNT", default_value_t = 100, requires = "whole",
           value_parser = clap::value_parser!(u16).range(..=1000))]
     pub worst: u16,
-    /// Go on with rounds that were interrupted: those of --directory, or the latest.
+    /// Resume interrupted rounds: those in --directory, or the latest.
     #[arg(
         long = "continue",
-        conflicts_with_all = ["scenario", "whole", "duration", "rate", "cpu", "task", "policy", "trace", "stop_above"]
+        conflicts_with_all = [
+            "scenario", "whole", "duration", "rate", "cpu", "task", "policy", "trace", "stop_above", "latency",
+            "miss_fraction", "criterion",
+        ]
     )]
     pub goes_on: bool,
+    /// The limits.
+    #[command(flatten)]
+    pub limits: CriterionOptions,
     /// How to show and where to put it.
     #[command(flatten)]
     pub output: Output,
 }
 
-/// Find the highest rate that a loop keeps on this machine, idle and under load, by its criterion:
-/// the loop of `check` under one policy, or that of a scenario. A bisection whose every step is a
-/// run of its own.
+/// Find the highest rate this machine can sustain for a loop, idle and under load: the loop of
+/// `check` under one policy, or a scenario's. The search bisects; each step is a run.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The criterion's limits in periods follow the rate; those of `check` are all shares of the period. The \
@@ -139,11 +150,11 @@ pub struct Rate {
     /// Task to search for, where the scenario has several; the others keep their rates.
     #[arg(long, value_name = "NAME", requires = "scenario")]
     pub task: Option<String>,
-    /// Policy of the loop [default: FIFO 80; of a scenario its own].
-    #[arg(long, value_name = "POLICY")]
+    /// Policy of the loop [default: FIFO 80, or the scenario's].
+    #[arg(short, long, value_name = "POLICY")]
     pub policy: Option<String>,
-    /// CPU of the loop [default: the highest, an isolated one if there is any].
-    #[arg(long, value_name = "CPU", value_parser = super::one_cpu)]
+    /// CPU to run the loop on [default: the highest isolated CPU, else the highest].
+    #[arg(short, long, value_name = "CPU", value_parser = super::one_cpu)]
     pub cpu: Option<u16>,
     /// Lowest rate to try.
     #[arg(long, value_name = "RATE", default_value = "100Hz")]
@@ -154,27 +165,30 @@ pub struct Rate {
     /// Time for each rate, idle and under load together.
     #[arg(long, value_name = "TIME", default_value = "20s")]
     pub block: String,
+    /// The limits.
+    #[command(flatten)]
+    pub limits: CriterionOptions,
     /// Directory of the runs; those that are there already are not measured again [default:
     /// wakepath-runs/rate-TIME].
-    #[arg(long, value_name = "DIR")]
+    #[arg(short = 'o', long, value_name = "DIR")]
     pub directory: Option<PathBuf>,
     /// Print it as JSON.
-    #[arg(long)]
+    #[arg(short, long)]
     pub json: bool,
     /// Plain lines instead of the live view, also on a terminal.
     #[arg(long)]
     pub no_tui: bool,
-    /// Serve how each step stands as OpenMetrics at this port of this machine, such as `9464`.
+    /// Serve live OpenMetrics of each step at this port of this machine, such as `9464`.
     #[arg(long, value_name = "ADDRESS")]
     pub metrics: Option<String>,
 }
 
-/// Record the loops of a program of your own: its samples travel through shared memory to a process of
-/// wakepath's that writes them down, idle and under load, and they are judged like any other run.
+/// Record the loops of your own program, linked with the library, idle and under load. Its samples reach
+/// wakepath's recorder through shared memory and are judged like any other run.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The program links wakepath-rt (Rust) or wakepath.h (C, C++). It is first started only to ask \
-                        for its loops, and ended before their first cycle. Then it is started for each policy in \
+    after_help = "The program links wakepath-rt (Rust) or wakepath.h (C, C++). It is started once just to list \
+                        its loops, and exits before the first cycle. Then it is started for each policy in \
                         each phase: twice where the scenario repeats its phases, and once more with --trace. All \
                         that it prints goes to program.log in the run directory.\n\nExit codes: 0 passed, 1 error or invalid run, \
                         2 criterion not met, 3 undecided.\n\nExamples:\n  \
@@ -185,25 +199,18 @@ pub struct Rate {
                         wakepath record --service /var/lib/my-loop --keep 2GiB --metrics 9464 -- ./my-loop"
 )]
 pub struct Record {
-    /// What the loop must keep: a scenario's criterion in one line, separated by commas.
-    #[arg(
-        long,
-        value_name = "CRITERION",
-        long_help = "What the loop must keep, separated by commas: `latency 200us`, `deadline 1 period`, \
-        `miss-fraction 0.1 %`, `consecutive-misses 1`, `outage 3 periods`, `evidence`, `confidence`, as in \
-        a scenario's [criterion] [default: a cycle is missed when it is not done by the next due time, \
-        and 0.5 % may be missed]"
-    )]
-    pub criterion: Option<String>,
+    /// The limits.
+    #[command(flatten)]
+    pub limits: CriterionOptions,
     /// Policy to put the loops under, instead of the one that the program gives them; may be given more
     /// than once.
-    #[arg(long, value_name = "POLICY")]
+    #[arg(short, long, value_name = "POLICY")]
     pub policy: Vec<String>,
     /// CPU to put the loops on [default: where the program puts them].
-    #[arg(long, value_name = "CPU", value_parser = super::one_cpu)]
+    #[arg(short, long, value_name = "CPU", value_parser = super::one_cpu)]
     pub cpu: Option<u16>,
     /// Time for the whole run.
-    #[arg(long, value_name = "TIME", default_value = "60s")]
+    #[arg(short, long, value_name = "TIME", default_value = "60s")]
     pub duration: String,
     /// Without load.
     #[arg(long, conflicts_with = "loads")]
@@ -219,7 +226,7 @@ pub struct Record {
         cycles; what an event costs is then in all latencies"
     )]
     pub trace: bool,
-    /// In the field: start the recorder, which goes on for as long as the program, and become the program.
+    /// In the field: start a recorder that runs for as long as the program, and become the program.
     #[arg(
         long,
         value_name = "DIR",
@@ -227,12 +234,12 @@ pub struct Record {
             "policy", "cpu", "duration", "idle", "loads", "directory", "stop_above", "details", "json", "no_tui",
         ],
         long_help = "In the field: start the recorder and become the program, with the same process number, as a \
-        service's ExecStart. The recorder goes on for as long as the program and writes into this directory: all \
-        samples of the last hours, as runs; the worst cycles for ever; a histogram for each minute. Another start \
-        goes on in it. `wakepath show DIR` has the answer"
+        service's ExecStart. The recorder runs for as long as the program and writes into this directory: all \
+        samples of the last hours, as runs; the worst cycles (kept indefinitely); a histogram for each minute. \
+        Restarting the service continues in the same directory. `wakepath show DIR` shows the result"
     )]
     pub service: Option<PathBuf>,
-    /// With --service: room for the samples of the last hours; the oldest go.
+    /// With --service: disk space for samples; the oldest are deleted first.
     #[arg(
         long,
         value_name = "SIZE",
@@ -240,14 +247,14 @@ pub struct Record {
         requires = "service"
     )]
     pub keep: String,
-    /// With --service: worst cycles of each loop that are kept.
+    /// With --service: number of worst cycles to keep for each loop.
     #[arg(long, value_name = "COUNT", default_value_t = 100, requires = "service",
           value_parser = clap::value_parser!(u16).range(..=1000))]
     pub worst: u16,
     /// How to show and where to put it.
     #[command(flatten)]
     pub output: Output,
-    /// The program and its arguments, behind `--`.
+    /// The program and its arguments, after `--`.
     #[arg(required = true, last = true, value_name = "PROGRAM")]
     pub command: Vec<std::ffi::OsString>,
 }
@@ -256,20 +263,19 @@ pub struct Record {
 #[derive(Debug, Args)]
 pub struct Output {
     /// Run directory; must be empty or not exist [default: wakepath-runs/NAME-TIME].
-    #[arg(long, value_name = "DIR")]
+    #[arg(short = 'o', long, value_name = "DIR")]
     pub directory: Option<PathBuf>,
-    /// As root, write in a directory that somebody else owns or may write in.
+    /// As root, allow a directory that another user owns or can write to.
     #[arg(long)]
     pub trust_directory: bool,
-    /// End at the first wake-up latency above this, such as `200us`, and say why it was so late.
+    /// Stop at the first wake-up latency above this, such as `200us`, and explain it.
     #[arg(
         long,
         value_name = "TIME",
         conflicts_with = "details",
-        long_help = "End at the first wake-up latency above this time, such as `200us`, keep its \
-        trace and say why it was so late. Every cycle is traced, so nothing is judged but that \
-        limit: exit code 0 where nothing was above it, 2 where something was, 3 where the run was \
-        interrupted. Needs root or a tracefs that this user may use"
+        long_help = "Stop at the first wake-up latency above this time, such as `200us`, keep its \
+        trace and explain it. All cycles are traced, so only this limit is judged: exit code 0 if no latency \
+        exceeded it, 2 if one did, 3 if the run was interrupted. Requires root or access to tracefs"
     )]
     pub stop_above: Option<String>,
     /// On a kernel with LITMUS^RT, make each policy's plugin active while it is measured, and put back what was
@@ -280,16 +286,16 @@ pub struct Output {
     #[arg(long, conflicts_with = "json")]
     pub details: bool,
     /// Print the result as JSON on standard output, for scripts.
-    #[arg(long)]
+    #[arg(short, long)]
     pub json: bool,
     /// Plain lines instead of the live view, also on a terminal.
     #[arg(long)]
     pub no_tui: bool,
-    /// Serve how the run stands as OpenMetrics at this port of this machine, such as `9464`.
+    /// Serve live OpenMetrics at this port of this machine, such as `9464`.
     #[arg(
         long,
         value_name = "ADDRESS",
-        long_help = "Serve how the run stands as OpenMetrics while it goes on, for Prometheus: a port, \
+        long_help = "Serve live OpenMetrics during the run, for Prometheus: a port, \
         such as `9464`, means http://127.0.0.1:9464/metrics, which only this machine reaches; any other \
         address must be written out, such as `0.0.0.0:9464`, and has no password"
     )]
@@ -307,8 +313,7 @@ pub struct Output {
 
 /// Watch a program that was not written for wakepath, without changing it: which of its threads are
 /// periodic and how exactly, their wake-up latency from the timer's expiry, run time, preemptions,
-/// policy in effect, and why late activations were late. Needs root or a tracefs that this user may
-/// use.
+/// policy in effect, and why late activations were late. Requires root or access to tracefs.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 0 watched, 1 error, 2 ended by --stop-above, 3 no thread was seen to wake up.\n\nExamples:\n  \
@@ -327,15 +332,15 @@ pub struct Watch {
     /// Watch all processes and all threads of this name.
     #[arg(long, value_name = "NAME", group = "what")]
     pub comm: Option<std::ffi::OsString>,
-    /// Start this program and watch it, with all that it starts; it stands behind `--`.
+    /// Start this program, after `--`, and watch it with everything it starts.
     #[arg(last = true, value_name = "COMMAND", group = "what")]
     pub command: Vec<std::ffi::OsString>,
     /// Watch for this long, such as `60s`, and end a program that was started then [default:
     /// until the program ends, or Ctrl-C].
     #[arg(long = "for", value_name = "TIME")]
     pub duration: Option<String>,
-    /// CPUs to trace, such as `1` or `2-3` [default: those that its threads may use].
-    #[arg(long, value_name = "CPUS")]
+    /// CPUs to trace, such as `1` or `2-3` [default: those its threads can use].
+    #[arg(short, long, value_name = "CPUS")]
     pub cpu: Option<String>,
     /// Policy that the program is meant to have; a periodic thread with another one is invalid.
     #[arg(long, value_name = "POLICY")]
@@ -344,7 +349,7 @@ pub struct Watch {
     /// each thread].
     #[arg(long, value_name = "TIME")]
     pub latency: Option<String>,
-    /// End at the first latency above this, such as `200us`, and say why it was so late.
+    /// Stop at the first latency above this, such as `200us`, and explain it.
     #[arg(
         long,
         value_name = "TIME",
@@ -391,18 +396,18 @@ pub struct Watch {
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     pub worst: usize,
     /// Run directory; must be empty or not exist [default: wakepath-runs/watch-NAME-TIME].
-    #[arg(long, value_name = "DIR")]
+    #[arg(short = 'o', long, value_name = "DIR")]
     pub directory: Option<PathBuf>,
-    /// As root, write in a directory that somebody else owns or may write in.
+    /// As root, allow a directory that another user owns or can write to.
     #[arg(long)]
     pub trust_directory: bool,
     /// Print the threads' figures as JSON.
-    #[arg(long)]
+    #[arg(short, long)]
     pub json: bool,
     /// Plain lines instead of the live view, also on a terminal.
     #[arg(long)]
     pub no_tui: bool,
-    /// Serve how the watch stands as OpenMetrics at this port of this machine, such as `9464`; any
+    /// Serve live OpenMetrics at this port of this machine, such as `9464`; any
     /// other address must be written out.
     #[arg(long, value_name = "ADDRESS")]
     pub metrics: Option<String>,
@@ -412,8 +417,8 @@ pub struct Watch {
 /// standard error, with what the program can't inherit. Then this process becomes the program.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: those of the program; 127 where there is none, 126 where it may not be executed, 1 \
-                        where its policy or CPUs can't be had.\n\nExamples:\n  \
+    after_help = "Exit codes: those of the program; 127 if it does not exist, 126 if it can't be executed, 1 \
+                        if its policy or CPUs can't be set.\n\nExamples:\n  \
                         wakepath exec --policy 'FIFO 80' --cpu 1 -- ./controller --fast\n  \
                         wakepath exec --policy 'DEADLINE 400us/4ms/4ms' --reset-on-fork -- ./loop\n  \
                         wakepath exec --policy 'OTHER nice -10' --cpu 2-3 --quiet -- ./planner"
@@ -421,18 +426,18 @@ pub struct Watch {
 pub struct Exec {
     /// Policy of the program: 'FIFO 80', 'RR 50', 'OTHER nice -5', 'BATCH nice 0', IDLE,
     /// 'DEADLINE 400us/4ms/4ms' (runtime, deadline, period).
-    #[arg(long, value_name = "POLICY")]
+    #[arg(short, long, value_name = "POLICY")]
     pub policy: String,
-    /// CPUs that it may run on, such as `1` or `2-3,6` [default: those that this process may use].
-    #[arg(long, value_name = "CPUS")]
+    /// CPUs it can run on, such as `1` or `2-3,6` [default: those this process can use].
+    #[arg(short, long, value_name = "CPUS")]
     pub cpu: Option<String>,
     /// Start its other threads and processes as OTHER nice 0 instead of under its policy.
     #[arg(long)]
     pub reset_on_fork: bool,
-    /// Say nothing unless something is wrong.
-    #[arg(long)]
+    /// Print nothing unless something is wrong.
+    #[arg(short, long)]
     pub quiet: bool,
-    /// The program and its arguments, behind `--`.
+    /// The program and its arguments, after `--`.
     #[arg(required = true, last = true, value_name = "PROGRAM")]
     pub command: Vec<std::ffi::OsString>,
 }

@@ -3,8 +3,10 @@
 
 mod analysis;
 mod board_experiments;
+mod criterion;
 mod evidence;
 mod experiments;
+mod first_page;
 mod internal;
 mod laboratory;
 mod machine;
@@ -16,9 +18,11 @@ mod tuning;
 
 pub use analysis::*;
 pub use board_experiments::*;
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
+pub use criterion::*;
 pub use evidence::*;
 pub use experiments::*;
+pub use first_page::first_page;
 pub use internal::*;
 pub use laboratory::*;
 pub use machine::*;
@@ -62,7 +66,7 @@ fn process(text: &str) -> Result<u32, String> {
 #[command(
     name = "wakepath",
     version = VERSION,
-    about = "Finds out whether a periodic control loop keeps its timing on this Linux machine, under which \
+    about = "Measure whether a periodic control loop meets its timing on this Linux machine, and under which \
              scheduling policy, idle and under load.",
     after_help = "Exit codes: 0 passed, 1 error or invalid run, 2 criterion not met, 3 undecided.\n\n\
                   Examples:\n  \
@@ -76,51 +80,71 @@ fn process(text: &str) -> Result<u32, String> {
     arg_required_else_help = true
 )]
 pub struct CommandLine {
+    /// Colour the output.
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        help_heading = "Output"
+    )]
+    pub color: When,
     /// What to do.
     #[command(subcommand)]
     pub verb: Verb,
 }
 
+/// When output is coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Measure a loop under the usual policies, idle and under load, and give a verdict.
+    /// Measure this machine's timing, idle and under load, with a verdict.
     Check(Check),
-    /// Run a scenario: a file, or a built-in one by name.
+    /// Run a scenario: your own file, or a built-in one by name.
     Run(Run),
-    /// Record the loops of a program of your own, idle and under load, and give a verdict.
+    /// Measure your own program, linked with the library, with a verdict.
     Record(Record),
-    /// Find the highest rate that a loop keeps on this machine by its criterion.
+    /// Find the highest rate this machine can sustain for a loop.
     Rate(Rate),
-    /// List the runs here: when, what, verdict, machine.
+    /// List the runs here, the newest first.
     Runs(Runs),
-    /// Show a recorded run's answer; with `--details` everything, judged again.
+    /// Show a run's verdict and summary (--histogram, --details).
     Show(Show),
-    /// Write a recorded run's report: one HTML file with all figures.
+    /// Write or open a run's report: one HTML file with all figures.
     Report(Report),
-    /// Fly a vehicle through a recorded run's instants.
+    /// Replay a run's timing through a simulated quadrotor.
     Fly(Fly),
-    /// Bound the latency of a run beyond its largest value, or refuse and say why.
+    /// Bound a run's worst case, if the data allow it.
     Bound(Bound),
-    /// Explain why the late cycles of a recorded run were late.
+    /// Explain why cycles were late.
     Explain(Explain),
-    /// Watch any program at work: its periods, its latencies, and what made it late.
+    /// Measure any running program, unchanged, and explain its late cycles.
     Watch(Watch),
-    /// Start a program on the CPUs and under the policy you name, and show what took effect.
+    /// Start a program on given CPUs under a given policy.
     Exec(Exec),
     /// Check whether a set of tasks always meets its deadlines, overheads included.
     Schedulability(Schedulability),
-    /// Compare runs: what differs, and what got worse or better.
+    /// Compare runs: better, worse, equivalent or inconclusive.
     Compare(Compare),
     /// Write a run in another form: CSV, MCAP, JSON, OpenMetrics, Markdown or JUnit.
     Export(Export),
-    /// Turn what another tool measured into a run.
+    /// Convert another tool's results into a run.
     Import(Import),
-    /// Make an interrupted run readable and say what is missing.
+    /// Repair an interrupted run and list what was lost.
     Recover(Recover),
-    /// Seal a run: sign its files, so that any change, loss or addition shows.
+    /// Sign a run so that later changes can be detected.
     Seal(Seal),
-    /// Check a run's seal: whose it is, and whether its files are still those that were sealed.
+    /// Verify a run's signature and that its files are unchanged.
     Verify(Verify),
     /// List, show and check scenarios.
     #[command(
@@ -141,7 +165,7 @@ pub enum Verb {
                       wakepath lab check latency.json --kernel ./bzImage"
     )]
     Lab(Lab),
-    /// Repeat published experiments on this board, and set the figures beside the published ones.
+    /// Repeat published experiments on this board and compare with the published figures.
     #[command(
         subcommand,
         after_help = "Examples:\n  \
@@ -150,15 +174,15 @@ pub enum Verb {
                       wakepath experiment page wakepath-runs/experiment-pi5-250hz"
     )]
     Experiment(Experiment),
-    /// List the loads: what each disturbs, and whether it can run here.
+    /// List the loads: what each disturbs and whether it can run here.
     Loads(Loads),
-    /// Say which timing tiers a run shows to be within reach, from an SPI line's 10 ns to a GPS's 200 ms.
+    /// Show which timing tiers a run meets, from an SPI line's 10 ns to a GPS's 200 ms.
     Tiers(Tiers),
-    /// Show what this machine is and what this user may do on it.
+    /// Describe this machine and your privileges on it.
     Machine(Machine),
-    /// Check whether this machine is ready for the loop: what is bad, why, and what to do.
+    /// Diagnose this machine for real-time loops, with a fix for each problem.
     Doctor(Doctor),
-    /// Plan, apply and take back changes to this machine for the loop, and measure whether they help.
+    /// Plan, try, apply and revert changes to this machine for the loop.
     #[command(
         subcommand,
         after_help = "Examples:\n  \
@@ -168,6 +192,15 @@ pub enum Verb {
                       wakepath tune revert"
     )]
     Tune(Tune),
+    /// Show help for a command.
+    Help {
+        /// List every command.
+        #[arg(short, long, conflicts_with = "command")]
+        all: bool,
+        /// The command, such as `check` or `tune trial`.
+        #[arg(value_name = "COMMAND")]
+        command: Vec<String>,
+    },
     /// Print completions for a shell.
     Completions {
         /// Which shell.
@@ -216,6 +249,7 @@ impl Verb {
             | Self::Scenario(_)
             | Self::Tiers(_)
             | Self::Lab(_)
+            | Self::Help { .. }
             | Self::Completions { .. }
             | Self::Man { .. } => false,
         }

@@ -4,14 +4,14 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// List the runs below `wakepath-runs` here, the latest first. Every verb that takes a run takes its
-/// number, a part of its name or its directory, and the latest where nothing is said.
+/// number, a part of its name or its directory [default: the latest].
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 listed, 1 error.\n\nExamples:\n  \
                         wakepath runs\n  \
                         wakepath runs --json | jq -r '.runs[] | select(.verdict == \"failed\").name'")]
 pub struct Runs {
     /// Print them as JSON.
-    #[arg(long)]
+    #[arg(short, long)]
     pub json: bool,
 }
 
@@ -19,17 +19,24 @@ pub struct Runs {
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: those of the run itself.\n\nExamples:\n  \
                         wakepath show\n  \
-                        wakepath show 2 --details\n  \
+                        wakepath show --histogram\n  \
+                        wakepath show @2 --details\n  \
                         wakepath show wakepath-runs/check-20260101T120000Z --json")]
 pub struct Show {
-    /// The run: its directory, its number in `wakepath runs`, or a part of its name [default: the
+    /// The run: its directory, its number such as `@1` in `wakepath runs`, or a part of its name [default: the
     /// latest].
     pub run: Option<PathBuf>,
     /// Print everything: all figures of all conditions, every reason and caution.
     #[arg(long, conflicts_with = "json")]
     pub details: bool,
+    /// Print the latencies of one policy as a histogram, with the limit.
+    #[arg(long, conflicts_with_all = ["json", "details"])]
+    pub histogram: bool,
+    /// With --histogram: the policy [default: the recommended one, else the one nearest to passing].
+    #[arg(short, long, value_name = "POLICY", requires = "histogram")]
+    pub policy: Option<String>,
     /// Print it as JSON.
-    #[arg(long)]
+    #[arg(short, long)]
     pub json: bool,
 }
 
@@ -44,7 +51,7 @@ pub struct Show {
                         wakepath report MONDAY TUESDAY --output both.html"
 )]
 pub struct Report {
-    /// The run: its directory, its number in `wakepath runs`, or a part of its name; several make
+    /// The run: its directory, its number such as `@1` in `wakepath runs`, or a part of its name; several make
     /// one file with a chapter each [default: the latest].
     #[arg(value_name = "RUN")]
     pub runs: Vec<PathBuf>,
@@ -52,21 +59,21 @@ pub struct Report {
     #[arg(long)]
     pub open: bool,
     /// Where to write it [default: report.html in the run directory].
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// What the report is called [default: the scenario's name].
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
-    /// For whom it is.
+    /// Customer name shown on the report.
     #[arg(long, value_name = "NAME")]
     pub customer: Option<String>,
-    /// Who answers for it.
+    /// Author shown on the report.
     #[arg(long, value_name = "NAME")]
     pub author: Option<String>,
     /// Write it as PDF too, beside the page, with an installed Chromium.
     #[arg(long)]
     pub pdf: bool,
-    /// As root, write in a directory that somebody else owns or may write in.
+    /// As root, allow a directory that another user owns or can write to.
     #[arg(long)]
     pub trust_directory: bool,
     /// Write each figure into this directory too, as SVG.
@@ -74,8 +81,8 @@ pub struct Report {
     pub svg: Option<PathBuf>,
 }
 
-/// Fly a vehicle through a recorded run's instants: what the timing that really was would have done
-/// to it, beside the flight without latency, and what would lose it.
+/// Replay a recorded run's timing through a simulated quadrotor, next to a flight without latency, and
+/// find what would lose it.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 0 flown and the run's flight criterion met (or none given), 1 \
@@ -85,7 +92,7 @@ pub struct Report {
                         wakepath fly RUN --vehicle my-drone.toml --json > flights.json"
 )]
 pub struct Fly {
-    /// The run: its directory, its number in `wakepath runs`, or a part of its name [default: the
+    /// The run: its directory, its number such as `@1` in `wakepath runs`, or a part of its name [default: the
     /// latest].
     pub run: Option<PathBuf>,
     /// What flies: `hummingbird`, `crazyflie` or a vehicle file [default: the run's own, else
@@ -112,19 +119,20 @@ pub struct Fly {
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
     /// Print it as JSON.
-    #[arg(long)]
+    #[arg(short, long)]
     pub json: bool,
 }
 
-/// Say why a recorded run's late cycles were late: causes ranked, the worst cycles, the way from
-/// the due time to the first instruction. The run must hold kernel events.
+/// Explain why a recorded run's late cycles were late: the condition that lost most time, with its
+/// causes ranked, its worst cycle and a fix. The run must hold kernel events (--trace).
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 explained, 1 error.\n\nExamples:\n  \
                         wakepath explain\n  \
-                        wakepath explain 2 --cycle 812 --segment 3\n  \
+                        wakepath explain --all\n  \
+                        wakepath explain @2 --cycle 812 --segment 3\n  \
                         wakepath explain RUN --perfetto run.perfetto-trace")]
 pub struct Explain {
-    /// The run: its directory, its number in `wakepath runs`, or a part of its name [default: the
+    /// The run: its directory, its number such as `@1` in `wakepath runs`, or a part of its name [default: the
     /// latest].
     pub run: Option<PathBuf>,
     /// Show one cycle, by its number, as a timeline.
@@ -133,18 +141,24 @@ pub struct Explain {
     /// The segment of that cycle [default: all that have such a cycle].
     #[arg(long, value_name = "NUMBER", requires = "cycle")]
     pub segment: Option<u32>,
-    /// How many of the worst cycles of each condition to show.
+    /// Print all conditions, with their causes, worst cycles and time by stretch.
+    #[arg(short, long, conflicts_with = "cycle")]
+    pub all: bool,
+    /// Policy to explain [default: the one that lost most time to late cycles].
+    #[arg(short, long, value_name = "POLICY", conflicts_with_all = ["cycle", "all"])]
+    pub policy: Option<String>,
+    /// With --all or --json: number of worst cycles of each condition.
     #[arg(long, value_name = "COUNT", default_value_t = 5)]
     pub worst: usize,
     /// Latency above which a cycle is late, such as `200us` [default: the run's criterion, else
     /// the 99.9th percentile].
     #[arg(long, value_name = "TIME")]
-    pub threshold: Option<String>,
+    pub latency: Option<String>,
     /// Write a timeline for ui.perfetto.dev.
     #[arg(long, value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
     /// Print it as JSON.
-    #[arg(long)]
+    #[arg(short, long)]
     pub json: bool,
 }
 
@@ -161,10 +175,10 @@ not lose a vehicle (see wakepath fly).
 
 Examples:
   wakepath bound
-  wakepath bound 2 --policy 'FIFO 80' --phase stress --exceed 1e-5 --details
+  wakepath bound @2 --policy 'FIFO 80' --phase stress --exceed 1e-5 --details
   wakepath bound RUN --metric execution --json | jq '.conditions[].answer'")]
 pub struct Bound {
-    /// The run: its directory, its number in `wakepath runs`, or a part of its name [default: the
+    /// The run: its directory, its number such as `@1` in `wakepath runs`, or a part of its name [default: the
     /// latest].
     pub run: Option<PathBuf>,
     /// Which time of a cycle.
@@ -192,7 +206,7 @@ pub struct Bound {
     #[arg(long)]
     pub details: bool,
     /// Print it as JSON.
-    #[arg(long)]
+    #[arg(short, long)]
     pub json: bool,
 }
 
@@ -222,7 +236,7 @@ pub struct Compare {
     /// it; one alone is the base of the latest [default: the one before the latest, and the latest].
     #[arg(value_name = "RUN")]
     pub runs: Vec<PathBuf>,
-    /// A run of the base; may be given more than once. All others are then held against them.
+    /// A run of the base (repeatable). All others are then held against them.
     #[arg(long, value_name = "RUN", conflicts_with = "against")]
     pub base: Vec<PathBuf>,
     /// Runs held against the base; all others are then the base.
@@ -252,7 +266,7 @@ pub struct Compare {
     #[arg(long, value_name = "DIR")]
     pub svg: Option<PathBuf>,
     /// Print it as JSON, with the distributions to be drawn over each other.
-    #[arg(long)]
+    #[arg(short, long)]
     pub json: bool,
 }
 
@@ -268,7 +282,7 @@ pub struct Compare {
                         wakepath export RUN --format openmetrics > /var/lib/prometheus/node-exporter/wakepath.prom"
 )]
 pub struct Export {
-    /// The run: its directory, its number in `wakepath runs`, or a part of its name [default: the
+    /// The run: its directory, its number such as `@1` in `wakepath runs`, or a part of its name [default: the
     /// latest].
     pub run: Option<PathBuf>,
     /// `csv` (every sample), `mcap` (every sample, for Foxglove and PlotJuggler), `json` (as `show --json`), `openmetrics`, `markdown` or `junit`.
@@ -314,7 +328,7 @@ pub struct Import {
     /// Run directory to make; must be empty or not exist [default: wakepath-runs/TOOL-TIME].
     #[arg(long, value_name = "DIR")]
     pub directory: Option<PathBuf>,
-    /// As root, write in a directory that somebody else owns or may write in.
+    /// As root, allow a directory that another user owns or can write to.
     #[arg(long)]
     pub trust_directory: bool,
     /// Period of the tool's loop, such as `1ms`, where the file does not say it.
@@ -353,10 +367,10 @@ pub struct Import {
                         wakepath recover wakepath-runs/check-20260101T120000Z"
 )]
 pub struct Recover {
-    /// The run: its directory, its number in `wakepath runs`, or a part of its name [default: the
+    /// The run: its directory, its number such as `@1` in `wakepath runs`, or a part of its name [default: the
     /// latest].
     pub run: Option<PathBuf>,
-    /// As root, write in a directory that somebody else owns or may write in.
+    /// As root, allow a directory that another user owns or can write to.
     #[arg(long)]
     pub trust_directory: bool,
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// Plan, apply and take back changes to this machine for the loop.
 #[derive(Debug, Subcommand)]
 pub enum Tune {
-    /// Show what to change, why, at what cost, and how to take it back. Changes nothing.
+    /// Show what to change and at what cost (--all: why, how to undo it, commands). Changes nothing.
     Plan(TunePlanShown),
     /// Change what can be changed while the machine runs; a journal lets you take it back.
     Apply(TuneApply),
@@ -60,6 +60,9 @@ pub struct TunePlanShown {
     /// What it is for.
     #[command(flatten)]
     pub plan: TunePlan,
+    /// Print everything: reasons, effects, costs, how to undo each step, and the commands.
+    #[arg(short, long, conflicts_with_all = ["json", "dry_run"])]
+    pub all: bool,
     /// Print the commands alone, step by step, as `apply --dry-run` does.
     #[arg(long, conflicts_with = "json")]
     pub dry_run: bool,
@@ -78,16 +81,16 @@ pub struct TuneApply {
     /// What the plan is for.
     #[command(flatten)]
     pub plan: TunePlan,
-    /// Only these steps, by name; may be given more than once.
+    /// Only these steps, by name (repeatable).
     #[arg(long, value_name = "STEP")]
     pub step: Vec<String>,
     /// Don't ask.
     #[arg(long)]
     pub yes: bool,
-    /// Say what would be written, and write nothing.
+    /// Show what would be written, and write nothing.
     #[arg(long)]
     pub dry_run: bool,
-    /// Go on although other programs write the same settings.
+    /// Continue even if other programs (such as tuned) manage the same settings.
     #[arg(long)]
     pub despite_rivals: bool,
 }
@@ -117,7 +120,7 @@ pub struct TuneTrial {
     /// Policy of the loop that is measured; with --scenario, the scenario's count.
     #[arg(long, value_name = "POLICY", default_value = "FIFO 80")]
     pub policy: String,
-    /// Only these steps, by name; may be given more than once.
+    /// Only these steps, by name (repeatable).
     #[arg(long, value_name = "STEP")]
     pub step: Vec<String>,
     /// Pairs of runs, without and with, for each step.
@@ -155,7 +158,7 @@ pub struct TuneBoot {
     /// Don't ask.
     #[arg(long)]
     pub yes: bool,
-    /// Say what would be written, and write nothing.
+    /// Show what would be written, and write nothing.
     #[arg(long)]
     pub dry_run: bool,
 }

@@ -15,6 +15,8 @@ pub struct Changes<'a> {
     pub task: Option<&'a str>,
     /// Instead of the text's, unless there are none.
     pub policies: &'a [String],
+    /// Limits that take the place of the text's.
+    pub criterion: Option<&'a toml::Table>,
     /// Reservations that are not replaced keep their share of this period, in nanoseconds.
     pub reserved_for: Option<u64>,
 }
@@ -43,7 +45,11 @@ pub enum Unchangeable {
 impl Changes<'_> {
     /// Whether there are any.
     pub fn are_none(&self) -> bool {
-        self.rate.is_none() && self.cpu.is_none() && self.task.is_none() && self.policies.is_empty()
+        self.rate.is_none()
+            && self.cpu.is_none()
+            && self.task.is_none()
+            && self.policies.is_empty()
+            && self.criterion.is_none()
     }
 
     /// The text with them.
@@ -66,6 +72,14 @@ impl Changes<'_> {
             if let Some(cpu) = self.cpu {
                 of_loop.remove("cpus");
                 of_loop.insert("cpu".into(), i64::from(cpu).into());
+            }
+        }
+        if let Some(limits) = self.criterion {
+            let own = table
+                .entry("criterion")
+                .or_insert_with(|| toml::Table::new().into());
+            if let Some(own) = own.as_table_mut() {
+                own.extend(limits.clone());
             }
         }
         if !self.policies.is_empty() {
@@ -128,8 +142,16 @@ impl fmt::Display for Changes<'_> {
         let cpu = self.cpu.map(|cpu| format!("--cpu {cpu}"));
         let policies = self.policies.iter().map(|of| format!("--policy '{of}'"));
         let task = self.task.map(|task| format!("--task {task}"));
+        let limits = self
+            .criterion
+            .into_iter()
+            .flatten()
+            .map(|(key, value)| match value {
+                toml::Value::String(text) => format!("--criterion '{key} {text}'"),
+                value => format!("--criterion '{key} {value}'"),
+            });
         let of_loop = rate.into_iter().chain(cpu).chain(task);
-        let all: Vec<String> = of_loop.chain(policies).collect();
+        let all: Vec<String> = of_loop.chain(policies).chain(limits).collect();
         f.write_str(&all.join(" "))
     }
 }
@@ -163,6 +185,7 @@ mod tests {
             cpu: Some(1),
             task: None,
             policies: &policies,
+            criterion: None,
             reserved_for: None,
         };
         let text = changes

@@ -1,7 +1,7 @@
 //! `wakepath check`: the built-in scenario of that name with what the command line changes in it.
 
 use super::changed::Changes;
-use super::{Outcome, measured};
+use super::{Outcome, criterion, measured};
 use crate::command_line::{Check, Output};
 use crate::terminal::tell;
 use wakepath_machine::{Facts, RealTimeCores, Root};
@@ -26,13 +26,15 @@ pub fn run(arguments: &Check) -> Outcome {
     measured::may_use(arguments.cpu, &host)?;
     let (mut scenario, warnings) =
         measured::read_scenario(&text, "the scenario of `wakepath check`", &host)?;
+    if !arguments.flight {
+        scenario.flight = None;
+    }
     // A vehicle that no loop of this rate could fly says nothing about this machine.
     if let Some(terms) = &scenario.flight
         && !wakepath_assess::can_be_met(terms, scenario.period_ns)?
     {
         tell!(
-            "note: at {} the vehicle of `check` could not be flown without any delay; no flight \
-             is judged",
+            "note: no vehicle could be flown at {}, even without delay, so --flight judges none",
             arguments.rate
         );
         scenario.flight = None;
@@ -150,8 +152,8 @@ fn quick(mut scenario: Scenario, of_the_eight: bool) -> (Scenario, Vec<String>) 
         fewer => format!("{fewer} of {all} policies, "),
     };
     notes.push(format!(
-        "--quick: {policies}{} of each condition, once: it can't show what comes less often, nor \
-         how runs differ; wakepath check measures for 85 s",
+        "--quick: {policies}{} of each condition: too short to catch rare stalls or run-to-run variation; the full \
+         check takes 85 s",
         rounded(each_ns.cast_signed())
     ));
     (scenario, notes)
@@ -160,14 +162,21 @@ fn quick(mut scenario: Scenario, of_the_eight: bool) -> (Scenario, Vec<String>) 
 /// The built-in scenario's file with the options written into it, so that what they mean is
 /// checked, recorded and shown like any scenario.
 fn changed(arguments: &Check) -> Result<String, Box<dyn std::error::Error>> {
-    scenario_for(&arguments.rate, arguments.cpu, &arguments.policy)
+    let criterion = criterion::asked(&arguments.limits)?;
+    scenario_for(
+        &arguments.rate,
+        arguments.cpu,
+        &arguments.policy,
+        criterion.as_ref(),
+    )
 }
 
-/// The built-in scenario's file for another rate, CPU and policies.
+/// The built-in scenario's file for another rate, CPU, policies and limits.
 pub(super) fn scenario_for(
     rate_text: &str,
     cpu: Option<u16>,
     policies: &[String],
+    criterion: Option<&toml::Table>,
 ) -> Result<String, Box<dyn std::error::Error>> {
     let text = builtin::named("check")
         .ok_or("the scenario `check` is not built in")?
@@ -177,6 +186,7 @@ pub(super) fn scenario_for(
         cpu,
         task: None,
         policies,
+        criterion,
         reserved_for: Some(DEFAULT_PERIOD_NS),
     };
     Ok(changes.made_in(text)?)
@@ -251,6 +261,17 @@ mod tests {
     }
 
     #[test]
+    fn limits_take_the_place_of_the_scenario_s_and_the_others_stay() {
+        let text = scenario_of(&["--latency", "100us", "--miss-fraction", "0.1 %"]);
+        let any_machine = wakepath_scenario::KnownCpus::first(2);
+        let scenario = Scenario::parse(&text, "check", &any_machine).unwrap();
+        let criterion = scenario.criterion;
+        assert_eq!(criterion.latency_ns, Some(100_000));
+        assert!((criterion.miss_fraction - 0.001).abs() < 1e-12);
+        assert_eq!(criterion.consecutive_misses, Some(1));
+    }
+
+    #[test]
     fn another_rate_keeps_the_reservations_shares() {
         let text = scenario_of(&["--rate", "1kHz"]);
         assert!(text.contains("DEADLINE 100000 ns"), "{text}");
@@ -273,8 +294,8 @@ mod tests {
         assert_eq!(
             notes,
             [
-                "--quick: 2 of 8 policies, 3 s of each condition, once: it can't show what \
-                 comes less often, nor how runs differ; wakepath check measures for 85 s"
+                "--quick: 2 of 8 policies, 3 s of each condition: too short to catch rare stalls or \
+                 run-to-run variation; the full check takes 85 s"
             ]
         );
     }

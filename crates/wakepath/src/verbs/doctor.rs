@@ -39,7 +39,8 @@ pub fn run(arguments: &Doctor) -> Outcome {
             true,
             &format!("{}\n", serde_json::to_string_pretty(&report)?),
         )?,
-        false => print(&format!("{report:0$}", terminal::columns()))?,
+        false if arguments.all => print(&format!("{report:0$}", terminal::columns()))?,
+        false => print(&report.in_short(terminal::columns()))?,
     }
     Ok(ExitCode::from(report.exit_code()))
 }

@@ -13,7 +13,7 @@ use wakepath_assess::explanation::{
 };
 use wakepath_directory::WholeFile;
 use wakepath_explain::{Explained, LateCycle};
-use wakepath_report::{Timelines, cycle_text, explanation_text};
+use wakepath_report::{Timelines, cycle_text, explanation_in_short, explanation_text};
 use wakepath_scenario::units;
 
 /// Explains and shows.
@@ -30,11 +30,11 @@ pub fn run(arguments: &Explain) -> Outcome {
     }
     let run = opened(&directory, arguments.json)?;
     let mut order = Order::of_run(&run)?;
-    if let Some(threshold) = &arguments.threshold {
-        let ns = units::parse_duration(threshold)
-            .map_err(|complaint| format!("--threshold {threshold} {complaint}"))?;
+    if let Some(latency) = &arguments.latency {
+        let ns = units::parse_duration(latency)
+            .map_err(|complaint| format!("--latency {latency} {complaint}"))?;
         order.threshold_ns = Some(ns);
-        order.threshold_from = "--threshold".into();
+        order.threshold_from = "--latency".into();
     }
     order.worst = arguments.worst;
     if let Some(cycle) = arguments.cycle {
@@ -52,7 +52,11 @@ pub fn run(arguments: &Explain) -> Outcome {
     };
     let text = match arguments.json {
         true => serde_json::to_string_pretty(&explanation)? + "\n",
-        false => explanation_text(&explanation, arguments.worst),
+        false if arguments.all => explanation_text(&explanation, arguments.worst),
+        false => {
+            explanation_in_short(&explanation, arguments.policy.as_deref())
+                + "\nall conditions: wakepath explain --all; one cycle: --cycle NUMBER --segment NUMBER\n"
+        }
     };
     print_result(arguments.json, &text)?;
     if let Some(path) = arguments.perfetto.as_ref().filter(|_| !arguments.json) {

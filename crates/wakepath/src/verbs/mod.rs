@@ -7,6 +7,7 @@ pub mod bound;
 mod changed;
 pub mod check;
 pub mod compare;
+mod criterion;
 pub mod doctor;
 pub mod documentation;
 pub mod exec;

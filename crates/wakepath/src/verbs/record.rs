@@ -1,7 +1,7 @@
 //! `wakepath record`: the loops of a program of the user's own, asked for and made into a scenario, which
 //! is then measured like any other. It starts the program for the question alone.
 
-use super::{Outcome, exec, given, measured};
+use super::{Outcome, criterion, exec, given, measured};
 use crate::command_line::Record;
 use crate::terminal::tell;
 use std::ffi::OsString;
@@ -43,10 +43,7 @@ pub fn run(arguments: &Record) -> Outcome {
     }
     given::time("--duration", Some(&arguments.duration))?;
     let (text, source) = measured::scenario_text(&arguments.loads)?;
-    let criterion = arguments.criterion.as_deref().map(criterion).transpose()?;
-    if let Some(criterion) = &criterion {
-        measured::read_scenario(&judged_by(criterion)?, "--criterion", &host)?;
-    }
+    let criterion = criterion::asked(&arguments.limits)?;
     let interrupt = Interrupt::listen()?;
     let Discovered { loops, printed } = loops_of(&command, &interrupt)?;
     drop(interrupt);
@@ -84,18 +81,6 @@ pub(super) fn words(file: &Path, rest: &[OsString]) -> Result<Vec<String>, Failu
     words.ok_or_else(|| {
         "the program's name or arguments are not UTF-8, and a run could not record them".into()
     })
-}
-
-/// A scenario of which nothing matters but its criterion: what is wrong in it is known before the program is
-/// started.
-pub(super) fn judged_by(criterion: &toml::Table) -> Result<String, Failure> {
-    let mut table = toml::Table::new();
-    table.insert("criterion".into(), criterion.clone().into());
-    table.insert("name".into(), "criterion".into());
-    table.insert("duration".into(), "1 h".into());
-    table.insert("period".into(), "10 s".into());
-    table.insert("policies".into(), vec!["OTHER"].into());
-    Ok(toml::to_string(&table)?)
 }
 
 /// What is put in the place of a scenario's own loop.
@@ -217,31 +202,6 @@ fn told(one: &AnnouncedLoop) -> String {
     )
 }
 
-/// `latency 200us, miss-fraction 0.1 %` as the table that a scenario has.
-pub(super) fn criterion(text: &str) -> Result<toml::Table, Failure> {
-    let mut table = toml::Table::new();
-    for part in text.split(',').map(str::trim) {
-        let Some((key, value)) = part.split_once([' ', '=']) else {
-            let example = "give a name and a value, such as `latency 200us`";
-            return Err(format!("--criterion: `{part}` says no value; {example}").into());
-        };
-        let key = match key {
-            // What people say.
-            "miss" | "misses" => "miss-fraction",
-            key => key,
-        };
-        let value = value.trim_start_matches(['=', ' ']).trim();
-        let value = match value.parse::<i64>() {
-            Ok(number) => number.into(),
-            Err(_) => value.parse::<f64>().map_or(value.into(), toml::Value::from),
-        };
-        if table.insert(key.into(), value).is_some() {
-            return Err(format!("--criterion: `{key}` stands there twice; say it once").into());
-        }
-    }
-    Ok(table)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -261,7 +221,9 @@ mod tests {
             name: "my-loop".into(),
             command: vec!["./my-loop".into()],
             loops,
-            criterion: Some(criterion("latency 200us, miss 0.1 %, consecutive-misses 1").unwrap()),
+            criterion: Some(
+                criterion::table("latency 200us, miss 0.1 %, consecutive-misses 1").unwrap(),
+            ),
             policies,
             cpu: None,
             idle: false,
@@ -315,16 +277,6 @@ mod tests {
         );
         let table = asked(vec![of(Overrun::Stop)], &[]);
         assert_eq!(table["tasks"][0]["overrun"].as_str(), Some("stop"));
-    }
-
-    #[test]
-    fn a_criterion_without_a_value_or_said_twice_is_refused() {
-        let line = criterion("latency").unwrap_err().to_string();
-        assert!(line.contains("`latency` says no value"), "{line}");
-        let line = criterion("latency 1us, latency 2us")
-            .unwrap_err()
-            .to_string();
-        assert!(line.contains("twice"), "{line}");
     }
 
     #[test]

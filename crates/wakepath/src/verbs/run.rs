@@ -1,7 +1,7 @@
 //! `wakepath run`: a scenario from a file or from those built in.
 
 use super::changed::Changes;
-use super::{Outcome, measured, unattended};
+use super::{Outcome, criterion, measured, unattended};
 use crate::command_line::Run;
 use wakepath_measure::HostCpus;
 use wakepath_scenario::{Scenario, Warning};
@@ -37,11 +37,13 @@ pub(super) fn asked(
     let name = arguments.scenario.as_deref().unwrap_or_default();
     let (text, source) = measured::scenario_text(name)?;
     measured::may_use(arguments.cpu, host)?;
+    let criterion = criterion::asked(&arguments.limits)?;
     let changes = Changes {
         rate: arguments.rate.as_deref(),
         cpu: arguments.cpu,
         task: arguments.task.as_deref(),
         policies: &arguments.policy,
+        criterion: criterion.as_ref(),
         reserved_for: None,
     };
     let (mut scenario, warnings) = changed(&text, &source, &changes, host)?;

@@ -169,15 +169,16 @@ fn text(listed: &[Listed], style: Style) -> String {
         if !is_one {
             cells.push(short(&run.machine));
         }
-        table.row(run.number.to_string(), cells);
+        table.row(format!("@{}", run.number), cells);
     }
     let mut text = table.to_terminal(style.columns);
     if let Some(machine) = first.filter(|_| is_one) {
         text += &format!("\nall on this machine: {}\n", one_line(machine));
     }
+    text += "\n@1 is the newest; a part of its name means the same run later, too\n";
     for run in listed {
         if let Some(problem) = &run.problem {
-            text += &format!("{}: {}\n", run.number, one_line(problem));
+            text += &format!("@{}: {}\n", run.number, one_line(problem));
         }
     }
     text

@@ -5,10 +5,12 @@ use super::progress::assessed;
 use super::{Outcome, answers, opened, print_result};
 use crate::command_line::Show;
 use crate::runs;
-use crate::terminal::OneLine;
+use crate::terminal::{self, OneLine};
 use std::path::Path;
 use std::process::ExitCode;
-use wakepath_report::{Answer, Shown, Style, ToText, to_json};
+use wakepath_archive::Run;
+use wakepath_assess::Picture;
+use wakepath_report::{Answer, Shown, Style, ToText, histogram_text, nearest_to_passing, to_json};
 
 /// Reads and judges.
 pub fn run(arguments: &Show) -> Outcome {
@@ -17,6 +19,9 @@ pub fn run(arguments: &Show) -> Outcome {
         return super::service::show(&directory, arguments);
     }
     let run = opened(&directory, arguments.json)?;
+    if arguments.histogram {
+        return histogram(&run, arguments.policy.as_deref());
+    }
     if !arguments.json && !arguments.details {
         let answer = answers::of(&run)?.answer;
         print_result(false, &text(&answer, &directory))?;
@@ -28,6 +33,40 @@ pub fn run(arguments: &Show) -> Outcome {
         false => assessment.to_text(Style::of_stdout()),
     };
     print_result(arguments.json, &text)?;
+    Ok(ExitCode::from(assessment.exit_code()))
+}
+
+/// One policy's latencies. The exit code is the run's.
+fn histogram(run: &Run, wanted: Option<&str>) -> Outcome {
+    let (assessment, pictures) = assessed(run, true)?;
+    let name = |of: &Picture| of.name.policy.map(|policy| policy.to_string());
+    let policy = match wanted {
+        Some(wanted) => Some(wanted.to_owned()),
+        None => assessment
+            .overall
+            .recommendation
+            .as_ref()
+            .map(|of| of.policy.to_string())
+            .or_else(|| nearest_to_passing(&assessment)),
+    };
+    let fitting = pictures
+        .iter()
+        .filter(|of| policy.is_none() || name(of) == policy);
+    let fitting: Vec<&Picture> = fitting.collect();
+    let text = histogram_text(&fitting, terminal::columns()).ok_or_else(|| {
+        let mut names: Vec<String> = pictures.iter().filter_map(name).collect();
+        names.dedup();
+        let policy = policy.as_deref().unwrap_or_default();
+        format!(
+            "{policy}: no cycle of this policy; measured: {}",
+            names.join(", ")
+        )
+    })?;
+    let heading = policy.map_or(String::new(), |policy| format!("{policy}: "));
+    print_result(
+        false,
+        &format!("{heading}wake-up latency, cycles in each bin\n{text}"),
+    )?;
     Ok(ExitCode::from(assessment.exit_code()))
 }
 

@@ -29,7 +29,12 @@ pub fn of(arguments: &Subject, root: &Root) -> Result<(LoopAtHand, Scenario), Fa
     let (text, source) = match &arguments.scenario {
         Some(name) => measured::scenario_text(name)?,
         None => (
-            check::scenario_for(arguments.rate.as_deref().unwrap_or("250Hz"), None, &[])?,
+            check::scenario_for(
+                arguments.rate.as_deref().unwrap_or("250Hz"),
+                None,
+                &[],
+                None,
+            )?,
             "the scenario of `wakepath check`".to_owned(),
         ),
     };

@@ -6,7 +6,7 @@ use super::lines;
 use crate::table::{Cell, Table, number, words};
 use wakepath_timeline::columns::{cut, width};
 use wakepath_timeline::duration::Unit;
-use wakepath_verdict::fraction;
+use wakepath_verdict::{fraction, upper_fraction};
 
 /// Narrower than this, the medians are left to the whole text.
 const ROOM_FOR_MEDIANS: usize = 92;
@@ -130,7 +130,10 @@ fn of_figures(figures: Option<&Figures>, with_medians: bool) -> Vec<Cell> {
         return vec![Cell::Blank; if with_medians { 4 } else { 3 }];
     };
     let missed = figures.missed.map(|missed| match figures.is_least {
-        false if missed <= 0.0 => "0".to_owned(),
+        false if missed <= 0.0 => match figures.missed_at_most {
+            Some(bound) => format!("0 (≤ {})", upper_fraction(bound, 1.0)),
+            None => "0".to_owned(),
+        },
         false => fraction(missed),
         true => format!("≥ {}", fraction(missed)),
     });
@@ -159,6 +162,7 @@ mod tests {
     fn what_was_not_measured_is_a_dash_and_no_zero() {
         let nothing = Figures {
             missed: None,
+            missed_at_most: None,
             is_least: false,
             median_ns: None,
             p999_ns: None,
@@ -172,5 +176,11 @@ mod tests {
         };
         let cells = of_figures(Some(&none_missed), true);
         assert_eq!(cells[0], Cell::Text("0".into()));
+        let bounded = Figures {
+            missed_at_most: Some(0.004_8),
+            ..none_missed
+        };
+        let cells = of_figures(Some(&bounded), true);
+        assert_eq!(cells[0], Cell::Text("0 (≤ 0.48 %)".into()));
     }
 }

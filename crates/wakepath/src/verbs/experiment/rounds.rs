@@ -100,6 +100,7 @@ fn cycles(
         cpu: arguments.cpu,
         task: None,
         policies: &[],
+        criterion: None,
         reserved_for: None,
     };
     let (scenario, warnings) = changed(&text, &source, &changes, &host)?;

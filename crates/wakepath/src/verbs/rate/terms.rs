@@ -2,9 +2,10 @@
 //! on has to be the same one.
 
 use crate::command_line::Rate;
+use crate::usage::quoted;
 use crate::verbs::changed::Changes;
 use crate::verbs::check::scenario_for;
-use crate::verbs::{measured, run};
+use crate::verbs::{criterion, measured, run};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use wakepath_directory::Directory;
@@ -32,6 +33,9 @@ struct Kept {
     policy: Option<String>,
     cpu: Option<u16>,
     block: String,
+    /// The limits, as they are typed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    limits: Vec<String>,
 }
 
 impl<'a> Terms<'a> {
@@ -49,9 +53,10 @@ impl<'a> Terms<'a> {
         measured::may_use(self.arguments.cpu, &host)?;
         let rate = format!("{rate} Hz");
         let policies: Vec<String> = self.policy.iter().cloned().collect();
+        let criterion = criterion::asked(&self.arguments.limits)?;
         let (scenario, warnings) = match &self.arguments.scenario {
             None => {
-                let text = scenario_for(&rate, self.arguments.cpu, &policies)?;
+                let text = scenario_for(&rate, self.arguments.cpu, &policies, criterion.as_ref())?;
                 measured::read_scenario(&text, "the scenario of `wakepath check`", &host)?
             }
             Some(name) => {
@@ -61,6 +66,7 @@ impl<'a> Terms<'a> {
                     cpu: self.arguments.cpu,
                     task: self.arguments.task.as_deref(),
                     policies: &policies,
+                    criterion: criterion.as_ref(),
                     reserved_for: None,
                 };
                 run::changed(&text, &source, &changes, &host)?
@@ -94,6 +100,7 @@ impl<'a> Terms<'a> {
         if let Some(cpu) = self.arguments.cpu {
             add("--cpu", cpu.to_string());
         }
+        words.extend(criterion::words(&self.arguments.limits));
         words
     }
 
@@ -105,6 +112,7 @@ impl<'a> Terms<'a> {
             policy: self.policy.clone(),
             cpu: self.arguments.cpu,
             block: self.arguments.block.clone(),
+            limits: criterion::words(&self.arguments.limits),
         };
         let path = directory.join(KEPT);
         let failed = |error: std::io::Error| format!("{}: {error}", path.display());
@@ -139,7 +147,9 @@ impl Kept {
         let policy = self.policy.iter().map(|of| format!("--policy '{of}'"));
         let cpu = self.cpu.iter().map(|cpu| format!("--cpu {cpu}"));
         let block = [format!("--block {}", self.block)];
+        let limits = self.limits.iter().map(|word| quoted(word));
         let words = scenario.chain(task).chain(policy).chain(cpu).chain(block);
+        let words = words.chain(limits);
         format!("`wakepath rate {}`", words.collect::<Vec<_>>().join(" "))
     }
 }

@@ -15,7 +15,7 @@ pub use from_within::from_within;
 pub use order::Order;
 pub use shown::show;
 
-use super::{Outcome, record};
+use super::{Outcome, criterion, record};
 use crate::command_line::Record;
 use order::Asked;
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
@@ -36,13 +36,14 @@ pub fn run(arguments: &Record, file: &Path, directory: &Path) -> Outcome {
         .command
         .split_first()
         .ok_or("no program is named")?;
+    let criterion = criterion::line(&arguments.limits);
     let asked = Asked {
         program: record::name_of(file),
         command: record::words(file, rest)?,
         process: std::process::id(),
         keep: &arguments.keep,
         worst: arguments.worst,
-        criterion: arguments.criterion.as_deref(),
+        criterion: criterion.as_deref(),
         metrics: arguments.output.metrics.as_deref(),
         trusts_directory: arguments.output.trust_directory,
         traces: arguments.trace,

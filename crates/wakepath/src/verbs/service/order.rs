@@ -1,7 +1,7 @@
 //! What a recorder in the field is told, and whether it can be carried out: known before anything is written or
 //! started.
 
-use super::super::{given, measured, record};
+use super::super::{criterion, given, measured};
 use crate::command_line::VERSION;
 use crate::metrics::Listening;
 use serde::{Deserialize, Serialize};
@@ -47,8 +47,8 @@ impl Asked<'_> {
         }
         let host = measured::host_cpus()?;
         if let Some(criterion) = self.criterion {
-            let table = record::criterion(criterion)?;
-            measured::read_scenario(&record::judged_by(&table)?, "--criterion", &host)?;
+            let table = criterion::table(criterion)?;
+            measured::read_scenario(&criterion::judged_by(&table)?, "--criterion", &host)?;
         }
         if let Some(address) = self.metrics {
             // The recorder takes it; that it can't is better known now.

@@ -1,7 +1,7 @@
 //! What a loop in the field is held against, and how its segments describe themselves: as a run of a scenario with
 //! one phase, `service`.
 
-use super::super::{measured, record};
+use super::super::{criterion, measured, record};
 use super::Order;
 use crate::beginning::run_started;
 use std::time::SystemTime;
@@ -47,7 +47,7 @@ impl<'a> FieldTerms<'a> {
             },
         };
         let (text, source) = measured::scenario_text("check")?;
-        let criterion = criterion.map(record::criterion);
+        let criterion = criterion.map(criterion::table);
         let asked = record::Asked {
             name: self.order.program.clone(),
             command: self.order.settings.command.clone(),

@@ -27,7 +27,11 @@ pub fn run(arguments: &Tune) -> Outcome {
                 (false, true) => print_whole(&applied::commands(&plan.now))?,
                 (false, false) => {
                     let columns = terminal::columns();
-                    print_result(json, &format!("{plan:columns$}"))?;
+                    let text = match arguments.all {
+                        true => format!("{plan:columns$}"),
+                        false => plan.in_short(columns),
+                    };
+                    print_result(json, &text)?;
                 }
             }
             Ok(ExitCode::SUCCESS)

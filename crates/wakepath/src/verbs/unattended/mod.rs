@@ -105,6 +105,8 @@ fn carry_out(directory: &Path, plan: &Plan, is_new: bool, arguments: &Arguments)
     service::shown::show(
         directory,
         &Show {
+            histogram: false,
+            policy: None,
             run: Some(directory.to_owned()),
             json: arguments.output.json,
             details: arguments.output.details,

@@ -1,6 +1,7 @@
 //! The short answer: what `check` prints fits one screen, piped too, and leads on.
 
 use crate::started::{Place, Start, needs_real_time};
+use crate::typed::{assert_is_known, spans};
 use std::time::Duration;
 use wakepath_timeline::columns::width;
 
@@ -16,7 +17,8 @@ const LONGEST: Duration = Duration::from_secs(60);
 
 fn a_quick_check_answers_in_one_screen_and_says_what_it_cannot_show() {
     needs_real_time("check --quick");
-    let finished = Start::command_in(Place::new(), &["check", "--quick"]).finish();
+    let words = ["check", "--quick", "--rate=250Hz", "--latency", "390us"];
+    let finished = Start::command_in(Place::new(), &words).finish();
     let code = finished.code();
     assert!(matches!(code, Some(0 | 2 | 3)), "{}", finished.said());
     assert!(finished.took < LONGEST, "{:?}", finished.took);
@@ -38,6 +40,25 @@ fn a_quick_check_answers_in_one_screen_and_says_what_it_cannot_show() {
     ] {
         assert!(output.contains(part), "{part}: {output}");
     }
+    assert!(output.contains("latency ≤ 390 µs"), "{output}");
+    // Only who asks for it has a vehicle.
+    assert!(!output.contains("vehicle"), "{output}");
+    let typed = spans(output, "  wakepath ");
+    assert!(!typed.is_empty(), "{output}");
+    for line in typed {
+        assert_is_known(&line);
+        let of_the_loop = ["check", "doctor", "tune"].map(|verb| format!("wakepath {verb} "));
+        if of_the_loop.iter().any(|begin| line.starts_with(begin)) {
+            assert!(line.contains("250Hz"), "{line}: {output}");
+        }
+    }
+    let shown = Start::command_in(
+        finished.place,
+        &["show", "--histogram", "--policy", "FIFO 50"],
+    )
+    .finish();
+    assert!(shown.output.contains("limit 390"), "{}", shown.said());
+    assert!(shown.output.lines().count() <= 40, "{}", shown.output);
 }
 
 fn a_run_ends_at_the_first_latency_above_a_limit_and_says_why_it_was_late() {

@@ -152,7 +152,7 @@ fn every_verb_shows_a_hostile_run_harmlessly() {
         &["show"],
         &["show", "--details"],
         &["explain"],
-        &["explain", "--worst", "50", "--threshold", "1ns"],
+        &["explain", "--all", "--worst", "50", "--latency", "1ns"],
         &["explain", "--cycle", "40"],
         &["fly"],
         &["report"],
@@ -176,7 +176,7 @@ fn every_verb_shows_a_hostile_run_harmlessly() {
     // What is asserted of an answer is worth nothing where there is none.
     let shown = asked(&["show", "--details"], run);
     assert!(shown.output.contains("a note"), "{}", shown.said());
-    let explained = asked(&["explain", "--threshold", "1ns"], run);
+    let explained = asked(&["explain", "--all", "--latency", "1ns"], run);
     for named in ["worst cycles", "x\u{fffd}[2J"] {
         assert!(explained.output.contains(named), "{}", explained.said());
     }
@@ -193,7 +193,7 @@ fn nothing_is_wider_than_the_terminal() {
         "tune plan",
         "show RUN",
         "show RUN --details",
-        "explain RUN --threshold 1ns",
+        "explain RUN --all --latency 1ns",
         "explain RUN --cycle 40",
         "compare --force RUN FIXTURE",
         "compare --force RUN FIXTURE --details",

@@ -49,7 +49,7 @@ fn runs_are_listed_the_latest_first() {
         .collect();
     assert_eq!(names, [NAMES[2], NAMES[1], NAMES[0]]);
     assert_eq!(json["runs"][0]["number"], 1);
-    let shown = ask_in(with_runs(), &["show", "1", "--json"]);
+    let shown = ask_in(with_runs(), &["show", "@1", "--json"]);
     assert_eq!(json["runs"][0]["verdict"], shown.json()["outcome"]);
     assert_eq!(json["runs"][0]["problem"], Value::Null);
     let listed = ask_in(listed.place, &["runs"]);
@@ -64,7 +64,7 @@ fn runs_are_listed_the_latest_first() {
     std::fs::rename(runs.join(long), runs.join(NAMES[0])).unwrap();
     let listed = ask_in(whole.place, &["runs"]);
     for part in [
-        "1    trial-20260103T120000Z/step-1",
+        "@1   trial-20260103T120000Z/step-1",
         "run small.toml",
         "passed",
     ] {
@@ -83,8 +83,8 @@ fn every_verb_takes_a_number_a_part_of_a_name_or_the_latest() {
     let mut place = with_runs();
     for (words, name) in [
         (&["show"][..], NAMES[2]),
-        (&["show", "1"], NAMES[2]),
-        (&["show", "2"], NAMES[1]),
+        (&["show", "@1"], NAMES[2]),
+        (&["show", "@2"], NAMES[1]),
         (&["show", "monday"], NAMES[0]),
         (&["show", "--details", "0102"], NAMES[1]),
     ] {
@@ -157,7 +157,7 @@ fn a_run_under_way_is_neither_the_latest_nor_called_damaged() {
     }
     place = compared.place;
     for words in [
-        &["show", "1"][..],
+        &["show", "@1"][..],
         &["report", under_way],
         &["explain", "0104"],
     ] {

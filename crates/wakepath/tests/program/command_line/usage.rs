@@ -89,7 +89,7 @@ fn a_bad_value_is_named_with_its_option_and_what_would_be_right() {
         &[
             "--duration 38s is too short",
             "at least 1013",
-            "give --duration 171s",
+            "give --duration 167s",
         ],
     );
     assert_one_line(

@@ -237,7 +237,9 @@ fn a_long_section_is_explained_with_what_ran_in_it() {
     );
     let finished = recorded(place, "4s", &["--trace"], &program);
     assert!(finished.code() != Some(1), "{}", finished.said());
-    let explained = ask("explain", &finished.directory);
+    let explained = Start::command(&["explain", "--all"])
+        .with(&[&finished.directory])
+        .finish();
     if explained.complaints.contains("no kernel events") {
         crate::started::not_run("explaining sections", &explained.complaints);
     }

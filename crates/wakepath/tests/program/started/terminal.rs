@@ -36,6 +36,8 @@ impl InTerminal {
             .current_dir(place.path())
             .env("WAKEPATH_TEST", place.mark())
             .env("TERM", "xterm-256color")
+            // What is looked at is all on the screen.
+            .env("PAGER", "cat")
             .env_remove("NO_COLOR")
             .stdin(other())
             .stdout(other())

@@ -1,0 +1,127 @@
+//! The limits that the command line gives: one line of a scenario's criterion, read and refused by the names of
+//! their options.
+
+use crate::command_line::CriterionOptions;
+use wakepath_scenario::{KnownCpus, Scenario};
+
+type Failure = Box<dyn std::error::Error>;
+
+/// The options as one line, `latency 200us, miss-fraction 0.1 %`; `None` if none is given.
+pub(super) fn line(options: &CriterionOptions) -> Option<String> {
+    let one =
+        |key: &str, value: &Option<String>| value.as_ref().map(|value| format!("{key} {value}"));
+    let parts = [
+        one("latency", &options.latency),
+        one("miss-fraction", &options.miss_fraction),
+        options.criterion.clone(),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// The options as they are typed, for a part of a larger measurement.
+pub(super) fn words(options: &CriterionOptions) -> Vec<String> {
+    let all = [
+        ("--latency", &options.latency),
+        ("--miss-fraction", &options.miss_fraction),
+        ("--criterion", &options.criterion),
+    ];
+    let given = all
+        .into_iter()
+        .filter_map(|(name, value)| Some([name.to_owned(), value.clone()?]));
+    given.flatten().collect()
+}
+
+/// The table of a scenario that the options make; `None` if none is given.
+///
+/// # Errors
+/// In one line, if one of them can't be a limit.
+pub(super) fn asked(options: &CriterionOptions) -> Result<Option<toml::Table>, Failure> {
+    let Some(line) = line(options) else {
+        return Ok(None);
+    };
+    let table = table(&line)?;
+    let any_cpu = KnownCpus::first(1);
+    Scenario::parse(&judged_by(&table)?, "criterion", &any_cpu)
+        .map_err(|errors| format!("{}: {errors}", words(options).join(" ")))?;
+    Ok(Some(table))
+}
+
+/// A scenario of which nothing matters but its criterion: what is wrong in it is known before anything is
+/// measured.
+pub(super) fn judged_by(criterion: &toml::Table) -> Result<String, Failure> {
+    let mut table = toml::Table::new();
+    table.insert("criterion".into(), criterion.clone().into());
+    table.insert("name".into(), "criterion".into());
+    table.insert("duration".into(), "1 h".into());
+    table.insert("period".into(), "10 s".into());
+    table.insert("policies".into(), vec!["OTHER"].into());
+    Ok(toml::to_string(&table)?)
+}
+
+/// `latency 200us, miss-fraction 0.1 %` as the table that a scenario has.
+///
+/// # Errors
+/// A part without a value, or one given twice.
+pub(super) fn table(text: &str) -> Result<toml::Table, Failure> {
+    let mut table = toml::Table::new();
+    for part in text.split(',').map(str::trim) {
+        let Some((key, value)) = part.split_once([' ', '=']) else {
+            let example = "give a name and a value, such as `latency 200us`";
+            return Err(format!("--criterion: `{part}` has no value; {example}").into());
+        };
+        let key = match key {
+            // What people say.
+            "miss" | "misses" => "miss-fraction",
+            key => key,
+        };
+        let value = value.trim_start_matches(['=', ' ']).trim();
+        let value = match value.parse::<i64>() {
+            Ok(number) => number.into(),
+            Err(_) => value.parse::<f64>().map_or(value.into(), toml::Value::from),
+        };
+        if table.insert(key.into(), value).is_some() {
+            return Err(format!("--criterion: `{key}` is given twice; give it once").into());
+        }
+    }
+    Ok(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_criterion_without_a_value_or_given_twice_is_refused() {
+        let line = table("latency").unwrap_err().to_string();
+        assert!(line.contains("`latency` has no value"), "{line}");
+        let twice = CriterionOptions {
+            latency: Some("1us".into()),
+            criterion: Some("latency 2us".into()),
+            ..CriterionOptions::default()
+        };
+        let line = asked(&twice).unwrap_err().to_string();
+        assert!(line.contains("`latency` is given twice"), "{line}");
+    }
+
+    #[test]
+    fn each_option_is_a_limit_of_the_criterion() {
+        let options = CriterionOptions {
+            latency: Some("100us".into()),
+            miss_fraction: Some("0.1 %".into()),
+            criterion: Some("consecutive-misses 2".into()),
+        };
+        let table = asked(&options).unwrap().unwrap();
+        assert_eq!(table["latency"].as_str(), Some("100us"));
+        assert_eq!(table["miss-fraction"].as_str(), Some("0.1 %"));
+        assert_eq!(table["consecutive-misses"].as_integer(), Some(2));
+        assert!(asked(&CriterionOptions::default()).unwrap().is_none());
+        let wrong = CriterionOptions {
+            latency: Some("100".into()),
+            ..options
+        };
+        let line = asked(&wrong).unwrap_err().to_string();
+        assert!(line.starts_with("--latency 100 "), "{line}");
+        assert!(!line.contains('\n'), "{line}");
+    }
+}
