@@ -133,6 +133,9 @@ pub struct Finding {
     pub magnitude: Magnitude,
     /// The remedy for exactly what was found, where that is more than the check's own words.
     pub now: Option<String>,
+    /// The same for what a boot changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_boot: Option<Box<str>>,
 }
 
 impl Finding {
@@ -143,6 +146,7 @@ impl Finding {
             path: printable(&path.into()),
             magnitude: Magnitude::NotKnown,
             now: None,
+            at_boot: None,
         }
     }
 

@@ -24,8 +24,8 @@ impl Severity {
     pub fn word(self) -> &'static str {
         match self {
             Self::Minor => "minor",
-            Self::Notable => "notable",
-            Self::Grave => "grave",
+            Self::Notable => "major",
+            Self::Grave => "critical",
         }
     }
 }

@@ -136,7 +136,7 @@ impl Report {
                         finding.now.clone().unwrap_or_else(|| check.now.to_owned()),
                         seen.facts.varying.debug_files,
                     ),
-                    remedy_at_boot: check.boot.to_owned(),
+                    remedy_at_boot: finding.at_boot.as_deref().unwrap_or(check.boot).to_owned(),
                     finding,
                 }
             })

@@ -8,7 +8,7 @@ use wakepath_timeline::columns::{self, width};
 const WIDTH: usize = 100;
 
 /// Problems shown in short.
-const MOST_IN_SHORT: usize = 10;
+const MOST_IN_SHORT: usize = 8;
 
 impl Report {
     /// One screen: the serious problems in a line or two each, the rest counted.
@@ -36,7 +36,7 @@ impl Report {
             };
             if !fix.is_empty() {
                 let fix = format!("{when}: {fix}");
-                text += &line("      ", &columns::cut(&fix, columns.saturating_sub(6)));
+                text += &line("      ", &columns::cut(&fix, room));
             }
         }
         let left = serious.len().saturating_sub(MOST_IN_SHORT);

@@ -19,7 +19,7 @@ impl Plan {
         }
         text += "\nwhile the machine runs (wakepath tune apply)\n";
         let steps = self.now.iter().enumerate();
-        let steps = steps.map(|(at, step)| format!("{}. {}: {}", at + 1, step.id, step.effect));
+        let steps = steps.map(|(at, step)| format!("{}. {}: {}", at + 1, step.id, step.reason));
         some(&mut text, steps, columns);
         text += "\nat the next boot (wakepath tune boot)\n";
         let boot = self.boot.iter();

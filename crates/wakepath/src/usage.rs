@@ -19,7 +19,11 @@ pub fn answer(said: &clap::Error) -> ExitCode {
         let line = line.unwrap_or_else(|| one_line(&said.render().to_string()));
         tell!("wakepath: {line}");
     } else if is_first_page(said) {
-        let _ = crate::terminal::print(&first_page());
+        // Nothing typed is no answer: it must not look like one in a pipe.
+        match said.use_stderr() {
+            true => crate::terminal::tell_text(&first_page()),
+            false => drop(crate::terminal::print(&first_page())),
+        }
     } else {
         // Nobody left to read it changes nothing about the answer.
         let _ = said.print();

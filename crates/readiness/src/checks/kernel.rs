@@ -1,5 +1,6 @@
 //! The kernel as it was built, and how it preempts.
 
+use super::rt_kernels;
 use crate::{Check, Confidence, Finding, Group, Inspection, Magnitude, Severity};
 use wakepath_machine::{DebugFiles, Misread, PreemptionModel, Standing};
 
@@ -14,9 +15,7 @@ pub const CHECKS: &[Check] = &[
               Jetson Xavier; under CPU stress an RT kernel kept 34 µs on a Raspberry Pi 5, 82 µs \
               on a Pi 4, 330 µs on a Pi 3.",
         now: "",
-        boot: "boot a kernel with PREEMPT_RT (Debian: linux-image-rt-amd64 or -arm64, Ubuntu: pro \
-               enable realtime-kernel, Raspberry Pi OS: linux-image-rpi-v8-rt, Ubuntu on a Pi: \
-               linux-raspi-realtime, Jetson: nvidia-l4t-rt-kernel)",
+        boot: "boot a kernel with PREEMPT_RT (packages by distribution: docs/guide/boards.md)",
         weight: Severity::Notable,
         confidence: Confidence::Source,
         judge: real_time_kernel,
@@ -26,8 +25,8 @@ pub const CHECKS: &[Check] = &[
         group: Group::Kernel,
         title: "preemption model",
         reads: "/sys/kernel/debug/sched/preempt, else the kernel's version and configuration",
-        why: "With `none` or `voluntary` a system call of any program runs to its end, or to a \
-              marked place, before the loop gets the CPU.",
+        why: "With `none` or `voluntary` a system call of any program runs until it finishes or reaches a \
+              preemption point, before the loop gets the CPU.",
         now: "echo full > /sys/kernel/debug/sched/preempt (kernels with PREEMPT_DYNAMIC)",
         boot: "preempt=full",
         weight: Severity::Notable,
@@ -105,13 +104,21 @@ fn real_time_kernel(seen: &Inspection) -> Finding {
     match seen.is_real_time() {
         None => Finding::unknown("the kernel's version can't be read", &preemption.evidence),
         Some(true) => Finding::good("PREEMPT_RT", &preemption.evidence),
-        Some(false) => Finding::bad(
-            format!(
+        Some(false) => {
+            let found = format!(
                 "not PREEMPT_RT (preemption model: {})",
                 preemption.model.word()
-            ),
-            &preemption.evidence,
-        ),
+            );
+            let mut finding = Finding::bad(found, &preemption.evidence);
+            finding.at_boot = rt_kernels::of_machine(seen).map(|of| {
+                format!(
+                    "boot a kernel with PREEMPT_RT; {}: {}",
+                    of.distribution, of.install
+                )
+                .into()
+            });
+            finding
+        }
     }
 }
 

@@ -14,6 +14,7 @@ mod outside;
 mod own_interrupt;
 mod power;
 mod program_policy;
+mod rt_kernels;
 mod scheduler;
 mod serial_adapter;
 mod services;

@@ -23,7 +23,8 @@ pub fn histogram_text(pictures: &[&Picture], columns: usize) -> Option<String> {
     let (lowest, highest) = all.fold((i64::MAX, i64::MIN), |(low, high), bin| {
         (low.min(bin.from), high.max(bin.below - 1))
     });
-    let ends = ends(lowest, highest);
+    let limit = phases.iter().find_map(|(of, _)| of.latency_limit_ns);
+    let ends = ends(lowest, highest, limit.map(u64::cast_signed));
     if ends.is_empty() {
         return None;
     }
@@ -32,7 +33,6 @@ pub fn histogram_text(pictures: &[&Picture], columns: usize) -> Option<String> {
     let figure = most.to_string().len().max(5);
     let room = columns.saturating_sub(12) / phases.len().max(1);
     let bar = room.saturating_sub(figure + 3).clamp(LEAST_BAR, 40);
-    let limit = phases.iter().find_map(|(of, _)| of.latency_limit_ns);
     let mut text = String::new();
     let _ = write!(text, "{:>11}", "latency");
     for (of, _) in &phases {
@@ -42,7 +42,9 @@ pub fn histogram_text(pictures: &[&Picture], columns: usize) -> Option<String> {
     trim(&mut text);
     let mut is_below = true;
     for (row, &end) in ends.iter().enumerate() {
-        if let Some(limit) = limit.filter(|&limit| is_below && end > limit.cast_signed()) {
+        if let Some(limit) =
+            limit.filter(|&limit| is_below && end > limit.cast_signed().saturating_add(1))
+        {
             let mark = format!("  limit {} ", short(limit.cast_signed()));
             let rest = columns.saturating_sub(mark.len()).min(60);
             let _ = writeln!(text, "{mark}{}", "─".repeat(rest));
@@ -91,8 +93,29 @@ fn length(count: u64, most: u64, bar: usize) -> usize {
 }
 
 /// Ends of the bins that hold everything between the two, ns: 1, 2, 5, 10, … from the one that holds the lowest.
-/// What is early or at the due time is in the first.
-fn ends(lowest: i64, highest: i64) -> Vec<i64> {
+/// What is early or at the due time is in the first. The limit ends a bin, too: what it tolerates is up to the limit
+/// itself.
+fn ends(lowest: i64, highest: i64, limit: Option<i64>) -> Vec<i64> {
+    let mut ends = in_steps(lowest, highest);
+    let last = ends.last().copied().unwrap_or(i64::MIN);
+    if let Some(end) = limit.map(|limit| limit.saturating_add(1))
+        && end > lowest
+        && end < last
+    {
+        let at = ends.partition_point(|&of| of < end);
+        // A limit of 1, 2 or 5 takes the place of its step.
+        match ends
+            .get_mut(at.wrapping_sub(1))
+            .filter(|of| **of == end - 1)
+        {
+            Some(step) => *step = end,
+            None => ends.insert(at, end),
+        }
+    }
+    ends
+}
+
+fn in_steps(lowest: i64, highest: i64) -> Vec<i64> {
     let mut ends = Vec::new();
     let mut decade: i64 = 100;
     while let Some(next) = decade.checked_mul(10) {
@@ -128,11 +151,16 @@ mod tests {
 
     #[test]
     fn bins_are_one_two_five_and_hold_the_lowest_and_the_highest() {
-        assert_eq!(ends(1_500, 9_000), [2_000, 5_000, 10_000]);
+        assert_eq!(ends(1_500, 9_000, None), [2_000, 5_000, 10_000]);
         // The end itself is beyond its bin.
-        assert_eq!(ends(1_500, 10_000), [2_000, 5_000, 10_000, 20_000]);
-        assert_eq!(ends(-300, 50), [100]);
-        assert!(ends(i64::MAX, i64::MIN).is_empty());
+        assert_eq!(ends(1_500, 10_000, None), [2_000, 5_000, 10_000, 20_000]);
+        assert_eq!(ends(-300, 50, None), [100]);
+        assert_eq!(
+            ends(1_500, 9_000, Some(4_000)),
+            [2_000, 4_001, 5_000, 10_000]
+        );
+        assert_eq!(ends(1_500, 9_000, Some(5_000)), [2_000, 5_001, 10_000]);
+        assert!(ends(i64::MAX, i64::MIN, None).is_empty());
     }
 
     #[test]
