@@ -45,7 +45,7 @@ pub fn remedy(cause: &Cause) -> Option<String> {
                 "the kernel moves threads and stops CPUs with it: change no affinities, CPUs or modules while the loop runs; isolcpus keeps balancing away".into()
             }
             Relation::MoreUrgent if thread.priority < 0 => {
-                "a DEADLINE thread goes before every FIFO priority: give it another CPU".into()
+                "a DEADLINE thread preempts every FIFO priority: give it another CPU".into()
             }
             Relation::MoreUrgent => format!(
                 "{}'s priority is above the loop's: raise the loop's or give it another CPU",
@@ -60,11 +60,11 @@ pub fn remedy(cause: &Cause) -> Option<String> {
                 thread.name
             ),
             Relation::Shared => {
-                "a FIFO, RR or DEADLINE policy goes before all OTHER threads".into()
+                "run the loop under FIFO, RR or DEADLINE: those preempt all OTHER threads".into()
             }
         },
         Cause::NotPreemptible(_) => {
-            "a kernel with PREEMPT_RT, or preempt=full, makes such code shorter".into()
+            "a kernel with PREEMPT_RT, or preempt=full, shortens such sections".into()
         }
         Cause::NothingRan => {
             "no setting of this kernel gives the CPU back. In a virtual machine: give it CPUs of its own on the host (pinned, not shared); on metal: switch off in the firmware what interrupts it (SMI). wakepath doctor names which of the two this is".into()

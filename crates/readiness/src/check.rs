@@ -63,7 +63,7 @@ impl Confidence {
     pub fn words(self) -> &'static str {
         match self {
             Self::Source => "read in the kernel's source or documentation",
-            Self::WellKnown => "well known; what it costs here is to be measured",
+            Self::WellKnown => "well known; measure its cost here",
         }
     }
 }
@@ -180,7 +180,9 @@ impl Finding {
     pub fn unread<T>(reading: &Reading<T>) -> Self {
         let why = match reading {
             Reading::Known { .. } => "read, but it does not tell".to_owned(),
-            Reading::Absent { .. } => "no such file: this kernel or machine has it not".to_owned(),
+            Reading::Absent { .. } => {
+                "no such file: not available on this kernel or machine".to_owned()
+            }
             Reading::Denied { .. } => "this user may not read it; root may".to_owned(),
             Reading::Unreadable { why, .. } => format!("not understood: {why}"),
             Reading::Skipped { why, .. } => format!("left unread: {why}"),

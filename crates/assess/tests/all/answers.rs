@@ -149,10 +149,13 @@ fn advice_is_each_policys_own_as_a_command_to_type() {
         !steps[0].contains("20s") && !steps[0].contains("here"),
         "{steps:?}"
     );
-    assert_eq!(
-        steps[1],
-        "FIFO 50: with so many misses no longer run would pass (stress); see what makes cycles late: \
-         wakepath run made-up.toml --duration=20s --trace"
+    // A trace takes as much time again: the length that was given does not hold both.
+    assert!(
+        steps[1].starts_with(
+            "FIFO 50: at this miss rate a longer run won't pass (stress); see what makes cycles late: \
+             wakepath run made-up.toml --trace --duration "
+        ) && !steps[1].contains("20s"),
+        "{steps:?}"
     );
     // One policy is enough: the one that needs less is all that is advised.
     segments[3] = short("stress", FIFO, 0);
@@ -170,7 +173,7 @@ fn advice_is_each_policys_own_as_a_command_to_type() {
     let steps = next_steps(&judge(&segments));
     assert_eq!(
         steps[1],
-        "FIFO 50: a right is missing: sudo wakepath run made-up.toml --duration=20s"
+        "FIFO 50: insufficient privileges: sudo wakepath run made-up.toml --duration=20s"
     );
 }
 

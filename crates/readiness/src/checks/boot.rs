@@ -23,7 +23,7 @@ pub const CHECKS: &[Check] = &[
         group: Group::Boot,
         title: "isolation parameters in effect",
         reads: "/proc/cmdline against /sys/devices/system/cpu/isolated and nohz_full",
-        why: "What was asked for at boot is not what the kernel took.",
+        why: "The kernel did not accept what was requested at boot.",
         now: "",
         boot: "correct the parameter, or use a kernel that has it",
         weight: Severity::Grave,

@@ -134,7 +134,7 @@ fn faults(seen: &Inspection) -> Finding {
         return Finding::unknown("one reading shows no rate", path);
     };
     if before.started != process.started {
-        return Finding::unknown("the program was started anew meanwhile", path);
+        return Finding::unknown("the program was restarted in the meantime", path);
     }
     let minor = process.faults.0.saturating_sub(before.faults.0);
     let major = process.faults.1.saturating_sub(before.faults.1);

@@ -9,7 +9,7 @@ pub const CHECKS: &[Check] = &[
         group: Group::Firmware,
         title: "hypervisor",
         reads: "/proc/cpuinfo, /sys/hypervisor, /proc/stat (steal)",
-        why: "A hypervisor takes the CPU away without a bound, and without asking.",
+        why: "A hypervisor can pause a vCPU for an unbounded time, invisibly to Linux.",
         now: "measure on the machine itself",
         boot: "",
         weight: Severity::Grave,

@@ -12,7 +12,7 @@ pub const TIME: &[Check] = &[
         why: "hpet and acpi_pm are read over the bus: a µs or more for each look at the clock, in \
               the loop and in the kernel's timers.",
         now: "echo tsc > …/current_clocksource, where tsc is available",
-        boot: "correct what makes the TSC unstable (firmware, tsc=reliable where that is known)",
+        boot: "correct what makes the TSC unstable (firmware, tsc=reliable if that is known)",
         weight: Severity::Notable,
         confidence: Confidence::WellKnown,
         judge: clock_source,

@@ -48,7 +48,7 @@ pub const CHECKS: &[Check] = &[
         reads: "/sys/devices/system/cpu/cpu*/cache/index*/shared_cpu_list",
         why: "CPUs that share the last cache evict the loop's data and compete for memory: a load \
               elsewhere lengthens the work here. Isolation does not change it.",
-        now: "place memory-hungry work on another cluster, where there is one",
+        now: "place memory-hungry work on another cluster, if there is one",
         boot: "",
         weight: Severity::Minor,
         confidence: Confidence::WellKnown,

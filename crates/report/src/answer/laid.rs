@@ -182,12 +182,7 @@ impl Answer {
                 more,
             );
             if !remedy.is_empty() {
-                text += &lines(
-                    &format!("      remedy: {remedy}"),
-                    "      ",
-                    columns,
-                    2 * more,
-                );
+                text += &lines(&format!("      fix: {remedy}"), "      ", columns, 2 * more);
             }
         }
         text + "\n"

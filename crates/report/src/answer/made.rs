@@ -181,7 +181,7 @@ fn largest(assessment: &Assessment) -> Option<String> {
         });
     let (name, seen) = latencies.max_by_key(|(_, seen)| seen.largest_ns)?;
     Some(one_line(&format!(
-        "largest latency {} of {} ({name}), exceeded by the next with p ≤ {} if cycles are \
+        "largest latency {} of {} ({name}), the next cycle exceeds it with probability ≤ {} if cycles are \
          independent",
         rounded(seen.largest_ns),
         count(seen.count),
@@ -208,7 +208,7 @@ fn limits(assessment: &Assessment) -> String {
     match least {
         None => observed,
         Some(of) => format!(
-            "{observed}; not shown: what comes less often than once in {} ({})",
+            "{observed}; can't reveal events rarer than one in {} ({})",
             rounded((of.cycles.judged_seconds / of.cycles.threads.max(1) as f64 * 1e9) as i64),
             counted(of.cycles.scheduled, "due time", "due times"),
         ),

@@ -30,7 +30,7 @@ pub(super) fn draw(assessment: &Assessment) -> Vec<Figure> {
         Bars {
             name: "flight-delay-margin",
             title: "Delay margin left in flight",
-            axis: "Delay that the controller still bears, ms",
+            axis: "Remaining delay margin, ms",
             unit: " ms",
             caption: "How much constant delay beyond the measured one turns the controller \
                       unstable. More is better; 0 means that it is unstable already.",

@@ -21,7 +21,7 @@ const MOST_SHOWN: usize = 8;
 
 const CHAPTERS: &[(&str, &str)] = &[
     ("differences", "Machine, kernel and scenario"),
-    ("metrics", "What each metric shows"),
+    ("metrics", "Metrics"),
     ("distributions", "Distributions over each other"),
     ("method", "How this was compared"),
 ];
@@ -211,7 +211,7 @@ fn differences(markup: &mut Markup, comparison: &Comparison) {
 }
 
 fn metrics(markup: &mut Markup, comparison: &Comparison) {
-    metrics_table(comparison).write_html(markup, "What each metric shows");
+    metrics_table(comparison).write_html(markup, "Metrics");
     let reasons = reasons(comparison);
     if !reasons.is_empty() {
         list(markup, reasons.into_iter());

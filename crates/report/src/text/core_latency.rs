@@ -13,7 +13,9 @@ pub(crate) fn core_latencies_table(all: &[BesideTheCore]) -> Table {
     let latency = ["min", "mean", "max"].map(number);
     let mut table = Table::of("measured by the core")
         .class("measured")
-        .caption("Measured by the real-time core itself, by its testing device, beside the loop")
+        .caption(
+            "Measured by the real-time core itself, by its testing device, while the loop runs",
+        )
         .group("latency", "µs", &latency)
         .column(number("gravity").unit("µs"))
         .column(number("adds").unit("µs"))

@@ -45,7 +45,7 @@ pub(crate) fn to_text(effect: &ProbeEffect, style: Style) -> String {
         true => "tracing\n".to_owned(),
         false => {
             table.to_terminal(style.columns)
-                + "conditions are judged by untraced segments, taken in turns with traced ones\n"
+                + "conditions are judged by untraced segments, alternating with traced ones\n"
         }
     };
     for condition in &effect.conditions {

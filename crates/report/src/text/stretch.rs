@@ -34,7 +34,7 @@ pub(crate) fn table(stretches: &[Stretched]) -> Table {
     let times: Vec<_> = times.iter().copied().map(number).collect();
     let mut table = Table::of("Controller")
         .column(words("working set"))
-        .group("mean time beside, µs", "", &times)
+        .group("mean time next to, µs", "", &times)
         .group(
             "share of the variance, %",
             "",

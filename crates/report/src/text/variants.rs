@@ -10,7 +10,7 @@ pub(super) fn to_text(assessment: &Assessment, style: Style) -> String {
     match rows.is_empty() {
         true => String::new(),
         false => format!(
-            "programs beside each other\n{}\n",
+            "programs side by side\n{}\n",
             variants_table(&rows).to_terminal(style.columns)
         ),
     }

@@ -80,7 +80,7 @@ impl fmt::Display for Reason {
                 None => {
                     write!(
                         f,
-                        "{task} asked for {requested}; what it ran under could not be read"
+                        "{task} requested {requested}; the policy in effect could not be read"
                     )
                 }
             },
@@ -93,7 +93,7 @@ impl fmt::Display for Reason {
                 EarlyEnd::Overrun { cycle } => {
                     write!(
                         f,
-                        "the loop overran in cycle {cycle} and stopped, as it was told to"
+                        "the loop overran in cycle {cycle} and stopped (overrun = \"stop\")"
                     )
                 }
                 EarlyEnd::Interrupted => write!(f, "the run was interrupted before its end"),

@@ -99,7 +99,7 @@ fn between_0_and_1(text: &str) -> Result<f64, String> {
     }
 }
 
-/// What is asked of many task sets.
+/// Questions about many task sets.
 #[derive(Debug, Subcommand)]
 pub enum SchedulabilityExperiment {
     /// Show what share of random task sets is schedulable at each utilization.

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-/// Repeat published experiments on this board, and set the figures beside the published ones.
+/// Repeat published experiments on this board and compare with the published figures.
 #[derive(Debug, Subcommand)]
 pub enum Experiment {
     /// List the experiments: how long a round takes, and which of its kernels is booted.
@@ -36,7 +36,7 @@ pub enum Experiment {
 pub struct ExperimentRun {
     /// Experiment, as `wakepath experiment list` has it.
     pub name: String,
-    /// Three rounds of two and a half minutes at most. What that can't show is said.
+    /// Three rounds of two and a half minutes at most. The page lists what is too rare to appear in them.
     #[arg(long)]
     pub short: bool,
     /// Rounds of each kernel [default: 5, with --short 3]. Fewer than three can't decide a claim that compares,

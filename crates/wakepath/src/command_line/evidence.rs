@@ -33,7 +33,7 @@ pub struct Seal {
     /// SHA-256 of the scenario that was ordered with it.
     #[arg(long, value_name = "DIGEST", requires = "job")]
     pub scenario_sha256: Option<String>,
-    /// As root, write in a directory that somebody else owns or may write in.
+    /// As root, allow a directory that another user owns or can write to.
     #[arg(long)]
     pub trust_directory: bool,
 }

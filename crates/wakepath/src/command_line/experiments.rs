@@ -3,7 +3,7 @@
 use clap::Args;
 use std::path::PathBuf;
 
-/// Repeat published experiments, and set the figures beside the published ones.
+/// Repeat published experiments and compare with the published figures.
 #[derive(Debug, Args)]
 #[command(
     after_help = "An experiment whose runs lie in --directory already is not repeated: an interrupted \

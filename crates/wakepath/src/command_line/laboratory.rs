@@ -107,15 +107,15 @@ pub struct LabHost {
     /// Time that each guest may take on this host, such as `10min` [default: by what it does].
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
-    /// Wakepath that runs in the guests [default: this one; of another architecture, the one beside
-    /// it or in the target directory that it was built in].
+    /// Wakepath that runs in the guests [default: this one; for another architecture, the one next to
+    /// it or in the target directory it was built in].
     #[arg(long, value_name = "FILE")]
     pub program: Option<PathBuf>,
-    /// The emulator's program [default: the installed QEMU, or one of Debian's, fetched, where that
-    /// is too old].
+    /// The emulator's program [default: the installed QEMU; if that is too old, one
+    /// fetched from Debian].
     #[arg(long, value_name = "FILE")]
     pub emulator: Option<PathBuf>,
-    /// As root, write in a directory that somebody else owns or may write in.
+    /// As root, allow a directory that another user owns or can write to.
     #[arg(long)]
     pub trust_directory: bool,
 }
@@ -270,7 +270,7 @@ pub struct LabWindow {
 /// What makes a run again.
 #[derive(Debug, Args)]
 pub struct LabAgain {
-    /// The run's kernel, where it can't be had by the name that it had then.
+    /// The run's kernel, if it is no longer available by its former name.
     #[arg(long, value_name = "KERNEL")]
     pub kernel: Option<String>,
     /// Wakepath that made the run in the guest [default: this one].
@@ -282,7 +282,7 @@ pub struct LabAgain {
     /// Time that the guest may take on this host, such as `10min` [default: by what it does].
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
-    /// As root, write in a directory that somebody else owns or may write in.
+    /// As root, allow a directory that another user owns or can write to.
     #[arg(long)]
     pub trust_directory: bool,
 }

@@ -35,7 +35,7 @@ pub enum Scenario {
     Schema,
 }
 
-/// List the loads: what each disturbs, and whether it can run here.
+/// List the loads with the parts of the machine that each disturbs.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 listed, 1 error.\n\nExamples:\n  \
                         wakepath loads\n  \
@@ -78,12 +78,12 @@ pub struct Tiers {
     /// CPU that it is driven on [default: the run's loop's].
     #[arg(long, value_name = "CPU", requires = "drive", value_parser = super::one_cpu)]
     pub cpu: Option<u16>,
-    /// Edges of each half period; 598 on time are the least that reach a tier, and beyond 1024 some may be
+    /// Edges of each half period; at least 598 on time are needed to reach a tier, and beyond 1024 some can be
     /// dropped.
     #[arg(long, value_name = "NUMBER", default_value_t = 1000, requires = "drive",
         value_parser = clap::value_parser!(u32).range(2..=100_000))]
     pub edges: u32,
-    /// As root, write in a directory that somebody else owns or may write in.
+    /// As root, allow a directory that another user owns or can write to.
     #[arg(long, requires = "drive")]
     pub trust_directory: bool,
     /// Print it as JSON.

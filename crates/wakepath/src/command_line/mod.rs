@@ -80,13 +80,13 @@ fn process(text: &str) -> Result<u32, String> {
     arg_required_else_help = true
 )]
 pub struct CommandLine {
-    /// Colour the output.
+    /// Colour the output: auto, always or never.
     #[arg(
         long,
         global = true,
         value_name = "WHEN",
         default_value = "auto",
-        help_heading = "Output"
+        hide_possible_values = true
     )]
     pub color: When,
     /// What to do.
@@ -174,7 +174,7 @@ pub enum Verb {
                       wakepath experiment page wakepath-runs/experiment-pi5-250hz"
     )]
     Experiment(Experiment),
-    /// List the loads: what each disturbs and whether it can run here.
+    /// List the loads with the parts of the machine that each disturbs.
     Loads(Loads),
     /// Show which timing tiers a run meets, from an SPI line's 10 ns to a GPS's 200 ms.
     Tiers(Tiers),

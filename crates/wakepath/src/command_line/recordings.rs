@@ -61,7 +61,7 @@ pub struct Report {
     /// Where to write it [default: report.html in the run directory].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// What the report is called [default: the scenario's name].
+    /// Title of the report [default: the scenario's name].
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
     /// Customer name shown on the report.
@@ -70,7 +70,7 @@ pub struct Report {
     /// Author shown on the report.
     #[arg(long, value_name = "NAME")]
     pub author: Option<String>,
-    /// Write it as PDF too, beside the page, with an installed Chromium.
+    /// Write a PDF next to the page, too, with an installed Chromium.
     #[arg(long)]
     pub pdf: bool,
     /// As root, allow a directory that another user owns or can write to.
@@ -103,7 +103,7 @@ pub struct Fly {
     /// at the due time) [default: the run's own, else wake].
     #[arg(long, value_name = "WHEN")]
     pub sample: Option<String>,
-    /// What the rotors do while a command is missing: `hold` or `zero` [default: the run's own,
+    /// Rotors' behaviour while a command is missing: `hold` or `zero` [default: the run's own,
     /// else hold].
     #[arg(long, value_name = "WHAT")]
     pub missed: Option<String>,
@@ -111,7 +111,7 @@ pub struct Fly {
     /// the run's own, else skip].
     #[arg(long, value_name = "WHAT")]
     pub overrun: Option<String>,
-    /// What the vehicle follows: `circle`, `hover` or `step` [default: the run's own, else
+    /// Trajectory of the vehicle: `circle`, `hover` or `step` [default: the run's own, else
     /// circle].
     #[arg(long, value_name = "WAY")]
     pub trajectory: Option<String>,
@@ -221,8 +221,8 @@ pub enum BoundMetricWord {
     Response,
 }
 
-/// Compare runs: what differs in machine, kernel and scenario, and what got worse or better beyond
-/// doubt. The replicate is the run: give several for each side.
+/// Compare runs: better, worse, equivalent or inconclusive, with the differences in machine, kernel and
+/// scenario. Give several runs for each side: the run is the unit that is repeated.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 0 nothing regressed and evidence enough, 1 error or an invalid run, \
@@ -318,7 +318,7 @@ pub struct Export {
                         --policy 'FIFO 80' --directory monday"
 )]
 pub struct Import {
-    /// The files, packed or not: one, or repetitions of one measurement. A directory stands for its
+    /// The files, packed or not: one, or repetitions of one measurement. A directory means its
     /// files, `-` for standard input.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
@@ -341,8 +341,8 @@ pub struct Import {
     /// ftrace, trace-cmd).
     #[arg(long, value_name = "THREAD")]
     pub thread: Vec<String>,
-    /// What the columns of a table (csv) are: `due,start,end`, each followed by `=NAME` where the
-    /// file calls it otherwise; in the file's order where it names none, `-` for one to pass over.
+    /// Columns of a table (csv): `due,start,end`, each followed by `=NAME` where the
+    /// file names it differently; in the file's order if it has no names, `-` for one to skip.
     #[arg(long, value_name = "COLUMNS")]
     pub columns: Option<String>,
     /// Unit of times in columns whose names do not end in _ns, _us, _ms or _s.

@@ -4,28 +4,28 @@ use super::Subject;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-/// Plan, apply and take back changes to this machine for the loop.
+/// Plan, try, apply and revert changes to this machine for the loop.
 #[derive(Debug, Subcommand)]
 pub enum Tune {
     /// Show what to change and at what cost (--all: why, how to undo it, commands). Changes nothing.
     Plan(TunePlanShown),
-    /// Change what can be changed while the machine runs; a journal lets you take it back.
+    /// Apply the changes that need no reboot; a journal lets you revert them.
     Apply(TuneApply),
-    /// Take back what `apply` changed, unless somebody has changed it since.
+    /// Revert what `apply` changed, unless it was changed again since.
     #[command(
         after_help = "Exit codes: 0 all is as before, or nothing was applied; 1 error, or something \
                             could not be taken back.\n\nExample:\n  \
                             wakepath tune revert"
     )]
     Revert(TunePlace),
-    /// Show what is applied, and whether it is still in effect.
+    /// Show what is applied and whether it is still in effect.
     #[command(
         after_help = "Exit codes: 0 all of it is in effect, or nothing is applied; 1 error; 2 \
                             something is not in effect.\n\nExample:\n  \
                             wakepath tune status"
     )]
     Status(TunePlace),
-    /// Measure each step of the plan, without it and with it, and take back what does not help.
+    /// Measure each step of the plan, with and without it, and revert what does not help.
     Trial(TuneTrial),
     /// Prepare a second boot entry with the plan's parameters, to be tried once.
     Boot(TuneBoot),

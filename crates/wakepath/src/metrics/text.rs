@@ -19,7 +19,7 @@ pub(super) fn text(standing: &Standing) -> String {
 }
 
 fn write_all(text: &mut String, standing: &Standing) -> Result {
-    head(text, "run", "info", "", "What is being measured.")?;
+    head(text, "run", "info", "", "Run being measured.")?;
     writeln!(
         text,
         "wakepath_live_run_info{{measured=\"{}\",recording=\"{}\",version=\"{}\"}} 1",

@@ -21,7 +21,7 @@ pub fn set_aside(
     }
     if let Some(by) = writer_after_a_while(place) {
         return Err(format!(
-            "{}: this run is still under way ({by} writes it): go on when it has ended",
+            "{}: this run is still under way ({by} writes it): resume after it has ended",
             place.display()
         )
         .into());
@@ -29,7 +29,7 @@ pub fn set_aside(
     if let Some(aside) = (1..).map(free).find(|aside| !aside.exists()) {
         std::fs::rename(place, &aside).map_err(|error| format!("{}: {error}", place.display()))?;
         tell!(
-            "{what} was cut short; what it measured is in {}",
+            "{what} was cut short; its measurements are in {}",
             aside.display()
         );
     }

@@ -36,7 +36,7 @@ fn to_text(loads: &[Offered]) -> Result<String, Box<dyn std::error::Error>> {
         };
         let disturbs: Vec<String> = load.disturbs.iter().map(name).collect();
         let disturbs = match disturbs.is_empty() {
-            true => "as it is told to".to_owned(),
+            true => "depends on its arguments".to_owned(),
             false => disturbs.join(", "),
         };
         table.row(

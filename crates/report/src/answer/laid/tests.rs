@@ -8,6 +8,7 @@ fn hostile(rows: usize, name: &str) -> Answer {
     let long = name.repeat(40);
     let figures = Figures {
         missed: Some(0.123_456),
+        missed_at_most: None,
         is_least: true,
         median_ns: Some(123_456_789_012),
         p999_ns: Some(1_234_567_890_123),
@@ -151,6 +152,7 @@ fn reasoned(needs: &str) -> Answer {
         figures: vec![
             Some(Figures {
                 missed: Some(0.014),
+                missed_at_most: None,
                 is_least: false,
                 median_ns: Some(40_100),
                 p999_ns: Some(21_870_000),

@@ -40,7 +40,7 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>, titl
     let caches = measures_caches(assessment);
     if caches {
         let table = cache_delays_table(&assessment.cache_delays);
-        table.write_html(markup, "What is lost of the caches");
+        table.write_html(markup, "Cache losses");
     } else if answer.rows.is_empty() {
         super::sections::nothing(markup, "No condition was measured.");
     } else {

@@ -116,7 +116,7 @@ fn stands_against(of: &Judgement, is_nearest: bool) -> String {
         Some(Reason::MissesObserved {
             missed: times, due, ..
         }) => {
-            format!("{}, where none may be missed", missed(*times, *due))
+            format!("{}, and none is tolerated", missed(*times, *due))
         }
         Some(Reason::ConsecutiveMissesAbove { longest, limit }) => format!(
             "missed {} in a row, where {} may be",
@@ -147,7 +147,7 @@ fn stands_against(of: &Judgement, is_nearest: bool) -> String {
                 would_decide(more)
             ),
             None => format!(
-                "{}: with so many misses no longer run would pass",
+                "{}: at this miss rate a longer run won't pass",
                 missed(*times, *due)
             ),
         },

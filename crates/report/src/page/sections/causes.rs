@@ -121,7 +121,7 @@ fn explained(markup: &mut Markup, run: &Reported<'_>, explanation: &Explanation)
         .column(number("Late cycles"))
         .column(number("Share of their latency"))
         .column(number("Worst in one cycle"))
-        .column(words("What can be done"));
+        .column(words("Fix"));
     for condition in late {
         rows(&mut table, condition);
     }

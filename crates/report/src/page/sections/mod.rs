@@ -46,7 +46,7 @@ const SECTIONS: &[Section] = &[
     ),
     ("flight", "Flight", flight::write),
     ("machine", "The machine, and what changed", machine::write),
-    ("loads", "What the loads did", loads::write),
+    ("loads", "Work of the loads", loads::write),
     (
         "statistics",
         "Statistics, and what this run can't say",

@@ -13,7 +13,7 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>) {
         Ending::Complete => String::new(),
         Ending::Interrupted => " It was interrupted before its end.".into(),
         Ending::CutShort | Ending::Unknown => " Its end is not recorded.".into(),
-        Ending::Failed { reason } => format!(" It could not go on: {reason}."),
+        Ending::Failed { reason } => format!(" It could not continue: {reason}."),
     };
     let about = format!(
         "Run {}, by wakepath {}, begun {}; recording {}.{ending}",

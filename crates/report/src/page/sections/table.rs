@@ -40,6 +40,6 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
     }
     let delays = &run.assessment.cache_delays;
     if !delays.is_empty() {
-        cache_delays_table(delays).write_html(markup, "What is lost of the caches");
+        cache_delays_table(delays).write_html(markup, "Cache losses");
     }
 }

@@ -22,7 +22,7 @@ fn policies(markup: &mut Markup, run: &Reported<'_>) {
         return;
     }
     let mut table = Table::of("Policy")
-        .caption("What became of each policy over all phases")
+        .caption("Outcome of each policy across all phases")
         .column(words("Verdict"))
         .column(words("Decided in"))
         .column(number("Missed, worst phase"))

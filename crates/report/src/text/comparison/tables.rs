@@ -14,7 +14,7 @@ use wakepath_timeline::duration::Unit;
 pub(crate) fn differences_table(comparison: &Comparison) -> Table {
     // A long text, of a load or a kernel's command line, is whole on the page and as JSON.
     const MOST: usize = 44;
-    let mut table = Table::of("what differs")
+    let mut table = Table::of("difference")
         .class("facts")
         .caption("Between the first runs of the sides")
         .column(words("base").within(MOST))

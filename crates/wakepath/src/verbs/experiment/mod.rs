@@ -64,7 +64,7 @@ fn list(as_json: bool) -> Outcome {
         let said = format!(
             "kernels: {}; booted here: {}; a round takes about {}, of --short at most {}",
             kernels.join(" / "),
-            booted.unwrap_or("none of them, or not to be told"),
+            booted.unwrap_or("none, or unknown"),
             duration::long(round_ns as f64 / 1e9),
             duration::long(round_ns.min(rounds::SHORT_NS) as f64 / 1e9),
         );

@@ -47,7 +47,7 @@ pub fn run(arguments: &ExperimentRun) -> Outcome {
     let is_used = std::fs::read_dir(&directory).is_ok_and(|mut all| all.next().is_some());
     if is_used && !arguments.goes_on {
         return Err(format!(
-            "{}: something is there already; go on with it by --continue, or give another --directory",
+            "{}: not empty; resume it with --continue, or give another --directory",
             directory.display()
         )
         .into());
@@ -157,7 +157,7 @@ impl Order<'_> {
             let said = parts.carry_out(self.command(&place), &part, rounds - round)?;
             if interrupt.requested() {
                 return Err(format!(
-                    "interrupted; whole rounds are kept: go on with --continue --directory {}",
+                    "interrupted; whole rounds are kept: resume with --continue --directory {}",
                     directory.display()
                 )
                 .into());
@@ -241,7 +241,7 @@ impl Order<'_> {
                 self.experiment.name
             ),
             _ => format!(
-                "note: {short}not measured yet: {}; boot it and go on with --continue",
+                "note: {short}not measured yet: {}; boot it and resume with --continue",
                 others.join(", ")
             ),
         }

@@ -202,7 +202,7 @@ fn thread_started(number: u16, of: &Placed, thread: &Thread) -> ThreadStarted {
         due,
         requested: policy,
         effective: Effective {
-            text: format!("{policy}, as asked for"),
+            text: format!("{policy}, as requested"),
             details,
         },
         cpus: thread.cpu.into_iter().collect(),

@@ -134,7 +134,7 @@ fn one(
         &directory,
     );
     if interrupt.requested() {
-        return Err("interrupted: the same command goes on from here".into());
+        return Err("interrupted: the same command resumes from here".into());
     }
     let whole = measured.and_then(|compared| {
         let one = compared.into_iter().next().ok_or("no guest")?;

@@ -53,7 +53,7 @@ pub fn run(arguments: &LabSections) -> Outcome {
         &match arguments.json {
             true => serde_json::to_string_pretty(&sections_json(&found))? + "\n",
             false => format!(
-                "{}\nthe bound beside what was sampled:\n{kept}",
+                "{}\nthe bound next to the sampled values:\n{kept}",
                 sections_text(&found)
             ),
         },

@@ -240,7 +240,7 @@ impl Order<'_> {
         if self.interrupt.requested() {
             let _ = std::fs::remove_dir_all(run);
             return Err(format!(
-                "interrupted; the rates measured so far are kept: go on with --directory {}",
+                "interrupted; the rates measured so far are kept: resume with --directory {}",
                 self.directory.display()
             )
             .into());

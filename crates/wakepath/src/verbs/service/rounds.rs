@@ -64,7 +64,7 @@ pub(super) fn text(
             "FAILED: no policy held in every phase".to_owned()
         }
         (Verdict::Failed, PoliciesNeeded::Every) => format!("FAILED: {policies}"),
-        (Verdict::Invalid, _) => "INVALID: what was measured is no evidence".to_owned(),
+        (Verdict::Invalid, _) => "INVALID: the measurement went wrong".to_owned(),
         (Verdict::VirtualTime | Verdict::NotJudged, _) => "NOT JUDGED".to_owned(),
     };
     let _ = writeln!(

@@ -45,7 +45,7 @@ pub fn begin(arguments: &Arguments, whole: &str) -> Outcome {
     };
     if has_rounds(&directory) {
         return Err(format!(
-            "{}: rounds are there already; go on with them by --continue, or give another --directory",
+            "{}: has rounds already; resume them with --continue, or give another --directory",
             directory.display()
         )
         .into());
@@ -66,7 +66,7 @@ pub fn go_on(arguments: &Arguments) -> Outcome {
     };
     if !has_rounds(&directory) {
         return Err(format!(
-            "{}: no rounds to go on with; begin some with wakepath run SCENARIO --for TIME",
+            "{}: no rounds to resume; begin some with wakepath run SCENARIO --for TIME",
             directory.display()
         )
         .into());
@@ -161,7 +161,7 @@ impl Unattended<'_> {
                 if interrupt.requested() {
                     self.set_aside(&place, number)?;
                     return Err(format!(
-                        "interrupted; {} of {of} rounds are measured: go on with wakepath run --continue --directory {}",
+                        "interrupted; {} of {of} rounds are measured: resume with wakepath run --continue --directory {}",
                         number - 1,
                         self.directory.display()
                     )
@@ -208,7 +208,7 @@ impl Unattended<'_> {
                 format!("{part}: {said}").into()
             }
             None => format!(
-                "{part} ended before its time; what it measured is in {}",
+                "{part} ended early; its measurements are in {}",
                 self.directory.join(ASIDE).display()
             )
             .into(),

@@ -73,7 +73,7 @@ impl Plan {
     pub fn read(directory: &Path) -> Result<Self, Failure> {
         let path = directory.join(PLAN);
         let none = |error: std::io::Error| {
-            format!("{}: no rounds to go on with ({error})", directory.display())
+            format!("{}: no rounds to resume ({error})", directory.display())
         };
         let text = Directory::to_read(directory)
             .and_then(|place| place.read(PLAN))
@@ -88,7 +88,7 @@ impl Plan {
         match plan.wakepath_rounds == FORM && plan.rounds > 0 {
             true => Ok(plan),
             false => Err(format!(
-                "{}: was written by a later wakepath; go on with that one",
+                "{}: was written by a later wakepath; resume with that one",
                 path.display()
             )
             .into()),

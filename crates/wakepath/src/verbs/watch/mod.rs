@@ -244,7 +244,7 @@ fn tell(
     let cpus = CpuSet::from(&figures.cpus[..]);
     let lost = match figures.events_lost {
         0 => "none lost".to_owned(),
-        lost => format!("{lost} lost: what they touch is left out or unexplained"),
+        lost => format!("{lost} lost: activations they touch are left out or unexplained"),
     };
     let head = format!(
         "{} watched for {:.1} s on CPU {cpus}: {} kernel events, {lost}\n\n",

@@ -91,7 +91,7 @@ impl Shown {
                 standing.explained(Worst {
                     latency_ns,
                     text: format!(
-                        "worst so far: {latency} ({name}, period {}); its cause is told at the end",
+                        "worst so far: {latency} ({name}, period {}); cause follows at the end",
                         length(of.period_ns)
                     ),
                 });

@@ -247,7 +247,7 @@ fn remarks(of: &Watched, cycle: Option<&str>) -> Vec<String> {
     }
     if of.left_out > 0 {
         remarks.push(format!(
-            "{} left out: events are missing in them, or they lie beside the row of due times",
+            "{} left out: events missing, or off the period grid",
             counted(of.left_out, "activation", "activations")
         ));
     }

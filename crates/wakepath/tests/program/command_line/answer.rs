@@ -33,7 +33,7 @@ fn a_quick_check_answers_in_one_screen_and_says_what_it_cannot_show() {
         "OTHER nice 0 ",
         "FIFO 50 ",
         "--quick: 2 of 8 policies, 3 s of each condition",
-        "not shown: ",
+        "rarer than one in ",
         "next",
         "recording: wakepath-runs/check-",
         "report: wakepath-runs/check-",

@@ -69,7 +69,7 @@ fn rounds_that_were_killed_and_interrupted_go_on_and_count_every_cycle_of_the_wh
     interrupted.assert_code(1);
     let said = interrupted.said();
     assert!(
-        said.contains("2 of 4 rounds are measured: go on with wakepath run --continue"),
+        said.contains("2 of 4 rounds are measured: resume with wakepath run --continue"),
         "{said}"
     );
 
@@ -186,7 +186,7 @@ fn what_rounds_can_not_be_is_refused_in_one_line_and_nothing_is_written() {
     );
     refused(
         &["--continue", "--directory", "other"],
-        &["other: no rounds to go on with", "--for TIME"],
+        &["other: no rounds to resume", "--for TIME"],
     );
     refused(&["--continue"], &["no rounds are below wakepath-runs"]);
 }

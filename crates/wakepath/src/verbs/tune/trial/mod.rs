@@ -44,12 +44,12 @@ pub fn run(arguments: &TuneTrial) -> Outcome {
     let runs = steps.len() * arguments.pairs as usize * 2 + 2;
     let names: Vec<&str> = steps.iter().map(|step| step.id.as_str()).collect();
     let question = format!(
-        "this applies and takes back: {}; {runs} runs of {} each; go on?",
+        "this applies and reverts: {}; {runs} runs of {} each; continue?",
         names.join(", "),
         arguments.block
     );
     if !arguments.yes && !agreed(&question)? {
-        return Err("nothing done; --yes goes on without asking".into());
+        return Err("nothing done; --yes continues without asking".into());
     }
     let system = System::host();
     if wakepath_tuning::Journal::open(system.directory())?.is_some() {
