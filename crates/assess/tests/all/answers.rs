@@ -59,7 +59,7 @@ fn the_answer_to_a_run_of_all_policies_fits_one_screen_and_begins_with_the_verdi
         assert!(text.lines().count() <= 40, "{text}");
         // What the largest latency proves is not what a narrow terminal cuts.
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let (_, proved) = words.split_once("with p ≤ ").unwrap();
+        let (_, proved) = words.split_once("with probability ≤ ").unwrap();
         assert_eq!(proved.split(' ').nth(1), Some("%"), "{text}");
         let most = columns.unwrap_or(100);
         let widest = text.lines().map(wakepath_timeline::columns::width).max();

@@ -21,14 +21,15 @@ impl Answer {
     /// The first so many rows, with `more` times as many lines for reasons as there are in need.
     pub(super) fn policies(&self, shown: usize, columns: usize, more: usize) -> String {
         let rows = &self.rows[..shown];
+        let detail = self.fitting(rows, columns);
         let has_brief = |row: &Row| self.is_told(row) || !row.why.brief.is_empty();
         if rows.iter().all(has_brief) {
-            let text = self.of_policies(rows, columns, true).to_terminal(None);
+            let text = self.of_policies(rows, detail, true).to_terminal(None);
             if text.lines().all(|line| width(line) <= columns) {
                 return text;
             }
         }
-        let table = self.of_policies(rows, columns, false);
+        let table = self.of_policies(rows, detail, false);
         table.to_terminal(Some(columns)) + &self.reasons(rows, columns, more)
     }
 
@@ -84,9 +85,24 @@ impl Answer {
         }
     }
 
-    fn of_policies(&self, rows: &[Row], columns: usize, reasoned: bool) -> Table {
-        let with_medians = columns >= ROOM_FOR_MEDIANS;
-        let names: &[&'static str] = match with_medians {
+    /// The most detail that there is room for in one table: the bounds of what was not missed before the medians.
+    fn fitting(&self, rows: &[Row], columns: usize) -> Detail {
+        let all = [(true, true), (false, true), (true, false)];
+        let all = all.map(|(medians, bounds)| Detail { medians, bounds });
+        let fits = |detail: &Detail| {
+            let text = self.of_policies(rows, *detail, false).to_terminal(None);
+            text.lines().all(|line| width(line) <= columns)
+        };
+        let wide = columns >= ROOM_FOR_MEDIANS;
+        let mut all = all.into_iter().filter(|detail| wide || !detail.medians);
+        all.find(fits).unwrap_or(Detail {
+            medians: false,
+            bounds: false,
+        })
+    }
+
+    fn of_policies(&self, rows: &[Row], detail: Detail, reasoned: bool) -> Table {
+        let names: &[&'static str] = match detail.medians {
             true => &["missed", "median", "p99.9", "max"],
             false => &["missed", "p99.9", "max"],
         };
@@ -104,13 +120,22 @@ impl Answer {
         for row in rows {
             let mut cells: Vec<Cell> = Vec::new();
             for figures in &row.figures {
-                cells.extend(of_figures(figures.as_ref(), with_medians));
+                cells.extend(of_figures(figures.as_ref(), detail));
             }
             cells.push(verdict(row, reasoned).into());
             table.row(cut(&row.label, LONGEST_LABEL), cells);
         }
         table
     }
+}
+
+/// What a table of policies has room for.
+#[derive(Debug, Clone, Copy)]
+struct Detail {
+    /// Median latencies.
+    medians: bool,
+    /// The bound next to a count of no misses.
+    bounds: bool,
 }
 
 /// `failed: 14 % missed, not real-time`.
@@ -125,12 +150,12 @@ fn verdict(row: &Row, reasoned: bool) -> String {
     }
 }
 
-fn of_figures(figures: Option<&Figures>, with_medians: bool) -> Vec<Cell> {
+fn of_figures(figures: Option<&Figures>, detail: Detail) -> Vec<Cell> {
     let Some(figures) = figures else {
-        return vec![Cell::Blank; if with_medians { 4 } else { 3 }];
+        return vec![Cell::Blank; if detail.medians { 4 } else { 3 }];
     };
     let missed = figures.missed.map(|missed| match figures.is_least {
-        false if missed <= 0.0 => match figures.missed_at_most {
+        false if missed <= 0.0 => match figures.missed_at_most.filter(|_| detail.bounds) {
             Some(bound) => format!("0 (≤ {})", upper_fraction(bound, 1.0)),
             None => "0".to_owned(),
         },
@@ -138,7 +163,7 @@ fn of_figures(figures: Option<&Figures>, with_medians: bool) -> Vec<Cell> {
         true => format!("≥ {}", fraction(missed)),
     });
     let mut cells = vec![Cell::from(missed)];
-    if with_medians {
+    if detail.medians {
         cells.push(figures.median_ns.map(micros).into());
     }
     cells.push(figures.p999_ns.map(micros).into());
@@ -158,6 +183,11 @@ fn micros(ns: i64) -> String {
 mod tests {
     use super::*;
 
+    const ALL: Detail = Detail {
+        medians: true,
+        bounds: true,
+    };
+
     #[test]
     fn what_was_not_measured_is_a_dash_and_no_zero() {
         let nothing = Figures {
@@ -169,18 +199,18 @@ mod tests {
             max_ns: None,
         };
         let dash = Cell::from(None::<String>);
-        assert_eq!(of_figures(Some(&nothing), true), vec![dash; 4]);
+        assert_eq!(of_figures(Some(&nothing), ALL), vec![dash; 4]);
         let none_missed = Figures {
             missed: Some(0.0),
             ..nothing
         };
-        let cells = of_figures(Some(&none_missed), true);
+        let cells = of_figures(Some(&none_missed), ALL);
         assert_eq!(cells[0], Cell::Text("0".into()));
         let bounded = Figures {
             missed_at_most: Some(0.004_8),
             ..none_missed
         };
-        let cells = of_figures(Some(&bounded), true);
+        let cells = of_figures(Some(&bounded), ALL);
         assert_eq!(cells[0], Cell::Text("0 (≤ 0.48 %)".into()));
     }
 }
