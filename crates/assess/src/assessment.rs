@@ -103,6 +103,9 @@ pub struct Assessment {
     pub page_faults: u64,
     /// What changed on the machine while the run was under way.
     pub machine_changes: Vec<wakepath_machine::Change>,
+    /// Control groups of the loop that ran into their CPU quotas during the run; in JSON among the changes.
+    #[serde(skip)]
+    pub throttled: Vec<wakepath_machine::GroupThrottling>,
     /// How ready the machine was for the loop when the run began; none in a run of a wakepath that
     /// did not look, or looked in a way that this version can't read.
     pub readiness: Option<wakepath_readiness::Report>,
@@ -230,6 +233,7 @@ impl Assessment {
             probe_effect: probe_effect(run)?,
             page_faults,
             machine_changes: changes.all,
+            throttled: changes.throttled,
             readiness: readiness_of(run),
             machine: changes.machine,
             criterion: scenario.criterion,

@@ -1,7 +1,7 @@
 //! What changed on the machine from the first look to the last, and which phases that concerns.
 
 use wakepath_archive::FactsTaken;
-use wakepath_machine::{Change, Facts, Severity};
+use wakepath_machine::{Change, Facts, GroupThrottling, Severity};
 use wakepath_verdict::FactChange;
 
 /// The changes of a run.
@@ -11,6 +11,8 @@ pub(crate) struct RunChanges {
     pub(crate) all: Vec<Change>,
     /// By phase: from the look before it to the look after it.
     by_phase: Vec<(String, Vec<Change>)>,
+    /// Control groups that ran into their CPU quotas from the first look to the last.
+    pub(crate) throttled: Vec<GroupThrottling>,
     /// The machine as labelled lines, from the first look.
     pub(crate) machine: Vec<(String, String)>,
 }
@@ -44,7 +46,7 @@ pub(crate) fn run_changes(records: &[FactsTaken]) -> RunChanges {
     let (Some(first), Some(last)) = (records.first(), records.last()) else {
         return RunChanges::default();
     };
-    let (Some(before), Some(_)) = (read(first), read(last)) else {
+    let (Some(before), Some(after)) = (read(first), read(last)) else {
         return RunChanges::default();
     };
     let mut by_phase = Vec::new();
@@ -65,6 +67,7 @@ pub(crate) fn run_changes(records: &[FactsTaken]) -> RunChanges {
     RunChanges {
         all,
         by_phase,
+        throttled: after.varying.cgroup.throttled_since(&before.varying.cgroup),
         machine: before
             .summary()
             .into_iter()

@@ -78,7 +78,7 @@ impl Measurement<'_> {
             Some(terms) => {
                 let order = TraceOrder {
                     terms,
-                    cpus: &traced_cpus(&self.plan.loop_cpus),
+                    cpus: &traced_cpus(&self.plan.traced_cpus),
                     segment_ns: longest_ns,
                     marks: &[],
                 };

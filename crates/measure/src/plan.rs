@@ -119,6 +119,8 @@ pub struct Plan {
     pub phases: Vec<PhaseRun>,
     /// CPUs on which the loop runs.
     pub loop_cpus: Vec<u16>,
+    /// CPUs whose kernel events show the loop: more than its own if a policy can't be pinned.
+    pub traced_cpus: Vec<u16>,
     host: HostCpus,
 }
 
@@ -179,9 +181,19 @@ impl Plan {
         loop_cpus.extend(policies.filter_map(|policy| policy.litmus_partition()));
         loop_cpus.sort_unstable();
         loop_cpus.dedup();
+        let own = scenario.tasks.iter().filter_map(|task| task.policy);
+        let mut policies = scenario.policies.iter().copied().chain(own);
+        let mut traced_cpus = loop_cpus.clone();
+        if policies.any(runs_anywhere) {
+            let domain = host.allowed.iter().copied();
+            traced_cpus.extend(domain.filter(|cpu| !host.isolated.contains(cpu)));
+            traced_cpus.sort_unstable();
+            traced_cpus.dedup();
+        }
         Self {
             phases,
             loop_cpus,
+            traced_cpus,
             host,
         }
     }
@@ -232,6 +244,14 @@ impl Plan {
     pub fn other_cpus(&self) -> Vec<u16> {
         self.host.beside(&self.loop_cpus)
     }
+}
+
+/// Whether the kernel runs a thread of this policy on its whole root domain, whatever CPUs were asked for.
+fn runs_anywhere(policy: Policy) -> bool {
+    matches!(
+        policy,
+        Policy::Deadline { .. } | Policy::LitmusGsnEdf { .. }
+    )
 }
 
 /// What the loop's process is told for one segment.
@@ -363,6 +383,27 @@ mod tests {
             plan.segments().map(|of| of.planned.clone()).collect()
         };
         assert_eq!(planned(&seeded(7)), planned(&of_a_machine));
+    }
+
+    #[test]
+    fn a_loop_that_can_t_be_pinned_is_traced_on_all_cpus_that_it_may_run_on() {
+        let traced = |policies: &str| {
+            let text = format!(
+                "name = \"x\"\nrate = \"250 Hz\"\ncycles = 10\npolicies = [{policies}]\ncpu = 3\n\
+                 phases = [{{ name = \"idle\" }}]\ncriterion = {{ miss-fraction = \"1 %\" }}\n"
+            );
+            let known = wakepath_scenario::KnownCpus::new(vec![0, 1, 2, 3]).expect("CPUs");
+            let (scenario, _) =
+                Scenario::parse_with_warnings(&text, "x", &known).expect("it is one");
+            let host = HostCpus {
+                allowed: vec![0, 1, 2],
+                isolated: vec![2, 3],
+            };
+            Plan::new(&scenario, host).traced_cpus
+        };
+        assert_eq!(traced("\"FIFO 80\""), [3]);
+        let deadline = "\"FIFO 80\", \"DEADLINE 400us/4ms/4ms\"";
+        assert_eq!(traced(deadline), [0, 1, 3]);
     }
 
     #[test]

@@ -266,7 +266,7 @@ impl Running<'_> {
             let Some(tracing) = &mut self.tracing else {
                 return Ok(());
             };
-            let cpus = self.plan.loop_cpus.len().max(1) as u32;
+            let cpus = self.plan.traced_cpus.len().max(1) as u32;
             let patience = SET_UP_PATIENCE + Duration::from_nanos(for_ns) * cpus;
             match tracing.ask(&command, patience) {
                 Ok(Reply::Timerlat(latencies)) => {

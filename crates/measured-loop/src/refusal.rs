@@ -4,8 +4,8 @@ use crate::LoopReply;
 use crate::work::WorkError;
 use rustix::process::geteuid;
 use wakepath_archive::{Obstacle, ThreadEnd};
-use wakepath_rt::PrepareError;
 use wakepath_rt::guard::GuardError;
+use wakepath_rt::{PolicyRefusal, PrepareError};
 
 /// Reasons why a loop's process refuses to run.
 #[derive(Debug, thiserror::Error)]
@@ -29,7 +29,10 @@ impl Refusal {
         let denied = matches!(
             self,
             Self::Preparation(
-                PrepareError::PolicyDenied { .. } | PrepareError::DeadlineDenied { .. }
+                PrepareError::PolicyDenied {
+                    refusal: PolicyRefusal::NoRight { .. },
+                    ..
+                } | PrepareError::DeadlineDenied { .. }
             )
         );
         // Who has every right and is denied all the same lacks something else: room in a cpuset, say.

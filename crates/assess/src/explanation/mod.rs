@@ -25,6 +25,7 @@ use wakepath_archive::{EventKind, Run, Trace};
 use wakepath_explain::{
     Activities, Explained, Explainer, Explanation, Options, OverheadTable, Overheads, Own,
 };
+use wakepath_timeline::CpuSet;
 
 /// What reads along while a run is explained.
 pub trait Along {
@@ -85,6 +86,15 @@ fn not_in_the_trace(trace: &Trace) -> Vec<String> {
     missing.map(|(_, shows)| (*shows).to_owned()).collect()
 }
 
+/// The events that are missing because loops may run on CPUs that are not recorded.
+fn not_traced<'a>(loops: impl Iterator<Item = &'a u16>, recorded: &[u16]) -> Option<String> {
+    let outside: CpuSet = loops
+        .copied()
+        .filter(|cpu| !recorded.contains(cpu))
+        .collect();
+    (!outside.is_empty()).then(|| format!("events of CPU {outside} (a loop may run there)"))
+}
+
 /// What an explanation consists of.
 pub struct ExplainedRun {
     /// The causes.
@@ -127,6 +137,11 @@ pub fn explain(
         match imported {
             true => not_in_trace = not_in_the_trace(&trace),
             false => own_by_name |= matches!(options.own, Own::Named(_)),
+        }
+        if run.manifest.imported.is_none() {
+            let cpus = record.threads.iter().flat_map(|of| &of.cpus);
+            let outside = not_traced(cpus, &trace.description().cpus);
+            not_in_trace.extend(outside.filter(|it| !not_in_trace.contains(it)));
         }
         let explainer = one_segment(&loops, &trace, options, &mut sums, along)?;
         events += explainer.events();
@@ -215,4 +230,16 @@ fn one_segment(
         along.cycle(loops, number, &cycle)?;
     }
     Ok(explainer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpus_on_which_a_loop_runs_unseen_are_named() {
+        assert_eq!(not_traced([0, 1].iter(), &[0, 1, 2]), None);
+        let outside = not_traced([1, 2, 0, 2].iter(), &[1]);
+        assert_eq!(outside.unwrap(), "events of CPU 0,2 (a loop may run there)");
+    }
 }

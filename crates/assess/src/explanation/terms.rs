@@ -34,10 +34,7 @@ fn budgets(taken: &[FactsTaken]) -> Budgets {
     Budgets {
         quota: most.map(|of| Quota {
             is_usual: of.since_made.times * 2 >= of.since_made.periods,
-            budget: Budget::CpuQuota {
-                group: of.group,
-                file: of.file,
-            },
+            budget: of.budget(),
         }),
         real_time: real_time(&last),
     }

@@ -4,6 +4,7 @@ use crate::made_up::*;
 use serde_json::json;
 use wakepath_archive::{Ending, Obstacle, Run, ThreadEnd};
 use wakepath_assess::Assessment;
+use wakepath_machine::{CpuThrottling, GroupThrottling};
 use wakepath_report::{Answer, Shown, Style, ToText, to_json};
 use wakepath_timeline::Policy;
 use wakepath_verdict::Outcome;
@@ -79,6 +80,42 @@ fn the_answer_to_a_run_of_all_policies_fits_one_screen_and_begins_with_the_verdi
             "{text}"
         );
     }
+}
+
+#[test]
+fn a_quota_that_was_used_up_comes_first_unless_the_recommended_policy_is_spared() {
+    let throttled = |policy| {
+        let segments = [clean("idle", policy), clean("stress", policy)];
+        let mut assessment = assessed(&segments, Ending::Complete);
+        assessment.throttled = vec![GroupThrottling {
+            group: "/robot".into(),
+            file: "/sys/fs/cgroup/robot/cpu.max".into(),
+            since_made: CpuThrottling {
+                periods: 100,
+                times: 60,
+                stopped_us: 2_300_000,
+            },
+        }];
+        Answer::of(&assessment, None).machine
+    };
+    let matters = throttled(OTHER);
+    assert_eq!(
+        matters[0].what,
+        "control group /robot used up its CPU quota"
+    );
+    assert!(
+        matters[0].size.starts_with("60 times, 2.3 s in all"),
+        "{}",
+        matters[0].size
+    );
+    assert!(
+        matters[0]
+            .remedy
+            .contains("echo max > /sys/fs/cgroup/robot/cpu.max")
+    );
+    let matters = throttled(FIFO);
+    let quota = matters.iter().find(|matter| matter.what.contains("quota"));
+    assert!(quota.is_some_and(|matter| matter.size.ends_with("it stops ordinary threads")));
 }
 
 /// What a run says is to be done next, a line each.

@@ -135,6 +135,27 @@ fn memory(earlier: &Facts, later: &Facts, changes: &mut Changes) {
             }
         }
     }
+    let hits = |facts: &Facts| facts.varying.cgroup.memory_limit_hits.known().copied();
+    if let (Some(old), Some(new)) = (hits(earlier), hits(later)) {
+        let path = later.varying.cgroup.memory_limit_hits.path();
+        let is_same = path == earlier.varying.cgroup.memory_limit_hits.path();
+        for (what, old, new) in [
+            (
+                "times that the control group was slowed down above memory.high",
+                old.high,
+                new.high,
+            ),
+            (
+                "times that the control group reached its memory limit",
+                old.max,
+                new.max,
+            ),
+        ] {
+            if is_same && new > old {
+                changes.add(Severity::Warning, what, path, old, new);
+            }
+        }
+    }
     if let (Some(&old), Some(&new)) = (before.stalled_us.known(), after.stalled_us.known())
         && new > old
     {

@@ -3,8 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::MemoryLimitHits;
 use crate::{Misread, Reading, Root};
-use wakepath_timeline::{ControlGroup, CpuSet, Hierarchy};
+use wakepath_timeline::{Budget, ControlGroup, CpuSet, Hierarchy};
 
 /// Which hierarchies are mounted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -38,6 +39,8 @@ pub struct Cgroup {
     pub quotas: Vec<GroupQuota>,
     /// How often the group and those above it ran into their quotas, own first: each stops the group.
     pub throttled: Vec<GroupThrottling>,
+    /// How often it ran into its memory limits.
+    pub memory_limit_hits: Reading<MemoryLimitHits>,
     /// Real-time budgets of the group and of those above it, own first. Empty unless the kernel
     /// has RT_GROUP_SCHED and version 1 holds the `cpu` controller.
     pub real_time: Vec<GroupBudget>,
@@ -67,6 +70,26 @@ pub struct GroupThrottling {
     pub file: String,
     /// How often it was stopped, and for how long, since the group was made.
     pub since_made: CpuThrottling,
+}
+
+impl GroupThrottling {
+    /// The quota that was used up.
+    pub fn budget(&self) -> Budget {
+        Budget::CpuQuota {
+            group: self.group.clone(),
+            file: self.file.clone(),
+        }
+    }
+}
+
+impl GroupQuota {
+    /// As a budget.
+    pub fn budget(&self) -> Budget {
+        Budget::CpuQuota {
+            group: self.group.clone(),
+            file: self.file.clone(),
+        }
+    }
 }
 
 /// A group's real-time budget on each CPU.
@@ -150,6 +173,7 @@ impl Cgroup {
             };
         };
         let cpuset = ControlGroup::of("cpuset", &mounts, memberships);
+        let memory = ControlGroup::of("memory", &mounts, memberships);
         Self {
             layout,
             cpus: cpuset.map_or(Reading::NotRead, |group| cpus(root, &group)),
@@ -161,6 +185,9 @@ impl Cgroup {
                 .upwards()
                 .filter_map(|group| group_throttling(root, group))
                 .collect(),
+            memory_limit_hits: memory.map_or(Reading::NotRead, |group| {
+                MemoryLimitHits::read(root, &group)
+            }),
             real_time: real_time(root, &cpu),
             group: Reading::found(cpu.path, file),
         }

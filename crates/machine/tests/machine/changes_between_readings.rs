@@ -1,6 +1,8 @@
 //! What counts as a change of the machine during a run, and what does not.
 
-use wakepath_machine::{Change, ClockReadings, Facts, MemoryActivity, Reading, Root, Severity};
+use wakepath_machine::{
+    Change, ClockReadings, Facts, MemoryActivity, MemoryLimitHits, Reading, Root, Severity,
+};
 
 wakepath_test_program::tests![
     a_clock_rate_that_moves_within_its_bounds_is_no_change,
@@ -8,6 +10,7 @@ wakepath_test_program::tests![
     a_cpu_that_goes_off_line_is_serious,
     a_fan_that_starts_is_noted_and_throttling_warns,
     a_quota_that_was_used_up_is_serious_and_names_its_group,
+    a_memory_limit_that_was_reached_is_a_warning_and_names_its_file,
     stolen_time_is_given_in_ticks_and_as_a_share,
     a_counter_that_went_backwards_says_nothing,
     pages_read_back_from_swap_are_a_warning,
@@ -132,6 +135,22 @@ fn a_quota_that_was_used_up_is_serious_and_names_its_group() {
     );
     assert_eq!(change.after, "60 times, 2300000 µs in all");
     assert!(change.path.ends_with("/cpu.max"), "{}", change.path);
+}
+
+fn a_memory_limit_that_was_reached_is_a_warning_and_names_its_file() {
+    let file = "/sys/fs/cgroup/robot/memory.events";
+    let hits = |max| Reading::found(MemoryLimitHits { high: 0, max }, file);
+    let mut before = machine("fedora-desktop");
+    before.varying.cgroup.memory_limit_hits = hits(3);
+    let mut after = before.clone();
+    after.varying.cgroup.memory_limit_hits = hits(8);
+    let changes = after.changes_since(&before);
+    assert_eq!(changes.len(), 1, "{changes:?}");
+    assert_eq!(changes[0].severity, Severity::Warning);
+    assert_eq!(
+        (changes[0].path.as_str(), changes[0].after.as_str()),
+        (file, "8")
+    );
 }
 
 fn stolen_time_is_given_in_ticks_and_as_a_share() {

@@ -165,6 +165,11 @@ impl Target {
         };
         match (status.success(), status.signal()) {
             (true, _) => None,
+            (_, Some(signal)) if signal == Signal::XCPU.as_raw() => Some(
+                "the program was ended by SIGXCPU: it used up RLIMIT_CPU, or ran for longer than RLIMIT_RTTIME at a \
+                 real-time priority without sleeping; prlimit shows both"
+                    .into(),
+            ),
             (_, Some(signal)) => Some(format!("the program was ended by signal {signal}")),
             _ => Some(format!("the program ended with {status}")),
         }

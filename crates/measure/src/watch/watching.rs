@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 use wakepath_archive::watch::{Session, Threads};
 use wakepath_archive::{FactsTaken, SegmentTraced, Trace, When};
 use wakepath_directory::Directory;
-use wakepath_machine::{Facts, Root};
+use wakepath_machine::{Facts, GroupThrottling, Root};
 use wakepath_probe::usdt::Mark;
 use wakepath_probe::{Ready, ThreadOf};
 use wakepath_rt::{affinity, clock};
+use wakepath_timeline::duration::length;
 
 /// Between two looks at the threads.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -211,6 +212,9 @@ impl<'a> Watch<'a> {
                 facts.varying.cgroup = first.clone();
                 taken.facts = facts.to_json().map_err(WatchError::Facts)?;
             }
+            session
+                .notes
+                .extend(last.throttled_since(&first).iter().map(used_up));
             after.varying.cgroup = last;
         }
         session.facts.push(facts_taken(When::After, &after)?);
@@ -231,6 +235,14 @@ impl<'a> Watch<'a> {
             ended,
         })
     }
+}
+
+/// A quota that was used up, as a note.
+fn used_up(group: &GroupThrottling) -> String {
+    let budget = group.budget();
+    let times = wakepath_verdict::counted(group.since_made.times, "time", "times");
+    let stopped = length(group.since_made.stopped_us.saturating_mul(1_000));
+    format!("{budget} {times}, {stopped} in all: {}", budget.fix())
 }
 
 /// What was read of the machine, for the record.

@@ -1,7 +1,6 @@
 //! CPU quotas of the control group: cgroups, containers, systemd's CPUQuota=.
 
 use crate::{Check, Confidence, Finding, Group, Inspection, Magnitude, Severity};
-use wakepath_timeline::Budget;
 
 pub const CHECKS: &[Check] = &[Check {
     id: "S8",
@@ -51,11 +50,7 @@ fn quota(seen: &Inspection) -> Finding {
         },
         false => Magnitude::NotKnown,
     };
-    let budget = Budget::CpuQuota {
-        group: quota.group.clone(),
-        file: quota.file.clone(),
-    };
     Finding::bad(found, &quota.file)
         .costing(cost)
-        .remedied_by(budget.fix())
+        .remedied_by(quota.budget().fix())
 }

@@ -5,6 +5,7 @@ use super::Matter;
 use wakepath_assess::Assessment;
 use wakepath_assess::watched::Finding;
 use wakepath_explain::{CauseFigures, Explanation};
+use wakepath_machine::CpuThrottling;
 use wakepath_readiness::{Judged, Magnitude, Severity};
 use wakepath_timeline::duration::{length, short};
 use wakepath_timeline::one_line;
@@ -22,14 +23,28 @@ pub(super) fn matters(
 ) -> (Vec<Matter>, usize) {
     // Where a trace shows what made cycles overrun, that is the answer.
     let is_explained = explanation.is_some_and(|of| of.conditions.iter().any(|of| of.overran > 0));
-    let overruns = overruns(assessment).filter(|_| !is_explained);
+    // Where a quota stopped the group, cycles may have been long without any work of their own.
+    let quota = quota(assessment);
+    let overruns = overruns(assessment).filter(|_| !is_explained && quota.is_none());
     let mut matters: Vec<Matter> = overruns
         .or_else(|| of_waiting(assessment))
         .into_iter()
         .collect();
     let causes = explanation.map(|explanation| causes(assessment, explanation));
     matters.extend(causes.unwrap_or_default());
-    let bad = worst_checks(assessment);
+    let mut bad = worst_checks(assessment);
+    if let Some(quota) = quota {
+        bad.retain(|judged| judged.id != CPU_QUOTA);
+        // A trace that shows it has the same fix.
+        if matters.iter().all(|matter| matter.remedy != quota.remedy) {
+            matters.truncate(MOST - 1);
+            // Real-time threads have no part in a quota.
+            let recommended = assessment.overall.recommendation.as_ref();
+            let is_spared = recommended.is_some_and(|of| of.policy.is_real_time());
+            let place = if is_spared { matters.len() } else { 0 };
+            matters.insert(place, quota);
+        }
+    }
     let shown = bad.len().min(MOST - matters.len());
     matters.extend(
         bad[..shown]
@@ -38,6 +53,32 @@ pub(super) fn matters(
     );
     let all = assessment.readiness.as_ref().map_or(0, |of| of.tally.bad);
     (matters, all.saturating_sub(shown))
+}
+
+/// The id of the check that shows a quota before it is used up.
+const CPU_QUOTA: &str = "S8";
+
+/// The CPU quota that stopped the loop's control group most often during the run.
+fn quota(assessment: &Assessment) -> Option<Matter> {
+    let throttled = assessment.throttled.iter();
+    let group = throttled.max_by_key(|group| group.since_made.times)?;
+    let budget = group.budget();
+    let CpuThrottling {
+        times, stopped_us, ..
+    } = group.since_made;
+    let to_milliseconds = match stopped_us {
+        ..10_000 => stopped_us.saturating_mul(1_000),
+        _ => (stopped_us / 1_000).saturating_mul(1_000_000),
+    };
+    Some(Matter {
+        what: budget.to_string(),
+        size: format!(
+            "{}, {} in all; it stops ordinary threads",
+            counted(times, "time", "times"),
+            length(to_milliseconds),
+        ),
+        remedy: budget.fix(),
+    })
 }
 
 /// The check to begin with, where one is bad.

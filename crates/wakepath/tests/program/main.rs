@@ -84,6 +84,7 @@ wakepath_test_program::program![
     repetition::TESTS,
     repetition::devices::TESTS,
     sweeps::TESTS,
+    system::control_groups::TESTS,
     system::death::TESTS,
     system::ethercat::TESTS,
     system::experiments::TESTS,
