@@ -28,11 +28,10 @@ pub struct ContentFile {
     pub sha256: String,
 }
 
-/// Every file in a directory and below it, in the order of their names, but the one at its top that
-/// is called `but`.
+/// Every file in a directory and below it, ordered by name, except the top-level file `but`.
 ///
 /// # Errors
-/// [`DirectoryError::NotPlain`] for what is no plain file; the system's.
+/// [`DirectoryError::NotPlain`] for anything but plain files; the system's.
 pub fn content(directory: &Path, but: &str) -> Result<Vec<ContentFile>, DirectoryError> {
     let mut found = Vec::new();
     look(directory, "", but, 0, &mut found)?;

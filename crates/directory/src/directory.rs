@@ -1,4 +1,4 @@
-//! The directory itself: opened, looked at, and everything that is done in it.
+//! The directory itself: opening, checking, and all operations in it.
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{self, AtFlags, Dir, Mode, OFlags};
@@ -13,9 +13,9 @@ use crate::file::NewFile;
 use crate::regular::{refused, regular};
 use crate::{DirectoryError, Trust};
 
-/// Rights of a directory that is made here: never writable by others, whatever the umask.
+/// Permissions of a new directory: never writable by others, whatever the umask.
 const RIGHTS: u32 = 0o755;
-/// A directory, to be held.
+/// Flags for a directory to hold.
 pub(crate) const OPEN: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::CLOEXEC);
@@ -24,7 +24,7 @@ const MOST_BYTES: u64 = 256 << 20;
 /// Tries for a name that nobody else has taken.
 const MOST_ALIKE: u32 = 10_000;
 
-/// A directory, held open. Copies are of the same directory, wherever its name leads by then.
+/// A directory, held open. Copies refer to the same directory, even if its name is changed.
 #[derive(Debug, Clone)]
 pub struct Directory {
     descriptor: Arc<OwnedFd>,
@@ -51,7 +51,7 @@ impl Directory {
         Ok(Self::held(descriptor, &self.path_of(name)))
     }
 
-    /// Opens a directory that is there, to write in it.
+    /// Opens an existing directory for writing.
     ///
     /// # Errors
     /// [`DirectoryError::NotOurs`] as `trust` has it, and the system's.
@@ -181,7 +181,7 @@ impl Directory {
         self
     }
 
-    /// Its path, as it was named.
+    /// Its path, as given.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -191,8 +191,8 @@ impl Directory {
         self.path.join(name)
     }
 
-    /// A path that leads to this very directory for as long as this process holds it, whatever
-    /// its name leads to by then: where a child process is to work.
+    /// A path to this very directory for as long as this process holds it, even if its name is
+    /// changed: for child processes.
     pub fn lasting_path(&self) -> PathBuf {
         use std::os::fd::AsRawFd;
         PathBuf::from(format!("/proc/self/fd/{}", self.descriptor.as_raw_fd()))
@@ -212,7 +212,7 @@ impl Directory {
     /// # Errors
     /// The system's; one that is not there is as good as removed.
     pub fn remove_below(&self, name: &str) -> io::Result<()> {
-        // It goes down by descriptors, as this type does, and follows no link.
+        // It descends by descriptors, as this type does, and follows no link.
         match std::fs::remove_dir_all(self.lasting_path().join(plain(name)?)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             other => other,
@@ -269,10 +269,11 @@ impl Directory {
         self.create_new(name, 0o644)
     }
 
-    /// Opens a file for reading: this is how every file of a run is opened, and no other way.
+    /// Opens a file for reading. All files of a run are opened in this way.
     ///
     /// # Errors
-    /// The system's; for a link, and for what is no regular file of this user's, the directory's or root's.
+    /// The system's; for a link, and for anything but a regular file owned by this user, the
+    /// directory's owner or root.
     pub fn open(&self, name: &str) -> io::Result<File> {
         self.open_with(name, OFlags::RDONLY)
     }
@@ -298,7 +299,7 @@ impl Directory {
         }
     }
 
-    /// Whether something of that name is there, a link that leads nowhere included.
+    /// Whether the name exists, even as a broken link.
     pub fn holds(&self, name: &str) -> bool {
         fs::statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
@@ -311,7 +312,8 @@ impl Directory {
         Ok(self.open(name)?.metadata()?.len())
     }
 
-    /// All names in it but `.` and `..`, in no order, with replacement characters for what is not UTF-8.
+    /// All names in it except `.` and `..`, in no order, with replacement characters for invalid
+    /// UTF-8.
     ///
     /// # Errors
     /// The system's.
@@ -328,8 +330,7 @@ impl Directory {
         Ok(names)
     }
 
-    /// Gives a file another name, in place of what has that name. Lasting after
-    /// [`Directory::sync`].
+    /// Renames a file, replacing an existing one. Durable after [`Directory::sync`].
     ///
     /// # Errors
     /// The system's.
@@ -360,11 +361,11 @@ impl Directory {
         Ok(fs::fsync(&self.descriptor)?)
     }
 
-    /// Puts a whole file in place: a partial one is written, synced and renamed, and the directory
-    /// synced. Stopped anywhere, there is the old one or the new one.
+    /// Writes a file atomically: a partial one is written, synced and renamed, and the directory
+    /// synced. Any interruption leaves the old one or the new one.
     ///
     /// # Errors
-    /// The system's. Nothing of the new file is left then, as far as that can be done.
+    /// The system's. The new file is removed then, as far as possible.
     pub fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let partial = format!("{name}.partial");
         let written = self
@@ -377,7 +378,7 @@ impl Directory {
         written.and_then(|()| self.sync())
     }
 
-    /// Writes a file of that name anew and waits until the disk has its bytes.
+    /// Rewrites a file and waits until the disk has its bytes.
     ///
     /// # Errors
     /// The system's.
@@ -394,7 +395,7 @@ impl AsFd for Directory {
     }
 }
 
-/// A name leads nowhere else.
+/// Refuses names that lead out of the directory.
 fn plain(name: &str) -> io::Result<&str> {
     match name {
         "" | "." | ".." => Err(refused("is no file name")),

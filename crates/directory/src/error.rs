@@ -16,7 +16,7 @@ pub enum DirectoryError {
         /// The system's error.
         source: io::Error,
     },
-    /// Somebody else owns it or may write in it, and could exchange files under a writer's hands.
+    /// Another user owns it or can write in it, and could exchange files while a writer works.
     #[error(
         "{}: {whose}; root writes only where nobody else can: run it as that user, make it root's \
          (chown root, chmod go-w), or say --trust-directory", path.display()
@@ -27,7 +27,7 @@ pub enum DirectoryError {
         /// Its owner or its rights, as a person reads them.
         whose: String,
     },
-    /// Somebody else owns one that is to be this user's alone, or may look into it.
+    /// It should be private to this user, but another user owns it or has access to it.
     #[error(
         "{}: belongs to user {owner} with rights {rights:o}; must belong to user {wanted} and be \
          closed to others (700)", path.display()
@@ -39,10 +39,10 @@ pub enum DirectoryError {
         owner: u32,
         /// Its rights.
         rights: u32,
-        /// Who it should belong to.
+        /// The expected owner.
         wanted: u32,
     },
-    /// Somebody else could put another directory in the place of one that is to be made in it.
+    /// Another user could replace a directory that is about to be created in it.
     #[error("{}: other users can write in it, so it can't be trusted", path.display())]
     Open {
         /// The directory above.
@@ -68,7 +68,7 @@ pub enum DirectoryError {
         /// Its actual kind.
         why: &'static str,
     },
-    /// A path climbs, or is not below what it has to be below.
+    /// A path climbs, or leaves the directory that it must stay below.
     #[error("{}: leads out of {}", path.display(), top.display())]
     LeadsOut {
         /// The path.

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 /// Operations on a file or directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operation {
-    /// A file is made.
+    /// Creating a file.
     Create,
     /// A file is opened for reading.
     Open,
@@ -41,7 +41,7 @@ pub enum Fault {
     NoSpace,
     /// `EIO`: the disk is broken.
     Broken,
-    /// A write takes half of the bytes; everything else fails with `ENOSPC`.
+    /// A write stores half of the bytes; everything else fails with `ENOSPC`.
     Short,
 }
 
@@ -72,7 +72,7 @@ impl Faults {
         self.seen.load(Ordering::Relaxed)
     }
 
-    /// Operations that were made to fail.
+    /// Operations that failed by this.
     pub fn failed(&self) -> Vec<Operation> {
         self.failed.lock().map_or(Vec::new(), |all| all.clone())
     }
@@ -99,7 +99,7 @@ impl Faults {
 pub(crate) struct Seam(pub(crate) Option<Arc<Faults>>);
 
 impl Seam {
-    /// Fails where a test wants it to.
+    /// Fails if the test requires it.
     pub(crate) fn pass(&self, operation: Operation) -> io::Result<()> {
         match &self.0 {
             Some(faults) if faults.hits(operation) => Err(faults.error()),

@@ -9,12 +9,12 @@ use crate::directory::Directory;
 use crate::faults::{Operation, Seam};
 use crate::{DirectoryError, Trust};
 
-/// A file that this process made and appends to.
+/// A file that this process created and appends to.
 #[derive(Debug)]
 pub struct NewFile {
     file: File,
     seam: Seam,
-    /// Bytes written, and how many of them the disk is known to have.
+    /// Bytes written, and the number known to be on disk.
     length: u64,
     synced: u64,
 }
@@ -82,8 +82,8 @@ impl Write for NewFile {
 }
 
 impl Drop for NewFile {
-    /// Nobody hears of a failing `close`, and nobody need: what matters was synced before. A test
-    /// that lets it fail loses what was not, as a network file system may.
+    /// A failing `close` is ignored: important data was synced before. In a test it loses data that
+    /// was not synced, as on a network file system.
     fn drop(&mut self) {
         if self.seam.pass(Operation::Close).is_err() {
             let _ = self.file.set_len(self.synced.min(self.length));
@@ -103,8 +103,8 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), DirectoryError> {
     file.finish()
 }
 
-/// A file that a person named, written piece by piece and put in place by [`WholeFile::finish`]; before
-/// that, what was there before is there still. A link in its place is replaced, not followed.
+/// A user's file, written piece by piece and put in place by [`WholeFile::finish`]; until then the
+/// old file stays. A link in its place is replaced, not followed.
 #[derive(Debug)]
 pub struct WholeFile {
     directory: Directory,
@@ -137,7 +137,7 @@ impl WholeFile {
     /// Waits until the disk has its bytes, and puts it in place.
     ///
     /// # Errors
-    /// The system's; nothing of it is left then, as far as that can be done.
+    /// The system's; the new file is removed then, as far as possible.
     pub fn finish(mut self) -> Result<(), DirectoryError> {
         let mut file = self.file.take();
         let put = |file: &mut NewFile| {
@@ -166,7 +166,7 @@ impl Write for WholeFile {
 }
 
 impl Drop for WholeFile {
-    /// One that was given up leaves nothing.
+    /// An unfinished file leaves nothing.
     fn drop(&mut self) {
         if self.file.take().is_some() {
             let _ = self.directory.remove(&partial(&self.name));

@@ -35,7 +35,7 @@ impl Private {
         let mut descriptor = opened.map_err(|error| failed(top, error))?;
         for (position, part) in below.iter().enumerate() {
             let above = fs::fstat(&descriptor).map_err(|error| failed(&path, error))?;
-            // With the sticky bit, as in /tmp, only the owner renames what is his.
+            // With the sticky bit, as in /tmp, only the owner can rename an entry.
             if above.st_mode & 0o002 != 0 && above.st_mode & 0o1000 == 0 {
                 return Err(DirectoryError::Open { path });
             }

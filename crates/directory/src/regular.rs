@@ -9,12 +9,12 @@ use rustix::fs::{self, FileType, SeekFrom};
 use std::fs::File;
 use std::io;
 
-/// Files up to here may be as sparse as they like.
+/// Smaller files are accepted however sparse they are.
 const SMALL: u64 = 64 << 20;
 /// No file system packs a recording more than this.
 const MOST_PACKED: u64 = 64;
 
-/// The opened file, if it may be read; `directory` is the one that it is in.
+/// The opened file, if reading it is safe; `directory` is its directory.
 ///
 /// # Errors
 /// [`io::ErrorKind::InvalidInput`] with the reason, in words that follow the file's path.
@@ -42,7 +42,7 @@ pub(crate) fn regular(file: OwnedFd, directory: impl AsFd) -> io::Result<File> {
     Ok(File::from(file))
 }
 
-/// Where a file system does not count blocks, it knows no holes either.
+/// A file system that does not count blocks has no holes either.
 fn has_holes(file: &OwnedFd, bytes: u64) -> bool {
     let hole = fs::seek(file, SeekFrom::Hole(0));
     let is_back = fs::seek(file, SeekFrom::Start(0)).is_ok();

@@ -8,8 +8,8 @@ use crate::DirectoryError;
 /// Whose directories are written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Trust {
-    /// Where this process is root: none but root's own, in which nobody else may write. Another
-    /// user's process can do no more than that user.
+    /// For root: only directories of root's own, in which nobody else can write. A process of
+    /// another user has no more rights than that user.
     #[default]
     Own,
     /// Any: the user vouches for everyone else who can write there.

@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// Rooms, and files in them that read what is no run's: the kernel's, or a file that a person named.
+/// Rooms, and their files that read other things than runs: the kernel's files, or a file that the
+/// user named.
 const ROOMS: [(&str, &[&str]); 6] = [
     ("archive", &["lock.rs", "digest.rs"]),
     ("assess", &[]),

@@ -1,5 +1,6 @@
-//! What changed on a machine between two readings, as far as it can matter to a loop. A clock
-//! rate that moves within its bounds is not a change; a bound that moves is.
+//! Changes on a machine between two readings that can matter to a loop.
+//!
+//! A clock rate that moves within its bounds is not a change; a bound that moves is.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +24,7 @@ pub enum Severity {
 /// One change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// What changed, as words: `governor of CPUs 0-3`.
+    /// The changed thing, in words: `governor of CPUs 0-3`.
     pub what: String,
     /// The file that shows it.
     pub path: String,
@@ -64,8 +65,8 @@ pub(crate) fn between(earlier: &Facts, later: &Facts) -> Vec<Change> {
     changes.0
 }
 
-/// What tells two machines apart, or one machine in two boots: hardware first, then what was set.
-/// Counters are left out: those of two boots say nothing of each other.
+/// Differences between two machines, or one machine in two boots: hardware first, then settings.
+/// Counters of two boots can't be compared and are left out.
 pub(crate) fn apart(one: &Facts, other: &Facts) -> Differences {
     let mut hardware = Changes::default();
     settings::compare_hardware(one, other, &mut hardware);
@@ -77,7 +78,7 @@ pub(crate) fn apart(one: &Facts, other: &Facts) -> Differences {
     }
 }
 
-/// What tells two machines apart.
+/// Differences between two machines.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Differences {
     /// Another machine: its name, its CPUs.

@@ -1,5 +1,7 @@
-//! The machine's clocks at one instant, read close together, so that two such readings show a
-//! stepped wall clock or a suspended machine. It is not a clock for measuring a loop.
+//! The machine's clocks at one time, read close together.
+//!
+//! Two such readings show a stepped wall clock or a suspended machine. It is not a clock for
+//! measuring a loop.
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use serde::{Deserialize, Serialize};
@@ -7,9 +9,9 @@ use serde::{Deserialize, Serialize};
 /// Three clocks, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockReadings {
-    /// `CLOCK_REALTIME`, since 1970: may be stepped by an operator or a time service.
+    /// `CLOCK_REALTIME`, since 1970: an operator or a time service can step it.
     pub wall_ns: i64,
-    /// `CLOCK_MONOTONIC`: never stepped, stands still while the machine is suspended.
+    /// `CLOCK_MONOTONIC`: never stepped, stops while the machine is suspended.
     pub monotonic_ns: u64,
     /// `CLOCK_BOOTTIME`: as monotonic, but runs on while suspended.
     pub boot_ns: u64,
@@ -18,7 +20,7 @@ pub struct ClockReadings {
 impl ClockReadings {
     /// The clocks of this machine, now.
     pub fn now() -> Self {
-        // Monotonic in the middle: it is what both others are compared with.
+        // Monotonic in the middle, because both others are compared with it.
         let wall = clock_gettime(ClockId::Realtime);
         let monotonic = clock_gettime(ClockId::Monotonic);
         let boot = clock_gettime(ClockId::Boottime);

@@ -1,5 +1,6 @@
-//! Why the text of a kernel's file could not be understood. Whether the file is there and may be
-//! read is in `Reading`, which keeps this as one line.
+//! Reasons why the text of a kernel file can't be parsed.
+//!
+//! `Reading` covers missing and unreadable files, and stores this as one line.
 
 use std::borrow::Cow;
 use thiserror::Error;
@@ -8,13 +9,13 @@ use wakepath_timeline::CpuSetError;
 /// Missing or invalid part of a text.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Misread {
-    /// It is no number, or none of the size expected.
+    /// Not a number, or out of range.
     #[error("a number was expected")]
     NotANumber,
-    /// It is not of the form that stands here.
+    /// Not in this form.
     #[error("expected {0}")]
     NotOfForm(&'static str),
-    /// It lacks a part, which stands here.
+    /// This part is missing.
     #[error("no {0}")]
     Lacks(Cow<'static, str>),
     /// A row of `/proc/stat` ends early.
@@ -22,10 +23,10 @@ pub enum Misread {
     TooFewCounts {
         /// The CPU of the row.
         cpu: u16,
-        /// How many are there.
+        /// Number of values.
         counts: usize,
     },
-    /// It is no list or mask of CPUs.
+    /// Not a list or mask of CPUs.
     #[error(transparent)]
     Cpus(#[from] CpuSetError),
 }

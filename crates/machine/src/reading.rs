@@ -1,5 +1,6 @@
-//! One value as it was found: known with its path, or not, with the reason. It is not an error
-//! type: a missing file is an ordinary answer about a machine.
+//! One value as read: known with its path, or unknown with the reason.
+//!
+//! It is not an error type, because a missing file is an ordinary fact about a machine.
 
 use std::fmt;
 
@@ -9,8 +10,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// The longest piece of refused text that is kept, in characters.
 const KEPT_TEXT: usize = 120;
 
-/// A value read from the machine, or the reason why there is none. Paths are as on the machine
-/// itself, without the directory at which a recorded tree starts.
+/// A value read from the machine, or the reason why there is none. Paths are those on the machine
+/// itself, without the root of a recorded tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case", from = "Written<T>")]
 pub enum Reading<T> {
@@ -26,7 +27,7 @@ pub enum Reading<T> {
         /// The file that was looked for.
         path: String,
     },
-    /// The file exists, but this process may not read it.
+    /// The file exists, but this process has no right to read it.
     Denied {
         /// The file that was refused.
         path: String,
@@ -35,7 +36,7 @@ pub enum Reading<T> {
     Unreadable {
         /// The file.
         path: String,
-        /// The start of what it held; empty if reading failed.
+        /// The start of its content; empty if reading failed.
         text: String,
         /// The fault.
         why: String,
@@ -44,11 +45,11 @@ pub enum Reading<T> {
     Skipped {
         /// The file that would have been read.
         path: String,
-        /// Why it was left alone.
+        /// Reason why it was not read.
         why: String,
     },
-    /// The version that took these facts did not look at this, or said something about it that
-    /// this version does not know.
+    /// The version that recorded these facts did not read this, or recorded something that this
+    /// version does not know.
     #[default]
     NotRead,
 }

@@ -12,14 +12,14 @@ use wakepath_timeline::CpuSet;
 /// No kernel text file that is read here is longer, not even `/proc/interrupts` of a big server.
 const LARGEST_FILE: u64 = 8 << 20;
 
-/// Where the files of a machine are read from.
+/// Root of a machine's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Root {
     directory: PathBuf,
 }
 
 impl Root {
-    /// This machine, as it is now.
+    /// This machine.
     pub fn host() -> Self {
         Self::at("/")
     }
@@ -41,7 +41,7 @@ impl Root {
         self.first_bytes(path, LARGEST_FILE)
     }
 
-    /// At most the first `limit` bytes of a file; for devices that answer every read anew.
+    /// At most the first `limit` bytes of a file; for devices that answer every read again.
     pub fn first_bytes(&self, path: &str, limit: u64) -> Reading<Vec<u8>> {
         let Some(real) = self.resolve(path) else {
             return Reading::unreadable(path, "", "the path leads out of the tree");
@@ -53,8 +53,8 @@ impl Root {
         }
     }
 
-    /// The text of a file without white space and NUL bytes at its end (device-tree strings end
-    /// in NUL). Bytes that are not UTF-8 become replacement characters.
+    /// The text of a file without white space and NUL bytes at its end (device-tree strings end in
+    /// NUL). Invalid UTF-8 becomes replacement characters.
     pub fn text(&self, path: &str) -> Reading<String> {
         self.bytes(path).map(|bytes| {
             let text = String::from_utf8_lossy(&bytes);
@@ -63,7 +63,7 @@ impl Root {
         })
     }
 
-    /// A file's text, understood by a parser that says what is wrong if it can't be.
+    /// A file's text, parsed by a function that reports faults.
     pub fn parsed<T>(
         &self,
         path: &str,
@@ -101,8 +101,8 @@ impl Root {
         }
     }
 
-    /// The numbers of the entries called `prefix` and a number, such as `cpu0`, `cpu1`, sorted.
-    /// Empty where the directory can't be listed.
+    /// The numbers of entries named `prefix` and a number, such as `cpu0`, `cpu1`, sorted. Empty if
+    /// the directory can't be listed.
     pub fn numbered<T: FromStr + Ord>(&self, path: &str, prefix: &str) -> Vec<T> {
         let names = self.names(path);
         let mut numbers: Vec<T> = names
@@ -136,12 +136,12 @@ impl Root {
         self.text(path).known().map(PathBuf::from)
     }
 
-    /// Where something of this tree lies, for questions that are not about what it holds.
+    /// The real path of something in this tree, for questions that don't concern its content.
     pub(crate) fn place_of(&self, path: &str) -> Option<PathBuf> {
         self.resolve(path)
     }
 
-    /// The path below this root, unless it climbs (a cgroup path may hold `..`).
+    /// The path below this root, unless it climbs (a cgroup path can contain `..`).
     fn resolve(&self, path: &str) -> Option<PathBuf> {
         let relative = path.trim_start_matches('/');
         let climbs = Path::new(relative)

@@ -215,7 +215,7 @@ fn real_time(facts: &Facts) -> String {
                 format!("; fair server {runtime} of {period} µs{more}")
             }
         },
-        // Before 6.12 there is none; later, its absence only means that it can't be seen.
+        // Before 6.12 there is none; later, its absence only means that this user can't see it.
         _ if facts.fixed.kernel.release_numbers()
             < Some(crate::Release {
                 major: 6,
@@ -237,7 +237,7 @@ fn real_time(facts: &Facts) -> String {
     throttling + &server
 }
 
-/// So much of each period, in the largest unit that leaves both whole.
+/// A time of each period, in the largest unit that gives whole numbers for both.
 fn share_of_time(runtime_us: impl Into<i128>, period_us: impl Into<i128>) -> String {
     let (runtime, period) = (runtime_us.into(), period_us.into());
     match runtime % 1_000 == 0 && period % 1_000 == 0 {

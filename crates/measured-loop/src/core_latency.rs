@@ -1,12 +1,14 @@
-//! The process that has a real-time core measure its own latency: bound to the core and pinned for one measurement, then
-//! gone, and with it whatever the core holds for it. It runs no loop.
+//! The process in which a real-time core measures its own latency.
+//!
+//! It is bound to the core and pinned for one measurement; its end releases everything that the
+//! core holds for it. It runs no loop.
 
 use crate::die_with;
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, Write};
 use wakepath_rt::core_latency::{CoreLatency, CoreLatencyOrder, measure};
 
-/// What came of it.
+/// Result of the measurement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CoreLatencyReply {
@@ -16,10 +18,10 @@ pub enum CoreLatencyReply {
     Not(String),
 }
 
-/// Measures what the first line of `input` says, and answers with one line. It dies with `parent`.
+/// Measures as the first line of `input` orders, and answers with one line. It dies with `parent`.
 ///
 /// # Errors
-/// When the parent is gone, or says nothing that can be understood.
+/// If the parent is gone, or its order can't be parsed.
 pub fn measure_core_latency(
     parent: i32,
     mut input: impl BufRead,

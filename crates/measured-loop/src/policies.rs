@@ -20,11 +20,11 @@ pub(crate) const VERB: &str = "loop-policies";
 /// allocate, after all memory was locked, and beyond RLIMIT_MEMLOCK both fail without it.
 const KEPT: CapabilitySet = CapabilitySet::IPC_LOCK;
 
-/// How the loop's threads come by their policies.
+/// Ways to set the policies of the loop's threads.
 pub(crate) enum Policies {
     /// Each sets its own.
     ByItself,
-    /// The child sets them, as long as it is there.
+    /// The child sets them, as long as it runs.
     ByKeeper(Mutex<Option<Keeper>>),
 }
 
@@ -35,7 +35,8 @@ pub(crate) struct Keeper {
     output: BufReader<ChildStdout>,
 }
 
-/// One line to the child. Its answer is one line too: 0, or the number of the kernel's error.
+/// A request to the child, one line. Its answer is one line too: 0, or the number of the kernel's
+/// error.
 #[derive(Serialize, Deserialize)]
 struct Wish {
     thread: i32,
@@ -70,7 +71,7 @@ impl Policies {
         }
     }
 
-    /// Ends the child. Who asks it from now on gets an error.
+    /// Ends the child. Later requests get an error.
     pub(crate) fn close(&self) {
         if let Self::ByKeeper(keeper) = self {
             let keeper = keeper.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -115,10 +116,10 @@ impl Keeper {
     }
 }
 
-/// Runs the child: sets what it is asked for until its input ends.
+/// Runs the child: sets requested policies until its input ends.
 ///
 /// # Errors
-/// When the parent is gone, or says what is no wish.
+/// If the parent is gone, or a request is invalid.
 pub fn keep_for(
     parent: i32,
     input: impl BufRead,
@@ -155,7 +156,7 @@ mod tests {
             serde_json::to_string(&Wish { thread, policy }).unwrap()
         };
         let mut answers = Vec::new();
-        // The tests' own thread is none of its parent's.
+        // The test's own thread does not belong to the parent.
         keep_for(parent, wish(own).as_bytes(), &mut answers).unwrap();
         assert_eq!(
             String::from_utf8(answers).unwrap(),

@@ -1,4 +1,4 @@
-//! The loop's process: prepares its threads, lets them run together from one instant, reports.
+//! The loop's process: prepares its threads, starts them together, and reports.
 
 use crate::policies::Policies;
 use crate::protocol::{LoopSpecVersion, Versions};
@@ -17,10 +17,10 @@ use wakepath_rt::shared::SharedMemory;
 use wakepath_rt::{CoreCounts, Cycles, PageFaults, Preparation, clock, guard};
 use wakepath_timeline::{DueTimes, Policy};
 
-/// Runs what the first line of `input` says and reports to `output`.
+/// Runs the order in the first line of `input` and reports to `output`.
 ///
 /// # Errors
-/// When it isn't told what to run, or nobody reads what it says.
+/// If there is no order, or nobody reads the report.
 pub fn run(
     memory: &'static SharedMemory,
     mut input: impl BufRead,
@@ -155,7 +155,7 @@ fn loop_thread(
         Ok(prepared) => prepared,
         Err(error) => return refuse(Refusal::Preparation(error)),
     };
-    // It is called as it was asked for, which leaves the loop's own period unsaid.
+    // The requested form of the name, which omits the loop's own period.
     if prepared.effective.policy == whole.policy {
         prepared.effective.policy = spec.preparation.policy;
     }
@@ -198,8 +198,8 @@ fn loop_thread(
         Ok(cycles) => cycles,
         Err(error) => return failed(ThreadEnd::failed(error.to_string())),
     };
-    // SAFETY: ring `number` belongs to this thread alone; the measuring process resets it only
-    // when no loop's process is there.
+    // SAFETY: ring `number` belongs to this thread; the measuring process resets it only while no
+    // loop's process exists.
     let mut writer = unsafe { memory.writer(number) };
     work.begin(start_ns);
     let report = measure(
@@ -231,7 +231,7 @@ fn changed_policy(asked: Policy) -> Option<String> {
         .then(|| format!("its policy was changed while it was measured: {is} instead of {asked}"))
 }
 
-/// The loop. Everything it touches has been had and touched before.
+/// The loop. Everything it uses has been allocated and touched before.
 fn measure(
     spec: &ThreadSpec,
     due: DueTimes,
@@ -247,7 +247,7 @@ fn measure(
     let mut warming_up = spec.first_judged_cycle > 0;
     let why = loop {
         if cycles.next_cycle() >= spec.end_cycle {
-            // The last cycle may have passed over due times that were never to be served.
+            // The last cycle might have skipped due times after the planned end.
             let beyond = cycles.next_cycle() - spec.end_cycle;
             writer.note_skipped(cycles.skipped() - beyond);
             break ThreadEnd::AllCycles;
@@ -261,7 +261,7 @@ fn measure(
                 reason: "the guard stopped the loop: it took the CPU without sleeping".into(),
             };
         }
-        // Both readings lie outside the timed region: in a virtual machine each may cost
+        // Both readings are outside the timed region: in a virtual machine each can cost
         // microseconds. A sleeping thread counts next to nothing in user space.
         let counted_before = counters.and_then(Counters::read);
         let skipped = cycles.skipped();
@@ -288,7 +288,7 @@ fn measure(
             on_a_core_before = CoreCounts::of_this_thread();
         }
     };
-    // Before Linux is asked for anything.
+    // Before any request to Linux.
     let on_a_core = CoreCounts::of_this_thread();
     ThreadEndReport {
         why,

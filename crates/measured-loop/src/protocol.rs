@@ -28,14 +28,14 @@ const fn fingerprint(bytes: &[u8]) -> u64 {
     hash
 }
 
-/// What both sides must have in common.
+/// Versions that both sides must share.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Versions {
-    /// Of wakepath.
+    /// wakepath's version.
     pub wakepath: String,
-    /// Of the controller interface; `None` from a wakepath that doesn't say.
+    /// Version of the controller interface; `None` if the other wakepath doesn't report it.
     pub interface: Option<u32>,
-    /// Of the messages.
+    /// Version of the messages.
     pub wording: Option<u64>,
 }
 
@@ -49,7 +49,7 @@ impl Versions {
         }
     }
 
-    /// What sets the loop's program, which has these, apart from a wakepath that has `theirs`.
+    /// Difference between the loop's program, which has these, and a wakepath with `theirs`.
     pub(crate) fn apart_from(&self, theirs: &Self) -> Option<String> {
         let number = |number: Option<u32>| number.map_or("none".into(), |n| n.to_string());
         let what = if self.wakepath != theirs.wakepath {
@@ -77,7 +77,7 @@ pub(crate) struct LoopSpecVersion {
     pub(crate) versions: Versions,
 }
 
-/// What to run, sent once on standard input.
+/// The order, sent once on standard input.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct LoopSpec {
     /// Those of the measuring process: a host program left over from another wakepath is refused
@@ -87,8 +87,8 @@ pub struct LoopSpec {
     pub threads: Vec<ThreadSpec>,
     /// From the moment all threads are ready to the first due time, in nanoseconds.
     pub lead_ns: u64,
-    /// CPU time in microseconds that a FIFO or RR thread may take without sleeping before the
-    /// guard stops it.
+    /// CPU time in microseconds that a FIFO or RR thread can use without sleeping before the guard
+    /// stops it.
     pub guard_us: u64,
 }
 
@@ -105,7 +105,7 @@ pub struct ThreadSpec {
     pub work: WorkSpec,
     /// How it is woken.
     pub wake_up: WakeUp,
-    /// What happens when work runs into the next due time.
+    /// Behaviour when work runs into the next due time.
     pub overrun: Overrun,
     /// Values to read in addition to the clock.
     pub accounting: Accounting,
@@ -123,17 +123,17 @@ pub struct ThreadSpec {
 pub enum WorkSpec {
     /// Nothing.
     Nothing,
-    /// Reads and writes as many bytes.
+    /// Reads and writes this number of bytes.
     WorkingSet {
         /// Bytes touched in each cycle.
         bytes: u64,
     },
-    /// Computes until it has had as much CPU time.
+    /// Computes for this amount of CPU time.
     Busy {
         /// CPU time of each cycle, in nanoseconds.
         ns: u64,
     },
-    /// Measures what a job loses of its caches.
+    /// Measures a job's cache-related delay.
     CacheDelay {
         /// The working set, in bytes.
         bytes: u64,
@@ -156,7 +156,7 @@ pub enum WorkSpec {
 pub struct EthercatSpec {
     /// How long a cycle waits, in nanoseconds; `None`: half of the period.
     pub timeout_ns: Option<u64>,
-    /// Where the devices are.
+    /// The devices.
     pub bus: wakepath_ethercat::Bus,
 }
 
@@ -169,11 +169,11 @@ pub struct FlightSpec {
     pub trajectory: Trajectory,
     /// Bytes read and written in each cycle in addition to the controller.
     pub working_set: u64,
-    /// What computes.
+    /// The controller.
     pub controller: ControllerSpec,
 }
 
-/// What computes the command.
+/// Kinds of controllers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ControllerSpec {
@@ -215,7 +215,7 @@ pub struct TableTaskSpec {
     pub period_ns: u64,
     /// Longest time that a run should take, in nanoseconds.
     pub budget_ns: u64,
-    /// The least number comes first.
+    /// The lowest number runs first.
     pub priority: u32,
     /// Rounds of arithmetic in each run.
     pub rounds: u64,
@@ -257,7 +257,7 @@ pub enum LoopReply {
         /// Settings in effect for each thread.
         threads: Vec<ThreadReady>,
     },
-    /// A thread could not be made ready: nothing was run.
+    /// A thread could not be prepared: nothing was run.
     CannotRun {
         /// The obstacle.
         obstacle: Obstacle,
@@ -266,7 +266,7 @@ pub enum LoopReply {
     },
     /// All threads have ended.
     Ended {
-        /// Why, and what the loop noticed of itself.
+        /// Reasons, and each thread's own counts.
         threads: Vec<ThreadEndReport>,
     },
 }
@@ -274,13 +274,13 @@ pub enum LoopReply {
 /// A thread that is ready.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ThreadReady {
-    /// The kernel's number of the thread, by which its events are found.
+    /// The kernel's number of the thread, which identifies its events.
     pub thread_id: u32,
     /// Settings in effect, read back.
     pub effective: Effective,
     /// Differences from the request.
     pub shortfalls: Vec<Shortfall>,
-    /// Why there are no hardware counters although they were asked for.
+    /// Reason why requested hardware counters are missing.
     pub no_counters: Option<String>,
 }
 
@@ -302,7 +302,7 @@ pub struct ThreadEndReport {
 /// Hardware counts of the work of several cycles.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub struct Counted {
-    /// Over how many cycles.
+    /// Number of cycles.
     pub cycles: u64,
     /// Their sum.
     pub sum: Counts,

@@ -10,7 +10,7 @@ use wakepath_rt::{PolicyRefusal, PrepareError};
 /// Reasons why a loop's process refuses to run.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Refusal {
-    /// It is not of the version of who told it what to run.
+    /// It is of another version than the program that gave the order.
     #[error("{0}")]
     OtherVersion(String),
     /// No guard can be set.
@@ -19,7 +19,7 @@ pub(crate) enum Refusal {
     /// The work isn't available.
     #[error(transparent)]
     Work(WorkError),
-    /// A thread can't be made ready.
+    /// A thread can't be prepared.
     #[error(transparent)]
     Preparation(PrepareError),
 }
@@ -35,7 +35,7 @@ impl Refusal {
                 } | PrepareError::DeadlineDenied { .. }
             )
         );
-        // Who has every right and is denied all the same lacks something else: room in a cpuset, say.
+        // A denial despite every right has another cause, such as a cpuset.
         match denied && !geteuid().is_root() {
             true => Obstacle::MissingRight,
             false => Obstacle::Other,

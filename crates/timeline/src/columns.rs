@@ -1,20 +1,21 @@
-//! Text laid into the columns of a terminal: how wide it is, broken between words, cut. The one
-//! place where widths are counted. It knows no terminal; who shows the text says how wide it is.
+//! Lays text out in a terminal's columns: width, line breaks, cutting.
+//!
+//! The only place where widths are counted. It knows no terminal; callers pass the width.
 
 use crate::quantity;
 
 /// Least width left for words, after a line's beginning.
 const LEAST_FOR_WORDS: usize = 8;
 
-/// Columns that `text` takes: none for an escape sequence that styles and for a combining
-/// character, two for East Asian wide characters and emoji, else one.
+/// Width of `text` in columns: zero for a style's escape sequence and for a combining character,
+/// two for East Asian wide characters and emoji, else one.
 pub fn width(text: &str) -> usize {
     let mut columns = 0;
     let mut characters = text.chars();
     while let Some(character) = characters.next() {
         match character {
             '\u{1b}' => {
-                // Only our own sequences come this far: they end with the first letter.
+                // Only our own sequences get this far: they end with the first letter.
                 characters.by_ref().find(char::is_ascii_alphabetic);
             }
             other => columns += width_of(other),
@@ -70,7 +71,7 @@ fn shell_words_of(command: &str) -> Vec<&str> {
     })
 }
 
-/// The pieces of a text between characters of which this is true.
+/// The pieces of a text between characters for which `is_between` holds.
 fn parted(text: &str, mut is_between: impl FnMut(usize, char) -> bool) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut begin = 0;
@@ -127,8 +128,8 @@ fn in_lines(words: &[&str], first: &str, rest: &str, columns: usize) -> String {
     laid
 }
 
-/// Every line of `text` that is wider than `columns` broken between words: what follows the break
-/// is set in four columns deeper than the line began. Blanks within a line that fits stay.
+/// Breaks every line of `text` that is wider than `columns` between words, and indents
+/// continuations by four columns more than the line. Blanks within a line that fits are kept.
 pub fn folded(text: &str, columns: usize) -> String {
     let mut laid = String::new();
     for line in text.lines() {
@@ -142,7 +143,7 @@ pub fn folded(text: &str, columns: usize) -> String {
         let indent = (line.len() - words.len()).min(columns * 2 / 5);
         let head = (columns * 3 / 5).min(columns.saturating_sub(indent + LEAST_FOR_WORDS));
         let indent = " ".repeat(indent);
-        // What heads the line in columns of its own keeps its distances.
+        // The line's heading columns keep their spacing.
         let (first, text) = words.split_at(head_of(words, head));
         let deeper = if first.is_empty() { 4 } else { width(first) };
         let rest = format!("{indent}{}", " ".repeat(deeper));
@@ -165,7 +166,7 @@ pub fn command(command: &str, indent: &str, columns: usize) -> String {
     let rest = format!("{indent}    ");
     let within = columns.saturating_sub(2);
     let words = shell_words_of(command);
-    // A word that had to be broken can't be pasted: the terminal may break it.
+    // A command with a broken word can't be pasted, so the terminal breaks it instead.
     let are_whole = words
         .iter()
         .all(|word| width(&rest) + width(word) <= within);
@@ -248,7 +249,7 @@ mod tests {
             command("wakepath check --policy 'FIFO 80'", "  ", 28),
             "  wakepath check --policy \\\n      'FIFO 80'\n"
         );
-        // Within quotes a backslash is no end of a line.
+        // Within quotes a backslash can't end a line.
         let text = "wakepath record --criterion 'latency 200us, outage 1 s' -- ./my-loop";
         assert_eq!(
             command(text, "", 42),

@@ -1,4 +1,4 @@
-//! Counts as a person reads them, with the word that fits one and the word that fits several.
+//! Counts as text, with the word for one and the word for several.
 
 /// A count, in groups of three from five digits on: `1375`, `150 000`.
 pub fn count(value: u64) -> String {

@@ -15,12 +15,12 @@ pub const MOST_CPUS: u16 = 8192;
 #[cfg_attr(feature = "serde", serde(try_from = "String", into = "String"))]
 pub struct CpuSet(Vec<u16>);
 
-/// Why a text is no CPU list.
+/// Reasons why a text isn't a CPU list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CpuSetError {
     /// A part is neither a number nor a range of numbers.
     NotANumber(String),
-    /// A number is beyond what Linux knows.
+    /// A number beyond Linux's limit.
     TooHigh(String),
     /// A range runs backwards.
     Backwards {
@@ -29,7 +29,7 @@ pub enum CpuSetError {
         /// The last number, which is lower.
         last: u16,
     },
-    /// The text is no mask of hexadecimal words.
+    /// The text isn't a mask of hexadecimal words.
     NotAMask,
 }
 
@@ -64,7 +64,7 @@ impl CpuSet {
         &self.0
     }
 
-    /// How many CPUs.
+    /// Number of CPUs.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -79,12 +79,12 @@ impl CpuSet {
         self.0.first().copied()
     }
 
-    /// Whether this CPU is one of them.
+    /// Whether this CPU is in the set.
     pub fn contains(&self, cpu: u16) -> bool {
         self.0.binary_search(&cpu).is_ok()
     }
 
-    /// The CPUs that are here and not there.
+    /// The CPUs that are only in this set.
     #[must_use]
     pub fn without(&self, other: &Self) -> Self {
         let here = self.0.iter().copied();
@@ -143,7 +143,7 @@ impl FromStr for CpuSet {
     type Err = CpuSetError;
 
     fn from_str(text: &str) -> Result<Self, CpuSetError> {
-        // "(null)" is what some kernels print for a mask that was never allocated.
+        // Some kernels print "(null)" for a mask that was never allocated.
         let text = text.trim();
         if text.is_empty() || text == "(null)" {
             return Ok(Self::default());
@@ -156,7 +156,7 @@ impl FromStr for CpuSet {
                 return Err(CpuSetError::Backwards { first, last });
             }
             numbers.extend(first..=last);
-            // A damaged file may name the same long range a million times.
+            // A damaged file can repeat the same long range a million times.
             if numbers.len() > 4 * usize::from(MOST_CPUS) {
                 numbers.sort_unstable();
                 numbers.dedup();

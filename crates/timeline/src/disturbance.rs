@@ -9,7 +9,7 @@
 pub enum Disturbance {
     /// Arithmetic units, and with them run queues.
     Cpu,
-    /// Caches that are no larger than the last level.
+    /// Caches up to the last level.
     Cache,
     /// The memory controller, shared by all CPUs.
     MemoryBandwidth,
@@ -33,7 +33,7 @@ pub enum Disturbance {
     Signals,
     /// The graphics processor and its interrupts.
     Gpu,
-    /// Not known: an arbitrary command, or a word of another version.
+    /// Unknown: an arbitrary command, or a word of another version.
     #[cfg_attr(feature = "serde", serde(other))]
     Unknown,
 }

@@ -53,7 +53,7 @@ pub fn thousandths(ns: i64) -> String {
     format!("{} {}", unit.figure(ns, 3), unit.name())
 }
 
-/// Three digits in the unit that suits it, the eye takes in no more: `834 ns`, `38.6 µs`, `4.00 ms`.
+/// Three significant digits in the suitable unit: `834 ns`, `38.6 µs`, `4.00 ms`.
 pub fn three_digits(ns: i64) -> String {
     let size = ns.unsigned_abs();
     // So many digits stand before the point, in nanoseconds and thousands of them.
@@ -91,8 +91,8 @@ pub fn short(ns: i64) -> String {
     }
 }
 
-/// A time to wait, in the two largest units that say it, rounded up: `42 s`, `5 min 37 s`, `2 h 5
-/// min`, `34 days 18 h`.
+/// A waiting time in at most two units, rounded up: `42 s`, `5 min 37 s`, `2 h 5 min`, `34 days 18
+/// h`.
 pub fn long(seconds: f64) -> String {
     const STEPS: [(u64, &str, u64, &str); 3] = [
         (60, "min", 1, "s"),
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn halves_are_rounded_away_from_nought_in_every_unit() {
-        // As floating point, 59.15 lies below the half and 59.25 on it.
+        // In floating point, 59.15 is below the half and 59.25 is exactly on it.
         for (ns, text) in [
             (59_150, "59.2"),
             (59_250, "59.3"),

@@ -4,8 +4,8 @@
 
 use crate::{Policy, one_line};
 
-/// `FIFO 80`; with its task where tasks are judged one by one, `FIFO 80, control`; `task set`
-/// where every task has its own policy and all are judged together.
+/// `FIFO 80`; with its task if tasks are judged individually, `FIFO 80, control`; `task set` if
+/// every task has its own policy and all are judged together.
 pub fn condition_label(policy: Option<&Policy>, task: Option<&str>) -> String {
     let policy = policy.map(Policy::to_string);
     match (policy, task.map(one_line)) {

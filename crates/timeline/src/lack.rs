@@ -14,12 +14,11 @@ pub enum Lack {
     SkippedPeriodsInferred,
     /// A wake-up that never came leaves no event.
     MissedWakeUps,
-    /// What passed between the due time and the wake-up, and between the switch and the first
-    /// instruction.
+    /// Time between the due time and the wake-up, and between the switch and the first instruction.
     BeforeWakeUp,
-    /// Values beyond the histogram's range are counted, if at all, without their size.
+    /// Values beyond the histogram's range have at most a count, but no size.
     OverflowedValues,
-    /// Whether values were beyond the histogram's range, and how many.
+    /// Number of values beyond the histogram's range.
     OverflowCount,
     /// Every value but the extremes and the mean.
     Quantiles,
@@ -31,21 +30,21 @@ pub enum Lack {
     DueTimes,
     /// When work ended is not recorded.
     ExecutionTimes,
-    /// Where the loop's work ends no event tells.
+    /// No event shows the end of the loop's work.
     EndOfWork,
-    /// Its last samples may never have been written.
+    /// Its last samples might not have been written.
     LastSamples,
     /// Warm-up is mixed in.
     WarmUp,
     /// Policy and affinity are the requested ones, not read back.
     EffectivePolicy,
-    /// Nothing is known of the machine but its kernel.
+    /// Only the machine's kernel is known.
     Machine,
     /// A missing line can't be distinguished from a skipped period.
     LostLines,
     /// Due times after a thread's last line.
     AfterLastLine,
-    /// What loads did, and what they proved.
+    /// The loads' work and proofs.
     Loads,
     /// Due times differ from whole periods, and were moved there.
     UnevenDueTimes,
@@ -53,7 +52,7 @@ pub enum Lack {
     OwnDueTimes,
     /// Cycles begin with a switch and end with sleep.
     FirstInstructions,
-    /// What tracing costs.
+    /// Cost of tracing.
     Untraced,
     /// Digits below a microsecond.
     BelowMicroseconds,
@@ -115,7 +114,7 @@ impl Lack {
         }
     }
 
-    /// All that have a sentence of their own.
+    /// All values with a fixed sentence.
     const KNOWN: [Self; 24] = [
         Self::SkippedPeriods,
         Self::SkippedPeriodsInferred,

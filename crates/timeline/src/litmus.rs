@@ -40,7 +40,7 @@ impl LitmusPlugin {
         Self::ALL.into_iter().find(same)
     }
 
-    /// Whether a task may run on other CPUs than the one that it was admitted on.
+    /// Whether a task can run on other CPUs than the one that it was admitted on.
     pub fn migrates(self) -> bool {
         matches!(self, Self::GsnEdf | Self::CEdf)
     }
@@ -57,7 +57,7 @@ impl fmt::Display for LitmusPlugin {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Enforcement {
-    /// Never: the budget is a number for the analysis alone.
+    /// Never: the budget is only used by analyses.
     #[default]
     None,
     /// At ticks.
@@ -74,11 +74,11 @@ pub enum JobRelease {
     /// It completes its job, and the core releases the next one at the due time.
     #[default]
     Job,
-    /// It sleeps by `clock_nanosleep`, and the core takes the wake-up for the job's release.
+    /// It sleeps by `clock_nanosleep`, and the core treats the wake-up as the job's release.
     Sleep,
 }
 
-/// The times of a task's jobs, which the task of every plugin has. One cycle of a loop is one job.
+/// Times of a task's jobs, which the tasks of every plugin have. One cycle of a loop is one job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LitmusTask {
@@ -95,7 +95,8 @@ pub struct LitmusTask {
 }
 
 impl LitmusTask {
-    /// The same with what a loop of this period leaves open: its period, its deadline, its budget.
+    /// The same with missing values filled in for a loop with this period: its period, its
+    /// deadline, its budget.
     #[must_use]
     pub fn of_a_loop(self, period_ns: u64) -> Self {
         let period = self.period_ns.unwrap_or(period_ns);

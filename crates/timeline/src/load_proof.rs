@@ -14,7 +14,7 @@ pub struct LoadProof {
     /// Disturbed parts of the machine.
     #[cfg_attr(feature = "serde", serde(default))]
     pub disturbs: Vec<Disturbance>,
-    /// What `work_done` counts: "rounds", "MiB", "messages", "CPU seconds" and so on.
+    /// Unit of `work_done`: "rounds", "MiB", "messages", "CPU seconds" and so on.
     #[cfg_attr(feature = "serde", serde(default))]
     pub unit: String,
     /// Work that succeeded within `seconds`.
@@ -73,7 +73,7 @@ pub struct LoadProof {
     /// Figures that the program itself reported at its end; empty before the loads are stopped.
     #[cfg_attr(feature = "serde", serde(default))]
     pub reported: Vec<Reported>,
-    /// Where it differs from what was asked, such as a smaller working set.
+    /// Differences from the request, such as a smaller working set.
     #[cfg_attr(feature = "serde", serde(default))]
     pub notes: Vec<String>,
     /// Whether it did its work: only then is the phase valid.
@@ -107,7 +107,7 @@ impl LoadProof {
 pub struct DeviceAtWork {
     /// Its name.
     pub name: String,
-    /// By what it was driven: "cuda", "vulkan" or "opencl".
+    /// Its interface: "cuda", "vulkan" or "opencl".
     pub interface: String,
     /// The driver and its version.
     pub driver: String,
@@ -126,7 +126,7 @@ pub struct Reported {
     pub name: String,
     /// How much, over the program's whole life.
     pub amount: f64,
-    /// Of what, such as "bogo operations".
+    /// Its unit, such as "bogo operations".
     pub unit: String,
     /// The program's own figure per second of real time.
     pub per_second: f64,

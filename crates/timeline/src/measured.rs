@@ -1,4 +1,4 @@
-//! What another tool's values are: only a latency from a due time is held against a criterion.
+//! Meaning of another tool's values: only a latency from a due time is compared with a criterion.
 
 /// Kind of values that a recording has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

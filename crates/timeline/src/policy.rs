@@ -37,7 +37,7 @@ pub enum Policy {
     Deadline {
         /// CPU time reserved in each period, in nanoseconds.
         runtime_ns: u64,
-        /// Relative deadline by which the runtime is given, in nanoseconds.
+        /// Relative deadline for the runtime, in nanoseconds.
         deadline_ns: u64,
         /// Period of the reservation, in nanoseconds.
         period_ns: u64,
@@ -89,7 +89,8 @@ impl Policy {
         self.is_of_a_co_kernel() || self.of_litmus().is_some()
     }
 
-    /// Whether it is one of a core whose threads may switch into Linux, and whose timers expire early.
+    /// Whether it belongs to a core whose threads can switch into Linux, and whose timers expire
+    /// early.
     pub fn is_of_a_co_kernel(&self) -> bool {
         matches!(self, Self::EvlFifo { .. } | Self::CobaltFifo { .. })
     }
@@ -129,8 +130,8 @@ impl Policy {
         self
     }
 
-    /// The policy that Linux itself has for such a thread: its own, but for one of a core. LITMUS^RT has its threads
-    /// to itself; Linux has had them as OTHER before.
+    /// Linux's own policy for such a thread: the policy itself, except for a core's. LITMUS^RT
+    /// schedules its threads alone; Linux had them as OTHER before.
     #[must_use]
     pub fn in_linux(self) -> Self {
         match self {
@@ -140,7 +141,7 @@ impl Policy {
         }
     }
 
-    /// Linux's own policy that comes nearest: itself, but for one of a core.
+    /// The nearest of Linux's own policies: the policy itself, except for a core's.
     #[must_use]
     pub fn nearest_in_linux(self) -> Self {
         match (self, self.of_litmus()) {
@@ -216,7 +217,7 @@ impl fmt::Display for Policy {
             } => {
                 let micros = |ns: &u64| *ns as f64 / 1_000.0;
                 write!(f, "DEADLINE {} µs", micros(runtime_ns))?;
-                // A deadline of one period goes without saying.
+                // A deadline equal to the period is the default.
                 match deadline_ns == period_ns {
                     true => Ok(()),
                     false => write!(f, "/{} µs/{} µs", micros(deadline_ns), micros(period_ns)),
@@ -260,7 +261,7 @@ pub enum Overrun {
 }
 
 impl fmt::Display for Overrun {
-    /// The scenario's word.
+    /// The word in a scenario.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Skip => "skip",

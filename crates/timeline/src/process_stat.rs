@@ -1,5 +1,6 @@
-//! `/proc/PID/stat` (proc_pid_stat(5)), parsed as the bytes that it is: a name may hold anything,
-//! parentheses, line ends and half a character included.
+//! Parses `/proc/PID/stat` (proc_pid_stat(5)) as bytes.
+//!
+//! A name can contain anything, including parentheses, line breaks and half a character.
 
 /// One process or thread, as its `stat` shows it.
 #[derive(Debug, Clone)]
@@ -21,7 +22,7 @@ impl<'a> ProcessStat<'a> {
         })
     }
 
-    /// Its name. A kernel thread's may be longer than 15 bytes here.
+    /// Its name. A kernel thread's can be longer than 15 bytes here.
     pub fn name(&self) -> &'a [u8] {
         self.name
     }

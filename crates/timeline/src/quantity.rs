@@ -2,7 +2,7 @@
 //!
 //! It parses no number, and breaks no line.
 
-/// What follows a number.
+/// Units that can follow a number.
 const UNITS: [&str; 21] = [
     "ns", "µs", "us", "ms", "s", "min", "h", "%", "Hz", "kHz", "MHz", "GHz", "B", "kB", "MB", "GB",
     "KiB", "MiB", "GiB", "m", "rad",

@@ -1,7 +1,7 @@
 //! One executed cycle as the loop saw it. Skipped periods have no sample: they are the gaps
 //! between cycle numbers.
 
-/// What else is known about a cycle, as bits.
+/// Further facts about a cycle, as bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(transparent)]
 pub struct SampleFlags(pub u16);
@@ -9,8 +9,8 @@ pub struct SampleFlags(pub u16);
 impl SampleFlags {
     /// The cycle belongs to the warm-up: recorded, never judged.
     pub const WARM_UP: Self = Self(1);
-    /// The cycle's due time had already passed when the loop came round to wait for it, so its
-    /// lateness is the consequence of an overrun and not a wake-up latency.
+    /// The cycle's due time had already passed when the loop was ready to wait for it, so its
+    /// lateness results from an overrun and is not a wake-up latency.
     pub const DUE_ALREADY_PAST: Self = Self(1 << 1);
     /// A signal interrupted the sleep and the loop went back to it.
     pub const SLEEP_INTERRUPTED: Self = Self(1 << 2);
@@ -20,7 +20,7 @@ impl SampleFlags {
     pub const HAS_SWITCHES: Self = Self(1 << 4);
     /// `work_ns` was measured by the work itself.
     pub const HAS_WORK_TIME: Self = Self(1 << 5);
-    /// The work reported a fault of its own (a controller given a non-finite state, say).
+    /// The work reported a fault (for example, a controller that received a non-finite state).
     pub const WORK_FAULT: Self = Self(1 << 6);
     /// The cycle's exchange with the loop's surroundings got no correct answer in time: its due
     /// time counts as missed, however early the loop was.
@@ -42,10 +42,10 @@ impl SampleFlags {
     }
 }
 
-/// One executed cycle: when it was due, when its first instruction ran, when its work ended.
+/// One executed cycle: due time, time of its first instruction, end of its work.
 ///
-/// The layout is fixed (`repr(C)`, 48 bytes, no padding): it is what travels through shared
-/// memory from the loop to the recorder and into the crash-safe log.
+/// The layout is fixed (`repr(C)`, 48 bytes, no padding): it goes through shared memory from the
+/// loop to the recorder and into the crash-safe log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub struct Sample {
@@ -57,7 +57,7 @@ pub struct Sample {
     pub wake_ns: u64,
     /// End of the cycle's work, in nanoseconds on `CLOCK_MONOTONIC`.
     pub end_ns: u64,
-    /// The part of the timed region that the work itself timed (the controller alone, without
+    /// The part of the timed region that the work itself timed (only the controller, without
     /// reading the state and writing the command), in nanoseconds; only with
     /// [`SampleFlags::HAS_WORK_TIME`].
     pub work_ns: u32,
@@ -69,7 +69,7 @@ pub struct Sample {
     pub involuntary_switches: u16,
     /// CPU on which the cycle woke.
     pub cpu: u16,
-    /// What else is known.
+    /// Further facts.
     pub flags: SampleFlags,
     /// Always 0; keeps the layout free of padding.
     pub reserved: u16,

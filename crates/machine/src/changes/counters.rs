@@ -1,17 +1,18 @@
-//! Counters that advanced between two readings, and clocks that were stepped. A counter that
-//! went backwards was reset (its CPU left and came back) and says nothing.
+//! Counters that advanced between two readings, and clocks that were stepped.
+//!
+//! A counter that went backwards was reset (its CPU left and came back) and is ignored.
 
 use super::{Changes, Severity};
 use crate::{CpuThrottling, Facts, TICK_NS};
 
-/// A wall clock that moved further than this against the monotonic one was stepped; a time
-/// service that slews is left alone below it.
+/// A wall clock that moved further than this relative to the monotonic one was stepped; a time
+/// service that slews stays below it.
 const STEP_NS: i128 = 100_000_000;
 /// The most a slewing time service moves the clock: 500 ppm (`MAXFREQ` in the kernel's timex.h).
 const SLEW_PER_MILLION: i128 = 500;
 /// Suspending shows as seconds; less is the time between reading the clocks.
 const SUSPENDED_NS: i128 = 10_000_000;
-/// From this share of CPU time on, stolen time is no stray tick.
+/// Share of CPU time above which stolen time is more than a stray tick.
 const MUCH_STOLEN: f64 = 0.01;
 
 pub(super) fn compare(earlier: &Facts, later: &Facts, changes: &mut Changes) {
@@ -40,7 +41,7 @@ fn stolen(earlier: &Facts, later: &Facts, changes: &mut Changes) {
     if stolen == 0 {
         return;
     }
-    // Stolen time is in the total; a total that a reset made smaller can't be a divisor.
+    // Stolen time is part of the total; a total reduced by a reset can't be the divisor.
     let share = stolen as f64 / all.max(stolen) as f64;
     let severity = if share >= MUCH_STOLEN {
         Severity::Serious

@@ -57,7 +57,7 @@ pub(super) fn compare_hardware(one: &Facts, other: &Facts, changes: &mut Changes
     }
 }
 
-/// What only a reboot should change. Microcode can be loaded late and memory hot-plugged.
+/// Facts that only a reboot should change. Microcode can be loaded late and memory hot-plugged.
 fn fixed(earlier: &Facts, later: &Facts, changes: &mut Changes) {
     let (before, after) = (&earlier.fixed, &later.fixed);
     let serious = Severity::Serious;
@@ -388,8 +388,8 @@ fn surroundings(earlier: &Facts, later: &Facts, changes: &mut Changes) {
 }
 
 impl Changes {
-    /// Adds a change if the two readings disagree. Readings that were never taken, or could not
-    /// be taken either time, say nothing.
+    /// Adds a change if the two readings disagree. Readings that were never taken, or failed both
+    /// times, are ignored.
     fn differs<T: PartialEq + Display>(
         &mut self,
         severity: Severity,

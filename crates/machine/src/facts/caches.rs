@@ -21,8 +21,8 @@ pub struct Cache {
     pub cpus: CpuSet,
 }
 
-/// The sizes of the caches that data passes through, in bytes: of one cache, not their sum over
-/// the cores; the largest where cores differ. `None` where the machine does not say.
+/// Sizes of the data caches, in bytes: of one cache, not their sum over the cores; the largest if
+/// cores differ. `None` if the machine does not report it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CacheSizes {

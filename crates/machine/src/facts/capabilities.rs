@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// A process's effective capabilities, as far as a loop needs them. Inside a user namespace the
-/// kernel does not honour the first two, whatever these bits say.
+/// kernel ignores the first two, whatever these bits are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Capabilities {

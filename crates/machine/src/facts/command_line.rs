@@ -16,8 +16,8 @@ const MASKED: &[&str] = &[
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CommandLine {
-    /// As in `/proc/cmdline` up to ` -- ` (what follows are init's arguments, none of the
-    /// kernel's business), with host names, serial numbers and secrets masked as `…`.
+    /// As in `/proc/cmdline` up to ` -- ` (init's arguments follow), with host names, serial
+    /// numbers and secrets masked as `…`.
     pub text: Reading<String>,
 }
 
@@ -36,7 +36,7 @@ impl CommandLine {
         })
     }
 
-    /// The value given last to a parameter; the kernel takes the last for most of them.
+    /// The last value of a parameter, which the kernel uses for most of them.
     pub fn value(&self, name: &str) -> Option<&str> {
         self.parameters()
             .filter(|(found, _)| *found == name)
@@ -64,7 +64,7 @@ fn is_private(name: &str) -> bool {
     MASKED.iter().any(|part| name.contains(part))
 }
 
-/// Words apart at white space outside double quotes, as the kernel's `next_arg` takes them.
+/// Splits words at white space outside double quotes, like the kernel's `next_arg`.
 fn split(text: &str) -> impl Iterator<Item = &str> {
     let mut quoted = false;
     text.split(move |c: char| {

@@ -1,5 +1,6 @@
-//! Heat and supply: temperatures, cooling in progress, throttle counters, under-voltage. It sets
-//! no limit: whether warm is too warm is for others to say.
+//! Heat and supply: temperatures, active cooling, throttle counters, under-voltage.
+//!
+//! Other rooms decide how warm is too warm.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +9,7 @@ use crate::{Reading, Root};
 const THERMAL: &str = "/sys/class/thermal";
 const HWMON: &str = "/sys/class/hwmon";
 
-/// The machine's heat and what is done about it.
+/// The machine's temperatures and cooling.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cooling {

@@ -47,9 +47,9 @@ pub struct EvlCore {
     pub state: Reading<String>,
     /// CPUs that it schedules.
     pub cpus: Reading<CpuSet>,
-    /// So much before their time its timers expire for programs, ns.
+    /// Time by which its timers expire early for programs, ns.
     pub gravity_ns: Reading<i64>,
-    /// Whether this user may open its control device.
+    /// Whether this user can open its control device.
     pub access: Reading<bool>,
 }
 
@@ -59,15 +59,15 @@ pub struct EvlCore {
 pub struct LitmusCore {
     /// The active plugin; `Linux` means none.
     pub plugin: Reading<String>,
-    /// The plugins that could be made active, in one line.
+    /// The available plugins, in one line.
     pub plugins: Reading<String>,
     /// The CPU that releases jobs and runs none, or `NO_CPU`.
     pub release_master: Reading<String>,
     /// The resource that the CPUs of a cluster of C-EDF share: `L2`, `ALL`.
     pub cluster: Reading<String>,
-    /// Whether this user may switch the plugin.
+    /// Whether this user can switch the plugin.
     pub switchable: Reading<bool>,
-    /// Whether this user may open its control device, which releases before 2016.1 don't have.
+    /// Whether this user can open its control device, which releases before 2016.1 don't have.
     pub access: Reading<bool>,
 }
 
@@ -194,12 +194,12 @@ impl RealTimeCores {
         }
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.evl.is_none() && self.cobalt.is_none() && self.litmus.is_none()
     }
 
-    /// Each in one line: its name and version, its gravity or plugin, whether this user may enter.
+    /// One line for each: its name and version, its gravity or plugin, whether this user can enter.
     pub fn lines(&self) -> Vec<String> {
         let evl = self.evl.as_ref().map(|core| {
             format!(

@@ -1,5 +1,6 @@
-//! What kind of CPUs these are: name, stepping and microcode. It counts kinds, not CPUs: a chip
-//! with fast and slow cores has two.
+//! Kinds of CPUs: name, stepping and microcode.
+//!
+//! A chip with fast and slow cores has two.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +21,7 @@ pub struct CpuModel {
     pub revision: Option<String>,
     /// The microcode loaded (x86).
     pub microcode: Option<String>,
-    /// Whether the CPU says that a hypervisor runs it (x86).
+    /// Whether the CPU reports a hypervisor (x86).
     pub hypervisor: bool,
 }
 

@@ -1,5 +1,6 @@
-//! What `/proc/stat` counts: CPU time by kind, stolen time among it, and context switches; with
-//! the CPUs on-line and isolated at that moment.
+//! Counters of `/proc/stat`: CPU time by kind, including stolen time, and context switches.
+//!
+//! Also the online and isolated CPUs at that time.
 
 use serde::{Deserialize, Serialize};
 
@@ -32,8 +33,7 @@ pub struct CpuTime {
     pub uptime_ms: Reading<u64>,
 }
 
-/// One CPU's time since boot in ticks of [`TICK_NS`]: a shorter stay may show as nothing or as
-/// one tick.
+/// One CPU's time since boot in ticks of [`TICK_NS`]: a shorter stay appears as zero or one tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CpuTicks {

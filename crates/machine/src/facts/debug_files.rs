@@ -34,7 +34,7 @@ impl DebugFiles {
         }
     }
 
-    /// What would make them readable, in one line.
+    /// Way to make them readable, in one line.
     pub fn remedy(self) -> Option<&'static str> {
         match self {
             Self::Readable | Self::Unknown => None,

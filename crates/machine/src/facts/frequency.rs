@@ -1,4 +1,4 @@
-//! Who sets the CPUs' clock rates, between which bounds, and what they are now.
+//! The CPUs' clock rates: governor, bounds and present values.
 
 use serde::{Deserialize, Serialize};
 
@@ -43,15 +43,15 @@ pub struct FrequencyPolicy {
     pub hardware_minimum_khz: Reading<u64>,
     /// The highest rate of the hardware, kHz.
     pub hardware_maximum_khz: Reading<u64>,
-    /// The rate now, kHz. It may move from one reading to the next without meaning anything.
+    /// The present rate, kHz, which fluctuates between readings.
     pub current_khz: Reading<u64>,
-    /// How long a change of rate takes, ns; 4294967295 where the driver does not know.
+    /// Duration of a change of rate, ns; 4294967295 if the driver does not know it.
     pub transition_latency_ns: Reading<u64>,
 }
 
 impl Frequency {
     pub(super) fn read(root: &Root, release: Option<Release>, x86: bool) -> Self {
-        // Before Linux 5.18 an x86 kernel may interrupt the CPU and sleep 10 ms to answer.
+        // Before Linux 5.18 an x86 kernel can interrupt the CPU and sleep 10 ms to answer.
         let dear = x86
             && release.is_none_or(|now| {
                 now < Release {

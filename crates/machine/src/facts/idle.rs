@@ -1,4 +1,4 @@
-//! The CPUs' idle states: what waking up from each costs, and which may be entered.
+//! The CPUs' idle states: their wake-up times, and which are enabled.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ const CPUS: &str = "/sys/devices/system/cpu";
 pub struct Idle {
     /// The driver: `intel_idle`, `acpi_idle`, `psci_idle`, `none`, …
     pub driver: Reading<String>,
-    /// Who chooses the state: `menu`, `teo`, `haltpoll`, …
+    /// The governor that chooses the state: `menu`, `teo`, `haltpoll`, …
     pub governor: Reading<String>,
     /// CPUs with the same states, together. Absent if the kernel controls none.
     pub groups: Reading<Vec<IdleGroup>>,
@@ -49,7 +49,7 @@ pub struct IdleState {
 pub struct ResumeLatency {
     /// The CPUs.
     pub cpus: CpuSet,
-    /// As the kernel writes it: `0` is no limit, `n/a` is no latency allowed, otherwise µs.
+    /// In the kernel's form: `0` is no limit, `n/a` is no latency allowed, otherwise µs.
     pub limit: Reading<String>,
 }
 
@@ -76,7 +76,7 @@ impl Idle {
         Some(&group.states)
     }
 
-    /// The dearest state that may still be entered on any CPU, by the driver's word.
+    /// The enabled state with the longest wake-up time on any CPU, according to the driver.
     pub fn deepest_enabled(&self) -> Option<&IdleState> {
         let states = self.groups.known()?.iter().flat_map(|group| &group.states);
         states

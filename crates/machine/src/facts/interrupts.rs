@@ -1,4 +1,4 @@
-//! How many interrupts each CPU took since boot. Which device raised them is another question.
+//! Number of interrupts on each CPU since boot, without their devices.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub struct CpuInterrupts {
     pub total: u64,
     /// The local timer's (`LOC`, x86); zero elsewhere.
     pub local_timer: u64,
-    /// Those that can't be masked (`NMI`); zero where the kernel does not count them.
+    /// Non-maskable ones (`NMI`); zero if the kernel does not count them.
     pub not_maskable: u64,
 }
 

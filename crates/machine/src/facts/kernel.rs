@@ -19,7 +19,7 @@ pub struct Kernel {
     pub boot_id: Reading<String>,
 }
 
-/// The first two numbers of a release, for what depends on the kernel's age.
+/// The first two numbers of a release, for properties that depend on the kernel's version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Release {
     /// 6 of 6.12.

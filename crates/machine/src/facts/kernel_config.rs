@@ -13,7 +13,7 @@ use crate::{Reading, Root};
 /// A kernel configuration is some 300 kB; anything much longer is not one.
 const LARGEST_CONFIG: u64 = 8 << 20;
 
-/// The options that are kept, without `CONFIG_`.
+/// The stored options, without `CONFIG_`.
 const ASKED: &[&str] = &[
     "CPUSETS",
     "CPUSETS_V1",
@@ -45,8 +45,8 @@ const ASKED: &[&str] = &[
     "TIMERLAT_TRACER",
 ];
 
-/// The options this tool asks for, by name without `CONFIG_`. Options that are not set are left
-/// out, as in the kernel's own file.
+/// The options this tool uses, by name without `CONFIG_`. Options that are not set are left out, as
+/// in the kernel's own file.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KernelConfig {

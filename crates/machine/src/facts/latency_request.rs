@@ -19,7 +19,7 @@ const MOST_FILES: usize = 20_000;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LatencyRequest {
-    /// The strictest bound asked for, µs; [`NO_LATENCY_REQUEST_US`] if there is none.
+    /// The strictest requested bound, µs; [`NO_LATENCY_REQUEST_US`] if there is none.
     pub bound_us: Reading<i32>,
     /// Processes with a request. Only searched for if there is a request.
     pub holders: Reading<LatencyHolders>,
@@ -31,7 +31,7 @@ pub struct LatencyRequest {
 pub struct LatencyHolders {
     /// Process number and command name.
     pub processes: Vec<(u32, String)>,
-    /// Processes whose files this one may not see; a holder may be among them.
+    /// Processes whose files this user can't see; a holder might be among them.
     pub hidden: u32,
     /// Whether the search was cut short on a machine with very many open files.
     pub cut_short: bool,
@@ -39,7 +39,7 @@ pub struct LatencyHolders {
 
 impl LatencyRequest {
     pub(super) fn read(root: &Root) -> Self {
-        // Four bytes and no more: the device answers every read anew.
+        // Exactly four bytes: the device answers every read again.
         let bound_us = match root.first_bytes(DEVICE, 4) {
             Reading::Known { value, path } => match <[u8; 4]>::try_from(value.as_slice()) {
                 Ok(bytes) => Reading::found(i32::from_ne_bytes(bytes), path),

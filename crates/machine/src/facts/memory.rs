@@ -1,10 +1,10 @@
-//! How much memory there is, what swaps it, and what may move pages under a running loop.
+//! Memory, swap, and settings that can move pages of a running loop.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Misread, Reading, Root};
 
-/// Memory and what is done with it.
+/// Memory and its management.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Memory {
@@ -27,7 +27,7 @@ pub struct Memory {
     pub merging: Reading<u32>,
     /// Moving pages between NUMA nodes: not 0 while it runs.
     pub numa_balancing: Reading<u32>,
-    /// Whether locked pages may be moved to make room: 1 if so.
+    /// Whether the kernel can move locked pages to make space: 1 if so.
     pub compacts_locked: Reading<u32>,
     /// Seconds between the updates of memory statistics on every CPU.
     pub statistics_interval_s: Reading<u64>,
@@ -41,9 +41,9 @@ pub struct MemoryActivity {
     pub swapped_in: u64,
     /// Pages written to swap.
     pub swapped_out: u64,
-    /// Page faults that had to read from a disk.
+    /// Page faults that required a read from a disk.
     pub major_faults: u64,
-    /// Times a task waited for memory to be freed or moved together.
+    /// Times a task waited for memory to be freed or compacted.
     pub direct_stalls: u64,
     /// Processes killed for want of memory.
     pub killed: u64,

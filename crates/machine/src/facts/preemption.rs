@@ -30,7 +30,7 @@ pub enum PreemptionModel {
 }
 
 impl PreemptionModel {
-    /// The word the kernel uses for it.
+    /// The kernel's word for it.
     pub fn word(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -49,7 +49,7 @@ impl PreemptionModel {
     }
 }
 
-/// How far the model is known to be the one that runs.
+/// Certainty that the model is the running one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
@@ -59,13 +59,13 @@ pub enum Standing {
     AsRequested,
     /// The default the kernel was built with; not confirmed.
     AsConfigured,
-    /// Nothing is known.
+    /// Unknown.
     #[default]
     #[serde(other)]
     Unknown,
 }
 
-/// The preemption model and how it is known.
+/// The preemption model and its certainty.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Preemption {
@@ -170,10 +170,10 @@ impl Preemption {
     }
 }
 
-/// The choice made when the kernel was built; for dynamic kernels that is their default.
+/// The build-time choice; for dynamic kernels that is their default.
 fn configured_model(config: &KernelConfig) -> Option<PreemptionModel> {
     use PreemptionModel as Model;
-    // Linux 5.16 and 5.17 alone have the `_BEHAVIOUR` names.
+    // Only Linux 5.16 and 5.17 have the `_BEHAVIOUR` names.
     [
         ("PREEMPT_LAZY", Model::Lazy),
         ("PREEMPT_NONE", Model::None),

@@ -62,7 +62,7 @@ impl Processors {
             .any(|place| place.siblings.known().is_some_and(|list| list.len() > 1))
     }
 
-    /// Whether these are x86 CPUs: only those tell a family and a stepping with a vendor's name.
+    /// Whether these are x86 CPUs: only those report a family and a stepping with a vendor's name.
     pub(super) fn is_x86(&self) -> bool {
         let vendor = self
             .models

@@ -13,17 +13,17 @@ const FAIR_SERVER: &str = "/sys/kernel/debug/sched/fair_server";
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RealTime {
-    /// What real-time tasks may use of each period, µs; −1 for all of it.
+    /// Time for real-time tasks in each period, µs; −1 for no limit.
     pub runtime_us: Reading<i64>,
-    /// That period, µs.
+    /// The period, µs.
     pub period_us: Reading<i64>,
     /// The shortest period that SCHED_DEADLINE accepts, µs.
     pub deadline_period_min_us: Reading<u64>,
     /// The longest period that SCHED_DEADLINE accepts, µs.
     pub deadline_period_max_us: Reading<u64>,
-    /// What ordinary tasks are guaranteed of each CPU (Linux 6.12 and later).
+    /// Guaranteed time for ordinary tasks on each CPU (Linux 6.12 and later).
     pub fair_server: Reading<Vec<FairServer>>,
-    /// Whether timers may move to other CPUs: 1 if so.
+    /// Whether timers can move to other CPUs: 1 if so.
     pub timer_migration: Reading<u32>,
     /// Whether a scheduler loaded through sched_ext runs: `disabled`, `enabled`, …
     pub extension_state: Reading<String>,
@@ -55,7 +55,7 @@ impl RealTime {
         }
     }
 
-    /// The share of CPU time that real-time and deadline tasks may have, 0 to 1.
+    /// Share of CPU time for real-time and deadline tasks, 0 to 1.
     pub fn share(&self) -> Option<f64> {
         match (*self.runtime_us.known()?, *self.period_us.known()?) {
             (..=-1, _) => Some(1.0),

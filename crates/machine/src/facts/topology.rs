@@ -1,4 +1,4 @@
-//! Where each CPU sits: package, cluster, core, and the CPUs it shares a core with.
+//! Position of each CPU: package, cluster, core, and the CPUs that share its core.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,9 +11,9 @@ use wakepath_timeline::CpuSet;
 pub struct CpuPlace {
     /// The CPU.
     pub cpu: u16,
-    /// The core's number; −1 where the firmware does not say.
+    /// The core's number; −1 if the firmware does not report it.
     pub core: Reading<i32>,
-    /// The package's number; −1 where the firmware does not say.
+    /// The package's number; −1 if the firmware does not report it.
     pub package: Reading<i32>,
     /// The cluster's number (Linux 5.16 and later); −1 or 65535 if there is none.
     pub cluster: Reading<i32>,

@@ -17,7 +17,7 @@ pub struct Virtualisation {
     pub hypervisor: Reading<String>,
     /// A hypervisor in the device tree (Arm).
     pub device_tree: Reading<String>,
-    /// DMI's maker and product, of which some are virtual.
+    /// DMI's maker and product, some of which are virtual.
     pub product: Reading<String>,
     /// A clock source only a virtual machine has, among those available.
     pub guest_clock: Reading<Option<String>>,

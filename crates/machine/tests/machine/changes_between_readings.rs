@@ -1,4 +1,4 @@
-//! What counts as a change of the machine during a run, and what does not.
+//! Changes of the machine during a run that count, and those that don't.
 
 use wakepath_machine::{
     Change, ClockReadings, Facts, MemoryActivity, MemoryLimitHits, Reading, Root, Severity,
@@ -35,7 +35,7 @@ fn set<T>(reading: &mut Reading<T>, change: impl FnOnce(&mut T)) {
     }
 }
 
-/// The one change from a machine to what `edit` makes of it.
+/// The only change between a machine and the same one after `edit`.
 fn only_change(name: &str, edit: impl FnOnce(&mut Facts)) -> Change {
     let before = machine(name);
     let mut after = before.clone();

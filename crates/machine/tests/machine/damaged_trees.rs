@@ -1,4 +1,4 @@
-//! Files full of anything: no reader may panic, and nothing may be taken for known that is not.
+//! Files with arbitrary content: no reader may panic, and nothing unknown may count as known.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ fn files(folder: &Path, below: &Path, found: &mut Vec<PathBuf>) {
 }
 
 fn damaged(seed: u64, original: &[u8]) -> Vec<u8> {
-    // A small generator of its own keeps one seed for a whole tree.
+    // A separate small generator, so that one seed covers a whole tree.
     let mut state = seed | 1;
     let mut next = || {
         state = state

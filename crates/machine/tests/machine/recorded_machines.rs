@@ -168,7 +168,7 @@ fn the_beaglebone_has_one_cpu_and_refuses_fifo_even_to_root() {
 fn the_fedora_desktop_follows_what_was_chosen_at_run_time_not_what_was_requested() {
     let facts = machine("fedora-desktop");
     let preemption = &facts.varying.preemption;
-    // The command line asks for voluntary, the configuration too.
+    // The command line requests voluntary, and so does the configuration.
     assert_eq!(
         (preemption.model, preemption.standing),
         (PreemptionModel::Lazy, Standing::InEffect)

@@ -1,5 +1,6 @@
-//! The live machine against what other sources say of it. Nothing here depends on which machine
-//! runs the tests.
+//! The live machine compared with other sources.
+//!
+//! Nothing here depends on the machine that runs the tests.
 
 use std::time::{Duration, Instant};
 use wakepath_test_program::not_run;
@@ -37,7 +38,7 @@ fn the_affinity_is_the_one_the_scheduler_reports() {
         .known()
         .expect("affinity")
         .clone();
-    // nproc counts the CPUs this process may use; a quota can make Rust's count smaller.
+    // nproc counts this process's CPUs; a quota can make Rust's count smaller.
     let set = rustix::thread::sched_getaffinity(None).expect("sched_getaffinity");
     assert_eq!(affinity.len(), set.count() as usize);
     let online = facts
@@ -111,7 +112,7 @@ fn reading_is_quick_and_two_readings_differ_in_no_setting() {
 }
 
 fn whoever_may_use_fifo_according_to_the_facts_can() {
-    // The kernel is the judge: `chrt` asks it in a process of its own.
+    // Reference: `chrt` asks the kernel in a separate process.
     let facts = Facts::read(&Root::host());
     let asked = std::process::Command::new("chrt")
         .args(["-f", "1", "true"])

@@ -1,4 +1,4 @@
-//! Where the timers of a CPU without a tick are armed, on trees written for the purpose.
+//! Placement of timers of a CPU without a tick, on prepared trees.
 
 use std::fs;
 use std::path::PathBuf;

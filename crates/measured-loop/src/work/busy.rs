@@ -5,7 +5,7 @@ use wakepath_rt::clock::thread_cpu_ns;
 /// Rounds of arithmetic between two looks at the clock, a few hundred nanoseconds.
 const ROUNDS: u64 = 200;
 
-/// So much CPU time in each cycle.
+/// Spends this CPU time in each cycle.
 pub(crate) struct Busy {
     ns: u64,
     sum: u64,
@@ -16,7 +16,7 @@ impl Busy {
         Self { ns, sum: 1 }
     }
 
-    /// Computes until this thread has had its CPU time; preemption doesn't count.
+    /// Computes until this thread has used its CPU time; preemption doesn't count.
     #[inline]
     pub(super) fn step(&mut self) {
         let until = thread_cpu_ns().saturating_add(self.ns);

@@ -75,7 +75,7 @@ pub(crate) enum LibraryFault {
 /// Faults of Python.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PythonFault {
-    /// Nothing of this name may be started.
+    /// No program with this name can be started.
     #[error("no Python: {0}; install Python 3, or name its interpreter with the key python")]
     NotToStart(String),
     #[error(

@@ -1,5 +1,7 @@
-//! Process data exchanged with an EtherCAT bus in each cycle, and what became of it: answers, faults by
-//! their names, and when the frames passed the clock that all devices share. It makes no verdict.
+//! Exchanges process data with an EtherCAT bus in each cycle, and counts the results.
+//!
+//! Answers, named faults, and the times at which the frames passed the clock that all devices
+//! share. It makes no verdict.
 
 use super::WorkError;
 use crate::protocol::EthercatSpec;
@@ -14,7 +16,7 @@ use wakepath_timeline::Sample;
 const LOOK_EVERY_NS: u64 = 100_000_000;
 /// Longest duration of a look; skipped if less of the period is left.
 const LOOK_NS: u64 = 200_000;
-/// A crystal is off by no more than one in so many: so fast the usual instant is followed.
+/// Largest error of a crystal, as one part in this number; the usual time follows this fast.
 const SLOWEST_DRIFT: u64 = 20_000;
 
 pub(crate) struct Ethercat {
@@ -24,7 +26,7 @@ pub(crate) struct Ethercat {
     timeout_ns: u64,
     silence: Silence,
     looked_ns: u64,
-    /// Of the cycle under way: the reference clock as the frame passed.
+    /// The reference clock when the current cycle's frame passed.
     clock_ns: Option<u64>,
     /// When frames usually pass the reference clock, after their due time.
     usual_ns: Option<i64>,
@@ -98,7 +100,7 @@ impl Ethercat {
         }
     }
 
-    /// Outside of the timed region: the bus's clock is held against the due time.
+    /// Outside of the timed region: compares the bus's clock with the due time.
     pub(super) fn after(&mut self, sample: &Sample, next_due_ns: u64) -> Result<(), WorkError> {
         if let Some(clock_ns) = self.clock_ns.take() {
             self.hold_against(clock_ns.wrapping_sub(sample.due_ns).cast_signed());
@@ -117,8 +119,8 @@ impl Ethercat {
         Ok(())
     }
 
-    /// The usual instant is the median, which half of all frames are behind: it goes a little towards each
-    /// frame, and so follows crystals that run apart. Devices take outputs half a period after it.
+    /// The usual time is the median of all frames: it moves a little towards each frame, and so
+    /// follows crystals that drift apart. Devices apply outputs half a period after it.
     fn hold_against(&mut self, passed_ns: i64) {
         let usual_ns = *self.usual_ns.get_or_insert(passed_ns);
         let behind_ns = passed_ns.saturating_sub(usual_ns);
@@ -128,7 +130,7 @@ impl Ethercat {
         self.tally.after_output += u64::from(behind_ns > (self.period_ns / 2).cast_signed());
     }
 
-    /// Forgets what was counted so far.
+    /// Discards the counts so far.
     pub(super) fn end_warm_up(&mut self) {
         self.tally = Tally::default();
         self.late_before = self.master.late();
@@ -137,7 +139,7 @@ impl Ethercat {
     /// All that was counted.
     pub(super) fn modules(&self) -> Vec<ModuleTimes> {
         let tally = &self.tally;
-        // What never came was lost; what came when nobody waited any more was late.
+        // Answers that never came were lost; those that came after the wait was over were late.
         let late = (self.master.late() - self.late_before).min(tally.unanswered);
         let bins = |histogram: &LatencyHistogram| histogram.occupied().collect();
         let exchanges = BusExchanges {

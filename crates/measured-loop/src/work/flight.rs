@@ -32,7 +32,7 @@ const LOST_RATE_RAD_S: f64 = 100.0;
 pub(crate) struct Input {
     /// Since cycle 0 was due, in nanoseconds.
     pub(super) time_ns: u64,
-    /// The same instant on `CLOCK_MONOTONIC`.
+    /// The same time on `CLOCK_MONOTONIC`.
     pub(super) due_ns: u64,
     pub(super) state: State,
     pub(super) reference: Reference,
@@ -43,15 +43,15 @@ pub(crate) struct Input {
 pub(crate) struct Answer {
     /// Rotor speeds, rad/s.
     pub(super) rotor_speeds: [f64; 4],
-    /// It met a fault of its own.
+    /// The controller had a fault.
     pub(super) fault: bool,
 }
 
-/// A controller: nothing in `step` may allocate, lock or make a system call.
+/// A controller: `step` must not allocate, lock or make a system call.
 pub(crate) trait Steps {
     fn step(&mut self, input: &Input) -> Answer;
 
-    /// After a cycle, outside the timed region: takes note of what the controller says of itself.
+    /// Called after a cycle, outside the timed region: records the controller's own report.
     /// `time_ns` is that of the cycle's input.
     fn note(&mut self, time_ns: u64) {
         let _ = time_ns;
@@ -68,7 +68,7 @@ pub(crate) trait Steps {
         Vec::new()
     }
 
-    /// The warm-up is over: forgets what was tallied.
+    /// The warm-up is over: discards the counts.
     fn end_warm_up(&mut self) {}
 }
 
@@ -159,8 +159,8 @@ impl<C: Steps> Flight<C> {
         self.input.due_ns = due_ns;
     }
 
-    /// The timed region. The controller alone is timed within it, at the price of two further
-    /// clock readings.
+    /// The timed region. Only the controller is timed within it, at the cost of two further clock
+    /// readings.
     #[inline]
     pub(super) fn step(&mut self) -> WorkOutcome {
         let input = black_box(self.input);
@@ -196,7 +196,7 @@ impl<C: Steps> Flight<C> {
             self.lost = is_lost(&self.moving.body, &reference);
         }
         if self.lost {
-            // Another one, hovering where the lost one should be; the next cycle reports the loss.
+            // Another vehicle, hovering at the lost one's target; the next cycle reports the loss.
             self.moving = PlantState::hover(&self.vehicle, reference.position);
             self.applied = self.moving.rotor_speeds;
         }

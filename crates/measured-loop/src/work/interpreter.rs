@@ -1,5 +1,7 @@
-//! Finding a Python: an interpreter is asked where its shared library and its modules are, and the
-//! library is loaded. Nothing of Python is called here.
+//! Finds and loads Python's shared library.
+//!
+//! An interpreter is asked for the paths of its library and modules. Nothing of Python is called
+//! here.
 
 // Loading foreign code has no safe form.
 #![allow(unsafe_code)]
@@ -19,7 +21,7 @@ pub(super) struct Found {
     pub(super) home: String,
     /// File name of its library.
     name: String,
-    /// Directories in which that may lie.
+    /// Directories to search for it.
     places: Vec<String>,
     /// Its module path, entries separated by tabulators.
     pub(super) path: String,
@@ -59,8 +61,8 @@ impl Found {
         })
     }
 
-    /// Loads the library from the first place that has it. Its symbols are for all: modules in C
-    /// look for them there.
+    /// Loads the library from the first directory that has it. Its symbols are global, because
+    /// modules in C look for them there.
     pub(super) fn open(&self, interpreter: &str) -> Result<*mut c_void, PythonFault> {
         let flags = libc::RTLD_NOW | libc::RTLD_GLOBAL;
         let named = self.name.contains(".so");

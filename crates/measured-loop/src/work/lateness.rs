@@ -1,12 +1,13 @@
-//! When a part of the loop is due, and how often it was due again before it had run. Counted in due
-//! times of the loop, so that a skipped one counts as well.
+//! Tracks when a part of the loop is due, and how often it was due again before it had run.
+//!
+//! Counted in due times of the loop, so that a skipped one counts as well.
 
 /// A part that should run once in every `every` due times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Lateness {
     every: u64,
     last_run: u64,
-    /// Of the present wait, how many are counted already.
+    /// Missed runs of the present wait that are counted already.
     counted: u64,
     pub(super) late: u64,
 }

@@ -90,10 +90,10 @@ struct Parts {
 }
 
 impl Library {
-    /// Loads, checks the version, initialises.
+    /// Loads the library, checks its version, initialises it.
     ///
     /// # Errors
-    /// One line: which library, what is wrong with it, what would be right.
+    /// One line: the library, its fault, and what would be right.
     pub(super) fn load(
         path: &str,
         settings: &str,
@@ -180,7 +180,7 @@ impl Parts {
         let count = unsafe { modules(self.controller, &mut first) };
         match first.is_null() || count > MOST_MODULES {
             true => &[],
-            // SAFETY: the header promises as many modules at that place.
+            // SAFETY: the header promises this number of modules at that address.
             false => unsafe { std::slice::from_raw_parts(first, count as usize) },
         }
     }
@@ -266,13 +266,13 @@ fn named(module: &ModuleC) -> ModuleTimes {
 
 impl Drop for Library {
     fn drop(&mut self) {
-        // SAFETY: the controller that init gave, once. The library itself stays loaded until the
-        // process ends, for it may have threads of its own.
+        // SAFETY: the controller that init returned, freed once. The library itself stays loaded
+        // until the process ends, because it can have threads.
         unsafe { (self.free)(self.controller) }
     }
 }
 
-/// What dlopen has to say of its last failure.
+/// dlopen's message about its last failure.
 fn last_error() -> String {
     // SAFETY: dlerror gives a NUL-terminated text, valid until the next call of this thread, or
     // NULL.

@@ -146,7 +146,7 @@ impl LoopWork {
         flown!(self, flight => flight.step(), else WorkOutcome::default())
     }
 
-    /// Forgets what was tallied so far: the warm-up is over.
+    /// Discards the counts so far: the warm-up is over.
     pub(crate) fn end_warm_up(&mut self) {
         if let Self::CacheDelay(measured) = self {
             measured.end_warm_up();

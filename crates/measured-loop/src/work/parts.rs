@@ -5,8 +5,8 @@ use super::tally;
 use std::sync::atomic::{AtomicU64, Ordering};
 use wakepath_archive::ModuleTimes;
 
-/// As many parts as a controller may have, and words of each: eight of name, budget, cycles between
-/// two runs, time in this cycle, whether it ran. `python_seam.py` has the same numbers.
+/// Most parts of a controller, and words of each: eight for name, budget, cycles between two runs,
+/// time in this cycle, whether it ran. `python_seam.py` has the same numbers.
 const MOST: usize = 64;
 const WORDS: usize = 12;
 const BUDGET: usize = 8;
@@ -14,7 +14,7 @@ const EVERY: usize = 9;
 const TIME: usize = 10;
 const RAN: usize = 11;
 
-/// The memory, which lives as long as the process because Python may look at it as long.
+/// The memory, which lives as long as the process because Python can access it as long.
 #[derive(Clone, Copy)]
 pub(super) struct Parts(&'static [[AtomicU64; WORDS]; MOST]);
 
@@ -25,7 +25,7 @@ impl Parts {
         }))))
     }
 
-    /// Its first byte and how many there are.
+    /// Its address and length.
     pub(super) fn memory(self) -> (*mut std::ffi::c_char, usize) {
         (self.0.as_ptr().cast_mut().cast(), size_of_val(self.0))
     }
@@ -41,7 +41,7 @@ impl Parts {
         })
     }
 
-    /// How long each part ran since this was last asked; `None` for one that did not run.
+    /// Time of each part since the last call; `None` for one that did not run.
     pub(super) fn take(self) -> impl Iterator<Item = Option<u64>> {
         self.0.iter().map(|words| {
             let ran = words[RAN].swap(0, Ordering::Relaxed) != 0;

@@ -5,8 +5,8 @@
 //! is never real-time: its memory comes from an allocator, and its garbage collector can run at any
 //! time.
 
-// Loading foreign code and calling it has no safe form. Every call into Python is made by the
-// thread that holds Python's lock.
+// Loading foreign code and calling it has no safe form. Only the thread that holds Python's lock
+// calls Python.
 #![allow(unsafe_code)]
 
 use super::error::{PythonFault, WorkError};
@@ -50,7 +50,7 @@ struct Python {
     restore: unsafe extern "C" fn(*mut c_void),
 }
 
-// SAFETY: functions, and one object of Python's that never goes away.
+// SAFETY: functions, and one object of Python's that lives for ever.
 unsafe impl Send for Python {}
 // SAFETY: as above; Python's own lock guards the functions.
 unsafe impl Sync for Python {}
@@ -78,10 +78,10 @@ pub(crate) struct PythonController {
 }
 
 impl PythonController {
-    /// Loads Python, the file, and makes its controller.
+    /// Loads Python and the file, and creates its controller.
     ///
     /// # Errors
-    /// One line: which file, what is wrong with it or with Python, what would be right.
+    /// One line: the file, its fault or Python's, and what would be right.
     pub(super) fn load(
         file: &str,
         interpreter: Option<&str>,
@@ -103,8 +103,8 @@ impl PythonController {
         let parts = Parts::new();
         let nothing = CString::default();
         let setup = setup(vehicle, period_ns, &nothing);
-        // SAFETY: Python is initialised. The memory that the views show lives as long as `Self`,
-        // and nothing keeps the setup's beyond the call but what fails before it.
+        // SAFETY: Python is initialised. The memory behind the views lives as long as `Self`; the
+        // setup's memory is only kept beyond the call if the call fails.
         unsafe {
             (python.take_lock)();
             let started = python.start(file, settings, &setup, given, answer, parts);
@@ -126,8 +126,8 @@ impl PythonController {
 impl Steps for PythonController {
     #[inline]
     fn step(&mut self, input: &Input) -> Answer {
-        // SAFETY: memory that Python reads and writes in the call alone; this thread's own state,
-        // given back below; the function that `start` returned.
+        // SAFETY: Python only reads and writes this memory during the call; this thread's own
+        // state, given back below; the function that `start` returned.
         let rotor_speeds = unsafe {
             *self.given = InputC::of(input);
             (self.python.restore)(self.state);
@@ -185,7 +185,7 @@ impl Python {
         // The type of each function is the one that Python documents.
         macro_rules! function {
             ($name:literal) => {
-                // SAFETY: the place it is put into has the function's documented type.
+                // SAFETY: the variable has the function's documented type.
                 unsafe { std::mem::transmute::<*mut c_void, _>(symbol($name)?) }
             };
         }
@@ -287,10 +287,10 @@ impl Python {
         }
     }
 
-    /// The text of an object that should be one.
+    /// The text of an object that should be text.
     ///
     /// # Safety
-    /// The calling thread holds the lock; the object is one or NULL.
+    /// The calling thread holds the lock; the object is valid or NULL.
     unsafe fn text_of(&self, object: Object) -> String {
         let text = match object.is_null() {
             true => None,
@@ -304,10 +304,10 @@ impl Python {
         text.unwrap_or_else(|| "Python gave up without a reason".into())
     }
 
-    /// The text of an object, if it is one.
+    /// The text of an object, if it is text.
     ///
     /// # Safety
-    /// The calling thread holds the lock; the object is one.
+    /// The calling thread holds the lock; the object is valid.
     unsafe fn text(&self, object: Object) -> Option<String> {
         // SAFETY: the caller's promise; an object that isn't text gives NULL and an error, which is
         // cleared.

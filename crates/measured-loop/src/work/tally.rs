@@ -1,5 +1,4 @@
-//! Parts of the loop's work that are timed: their runs added up, and how often one with a rate of
-//! its own came late.
+//! Times of the loop's timed parts, summed up, and how often a part with its own rate was late.
 
 use super::lateness::Lateness;
 use wakepath_archive::ModuleTimes;
@@ -74,7 +73,7 @@ impl Tallies {
     }
 }
 
-/// A part as its controller describes it. A budget or a rate of 0 is none.
+/// A part as its controller describes it. A budget or a rate of 0 means none.
 pub(super) fn part(name: &str, budget_ns: u64, every: u64) -> ModuleTimes {
     ModuleTimes {
         name: wakepath_timeline::shortened(name, 64),

@@ -1,7 +1,9 @@
-//! A controller, and after it the tasks of a table that are due, one after the other in one loop, as
-//! ArduPilot's `AP_Scheduler::run` has it: most important first; a task isn't started with less than
-//! its budget left of the period; none is interrupted. Unlike there, a task's budget is never
-//! stretched, and the number of loops between two runs counts skipped due times too.
+//! A controller, followed by the due tasks of a table in one loop, like ArduPilot's
+//! `AP_Scheduler::run`.
+//!
+//! Most important first; a task isn't started if less than its budget is left of the period; none
+//! is interrupted. Unlike there, a task's budget is never extended, and the number of loops between
+//! two runs also counts skipped due times.
 
 use super::flight::{Answer, BuiltIn, Input, Steps};
 use super::lateness::Lateness;
@@ -71,7 +73,7 @@ impl Task {
         }
     }
 
-    /// The same work in every run: how long it takes is what is measured.
+    /// The same work in every run, because its duration is measured.
     #[inline]
     fn run(&mut self) {
         let mut state = self.state;
@@ -180,7 +182,7 @@ mod tests {
             spec("half", 5_000_000, 1_000, 6),
         ];
         let mut table = TaskTable::new(&vehicle, &specs, PERIOD_NS);
-        // With a whole second left, however busy this machine is.
+        // With a whole second left, which suffices on a busy machine.
         (1..=400).for_each(|at| step(&mut table, &vehicle, at, 1_000_000_000));
         let expected = [("rc", 400), ("half", 200), ("slow", 10)];
         let expected = expected.map(|(name, runs)| (name.to_owned(), runs, Some(0)));

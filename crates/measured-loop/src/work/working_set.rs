@@ -3,7 +3,7 @@
 /// One cache line on every target that wakepath runs on; larger lines are touched more than once.
 const LINE_BYTES: usize = 64;
 
-/// The block, had and touched before the first cycle.
+/// The block, allocated and touched before the first cycle.
 pub(crate) struct WorkingSet(Vec<u8>);
 
 impl WorkingSet {

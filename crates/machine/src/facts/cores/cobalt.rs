@@ -1,5 +1,7 @@
-//! Cobalt, the core of Xenomai 3, by its files; its ABI revision and whether it runs are in none of them, so the
-//! running machine's core is asked by a request that it refuses.
+//! Cobalt, the core of Xenomai 3, by its files.
+//!
+//! Its ABI revision and whether it runs are in none of them, so they are read from the running core
+//! by a request that it refuses.
 
 use super::gravity::{COBALT_CLOCK, TimerGravity};
 use crate::{Misread, Reading, Root};
@@ -23,9 +25,9 @@ pub struct CobaltCore {
     pub revision: Reading<u32>,
     /// `running` or `stopped`.
     pub state: Reading<String>,
-    /// So much before their time its timers expire for programs, ns.
+    /// Time by which its timers expire early for programs, ns.
     pub gravity_ns: Reading<i64>,
-    /// Whether this user may enter it: with CAP_SYS_NICE, or in its group.
+    /// Whether this user can enter it: with CAP_SYS_NICE, or in its group.
     pub access: Reading<bool>,
     /// Reason why a loop can't run there, from the loop's library; `None` if it can, or was not
     /// asked.
@@ -79,7 +81,7 @@ impl CobaltCore {
         }
     }
 
-    /// Its name and version, its gravity, whether this user may enter.
+    /// Its name and version, its gravity, whether this user can enter.
     pub(super) fn line(&self) -> String {
         let known = |what: &str, of: Option<String>| of.map(|of| format!(", {what}{of}"));
         format!(

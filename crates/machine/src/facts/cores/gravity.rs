@@ -1,21 +1,23 @@
-//! By how much a real-time core lets its timers expire before their time, by what they are for. Read from its files.
+//! Time by which a real-time core's timers expire early, by their purpose.
+//!
+//! Read from its files.
 
 use super::{EVL_GRAVITY, number};
 use crate::{Misread, Root};
 use wakepath_rt::ask_cobalt;
 use wakepath_timeline::Policy;
 
-/// Cobalt's clock, which may be read while the core runs: else that is a fault in the kernel.
+/// Cobalt's clock, which must only be read while the core runs; otherwise the kernel faults.
 pub(super) const COBALT_CLOCK: &str = "/proc/xenomai/clock/coreclk";
 
 /// Gravity of a core's timers, ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimerGravity {
-    /// Of those that only have a handler.
+    /// For timers that only call a handler.
     pub handler_ns: i64,
-    /// Of those that wake a thread of the kernel.
+    /// For timers that wake a kernel thread.
     pub thread_ns: i64,
-    /// Of those that wake a program's thread.
+    /// For timers that wake a program's thread.
     pub program_ns: i64,
 }
 

@@ -15,12 +15,12 @@ use wakepath_archive::{CacheRuns, CacheState, ModuleTimes};
 use wakepath_rt::{affinity, clock};
 use wakepath_statistics::LatencyHistogram;
 
-/// Rounds over one working set, and what they came to.
+/// Rounds over one working set, and their results.
 pub(crate) struct CacheDelay {
     set: Scattered,
     working_set_bytes: u64,
     preempting: Preempting,
-    /// The CPUs that the process was given, before this thread had its own.
+    /// The process's CPUs, before this thread was pinned.
     given: Vec<u16>,
     /// The CPUs of this thread, and the one of them that it stays on.
     home: (Vec<u16>, u16),
@@ -73,10 +73,10 @@ impl CacheDelay {
         self.preempting.begin(home);
     }
 
-    /// As many rounds as fit, one at least.
+    /// As many rounds as fit, at least one.
     pub(super) fn step(&mut self) {
         let until_ns = clock::monotonic_ns().saturating_add(self.share_ns);
-        // Where it could not be moved is seen by the CPU that it ran on.
+        // If the move fails, the actual CPU shows it.
         let _ = affinity::pin(&[self.home.1]);
         let mut now_ns = clock::monotonic_ns();
         loop {
@@ -110,7 +110,7 @@ impl CacheDelay {
         let _ = affinity::pin(&[self.home.1]);
     }
 
-    /// Forgets what was measured so far.
+    /// Discards the results so far.
     pub(super) fn end_warm_up(&mut self) {
         (self.warm, self.preempted, self.migrated) = Default::default();
     }
@@ -182,7 +182,7 @@ mod tests {
             let (nothing, lost) = (median(of(&empty)), median(of(&set)));
             assert!(lost > nothing + lines, "{lost} ns after {nothing} ns");
         }
-        // A warm run is shorter than what it loses: else it was not warm.
+        // A warm run takes less time than the delay: otherwise it was not warm.
         assert!(median(&set.warm) > 0 && median(&empty.warm) < median(&set.warm));
     }
 

@@ -26,7 +26,7 @@ struct Shared {
     done: AtomicU64,
     /// On which CPU it ran last.
     on: AtomicU32,
-    /// Where it shall run, and with which FIFO priority; 0: an ordinary thread.
+    /// Its CPU and FIFO priority; 0: an ordinary thread.
     home: AtomicU32,
     priority: AtomicU32,
 }
@@ -69,11 +69,11 @@ impl Preempting {
         self.shared.home.store(home.into(), Ordering::Relaxed);
         let priority = above.min(99).into();
         self.shared.priority.store(priority, Ordering::Relaxed);
-        // Its first turn is the one in which it takes its place.
+        // In its first turn it moves to its CPU.
         self.preempt();
     }
 
-    /// Lets it run, and comes back when it has; whether it ran on this CPU.
+    /// Lets it run, and waits for it; returns whether it ran on this CPU.
     pub(super) fn preempt(&mut self) -> bool {
         let Some(thread) = &self.thread else {
             return false;
@@ -124,7 +124,8 @@ impl Shared {
         }
     }
 
-    /// Where this fails, the thread runs elsewhere, which is seen, or later, while the owner waits.
+    /// If this fails, the thread runs on another CPU, which is detected, or later, while the owner
+    /// waits.
     fn take_place(&self) {
         let _ = affinity::pin(&[self.home.load(Ordering::Relaxed) as u16]);
         let priority = self.priority.load(Ordering::Relaxed) as u8;

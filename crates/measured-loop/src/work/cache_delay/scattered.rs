@@ -1,6 +1,7 @@
-//! A working set that is run through line by line in an order that no prefetcher guesses: each line
-//! says which comes next, and is written. Every miss is waited for in full, so that no program with as
-//! many lines loses more for each.
+//! A working set traversed line by line in an order that no prefetcher guesses.
+//!
+//! Each line contains the index of the next, and is written. Every miss is waited for in full, so
+//! that no program with as many lines loses more for each.
 
 use wakepath_rt::clock;
 
