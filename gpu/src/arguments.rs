@@ -7,7 +7,7 @@ use lexopt::prelude::*;
 use std::ffi::OsString;
 use std::time::Duration;
 
-/// What `--help` says.
+/// Text of `--help`.
 pub const HELP: &str = "\
 Keeps a GPU at work for wakepath's load `gpu`, and says what it did.
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Bytes of one copy, in each direction.
 pub const COPY: usize = 16 << 20;
 
-/// By what a device is driven.
+/// Interface to a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Interface {
@@ -51,7 +51,7 @@ impl Interface {
 /// A device's description of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct About {
-    /// By what it is driven.
+    /// Its interface.
     pub interface: Interface,
     /// Its number there.
     pub device: usize,
@@ -71,7 +71,7 @@ pub trait Device {
     /// Multiplies `times` times. Returns the time that the device worked, by its own clock.
     fn multiply(&mut self, times: u32) -> Result<Duration, GpuError>;
 
-    /// The product, as the device has it.
+    /// The product in the device's memory.
     fn product(&mut self) -> Result<Vec<f32>, GpuError>;
 
     /// Copies [`COPY`] bytes from the host to the device and back, `times` times. Returns the time
@@ -79,8 +79,8 @@ pub trait Device {
     fn copy(&mut self, times: u32) -> Result<Duration, GpuError>;
 }
 
-/// Makes a device ready: number `number` of `interface`, or of the first that has one. Devices of silicon
-/// come before programs on the CPU.
+/// Prepares a device: number `number` of `interface`, or of the first that has one. Real devices
+/// come before simulated ones on the CPU.
 pub fn start(interface: Option<Interface>, number: usize) -> Result<Box<dyn Device>, GpuError> {
     if let Some(interface) = interface {
         return one(interface, number);

@@ -18,9 +18,9 @@ pub enum GpuError {
     NoDevice {
         /// Which interface.
         interface: Interface,
-        /// The number asked for.
+        /// The requested number.
         wanted: usize,
-        /// How many there are.
+        /// The available ones.
         there: String,
     },
     /// No interface has a device.
@@ -29,7 +29,7 @@ pub enum GpuError {
     /// A call of the interface failed.
     #[error("{}: {action}: {why}", interface.name())]
     Call {
-        /// Of which.
+        /// Its interface.
         interface: Interface,
         /// The action that failed.
         action: &'static str,
@@ -39,15 +39,15 @@ pub enum GpuError {
     /// It computes wrongly.
     #[error("{}: the product is wrong: row {row}, column {column} is {found} and should be {right}", interface.name())]
     Wrong {
-        /// By which interface.
+        /// Its interface.
         interface: Interface,
-        /// Where.
+        /// Row of the fault.
         row: usize,
-        /// Where.
+        /// Column of the fault.
         column: usize,
         /// The device's value there.
         found: f32,
-        /// What should be there.
+        /// The correct value.
         right: f32,
     },
     /// The command line.

@@ -19,7 +19,7 @@ fn main() -> ExitCode {
     match carried_out() {
         Ok(code) => code,
         Err(error) => {
-            // Nobody may be there to hear it any more.
+            // The reader might be gone.
             let _ = writeln!(io::stderr(), "wakepath-gpu: {error}");
             ExitCode::FAILURE
         }
@@ -79,7 +79,7 @@ fn list() -> ExitCode {
     }
 }
 
-/// A reader that is gone is no fault of this program.
+/// A closed output is no fault of this program.
 fn say(text: &str) {
     let _ = io::stdout().write_all(text.as_bytes());
 }

@@ -1,14 +1,16 @@
-//! The two matrices that are multiplied, and what comes of it. It knows no device.
+//! The two matrices to multiply, and their product.
+//!
+//! It knows no device.
 
-/// Rows and columns of each. The kernels have it too.
+/// Rows and columns of each. The kernels have the same number.
 pub const SIZE: usize = 512;
 /// Elements of each.
 pub const ELEMENTS: usize = SIZE * SIZE;
 /// Additions and multiplications of one product: 2 · SIZE³.
 pub const OPERATIONS: u64 = 2 * (SIZE as u64).pow(3);
 
-/// The left factor, row after row. Small whole numbers: each sum of the product is exact in 32 bits, in
-/// whatever order it is added up.
+/// The left factor, row after row. Small whole numbers: each sum of the product is exact in 32
+/// bits, in any order of addition.
 pub fn left() -> Vec<f32> {
     elements(|row, column| (row * 7 + column * 3) % 11)
 }

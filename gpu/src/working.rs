@@ -1,5 +1,6 @@
-//! Work in batches, until time is up or nobody reads of it any more. A batch is as long as lets the reader
-//! hear of it some twenty times a second; the first one's product is checked.
+//! Works in batches, until time is up or nobody reads the output any more.
+//!
+//! A batch is as long as gives about twenty reports a second; the first one's product is checked.
 
 use crate::device::{COPY, Device};
 use crate::error::GpuError;
@@ -16,9 +17,9 @@ pub enum Work {
     Transfer,
 }
 
-/// How long a batch is to be.
+/// Length of a batch.
 const BATCH: Duration = Duration::from_millis(50);
-/// Where a batch stops to grow.
+/// Most repetitions of a batch.
 const MOST: u32 = 4096;
 
 /// Works for `length`, or for ever.
@@ -56,7 +57,7 @@ pub fn until(
 /// How often the next batch does it, after one of `times` took `took`.
 fn next(times: u32, took: Duration) -> u32 {
     let fits = f64::from(times) * BATCH.as_secs_f64() / took.as_secs_f64().max(1e-9);
-    // Twice as many at most: the first batches are slow, since drivers get ready in them.
+    // At most twice as many: the first batches are slow, because drivers initialise in them.
     (fits as u32).clamp(1, MOST).min(times.saturating_mul(2))
 }
 

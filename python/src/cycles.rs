@@ -17,8 +17,8 @@ const LOCK: &str = "waiting for the GIL";
 /// The section of the garbage collector, when it runs within a cycle.
 const COLLECTOR: &str = "garbage collection";
 
-/// A cycle: which due time it serves, when that was, and when its first instruction ran; instants in
-/// nanoseconds on `CLOCK_MONOTONIC`.
+/// A cycle: its due time and the time of its first instruction, in nanoseconds on
+/// `CLOCK_MONOTONIC`.
 #[pyclass(frozen, get_all, module = "wakepath")]
 pub(crate) struct Cycle {
     number: u64,
@@ -76,8 +76,8 @@ pub(crate) struct Loop {
     name: String,
     period_ns: u64,
     is_driven: bool,
-    // Only its own thread takes it, and never twice: it is there because Python may hand the object to
-    // another one.
+    // Only its own thread locks it, and never twice; the lock is needed because Python can pass the
+    // object to another thread.
     running: Mutex<Option<Running>>,
 }
 
@@ -91,7 +91,7 @@ impl Loop {
         }
         match self.running.try_lock() {
             Ok(running) => Ok(running),
-            // What panicked before has said so.
+            // The earlier panic has been reported.
             Err(TryLockError::Poisoned(running)) => Ok(running.into_inner()),
             Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err(format!(
                 "the loop `{name}` waits already"
@@ -229,7 +229,7 @@ impl Loop {
         said.unwrap_or(Ok(()))
     }
 
-    /// Says a line in the loop's log: `{}` by `{}`, formatted where the run is recorded.
+    /// Writes a line to the loop's log: `{}` by `{}`, formatted by the recorder.
     #[pyo3(signature = (format, *values))]
     fn log(&self, format: &str, values: &Bound<'_, PyTuple>) -> PyResult<()> {
         let mut texts = Vec::new();
@@ -274,7 +274,8 @@ impl Loop {
         })
     }
 
-    /// What `gc.callbacks` calls: the collector's time within a cycle of this loop's thread is a section.
+    /// Callback for `gc.callbacks`: the collector's time within a cycle of this loop's thread is a
+    /// section.
     fn note_collector(&self, phase: &str, _about: &Bound<'_, PyAny>) {
         if thread::current().id() != self.thread {
             return;

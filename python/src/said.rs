@@ -31,7 +31,7 @@ impl Texts {
     }
 }
 
-/// The values of a line as they are copied; their texts lie in `texts`.
+/// The values of a line as they are copied; `texts` holds their texts.
 pub(crate) fn arguments<'a>(
     values: &'a Bound<'_, PyTuple>,
     texts: &'a mut Vec<String>,

@@ -90,11 +90,10 @@ pub unsafe extern "C" fn wakepath_loop_create_driven(
     unsafe { created(Loop::driven, name, period_ns, error, error_bytes) }
 }
 
-/// Waits for the next due time; false when the recording is over. A cycle that was not finished is
-/// finished first.
+/// Waits for the next due time; false if the recording is over. Finishes an unfinished cycle first.
 ///
 /// # Safety
-/// `of` comes from `wakepath_loop_create` and is used by one thread; `cycle` may be written, or is null.
+/// `of` comes from `wakepath_loop_create` and is used by one thread; `cycle` is writable, or null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wakepath_loop_wait(of: *mut CLoop, cycle: *mut Cycle) -> bool {
     // SAFETY: the caller's promise.
@@ -161,7 +160,7 @@ pub unsafe extern "C" fn wakepath_loop_is_recorded(of: *const CLoop) -> bool {
     unsafe { of.as_ref() }.is_some_and(|of| of.cycles.is_recorded())
 }
 
-/// Gives the loop up.
+/// Destroys the loop.
 ///
 /// # Safety
 /// `of` comes from `wakepath_loop_create` and is not used again; null does nothing.

@@ -23,7 +23,7 @@ pub union CArgument {
 
 impl CArgument {
     /// # Safety
-    /// It is of the kind that the code says; a text ends with a NUL and stays for as long as the result.
+    /// Its type matches the code; a text ends with a NUL and lives as long as the result.
     #[inline]
     unsafe fn copied<'a>(self, code: Code) -> Argument<'a> {
         // SAFETY: the caller's promise; numbers are any bits.
@@ -80,11 +80,11 @@ pub unsafe extern "C" fn wakepath_log_format_braces(
     }
 }
 
-/// Logs a line of a format that is known.
+/// Logs a line with a parsed format.
 ///
 /// # Safety
-/// As `wakepath_loop_wait`; `arguments` has one for each four bits of `format` above its lowest 16, each of the
-/// kind that they say, texts ending with a NUL.
+/// As `wakepath_loop_wait`; `arguments` has one for each four bits of `format` above its lowest 16,
+/// each of that type, texts ending with a NUL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wakepath_log_arguments(
     of: *mut CLoop,

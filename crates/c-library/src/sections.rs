@@ -53,7 +53,7 @@ pub unsafe extern "C" fn wakepath_section_end(of: *mut CLoop, section: u32) {
     }
 }
 
-/// One section ends and another begins, at the same instant.
+/// Ends one section and begins another at the same time.
 ///
 /// # Safety
 /// As `wakepath_loop_wait`.

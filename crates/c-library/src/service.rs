@@ -4,7 +4,7 @@ use crate::text::{say, text_of};
 use std::ffi::{OsString, c_char};
 use wakepath_rt::{Recording, Service};
 
-/// The option that is this library's own: where the program is.
+/// The only option of this library: the program's path.
 const RECORDER: &str = "--recorder";
 
 /// Starts wakepath's recorder for this program.

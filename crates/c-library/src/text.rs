@@ -15,7 +15,7 @@ pub(crate) unsafe fn short_text<'a>(text: *const c_char) -> &'a str {
         return "(null)";
     }
     let mut length = 0;
-    // SAFETY: the caller's promise: up to the NUL it may be read.
+    // SAFETY: by the caller's promise it is readable up to the NUL.
     let bytes = unsafe {
         while length < TEXT_BYTES && *text.add(length) != 0 {
             length += 1;
@@ -24,7 +24,7 @@ pub(crate) unsafe fn short_text<'a>(text: *const c_char) -> &'a str {
     };
     match std::str::from_utf8(bytes) {
         Ok(text) => text,
-        // Cut within a character, or not UTF-8: as far as it is.
+        // Cut within a character, or invalid UTF-8: the valid part.
         Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
     }
 }

@@ -1,4 +1,6 @@
-//! Where the devices are: behind an interface, or in a ring's process. It exchanges nothing.
+//! The devices' place: an interface, or a ring's process.
+//!
+//! It exchanges nothing.
 
 use crate::{EthercatError, Link, Ring, RingOptions};
 use serde::{Deserialize, Serialize};
@@ -7,7 +9,7 @@ use std::path::Path;
 /// The program that runs; it answers the ring's hidden verb.
 const THIS_PROGRAM: &str = "/proc/self/exe";
 
-/// Where the devices are.
+/// The devices' place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bus {

@@ -1,6 +1,6 @@
 //! The datagrams of an EtherCAT frame, found in its bytes (ETG.1000.4, 5.3 and 5.4). Pure.
 
-/// Of Ethernet frames that carry EtherCAT.
+/// Ethernet type of EtherCAT frames.
 pub(crate) const ETHERTYPE: u16 = 0x88a4;
 
 /// Ethernet header and EtherCAT header.
@@ -86,12 +86,12 @@ impl Datagram<'_> {
         self.address[..2].copy_from_slice(&device.to_le_bytes());
     }
 
-    /// Where in the device's memory.
+    /// Offset in the device's memory.
     pub(crate) fn offset(&self) -> u16 {
         u16::from_le_bytes([self.address[2], self.address[3]])
     }
 
-    /// Where in the memory that all devices share.
+    /// Offset in the memory that all devices share.
     pub(crate) fn logical(&self) -> u32 {
         u32::from_le_bytes([
             self.address[0],

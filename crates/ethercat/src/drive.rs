@@ -55,7 +55,7 @@ impl Wire {
                 return Err(NotDriven::Expired);
             }
             let until_ns = deadline_ns.min(NEXT_TIMEOUT.get().saturating_mul(NS_IN_A_TICK));
-            // A timeout that has passed already is seen by the next poll.
+            // The next poll sees a timeout that has passed already.
             if until_ns > now_ns || sent {
                 let wait = until_ns.saturating_sub(now_ns);
                 self.link.wait(Duration::from_nanos(wait));
@@ -92,14 +92,14 @@ impl Wire {
         while let Some(length) = self.link.receive(&mut frame)? {
             match self.rx.receive_frame(&frame[..length]) {
                 Ok(_) => received = true,
-                // Whoever asked has given it up.
+                // Its exchange is over.
                 Err(_) => self.late += 1,
             }
         }
         Ok(received)
     }
 
-    /// Takes what has come since, all of it late.
+    /// Takes the frames that have come since, all of them late.
     pub(crate) fn drain(&mut self) -> io::Result<()> {
         self.receive_all().map(drop)
     }
@@ -113,7 +113,7 @@ pub(crate) fn now_ns() -> u64 {
 const NS_IN_A_TICK: u64 = 1_000_000_000 / TICK_HZ;
 
 thread_local! {
-    /// The earliest instant, in ticks, for which the future that is being polled wants to be polled.
+    /// The earliest time, in ticks, at which the polled future wants to be polled again.
     static NEXT_TIMEOUT: Cell<u64> = const { Cell::new(u64::MAX) };
 }
 

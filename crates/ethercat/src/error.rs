@@ -2,13 +2,13 @@
 
 use std::io;
 
-/// Why there is no bus, or none any more.
+/// Reasons why there is no bus, or why it was lost.
 #[derive(Debug, thiserror::Error)]
 pub enum EthercatError {
     /// No interface has that name.
     #[error("there is no network interface {name}; there are {others}")]
     NoSuchInterface {
-        /// As asked for.
+        /// The requested name.
         name: String,
         /// Those that there are.
         others: String,
@@ -18,13 +18,13 @@ pub enum EthercatError {
         "network interface {name} has no link; plug the bus in, or bring it up: ip link set {name} up"
     )]
     LinkDown {
-        /// Of the interface.
+        /// The interface.
         name: String,
     },
     /// Raw frames are not everybody's.
     #[error("raw frames on {name} need root, or CAP_NET_RAW")]
     NotAllowed {
-        /// Of the interface.
+        /// The interface.
         name: String,
     },
     /// No namespace for the ring.
@@ -37,7 +37,7 @@ pub enum EthercatError {
     /// No pair of virtual devices.
     #[error("a pair of virtual Ethernet devices can't be made (kernel module veth): {0}")]
     NoPair(io::Error),
-    /// The ring could not be started, or said something else than expected.
+    /// The ring could not be started, or sent an unexpected message.
     #[error("the simulated ring did not start: {0}")]
     Ring(String),
     /// Nobody answered.
@@ -51,7 +51,7 @@ pub enum EthercatError {
     TooManyDevices {
         /// The bus.
         bus: String,
-        /// How many there may be.
+        /// Most devices.
         most: usize,
     },
     /// Devices answered and could not be brought into operation.

@@ -1,4 +1,6 @@
-//! What /sys says of network interfaces. It changes none.
+//! Reads network interfaces in /sys.
+//!
+//! It changes none.
 
 use crate::EthercatError;
 use std::fs;
@@ -9,7 +11,7 @@ const INTERFACES: &str = "/sys/class/net";
 /// The kernel's number of an interface.
 pub(crate) fn index(name: &str) -> Result<u32, EthercatError> {
     let known = names();
-    // A name is one word of a directory; nothing else of /sys is meant.
+    // A name is one word; a path must not lead elsewhere in /sys.
     let text = known
         .iter()
         .any(|one| one == name)
@@ -24,7 +26,7 @@ pub(crate) fn index(name: &str) -> Result<u32, EthercatError> {
 
 /// Whether it is up and something is plugged in.
 pub(crate) fn has_link(name: &str) -> bool {
-    // Reading it is refused where the interface is not up.
+    // Reading it fails if the interface is down.
     read(name, "carrier").as_deref() == Some("1")
 }
 

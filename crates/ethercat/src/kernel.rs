@@ -7,7 +7,7 @@ use rustix::thread::UnshareFlags;
 use std::io::Error;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// Puts the calling thread into namespaces of its own.
+/// Puts the calling thread into new namespaces.
 ///
 /// # Errors
 /// `EPERM` without the right to.

@@ -1,4 +1,6 @@
-//! A socket for the raw frames of one interface. It knows nothing of what is in them but their kind.
+//! A socket for the raw frames of one interface.
+//!
+//! It only knows the frames' type.
 
 use crate::datagram::ETHERTYPE;
 use crate::{EthercatError, interface, kernel};
@@ -27,7 +29,7 @@ impl Link {
     /// Opens `interface`, which must have a link.
     ///
     /// # Errors
-    /// One line: no such interface, no link, no right to.
+    /// One line: no such interface, no link, no right.
     pub fn open(name: &str) -> Result<Self, EthercatError> {
         let index = interface::index(name)?;
         if !interface::has_link(name) {
@@ -68,7 +70,8 @@ impl Link {
         &self.name
     }
 
-    /// Why no frame can pass at this moment, in a few words; `None` where the link stands or can't be asked.
+    /// Reason why no frame can pass now, in a few words; `None` if the link is up or its state is
+    /// unreadable.
     pub fn is_down(&self) -> Option<&'static str> {
         let flags = kernel::interface_flags(self.socket.as_fd()).ok()?;
         if flags & libc::IFF_UP == 0 {
@@ -87,7 +90,7 @@ impl Link {
         }
     }
 
-    /// Takes a frame that has come, if one has.
+    /// Receives a frame, if one is available.
     pub(crate) fn receive(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
         match recv(&self.socket, into, RecvFlags::empty()) {
             Ok((length, _)) => Ok(Some(length)),
@@ -98,7 +101,7 @@ impl Link {
         }
     }
 
-    /// Sleeps until a frame has come, or so long.
+    /// Sleeps until a frame has come, but at most this long.
     pub(crate) fn wait(&self, at_most: Duration) {
         let timeout = Timespec::try_from(at_most).ok();
         let mut one = [PollFd::new(&self.socket, PollFlags::IN)];

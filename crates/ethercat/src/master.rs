@@ -1,5 +1,6 @@
-//! The master of a bus: brings its devices into operation and exchanges process data with them when it
-//! is asked to. It judges no exchange.
+//! The master of a bus: brings its devices into operation and exchanges process data on request.
+//!
+//! It judges no exchange.
 
 use crate::drive::{NotDriven, Wire, now_ns};
 use crate::{EthercatError, Link};
@@ -19,13 +20,13 @@ const FRAMES: usize = 8;
 type Storage = PduStorage<FRAMES, { PduStorage::element_size(1400) }>;
 type Group<State, Clock> = SubDeviceGroup<DEVICES, PROCESS_DATA, DefaultLock, State, Clock>;
 
-/// Longest that bringing a bus into operation takes.
+/// Time limit for bringing a bus into operation.
 const SETUP: Duration = Duration::from_secs(30);
-/// A frame of the set-up is sent again after so long ...
+/// Time after which a frame of the set-up is sent again.
 const ANSWER: Duration = Duration::from_millis(200);
-/// ... and one of an exchange never: it is given up before.
+/// Longest wait of an exchange: its frames are never sent again.
 const LONGEST: Duration = Duration::from_millis(150);
-/// The clocks are compared so often before the first exchange.
+/// Comparisons of the clocks before the first exchange.
 const COMPARISONS: u32 = 1000;
 /// From the set-up to the devices' first synchronous output.
 const FIRST_OUTPUT: Duration = Duration::from_millis(100);
@@ -37,7 +38,7 @@ pub struct Master {
     group: Operational,
     expected: u16,
     devices: u16,
-    /// Station addresses of devices with a clock of their own, the reference apart.
+    /// Station addresses of devices with a clock, except the reference.
     followers: Vec<u16>,
     next_follower: usize,
 }
@@ -56,22 +57,22 @@ pub enum Exchange {
         /// has one.
         clock_ns: Option<u64>,
     },
-    /// The frame came back, and not all devices had taken part.
+    /// The frame returned, but not all devices took part.
     WrongCounter {
         /// The working counter.
         counted: u16,
     },
-    /// It did not come back in time.
+    /// It did not return in time.
     Unanswered,
     /// It could not be sent: the link is down.
     NotSent,
 }
 
 impl Master {
-    /// Brings the devices on `link` into operation, to be asked every `period`. Outputs are zero.
+    /// Brings the devices on `link` into operation, for exchanges every `period`. Outputs are zero.
     ///
     /// # Errors
-    /// One line: nobody answered, or what a device refused.
+    /// One line: no answer, or a device's refusal.
     pub fn start(link: Link, period: Duration) -> Result<Self, EthercatError> {
         let bus = link.name().to_owned();
         // Lives as long as the process, as every bus does.
@@ -183,7 +184,7 @@ impl Master {
     pub fn exchange(&mut self, deadline_ns: u64) -> Exchange {
         let deadline_ns = deadline_ns.min(now_ns() + LONGEST.as_nanos() as u64);
         let (main, wire) = (self.main, &mut self.wire);
-        // What comes now was asked for in an earlier exchange.
+        // Frames that come now belong to an earlier exchange.
         if wire.drain().is_err() {
             return Exchange::NotSent;
         }
@@ -241,12 +242,12 @@ impl Master {
         self.expected
     }
 
-    /// How many devices there are.
+    /// Number of devices.
     pub fn devices(&self) -> u16 {
         self.devices
     }
 
-    /// Answers so far that came after their exchange had been given up.
+    /// Number of answers so far that came after their exchange was over.
     pub fn late(&self) -> u64 {
         self.wire.late
     }

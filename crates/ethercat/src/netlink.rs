@@ -1,5 +1,6 @@
-//! A pair of virtual Ethernet devices, made by messages to the kernel (rtnetlink(7)). It works in the
-//! network namespace of the calling thread.
+//! Creates a pair of virtual Ethernet devices by messages to the kernel (rtnetlink(7)).
+//!
+//! It works in the network namespace of the calling thread.
 
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with,
@@ -62,7 +63,7 @@ fn interface(number: u32, flags: u32, changed: u32) -> [u8; 16] {
     bytes
 }
 
-/// `struct rtattr` and its content, with what it needs to the next multiple of four.
+/// `struct rtattr` and its content, padded to a multiple of four.
 fn attribute(bytes: &mut Vec<u8>, kind: u16, content: &[u8]) {
     bytes.extend((content.len() as u16 + 4).to_ne_bytes());
     bytes.extend(kind.to_ne_bytes());

@@ -1,5 +1,7 @@
-//! The ring of simulated devices: a process with both ends of a virtual link in a network namespace of
-//! its own. It hands out one end and answers at the other, until its parent is gone.
+//! The ring of simulated devices: a process with both ends of a virtual link in a separate network
+//! namespace.
+//!
+//! It passes one end out and answers at the other, until its parent is gone.
 
 use crate::device::Device;
 use crate::drive::now_ns;
@@ -25,22 +27,22 @@ use std::process::{Child, Command, ExitCode, Stdio};
 
 /// The hidden verb that a program must answer with [`main`].
 const VERB: [&str; 2] = ["internal", "ethercat-ring"];
-/// What its bus is called in messages.
+/// Name of its bus for messages.
 const NAME: &str = "the simulated ring";
 /// From one device to the next, and back: cable and controller.
 const BETWEEN_NS: u64 = 500;
 /// Largest error of a crystal, in billionths.
 const CLOCK_ERROR: u64 = 20_000;
 
-/// Of a ring that is to be prompt: below the highest, which a loop may have.
+/// Priority of a prompt ring: below the highest, which a loop can have.
 const PRIORITY: libc::c_int = 98;
 
 /// Properties of the ring.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RingOptions {
-    /// How many devices, 1 at least.
+    /// Number of devices, at least 1.
     pub devices: u16,
-    /// The longest that an answer is held back, in nanoseconds; each time less, at random.
+    /// Longest delay of an answer, in nanoseconds; random up to that.
     pub jitter_ns: u64,
     /// Number of frames lost at random in a million.
     pub lost_per_million: u32,
@@ -49,7 +51,7 @@ pub struct RingOptions {
     /// Whether the ring answers before ordinary threads run, if this user has the right to that: as
     /// devices do, which answer in hardware.
     pub is_prompt: bool,
-    /// Where chance begins: the same number, the same faults.
+    /// Seed of the random faults.
     pub seed: u64,
 }
 
@@ -75,7 +77,7 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// Starts `program` as a ring; the link that leads to it.
+    /// Starts `program` as a ring; returns the link to it.
     ///
     /// # Errors
     /// One line: no namespace, no virtual link.
@@ -105,7 +107,7 @@ impl Ring {
         self.process.id()
     }
 
-    /// The first thing that the ring says: its link, or why there is none.
+    /// The ring's first message: its link, or the reason why there is none.
     fn take_link(&mut self) -> Result<OwnedFd, EthercatError> {
         let mut text = [0; 1024];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -158,7 +160,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match run(&text.to_string_lossy()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Whoever read it may be gone.
+            // The reader might be gone.
             let _ = writeln!(io::stderr(), "{error}");
             ExitCode::FAILURE
         }
@@ -209,11 +211,11 @@ fn run(text: &str) -> Result<(), EthercatError> {
     serve(&control, &Link::of(own, NAME), &options)
 }
 
-/// Both ends of a virtual link in a namespace of its own.
+/// Both ends of a virtual link in a new namespace.
 fn links() -> Result<(OwnedFd, OwnedFd), (&'static str, io::Error)> {
     let own = UnshareFlags::NEWNET;
     kernel::new_namespaces(own)
-        // Whoever may not have one may be allowed one within a user namespace.
+        // Without the right to create one, a user namespace might allow it.
         .or_else(|_| kernel::new_namespaces(UnshareFlags::NEWUSER | own))
         .map_err(|error| ("namespace", error.into()))?;
     let pair = |error| ("pair", error);
@@ -243,7 +245,7 @@ fn serve(control: &OwnedFd, link: &Link, options: &RingOptions) -> Result<(), Et
             PollFd::new(control, PollFlags::IN),
         ];
         let _ = poll(&mut both, None);
-        // The parent's end was closed: nothing is ever said here.
+        // The parent's end was closed: nothing else is ever sent here.
         if !both[1].revents().is_empty() {
             return Ok(());
         }
@@ -261,7 +263,7 @@ fn serve(control: &OwnedFd, link: &Link, options: &RingOptions) -> Result<(), Et
         if operational_since.is_none() && devices.iter().all(Device::is_operational) {
             operational_since = Some(now_ns);
         }
-        // While a master sets the devices up, nothing goes wrong.
+        // While a master sets the devices up, there are no faults.
         if let Some(since) = operational_since {
             if chance.below(1_000_000) < u64::from(options.lost_per_million) {
                 continue;
@@ -277,7 +279,7 @@ fn serve(control: &OwnedFd, link: &Link, options: &RingOptions) -> Result<(), Et
             }
         }
         pass(&mut devices, frame, now_ns);
-        // As a device's controller does, so that an answer is known from a question.
+        // As a device's controller does, to distinguish an answer from a request.
         frame[6] |= 2;
         // A full queue is a lost frame.
         let _ = link.send(frame);
@@ -300,7 +302,8 @@ fn sleep(ns: u64) {
     });
 }
 
-/// Marsaglia's xorshift with 64 bits ("Xorshift RNGs", 2003): the same seed, the same row.
+/// Marsaglia's xorshift with 64 bits ("Xorshift RNGs", 2003): the same seed gives the same
+/// sequence.
 struct Chance(u64);
 
 impl Chance {

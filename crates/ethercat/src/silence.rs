@@ -16,7 +16,7 @@ pub struct Silence {
 }
 
 impl Silence {
-    /// Of a bus that is asked every `period_ns` and was right at `now_ns`.
+    /// For a bus with an exchange every `period_ns` and a correct answer at `now_ns`.
     pub fn new(period_ns: u64, now_ns: u64) -> Self {
         Self {
             patience_ns: PATIENCE_NS.max(10 * period_ns),
@@ -25,8 +25,8 @@ impl Silence {
         }
     }
 
-    /// How an exchange ended. A frame that came back without a device says more than those that came too
-    /// late for a busy machine afterwards.
+    /// Records the result of an exchange. A frame that returned without a device is better evidence
+    /// than later frames that were late on a busy machine.
     pub fn hear(&mut self, exchanged: Exchange, now_ns: u64) {
         match (exchanged, self.heard) {
             (Exchange::Right { .. }, _) => {

@@ -5,16 +5,16 @@
 use crate::key::PublicKey;
 use crate::wire::{Wire, put};
 
-/// A longer answer is none.
+/// Most bytes of a valid answer.
 pub const MOST_ANSWER_BYTES: u32 = 64 << 10;
 
 const SIGN_REQUEST: u8 = 13;
 const SIGN_RESPONSE: u8 = 14;
 
-/// The request to sign `message` with a key, its length before it. `None` for a message longer than
-/// an agent takes.
+/// The request to sign `message` with a key, preceded by its length. `None` for a message that is
+/// too long for an agent.
 pub fn request(key: &PublicKey, message: &[u8]) -> Option<Vec<u8>> {
-    // OpenSSH's agent takes 256 KiB in all.
+    // OpenSSH's agent accepts 256 KiB in total.
     const MOST_MESSAGE_BYTES: usize = 255 << 10;
     if message.len() > MOST_MESSAGE_BYTES {
         return None;
@@ -28,7 +28,7 @@ pub fn request(key: &PublicKey, message: &[u8]) -> Option<Vec<u8>> {
     Some(request)
 }
 
-/// The key's signature in an answer, without the length before it; `None` where the agent refused.
+/// The key's signature in an answer, without the length before it; `None` if the agent refused.
 pub fn signature(key: &PublicKey, answer: &[u8]) -> Option<Vec<u8>> {
     let mut wire = Wire(answer);
     if wire.bytes(1)? != [SIGN_RESPONSE] {

@@ -1,5 +1,7 @@
-//! A certificate of OpenSSH over a key that seals: whose key it is, from when until when, as an
-//! authority vouches for. Whether the authority is trusted is for `trust` to say.
+//! A certificate of OpenSSH over a sealing key: its owner and validity, vouched for by an
+//! authority.
+//!
+//! `trust` decides whether the authority is trusted.
 
 use crate::key::{ED25519, P256, PublicKey};
 use crate::wire::Wire;
@@ -27,11 +29,11 @@ pub struct Certificate {
     pub from: u64,
     /// Seconds since 1970 at which it ends.
     pub until: u64,
-    /// Who vouches.
+    /// The authority.
     pub authority: PublicKey,
 }
 
-/// Why a text is no certificate that holds.
+/// Reasons why a text isn't a valid certificate.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CertificateError {
     /// Not of its form.
@@ -48,7 +50,7 @@ pub enum CertificateError {
     /// An option that must be understood, and is not.
     #[error("a certificate with the critical option {0:?}, which says nothing about a seal")]
     CriticalOption(String),
-    /// Not what the authority signed.
+    /// The authority's signature doesn't match.
     #[error("a certificate that its authority did not sign")]
     NotSigned,
 }
@@ -73,7 +75,7 @@ impl Certificate {
     }
 }
 
-/// Nothing where too little is left to read.
+/// None if too few bytes are left.
 fn read(blob: &[u8], kind: &str, of: &str) -> Option<Result<Certificate, CertificateError>> {
     let mut wire = Wire(blob);
     if wire.text()? != kind {

@@ -1,5 +1,6 @@
-//! A DSSE envelope: a payload with its type, and signatures over both. It knows nothing of what the
-//! payload says. <https://github.com/secure-systems-lab/dsse>
+//! A DSSE envelope: a payload with its type, and signatures over both.
+//!
+//! It doesn't interpret the payload. <https://github.com/secure-systems-lab/dsse>
 
 use crate::key::PublicKey;
 use base64::Engine;
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// Type of an in-toto statement.
 pub const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
 
-/// More signatures than this are no seal of anybody's.
+/// Most signatures of a valid seal.
 const MOST_SIGNATURES: usize = 64;
 
 /// An envelope.
@@ -19,7 +20,7 @@ pub struct Envelope {
     pub payload_type: String,
     /// The signed bytes.
     pub payload: Vec<u8>,
-    /// Who signed it.
+    /// The signatures.
     pub signatures: Vec<Signature>,
 }
 
@@ -38,7 +39,7 @@ pub struct Signature {
     pub certificate: Option<String>,
 }
 
-/// Why bytes are no envelope.
+/// Reasons why bytes aren't an envelope.
 #[derive(Debug, thiserror::Error)]
 pub enum EnvelopeError {
     /// Not of its form.
@@ -47,7 +48,7 @@ pub enum EnvelopeError {
     /// Another payload.
     #[error("the payload is {0:?}, not application/vnd.in-toto+json")]
     PayloadType(String),
-    /// The payload is none that is known.
+    /// Unknown payload.
     #[error("the payload is no in-toto statement about a run: {0}")]
     Statement(String),
 }
@@ -120,7 +121,7 @@ impl Envelope {
         bytes
     }
 
-    /// Whether one of its signatures is by the key that it carries.
+    /// Whether one of its signatures is by the key that it contains.
     pub fn is_signed(&self) -> bool {
         let message = self.message();
         self.signatures.iter().any(|one| {

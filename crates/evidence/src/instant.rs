@@ -4,10 +4,10 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use wakepath_timeline::quoted;
 
-/// Why a text is no instant.
+/// Reasons why a text isn't a time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InstantError {
-    /// Its zone is not said.
+    /// It has no time zone.
     #[error("{0}: a Z at its end is missing: times are in UTC, such as {1}Z")]
     NoZone(String, String),
     /// Not of its form.
@@ -15,10 +15,10 @@ pub enum InstantError {
     Form(String),
 }
 
-/// Reads a text as seconds since 1970.
+/// Parses a text as seconds since 1970.
 ///
 /// # Errors
-/// Another form, and a time whose zone is not said.
+/// Another form, or a time without a zone.
 pub fn instant(text: &str) -> Result<u64, InstantError> {
     let form = || InstantError::Form(quoted(text));
     let digits = text.strip_suffix('Z').unwrap_or(text);
@@ -48,7 +48,7 @@ pub fn instant(text: &str) -> Result<u64, InstantError> {
     Ok(since.as_secs())
 }
 
-/// Seconds since 1970 as RFC 3339; the last instant that can be written for all beyond it.
+/// Seconds since 1970 as RFC 3339; the last possible time for all beyond it.
 pub fn written(seconds: u64) -> String {
     // 9999-12-31T23:59:59Z.
     const LAST: u64 = 253_402_300_799;

@@ -1,5 +1,6 @@
-//! Keys as OpenSSH has them: Ed25519, and of ECDSA on P-256 the public half. It asks for no passphrase and
-//! speaks to no agent.
+//! Keys in OpenSSH's form: Ed25519, and the public half of ECDSA on P-256.
+//!
+//! It asks for no passphrase and contacts no agent.
 
 mod p256;
 mod private;
@@ -14,10 +15,10 @@ pub(crate) const ED25519: &str = "ssh-ed25519";
 /// OpenSSH's name of the kind of key that agents sign with, for TPMs and tokens.
 pub(crate) const P256: &str = "ecdsa-sha2-nistp256";
 
-/// Why a text is no key that can be used here.
+/// Reasons why a text isn't a usable key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// No private key at all.
+    /// Not a private key.
     #[error(
         "no private key of OpenSSH (it begins with -----BEGIN OPENSSH PRIVATE KEY-----): make one with `ssh-keygen -t ed25519`"
     )]
@@ -27,7 +28,7 @@ pub enum KeyError {
         "a public key: sealing takes the private one, the file of the same name without .pub, or ssh-agent, which is asked where the public key is given and SSH_AUTH_SOCK is set"
     )]
     Public,
-    /// No public key at all.
+    /// Not a public key.
     #[error("no public key of OpenSSH: one line, ssh-ed25519 AAAA… or ecdsa-sha2-nistp256 AAAA…")]
     NotPublic,
     /// Encrypted.
@@ -55,7 +56,7 @@ pub enum KeyError {
     Damaged(&'static str),
 }
 
-/// Whether a word names a kind of key of OpenSSH.
+/// Whether a word names one of OpenSSH's kinds of keys.
 pub(crate) fn is_kind(word: &str) -> bool {
     ["ssh-", "ecdsa-", "sk-", "rsa-"]
         .iter()

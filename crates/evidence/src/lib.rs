@@ -32,5 +32,5 @@ pub use verify::{Finding, Verification, disagreements, verify};
 /// Name of the seal in a run's directory: the one file there that it does not name.
 pub const SEAL_NAME: &str = "seal.dsse.json";
 
-/// A larger seal is none: ten thousand files take two megabytes.
+/// Most bytes of a valid seal: ten thousand files take two megabytes.
 pub const MOST_SEAL_BYTES: u64 = 16 << 20;

@@ -96,10 +96,10 @@ impl Statement {
         }
     }
 
-    /// Reads a payload.
+    /// Parses a payload.
     ///
     /// # Errors
-    /// Another version, another statement, a file named twice, a digest that is none.
+    /// Another version, another statement, a file named twice, an invalid digest.
     pub fn from_payload(payload: &[u8]) -> Result<Self, EnvelopeError> {
         let wrong = |what: String| EnvelopeError::Statement(what);
         let statement: Self =

@@ -21,7 +21,7 @@ pub struct Trust {
 /// A key that is trusted for some boards, for some time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trusted {
-    /// Names of boards, with `*`, `?`, and `!` for those that are not meant.
+    /// Names of boards, with `*`, `?`, and `!` for exclusions.
     pub boards: Vec<String>,
     /// The key.
     pub key: PublicKey,

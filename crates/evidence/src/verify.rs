@@ -1,5 +1,6 @@
-//! A seal looked at again: who signed, whether they are trusted for that board at that time, and
-//! whether the files are those that were signed. Each way to be wrong is a finding of its own.
+//! Verifies a seal: the signer, their trust for that board at that time, and the files.
+//!
+//! Each fault is a separate finding.
 
 mod finding;
 mod signer;
@@ -21,7 +22,7 @@ const BEHIND: u64 = 300;
 pub struct Verification {
     /// The statement; as reliable as its signature.
     pub predicate: Predicate,
-    /// Files that are stated.
+    /// Number of files in the statement.
     pub files: usize,
     /// Whose signature was accepted.
     pub key: Option<PublicKey>,
@@ -90,7 +91,7 @@ pub fn verify(
             asked: asked.to_owned(),
         });
     }
-    // A list that was altered after it was signed says nothing about files.
+    // A list altered after it was signed proves nothing about files.
     if !findings
         .iter()
         .any(|of| matches!(of, Finding::BadSignature { .. }))

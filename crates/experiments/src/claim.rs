@@ -13,22 +13,22 @@ use wakepath_verdict::duration;
 pub struct Claim {
     /// In one sentence, with its figures.
     pub published: &'static str,
-    /// What our figures must show for it.
+    /// The test of our figures.
     pub test: Test,
 }
 
-/// What figures must show.
+/// Kinds of tests.
 #[derive(Debug, Clone, Copy)]
 pub enum Test {
     /// One figure is below another by this factor at least.
     Lower {
-        /// The condition that is to be lower.
+        /// The condition that should be lower.
         low: Cell<'static>,
-        /// The one that is to be higher.
+        /// The one that should be higher.
         high: Cell<'static>,
         /// Which figure.
         figure: Figure,
-        /// How many times as high.
+        /// Least ratio.
         times: f64,
     },
     /// Neither figure is more than this multiple of the other.
@@ -39,7 +39,7 @@ pub enum Test {
         other: Cell<'static>,
         /// Which figure.
         figure: Figure,
-        /// How many times the lower one the higher may be.
+        /// Largest ratio of the higher to the lower.
         within: f64,
     },
     /// A figure is below this, in nanoseconds: one that is no other machine's, such as a period.
@@ -53,15 +53,15 @@ pub enum Test {
     },
     /// [`Test::Lower`] under each policy of a phase by itself.
     EachLower {
-        /// The guest that is to be lower.
+        /// The guest that should be lower.
         low: &'static str,
-        /// The one that is to be higher.
+        /// The one that should be higher.
         high: &'static str,
         /// The phase.
         phase: &'static str,
         /// Which figure.
         figure: Figure,
-        /// How many times as high.
+        /// Least ratio.
         times: f64,
     },
     /// More than half of the cycles were woken in this way, by `ConditionExplanation::woken`.
@@ -82,17 +82,17 @@ pub enum Test {
     NotVisible(&'static str),
 }
 
-/// Whether our figures say what was published.
+/// Whether our figures agree with the published ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Agreement {
     /// They do.
     Agrees,
-    /// They say something else.
+    /// They contradict it.
     Contradicts,
-    /// So many runs show neither, or figures lie closer together than the guest's turns can tell.
+    /// Too few runs for either, or the figures differ by less than the guest's turns.
     Undecided,
-    /// Such a repetition can't tell.
+    /// Not testable by such a repetition.
     NotVisible,
     /// The figures are missing.
     NotMeasured,
@@ -111,7 +111,7 @@ impl Agreement {
     }
 }
 
-/// A claim with what our figures say of it.
+/// A claim with the result of our figures.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// The published finding.
@@ -189,7 +189,7 @@ fn tried(repeated: &Repeated, test: &Test) -> (Agreement, String) {
 /// Result of a claim with its figures; or what is missing.
 type Tried = Result<(Agreement, String), Missing>;
 
-/// What there is not, so that a claim can't be held against anything.
+/// Missing figures, so that a claim can't be tested.
 #[derive(Debug, thiserror::Error)]
 enum Missing {
     #[error("no figures of {0}")]
@@ -338,7 +338,7 @@ fn each_lower(
     Ok((agreement, here))
 }
 
-/// What explains a condition, in each run.
+/// Explanations of a condition, one for each run.
 fn explained<'a>(
     repeated: &'a Repeated,
     cell: Cell<'a>,
@@ -376,7 +376,7 @@ fn woken(repeated: &Repeated, cell: Cell<'_>, way: &str) -> Tried {
     Ok((found.agreement, here))
 }
 
-/// Less than this share of a condition's latency explained, and what disturbed it is not counted.
+/// If a smaller share of a condition's latency is explained, its disturbers aren't counted.
 const EXPLAINED: f64 = 0.99;
 
 fn disturbed(repeated: &Repeated, low: Cell<'_>, high: Cell<'_>) -> Tried {
@@ -411,8 +411,8 @@ fn disturbed(repeated: &Repeated, low: Cell<'_>, high: Cell<'_>) -> Tried {
     Ok((found.agreement, here))
 }
 
-/// How many threads, interrupts and SoftIRQs took a part of a wake-up, and in how many cycles each,
-/// summed.
+/// Number of threads, interrupts and SoftIRQs that took part in a wake-up, and the sum of the
+/// cycles of each.
 pub(crate) fn disturbers(explained: &ConditionExplanation) -> (usize, u64) {
     let all = explained.causes.iter();
     let others = all.filter(|cause| DISTURBERS.contains(&cause.kind.as_str()));
@@ -421,7 +421,7 @@ pub(crate) fn disturbers(explained: &ConditionExplanation) -> (usize, u64) {
     })
 }
 
-/// Kinds of cause that are something else that ran on the loop's CPU.
+/// Kinds of causes that are something else running on the loop's CPU.
 const DISTURBERS: [&str; 7] = [
     "thread",
     "interrupt",

@@ -15,7 +15,7 @@ pub struct Experiment {
     pub name: &'static str,
     /// Its heading.
     pub title: &'static str,
-    /// Where it was published and how it was measured there, in sentences.
+    /// The publication and its measurement, in sentences.
     pub source: &'static str,
     /// The scenario that each guest runs, as TOML.
     pub scenario: &'static str,
@@ -31,12 +31,12 @@ pub struct Experiment {
     pub(crate) table: &'static str,
     /// The published findings, each with its test.
     pub claims: &'static [Claim],
-    /// How the repetition differs from what was published, each in a sentence.
+    /// Differences between the repetition and the publication, a sentence each.
     pub differs: &'static [&'static str],
 }
 
 impl Experiment {
-    /// Figures that were published; of kernels that are none of its guests too.
+    /// Published figures, including those of kernels that are none of its guests.
     pub fn published(&self) -> impl Iterator<Item = Published> {
         rows(self.table)
     }
@@ -47,9 +47,9 @@ impl Experiment {
 pub struct Guest {
     /// Name in tables.
     pub name: &'static str,
-    /// Kernel and parameters as `wakepath lab run --kernel` takes them; of a board, what to boot.
+    /// Kernel and parameters as for `wakepath lab run --kernel`; for a board, the kernel to boot.
     pub kernel: &'static str,
-    /// By what a board's boot is known to be this one; `None` in the laboratory, which boots it.
+    /// Recognises a board's boot as this one; `None` in the laboratory, which boots it.
     pub boot: Option<Boot>,
 }
 
@@ -85,7 +85,7 @@ pub struct Boot {
     pub isolated: Option<bool>,
 }
 
-/// Where an experiment is repeated.
+/// Place of a repetition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Setting {
     /// On kernels in virtual time, each with several seeds.
@@ -95,7 +95,7 @@ pub enum Setting {
 }
 
 impl Setting {
-    /// What stands before a unit of time.
+    /// Prefix of a unit of time.
     pub fn unit_prefix(self) -> &'static str {
         match self {
             Self::Laboratory => "virtual ",
@@ -146,7 +146,7 @@ pub struct Cell<'a> {
     pub guest: &'a str,
     /// Phase of the scenario.
     pub phase: &'a str,
-    /// Policy as tables call it, such as `FIFO 99`, or [`OVER_POLICIES`].
+    /// Policy as in tables, such as `FIFO 99`, or [`OVER_POLICIES`].
     pub policy: &'a str,
 }
 

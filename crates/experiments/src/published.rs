@@ -20,7 +20,7 @@ pub(crate) const BEAGLEPILOT: &str = include_str!("../published/beaglepilot.tsv"
 pub(crate) const JETSON: &str = include_str!("../published/jetson-1khz.tsv");
 pub(crate) const LITMUS: &str = include_str!("../published/litmus-16core.tsv");
 pub(crate) const PI5: &str = include_str!("../published/pi5-250hz.tsv");
-/// Of an experiment that published none by condition.
+/// For an experiment without published figures by condition.
 pub(crate) const NONE: &str = "";
 
 const HEADING: &str = "kernel\tphase\tpolicy\tmin\tmean\tmax";

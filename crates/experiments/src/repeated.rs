@@ -1,5 +1,4 @@
-//! An experiment as it was repeated: of each guest's run what the page needs, as it was judged
-//! elsewhere, and where its figures are found.
+//! A repeated experiment: the assessed figures of each guest's run that the page needs.
 
 use super::{Cell, Experiment, Figure, Guest, OVER_POLICIES};
 use serde::Serialize;
@@ -15,8 +14,8 @@ use wakepath_verdict::{Judgement, Outcome};
 pub struct Repeated {
     /// The experiment.
     pub experiment: &'static Experiment,
-    /// A run for each of its guests with each seed, or in each round: in the order of the guests, of each in
-    /// that of the seeds or rounds. Of a board only of the kernels that it has booted.
+    /// A run for each of its guests with each seed, or in each round, in the order of the guests,
+    /// then of the seeds or rounds. For a board only of the kernels that it has booted.
     pub guests: Vec<GuestRun>,
 }
 
@@ -29,8 +28,8 @@ pub struct GuestRun {
     pub wakepath: String,
     /// The virtual time that it is in; `None` on a board.
     pub virtual_time: Option<VirtualTime>,
-    /// The board, its kernel, and when it was measured, in words; nothing in the laboratory, where neither a
-    /// date nor a host may reach the page.
+    /// The board, its kernel and the date, in words; empty in the laboratory, because its page must
+    /// not contain a date or a host.
     pub board: Vec<String>,
     /// Its conditions, in the order in which they were measured.
     pub conditions: Vec<Measured>,
@@ -51,7 +50,7 @@ pub struct GuestRun {
 pub struct Measured {
     /// Phase of the scenario.
     pub phase: String,
-    /// Policy as tables call it, with the thread where each is judged by itself.
+    /// Policy as in tables, with the thread if each is judged individually.
     pub policy: String,
     /// Due times.
     pub scheduled: u64,
@@ -68,7 +67,8 @@ pub struct Measured {
     pub invalid: Option<String>,
 }
 
-/// Whether each condition has as many due times in all runs in which it is evidence: one that could not run has none.
+/// Whether each condition has the same number of due times in all runs in which it is evidence: one
+/// that could not run has none.
 fn are_of_one_length(runs: &[&GuestRun]) -> bool {
     let conditions = |run: &GuestRun| run.conditions.len();
     let most = runs.iter().map(|run| conditions(run)).max().unwrap_or(0);
@@ -125,8 +125,8 @@ impl GuestRun {
         }
     }
 
-    /// By how much a latency may be longer or shorter than the guest's own, in virtual nanoseconds: a
-    /// turn of its CPUs. `None` where several take turns of no known length. On a board they take none.
+    /// Largest error of a latency relative to the guest's own, in virtual nanoseconds: a turn of
+    /// its CPUs. `None` if several take turns of unknown length. On a board there are no turns.
     pub fn may_be_off_ns(&self) -> Option<f64> {
         match &self.virtual_time {
             None => Some(0.0),
@@ -149,7 +149,7 @@ impl GuestRun {
 }
 
 impl Measured {
-    /// A figure, in nanoseconds; none of a condition that is no evidence.
+    /// A figure, in nanoseconds; none for a condition that is no evidence.
     fn evident(&self, figure: Figure) -> Option<f64> {
         self.invalid.is_none().then(|| self.figure(figure))?
     }
@@ -191,7 +191,7 @@ impl GuestRun {
     }
 }
 
-/// Why rounds are no replicates of each other.
+/// Reasons why rounds are not replicates of each other.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unlike {
     /// Their due times differ in number.
@@ -216,10 +216,10 @@ pub enum Unlike {
 }
 
 impl Repeated {
-    /// Rounds of one board put together.
+    /// Combines rounds of one board.
     ///
     /// # Errors
-    /// Where they are no replicates of each other.
+    /// If they are not replicates of each other.
     pub fn of_rounds(
         experiment: &'static Experiment,
         guests: Vec<GuestRun>,

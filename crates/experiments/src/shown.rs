@@ -1,10 +1,11 @@
-//! Whether runs with different seeds show that something is so: exact tests, each run one observation.
+//! Exact tests over runs with different seeds, each run one observation.
+//!
 //! Samples of one run are no replicates of each other, and one run's largest is one draw.
 
 use super::Agreement;
 use wakepath_statistics::{least_rank_sum_p, rank_sum_test};
 
-/// How often chance may show what is not so, for each of the two directions.
+/// Error probability, for each of the two directions.
 pub(super) const BY_CHANCE: f64 = 0.05;
 
 /// Result of two statements that exclude each other, with the probability that decided, or came
@@ -17,7 +18,7 @@ pub(super) struct Shown {
     pub(super) too_few: bool,
 }
 
-/// Values of a condition, one for each seed, and by how much each may be off.
+/// Values of a condition, one for each seed, and the largest error of each.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Seen {
     pub(super) values: Vec<f64>,

@@ -1,6 +1,7 @@
-//! The work of the measured loop: position to force, attitude to torque, and the control
-//! allocator, after Lee, Leok and McClamroch's geometric controller as RotorPy 3.0.0 has it.
-//! It allocates nothing, panics never, reads no clock and keeps no memory between calls.
+//! The work of the measured loop: position to force, attitude to torque, and the control allocator.
+//!
+//! Lee, Leok and McClamroch's geometric controller as in RotorPy 3.0.0. It allocates nothing, never
+//! panics, reads no clock and keeps no memory between calls.
 
 use crate::GRAVITY;
 use crate::reference::Reference;
@@ -12,22 +13,21 @@ use crate::vehicle::Vehicle;
 /// the heading has none.
 const NEGLIGIBLE: f64 = 1e-9;
 
-/// What kept the controller from applying its law as it stands. The command is finite and within
-/// the rotors' range all the same.
+/// Reason why the controller could not apply its law unchanged. The command is still finite and
+/// within the rotors' range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fault {
-    /// The state holds a number that isn't finite, or a quaternion of no length. All rotors are
-    /// sent to hover speed: the weight is carried and no torque made.
+    /// The state contains a number that isn't finite, or a quaternion of length zero. All rotors
+    /// are set to hover speed: the weight is carried without torque.
     BadState,
     /// The reference holds a number that isn't finite. Hover speed, as above.
     BadReference,
     /// Finite numbers so large that the law overflows. Hover speed, as above.
     Overflow,
-    /// The demanded force is zero, so it has no direction: the attitude is held as it is, the
-    /// rates damped.
+    /// The demanded force is zero, so it has no direction: the attitude is held, the rates damped.
     NoForce,
-    /// The demanded force lies along the heading, which leaves the roll angle undefined: the
+    /// The demanded force is parallel to the heading, which leaves the roll angle undefined: the
     /// wings are kept level, which continues the law.
     NoHeading,
 }
@@ -39,7 +39,7 @@ pub struct Command {
     pub rotor_speeds: [f64; 4],
     /// Whether a speed had to be clipped to that range.
     pub saturated: bool,
-    /// What went wrong, if anything.
+    /// The fault, if any.
     pub fault: Option<Fault>,
 }
 
@@ -57,12 +57,11 @@ pub fn position(vehicle: &Vehicle, state: &State, reference: &Reference) -> [f64
     scale(vehicle.mass, add(acceleration, [0.0, 0.0, GRAVITY]))
 }
 
-/// Force to a torque in the body, N m. With b₃ = F/‖F‖, b₂ = norm(b₃ × [cos ψ, sin ψ, 0]),
-/// b₁ = b₂ × b₃ and R_d = [b₁ b₂ b₃]:
-/// e_R = ½ vee(R_dᵀR − RᵀR_d), e_ω = ω − (0, 0, ψ̇_d),
-/// τ = J(−k_R e_R − k_ω e_ω) + ω × Jω.
+/// Force to a torque in the body, N m. With b₃ = F/‖F‖, b₂ = norm(b₃ × [cos ψ, sin ψ, 0]), b₁ = b₂
+/// × b₃ and R_d = [b₁ b₂ b₃]: e_R = ½ vee(R_dᵀR − RᵀR_d), e_ω = ω − (0, 0, ψ̇_d), τ = J(−k_R e_R −
+/// k_ω e_ω) + ω × Jω.
 ///
-/// The fault says whether F left R_d undefined; the torque is defined all the same.
+/// The fault shows whether F left R_d undefined; the torque is defined in any case.
 #[inline]
 pub fn attitude(
     vehicle: &Vehicle,
@@ -84,7 +83,7 @@ pub fn attitude(
     )
 }
 
-/// e_R, or 0 where the force has no direction.
+/// e_R, or 0 if the force has no direction.
 #[inline]
 fn attitude_error(
     vehicle: &Vehicle,
@@ -132,7 +131,7 @@ pub fn allocate(vehicle: &Vehicle, thrust: f64, torque: [f64; 3]) -> [f64; 4] {
     ]
 }
 
-/// The three in a row, as the loop calls them.
+/// All three in sequence, as the loop calls them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Controller {
     vehicle: Vehicle,
@@ -150,7 +149,7 @@ impl Controller {
         }
     }
 
-    /// The vehicle it was made for.
+    /// Its vehicle.
     pub fn vehicle(&self) -> &Vehicle {
         &self.vehicle
     }

@@ -1,5 +1,6 @@
-//! Seeded disturbances: a torque noise that is a function of time and seed alone, so that two
-//! flights of different timing suffer the very same gusts. Only integers and additions, so the
+//! Seeded disturbances: a torque noise that only depends on time and seed.
+//!
+//! So two flights with different timing suffer the same gusts. Only integers and additions, so the
 //! same on every machine; no state, no clock.
 
 /// Noise is constant within slots of this length, ns, counted from the start of the flight.

@@ -1,6 +1,8 @@
-//! The vehicle's motion: six degrees of freedom with motor lag, rotor and body drag, inflow and
-//! translational lift, no wind and no ground. Integrated from any instant to any other with the
-//! classical fourth-order Runge–Kutta method in equal steps of at most [`MAX_STEP_NS`].
+//! The vehicle's motion in six degrees of freedom.
+//!
+//! With motor lag, rotor and body drag, inflow and translational lift, without wind and ground.
+//! Integrated between any two times with the classical fourth-order Runge–Kutta method in equal
+//! steps of at most [`MAX_STEP_NS`].
 
 use crate::GRAVITY;
 use crate::state::{PlantState, State};
@@ -13,7 +15,7 @@ pub const MAX_STEP_NS: u64 = 500_000;
 /// Position, velocity, attitude, rate, rotor speeds: 3 + 3 + 4 + 3 + 4 numbers.
 type Numbers = [f64; 17];
 
-/// A vehicle made ready for integration: quotients taken once.
+/// A vehicle prepared for integration, with precomputed quotients.
 #[derive(Debug, Clone, Copy)]
 pub struct Plant {
     lever: f64,
@@ -105,8 +107,8 @@ impl Plant {
         let air = rotation.to_body(velocity);
         let airspeed = (air[0] * air[0] + air[1] * air[1] + air[2] * air[2]).sqrt();
 
-        // Sums over the rotors instead of a loop: with hub signs x, y and the sense s = x·y, what
-        // is left of each product are sums of speeds and of squared speeds under a sign.
+        // Sums over the rotors instead of a loop: with hub signs x, y and the sense s = x·y, each
+        // product reduces to signed sums of speeds and of squared speeds.
         let [a, b, c, d] = [now[13], now[14], now[15], now[16]];
         let (sum, sum_x, sum_y, sum_s) = signed_sums(a, b, c, d);
         let (squares, squares_x, squares_y, squares_s) = signed_sums(a * a, b * b, c * c, d * d);
@@ -278,7 +280,7 @@ mod tests {
         }
     }
 
-    /// Every term at once, rotor by rotor as the equations have it.
+    /// All terms, rotor by rotor, directly from the equations.
     #[test]
     fn the_sums_over_the_rotors_are_those_of_the_equations() {
         let mut vehicle = Vehicle::built_in("hummingbird").unwrap();

@@ -4,7 +4,7 @@
 
 use crate::vector;
 
-/// The reference at one instant.
+/// The reference at one time.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Reference {
     /// Position, m.
@@ -38,7 +38,7 @@ impl Reference {
     }
 }
 
-/// A point to be reached at a given time.
+/// A point to reach at a given time.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Waypoint {
     /// Seconds after the start.
@@ -50,7 +50,7 @@ pub struct Waypoint {
 /// Why a trajectory was refused.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum TrajectoryError {
-    /// No waypoints at all.
+    /// No waypoints.
     #[error("a list of waypoints needs at least one")]
     NoWaypoints,
     /// A waypoint that isn't later than the one before it, or whose time isn't a number.
@@ -82,12 +82,12 @@ pub enum Trajectory {
     },
     /// A step of position at the start: the vehicle hovers at `from` and has to go to `to`.
     Step {
-        /// Where the vehicle hovers before, m.
+        /// Place where the vehicle hovers before, m.
         from: [f64; 3],
-        /// Where it shall be, m.
+        /// Target, m.
         to: [f64; 3],
     },
-    /// A horizontal circle, begun at centre + (radius, 0, 0), anticlockwise seen from above.
+    /// A horizontal circle that starts at centre + (radius, 0, 0), anticlockwise seen from above.
     Circle {
         /// Centre, m.
         centre: [f64; 3],
@@ -136,7 +136,7 @@ impl Trajectory {
         }
     }
 
-    /// Where the vehicle hovers before the trajectory begins, m.
+    /// Place where the vehicle hovers before the trajectory begins, m.
     pub fn start(&self) -> [f64; 3] {
         match self {
             Self::Step { from, .. } => *from,

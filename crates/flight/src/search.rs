@@ -1,7 +1,8 @@
-//! Rare events searched for rather than waited for: what sustained latency, and how many
-//! consecutive misses, would lose this vehicle, and how far a measured run is from them.
-//! The full non-linear vehicle is flown, saturation included; the answers hold for the
-//! disturbance that the search is given and no other.
+//! Searches for rare events instead of waiting for them.
+//!
+//! Finds the sustained latency and the number of consecutive misses that would lose this vehicle,
+//! and the distance of a measured run from them. The full non-linear vehicle is flown, saturation
+//! included; the answers only hold for the given disturbance.
 
 use crate::noise::TorqueNoise;
 use crate::plant::Plant;
@@ -35,7 +36,7 @@ pub struct Terms {
 
 impl Terms {
     /// Defaults for a loop of `period_ns`: a circle of 1 m at 0.2 Hz for a minute (beyond the
-    /// linear margin an oscillation may take that long to grow), no noise, kicks of 5 rad/s,
+    /// linear margin an oscillation can take that long to grow), no noise, kicks of 5 rad/s,
     /// commands held.
     pub fn new(period_ns: u64) -> Self {
         Self {

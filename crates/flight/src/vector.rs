@@ -1,5 +1,6 @@
-//! Three-component vectors as plain arrays, and the rotation matrix of a quaternion. Only what
-//! the controller and the plant need; no matrices of general size.
+//! Three-component vectors as plain arrays, and the rotation matrix of a quaternion.
+//!
+//! Only the operations of the controller and the plant.
 
 /// a + b.
 #[inline]

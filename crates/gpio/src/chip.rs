@@ -8,10 +8,10 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// By whom lines are used, for others who ask.
+/// Our name as the user of a line, shown to others.
 const CONSUMER: &[u8] = b"wakepath";
 
-/// A line that can be asked for.
+/// A line that can be requested.
 #[derive(Debug)]
 pub(crate) struct FreeLine {
     pub line: LineName,
@@ -21,7 +21,7 @@ pub(crate) struct FreeLine {
 }
 
 impl FreeLine {
-    /// Looks whether there is such a line and nobody has it.
+    /// Checks that the line exists and is free.
     pub fn find(line: &LineName) -> Result<Self, GpioError> {
         let chip = open(&line.chip)?;
         let told = get_chip_info(&chip).map_err(|_| GpioError::NoChip {

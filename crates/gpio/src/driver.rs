@@ -1,4 +1,5 @@
-//! The side of the measuring process: starts the one that drives, tells it what, and hears what came of it.
+//! The measuring process's side: starts the driving process, sends its order, and receives the
+//! results.
 
 use crate::protocol::{Order, Reply};
 use crate::record::PinStep;
@@ -12,10 +13,10 @@ pub enum DriveError {
     /// The process that drives can't be started or spoken to.
     #[error("the process that drives the pin: {0}")]
     Process(#[from] io::Error),
-    /// It said something else than expected.
+    /// An unexpected message.
     #[error("the process that drives the pin said what is not understood: {0}")]
     Words(#[from] serde_json::Error),
-    /// It ended before it had said all.
+    /// It ended before its last message.
     #[error("the process that drives the pin ended early ({0})")]
     Ended(String),
     /// Its own message, one line.
@@ -30,7 +31,7 @@ pub struct Driven {
     pub effective: Effective,
     /// One line for each setting that differed from the request.
     pub shortfalls: Vec<String>,
-    /// As they were asked for.
+    /// As requested.
     pub steps: Vec<PinStep>,
 }
 
@@ -86,7 +87,7 @@ pub fn drive(
     }
 }
 
-/// A process that is not left behind.
+/// A process that is killed when dropped.
 struct Ending(Child);
 
 impl Ending {

@@ -1,5 +1,7 @@
-//! A line whose edges the kernel dates: in its interrupt's handler, on `CLOCK_MONOTONIC`, and numbered, so
-//! that those that its buffer had no room for show as a gap.
+//! A line whose edges the kernel timestamps and numbers.
+//!
+//! In its interrupt's handler, on `CLOCK_MONOTONIC`; edges lost by a full buffer appear as a gap in
+//! the numbers.
 
 use crate::chip::FreeLine;
 use crate::error::system;
@@ -13,7 +15,7 @@ use std::time::Duration;
 
 /// The most events that the kernel keeps for one request of one line (`GPIO_V2_LINES_MAX` · 16).
 pub(crate) const ROOM: u32 = 1024;
-/// Events that are taken at once.
+/// Most events in one read.
 const AT_ONCE: usize = 64;
 /// Words of an event.
 const WORDS: usize = size_of::<LineEdgeEvent>() / 8;

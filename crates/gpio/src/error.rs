@@ -14,7 +14,7 @@ pub enum GpioError {
     /// No chip has that name.
     #[error("there is no GPIO chip {chip}; there are {others}")]
     NoSuchChip {
-        /// As asked for.
+        /// As requested.
         chip: String,
         /// Those that there are.
         others: String,
@@ -40,40 +40,40 @@ pub enum GpioError {
         last = lines.saturating_sub(1)
     )]
     NoSuchLine {
-        /// As asked for.
+        /// As requested.
         line: LineName,
         /// The chip's label.
         label: String,
-        /// How many it has.
+        /// Its number of lines.
         lines: u32,
     },
-    /// Somebody has it.
+    /// Another process uses it.
     #[error("line {line}{called} is in use by {consumer}; free it there, or give another")]
     InUse {
-        /// As asked for.
+        /// As requested.
         line: LineName,
         /// Its name on the board in brackets, if it has one.
         called: String,
-        /// Who has it.
+        /// Its user.
         consumer: String,
     },
     /// It can't be driven.
     #[error("line {line}{called} can't be driven: as an output it is refused ({source})")]
     NoOutput {
-        /// As asked for.
+        /// As requested.
         line: LineName,
         /// Its name on the board in brackets, if it has one.
         called: String,
         /// The system's error.
         source: io::Error,
     },
-    /// It can't tell edges.
+    /// It can't report edges.
     #[error(
         "line {line}{called} can't be read back: its edges are refused ({source}); a line whose chip has \
          interrupts can tell them"
     )]
     NoEdges {
-        /// As asked for.
+        /// As requested.
         line: LineName,
         /// Its name on the board in brackets, if it has one.
         called: String,
@@ -83,7 +83,7 @@ pub enum GpioError {
     /// One line can't be both.
     #[error("{line} can't be driven and read back at once: give a second line, and wire the two")]
     SameLine {
-        /// As asked for.
+        /// As requested.
         line: LineName,
     },
     /// The two lines have nothing to do with each other.

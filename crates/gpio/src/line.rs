@@ -1,4 +1,4 @@
-//! A line's name: the chip as /dev has it, and the line's number there.
+//! A line's name: the chip's name in /dev, and the line's number.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

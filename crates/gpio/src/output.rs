@@ -43,7 +43,7 @@ impl Output {
         set_line_values(&self.request, &values).map_err(system)
     }
 
-    /// That it could not be driven.
+    /// The error if driving it fails.
     pub fn failed(&self, source: io::Error) -> GpioError {
         GpioError::System {
             line: self.line.clone(),

@@ -1,5 +1,6 @@
-//! The process that drives: has the lines, drives one wave after the other, says what came of each. It is
-//! told once, and ends with its input's sender.
+//! The driving process: requests the lines, drives one wave after the other, and reports each.
+//!
+//! It gets one order, and ends when its input closes.
 
 use crate::protocol::{Order, Reply};
 use crate::steps::{Pair, StepError};
@@ -9,11 +10,11 @@ use wakepath_rt::{Prepared, guard};
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Drives what the first line of `input` says, and answers on `output`. That the process dies with the one
-/// that started it is the caller's to see to.
+/// Drives as the first line of `input` orders, and answers on `output`. The caller has to ensure
+/// that the process dies with its parent.
 ///
 /// # Errors
-/// When it isn't told what to drive, or nobody reads what it says.
+/// If there is no order, or nobody reads the answers.
 pub fn run_as_child(mut input: impl BufRead, mut output: impl Write) -> Result<(), Failure> {
     let mut line = String::new();
     input.read_line(&mut line)?;
@@ -49,7 +50,7 @@ pub fn run_as_child(mut input: impl BufRead, mut output: impl Write) -> Result<(
     }
 }
 
-/// Both lines, and what the loop's thread will have: a thread of its own tries it.
+/// Both lines, and the settings of the loop's thread, tested by a separate thread.
 fn ready(order: &Order) -> Result<(Pair, Prepared), StepError> {
     guard::set(order.guard_us, None)?;
     let pair = Pair::request(order)?;

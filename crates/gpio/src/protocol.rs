@@ -5,7 +5,7 @@ use crate::record::PinStep;
 use serde::{Deserialize, Serialize};
 use wakepath_rt::{Effective, Preparation};
 
-/// What to drive, sent once on standard input.
+/// The order, sent once on standard input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
     /// The line that is driven.
@@ -14,9 +14,9 @@ pub struct Order {
     pub read: LineName,
     /// Memory, affinity, timer slack, policy of the loop.
     pub preparation: Preparation,
-    /// Of the thread that takes the edges.
+    /// Settings of the thread that takes the edges.
     pub reader: Preparation,
-    /// CPU time in microseconds that the loop may take without sleeping before the guard stops it.
+    /// CPU time in microseconds that the loop can use without sleeping before the guard stops it.
     pub guard_us: u64,
     /// One after the other.
     pub steps: Vec<StepOrder>,
@@ -27,7 +27,7 @@ pub struct Order {
 pub struct StepOrder {
     /// From one edge to the next, in nanoseconds.
     pub half_period_ns: u64,
-    /// Edges that are due.
+    /// Number of edges.
     pub edges: u64,
 }
 
@@ -44,7 +44,7 @@ pub(crate) enum Reply {
     },
     /// A step has ended.
     Step(PinStep),
-    /// Nothing more comes.
+    /// Nothing more follows.
     Failed {
         /// One line.
         reason: String,

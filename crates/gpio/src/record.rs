@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 /// Name of the file in the run directory.
 pub const PIN_NAME: &str = "pin.json";
 
-/// A pin that was driven by a loop, and what came back on the line that it is wired to.
+/// A pin driven by a loop, and the edges on the line wired to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PinRecord {
     /// The line that was driven, as `gpiochip0:17`.
     pub drive: String,
-    /// The line on which the edges were seen.
+    /// The line on which edges were read.
     pub read: String,
     /// The loop's policy, read back.
     pub policy: String,
@@ -33,7 +33,7 @@ pub struct PinRecord {
     pub steps: Vec<PinStep>,
 }
 
-/// A square wave that was asked for, and what came of it.
+/// A requested square wave, and its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PinStep {
     /// From one edge to the next, in nanoseconds.
@@ -46,11 +46,11 @@ pub struct PinStep {
     pub driven: Vec<DrivenEdge>,
     /// The kernel's number of the last edge before the first of these.
     pub before: u32,
-    /// What came back, in order.
+    /// The edges read, in order.
     pub edges: Vec<Edge>,
 }
 
-/// A change of the line, as the loop that made it saw it.
+/// A change of the line, as recorded by the loop that made it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(u64, u64, u64)", into = "(u64, u64, u64)")]
 pub struct DrivenEdge {
@@ -78,7 +78,7 @@ impl From<DrivenEdge> for (u64, u64, u64) {
     }
 }
 
-/// An edge that was seen.
+/// An edge read back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(u64, u32)", into = "(u64, u32)")]
 pub struct Edge {
@@ -100,7 +100,7 @@ impl From<Edge> for (u64, u32) {
     }
 }
 
-/// The most edges that a wave may have.
+/// Most edges of a wave.
 pub const MOST_EDGES: u64 = 100_000;
 /// The longest half period, in nanoseconds.
 const LONGEST_NS: u64 = 1_000_000_000;
@@ -111,7 +111,7 @@ impl PinStep {
         self.start_ns + cycle * self.half_period_ns
     }
 
-    /// Whether it can be what a loop did: due times that fit the clock, changes in their order.
+    /// Whether a loop could have produced it: due times that fit the clock, changes in order.
     pub fn is_sound(&self) -> bool {
         let numbers = (1..=MOST_EDGES).contains(&self.due)
             && (1..=LONGEST_NS).contains(&self.half_period_ns)

@@ -17,7 +17,7 @@ use wakepath_timeline::DueTimes;
 const LEAD_NS: u64 = 20_000_000;
 /// Longest wait for an edge after the last change; the slowest chip's interrupt arrives within it.
 const SETTLE: Duration = Duration::from_millis(100);
-/// How often the thread that takes the edges looks whether the wave has ended.
+/// Interval at which the thread that takes the edges checks for the end of the wave.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Why a wave could not be driven.
@@ -59,7 +59,7 @@ impl Pair {
         let output = Output::request(&order.drive)?;
         let edges = Edges::request(&order.read)?;
         let mut seen = Vec::with_capacity(ROOM as usize);
-        // What being asked for did to the line.
+        // Discards edges caused by requesting the line.
         edges.take(LOOK, &mut seen)?;
         let before = seen.len();
         for high in [true, false] {
@@ -160,7 +160,7 @@ fn drive(
     Ok((start_ns, driven))
 }
 
-/// What comes back until the wave has ended, and a while longer.
+/// Takes edges until the wave has ended, and a while longer.
 fn take(
     edges: &Edges,
     order: &Order,

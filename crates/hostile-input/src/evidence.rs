@@ -1,5 +1,6 @@
-//! Bytes from anywhere as a seal, a trust file, a key or a certificate. No reader may panic, nothing
-//! that was not signed is verified, and what is read is written back as the same.
+//! Any bytes as a seal, a trust file, a key or a certificate.
+//!
+//! No reader may panic, nothing unsigned is verified, and the result is written back unchanged.
 
 use wakepath_evidence::{
     Certificate, Envelope, FileDigest, Finding, PrivateKey, PublicKey, Statement, Trust, verify,
@@ -12,10 +13,10 @@ const NOW: u64 = 1_795_564_800;
 const TRUST: &str = "pi5-* ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINdamAGCsQq31Uv+08lkBzoO4XLz2qYjJa8CGmj3B1Ea\n\
     * cert-authority ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAID1AF8PoQ4lakrcKp00bfrycmCzPLsSWjMDNVfEq9GYM";
 
-/// Reads `data` as each of them; whether it was any as it is.
+/// Reads `data` as each of them; returns whether it was valid as any.
 ///
 /// # Panics
-/// Where a reader breaks its promise.
+/// If a reader violates its properties.
 pub fn evidence(data: &[u8]) -> bool {
     let text = String::from_utf8_lossy(data);
     let is_seal = seal(data);

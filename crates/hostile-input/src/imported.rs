@@ -1,19 +1,21 @@
-//! Bytes from anywhere as what each other tool writes: a reader answers with cycles in order, no
-//! more of them than there are bytes, or refuses in one printable line.
+//! Any bytes as other tools' files.
+//!
+//! A reader returns cycles in order, no more of them than there are bytes, or refuses in one
+//! printable line.
 
 use wakepath_import::{Asked, Form, ImportError, Imported, Part, Values};
 
-/// Longer is no line that anybody reads.
+/// Longest acceptable line.
 const LONGEST: usize = 2_000;
 
-/// Reads `data` as a file of every form, with and without what a user may say of it. Says whether one
-/// of them took it.
+/// Reads `data` as a file of every form, with and without options. Returns whether one of them
+/// accepted it.
 ///
 /// # Panics
-/// Where a reader breaks its promise.
+/// If a reader violates its properties.
 pub fn imported_file(data: &[u8]) -> bool {
     let mut taken = false;
-    // To know a form is the first that is done with a file.
+    // Detecting the form is the first step with a file.
     if let Err(unknown) = Form::of_file(data) {
         assert!(!unknown.to_string().contains(char::is_control), "{unknown}");
     }
@@ -54,10 +56,10 @@ const DIRECTORIES: [(&str, &[u8], &[u8]); 3] = [
 ];
 
 /// Reads `data` as a part of a directory: as the metadata of a real stream, and as a stream of real
-/// metadata. Says whether it was taken as one of the two.
+/// metadata. Returns whether one of them accepted it.
 ///
 /// # Panics
-/// Where a reader breaks its promise.
+/// If a reader violates its properties.
 pub fn imported_directory(data: &[u8]) -> bool {
     let asked = Asked {
         threads: &["servo"],

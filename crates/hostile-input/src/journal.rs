@@ -8,7 +8,7 @@ use wakepath_tuning::History;
 /// Reads `text` as a journal of applied settings.
 ///
 /// # Panics
-/// Where the reader breaks its promise.
+/// If the reader violates its properties.
 pub fn journal(text: &str) {
     match History::parse(text) {
         Ok(history) => {

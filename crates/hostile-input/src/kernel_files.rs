@@ -1,14 +1,15 @@
-//! Any text as a file of /proc or /sys: a process may name itself as it likes, a driver its
-//! interrupt. Nothing panics or takes memory beyond the text's own length.
+//! Any text as a file of /proc or /sys, because processes and drivers choose names freely.
+//!
+//! Nothing panics or takes memory beyond the text's own length.
 
 use wakepath_readiness::{InterruptLines, Process};
 use wakepath_timeline::CpuSet;
 use wakepath_tuning::Compare;
 
-/// Reads `text` as each of the kernel's files that name something.
+/// Reads `text` as each of the kernel files with names.
 ///
 /// # Panics
-/// Where a reader breaks its promise.
+/// If a reader violates its properties.
 pub fn kernel_files(text: &str) {
     if let Some(process) = Process::parse(1, text) {
         assert!(text.contains(&process.name));

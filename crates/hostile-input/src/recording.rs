@@ -1,5 +1,7 @@
-//! Bytes from anywhere as a log and as a manifest: neither reader may panic, loop or allocate
-//! without bound, and what the log reader gives must account for every byte.
+//! Any bytes as a log and as a manifest.
+//!
+//! Neither reader may panic, loop or allocate without bound, and the log reader must account for
+//! every byte.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -9,7 +11,7 @@ use wakepath_archive::{FORMAT_VERSION, LogReader, Manifest};
 /// Reads `data` as a manifest, as a log, and as the blocks of a log.
 ///
 /// # Panics
-/// Where a reader breaks its promise.
+/// If a reader violates its properties.
 pub fn recording(data: &[u8]) {
     let _ = Manifest::from_bytes(data, Path::new("manifest.json"));
     read_log(data);

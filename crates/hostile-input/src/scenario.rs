@@ -8,7 +8,7 @@ use wakepath_scenario::{KnownCpus, Scenario};
 /// Reads `text` as a scenario.
 ///
 /// # Panics
-/// Where the reader breaks its promise.
+/// If the reader violates its properties.
 pub fn scenario(text: &str) {
     let known = KnownCpus::first(4);
     match Scenario::parse(text, "fuzz.toml", &known) {

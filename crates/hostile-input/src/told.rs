@@ -11,10 +11,10 @@ use wakepath_rt::said::{Said, Told};
 /// Kind of a block of them: see docs/reference/archive.md.
 const KIND_TOLD: u8 = 5;
 
-/// Reads `data` as each of them; whether it was a file as it is.
+/// Reads `data` as each of them; returns whether it was a valid file.
 ///
 /// # Panics
-/// Where a reader breaks its promise.
+/// If a reader violates its properties.
 pub fn told(data: &[u8]) -> bool {
     let is_file = file(data);
     let mut with_header = header();
@@ -90,7 +90,7 @@ fn words(data: &[u8]) {
             assert!(arguments.len() <= wakepath_rt::said::MOST_ARGUMENTS);
             for argument in &arguments {
                 if let Told::Text(text) = argument {
-                    // Each byte that is no character becomes one of three bytes.
+                    // Each invalid byte becomes a character of three bytes.
                     assert!(text.len() <= 3 * wakepath_rt::said::TEXT_BYTES);
                 }
             }

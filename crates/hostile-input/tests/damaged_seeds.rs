@@ -1,5 +1,7 @@
-//! Every seed as it is, and damaged at random: cut off, with bytes changed, doubled and mixed with
-//! another's. The same damage in every run. What only coverage finds is the fuzzer's business.
+//! Every seed unchanged, and damaged at random.
+//!
+//! Cut off, with bytes changed, doubled and mixed with another's; the same damage in every run. The
+//! fuzzer covers what needs coverage guidance.
 
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use std::fs;

@@ -1,4 +1,6 @@
-//! Finds a program by its name. As root it takes one only from where nobody else can have put it.
+//! Finds a program by its name.
+//!
+//! For root only in places where nobody else can have put it.
 
 use crate::trust;
 use std::ffi::{OsStr, OsString};
@@ -6,11 +8,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// System directories that an ordinary user's PATH may lack; bonnie++ is in the first. A laboratory
-/// guest's first process has no PATH at all.
+/// System directories that an ordinary user's PATH can lack; bonnie++ is in the first. A laboratory
+/// guest's first process has no PATH.
 const ALSO: [&str; 5] = ["/usr/sbin", "/usr/local/sbin", "/sbin", "/usr/bin", "/bin"];
 
-/// Why there is no program of a name.
+/// Reasons why a program isn't found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotFound {
     /// It is in no directory of PATH.
@@ -19,7 +21,7 @@ pub enum NotFound {
         /// Its name.
         program: String,
     },
-    /// It is only where others may have put it.
+    /// It is only in a place where other users could have put it.
     #[error(
         "the program {program} is only at {}, and {why}: as root, name it by its path or install \
          it where only root can write", path.display()
@@ -27,16 +29,16 @@ pub enum NotFound {
     Distrusted {
         /// Its name.
         program: String,
-        /// Where it is.
+        /// Its path.
         path: PathBuf,
         /// Why it is not taken.
         why: String,
     },
 }
 
-/// The file of `program`: a path as it stands, a name from PATH's absolute directories and the
-/// system's own. As root, only a file that nobody else can have put there or changed counts, it
-/// and all directories above it; a path is the user's own word.
+/// The file of `program`: a path unchanged, a name from PATH's absolute directories and the
+/// system's own. For root, a name only matches a file that nobody else can have put there or
+/// changed, including all directories above it; a path is the user's own choice.
 ///
 /// # Errors
 /// [`NotFound`], with what would be right.
@@ -47,9 +49,8 @@ pub fn find(program: impl AsRef<OsStr>) -> Result<PathBuf, NotFound> {
     find_in(program.as_ref(), directories, as_root)
 }
 
-/// A command for the program that [`find`] finds. As root the programs that it starts itself by their
-/// names (`dpkg-deb` starts `tar`) are looked for in the same directories: those that nobody else may
-/// change.
+/// A command for the program that [`find`] finds. For root, programs that it starts by name
+/// (`dpkg-deb` starts `tar`) are searched for in the same safe directories.
 ///
 /// # Errors
 /// As [`find`].
@@ -83,7 +84,7 @@ pub fn may_run(program: &Path) -> Result<(), NotFound> {
     }
 }
 
-/// The directories of a PATH in which only root's programs lie, and the system's own.
+/// The directories of a PATH that only contain root's programs, and the system's own.
 fn safe(directories: impl Iterator<Item = PathBuf>) -> OsString {
     let all = directories.chain(ALSO.map(PathBuf::from));
     let safe =
@@ -91,8 +92,8 @@ fn safe(directories: impl Iterator<Item = PathBuf>) -> OsString {
     std::env::join_paths(safe).expect("they came out of a PATH")
 }
 
-/// What to start for `program`: a name as [`find`] has it, a path as it stands, so that the kernel
-/// says what is wrong with it.
+/// The file to start for `program`: a name as [`find`] resolves it, a path unchanged, so that the
+/// kernel reports its faults.
 ///
 /// # Errors
 /// As [`find`], for a name.
@@ -111,7 +112,7 @@ fn find_in(
 ) -> Result<PathBuf, NotFound> {
     let name = program.display().to_string();
     if name.contains('/') {
-        // Absolute, because the process that starts it may stand elsewhere.
+        // Absolute, because the starting process can have another working directory.
         let path = std::path::absolute(program).ok();
         let path = path.filter(|path| is_executable(path));
         return path.ok_or(NotFound::Nowhere { program: name });

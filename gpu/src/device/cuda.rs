@@ -95,7 +95,7 @@ impl Cuda {
         })
     }
 
-    /// What `work` puts into the stream, and how long the device was at it.
+    /// Runs the work that `work` puts into the stream; returns the device's working time.
     fn timed(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<(), DriverError>,
@@ -115,7 +115,7 @@ impl Cuda {
     }
 }
 
-/// The driver's interface, such as "CUDA 12.4".
+/// Version of the driver's interface, such as "CUDA 12.4".
 fn version() -> Result<String, GpuError> {
     let mut version = 0;
     // SAFETY: it writes one number to the place that it is given.
@@ -141,7 +141,8 @@ impl Device for Cuda {
             for _ in 0..times {
                 let mut launch = own.stream.launch_builder(&own.multiply);
                 launch.arg(&own.left).arg(&own.right).arg(&mut own.product);
-                // SAFETY: the kernel takes these three, each of as many elements as the grid reaches.
+                // SAFETY: the kernel takes these three, each with as many elements as the grid
+                // reaches.
                 unsafe { launch.launch(shape) }?;
             }
             Ok(())

@@ -32,7 +32,7 @@ pub struct OpenCl {
     product: Buffer<cl_float>,
     on_device: Buffer<cl_uchar>,
     on_host: Vec<u8>,
-    // Let go after what was made in it.
+    // Dropped after everything that was created in it.
     _context: Context,
 }
 
@@ -150,7 +150,7 @@ impl Device for OpenCl {
         let mut events = Vec::with_capacity(times as usize);
         for _ in 0..times {
             let mut launch = ExecuteKernel::new(&self.kernel);
-            // SAFETY: the kernel takes these three, each of as many elements as the grid reaches.
+            // SAFETY: the kernel takes these three, each with as many elements as the grid reaches.
             let event = unsafe {
                 launch
                     .set_arg(&self.left)

@@ -1,5 +1,7 @@
-//! Devices by Vulkan 1.1: one queue for computing, one command buffer, recorded anew for each batch. The
-//! shader is compiled from `kernels/multiply.wgsl` when this program is built.
+//! Devices by Vulkan 1.1: one queue for computing, one command buffer, recorded again for each
+//! batch.
+//!
+//! The shader is compiled from `kernels/multiply.wgsl` when this program is built.
 
 #![allow(unsafe_code, reason = "all of Vulkan is calls that can't be checked")]
 
@@ -15,9 +17,9 @@ use memory::{Buffer, Kind};
 use std::time::Duration;
 
 const SHADER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/multiply.spv"));
-/// Invocations of a group, on each side. The shader has it too.
+/// Invocations of a group, on each side. The shader has the same number.
 const GROUP: u32 = 16;
-/// How long a batch may take. A driver resets a device that hangs after some seconds.
+/// Time limit of a batch. A driver resets a device that hangs after some seconds.
 const PATIENCE_NS: u64 = 60_000_000_000;
 
 /// A device that is ready.
@@ -62,8 +64,9 @@ impl Vulkan {
         let matrices = [left?, right?, product?];
         let on_device = Buffer::new(&chosen, COPY as u64, Kind::Device)?;
         let on_host = Buffer::new(&chosen, COPY as u64, Kind::Shared)?;
-        // SAFETY: each is made of what was made before it on the same device, and its description lives
-        // until the call returns. The set names buffers of at least the size that the shader reaches.
+        // SAFETY: each is created from earlier objects of the same device, and its description
+        // lives until the call returns. The set names buffers of at least the size that the shader
+        // reaches.
         unsafe {
             let words: Vec<u32> = SHADER
                 .chunks_exact(4)
@@ -159,7 +162,7 @@ impl Vulkan {
         }
     }
 
-    /// Has the device do what `record` puts into the command buffer; how long it was at it.
+    /// Makes the device execute the commands recorded by `record`; returns its working time.
     fn timed(&mut self, record: impl FnOnce(&Self)) -> Result<Duration, GpuError> {
         let ended = failed("the device stopped to work");
         let (device, commands) = (&self.chosen.device, self.commands);
@@ -196,7 +199,7 @@ impl Vulkan {
         }
     }
 
-    /// What comes after sees what came before.
+    /// Later commands see the results of earlier ones.
     fn in_order(&self) {
         let all = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
         let barrier = vk::MemoryBarrier::default()

@@ -1,5 +1,6 @@
-//! What programs that are linked with the shared library rely on, held against `abi.txt`: symbols with versions
-//! and declarations, sizes and offsets of structures, values of constants.
+//! The shared library's interface for linked programs, compared with `abi.txt`.
+//!
+//! Symbols with versions and declarations, sizes and offsets of structures, values of constants.
 
 use super::{HERE, archive, compiled, declarations, read, said};
 use std::collections::BTreeMap;
@@ -17,7 +18,7 @@ fn functions(code: &str) -> BTreeMap<String, String> {
         .filter_map(|statement| {
             let head = &statement[..statement.find('(')?];
             let name = head.rsplit([' ', '*']).next()?.to_owned();
-            // What stands before the first declaration of the header belongs to C++.
+            // Text before the header's first declaration belongs to C++.
             let declaration = statement.rsplit(['{', '}']).next()?.trim().to_owned();
             name.starts_with("wakepath_").then_some((name, declaration))
         })
@@ -226,7 +227,7 @@ fn structures_are_the_same_on_every_machine_that_is_released_for() {
     }
     assert!(text.contains("_Static_assert"), "{text}");
     let mut compilers = vec!["cc"];
-    // Where there are none for Arm, this machine's alone is asked.
+    // Without compilers for Arm, only this machine's is tested.
     let path = std::env::var_os("PATH").unwrap_or_default();
     let there = |name: &&str| std::env::split_paths(&path).any(|at| at.join(name).is_file());
     compilers.extend(

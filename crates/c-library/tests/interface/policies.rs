@@ -26,7 +26,7 @@ fn a_policy_carries_what_belongs_to_it_and_nothing_else() {
             "wakepath::prepare(wakepath::Fifo{80, {1}});",
             "wakepath::prepare(wakepath::Deadline{500us, 1ms, 1ms, {1}});",
         ),
-        // A core's thread has its priority there, and is no Linux thread by another name.
+        // A core's policy only takes the core's priority, and no Linux policy replaces it.
         (
             "wakepath::prepare(wakepath::CobaltFifo{80, {1}}); wakepath::prepare(wakepath::EvlFifo{80});",
             "wakepath::EvlFifo how = wakepath::CobaltFifo{80}; wakepath::prepare(how);",

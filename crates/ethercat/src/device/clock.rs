@@ -3,7 +3,7 @@
 //!
 //! See ETG.1000.4, 6.5. Pure: callers pass the true time.
 
-/// Differences beyond this are no drift but clocks that were never set.
+/// Larger differences mean that a clock was never set.
 const FOLLOWED_NS: i64 = 1_000_000;
 
 pub(crate) struct Clock {
@@ -40,7 +40,7 @@ impl Clock {
         (i128::from(now_ns) + drift) as u64 + self.beginning_ns
     }
 
-    /// The time that all devices share, as this one has it.
+    /// The shared time, as this device has it.
     pub(crate) fn system(&self, now_ns: u64) -> u64 {
         let since = self
             .compared_ns
@@ -55,13 +55,13 @@ impl Clock {
         self.offset_ns = offset_ns;
     }
 
-    /// Forgets what it has learned.
+    /// Resets the control loop.
     pub(crate) fn restart(&mut self) {
         (self.added_ns, self.added_per_s, self.compared_ns) = (0.0, 0.0, None);
         self.difference_ns = 0;
     }
 
-    /// Compares with what the reference clock shows now, and follows it.
+    /// Compares with the reference clock's present time, and follows it.
     pub(crate) fn compare(&mut self, reference_ns: u64, is_set: bool, now_ns: u64) {
         let difference = self.system(now_ns).wrapping_sub(reference_ns).cast_signed();
         if !is_set || difference.abs() > FOLLOWED_NS {
@@ -117,10 +117,10 @@ mod tests {
     #[test]
     fn after_a_gap_the_difference_is_the_gap_times_what_was_not_learned() {
         let (reference, mut clock) = (Clock::new(0, 0), Clock::new(30_000, 0));
-        // Compared once: nothing is known of its rate.
+        // After one comparison its rate is still unknown.
         clock.compare(reference.system(MS), true, MS);
         clock.compare(reference.system(21 * MS), true, 21 * MS);
-        // 30 ns were seen and a quarter of them taken; 20 ms at 30 millionths are 600 ns.
+        // Of the difference of 30 ns a quarter was corrected; 20 ms at 30 millionths are 600 ns.
         let difference = i64::from(clock.difference());
         assert!((600..=630).contains(&difference), "{difference}");
     }

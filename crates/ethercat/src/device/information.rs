@@ -16,7 +16,7 @@ pub(crate) struct Information {
 }
 
 impl Information {
-    /// Of the device number `index`, with `length` bytes of process data at each of two places.
+    /// For the device number `index`, with `length` bytes of process data each way.
     pub(crate) fn new(index: u16, outputs: u16, inputs: u16, length: u16) -> Self {
         let mut bytes = vec![0; FIRST_CATEGORY];
         // Vendor 0 belongs to nobody; product, revision, serial number.
@@ -57,7 +57,7 @@ impl Information {
         Self { bytes }
     }
 
-    /// Eight bytes from a word on; what lies beyond is as in an erased memory.
+    /// Eight bytes from a word on; bytes beyond the end read as erased memory.
     pub(crate) fn read(&self, word: u64) -> [u8; 8] {
         let from = usize::try_from(word)
             .unwrap_or(usize::MAX)

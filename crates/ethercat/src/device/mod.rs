@@ -38,7 +38,7 @@ pub(crate) struct Device {
     memory: Vec<u8>,
     information: Information,
     clock: Clock,
-    /// When a frame comes back to it from the devices behind, after it first came.
+    /// Delay until a frame returns to it from the devices after it.
     behind_ns: u64,
     /// Whether it takes part. One that does not lets frames pass.
     pub(crate) takes_part: bool,
@@ -54,7 +54,7 @@ impl Device {
         // Clocks of 64 bits with synchronous outputs.
         memory[0x0008..0x000a].copy_from_slice(&0x010c_u16.to_le_bytes());
         let is_last = index + 1 == devices;
-        // Links at the first port, and at the second but for the last device.
+        // Links at the first port, and at the second except for the last device.
         let links: u16 = if is_last { 0x0013 } else { 0x0033 };
         memory[0x0110..0x0112].copy_from_slice(&links.to_le_bytes());
         memory[AL_STATUS] = 1;
@@ -161,7 +161,7 @@ impl Device {
             self.clock.restart();
         }
         if touches(AL_CONTROL) {
-            // Every state that is asked for is reached at once.
+            // Every requested state is reached immediately.
             let state = self.memory[AL_CONTROL] & 0x0f;
             self.memory[AL_STATUS..AL_STATUS + 6].fill(0);
             self.memory[AL_STATUS] = state;
@@ -178,7 +178,7 @@ impl Device {
         }
     }
 
-    /// Keeps when the frame of this moment came, and came back from the devices behind.
+    /// Stores the times at which the present frame arrived, and returned from the devices after it.
     fn latch(&mut self, now_ns: u64) {
         let came = self.clock.local(now_ns);
         let back = came.wrapping_add(self.behind_ns);
@@ -196,7 +196,7 @@ impl Device {
         u64::from_le_bytes(number)
     }
 
-    /// Exchanges what the device's mappings show of its memory.
+    /// Exchanges the part of its memory that the device's mappings show.
     fn map(&mut self, datagram: &mut Datagram<'_>, access: Access) {
         let first = u64::from(datagram.logical());
         let (mut was_read, mut was_written) = (false, false);

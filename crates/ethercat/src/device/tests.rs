@@ -9,7 +9,7 @@ fn ring(devices: u16) -> Vec<Device> {
     (0..devices).map(device).collect()
 }
 
-/// Lets a frame of one datagram pass all devices; what comes back, and how many took part.
+/// Passes a frame with one datagram through all devices; returns its data, and the working counter.
 fn pass(ring: &mut [Device], command: u8, address: [u8; 4], data: &[u8]) -> (Vec<u8>, u16) {
     let mut frame = frame(&[(command, address, data)]);
     for device in ring {
@@ -83,7 +83,7 @@ fn process_data_counts_three_for_each_device_and_what_is_sent_comes_back_next() 
         (counted, &answer[8..16], &answer[40..]),
         (9, &[1; 8][..], &[3; 8][..])
     );
-    // Read alone and written alone count one each.
+    // A read alone and a write alone count one each.
     assert_eq!(pass(&mut ring, 10, [0; 4], &sent).1, 3);
     assert_eq!(pass(&mut ring, 11, [0; 4], &sent).1, 3);
     ring[1].takes_part = false;

@@ -1,4 +1,4 @@
-//! Exchanges of a master with a ring in a process of its own.
+//! Exchanges of a master with a ring in a separate process.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -85,7 +85,7 @@ fn what_a_ring_loses_is_unanswered_and_what_comes_late_is_counted() {
     std::thread::sleep(Duration::from_secs(1));
     exchange(&mut master, 1, Duration::from_millis(500));
     assert!(unanswered > 50, "{unanswered}");
-    // None was lost: each came, if only later.
+    // None was lost: each came, even if late.
     let late = master.late() as usize;
     assert!(
         late <= unanswered && late * 10 >= unanswered * 9,
@@ -117,7 +117,8 @@ fn the_clocks_of_all_devices_follow_the_first() {
         }
         std::thread::sleep(PERIOD);
     }
-    // The reference shows the host's time as the frame passed, but for what the set-up put between.
+    // The reference shows the host's time when the frame passed, apart from the offset of the
+    // set-up.
     let apart = |(before, clock, _): &(u64, u64, u64)| clock.wrapping_sub(*before).cast_signed();
     let (least, most) = clocks
         .iter()
@@ -133,7 +134,7 @@ fn the_clocks_of_all_devices_follow_the_first() {
         differences.extend(master.clock_difference(now_ns() + 1_000_000_000));
     }
     assert_eq!(differences.len(), 30);
-    // Crystals are off by 20 millionths, so that a gap of 10 ms may be worth 200 ns.
+    // Crystals have errors of 20 millionths, so a gap of 10 ms can cause 200 ns.
     let largest = differences.iter().max().unwrap();
     assert!(*largest < 1_000, "{differences:?}");
 }

@@ -7,7 +7,7 @@ use p256::ecdsa::{Signature, VerifyingKey};
 /// Bytes of a point that is not compressed (SEC 1, section 2.3.3).
 pub(super) const POINT: usize = 65;
 
-/// What stands before the point in a SubjectPublicKeyInfo (RFC 5480, sections 2.1 and 2.2).
+/// Bytes before the point in a SubjectPublicKeyInfo (RFC 5480, sections 2.1 and 2.2).
 pub(super) const PREFIX: [u8; 26] = [
     0x30, 0x59, 0x30, 0x13, 6, 7, 0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1, 6, 8, 0x2a, 0x86, 0x48, 0xce,
     0x3d, 3, 1, 7, 3, 0x42, 0,

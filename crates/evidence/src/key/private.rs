@@ -43,7 +43,7 @@ impl PrivateKey {
         of(&mut Wire(wire))
     }
 
-    /// The half that may be shown.
+    /// The public half.
     pub fn public(&self) -> PublicKey {
         PublicKey::Ed25519(*self.pair.pk)
     }

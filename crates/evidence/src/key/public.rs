@@ -11,7 +11,7 @@ use wakepath_timeline::shortened;
 /// OpenSSH's name of the curve.
 const CURVE: &str = "nistp256";
 
-/// What stands before the 32 bytes in a SubjectPublicKeyInfo (RFC 8410, section 4).
+/// Bytes before the 32 key bytes in a SubjectPublicKeyInfo (RFC 8410, section 4).
 const PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 3, 0x21, 0];
 
 /// A public key of a kind that seals.
@@ -24,10 +24,10 @@ pub enum PublicKey {
 }
 
 impl PublicKey {
-    /// Reads `ssh-ed25519 AAAA… comment`.
+    /// Parses `ssh-ed25519 AAAA… comment`.
     ///
     /// # Errors
-    /// Another kind of key, and what is no key.
+    /// Another kind of key, or not a key.
     pub fn from_line(line: &str) -> Result<Self, KeyError> {
         let mut words = line.split_ascii_whitespace();
         let (Some(kind), Some(encoded)) = (words.next(), words.next()) else {

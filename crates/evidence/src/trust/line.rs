@@ -8,7 +8,7 @@ use wakepath_timeline::quoted;
 /// Faults of a line, and what would be right.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
-    /// A word before the key that means nothing.
+    /// An unknown word before the key.
     #[error(
         "{0}: neither a kind of key nor an option: cert-authority, namespaces=\"wakepath\", \
          valid-after=\"20261124Z\", valid-before=\"20271124Z\""
@@ -29,7 +29,7 @@ pub enum LineError {
     /// A text without an end.
     #[error("a quotation mark that is not closed")]
     NotClosed,
-    /// A value that stands bare.
+    /// A value without quotation marks.
     #[error("{0}=: put the value in quotation marks")]
     NotQuoted(String),
 }
@@ -95,7 +95,7 @@ fn word(text: &str) -> Result<(String, &str), LineError> {
 
 type Options = Vec<(String, Option<String>)>;
 
-/// `name`, `name="value"`, joined by commas; and what follows them.
+/// Parses `name`, `name="value"`, joined by commas; returns what follows them.
 fn options(text: &str) -> Result<(Options, &str), LineError> {
     let mut found = Vec::new();
     let mut rest = text;

@@ -8,30 +8,30 @@ use crate::instant::written;
 /// Something that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
-    /// A file is not what was sealed.
+    /// A file differs from the sealed one.
     Changed(String),
     /// A file that was sealed is not there.
     Missing(String),
     /// A file is there that was not sealed.
     Added(String),
-    /// The key is none of those in the trust file.
+    /// The key isn't in the trust file.
     UnknownKey {
-        /// Its fingerprint, as the seal says.
+        /// Its fingerprint, from the seal.
         key: String,
     },
-    /// A trusted key is named, and did not sign this.
+    /// A trusted key is named, but did not sign this.
     BadSignature {
         /// Its fingerprint.
         key: String,
     },
-    /// The key that the seal carries did not sign it.
+    /// The key in the seal did not sign it.
     Altered {
-        /// Its fingerprint, as the seal says.
+        /// Its fingerprint, from the seal.
         key: String,
     },
     /// A certificate that holds nothing.
     BadCertificate(String),
-    /// Signed by a key that is trusted for other boards alone.
+    /// Signed by a key that is only trusted for other boards.
     KeyOfOtherBoard {
         /// Its fingerprint.
         key: String,
@@ -44,21 +44,21 @@ pub enum Finding {
     OtherBoard {
         /// The board in the seal.
         sealed: String,
-        /// The board asked for.
+        /// The expected board.
         asked: String,
     },
     /// Sealed for another job than the one that it is shown as, or for none.
     OtherJob {
         /// The job in the seal.
         sealed: Option<String>,
-        /// The job asked for.
+        /// The expected job.
         asked: String,
     },
     /// Sealed for that job with another scenario.
     OtherScenario,
     /// Begun before it was ordered.
     Older {
-        /// When it began, as the seal says.
+        /// Its start, from the seal.
         started: String,
         /// When it was ordered, seconds since 1970.
         since: u64,
@@ -79,7 +79,7 @@ pub enum Finding {
         /// When it begins, seconds since 1970.
         at: u64,
     },
-    /// The time of sealing is none, or lies ahead.
+    /// The time of sealing is invalid, or in the future.
     SealingTime(String),
 }
 

@@ -1,4 +1,4 @@
-//! Whose signature an envelope carries, and whether it is good for that board and time.
+//! Finds an envelope's signer, and checks that the signature is valid for that board and time.
 
 use super::Finding;
 use crate::certificate::Certificate;
@@ -11,7 +11,7 @@ use crate::trust::{Trust, Trusted};
 /// Seconds by which a sealer's clock can be ahead of this one.
 const AHEAD: u64 = 300;
 
-/// The key of the first signature that is good; else what is wrong with the first one.
+/// The key of the first valid signature; otherwise the fault of the first signature.
 pub(super) fn of(
     envelope: &Envelope,
     predicate: &Predicate,
@@ -121,7 +121,7 @@ fn for_board(lines: &[&Trusted], predicate: &Predicate, times: Times) -> Result<
     outcome
 }
 
-/// Both the time of sealing, which is the sealer's word, and ours must lie within.
+/// Both the sealer's time and ours must be within the validity.
 fn in_time(
     what: &'static str,
     from: Option<u64>,

@@ -82,7 +82,7 @@ fn a_key_that_is_cut_or_mixed_is_refused() {
             "{length}"
         );
     }
-    // The other key's public half in the place of its own.
+    // With another key's public half.
     let of = |name: &str| {
         let line = seed(name);
         line.split(' ').nth(1).expect("a key")[24..].to_owned()
@@ -132,7 +132,7 @@ fn a_signature_of_ecdsa_is_checked_as_rfc_6979_has_it() {
     let r = bytes("efd48b2aacb6a8fd1140dd9cd45e81d69d2c877b56aaf991c34d0ea84eaf3716");
     let s = bytes("f7cb1c942d657c41d436c7a1b6e29f65f3e900dbb9aff4064dc4ab2f843acda8");
     let key = PublicKey::P256(point.try_into().unwrap());
-    // Both numbers begin with a bit that is one, so a zero stands before each.
+    // Both numbers begin with a set bit, so a zero precedes each.
     let der = [&[0x30, 70, 2, 33, 0], &r[..], &[2, 33, 0], &s[..]].concat();
     assert!(key.signed(b"sample", &der));
     assert!(!key.signed(b"test", &der));

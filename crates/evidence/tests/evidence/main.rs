@@ -1,4 +1,4 @@
-//! Keys, trust files and seals, held against what RFC 8032, OpenSSH and openssl say.
+//! Keys, trust files and seals, compared with RFC 8032, OpenSSH and openssl.
 
 mod certificates;
 mod keys;

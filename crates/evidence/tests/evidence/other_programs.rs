@@ -1,4 +1,4 @@
-//! Other programs' word: keys that ssh-keygen makes, and signatures that openssl checks and makes.
+//! Other programs: keys made by ssh-keygen, and signatures checked and made by openssl.
 
 use super::seals::statement;
 use std::path::Path;

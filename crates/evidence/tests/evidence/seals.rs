@@ -119,7 +119,7 @@ fn a_key_that_nobody_named_is_unknown() {
         names(&looked_at(&forged.to_bytes(), &files())),
         ["bad-signature"]
     );
-    // An authority's line trusts no signature of its own.
+    // An authority's line doesn't trust its own signatures.
     let line = private("authority").public().line();
     let authority = Trust::parse(&format!("pi5-1 cert-authority {line}")).unwrap();
     let found = verify(&envelope, &files(), &authority, now(), None).unwrap();

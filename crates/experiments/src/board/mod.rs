@@ -1,5 +1,7 @@
-//! The experiments of a board, each in a file of its own: the built-in scenario of the same name, measured on the
-//! kernel that is booted, round by round, and joined with those of other boots.
+//! The experiments of a board, one file each.
+//!
+//! The built-in scenario of the same name, measured on the booted kernel in rounds, and combined
+//! with those of other boots.
 
 mod aura;
 mod beaglepilot;
@@ -23,9 +25,9 @@ static ALL: [Experiment; 5] = [
 
 /// Any kernel without `PREEMPT_RT`.
 const STANDARD: &[PreemptionModel] = &[NoPreemption, Voluntary, Full, Lazy];
-/// A kernel with it.
+/// Kernels with it.
 const REAL_TIME: &[PreemptionModel] = &[RealTime];
-/// Any kernel at all.
+/// Any kernel.
 const ANY: &[PreemptionModel] = &[NoPreemption, Voluntary, Full, Lazy, RealTime];
 
 const fn booted(

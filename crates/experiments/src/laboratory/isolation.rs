@@ -1,4 +1,4 @@
-//! What isolation does for a loop, after the qualification of a Jetson Orin.
+//! Effect of isolation on a loop, after the qualification of a Jetson Orin.
 
 use super::cell;
 use crate::{Claim, Drawing, Experiment, Figure, Guest, Setting, Test, published};

@@ -1,4 +1,4 @@
-//! The experiments of the laboratory, each in a file of its own.
+//! The experiments of the laboratory, one file each.
 
 pub(crate) mod beaglepilot;
 mod isolation;

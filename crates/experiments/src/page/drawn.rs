@@ -7,7 +7,7 @@ use wakepath_report::{Figure, Figures, latencies_overlaid};
 pub struct Shown {
     /// Name of its file.
     pub file: String,
-    /// What stands above it.
+    /// Heading above it.
     pub heading: String,
     /// The figure.
     pub figure: Figure,

@@ -1,5 +1,7 @@
-//! The page of repeated experiments, as Markdown with its figures as SVG files. It shows what was
-//! computed elsewhere. The same runs make the same page; the laboratory's has neither date nor host.
+//! The page of repeated experiments, as Markdown with its figures as SVG files.
+//!
+//! It only shows figures from elsewhere. The same runs make the same page; the laboratory's has
+//! neither date nor host.
 
 mod drawn;
 mod provenance;
@@ -102,7 +104,7 @@ fn summary(text: &mut String, experiments: &[Repeated]) {
 
 fn section(text: &mut String, figures: &mut Vec<(String, String)>, repeated: &Repeated) {
     let experiment = repeated.experiment;
-    // Of several boards each has a section of its own.
+    // Each of several boards has a separate section.
     match experiment.setting {
         Setting::Laboratory => line!(text, "\n## {}\n", experiment.title),
         Setting::Board => {

@@ -73,8 +73,8 @@ pub fn write(text: &mut String, experiments: &[Repeated]) {
     }
 }
 
-/// How many runs an experiment has, and one digest of all their samples: a repetition that parts in a single
-/// nanosecond has another, though no figure of the page shows it.
+/// Number of an experiment's runs, and one digest of all their samples: a repetition that differs
+/// in a single nanosecond has another digest, even if no figure of the page shows it.
 fn all_samples(repeated: &Repeated) -> Option<(usize, String)> {
     let digests = repeated.kernels().flat_map(|name| repeated.runs_of(name));
     let digests: Option<Vec<&str>> = digests.map(|run| run.samples_sha256.as_deref()).collect();

@@ -74,7 +74,7 @@ fn invalid(text: &mut String, repeated: &Repeated) {
     }
 }
 
-/// A row for each kernel that was not given, with what was published of it.
+/// A row for each kernel that the user did not give, with its published figures.
 fn not_given(text: &mut String, repeated: &Repeated) {
     let given = repeated.experiment.given.iter();
     for one in given.filter(|one| repeated.runs_of(one.name).next().is_none()) {
@@ -174,7 +174,7 @@ fn published(repeated: &Repeated, guest: &str, phase: &str, policy: &str) -> Str
     [min, mean, max].map(shown).join(" / ")
 }
 
-/// How cycles were woken and what else took part, where guests were traced.
+/// Kinds of wake-ups and other code involved, if guests were traced.
 pub fn woken(text: &mut String, repeated: &Repeated) {
     if repeated
         .first_runs()

@@ -1,4 +1,5 @@
-//! The experiments of a board: each names conditions that its scenario has, and knows a boot by what it is.
+//! The experiments of a board: each names conditions of its scenario, and recognises a boot by its
+//! kernel.
 
 use wakepath_experiments::{
     Agreement, Experiment, GuestRun, Measured, OVER_POLICIES, Published, Repeated, Unlike,
@@ -28,7 +29,7 @@ fn every_cell_that_is_named_is_a_condition_of_the_built_in_scenario() {
         let scenario = scenario(experiment);
         let phases: Vec<&str> = scenario.phases.iter().map(|phase| &*phase.name).collect();
         let policies: Vec<String> = scenario.policies.iter().map(|p| p.to_string()).collect();
-        // Of kernels that a board can't boot (Xenomai's), the rows are the laboratory's.
+        // Rows of kernels that a board can't boot (Xenomai's) are the laboratory's.
         let is_booted = |one: &Published| {
             let mut guests = experiment.guests.iter();
             guests.any(|guest| guest.name == one.cell.guest)
@@ -65,7 +66,7 @@ fn a_boot_is_known_by_its_preemption_and_its_isolation() {
     assert_eq!(name("pi5-250hz", Full, false), Some("standard"));
     assert_eq!(name("jetson-1khz", RealTime, false), Some("RT"));
     assert_eq!(name("jetson-1khz", RealTime, true), Some("RT, isolated"));
-    // Nobody knows what a kernel is whose model can't be read: its rounds would join another's.
+    // A kernel with an unreadable model is unknown: its rounds would be combined with another's.
     assert_eq!(name("beaglepilot", Unknown, false), None);
     assert!(on_a_board("pi6").is_none());
 }

@@ -25,11 +25,11 @@ wakepath_test_program::tests![
 /// How long a turn of one of several CPUs is.
 const TURN_NS: u64 = 2_000;
 
-/// Seeds of each guest: as many as decide.
+/// Seeds of each guest: enough to decide.
 const SEEDS: i64 = 5;
 
-/// An experiment of which every guest measured what `latencies` gives for guest and phase, with each seed
-/// a few nanoseconds more.
+/// An experiment in which every guest measured the values of `latencies` for guest and phase, with
+/// a few nanoseconds more for each seed.
 fn repeated(name: &str, latencies: impl Fn(&str, &str) -> Vec<i64>, policies: &[&str]) -> Repeated {
     with_seeds(name, SEEDS, latencies, policies)
 }
@@ -119,7 +119,7 @@ fn every_cell_that_is_named_is_a_condition_of_the_scenario() {
             let is_package = experiment.guests.iter().any(|one| one.name == guest);
             assert!(is_package || given.is_some(), "{guest}");
             assert!(phases.contains(&phase), "{}: {phase}", experiment.name);
-            // The thread's name follows where each is judged by itself.
+            // The thread's name follows if each is judged individually.
             let policy = policy.split(", ").next().unwrap();
             let of_given = given.map(|given| policies_of(&given.scenario(experiment), experiment));
             let policies = of_given.as_ref().unwrap_or(&policies);
@@ -139,14 +139,14 @@ fn figures_like_the_published_ones_agree_and_others_do_not() {
     };
     let found = findings(&repeated("beaglepilot", like, &["FIFO 99"]));
     assert_eq!(found.len(), 8);
-    // Of the kernel that was not given.
+    // Claims about the kernel that was not given.
     for finding in &found[5..] {
         assert_eq!(finding.agreement, Agreement::NotMeasured, "{finding:?}");
     }
     for finding in &found[..4] {
         assert_eq!(finding.agreement, Agreement::Agrees, "{finding:?}");
     }
-    // Of these three values vanilla's mean is the highest.
+    // Vanilla's mean of these three values is the highest.
     assert_eq!(found[4].agreement, Agreement::Contradicts);
     assert!(found[4].here.contains("75.3"), "{}", found[4].here);
 
@@ -163,7 +163,7 @@ fn figures_like_the_published_ones_agree_and_others_do_not() {
 }
 
 fn the_worst_over_policies_and_each_policy_are_judged_apart() {
-    // Under one policy alone the stock kernel is as good as the other.
+    // Under a single policy the stock kernel is as good as the other.
     let policies = ["RR 99", "FIFO 99"];
     let latencies = |guest: &str, _: &str| match guest {
         "standard" => vec![5_000, 3_000_000],
@@ -206,7 +206,7 @@ fn what_a_turn_of_the_cpus_could_reverse_is_undecided() {
         let found = findings(&repeated("isolation", latencies, &["FIFO 80"]));
         [found[0].clone(), found[1].clone()]
     };
-    // Both may be off by 2 µs: 4 µs apart may be none, 4.1 µs are some.
+    // Both have an error of up to 2 µs: 4 µs can be no difference, 4.1 µs must be one.
     let [closer, agreeing] = isolation(13_000, 17_000, 300_000);
     assert_eq!(closer.agreement, Agreement::Undecided);
     assert!(
@@ -360,7 +360,7 @@ fn a_page_sets_ours_beside_the_published_and_says_that_time_is_virtual() {
         assert!(text.contains(row), "{row}\n{text}");
     }
     assert!(!text.to_lowercase().contains("passed"), "{text}");
-    // A run whose samples are not known is in no digest.
+    // A run with unknown samples is in no digest.
     pi5.guests[3].samples_sha256 = None;
     assert!(!page(&[pi5]).text.contains("all samples of the"));
 }

@@ -8,8 +8,8 @@ use super::{Chain, Complex};
 
 /// Frequencies of the first search; the neighbourhood of the smallest is searched again.
 const GRID: usize = 4000;
-/// Aliases on each side: |G| falls with the square of frequency at least, so what is left out
-/// adds less than 1e-5 of itself to P_alias.
+/// Aliases on each side: |G| falls at least with the square of frequency, so the omitted ones add
+/// less than 1e-5 of P_alias.
 const ALIASES: i32 = 40;
 
 /// J_m(L) in ns; the loop must be stable at the constant delay L.
@@ -26,7 +26,7 @@ pub(super) fn margin_ns(chain: &Chain, period_ns: u64, delay_ns: u64) -> u64 {
             best = (value, x);
         }
     }
-    // Golden section around the smallest: a minimum over a grid alone would overstate the margin.
+    // Golden section around the smallest, because a minimum over a grid would overstate the margin.
     let golden = 0.5 * (5f64.sqrt() - 1.0);
     let (mut low, mut high) = (best.1 - spacing, best.1 + spacing);
     for _ in 0..50 {

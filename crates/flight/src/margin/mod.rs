@@ -15,7 +15,7 @@ use crate::vehicle::{Axis, Vehicle};
 
 use complex::Complex;
 
-/// Where the loop gain crosses 1 for the last time, and how far the phase there is from −180°.
+/// The last crossing of the loop gain with 1, and the distance of the phase there from −180°.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct PhaseMargin {
     /// Crossover frequency, rad/s.
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn the_jitter_margins_are_the_printed_ones() {
         // From an independent computation on 20 000 frequencies (numpy), ms. It agrees with the
-        // printed 8.34 / 7.25 / 4.31 and 17.9 / 16.9 / 14.0 but for 4.31: the minimum over
+        // printed 8.34 / 7.25 / 4.31 and 17.9 / 16.9 / 14.0 except for 4.31: the minimum over
         // frequency is sharp there, a grid of 2000 points still gives 4.305, a finer one 4.3044.
         let expected = [[8.338, 7.246, 4.304], [17.901, 16.935, 14.016]];
         for (vehicle, row) in vehicles().iter().zip(expected) {

@@ -1,5 +1,6 @@
-//! The loop of one axis as a sampled system with zero-order hold and a constant delay, exactly:
-//! states of the chain, and the commands that are still under way.
+//! The loop of one axis as a sampled system with zero-order hold and a constant delay, exactly.
+//!
+//! Its state has the states of the chain, and the commands that have not arrived yet.
 
 use super::Chain;
 
@@ -40,7 +41,7 @@ pub(super) fn span(chain: &Chain, t: f64) -> Span {
         for (column, entry) in entries.iter_mut().enumerate().take(row + 1).skip(1) {
             *entry = power(row - column);
         }
-        // A constant input's response is what the decay leaves of the constant.
+        // A constant input's response is the part of the constant that has not decayed.
         input[row] = power(row) - decay(row);
     }
     Span { transition, input }
@@ -64,8 +65,8 @@ pub(super) fn split_input(chain: &Chain, period: f64, delay: f64) -> (Vec<f64>, 
 
 /// Whether the closed loop decays: spectral radius below 1, by repeated squaring.
 pub(super) fn is_stable(chain: &Chain, period_ns: u64, delay_ns: u64) -> bool {
-    // The spectral radius is lim ‖Mᵏ‖^{1/k}; 2⁴⁴ periods tell a radius of 1 + 1e-12 from one below
-    // 1, and decay or growth is certain once the norm has left the range of doubt.
+    // The spectral radius is lim ‖Mᵏ‖^{1/k}; 2⁴⁴ periods distinguish a radius of 1 + 1e-12 from one
+    // below 1, and decay or growth is certain once the norm has left the range of doubt.
     let mut power = closed_loop(chain, period_ns, delay_ns);
     let mut log_scale = 0.0_f64;
     for _ in 0..44 {

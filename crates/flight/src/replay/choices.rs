@@ -1,5 +1,4 @@
-//! The choices that a replay makes explicit, since a recording of wake and end times alone leaves
-//! them open.
+//! Choices that a recording of wake and end times leaves open.
 
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +35,7 @@ pub enum OverrunRule {
     /// The job ends late; the jobs of the due times passed by then run one after the other, each
     /// for the recording's median execution time if it has none of its own.
     Queue,
-    /// The job is abandoned at the next due time and no command comes of it.
+    /// The job is abandoned at the next due time without a command.
     Kill,
 }
 

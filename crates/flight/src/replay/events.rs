@@ -1,13 +1,14 @@
-//! The merged list of what happens to the plant, at any instants, in order.
+//! The merged list of the plant's events, in order of time.
 
 use super::choices::Missed;
 use super::schedule::Schedule;
 
-/// What happens. The order of the variants is the order at one instant: the next due time finds a
-/// command missing before a new one arrives; a sample sees the state before any command acts.
+/// Kinds of events. The order of the variants is the order at the same time: the next due time
+/// finds a command missing before a new one arrives; a sample sees the state before any command
+/// acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// A command that should have come by now has not; the rotors are sent to zero.
+    /// A command has not come in time; the rotors are set to zero.
     Zero,
     /// A due time: the state is looked at for the measures, on the same grid for every schedule.
     Look,

@@ -1,4 +1,4 @@
-//! One flight: the plant moved from event to event, what happens to it taken note of.
+//! One flight: moves the plant from event to event, and records its extremes.
 
 use super::events::{Event, Kind};
 use crate::noise::{SLOT_NS, TorqueNoise};
@@ -13,7 +13,7 @@ pub const LOST_RATE: f64 = 100.0;
 /// A vehicle this far from its reference, m, is lost.
 pub const LOST_ERROR: f64 = 20.0;
 
-/// An impulse: at one instant the body rate changes.
+/// An impulse: a sudden change of the body rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Kick {
     pub(crate) at_ns: u64,
@@ -48,7 +48,7 @@ pub(crate) struct Flight<'a> {
     pub(crate) trajectory: &'a Trajectory,
     pub(crate) noise: Option<TorqueNoise>,
     pub(crate) kick: Option<Kick>,
-    /// Looks before this instant don't count in the deviations and the tracking error, ns.
+    /// Time from which the deviations and the tracking error count, ns.
     pub(crate) count_from_ns: u64,
     /// Tilt below which the vehicle counts as recovered from a kick, rad.
     pub(crate) recovered_tilt: f64,
@@ -66,7 +66,7 @@ pub(crate) struct Notes {
     pub(crate) loss: Option<Loss>,
     pub(crate) faults: u64,
     pub(crate) first_fault: Option<Fault>,
-    /// Last instant with a tilt above the recovered one.
+    /// Last time with a tilt above the recovered one.
     pub(crate) last_tilted_ns: u64,
     pub(crate) end_ns: u64,
 }
@@ -183,7 +183,7 @@ struct Flown<'a> {
 }
 
 impl Flown<'_> {
-    /// Moves to `to_ns`, stopping where the kick falls and where the noise changes.
+    /// Moves to `to_ns`, with stops at the kick and at changes of the noise.
     fn move_to(&mut self, to_ns: u64) {
         if let Some(kick) = self.kick.filter(|kick| kick.at_ns < to_ns) {
             self.drift_to(kick.at_ns);
@@ -224,7 +224,7 @@ impl Flown<'_> {
         } = self.state.body;
         let wanted = self.flight.trajectory.at(self.now as f64 * 1e-9).position;
         let error = subtract(position, wanted);
-        // Written so that a state that is no number is lost, too.
+        // Written so that a NaN also counts as lost.
         let turns = dot(rate, rate) <= LOST_RATE * LOST_RATE;
         let near = dot(error, error) <= LOST_ERROR * LOST_ERROR;
         if !(turns && near && all_finite(&attitude)) {

@@ -5,9 +5,9 @@
 use super::schedule::Schedule;
 
 impl Schedule {
-    /// The same within a longer window: `before` due times without a job ahead of it, `due_times`
-    /// due times in all (never fewer than there are). A loop that slept through the first or the
-    /// last due times of its window has recorded nothing there, which is no reason to forget them.
+    /// The same within a longer window: `before` due times without a job first, `due_times` due
+    /// times in total (never fewer than recorded). A loop that slept through the first or the last
+    /// due times of its window has no records there, but they still count.
     #[must_use]
     pub fn within(mut self, before: u64, due_times: u64) -> Self {
         self.shift(before);

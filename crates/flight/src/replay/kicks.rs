@@ -21,8 +21,8 @@ pub struct Sweep {
     /// Length of a burst, ns.
     pub burst_ns: u64,
     /// Kicks per burst, spread evenly over it, each in a random direction; as many are aimed at the
-    /// longest silence, in directions spread evenly. More of them are those of fewer and others
-    /// between.
+    /// longest silence, in evenly spread directions. A larger number includes the kicks of a
+    /// smaller one.
     pub phases: usize,
     /// How long the vehicle has to recover, ns.
     pub horizon_ns: u64,
@@ -33,7 +33,7 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// How many kicks it has at most: a short run has room for fewer bursts.
+    /// Largest number of kicks: a short run has fewer bursts.
     pub fn most_kicks(&self) -> usize {
         (self.bursts + 1).saturating_mul(self.phases)
     }
@@ -58,15 +58,15 @@ impl Default for Sweep {
 pub struct KickOutcome {
     /// Number of kicks flown.
     pub kicks: u64,
-    /// After how many of them the vehicle was lost.
+    /// Number of kicks that lost the vehicle.
     pub lost: u64,
-    /// After how many it had not recovered by the horizon (the lost ones included).
+    /// Number of kicks without recovery by the horizon (the lost ones included).
     pub not_recovered: u64,
     /// Greatest tilt reached after any kick, degrees (until the loss, for one that was lost).
     pub peak_tilt_deg: f64,
     /// When that kick fell, ns from the first due time.
     pub worst_kick_ns: u64,
-    /// Longest time from a kick to the last instant of tilt above the recovered one, ns, among
+    /// Longest time from a kick to the last time with a tilt above the recovered one, ns, among
     /// those that recovered.
     pub slowest_recovery_ns: u64,
 }
@@ -80,14 +80,14 @@ const GOLDEN_RATIO: f64 = 0.618_033_988_749_894_9;
 /// The number of the longest silence among the seeds of the bursts.
 const SILENCE: u64 = u32::MAX as u64;
 
-/// The kicks: seeded instants within the worst bursts, then those at the longest silence.
+/// The kicks: seeded times within the worst bursts, then those at the longest silence.
 pub(super) fn kicks(schedule: &Schedule, sweep: &Sweep) -> Vec<Kick> {
     let mut kicks = vec![];
     let bursts = worst_bursts(schedule, sweep.burst_ns, sweep.bursts);
     for (b, start_ns) in bursts.into_iter().enumerate() {
         for phase in 0..sweep.phases {
             let counter = (b as u64) << 32;
-            // Multiples of the golden ratio fill an interval evenly however many there are.
+            // Multiples of the golden ratio fill an interval evenly for any number.
             let part = (uniform(sweep.seed, counter) + phase as f64 * GOLDEN_RATIO).fract();
             let turn = uniform(sweep.seed, counter + 1 + phase as u64);
             let (sin, cos) = (std::f64::consts::TAU * turn).sin_cos();

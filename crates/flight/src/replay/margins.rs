@@ -5,7 +5,7 @@ use crate::margin::{PhaseMargin, delay_margin, jitter_margin, phase_margin};
 use crate::vehicle::{Axis, Vehicle};
 use serde::Serialize;
 
-/// Margins of one axis at the run's period; `None` where the loop has none.
+/// Margins of one axis at the run's period; `None` if the loop has none.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AxisMargins {
     /// The axis.
@@ -20,7 +20,7 @@ pub struct AxisMargins {
     pub jitter_ns: Option<u64>,
 }
 
-/// Margins of every axis, and what is left of the tightest.
+/// Margins of every axis, and the remainder of the tightest.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RemainingMargins {
     /// Each axis.
@@ -28,8 +28,8 @@ pub struct RemainingMargins {
     /// Smallest delay margin − mean delay, ns: how much more constant delay the loop would bear.
     /// Negative or `None` for a loop beyond it.
     pub delay_ns: Option<i64>,
-    /// Smallest delay margin − longest reaction time, ns: the same were the run's worst delay to
-    /// last. Below 0 says that it must not last, not that the vehicle is lost.
+    /// Smallest delay margin − longest reaction time, ns: the margin if the run's worst delay
+    /// lasted. A negative value means that it must not last, not that the vehicle is lost.
     pub delay_if_worst_lasted_ns: Option<i64>,
     /// Smallest jitter margin − (longest − least reaction time), ns. Above 0 the linear loop is
     /// stable under every sequence of the delays that occurred; below 0 this sufficient criterion
@@ -39,8 +39,8 @@ pub struct RemainingMargins {
 }
 
 impl RemainingMargins {
-    /// Whether the mean delay takes more than half of the delay margin: from there on deviations
-    /// depend on how well the vehicle's damping is known.
+    /// Whether the mean delay takes more than half of the delay margin: deviations then depend on
+    /// how well the vehicle's damping is known.
     pub fn is_near(&self) -> bool {
         let axes = self.axes.iter().map(|axis| axis.delay_ns);
         let all: Option<Vec<u64>> = axes.collect();
@@ -71,7 +71,7 @@ impl RemainingMargins {
         };
         let delay = smallest(|axis| axis.delay_ns);
         let jitter = smallest(|axis| axis.jitter_ns);
-        // A loop that never ran has been held up for all of its time.
+        // A loop that never ran was held up all the time.
         let mean = timing.mean_delay_ns.unwrap_or(timing.longest_unanswered_ns);
         let mean = i64::try_from(mean).unwrap_or(i64::MAX);
         let longest = timing.reaction.max_ns as i64;

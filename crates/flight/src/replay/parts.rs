@@ -43,7 +43,7 @@ impl Part {
         }
     }
 
-    /// All of them, in the order in which [`join`] takes them.
+    /// All parts, in the order for [`join`].
     pub const ALL: [Self; 6] = [
         Self::of(false, Which::Tracking),
         Self::of(false, Which::Noise),
@@ -53,7 +53,7 @@ impl Part {
         Self::of(true, Which::Kicks),
     ];
 
-    /// Those that show what hangs on the rotors' drag, in the order in which [`join`] takes them.
+    /// Parts that show the influence of the rotors' drag, in the order for [`join`].
     pub const WITHOUT_DRAG: [Self; 3] = [
         Self::without_drag(Which::Tracking),
         Self::without_drag(Which::Noise),
@@ -73,7 +73,7 @@ impl Part {
     }
 }
 
-/// What came out of a part.
+/// Result of a part.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PartFlown(Outcome);
 

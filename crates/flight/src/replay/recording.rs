@@ -11,7 +11,7 @@ pub enum ScheduleError {
     /// Period 0.
     #[error("the loop's period is 0 ns; it must be above 0")]
     NoPeriod,
-    /// No instants per cycle, as in a histogram.
+    /// No times for individual cycles, as in a histogram.
     #[error(
         "cycle {cycle} has no sample instant; a replay needs every cycle's due, wake and end \
          times, which a histogram doesn't hold"

@@ -23,7 +23,7 @@ pub struct FlightReport {
     pub margins: RemainingMargins,
     /// The flights.
     pub flights: Pair<Flown>,
-    /// Under the recorded instants without the rotors' drag, for a vehicle that has any and a run
+    /// With the recorded times but without the rotors' drag, for a vehicle that has any and a run
     /// near its delay margin ([`RemainingMargins::is_near`]).
     pub without_rotor_drag: Option<Flown>,
 }
@@ -31,7 +31,7 @@ pub struct FlightReport {
 /// A figure of the run and the same figure of the ideal, zero-latency flight.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Pair<T> {
-    /// Under the recorded instants.
+    /// With the recorded times.
     pub measured: T,
     /// Sampled and actuated at every due time, nothing missed.
     pub ideal: T,

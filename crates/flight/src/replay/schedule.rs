@@ -1,5 +1,6 @@
-//! From a recording to the sample and actuate instants that the plant is driven with. In recorded
-//! order, never shuffled: bursts are the hazard.
+//! Sample and actuate times for the plant, from a recording.
+//!
+//! In recorded order, never shuffled, because bursts are the hazard.
 
 use super::choices::{Choices, OverrunRule, Sampling};
 use super::recording::{ScheduleError, check};
@@ -45,7 +46,7 @@ impl Schedule {
                 limit: MOST_DUE_TIMES,
             });
         }
-        // A timer may fire a little early: an instant before the first due time counts as it.
+        // A timer can fire a little early: a time before the first due time counts as on it.
         let jobs = recorded.iter().map(|sample| Job {
             due: sample.due_ns - first.due_ns,
             wake: sample.wake_ns.saturating_sub(first.due_ns),
@@ -93,7 +94,7 @@ impl Schedule {
         }
     }
 
-    /// The ideal loop of as many due times as this one.
+    /// The ideal loop with the same number of due times.
     #[must_use]
     pub fn ideal(&self) -> Self {
         Self::constant(self.period_ns, self.due_times, 0)

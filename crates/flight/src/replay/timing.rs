@@ -35,7 +35,7 @@ pub struct Timing {
     pub period_ns: u64,
     /// Due times, skipped ones included.
     pub due_times: u64,
-    /// Due times without a command of their own: skipped or killed.
+    /// Due times without a command: skipped or killed.
     pub missed: u64,
     /// Largest number of these due times in succession.
     pub most_consecutive_missed: u64,
@@ -117,7 +117,7 @@ fn mean_delay(schedule: &Schedule) -> Option<u64> {
     let Some(twice_age) = twice_area.checked_div(time) else {
         return Some(last.actuate_ns.saturating_sub(last.sample_ns));
     };
-    // Irregular instants can undercut the half period by rounding and at the ends.
+    // With irregular times, rounding and the ends can make it less than half a period.
     let delay = twice_age.saturating_sub(u128::from(period)) / 2;
     Some(u64::try_from(delay).unwrap_or(u64::MAX))
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use std::ops::Range;
 use toml::Spanned;
 
-/// Why a vehicle file was refused. Each is one line: where, what is wrong, what would be right.
+/// Reasons to refuse a vehicle file. Each is one line: place, fault, what would be right.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum VehicleError {
     /// Not TOML, a value missing, unknown or of the wrong kind.
@@ -161,7 +161,7 @@ impl Checker<'_> {
         })
     }
 
-    /// Gains may have any sign: an unstable set is warned of, not refused.
+    /// Gains can have any sign: an unstable set causes a warning, not an error.
     fn gain(&self, key: &'static str, value: &Spanned<f64>) -> Result<f64, VehicleError> {
         self.value(key, value, "a finite number (at most 1e15 in size)", |v| {
             v.abs() <= 1e15

@@ -1,5 +1,6 @@
-//! A vehicle's parameters: mass, geometry, rotors and gains, read from TOML text and checked.
-//! It opens no file: the caller passes the text and the name to be used in messages.
+//! A vehicle's parameters, read from TOML text and checked: mass, geometry, rotors and gains.
+//!
+//! It opens no file: the caller passes the text and a name for messages.
 
 mod file;
 mod routh;
@@ -67,8 +68,8 @@ pub struct Gains {
 pub enum Warning {
     /// The gains don't stabilise the linearised vehicle, whatever the timing.
     Unstable(RouthViolation),
-    /// One moment of inertia exceeds the sum of the others by more than 5 %: no rigid body has
-    /// such moments, and errors of identification are seldom that large.
+    /// One moment of inertia exceeds the sum of the others by more than 5 %: no rigid body has such
+    /// moments, and errors of identification are rarely that large.
     ImpossibleInertia {
         /// Name of the largest moment, `Jx`, `Jy` or `Jz`.
         largest: &'static str,
@@ -100,7 +101,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// The text of the built-in vehicle files, with the names they are asked for by.
+/// The text of the built-in vehicle files, by name.
 const BUILT_IN: [(&str, &str); 2] = [
     (
         "hummingbird",
@@ -111,17 +112,17 @@ const BUILT_IN: [(&str, &str); 2] = [
 
 impl Vehicle {
     /// The same vehicle without drag in the rotors' plane; `None` if it has none. That drag damps
-    /// what delay excites, and is the parameter that is known worst: k_d comes from a fit, and is
-    /// left out of many models, of the linearised one as well.
+    /// the motion that delay excites, and is the least known parameter: k_d comes from a fit, and
+    /// many models omit it, including the linearised one.
     pub fn without_rotor_drag(&self) -> Option<Self> {
         let mut without = self.clone();
         without.rotor.drag = 0.0;
         (self.rotor.drag > 0.0).then_some(without)
     }
 
-    /// Reads a vehicle from TOML `text`; `source` names it in messages (its path, say). A missing,
-    /// unknown or non-physical value is an error with its line; a gain set that can't stabilise
-    /// the vehicle is a warning, since losing it may be the point of an experiment.
+    /// Reads a vehicle from TOML `text`; `source` names it in messages (for example, its path). A
+    /// missing, unknown or non-physical value is an error with its line; a gain set that can't
+    /// stabilise the vehicle is a warning, because losing it can be the purpose of an experiment.
     pub fn parse(text: &str, source: &str) -> Result<(Self, Vec<Warning>), VehicleError> {
         let vehicle = file::read(text, source)?;
         let warnings = vehicle.warnings();
@@ -133,7 +134,7 @@ impl Vehicle {
         BUILT_IN.iter().map(|(name, _)| *name)
     }
 
-    /// A built-in vehicle by name, or `None` if there is none of that name.
+    /// A built-in vehicle by name, or `None` if the name is unknown.
     pub fn built_in(name: &str) -> Option<Self> {
         let (name, text) = BUILT_IN.iter().find(|(known, _)| *known == name)?;
         // The embedded files are tested to parse; a name that fails would be a missing vehicle.
@@ -158,7 +159,7 @@ impl Vehicle {
         4.0 * self.rotor.thrust * self.rotor.max_speed.powi(2) / (self.mass * GRAVITY)
     }
 
-    /// What its owner should know of this vehicle; empty for a sound one.
+    /// Warnings about this vehicle; empty for a sound one.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings: Vec<_> = routh::violations(self)
             .into_iter()

@@ -34,7 +34,7 @@ impl fmt::Display for Axis {
 pub struct RouthViolation {
     /// The loop.
     pub axis: Axis,
-    /// The power of s that heads the row.
+    /// The power of s of the row.
     pub power: usize,
     /// The entry; stability needs all entries of the column above 0.
     pub entry: f64,

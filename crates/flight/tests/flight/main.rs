@@ -1,4 +1,4 @@
-//! The controller, the plant and replays, held against published and independent figures.
+//! The controller, the plant and replays, compared with published and independent figures.
 
 mod no_allocation;
 mod published_flights;

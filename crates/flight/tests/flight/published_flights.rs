@@ -1,5 +1,6 @@
-//! Controller and plant held against RotorPy 3.0.0's own flights (fixtures, with the scripts that
-//! made them) and against the printed reference figures.
+//! Controller and plant compared with RotorPy 3.0.0's own flights and printed reference figures.
+//!
+//! The fixtures are stored with the scripts that made them.
 
 use wakepath_flight::{Controller, PlantState, Trajectory, Vehicle, plant::Plant};
 
@@ -26,7 +27,7 @@ fn numbers(state: &PlantState) -> Vec<f64> {
     .concat()
 }
 
-/// Flies with control at 4k ms, no latency, zero-order hold: the state at each control instant.
+/// Flies with control at 4k ms, no latency, zero-order hold: the state at each control time.
 fn ideal(vehicle: &Vehicle, trajectory: &Trajectory, cycles: u64) -> Vec<PlantState> {
     let (controller, plant) = (Controller::new(vehicle), Plant::new(vehicle));
     let mut state = PlantState::hover(vehicle, trajectory.start());

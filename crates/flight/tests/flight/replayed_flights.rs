@@ -1,4 +1,4 @@
-//! Replays held against independent integrations and known effects of timing.
+//! Replays compared with independent integrations and known effects of timing.
 
 use wakepath_flight::replay::{Choices, Flown, Missed, Schedule, Settings, Sweep, fly};
 use wakepath_flight::{Controller, PlantState, Trajectory, Vehicle, plant::Plant};
@@ -14,8 +14,8 @@ fn rows<T: std::str::FromStr>(text: &str) -> Vec<Vec<T>> {
         .collect()
 }
 
-/// Sample and actuate instants off every grid, skipped periods included, with the plant moved by
-/// `Plant::advance` from instant to instant; scipy's DOP853 at rtol 1e-11 is the reference.
+/// Sample and actuate times off every grid, skipped periods included, with the plant moved by
+/// `Plant::advance` from time to time; scipy's DOP853 at rtol 1e-11 is the reference.
 #[test]
 fn a_flight_off_the_grid_agrees_with_an_independent_integration() {
     let jobs: Vec<Vec<u64>> = rows(include_str!("../fixtures/offgrid-instants.csv"));
@@ -94,12 +94,12 @@ fn the_ideal_flight_of_a_replay_has_the_printed_tracking_error() {
     }
 }
 
-/// The reference: the Crazyflie's tracking error barely moves until 9 ms of delay, then the
-/// vehicle is lost at 10 ms; the deviations and kicks tell long before.
+/// The reference: the Crazyflie's tracking error hardly changes until 9 ms of delay, then the
+/// vehicle is lost at 10 ms; the deviations and kicks show it long before.
 #[test]
 fn tracking_error_says_nothing_until_the_vehicle_is_lost_but_noise_and_kicks_do() {
     let vehicle = Vehicle::built_in("crazyflie").unwrap();
-    // A minute: beyond the margin (8.39 ms, yaw) the oscillation takes its time to grow.
+    // A minute: beyond the margin (8.39 ms, yaw) the oscillation takes time to grow.
     let at = |us: u64| {
         let schedule = Schedule::constant(PERIOD, 15_000, us * 1_000);
         fly(&vehicle, &schedule, &quick())
@@ -121,8 +121,8 @@ fn tracking_error_says_nothing_until_the_vehicle_is_lost_but_noise_and_kicks_do(
     assert_eq!(lost.margins.jitter_ns, None);
 }
 
-/// Both sides of what hangs on the rotors' drag: 49 and 74 degrees/s near the margin of 8.39 ms,
-/// 18.6 and 18.8 without latency.
+/// With and without the rotors' drag: 49 and 74 degrees/s near the margin of 8.39 ms, 18.6 and 18.8
+/// without latency.
 #[test]
 fn near_its_margin_a_vehicle_is_flown_without_rotor_drag_too() {
     let crazyflie = Vehicle::built_in("crazyflie").unwrap();
@@ -138,7 +138,7 @@ fn near_its_margin_a_vehicle_is_flown_without_rotor_drag_too() {
         "{report:#?}"
     );
 
-    // The row is what the same flight gives a vehicle whose file says no drag.
+    // The same flight of a vehicle whose file has no drag gives this row.
     let bare = crazyflie.without_rotor_drag().unwrap();
     assert_eq!(at(&bare, 8_000).flights.measured, without);
     assert_eq!(

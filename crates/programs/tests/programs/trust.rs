@@ -1,4 +1,4 @@
-//! What root starts of another user's files: nothing.
+//! Root starts no file of another user.
 
 use std::fs;
 use std::os::unix::fs::chown;

@@ -22,7 +22,7 @@ pub(super) struct Chosen {
 }
 
 impl Chosen {
-    /// Opens the device with this number, and says what it is.
+    /// Opens the device with this number, and returns its description.
     pub(super) fn start(number: usize) -> Result<(Self, About), GpuError> {
         let refused = |why: String| GpuError::NoInterface {
             interface: Interface::Vulkan,
@@ -47,7 +47,7 @@ impl Chosen {
         match opened(&instance, number) {
             Ok((device, found)) => {
                 let about = about(number, &found);
-                // SAFETY: the queue was asked for when the device was opened.
+                // SAFETY: the queue was requested when the device was opened.
                 let queue = unsafe { device.get_device_queue(found.family, 0) };
                 // SAFETY: the device is of this instance.
                 let memory =

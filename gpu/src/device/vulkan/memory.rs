@@ -6,7 +6,7 @@ use crate::device::Interface;
 use crate::error::GpuError;
 use ash::vk;
 
-/// Who is to reach it.
+/// Access to the memory.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
     /// The device; as near to it as there is.
@@ -66,14 +66,14 @@ impl Buffer {
                 Ok(Self { buffer, memory })
             }
             Err(error) => {
-                // SAFETY: nobody has it.
+                // SAFETY: nothing uses it yet.
                 unsafe { device.destroy_buffer(buffer, None) };
                 Err(error)
             }
         }
     }
 
-    /// Fills a shared buffer from its beginning; it must have room for `elements`.
+    /// Fills a shared buffer from its start; it must have room for `elements`.
     pub(super) fn write(&self, chosen: &Chosen, elements: &[f32]) -> Result<(), GpuError> {
         let bytes = size_of_val(elements) as u64;
         self.mapped(chosen, bytes, |at| {
