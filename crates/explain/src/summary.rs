@@ -67,11 +67,14 @@ pub struct ConditionExplanation {
     pub silent_segments: u64,
     /// Cycles by how they were woken: `direct`, `deferred`, `not-asleep`, …
     pub woken: BTreeMap<String, u64>,
-    /// Late cycles, those that overran their period included.
+    /// Late cycles, those that overran included.
     pub late: u64,
-    /// Cycles whose response took longer than their period.
+    /// Cycles whose response took longer than `response_limit_ns`.
     #[serde(default, skip_serializing_if = "is_none")]
     pub overran: u64,
+    /// The criterion's deadline, or the period if that is shorter, in nanoseconds; 0 for none.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub response_limit_ns: u64,
     /// Time that the late cycles lost, in nanoseconds: their latency, and where one overran what its
     /// work took beyond the usual.
     pub late_ns: u64,
@@ -210,6 +213,7 @@ impl ConditionExplanation {
                 .collect(),
             late: totals.late,
             overran: totals.overran,
+            response_limit_ns: totals.response_limit_ns,
             late_ns: totals.late_ns,
             late_explained_ns: totals.late_explained_ns,
             all_ns: totals.all_ns,

@@ -13,7 +13,7 @@ pub struct Totals {
     pub threshold_ns: u64,
     /// A cycle whose response takes longer overran, and counts as late too; 0 without a period. In
     /// nanoseconds.
-    pub period_ns: u64,
+    pub response_limit_ns: u64,
     /// Cycles added.
     pub cycles: u64,
     /// Cycles without events, counted by whoever left them out.
@@ -118,12 +118,12 @@ const LONGEST: usize = 3;
 const MOST_CAUSES: usize = 10_000;
 
 impl Totals {
-    /// Nothing added yet. `threshold_ns`: above it a cycle is late; `period_ns`: beyond it a response
-    /// overran; `keep_worst`: how many cycles to keep.
-    pub fn new(threshold_ns: u64, period_ns: u64, keep_worst: usize, bands: Bands) -> Self {
+    /// Nothing added yet. `threshold_ns`: above it a cycle is late; `response_limit_ns`: beyond it a
+    /// response overran, 0 for none; `keep_worst`: how many cycles to keep.
+    pub fn new(threshold_ns: u64, response_limit_ns: u64, keep_worst: usize, bands: Bands) -> Self {
         Self {
             threshold_ns,
-            period_ns,
+            response_limit_ns,
             cycles: 0,
             not_covered: 0,
             woken: HashMap::new(),
@@ -149,7 +149,7 @@ impl Totals {
     /// Adds a cycle.
     pub fn add(&mut self, cycle: &Explained) {
         let latency_ns = cycle.latency_ns();
-        let overran = overran_of(cycle, self.period_ns);
+        let overran = overran_of(cycle, self.response_limit_ns);
         let is_late = overran || latency_ns > self.threshold_ns;
         let lost = pieces_lost(cycle, overran);
         let lost_ns: u64 = lost.iter().map(Piece::ns).sum();
@@ -177,9 +177,9 @@ impl Totals {
             self.p999.add(cycle);
         }
         let length = |cycle: &Explained| cycle.sample.execution_ns();
-        let period_ns = self.period_ns;
+        let response_limit_ns = self.response_limit_ns;
         let time_lost = |cycle: &Explained| {
-            let pieces = pieces_lost(cycle, overran_of(cycle, period_ns));
+            let pieces = pieces_lost(cycle, overran_of(cycle, response_limit_ns));
             pieces.iter().map(Piece::ns).sum::<u64>()
         };
         keep(&mut self.worst, self.keep_worst, cycle, time_lost);
@@ -188,10 +188,10 @@ impl Totals {
     }
 }
 
-/// Whether its response took longer than its period.
-fn overran_of(cycle: &Explained, period_ns: u64) -> bool {
+/// Whether its response took longer than the limit.
+fn overran_of(cycle: &Explained, response_limit_ns: u64) -> bool {
     let response_ns = u64::try_from(cycle.sample.response_ns()).unwrap_or(0);
-    period_ns > 0 && response_ns > period_ns
+    response_limit_ns > 0 && response_ns > response_limit_ns
 }
 
 /// What a cycle's time was lost to: its latency, and where it overran what its work took beyond the

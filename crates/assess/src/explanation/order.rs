@@ -9,6 +9,8 @@ pub struct Order {
     /// Latency above which a cycle is late, in nanoseconds; `None`: the 99.9th percentile of each
     /// condition, or the 99th of fewer than 1000 cycles.
     pub threshold_ns: Option<u64>,
+    /// Response above which a cycle is late too, in nanoseconds; a shorter period counts instead.
+    pub deadline_ns: u64,
     /// Where the threshold comes from.
     pub threshold_from: String,
     /// How many of the worst cycles of each condition are kept.
@@ -26,6 +28,7 @@ impl Order {
         let threshold_ns = scenario.criterion.latency_ns;
         Ok(Self {
             threshold_ns,
+            deadline_ns: scenario.criterion.deadline_ns,
             threshold_from: match threshold_ns {
                 Some(_) => "the criterion".into(),
                 None => "a quantile of its own".into(),

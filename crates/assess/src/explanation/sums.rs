@@ -69,7 +69,8 @@ impl Sums {
                 None if latencies.len() < 1000 => "its own 99th percentile".into(),
                 None => "its own 99.9th percentile".into(),
             };
-            condition.totals = Totals::new(threshold_ns, condition.period_ns, order.worst, bands);
+            let response_limit_ns = condition.period_ns.min(order.deadline_ns);
+            condition.totals = Totals::new(threshold_ns, response_limit_ns, order.worst, bands);
             condition.totals.not_covered = condition.uncovered;
         }
         Ok(new)

@@ -274,6 +274,7 @@ fn explanation(all_explained_ns: u64, others: u32) -> Explanation {
         woken: Default::default(),
         late: 0,
         overran: 0,
+        response_limit_ns: 0,
         late_ns: 0,
         late_explained_ns: 0,
         all_ns: 1_000_000,

@@ -204,8 +204,8 @@ fn heading(text: &mut String, of: &ConditionExplanation) {
     let overran = match of.overran {
         0 => String::new(),
         overran => format!(
-            ", or longer than {} period ({overran})",
-            if overran == 1 { "its" } else { "their" }
+            ", or done later than {} ({overran})",
+            time(of.response_limit_ns)
         ),
     };
     let _ = write!(
