@@ -2,9 +2,10 @@
 //! checks of `wakepath doctor` that were bad when the run began, the gravest and largest first.
 
 use super::Matter;
+use super::causes::causes;
 use wakepath_assess::Assessment;
 use wakepath_assess::watched::Finding;
-use wakepath_explain::{CauseFigures, Explanation};
+use wakepath_explain::Explanation;
 use wakepath_machine::CpuThrottling;
 use wakepath_readiness::{Judged, Magnitude, Severity};
 use wakepath_timeline::duration::{length, short};
@@ -13,8 +14,6 @@ use wakepath_verdict::counted;
 
 /// So many things are said.
 const MOST: usize = 3;
-/// So many of them are causes: what stands behind them is in the checks.
-const MOST_CAUSES: usize = 2;
 
 /// The things, and how many more checks are bad.
 pub(super) fn matters(
@@ -26,12 +25,11 @@ pub(super) fn matters(
     // Where a quota stopped the group, cycles may have been long without any work of their own.
     let quota = quota(assessment);
     let overruns = overruns(assessment).filter(|_| !is_explained && quota.is_none());
-    let mut matters: Vec<Matter> = overruns
-        .or_else(|| of_waiting(assessment))
-        .into_iter()
-        .collect();
+    let mut matters: Vec<Matter> = overruns.into_iter().collect();
+    matters.extend(of_waiting(assessment));
     let causes = explanation.map(|explanation| causes(assessment, explanation));
     matters.extend(causes.unwrap_or_default());
+    matters.truncate(MOST);
     let mut bad = worst_checks(assessment);
     if let Some(quota) = quota {
         bad.retain(|judged| judged.id != CPU_QUOTA);
@@ -189,123 +187,4 @@ fn overruns(assessment: &Assessment) -> Option<Matter> {
         ),
         remedy: remedy.into(),
     })
-}
-
-/// Causes of late cycles over all conditions, by their time, each with its consequences, and those with one remedy
-/// together; where a policy is recommended, over
-/// that policy's alone: what the others suffer is no longer of interest.
-fn causes(assessment: &Assessment, explanation: &Explanation) -> Vec<Matter> {
-    let recommended = assessment.overall.recommendation.as_ref();
-    let recommended = recommended.map(|of| of.policy.to_string());
-    let conditions = explanation.conditions.iter();
-    let wanted = conditions.filter(|of| recommended.as_ref().is_none_or(|it| *it == of.condition));
-    let sums = by_time(wanted.flat_map(|of| &of.causes));
-    let told = sums.iter().take(MOST_CAUSES).map(|sum| Matter {
-        what: match sum.causes.len() {
-            1 => one_line(sum.causes[0]),
-            all => one_line(&format!("{} and {} more like it", sum.causes[0], all - 1)),
-        },
-        size: format!(
-            "{} at worst, {} in all, {}",
-            short(sum.worst_ns.cast_signed()),
-            short(sum.total_ns.cast_signed()),
-            counted(sum.cycles, "late cycle", "late cycles"),
-        ),
-        remedy: one_line(sum.remedy),
-    });
-    told.collect()
-}
-
-/// Causes that are answered together.
-struct Sum<'a> {
-    causes: Vec<&'a str>,
-    remedy: &'a str,
-    cycles: u64,
-    total_ns: u64,
-    worst_ns: u64,
-}
-
-/// Causes of late cycles, the one with most time first, whether anything can be done about it or not. A consequence
-/// counts as its cause, and causes with one remedy as one.
-fn by_time<'a>(all: impl Iterator<Item = &'a CauseFigures>) -> Vec<Sum<'a>> {
-    let mut sums: Vec<Sum<'a>> = Vec::new();
-    let usual = |cause: &&CauseFigures| matches!(&*cause.kind, "path" | "timer-delivery");
-    let late = all.filter(|cause| cause.late_ns > 0);
-    for cause in late.filter(|cause| !usual(cause)) {
-        let remedy = cause.remedy.as_deref().unwrap_or_default();
-        let name = cause.because.as_deref().unwrap_or(&cause.cause);
-        let alike = |sum: &&mut Sum<'_>| {
-            let same = remedy.is_empty() && sum.causes == [name];
-            sum.remedy == remedy && (!remedy.is_empty() || same)
-        };
-        match sums.iter_mut().find(alike) {
-            Some(sum) => {
-                if !sum.causes.contains(&name) {
-                    sum.causes.push(name);
-                }
-                sum.cycles += cause.late_cycles;
-                sum.total_ns += cause.late_ns;
-                sum.worst_ns = sum.worst_ns.max(late_worst_ns(cause));
-            }
-            None => sums.push(Sum {
-                causes: vec![name],
-                remedy,
-                cycles: cause.late_cycles,
-                total_ns: cause.late_ns,
-                worst_ns: late_worst_ns(cause),
-            }),
-        }
-    }
-    sums.sort_by_key(|sum| std::cmp::Reverse(sum.total_ns));
-    sums
-}
-
-/// Its largest part in a late cycle; in what older versions explained, in any.
-fn late_worst_ns(cause: &CauseFigures) -> u64 {
-    match cause.late_worst_ns {
-        0 => cause.worst_ns,
-        late => late,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn cause(kind: &str, cause: &str, late_ns: u64, remedy: Option<&str>) -> CauseFigures {
-        CauseFigures {
-            kind: kind.into(),
-            cause: cause.into(),
-            because: None,
-            cycles: 1,
-            late_cycles: 1,
-            total_ns: late_ns,
-            late_ns,
-            worst_ns: late_ns,
-            worst_cycle: 0,
-            late_worst_ns: late_ns,
-            remedy: remedy.map(str::to_owned),
-        }
-    }
-
-    #[test]
-    fn the_largest_cause_comes_first_with_its_consequences_and_without_a_remedy_too() {
-        let overrun = CauseFigures {
-            because: Some("own code".into()),
-            ..cause("overrun", "the cycle before: own code", 50, None)
-        };
-        let all = [
-            cause("softirq", "RCU", 60, Some("rcu_nocbs")),
-            overrun,
-            cause("user-code", "own code", 30, None),
-            cause("path", "the wake-up itself", 900, None),
-        ];
-        let sums = by_time(all.iter());
-        assert_eq!(
-            (sums[0].total_ns, &*sums[0].causes),
-            (80, &["own code"][..])
-        );
-        assert_eq!((sums[1].total_ns, sums[1].remedy), (60, "rcu_nocbs"));
-        assert_eq!(sums.len(), 2);
-    }
 }

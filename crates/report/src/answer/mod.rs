@@ -2,6 +2,7 @@
 //! no terminal; `made` gathers it, `laid` lays it out, and
 //! everything else there is to say is in the whole text and in the report.
 
+mod causes;
 mod figures;
 mod laid;
 mod machine;
