@@ -79,7 +79,7 @@ fn prepare(policy: Policy, cpus: Option<Vec<u16>>, lock_memory: bool) -> PyResul
         ..Preparation::default()
     }
     .apply()
-    .map_err(|why| Error::new_err(why.to_string()))?;
+    .map_err(|why| Error::new_err(format!("{policy}: {why}")))?;
     Ok(prepared
         .shortfalls
         .iter()

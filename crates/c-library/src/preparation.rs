@@ -140,7 +140,7 @@ unsafe fn prepare(
                 .collect();
             (lines.len() as i32, lines.join("\n"))
         }
-        Err(why) => (-1, why.to_string()),
+        Err(why) => (-1, format!("{policy}: {why}")),
     };
     // SAFETY: the caller's promise.
     unsafe { say(said, said_bytes, &text) };
