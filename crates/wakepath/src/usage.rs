@@ -166,8 +166,8 @@ mod tests {
             "--polcy: there is no such option; did you mean --policy?"
         );
         assert_eq!(
-            said(&["rate", "--rate", "100"]),
-            "--rate: there is no such option; see --help"
+            said(&["rate", "--hertz", "100"]),
+            "--hertz: there is no such option; see --help"
         );
         assert_eq!(
             said(&["run"]),

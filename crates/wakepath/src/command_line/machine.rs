@@ -102,7 +102,7 @@ pub struct Machine {
     pub json: bool,
 }
 
-/// Diagnose this machine for real-time loops, with a fix for each problem.
+/// Diagnose this machine for real-time loops, with fixes.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 0 no serious problem, 1 error, 2 a serious problem (with --against: \

@@ -180,7 +180,7 @@ pub enum Verb {
     Tiers(Tiers),
     /// Describe this machine and your privileges on it.
     Machine(Machine),
-    /// Diagnose this machine for real-time loops, with a fix for each problem.
+    /// Diagnose this machine for real-time loops, with fixes.
     Doctor(Doctor),
     /// Plan, try, apply and revert changes to this machine for the loop.
     #[command(

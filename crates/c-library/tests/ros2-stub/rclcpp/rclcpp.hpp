@@ -1,6 +1,7 @@
 // A stub of rclcpp: one process, one thread, topics as queues within it.
 #pragma once
 
+#include <atomic>
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -198,11 +199,21 @@ class SingleThreadedExecutor : public Executor {};
 /// Two threads that take turns, each for one callback.
 class MultiThreadedExecutor : public Executor {
 public:
+    /// Two threads take turns.
     void spin() override {
-        while (ok()) {
-            std::thread([this] { spin_some(); }).join();
-            std::this_thread::sleep_for(std::chrono::microseconds(200));
-        }
+        std::atomic<int> turn{0};
+        const auto work = [this, &turn](int number) {
+            while (ok()) {
+                if (turn == number) {
+                    spin_some();
+                    turn = 1 - number;
+                }
+                std::this_thread::sleep_for(std::chrono::microseconds(100));
+            }
+        };
+        std::thread other(work, 1);
+        work(0);
+        other.join();
     }
 };
 }  // namespace executors

@@ -171,7 +171,7 @@ fn a_timer_s_callback_is_recorded_on_whichever_thread_it_is_called() {
     let [condition] = &conditions(&finished)[..] else {
         panic!("{}", finished.said());
     };
-    // The stub makes each call on another thread.
+    // Two threads of the stub take turns, so about half of the calls are not on the first call's thread.
     let count = |of: &str| condition["cycles"][of].as_u64().unwrap();
     let executed = count("executed");
     assert!(executed * 2 > count("scheduled"), "{condition:#}");
@@ -179,5 +179,5 @@ fn a_timer_s_callback_is_recorded_on_whichever_thread_it_is_called() {
     let value = &found["said"][0]["values"][0];
     assert_eq!(value["name"], "on another thread", "{found:#}");
     let elsewhere = value["count"].as_u64().unwrap();
-    assert!(elsewhere + 1 >= executed, "{elsewhere} of {executed}");
+    assert!(elsewhere * 8 > executed, "{elsewhere} of {executed}");
 }
