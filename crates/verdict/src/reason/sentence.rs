@@ -80,7 +80,7 @@ impl fmt::Display for Reason {
                 None => {
                     write!(
                         f,
-                        "{task} requested {requested}; the policy in effect could not be read"
+                        "{task} asked for {requested}; the policy in effect could not be read"
                     )
                 }
             },

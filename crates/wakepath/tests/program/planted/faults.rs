@@ -73,7 +73,7 @@ impl Trouble {
             Loss => ("were lost", "samples-lost"),
             LossThatNobodyCounted => ("recorded", "counts-disagree"),
             MissingProof => ("did not prove its work", "load-not-proven"),
-            OtherPolicy | UnknownPolicy => ("requested", "policy-not-effective"),
+            OtherPolicy | UnknownPolicy => ("asked for", "policy-not-effective"),
             ClockChange | ClockThatCameBack => ("clock source changed", "clock source changed"),
             Contradiction => ("contradict", "inconsistent-samples"),
             Interruption => ("interrupted", "interrupted"),
