@@ -132,14 +132,22 @@ impl ConditionSegments<'_> {
             .first()
             .map_or(self.shortest_period_ns, |(_, thread)| thread.due.period_ns);
         let is_irregular = |(_, thread): &(_, &ThreadRecord)| comes_without_period(thread);
-        let deadline_ns = match criterion.deadline_ns == self.shortest_period_ns {
-            _ if self.threads.first().is_some_and(is_irregular) => NO_DEADLINE_NS,
-            true => period_ns,
-            false => criterion.deadline_ns,
+        let deadline_ns = match self.threads.first().is_some_and(is_irregular) {
+            true => NO_DEADLINE_NS,
+            false => own_deadline_ns(criterion.deadline_ns, self.shortest_period_ns, period_ns),
         };
         Criterion {
             deadline_ns,
             ..criterion.clone()
         }
+    }
+}
+
+/// The deadline of a loop with this period under a criterion's `deadline_ns`, all in nanoseconds. A criterion's
+/// deadline of one period is written as the shortest one, and means each loop's own.
+pub(crate) fn own_deadline_ns(deadline_ns: u64, shortest_period_ns: u64, period_ns: u64) -> u64 {
+    match deadline_ns == shortest_period_ns {
+        true => period_ns,
+        false => deadline_ns,
     }
 }

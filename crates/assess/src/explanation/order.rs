@@ -1,6 +1,7 @@
 //! What an explanation is asked for: the threshold of late cycles, how many of the worst to keep.
 
 use super::ExplainError;
+use crate::conditions::own_deadline_ns;
 use wakepath_scenario::{KnownCpus, Scenario};
 
 /// The terms of an explanation.
@@ -9,8 +10,10 @@ pub struct Order {
     /// Latency above which a cycle is late, in nanoseconds; `None`: the 99.9th percentile of each
     /// condition, or the 99th of fewer than 1000 cycles.
     pub threshold_ns: Option<u64>,
-    /// Response above which a cycle is late too, in nanoseconds; a shorter period counts instead.
+    /// The criterion's deadline, in nanoseconds.
     pub deadline_ns: u64,
+    /// The shortest period of the scenario's loops, in nanoseconds.
+    pub shortest_period_ns: u64,
     /// Where the threshold comes from.
     pub threshold_from: String,
     /// How many of the worst cycles of each condition are kept.
@@ -29,11 +32,18 @@ impl Order {
         Ok(Self {
             threshold_ns,
             deadline_ns: scenario.criterion.deadline_ns,
+            shortest_period_ns: scenario.period_ns,
             threshold_from: match threshold_ns {
                 Some(_) => "the criterion".into(),
                 None => "a quantile of its own".into(),
             },
             worst: 10,
         })
+    }
+
+    /// Response above which a cycle of a loop with this period is late too: its deadline, or the period if that
+    /// is shorter. In nanoseconds; 0 without a period.
+    pub fn response_limit_ns(&self, period_ns: u64) -> u64 {
+        own_deadline_ns(self.deadline_ns, self.shortest_period_ns, period_ns).min(period_ns)
     }
 }

@@ -69,7 +69,7 @@ impl Sums {
                 None if latencies.len() < 1000 => "its own 99th percentile".into(),
                 None => "its own 99.9th percentile".into(),
             };
-            let response_limit_ns = condition.period_ns.min(order.deadline_ns);
+            let response_limit_ns = order.response_limit_ns(condition.period_ns);
             condition.totals = Totals::new(threshold_ns, response_limit_ns, order.worst, bands);
             condition.totals.not_covered = condition.uncovered;
         }

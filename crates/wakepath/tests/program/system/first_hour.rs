@@ -118,7 +118,7 @@ fn hold(line: &str, said: &Said) {
     }
     assert!(!said.output.trim().is_empty() || code == Some(1), "{line}");
     let answers = ["check", "show"].contains(&verb);
-    let whole = ["--details", "--json"];
+    let whole = ["--details", "--json", "--histogram"];
     if !answers || options.iter().any(|option| whole.contains(option)) {
         return;
     }

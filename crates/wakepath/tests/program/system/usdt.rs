@@ -167,6 +167,9 @@ fn ask_ok(words: &[&str], of: &Finished) {
     assert!(asked.code() != Some(1), "{}", asked.said());
 }
 
+/// Bytes of a trace in which the program has flown for some seconds: its system calls are recorded too.
+const ENOUGH: u64 = 200_000;
+
 fn a_killed_watch_of_probes_leaves_no_uprobe_and_is_recovered_with_its_sections() {
     if !is_root() {
         not_run("killing a watch of USDT probes", "only root may trace");
@@ -187,10 +190,10 @@ fn a_killed_watch_of_probes_leaves_no_uprobe_and_is_recovered_with_its_sections(
     let trace = running.directory().join("segment-0.events");
     let begun = std::time::Instant::now();
     let written = || std::fs::metadata(&trace).map_or(0, |of| of.len());
-    while written() < 20_000 && begun.elapsed().as_secs() < 20 {
+    while written() < ENOUGH && begun.elapsed().as_secs() < 20 {
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
-    let enough = written() >= 20_000;
+    let enough = written() >= ENOUGH;
     running.kill_all();
     let finished = running.finish();
     if !enough {

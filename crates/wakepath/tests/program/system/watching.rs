@@ -292,7 +292,9 @@ fn the_periods_of_a_foreign_program_are_found_and_its_own_notes_agree() {
         "{}",
         shown.said()
     );
-    let explained = crate::started::ask("explain", &directory);
+    let explained = Start::command(&["explain", "--all"])
+        .with(&[&directory])
+        .finish();
     explained.assert_code(0);
     assert!(
         explained.output.contains("fast-beat"),
@@ -410,7 +412,9 @@ fn threads_of_every_way_of_waiting_have_their_periods_and_what_is_wrong_with_the
     );
     // Each row of the thread with two timers is explained by its own cycles.
     let directory = finished.place.path().join("run");
-    let explained = crate::started::ask("explain", &directory);
+    let explained = Start::command(&["explain", "--all"])
+        .with(&[&directory])
+        .finish();
     explained.assert_code(0);
     for name in ["events-10ms", "events-33ms", "naps", "wall"] {
         assert!(
