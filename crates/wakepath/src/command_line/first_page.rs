@@ -29,7 +29,7 @@ pub fn first_page() -> String {
         }
     }
     page + "\nExamples:\n  \
-            wakepath check --quick              a verdict after twelve seconds of measuring\n  \
+            wakepath check --quick              a verdict after twelve seconds\n  \
             wakepath check -r 1kHz -c 3 --latency 100us\n  \
             wakepath watch -p 1234 --for 60s    any program, unchanged\n  \
             wakepath show --histogram           the latest run\n\n\
