@@ -169,6 +169,7 @@ impl Laboratory {
             injected,
             usual: explainer.usual(0).expect("cycles"),
             loop_cpu: self.loop_cpu,
+            loop_thread: number,
             events,
             chunks: running.chunks.into_inner().expect("unpoisoned"),
         }
