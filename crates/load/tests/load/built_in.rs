@@ -234,7 +234,7 @@ fn an_ethercat_load_without_its_devices_ends_with_one_line() {
     );
 
     let stops = ethercat(SimulatedRing {
-        stops_after_ns: Some(300_000_000),
+        stops_after_ns: Some(1_500_000_000),
         ..SimulatedRing::default()
     });
     let scratch = Scratch::new();
