@@ -7,7 +7,7 @@ use crate::text::quantile;
 use wakepath_assess::{Assessment, more_may_be_late};
 use wakepath_statistics::Quantile;
 use wakepath_timeline::one_line;
-use wakepath_verdict::{Caution, Judgement, Outcome, Reason, gravest};
+use wakepath_verdict::{Caution, Judgement, Outcome, Reason, fraction, gravest, upper_fraction};
 
 /// Classes and rows, in the order in which the policies were measured.
 pub(crate) fn rows(assessment: &Assessment) -> (Vec<Class>, Vec<Row>) {
@@ -82,6 +82,21 @@ fn verdict(assessment: &Assessment, first: &Judgement, own: &[&Judgement]) -> Ou
     }
 }
 
+impl Figures {
+    /// Share of due times missed as tables show it, with the bound if none was and there is room.
+    pub(crate) fn missed_text(&self, with_bound: bool) -> Option<String> {
+        let bound = self.missed_at_most.filter(|_| with_bound);
+        self.missed.map(|missed| match (self.is_least, bound) {
+            (true, _) => format!("≥ {}", fraction(missed)),
+            (false, Some(bound)) if missed <= 0.0 => {
+                format!("0 (≤ {})", upper_fraction(bound, 1.0))
+            }
+            (false, None) if missed <= 0.0 => "0".to_owned(),
+            (false, _) => fraction(missed),
+        })
+    }
+}
+
 fn figures(assessment: &Assessment, of: &Judgement) -> Figures {
     let latency = of.cycles.latency_as_scheduled.as_ref();
     let at = |wanted| {
@@ -113,7 +128,7 @@ fn at_most_missed(reason: &Reason) -> Option<f64> {
     }
 }
 
-/// The worse of each figure. A quantile that one of them is too small for is not told at all: the
+/// The worse of each figure. A percentile is left out if one sample is too small for it: the
 /// other's would pass for that of both.
 fn worse(one: Figures, other: Figures) -> Figures {
     Figures {

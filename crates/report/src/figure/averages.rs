@@ -1,4 +1,4 @@
-//! The average latency with its 99 % interval, and the largest, for each policy and phase.
+//! The average latency with its 99 % interval, for each policy and phase.
 
 use super::plot::Plot;
 use super::scale::Log;
@@ -12,11 +12,11 @@ const ROW: f64 = 22.0;
 const CORRELATED: f64 = 0.3;
 
 pub(super) fn draw(drawn: &[Drawn<'_>]) -> Option<Figure> {
-    let mut rows: Vec<(&Drawn<'_>, MeanInterval, i64)> = drawn
+    let mut rows: Vec<(&Drawn<'_>, MeanInterval)> = drawn
         .iter()
         .filter_map(|one| {
-            let shape = one.picture.latency.shape.as_ref()?;
-            Some((one, one.picture.mean?, shape.max))
+            one.picture.latency.shape.as_ref()?;
+            Some((one, one.picture.mean?))
         })
         .collect();
     rows.sort_by_key(|(one, ..)| one.colour);
@@ -24,40 +24,36 @@ pub(super) fn draw(drawn: &[Drawn<'_>]) -> Option<Figure> {
     let label = |one: &Drawn<'_>| format!("{}, {}", one.policy(), one.phase());
     let named: Vec<_> = rows.iter().map(|(one, ..)| one.row()).collect();
     let (mut plot, edges) = Plot::grouped(&named, ROW, 64.0);
-    let ends = rows.iter().flat_map(|(one, mean, max)| {
-        // An interval may reach below all values, and below 0; the axis need not.
-        let shape = one.picture.latency.shape.as_ref();
-        let least = shape.map_or(*max, |shape| shape.min);
-        [least.max(ends_of(mean).0 as i64), *max]
+    let ends = rows.iter().flat_map(|(one, mean)| {
+        // An interval can reach below all values, and below 0; the axis need not.
+        let (low, high) = ends_of(mean);
+        [least(one).max(low as i64), high as i64]
     });
     let axis = Log::around(ends).between(plot.left, plot.right);
-    plot.times_below(axis, "Wake-up latency: average (99 % interval), largest");
+    plot.times_below(axis, "Wake-up latency: average with 99 % interval");
     let (mut told, mut narrow) = (Vec::new(), 0);
-    for ((one, mean, max), top) in rows.iter().zip(edges) {
+    for ((one, mean), top) in rows.iter().zip(edges) {
         let middle = top + ROW / 2.0;
         let (low, high) = ends_of(mean);
-        plot.group(one.colour, &[("data-condition", one.condition.to_string())]);
-        plot.line("whisker", [axis.at(high), middle, axis.at_ns(*max), middle]);
+        plot.plain(&[("data-condition", one.condition.to_string())]);
         let interval = format!(
-            "average {}, 99 % interval {} to {}, largest {}",
+            "average {}, 99 % interval {} to {}",
             duration(mean.mean.round() as i64),
             // Student's interval may reach below what a latency can be.
             duration(low.max(least(one).min(0) as f64).round() as i64),
-            duration(high.round() as i64),
-            duration(*max)
+            duration(high.round() as i64)
         );
         let (from, width) = (axis.at(low), (axis.at(high) - axis.at(low)).max(1.0));
         plot.rect("body", [from, middle - 5.0, width, 10.0], &interval);
         plot.dot("solid", axis.at(mean.mean), middle, 3.4, &interval);
-        let max_x = axis.at_ns(*max);
-        plot.line("median", [max_x, middle - 6.0, max_x, middle + 6.0]);
         plot.ungroup();
-        plot.text("mark", max_x + 6.0, middle + 4.0, &three_digits(*max));
+        let mean_text = three_digits(mean.mean.round() as i64);
+        plot.text("mark", axis.at(high) + 6.0, middle + 4.0, &mean_text);
         told.push(format!("{}: {interval}", label(one)));
         narrow += u32::from(mean.batch_correlation.abs() > CORRELATED);
     }
     let mut caption = "The dot is the average over all due times, the box its 99 % interval from \
-                       the means of 20 batches, the upright line the largest observed."
+                       the means of 20 batches."
         .to_owned();
     if narrow > 0 {
         caption += &format!(
@@ -68,7 +64,7 @@ pub(super) fn draw(drawn: &[Drawn<'_>]) -> Option<Figure> {
     }
     Some(plot.done(
         "averages-latency",
-        "Average latency with its interval, and the largest",
+        "Average latency with its interval",
         caption,
         format!("Average latency. {}.", told.join("; ")),
     ))

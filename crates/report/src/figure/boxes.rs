@@ -2,10 +2,11 @@
 
 use super::plot::{Plot, slug};
 use super::scale::Log;
-use super::{Drawn, Figure, MeasureName};
+use super::{Drawn, Figure, MeasureName, distinct};
 use wakepath_assess::Shape;
-use wakepath_statistics::QuantileValue;
-use wakepath_verdict::duration;
+use wakepath_statistics::{Quantile, QuantileValue, quantile_rank_interval};
+use wakepath_timeline::duration::three_digits;
+use wakepath_verdict::{count, duration};
 
 const ROW: f64 = 22.0;
 
@@ -30,15 +31,21 @@ fn boxes(measure: MeasureName, drawn: &[Drawn<'_>]) -> Option<Figure> {
     rows.first()?;
     let label = |one: &Drawn<'_>| format!("{}, {}", one.policy(), one.phase());
     let named: Vec<_> = rows.iter().map(|(one, _)| one.row()).collect();
-    let (mut plot, edges) = Plot::grouped(&named, ROW, 12.0);
+    let (mut plot, edges) = Plot::grouped(&named, ROW, 64.0);
     let axis = axis.between(plot.left, plot.right);
     plot.times_below(axis, measure.title());
+    let counts = distinct(rows.iter().map(|(_, shape)| shape.count));
     let mut told = Vec::new();
     for ((one, shape), top) in rows.iter().zip(edges) {
         let middle = top + ROW / 2.0;
-        plot.group(one.colour, &[("data-condition", one.condition.to_string())]);
-        draw_box(&mut plot, axis, middle, shape);
+        plot.plain(&[("data-condition", one.condition.to_string())]);
+        draw_box(&mut plot, axis, middle, shape, limit);
         plot.ungroup();
+        let largest = match counts.len() {
+            1 => three_digits(shape.max),
+            _ => format!("{} of {}", three_digits(shape.max), count(shape.count)),
+        };
+        plot.text("mark", axis.at_ns(shape.max) + 6.0, middle + 4.0, &largest);
         told.push(format!(
             "{}: median {}, largest {}",
             label(one),
@@ -53,15 +60,22 @@ fn boxes(measure: MeasureName, drawn: &[Drawn<'_>]) -> Option<Figure> {
     Some(plot.done(
         format!("boxes-{}", slug(measure.key())),
         format!("{name} by policy and phase"),
-        "The box holds the middle half of the values (25 to 75 %), the thick line is the median, \
-         the whiskers reach from the smallest to the 99 % quantile, the short line is the 99.9 % \
-         quantile, the dot the largest value observed. Quantiles that the sample is too small \
-         for are left out.",
+        format!(
+            "The box holds the middle half of the values (25 to 75 %), the thick line is the median, \
+             the whiskers reach from the smallest to the 99th percentile, the short line is the 99.9th \
+             percentile, the dot the largest value observed{}, red if it is above the limit. The pale \
+             bands are 95 % intervals of both percentiles for independent values; a band that ends at \
+             the dot has no upper end. Percentiles that the sample is too small for are left out.",
+            match counts[..] {
+                [only] => format!(" of {}", count(only)),
+                _ => String::new(),
+            }
+        ),
         format!("Box plots of {}. {}.", name.to_lowercase(), told.join("; ")),
     ))
 }
 
-fn draw_box(plot: &mut Plot, axis: Log, middle: f64, shape: &Shape) {
+fn draw_box(plot: &mut Plot, axis: Log, middle: f64, shape: &Shape, limit: Option<i64>) {
     let [p25, p50, p75, p99, p999] = shape.quantiles;
     let x = |value| axis.at_ns(value);
     let half = ROW * 0.3;
@@ -89,8 +103,19 @@ fn draw_box(plot: &mut Plot, axis: Log, middle: f64, shape: &Shape) {
             [x(at), middle - half * 0.6, x(at), middle + half * 0.6],
         );
     };
+    for (wanted, of) in [(Quantile::P99, p99), (Quantile::P999, p999)] {
+        if of.value.is_some() && !of.is_maximum {
+            let [low, high] = interval(shape, wanted);
+            let width = (x(high) - x(low)).max(1.0);
+            plot.rect(
+                "interval",
+                [x(low), middle - half, width, 2.0 * half],
+                &hint,
+            );
+        }
+    }
     end(plot, shape.min);
-    // Of values that were counted and not kept, a quantile may be unknown: no box then.
+    // If values were counted and not kept, a percentile can be unknown: no box then.
     match (p25.value, p75.value) {
         (Some(p25), Some(p75)) => {
             let p99 = p99.value.filter(|_| !p99.is_maximum).unwrap_or(p75);
@@ -109,10 +134,34 @@ fn draw_box(plot: &mut Plot, axis: Log, middle: f64, shape: &Shape) {
         let x = x(p999);
         plot.line("whisker", [x, middle - half * 0.5, x, middle + half * 0.5]);
     }
-    plot.dot("solid", x(shape.max), middle, 3.2, &hint);
+    let dot = match limit.is_some_and(|limit| shape.max > limit) {
+        true => "violation",
+        false => "solid",
+    };
+    plot.dot(dot, x(shape.max), middle, 3.2, &hint);
 }
 
-/// A quantile that may be the maximum.
+/// The 95 % interval of a percentile. The points of the tail are fewer than the values: each end is the next
+/// point outwards, and the largest value if no rank is high enough.
+fn interval(shape: &Shape, wanted: Quantile) -> [i64; 2] {
+    let ranks = quantile_rank_interval(shape.count, wanted, 0.95);
+    // Rank r has this many values at or above it.
+    let from_above = |rank: u64| shape.count + 1 - rank;
+    let low = ranks.lower.and_then(|rank| {
+        let mut points = shape.tail.iter();
+        points.find(|point| point.at_least >= from_above(rank))
+    });
+    let high = ranks.upper.and_then(|rank| {
+        let mut points = shape.tail.iter().rev();
+        points.find(|point| point.at_least <= from_above(rank))
+    });
+    [
+        low.map_or(shape.min, |point| point.value),
+        high.map_or(shape.max, |point| point.value),
+    ]
+}
+
+/// A percentile that can be the maximum.
 pub(super) fn known(quantile: QuantileValue) -> String {
     quantile.value.map_or_else(|| "–".to_owned(), duration)
 }

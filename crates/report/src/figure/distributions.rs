@@ -8,6 +8,7 @@ use super::scale::Log;
 use super::{Drawn, Figure, distinct};
 use std::fmt::Write;
 use wakepath_assess::{Measure, Picture, Shape};
+use wakepath_statistics::wilson_interval;
 use wakepath_verdict::{count, duration};
 
 /// Which of a condition's measured times.
@@ -46,7 +47,7 @@ impl MeasureName {
         }
     }
 
-    /// What the criterion says of it, in nanoseconds.
+    /// Its limit by the criterion, in nanoseconds.
     pub(crate) fn limit(self, picture: &Picture) -> Option<i64> {
         let limit = match self {
             Self::Latency => picture.latency_limit_ns?,
@@ -56,7 +57,7 @@ impl MeasureName {
         i64::try_from(limit).ok()
     }
 
-    /// What that limit is called at its line.
+    /// Name of that limit at its line.
     pub(super) fn limit_word(self) -> &'static str {
         match self {
             Self::Response => "deadline",
@@ -64,7 +65,7 @@ impl MeasureName {
         }
     }
 
-    /// Tells scripts where the axis of times is.
+    /// Where the axis of times is, for scripts.
     pub(super) fn note(self, plot: &mut Plot, phase: &str, times: Log) {
         plot.note("data-measure", self.key());
         plot.note("data-phase", phase);
@@ -76,6 +77,9 @@ impl MeasureName {
 }
 
 const HEIGHT: f64 = 320.0;
+
+/// Standard deviations on either side of a 95 % interval.
+const NORMAL_95: f64 = 1.959_964;
 
 /// A distribution among others.
 #[derive(Clone)]
@@ -192,6 +196,7 @@ fn exceedance(
             .first()
             .map_or(plot.left, |tail| times.at_ns(tail.value));
         let _ = write!(path, "V{}", place(plot.bottom));
+        band(&mut plot, one, times, shares);
         series(&mut plot, one, &path);
         plot.group(one.colour, &[("data-condition", one.condition.to_string())]);
         let hint = format!(
@@ -226,11 +231,41 @@ fn exceedance(
     plot.done(
         format!("exceedance-{}-{}", measure.key(), slug(phase)),
         title.clone(),
-        "The complementary cumulative distribution on log–log axes. Read off how often a value is \
-         reached; the dot is the largest observed, which is no bound. A curve that falls steeply \
-         has a short tail.",
+        "How often a value is reached, on log–log axes: a curve that falls steeply has a short tail. The \
+         pale band is the 95 % interval of each share, if values are independent; the dot is the largest \
+         observed, which is no bound.",
         alternative(&title, lines),
     )
+}
+
+/// The 95 % interval of each share around its curve: there along the upper ends, back along the lower ones.
+fn band(plot: &mut Plot, one: &Line<'_>, times: Log, shares: Log) {
+    let mut there = String::new();
+    let mut back = String::new();
+    let mut before = None;
+    for point in one.shape.tail.iter().rev() {
+        let x = place(times.at_ns(point.value));
+        // Several points of one pixel are one point of the band.
+        if before == Some(x.round()) {
+            continue;
+        }
+        before = Some(x.round());
+        let (low, high) = wilson_interval(point.at_least, one.shape.count, NORMAL_95);
+        let [low, high] = [low, high].map(|share| place(shares.at(share)));
+        let _ = match there.is_empty() {
+            true => write!(there, "M{x},{high}"),
+            false => write!(there, "L{x},{high}"),
+        };
+        back.insert_str(0, &format!("L{x},{low}"));
+    }
+    if there.is_empty() {
+        return;
+    }
+    let path = format!("{there}{back}Z");
+    plot.group(one.colour, &[("data-condition", one.condition.to_string())]);
+    plot.body
+        .shape("path", &[("class", &"interval"), ("d", &path)]);
+    plot.ungroup();
 }
 
 fn series(plot: &mut Plot, one: &Line<'_>, path: &str) {

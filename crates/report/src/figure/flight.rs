@@ -1,18 +1,22 @@
-//! What the measured timing leaves of the flight: the delay that the controller still bears, for
-//! each condition, and the tilt after a kick.
+//! Margins that the measured timing leaves the flight, for each condition: the remaining delay margin,
+//! and the tilt after a kick. Values that are alike are a sentence, not a row of equal bars.
 
+use super::Figure;
 use super::plot::Plot;
 use super::scale::Linear;
-use super::{Figure, distinct};
 use crate::label;
 use wakepath_assess::{Assessment, FlownCondition};
 use wakepath_flight::replay::FlightReport;
 
 const ROW: f64 = 20.0;
 
-pub(super) fn draw(assessment: &Assessment) -> Vec<Figure> {
+/// Bars of values that differ by less than this share of the largest look the same.
+const ALIKE: f64 = 0.02;
+
+/// The figures, and sentences in place of those with equal bars.
+pub(super) fn draw(assessment: &Assessment) -> (Vec<Figure>, Vec<String>) {
     let Some(flights) = &assessment.flights else {
-        return Vec::new();
+        return Default::default();
     };
     let flown: Vec<(&FlownCondition, &FlightReport)> = flights
         .conditions
@@ -51,7 +55,46 @@ pub(super) fn draw(assessment: &Assessment) -> Vec<Figure> {
         },
         |report| Some(report.flights.measured.kicks.peak_tilt_deg),
     );
-    delay.into_iter().chain(tilt).collect()
+    let (mut figures, mut sentences) = (Vec::new(), Vec::new());
+    for found in [delay, tilt].into_iter().flatten() {
+        match found {
+            Found::Bars(figure) => figures.push(figure),
+            Found::Alike(sentence) => sentences.push(sentence),
+        }
+    }
+    (figures, sentences)
+}
+
+/// A quantity of all conditions.
+enum Found {
+    Bars(Figure),
+    Alike(String),
+}
+
+/// `Delay margin left in flight: 12.10 to 12.13 ms in all 16 conditions.`, if all values are known and alike.
+fn alike(words: &Bars, values: &[(&FlownCondition, Option<f64>)]) -> Option<String> {
+    let known: Option<Vec<f64>> = values.iter().map(|(_, value)| *value).collect();
+    let known = known.filter(|known| known.len() > 1)?;
+    let least = known.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = known.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if most - least > ALIKE * most.abs() {
+        return None;
+    }
+    let [from, to] = [least, most].map(|value| format!("{value:.2}"));
+    let range = match from == to {
+        true => from,
+        false => format!("{from} to {to}"),
+    };
+    let limit = words.limit.map_or(String::new(), |(limit, side)| {
+        format!(" (criterion: {side} {limit}{})", words.unit)
+    });
+    Some(format!(
+        "{}: {range}{} in all {} conditions{limit}. {}",
+        words.title,
+        words.unit,
+        known.len(),
+        words.caption
+    ))
 }
 
 struct Bars {
@@ -68,11 +111,14 @@ fn bars(
     flown: &[(&FlownCondition, &FlightReport)],
     words: Bars,
     value: impl Fn(&FlightReport) -> Option<f64>,
-) -> Option<Figure> {
+) -> Option<Found> {
     let values: Vec<_> = flown
         .iter()
         .map(|(one, report)| (*one, value(report)))
         .collect();
+    if let Some(sentence) = alike(&words, &values) {
+        return Some(Found::Alike(sentence));
+    }
     let most = values
         .iter()
         .filter_map(|(_, value)| *value)
@@ -82,7 +128,6 @@ fn bars(
         return None;
     }
     let whole = |one: &FlownCondition| one.name.to_string();
-    let policies = distinct(values.iter().map(|(one, _)| label::policy(&one.name)));
     let named: Vec<_> = values
         .iter()
         .map(|(one, _)| (label::policy(&one.name), one.name.phase.clone()))
@@ -96,10 +141,8 @@ fn bars(
     plot.numbers_below(axis, "", words.axis);
     let mut told = Vec::new();
     for ((one, value), top) in values.iter().zip(edges) {
-        let policy = label::policy(&one.name);
-        let colour = policies.iter().position(|known| *known == policy);
         let text = value.map_or("none".into(), |value| format!("{value:.2}{}", words.unit));
-        plot.group(colour.unwrap_or(0), &[]);
+        plot.plain(&[]);
         let end = axis.at(value.unwrap_or(0.0));
         let size = [plot.left, top + 3.0, end - plot.left, ROW - 6.0];
         plot.rect("body", size, &format!("{}: {text}", whole(one)));
@@ -111,10 +154,10 @@ fn bars(
         let text = format!("{side} {limit}{}", words.unit);
         plot.limit_upright(axis.at(limit), &text);
     }
-    Some(plot.done(
+    Some(Found::Bars(plot.done(
         words.name,
         words.title,
         words.caption,
         format!("{}. {}.", words.title, told.join("; ")),
-    ))
+    )))
 }

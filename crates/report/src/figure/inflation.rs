@@ -1,8 +1,8 @@
 //! How much longer the work takes under load than idle: from the idle time to the loaded one.
 
+use super::Figure;
 use super::plot::Plot;
 use super::scale::Log;
-use super::{Figure, distinct};
 use wakepath_assess::{Inflation, Ratio};
 use wakepath_verdict::duration;
 
@@ -14,7 +14,6 @@ pub(super) fn draw(inflation: &[Inflation]) -> Vec<Figure> {
 
 fn execution(inflation: &[Inflation]) -> Option<Figure> {
     inflation.first()?;
-    let policies = distinct(inflation.iter().map(|one| (one.policy, one.task.clone())));
     let label = |one: &Inflation| format!("{}, {}", name(one), one.phase);
     let named: Vec<_> = inflation
         .iter()
@@ -35,10 +34,7 @@ fn execution(inflation: &[Inflation]) -> Option<Figure> {
     let mut told = Vec::new();
     for (one, top) in inflation.iter().zip(edges) {
         let middle = top + ROW / 2.0;
-        let place = policies
-            .iter()
-            .position(|known| *known == (one.policy, one.task.clone()));
-        plot.group(place.unwrap_or(0), &[]);
+        plot.plain(&[]);
         span(
             &mut plot,
             axis,
@@ -70,8 +66,8 @@ fn execution(inflation: &[Inflation]) -> Option<Figure> {
     Some(plot.done(
         "inflation-execution",
         "Execution time idle and under load",
-        "From the idle time (hollow) to the time under load (filled); beside it the ratio of the \
-         medians. It holds whatever interrupted the work.",
+        "From the idle time (hollow) to the time under load (filled), with the ratio of the medians. \
+         Interruptions of the work are included.",
         format!("Execution time idle and under load. {}.", told.join("; ")),
     ))
 }

@@ -3,13 +3,13 @@
 
 mod averages;
 mod boxes;
+pub(crate) mod cause_colour;
 mod cpus;
 mod distributions;
 mod flame;
 mod flight;
 pub(crate) mod gantt;
 mod inflation;
-mod maxima;
 mod multiples;
 mod origin;
 mod overview;
@@ -19,6 +19,7 @@ mod style;
 pub(crate) mod sweep;
 mod time;
 mod timeline;
+mod worst;
 
 use crate::markup::Markup;
 use wakepath_assess::{Assessment, Picture};
@@ -61,18 +62,20 @@ pub struct Figures {
     pub boxes: Vec<Figure>,
     /// Latencies of each CPU over each other, where several were measured side by side.
     pub cpus: Vec<Figure>,
-    /// The largest latency, phase by phase.
-    pub maxima: Option<Figure>,
     /// Average latencies with their intervals.
     pub averages: Option<Figure>,
     /// Execution time idle and under load.
     pub inflation: Vec<Figure>,
-    /// The worst cycles' timelines, where the run was traced.
+    /// The worst cycles of a traced run, a panel for each policy.
+    pub worst: Vec<Figure>,
+    /// Cycles with the longest execution, of a loop that timed its sections.
     pub timelines: Vec<Figure>,
     /// The instructions of latencies in virtual time, where the run was made once more for them.
     pub windows: Vec<Figure>,
-    /// What the flight has left.
+    /// Margins that the timing leaves the flight.
     pub flight: Vec<Figure>,
+    /// Sentences in place of figures of the flight whose bars would all be equal.
+    pub flight_alike: Vec<String>,
 }
 
 impl Figures {
@@ -93,18 +96,20 @@ impl Figures {
             .filter(|one| one.picture.due_times > 0)
             .copied()
             .collect();
+        let (flight, flight_alike) = flight::draw(assessment);
         Self {
             overview: overview::draw(assessment),
             distributions: distributions::draw(&drawn),
             time: time::draw(&in_order),
             boxes: boxes::draw(&drawn),
             cpus: cpus::draw(&drawn),
-            maxima: maxima::draw(&drawn),
             averages: averages::draw(&drawn),
             inflation: inflation::draw(&assessment.inflation),
+            worst: worst::draw(assessment, explanation),
             timelines: timeline::draw(explanation),
             windows: Vec::new(),
-            flight: flight::draw(assessment),
+            flight,
+            flight_alike,
         }
     }
 
@@ -122,11 +127,12 @@ impl Figures {
         let before = [&self.distributions, &self.cpus, &self.time, &self.boxes];
         let after = [
             &self.inflation,
+            &self.worst,
             &self.timelines,
             &self.windows,
             &self.flight,
         ];
-        let single = self.maxima.iter().chain(&self.averages);
+        let single = self.averages.iter();
         let before = self.overview.iter().chain(before.into_iter().flatten());
         before.chain(single).chain(after.into_iter().flatten())
     }

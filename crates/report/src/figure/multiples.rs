@@ -6,6 +6,7 @@ use super::distributions::{Line, MeasureName, alternative, share_mark};
 use super::plot::{NARROW, Plot, place, slug};
 use super::scale::Log;
 use std::fmt::Write;
+use wakepath_assess::HistogramBin;
 use wakepath_timeline::duration::three_digits;
 use wakepath_verdict::{count, duration};
 
@@ -57,12 +58,18 @@ pub(super) fn histogram(
             ("data-key", line.condition.to_string()),
             ("data-label", line.name.clone()),
         ];
-        plot.group(line.colour, &key);
+        plot.plain(&key);
         plot.text("strong", plot.left, top - 4.0, &line.name);
-        let path = steps(line, times, shares, top + PANEL);
-        plot.body.open("path", &[("class", &"body"), ("d", &path)]);
-        plot.hint(&line.name);
-        plot.body.close("path");
+        let is_beyond = |bin: &HistogramBin| limit.is_some_and(|limit| bin.from > limit);
+        let within = steps(line, times, shares, top + PANEL, |bin| !is_beyond(bin));
+        let beyond = steps(line, times, shares, top + PANEL, is_beyond);
+        for (class, path) in [("body", within), ("body over", beyond)] {
+            if !path.is_empty() {
+                plot.body.open("path", &[("class", &class), ("d", &path)]);
+                plot.hint(&line.name);
+                plot.body.close("path");
+            }
+        }
         plot.ungroup();
         let largest = format!(
             "largest of {}: {}",
@@ -75,18 +82,24 @@ pub(super) fn histogram(
     plot.done(
         format!("histogram-{}-{}", measure.key(), slug(phase)),
         title.clone(),
-        "The share of values in each twentieth of a decade, on a log axis: a single late cycle \
-         stands high enough to be seen.",
+        "The share of values in each twentieth of a decade, on a log axis, so that a single late cycle \
+         is visible; red is beyond the limit.",
         alternative(&title, lines),
     )
 }
 
 /// Up at the beginning of a bin, down at its end, on the ground between bins.
-fn steps(line: &Line<'_>, times: Log, shares: Log, ground: f64) -> String {
+fn steps(
+    line: &Line<'_>,
+    times: Log,
+    shares: Log,
+    ground: f64,
+    is_drawn: impl Fn(&HistogramBin) -> bool,
+) -> String {
     let shape = line.shape;
     let mut path = String::new();
     let mut end: Option<i64> = None;
-    for bin in &shape.bins {
+    for bin in shape.bins.iter().filter(|bin| is_drawn(bin)) {
         let (from, below) = (place(times.at_ns(bin.from)), place(times.at_ns(bin.below)));
         if end != Some(bin.from) {
             let close = if end.is_some() {

@@ -14,7 +14,7 @@ const APART: f64 = 9.0;
 /// More policies or tasks than these are left to the chapters: two policies on each of 16 CPUs are shown.
 const MOST: usize = 32;
 
-/// Median, 99.9 % quantile where it is known, largest.
+/// Median, 99.9th percentile if known, largest.
 type Reach = (i64, Option<i64>, i64);
 
 pub(super) fn draw(assessment: &Assessment) -> Option<Figure> {
@@ -70,16 +70,22 @@ pub(super) fn draw(assessment: &Assessment) -> Option<Figure> {
             );
             let y = first + place as f64 * APART;
             let [from, to] = [median, max].map(|value| axis.at_ns(value));
-            plot.group(row, &[]);
+            let is_beyond = limit.is_some_and(|limit| max > limit);
+            plot.plain(&[]);
             plot.line("whisker", [from, y, to, y]);
+            if let Some(limit) = limit.filter(|_| is_beyond) {
+                plot.line("beyond", [axis.at_ns(limit).max(from), y, to, y]);
+            }
             plot.line("median", [from, y - 4.0, from, y + 4.0]);
             if let Some(p999) = p999 {
                 let x = axis.at_ns(p999);
                 plot.line("whisker", [x, y - 3.0, x, y + 3.0]);
             }
-            let dot = match class {
-                Class::Idle => "hollow",
-                Class::UnderLoad | Class::All => "solid",
+            let dot = match (class, is_beyond) {
+                (Class::Idle, false) => "hollow",
+                (Class::Idle, true) => "hollow beyond",
+                (Class::UnderLoad | Class::All, false) => "solid",
+                (Class::UnderLoad | Class::All, true) => "violation",
             };
             plot.dot(dot, to, y, 3.2, &hint);
             plot.ungroup();
@@ -103,7 +109,7 @@ pub(super) fn draw(assessment: &Assessment) -> Option<Figure> {
         "How late the loop woke",
         format!(
             "{which} from the median (thick stroke) to the largest observed (dot); the thin stroke \
-             is the 99.9 % quantile. A largest value is no bound.{others}"
+             is the 99.9th percentile. Red is beyond the limit. The largest observed is no bound.{others}"
         ),
         format!("How late the loop woke. {}.", told.join("; ")),
     ))

@@ -191,7 +191,16 @@ impl Plot {
 
     /// A group in a policy's colour; close it with `ungroup`.
     pub(super) fn group(&mut self, colour_index: usize, data: &[(&'static str, String)]) {
-        let class = colour(colour_index);
+        self.classed(&colour(colour_index), data);
+    }
+
+    /// A group in grey: its rows are labelled.
+    pub(super) fn plain(&mut self, data: &[(&'static str, String)]) {
+        self.classed("plain", data);
+    }
+
+    /// A group of a class; close it with `ungroup`.
+    pub(super) fn classed(&mut self, class: &str, data: &[(&'static str, String)]) {
         let mut attributes: Vec<(&'static str, &dyn std::fmt::Display)> = vec![("class", &class)];
         for (name, value) in data {
             attributes.push((name, value));

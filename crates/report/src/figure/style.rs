@@ -24,7 +24,8 @@ const COLOURS: &[(&str, &str, &str)] = &[
     ("c6", "#6f4e9c", "#b79cf0"),
     ("c7", "#7d5f26", "#d2b271"),
     ("c8", "#5f6b76", "#a9b4be"),
-    ("c9", "#a3123a", "#ff6b8b"),
+    // No red: that means beyond the limit.
+    ("c9", "#006d77", "#5fd4e0"),
 ];
 
 const FIGURE: &str = include_str!("figure.css");

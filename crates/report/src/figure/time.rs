@@ -1,11 +1,11 @@
-//! Latency over the due times, one figure for each policy, its phases below each other on the same
+//! Latency over the time measured, one figure for each policy, its phases below each other on the same
 //! axis: the whole run at a glance, every spike in it.
 
 use super::plot::{NARROW, Plot, place, slug};
-use super::scale::Log;
+use super::scale::{Linear, Log};
 use super::{Drawn, Figure, distinct};
 use std::fmt::Write;
-use wakepath_assess::{Level, Pyramid};
+use wakepath_assess::{Level, Picture, Pyramid};
 use wakepath_verdict::duration;
 
 /// Height of a strip, and of the room between two.
@@ -31,8 +31,22 @@ pub(super) fn draw(drawn: &[Drawn<'_>]) -> Vec<Figure> {
 }
 
 fn strips(policy: &str, phases: &[&Drawn<'_>], axis: Log) -> Figure {
-    let height = 36.0 + phases.len() as f64 * (STRIP + GAP);
-    let mut plot = Plot::new(NARROW, height, 52.0, 8.0);
+    let height = 52.0 + phases.len() as f64 * (STRIP + GAP);
+    let mut plot = Plot::new(NARROW, height, 52.0, 14.0);
+    plot.bottom = height - 36.0;
+    let seconds = |picture: &Picture| picture.due_times as f64 * period_s(picture);
+    // Phases share one axis; a shorter one ends earlier on it.
+    let most = phases
+        .iter()
+        .map(|one| seconds(one.picture))
+        .fold(0.0, f64::max);
+    let clock = Linear {
+        most: most.max(1e-9),
+        from: plot.left,
+        to: plot.right,
+    };
+    plot.top = 18.0;
+    plot.numbers_below(clock, "", "s of measuring; dashed: the limit, red: missed");
     let mut told = Vec::new();
     for (number, one) in phases.iter().enumerate() {
         let top = 18.0 + number as f64 * (STRIP + GAP);
@@ -47,20 +61,16 @@ fn strips(policy: &str, phases: &[&Drawn<'_>], axis: Log) -> Figure {
             (Some(_), _) => format!("{}: {missed} missed", one.phase()),
         };
         plot.text("strong", plot.left, top - 5.0, &head);
-        plot.group(one.colour, &[("data-condition", one.condition.to_string())]);
-        let path = envelope(
-            level(&picture.latency.pyramid),
-            picture.due_times,
-            axis,
-            &plot,
-        );
+        plot.plain(&[("data-condition", one.condition.to_string())]);
+        let x = |index: u64| clock.at(index.min(picture.due_times) as f64 * period_s(picture));
+        let path = envelope(level(&picture.latency.pyramid), x, axis);
         plot.body.shape("path", &[("class", &"band"), ("d", &path)]);
         plot.ungroup();
         if let Some(limit) = picture.latency_limit_ns {
             let y = axis.at(limit as f64);
             plot.line("limit", [plot.left, y, plot.right, y]);
         }
-        violations(&mut plot, one, axis);
+        violations(&mut plot, one, clock, axis);
         told.push(format!(
             "{head}, largest {}",
             picture
@@ -70,18 +80,11 @@ fn strips(policy: &str, phases: &[&Drawn<'_>], axis: Log) -> Figure {
                 .map_or("–".into(), |shape| duration(shape.max))
         ));
     }
-    plot.bottom = height - 18.0;
-    plot.text(
-        "mark",
-        plot.left - 40.0,
-        height - 6.0,
-        "due times in order; dashed: the criterion, dots: missed",
-    );
     plot.done(
         format!("time-{}", slug(policy)),
         format!("Wake-up latency over the run: {policy}"),
-        "From the smallest to the largest latency of neighbouring due times, skipped ones with \
-         the latency they suffered.",
+        "From the smallest to the largest latency of neighbouring cycles; a skipped cycle counts with \
+         the latency that it suffered. Repetitions follow each other.",
         format!(
             "Wake-up latency over the run, {policy}. {}.",
             told.join("; ")
@@ -98,12 +101,14 @@ fn level(pyramid: &Pyramid) -> &Level {
     fitting.unwrap_or_else(|| pyramid.coarsest())
 }
 
+/// Seconds from one due time to the next.
+fn period_s(picture: &Picture) -> f64 {
+    picture.period_ns as f64 / 1e9
+}
+
 /// There along the largest values, back along the smallest.
-fn envelope(level: &Level, due_times: u64, axis: Log, plot: &Plot) -> String {
-    let x = |index: u64| {
-        let share = index.min(due_times) as f64 / due_times.max(1) as f64;
-        place(plot.left + share * (plot.right - plot.left))
-    };
+fn envelope(level: &Level, x: impl Fn(u64) -> f64, axis: Log) -> String {
+    let x = |index: u64| place(x(index));
     let mut there = String::new();
     let mut back: Vec<(f64, f64, f64)> = Vec::new();
     let mut end = None;
@@ -132,7 +137,7 @@ fn envelope(level: &Level, due_times: u64, axis: Log, plot: &Plot) -> String {
 }
 
 /// A dot where due times were missed; those that would lie on one dot are one.
-fn violations(plot: &mut Plot, one: &Drawn<'_>, axis: Log) {
+fn violations(plot: &mut Plot, one: &Drawn<'_>, clock: Linear, axis: Log) {
     let picture = one.picture;
     let late = picture
         .violations
@@ -144,11 +149,10 @@ fn violations(plot: &mut Plot, one: &Drawn<'_>, axis: Log) {
         .skipped
         .iter()
         .map(|v| (v.index, v.latency_ns));
-    let width = plot.right - plot.left;
     let mut places: Vec<(i64, i64)> = late
         .chain(skipped)
         .map(|(index, latency)| {
-            let x = plot.left + index as f64 / picture.due_times.max(1) as f64 * width;
+            let x = clock.at(index as f64 * period_s(picture));
             (
                 (x * 1.5).round() as i64,
                 (axis.at_ns(latency) * 1.5).round() as i64,

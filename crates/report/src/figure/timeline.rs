@@ -1,15 +1,14 @@
-//! The worst cycles' timelines: from the due time to user code, piece by piece, each with its cause.
+//! Cycles with the longest execution: the sections that the loop timed itself, and other activity during them.
 
+use super::cause_colour::of_kind;
 use super::plot::{NARROW, Plot, shortened, slug};
 use super::scale::{Linear, fitting_unit};
 use super::{Figure, distinct};
 use wakepath_explain::{ConditionExplanation, Explanation, LateCycle, LatePiece};
 use wakepath_verdict::duration;
 
-/// So many late cycles of the run are drawn.
-const DRAWN: usize = 6;
-/// So many that took longest by themselves.
-const DRAWN_LONGEST: usize = 3;
+/// Cycles that are drawn.
+const DRAWN: usize = 3;
 /// Causes named one by one; smaller ones share a row.
 const NAMED: usize = 8;
 /// A cause's name, and its bar below it.
@@ -17,15 +16,6 @@ const ROW: f64 = 32.0;
 const NAME: f64 = 15.0;
 
 pub(super) fn draw(explanation: Option<&Explanation>) -> Vec<Figure> {
-    let mut worst: Vec<(&ConditionExplanation, &LateCycle)> = explanation
-        .into_iter()
-        .flat_map(|explanation| &explanation.conditions)
-        .flat_map(|condition| condition.worst.iter().map(move |cycle| (condition, cycle)))
-        .filter(|(_, cycle)| cycle.latency_ns > 0 && !cycle.pieces.is_empty())
-        .collect();
-    worst.sort_by_key(|(_, cycle)| std::cmp::Reverse(cycle.latency_ns));
-    let late = worst.into_iter().take(DRAWN);
-    let late = late.map(|(condition, cycle)| of_latency(condition, cycle));
     let mut longest: Vec<(&ConditionExplanation, &LateCycle)> = explanation
         .into_iter()
         .flat_map(|explanation| &explanation.conditions)
@@ -38,14 +28,17 @@ pub(super) fn draw(explanation: Option<&Explanation>) -> Vec<Figure> {
         .filter(|(_, cycle)| !cycle.sections.is_empty())
         .collect();
     longest.sort_by_key(|(_, cycle)| std::cmp::Reverse(cycle.execution_ns));
-    let longest = longest.into_iter().take(DRAWN_LONGEST);
-    let longest = longest.map(|(condition, cycle)| of_work(condition, cycle));
-    late.chain(longest).collect()
+    let longest = longest.into_iter().take(DRAWN);
+    longest
+        .map(|(condition, cycle)| of_work(condition, cycle))
+        .collect()
 }
 
 /// Something on a row of its own, from so long after the due time.
 struct Bar<'a> {
     row: &'a str,
+    /// Colour of its cause.
+    class: &'static str,
     from_ns: u64,
     ns: u64,
     hint: String,
@@ -69,27 +62,6 @@ fn place(condition: &ConditionExplanation, cycle: &LateCycle) -> String {
     )
 }
 
-fn of_latency(condition: &ConditionExplanation, cycle: &LateCycle) -> Figure {
-    let bars = cycle.pieces.iter().map(|piece| Bar {
-        row: &piece.cause,
-        from_ns: piece.from_ns,
-        ns: piece.ns,
-        hint: format!("{}: {}, {}", piece.stretch, piece.cause, length(piece.ns)),
-    });
-    let titles = Titles {
-        id: "timeline",
-        title: format!(
-            "{}, {} late",
-            place(condition, cycle),
-            duration(cycle.latency_ns)
-        ),
-        caption: "What the CPU did instead of the loop, from the due time until its first instruction; the \
-                  pieces add up to the latency.",
-    };
-    let most_ns = cycle.latency_ns as f64;
-    timeline(condition, cycle, &bars.collect::<Vec<_>>(), most_ns, titles)
-}
-
 /// The sections of a cycle, and below them what ran instead of the loop, on one axis.
 fn of_work(condition: &ConditionExplanation, cycle: &LateCycle) -> Figure {
     let named: Vec<String> = cycle
@@ -99,6 +71,7 @@ fn of_work(condition: &ConditionExplanation, cycle: &LateCycle) -> Figure {
         .collect();
     let sections = cycle.sections.iter().zip(&named).map(|(of, name)| Bar {
         row: name,
+        class: "plain",
         from_ns: of.from_ns,
         ns: of.ns,
         hint: format!("{}, {}", of.why(length), length(of.ns)),
@@ -108,6 +81,7 @@ fn of_work(condition: &ConditionExplanation, cycle: &LateCycle) -> Figure {
     let all = cycle.pieces.iter().chain(&cycle.execution);
     let foreign = all.filter(is_foreign).map(|piece| Bar {
         row: &piece.cause,
+        class: of_kind(&piece.kind),
         from_ns: piece.from_ns,
         ns: piece.ns,
         hint: format!("{}: {}, {}", piece.stretch, piece.cause, length(piece.ns)),
@@ -119,8 +93,8 @@ fn of_work(condition: &ConditionExplanation, cycle: &LateCycle) -> Figure {
             place(condition, cycle),
             duration(cycle.execution_ns)
         ),
-        caption: "The sections that the loop timed itself, and what ran instead of it meanwhile, from the \
-                  due time until the cycle's end.",
+        caption: "The sections that the loop timed itself, and other activity during them, from the due \
+                  time until the cycle's end.",
     };
     let most_ns = (cycle.latency_ns.max(0) + cycle.execution_ns) as f64;
     let bars: Vec<Bar<'_>> = sections.chain(foreign).collect();
@@ -224,7 +198,8 @@ fn timeline(
     let mut told = Vec::new();
     for mark in joined(bars, row_of, most_ns / (plot.right - plot.left)) {
         let y = plot.top + mark.row as f64 * ROW;
-        plot.group(mark.row, &[]);
+        let class = bars.iter().find(|of| row_of(of.row) == mark.row);
+        plot.classed(class.map_or("plain", |of| of.class), &[]);
         let at = |ns: u64| axis.at(ns as f64 / unit_ns);
         let (x, end) = (at(mark.from_ns), at(mark.to_ns));
         let size = [x, y + NAME, (end - x).max(1.0), ROW - NAME - 4.0];
@@ -268,6 +243,7 @@ mod tests {
         let hint = format!("{row} at {from_ns}");
         Bar {
             row,
+            class: "plain",
             from_ns,
             ns,
             hint,

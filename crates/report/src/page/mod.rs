@@ -42,6 +42,8 @@ pub struct Reported<'a> {
 }
 
 const STYLE: &str = include_str!("assets/page.css");
+/// Rows of a table as cards, for screens that it does not fit.
+const CARDS: &str = include_str!("assets/cards.css");
 const PLOT_STYLE: &str = include_str!("assets/uplot/uPlot.min.css");
 const PLOT_SCRIPT: &str = include_str!("assets/uplot/uPlot.iife.min.js");
 const SCRIPT: &str = include_str!("assets/page.js");
@@ -59,7 +61,7 @@ pub fn page(runs: &[Reported<'_>], titles: &Titles) -> String {
         }
     });
     match titles.unfolded {
-        // What is folded inside of chapters. No foreign text can read like this: its `<` is escaped.
+        // Parts folded inside chapters. No foreign text can read like this: its `<` is escaped.
         true => page.replace("<details><summary>", "<details open><summary>"),
         false => page,
     }
@@ -67,7 +69,12 @@ pub fn page(runs: &[Reported<'_>], titles: &Titles) -> String {
 
 /// A file of its own around `write`'s content, with the data that its scripts move about in.
 fn document(title: &str, skip: &str, data: &[String], write: impl FnOnce(&mut Markup)) -> String {
-    let style = format!("{}{PLOT_STYLE}{STYLE}{}", style_sheet(), foot(title));
+    let style = format!(
+        "{}{PLOT_STYLE}{STYLE}{}{}",
+        style_sheet(),
+        cards(),
+        foot(title)
+    );
     let script = format!("{PLOT_SCRIPT}\n{EXPLORER_SCRIPT}\n{SCRIPT}");
     let mut markup = Markup::default();
     markup.raw("<!DOCTYPE html>\n<html lang=\"en-GB\">\n<head>\n<meta charset=\"utf-8\">\n");
@@ -98,8 +105,16 @@ fn document(title: &str, skip: &str, data: &[String], write: impl FnOnce(&mut Ma
     markup.into_string()
 }
 
-/// What stands below each printed page. What the title is made of is foreign: no character of it but
-/// letters and digits is itself in a style sheet.
+/// Tables become cards on a phone; those of very many columns on a tablet too.
+fn cards() -> String {
+    let broad = CARDS.replace(".stacks", ".broad");
+    format!(
+        "@media screen and (max-width:560px){{{CARDS}}}\n@media screen and (max-width:920px){{{broad}}}\n"
+    )
+}
+
+/// The foot of each printed page. The title is foreign text: only its letters and digits are written
+/// plainly into a style sheet.
 fn foot(title: &str) -> String {
     let mut text = String::new();
     for character in title.chars() {

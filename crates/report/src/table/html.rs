@@ -4,11 +4,13 @@ use super::{Cell, Column, Row, Table, Tone, Weight, with_unit};
 use crate::markup::Markup;
 use std::fmt::Display;
 
-/// So many columns beside the labels don't fit a phone.
+/// Columns next to the labels that don't fit a phone.
 const STACKS: usize = 4;
-/// Nor do so many of sentences.
+/// Columns next to the labels that don't fit a tablet.
+const BROAD: usize = 13;
+/// Columns of sentences that don't fit a phone.
 const SENTENCES: usize = 2;
-/// A sentence has so many characters or more: at a phone's width it takes several lines by itself.
+/// Characters of a sentence, at least: at a phone's width it takes several lines.
 const SENTENCE_BEGINS: usize = 30;
 
 const NUMBER: (&str, &dyn Display) = ("class", &"number");
@@ -28,11 +30,15 @@ impl Table {
         );
         // On a narrow screen the rows of a wide table become cards.
         let stacks = self.width() >= STACKS || self.sentences() >= SENTENCES;
-        match (self.class, stacks) {
-            ("", false) => markup.open("table", &[]),
-            ("", true) => markup.open("table", &[("class", &"stacks")]),
-            (class, false) => markup.open("table", &[("class", &class)]),
-            (class, true) => markup.open("table", &[("class", &format!("{class} stacks"))]),
+        let of_width = match (stacks, self.width() >= BROAD) {
+            (false, _) => "",
+            (true, false) => "stacks",
+            (true, true) => "stacks broad",
+        };
+        let class = format!("{} {of_width}", self.class);
+        match class.trim() {
+            "" => markup.open("table", &[]),
+            class => markup.open("table", &[("class", &class)]),
         }
         let names: Vec<String> = match stacks {
             true => self.names(),
@@ -179,6 +185,10 @@ fn content(markup: &mut Markup, cell: &Cell) {
                 markup.element("li", &[], line);
             }
             markup.raw("</ul>");
+        }
+        Cell::Cause(text, class) => {
+            markup.element("span", &[("class", &format!("swatch {class}"))], "");
+            markup.text(text);
         }
         Cell::Link(text, to) => markup.element("a", &[("href", to)], text),
         Cell::Blank | Cell::Unknown | Cell::Text(_) => markup.text(cell.plain()),

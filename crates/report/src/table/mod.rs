@@ -94,6 +94,8 @@ pub enum Cell {
     Lines(Vec<String>),
     /// Words that lead somewhere else on the page.
     Link(String, String),
+    /// A cause with the class of its colour.
+    Cause(String, &'static str),
 }
 
 /// How a word is meant.
@@ -136,7 +138,10 @@ impl Cell {
         match self {
             Self::Blank => String::new(),
             Self::Unknown => UNKNOWN.to_owned(),
-            Self::Text(text) | Self::Toned(text, _) | Self::Link(text, _) => text.clone(),
+            Self::Text(text)
+            | Self::Toned(text, _)
+            | Self::Link(text, _)
+            | Self::Cause(text, _) => text.clone(),
             Self::Lines(lines) => lines.join("; "),
         }
     }

@@ -72,7 +72,7 @@ pub(crate) fn sections_table(all: &[KernelSections]) -> Table {
     let mut table = Table::of("sections of kernel code (preemptirq:*)")
         .class("measured")
         .caption(
-            "Sections of kernel code that keep threads from running, told by the kernel's events preemptirq:*, \
+            "Sections of kernel code that keep threads from running, from the kernel's events preemptirq:*, \
              interrupts left out: preemption or interrupts off; both on, before the scheduler's call; that \
              call; the switch in it. Beside it the wake-ups of a thread of FIFO 95, without and with the events",
         )

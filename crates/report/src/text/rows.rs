@@ -16,8 +16,8 @@ pub(crate) fn conditions_table(assessment: &Assessment) -> Table {
         .class("measured")
         .caption(
             "Due times, latencies and misses of each condition. Latency is as scheduled: over all \
-             due times, skipped ones with what they suffered. – stands where the sample is too \
-             small for a quantile.",
+             due times, skipped ones with what they suffered. – means the sample is too \
+             small for that percentile.",
         )
         .group(
             "due times",

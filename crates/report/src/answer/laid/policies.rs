@@ -6,7 +6,6 @@ use super::lines;
 use crate::table::{Cell, Table, number, words};
 use wakepath_timeline::columns::{cut, width};
 use wakepath_timeline::duration::Unit;
-use wakepath_verdict::{fraction, upper_fraction};
 
 /// Narrower than this, the medians are left to the whole text.
 const ROOM_FOR_MEDIANS: usize = 92;
@@ -154,15 +153,7 @@ fn of_figures(figures: Option<&Figures>, detail: Detail) -> Vec<Cell> {
     let Some(figures) = figures else {
         return vec![Cell::Blank; if detail.medians { 4 } else { 3 }];
     };
-    let missed = figures.missed.map(|missed| match figures.is_least {
-        false if missed <= 0.0 => match figures.missed_at_most.filter(|_| detail.bounds) {
-            Some(bound) => format!("0 (≤ {})", upper_fraction(bound, 1.0)),
-            None => "0".to_owned(),
-        },
-        false => fraction(missed),
-        true => format!("≥ {}", fraction(missed)),
-    });
-    let mut cells = vec![Cell::from(missed)];
+    let mut cells = vec![Cell::from(figures.missed_text(detail.bounds))];
     if detail.medians {
         cells.push(figures.median_ns.map(micros).into());
     }

@@ -177,6 +177,7 @@ class WakepathExplorer {
       this.policy = value;
       this.series = this.all.filter((one) => one.data.policy === value);
       this.length = Math.max(...this.series.map((one) => one.data.due_times));
+      this.period = this.series[0].data.period / 1e9;
       this.view = [0, this.length];
       this.marked = undefined;
       this.hidden.clear();
@@ -255,7 +256,7 @@ class WakepathExplorer {
       legend: { show: false },
       scales: { x: { time: false }, y: { distr: 3, range: () => range } },
       axes: [
-        { ...axis, label: "Due time of the condition, counted over the run", labelSize: 20, labelFont: "11px system-ui, sans-serif", values: (_, ticks) => ticks.map(wakepathWords.count) },
+        { ...axis, label: "s of measuring, repetitions after each other", labelSize: 20, labelFont: "11px system-ui, sans-serif", splits: (_, __, from, to) => this.seconds(from, to), values: (_, ticks) => ticks.map((tick) => Number((tick * this.period).toPrecision(9)).toString()) },
         { ...axis, size: 62, values: (_, ticks) => ticks.map((tick) => (Number.isInteger(Math.log10(tick)) || range[1] / range[0] <= 100 ? wakepathWords.time(tick) : "")) },
       ],
       cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false } },
@@ -277,6 +278,16 @@ class WakepathExplorer {
     this.plot.over.addEventListener("dblclick", () => this.show(0, this.length));
     this.plot.over.addEventListener("mouseleave", () => (this.tip.hidden = true));
     this.show(...this.view);
+  }
+
+  // Places of round seconds between two due times, at most ten.
+  seconds(from, to) {
+    const span = (to - from) * this.period;
+    const power = 10 ** Math.floor(Math.log10(span / 10));
+    const step = [1, 2, 5, 10].map((round) => round * power).find((step) => span / step <= 10);
+    const places = [];
+    for (let mark = Math.ceil((from * this.period) / step); mark * step <= to * this.period; mark++) places.push((mark * step) / this.period);
+    return places;
   }
 
   // What is drawn of a view: for each phase the buckets in it, with those just outside.
@@ -462,7 +473,7 @@ class WakepathExplorer {
       const where = `cycle ${largest.cycle} of repetition ${largest.repetition + 1}`;
       lines.push(level.size === 1
         ? `${one.data.phase}, ${where}: ${wakepathWords.time(max)}`
-        : `${one.data.phase}, ${level.size} due times from ${wakepathWords.time(min)} to ${wakepathWords.time(max)}: largest in ${where}`);
+        : `${one.data.phase}, ${level.size} cycles from ${wakepathWords.time(min)} to ${wakepathWords.time(max)}: largest in ${where}`);
     });
     return lines.join("\n");
   }

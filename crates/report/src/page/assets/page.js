@@ -15,7 +15,7 @@
     }
   }
 
-  // Chapters are folded until somebody wants one; a link into one unfolds it, and so does paper, with all that is folded inside.
+  // Chapters are folded until somebody wants one; a link into one unfolds it, and so does paper, with all that is folded inside, but for what is for the screen alone.
   const unfold = () => {
     const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
@@ -31,7 +31,7 @@
   unfold();
   let folded = [];
   addEventListener("beforeprint", () => {
-    folded = [...document.querySelectorAll("details")].filter((one) => !one.open);
+    folded = [...document.querySelectorAll("details:not(.screen)")].filter((one) => !one.open);
     for (const chapter of folded) chapter.open = true;
   });
   addEventListener("afterprint", () => {

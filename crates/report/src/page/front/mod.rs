@@ -1,6 +1,6 @@
 //! The first page: what a reader who was not there needs, on one sheet of paper. Who it is for, what
 //! was measured and where, the verdict with what follows from it in two sentences, a row for each
-//! policy, one figure, what was not shown, how to repeat it. All else is in the chapters behind it.
+//! policy, one figure, what was not shown, how to repeat it. All else is in the chapters after it.
 
 mod sentences;
 mod terms;
@@ -15,7 +15,7 @@ use crate::table::{Cell, Table, number, words};
 use crate::text::{cache_delays_table, source, virtual_time_text};
 use wakepath_assess::Assessment;
 use wakepath_timeline::duration::three_digits;
-use wakepath_verdict::{Outcome, fraction};
+use wakepath_verdict::Outcome;
 
 /// Writes the first page of a run.
 pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>, titles: &Titles) {
@@ -73,7 +73,7 @@ fn people(markup: &mut Markup, titles: &Titles) {
     }
 }
 
-/// What bears on the run as a whole, and nobody may miss.
+/// Remarks on the run as a whole.
 fn beside(markup: &mut Markup, run: &Reported<'_>) {
     let assessment = run.assessment;
     if let Some(imported) = &assessment.imported {
@@ -131,8 +131,8 @@ fn terms(markup: &mut Markup, run: &Reported<'_>, answer: &Answer) {
 /// A row for each policy: its worst figures, idle and under load.
 fn policies(answer: &Answer, assessment: &Assessment) -> Table {
     let mut table = Table::of("Policy").class("policies").caption(
-        "The worst figures of each policy. Latency is how late the loop woke; – stands where the \
-         sample is too small for a quantile. A maximum is the largest observed, not a bound.",
+        "The worst figures of each policy. Latency is how late the loop woke; – means the sample is \
+         too small for that percentile. A maximum is the largest observed, not a bound.",
     );
     for class in &answer.classes {
         let title = match class {
@@ -180,13 +180,8 @@ fn cells(figures: Option<&Figures>) -> [Cell; 4] {
     let Some(figures) = figures else {
         return [Cell::Blank, Cell::Blank, Cell::Blank, Cell::Blank];
     };
-    let missed = figures.missed.map(|missed| match figures.is_least {
-        false if missed <= 0.0 => "0".to_owned(),
-        false => fraction(missed),
-        true => format!("≥ {}", fraction(missed)),
-    });
     [
-        missed.into(),
+        figures.missed_text(true).into(),
         figures.median_ns.map(three_digits).into(),
         figures.p999_ns.map(three_digits).into(),
         figures.max_ns.map(three_digits).into(),
@@ -204,7 +199,7 @@ fn not_shown(markup: &mut Markup, assessment: &Assessment, answer: &Answer) {
 fn repeat(markup: &mut Markup, number: usize, run: &Reported<'_>) {
     markup.raw("<h2>How to repeat it</h2>");
     let given = &run.assessment.run.command;
-    // As somebody else would type it, where it is a command that measures.
+    // As another user would type it, if the command measures.
     let command =
         again(run.assessment, &[]).unwrap_or_else(|| super::sections::repeat::command_line(given));
     markup.raw("<pre><code>");

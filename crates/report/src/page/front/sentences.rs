@@ -1,5 +1,5 @@
-//! The verdict and what follows from it in plain sentences, for somebody who has not read a line of
-//! the documentation.
+//! The verdict and what follows from it in plain sentences, for a reader who has not seen the
+//! documentation.
 
 use crate::answer::{self, Answer};
 use crate::page::sections::sentence;
@@ -9,7 +9,7 @@ use wakepath_verdict::{
     Judgement, MoreNeeded, Outcome, Reason, Recommendation, count, counted, fraction,
 };
 
-/// What to do, and what it rests on.
+/// Advice, and its evidence.
 pub(super) fn two(assessment: &Assessment, answer: &Answer) -> [String; 2] {
     let policies = assessment.overall.policies.len();
     let nearest = || match answer::nearest(assessment, assessment.outcome) {
@@ -23,7 +23,7 @@ pub(super) fn two(assessment: &Assessment, answer: &Answer) -> [String; 2] {
     match (assessment.outcome, &assessment.overall.recommendation) {
         (Outcome::Passed, Some(found)) => recommended(found, policies),
         (Outcome::Passed, None) => [
-            "The loop holds on this machine: every condition that was measured kept the criterion."
+            "The loop meets its criterion on this machine: every condition passed."
                 .to_owned(),
             answer
                 .because
@@ -35,40 +35,38 @@ pub(super) fn two(assessment: &Assessment, answer: &Answer) -> [String; 2] {
             let failed = assessment.overall.policies.iter();
             let failed = failed.filter(|of| of.outcome == Outcome::Failed).count();
             let said = match (policies, failed) {
-                (0 | 1, _) => "The loop does not hold on this machine.".to_owned(),
+                (0 | 1, _) => "The loop does not meet its criterion on this machine.".to_owned(),
                 (all, failed) if all == failed => format!(
-                    "The loop does not hold on this machine: none of the {all} policies that were \
-                     measured keeps the criterion."
+                    "The loop does not meet its criterion on this machine: all {all} policies failed."
                 ),
                 (all, failed) => format!(
-                    "The loop does not hold on this machine as it should: {failed} of the {all} \
-                     policies that were measured {} the criterion.",
-                    if failed == 1 { "breaks" } else { "break" }
+                    "The loop does not meet its criterion on this machine: {failed} of {all} policies \
+                     failed."
                 ),
             };
             [said, nearest()]
         }
         (Outcome::Undecided, _) => [
-            "This run can't tell yet whether the loop holds on this machine.".to_owned(),
+            "This run does not decide yet whether the loop meets its criterion on this machine.".to_owned(),
             nearest(),
         ],
         (Outcome::Invalid, _) => [
-            "Nothing can be concluded from this run: it is not as it should have been measured."
+            "This run is invalid: the measurement went wrong."
                 .to_owned(),
             nearest(),
         ],
         (Outcome::NotJudged, _) if !assessment.cache_delays.is_empty() => [
-            "The run measured what a job loses of its caches: there is nothing to judge."
+            "The run measured cache losses: there is nothing to judge."
                 .to_owned(),
             String::new(),
         ],
         (Outcome::NotJudged, _) => [
-            "The run was measured and not judged, because no criterion was given.".to_owned(),
+            "The run was measured but not judged: it has no criterion.".to_owned(),
             String::new(),
         ],
         (Outcome::VirtualTime, _) => [
-            "The run was made on an emulated machine in virtual time: it tells how long the \
-             software's paths are, and not how late a loop would be on real hardware."
+            "The run was made on an emulated machine in virtual time: it shows how long the software's \
+             paths are, not how late a loop would be on real hardware."
                 .to_owned(),
             String::new(),
         ],
@@ -76,7 +74,7 @@ pub(super) fn two(assessment: &Assessment, answer: &Answer) -> [String; 2] {
     .map(|text| text.trim().to_owned())
 }
 
-/// What keeps a condition from passing, in a sentence.
+/// The reason why a condition does not pass, in a sentence.
 fn stands_against(of: &Judgement, is_nearest: bool) -> String {
     let policy = of.name.policy.map(|policy| policy.to_string());
     let phase = &of.name.phase;
@@ -109,7 +107,7 @@ fn stands_against(of: &Judgement, is_nearest: bool) -> String {
             criterion,
             ..
         }) => format!(
-            "{}, where at most {} may be missed",
+            "{}; at most {} is tolerated",
             missed(*times, *due),
             fraction(*criterion)
         ),
@@ -119,18 +117,19 @@ fn stands_against(of: &Judgement, is_nearest: bool) -> String {
             format!("{}, and none is tolerated", missed(*times, *due))
         }
         Some(Reason::ConsecutiveMissesAbove { longest, limit }) => format!(
-            "missed {} in a row, where {} may be",
+            "missed {} in a row; {} tolerated",
             counted(*longest, "due time", "due times"),
             match limit {
-                0 => "none".to_owned(),
-                limit => format!("at most {}", count(*limit)),
+                0 => "none is".to_owned(),
+                1 => "at most 1 is".to_owned(),
+                limit => format!("at most {} are", count(*limit)),
             }
         ),
         Some(Reason::OutageAbove {
             longest_ns,
             limit_ns,
         }) => format!(
-            "was away for {}, where at most {} is tolerated",
+            "had an outage of {}; at most {} is tolerated",
             rounded(longest_ns.cast_signed()),
             rounded(limit_ns.cast_signed())
         ),
@@ -141,7 +140,7 @@ fn stands_against(of: &Judgement, is_nearest: bool) -> String {
             ..
         }) => match more {
             Some(_) => format!(
-                "{}, and {} are too few to tell{}",
+                "{}; {} are too few to decide{}",
                 missed(*times, *due),
                 count(*due),
                 would_decide(more)
@@ -163,19 +162,19 @@ fn stands_against(of: &Judgement, is_nearest: bool) -> String {
             match more {
                 Some(_) => format!(
                     "{}; {what} come together, so {} are worth {worth} independent ones, too few to \
-                     tell{}",
+                     decide{}",
                     missed(*times, *due),
                     counted(*due, "due time", "due times"),
                     would_decide(more)
                 ),
                 None => format!(
-                    "{}: with so many misses no longer run would pass",
+                    "{}: at this miss rate a longer run won't pass",
                     missed(*times, *due)
                 ),
             }
         }
         Some(Reason::EvidenceMissing { due, more, .. }) => format!(
-            "missed none of {} due times, which are too few to tell{}",
+            "missed none of {} due times, too few to decide{}",
             count(*due),
             would_decide(more)
         ),
@@ -187,9 +186,12 @@ fn stands_against(of: &Judgement, is_nearest: bool) -> String {
 
 fn recommended(found: &Recommendation, policies: usize) -> [String; 2] {
     let first = match (policies, found.among) {
-        (0 | 1, _) => format!("The loop holds on this machine under {}.", found.policy),
+        (0 | 1, _) => format!(
+            "The loop meets its criterion on this machine under {}.",
+            found.policy
+        ),
         (all, 1) if found.open == 0 => format!(
-            "Run this loop under {}: it is the only one of {all} policies that holds on this machine.",
+            "Run this loop under {}: it is the only one of {all} policies that passed.",
             found.policy
         ),
         (all, 1) => format!(
@@ -199,13 +201,12 @@ fn recommended(found: &Recommendation, policies: usize) -> [String; 2] {
             counted(found.open, "other is", "others are")
         ),
         (_, among) if found.equivalent + 1 == among => format!(
-            "Run this loop under {}: {among} policies hold on this machine, this run can't distinguish \
-             them, and it is the usual one.",
+            "Run this loop under {}: {among} policies passed, this run can't distinguish them, and it is \
+             the usual one.",
             found.policy
         ),
         (_, among) => format!(
-            "Run this loop under {}: {among} policies hold on this machine, and some of the others \
-             miss more.",
+            "Run this loop under {}: {among} policies passed, and some of the others miss more.",
             found.policy
         ),
     };
@@ -227,7 +228,7 @@ fn recommended(found: &Recommendation, policies: usize) -> [String; 2] {
     [first, format!("Of {due}, {missed}{room}.")]
 }
 
-/// What nobody may read out of the run.
+/// Limits of what the run shows.
 pub(super) fn not_shown(assessment: &Assessment, answer: &Answer) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(answer::observed(assessment).map(|text| sentence(&text)));
@@ -238,7 +239,7 @@ pub(super) fn not_shown(assessment: &Assessment, answer: &Answer) -> Vec<String>
     if let Some(of) = measured.min_by_key(|of| of.cycles.scheduled) {
         let seconds = of.cycles.judged_seconds / of.cycles.threads.max(1) as f64;
         lines.push(format!(
-            "What happens less often than once in {}, which is {} of a condition.",
+            "Events rarer than once in {}, which is {} of a condition.",
             rounded((seconds * 1e3).round() as i64 * 1_000_000),
             counted(of.cycles.scheduled, "due time", "due times")
         ));
@@ -252,18 +253,18 @@ pub(super) fn not_shown(assessment: &Assessment, answer: &Answer) -> Vec<String>
     let missing = assessment.not_measured.len() as u64;
     if missing > 0 {
         lines.push(format!(
-            "How the loop fares in {} that could not be measured.",
+            "The loop in {} that could not be measured.",
             counted(missing, "condition", "conditions")
         ));
     }
     lines.push(
-        "How it fares under other loads, on another machine, or after changes to this one.".into(),
+        "The loop under other loads, on another machine, or after changes to this one.".into(),
     );
     if assessment.conditions.len() > 1 {
         let runs = count(assessment.conditions.len() as u64);
         lines.push(format!(
-            "How another run of the same {runs} conditions would come out: measure several, with \
-             restarts between them."
+            "Differences from run to run of the same {runs} conditions: measure several, with restarts \
+             between them."
         ));
     }
     lines
@@ -292,8 +293,7 @@ mod tests {
         assert_eq!(
             recommended(&found, 8),
             [
-                "Run this loop under FIFO 50: it is the only one of 8 policies that holds on this \
-                 machine.",
+                "Run this loop under FIFO 50: it is the only one of 8 policies that passed.",
                 "Of 12 500 due times, it missed nothing, and the largest value observed left 13 % \
                  of the limit."
             ]
@@ -304,10 +304,9 @@ mod tests {
                 .ends_with("that passed so far, and 3 others are not decided.")
         );
         (found.among, found.equivalent) = (5, 4);
-        assert!(
-            recommended(&found, 8)[0]
-                .ends_with("5 policies hold on this machine, this run can't distinguish them, and it is the usual one.")
-        );
+        assert!(recommended(&found, 8)[0].ends_with(
+            "5 policies passed, this run can't distinguish them, and it is the usual one."
+        ));
         found.margin.head_room = -1.0;
         found.margin.miss_fraction = 0.001;
         assert_eq!(

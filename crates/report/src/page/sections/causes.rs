@@ -1,15 +1,16 @@
-//! Causes ranked, and the worst cycles with their timelines, where the run was traced.
+//! Causes ranked, and the worst cycles, of a traced run.
 
 use super::{figures, interference, nothing, worst};
+use crate::figure::cause_colour::of_kind;
 use crate::markup::Markup;
 use crate::page::Reported;
 use crate::table::{Cell, Table, number, words};
 use crate::text::module_tables;
 use wakepath_explain::{CauseFigures, ConditionExplanation, Explanation};
-use wakepath_timeline::duration::thousandths;
+use wakepath_timeline::duration::{thousandths, three_digits};
 use wakepath_verdict::{count, counted, duration, fraction};
 
-/// So many causes of each condition are listed.
+/// Causes listed for each condition.
 const LISTED: usize = 6;
 
 /// Writes causes and worst cycles.
@@ -18,17 +19,13 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
         Some(explanation) => explained(markup, run, explanation),
         None => nothing(
             markup,
-            "Causes: not traced. The recording holds the loop's own instants and no kernel events: \
-             it says which cycles were late and by how much, not what ran instead. To learn the \
-             causes, measure again with `--trace`, or `trace = true` in the scenario.",
+            "Causes: not traced. The recording shows which cycles were late and by how much, but not \
+             why: it has no kernel events. Measure again with `--trace`, or `trace = true` in the \
+             scenario.",
         ),
     }
     if !run.figures.windows.is_empty() {
-        markup.element(
-            "h3",
-            &[],
-            "What the latencies consist of, instruction by instruction",
-        );
+        markup.element("h3", &[], "Latencies, instruction by instruction");
         figures::pairs(markup, &run.figures.windows, "");
     }
     worst::write(markup, run);
@@ -54,7 +51,9 @@ fn sections(markup: &mut Markup, run: &Reported<'_>) {
         return;
     }
     let mut table = Table::of("Condition and cycle")
-        .caption("The cycles that took longest by themselves: their sections, and what ran in them instead.")
+        .caption(
+            "Cycles with the longest execution: their sections, and what ran instead of the loop",
+        )
         .column(number("Took"))
         .column(number("Section took"))
         .column(words("Section"));
@@ -88,7 +87,7 @@ fn explained(markup: &mut Markup, run: &Reported<'_>, explanation: &Explanation)
     let lost = match events_lost {
         0 => "none was lost".to_owned(),
         lost => format!(
-            "the kernel lost {}, and what that touches is unexplained",
+            "the kernel lost {}, so the cycles around them are unexplained",
             count(*lost)
         ),
     };
@@ -96,8 +95,7 @@ fn explained(markup: &mut Markup, run: &Reported<'_>, explanation: &Explanation)
     markup.element("p", &[], format!("From {events}; {lost}."));
     if run.manifest.segments.iter().any(|segment| segment.traced) {
         markup.raw(
-            "<p>The events are of the run's traced segments; what is judged was measured beside \
-             them, without tracing.</p>",
+            "<p>The events come from the run's traced segments; the verdict rests on the untraced ones.</p>",
         );
     }
     let late: Vec<&ConditionExplanation> = explanation
@@ -115,8 +113,8 @@ fn explained(markup: &mut Markup, run: &Reported<'_>, explanation: &Explanation)
     let mut table = Table::of("Condition and cause")
         .class("causes")
         .caption(
-            "What the late cycles waited for, by the time that it took of them. A cycle is late \
-             above its condition's threshold.",
+            "What the late cycles waited for, by total time. A cycle is late above its condition's \
+             limit; causes under 1 % share a row.",
         )
         .column(number("Late cycles"))
         .column(number("Share of their latency"))
@@ -128,9 +126,12 @@ fn explained(markup: &mut Markup, run: &Reported<'_>, explanation: &Explanation)
     table.write_html(markup, "Causes");
     figures::pairs(
         markup,
-        &run.figures.timelines,
-        "No late cycle is kept with its pieces.",
+        &run.figures.worst,
+        "The recording kept no late cycle with its pieces.",
     );
+    if !run.figures.timelines.is_empty() {
+        figures::pairs(markup, &run.figures.timelines, "");
+    }
 }
 
 fn rows(table: &mut Table, condition: &ConditionExplanation) {
@@ -147,11 +148,19 @@ fn rows(table: &mut Table, condition: &ConditionExplanation) {
         condition.threshold_from,
         share(condition.late_explained_ns),
     ));
-    let of_late = |cause: &&CauseFigures| cause.late_ns > 0;
-    for cause in condition.causes.iter().filter(of_late).take(LISTED) {
-        let worst = format!("{} (cycle {})", time(cause.worst_ns), cause.worst_cycle);
+    // A hundredth of the latency explains nothing.
+    let is_listed = |cause: &&CauseFigures| cause.late_ns.saturating_mul(100) >= condition.late_ns;
+    let listed = condition.causes.iter().filter(is_listed).take(LISTED);
+    let mut rest_ns = condition.late_explained_ns;
+    for cause in listed {
+        rest_ns = rest_ns.saturating_sub(cause.late_ns);
+        let worst = format!(
+            "{} (cycle {})",
+            three_digits(i64::try_from(cause.worst_ns).unwrap_or(i64::MAX)),
+            cause.worst_cycle
+        );
         table.row(
-            cause.cause.as_str(),
+            Cell::Cause(cause.cause.clone(), of_kind(&cause.kind)),
             vec![
                 Cell::of(cause.late_cycles),
                 share(cause.late_ns).into(),
@@ -159,5 +168,9 @@ fn rows(table: &mut Table, condition: &ConditionExplanation) {
                 cause.remedy.as_deref().unwrap_or("").into(),
             ],
         );
+    }
+    if rest_ns.saturating_mul(1000) >= condition.late_ns && rest_ns > 0 {
+        let cells = vec![Cell::Blank, share(rest_ns).into(), Cell::Blank, Cell::Blank];
+        table.row(Cell::Cause("smaller causes".into(), "plain"), cells);
     }
 }

@@ -37,8 +37,7 @@ pub(super) fn time(markup: &mut Markup, number: usize, run: &Reported<'_>) {
 
 pub(super) fn boxes(markup: &mut Markup, _: usize, run: &Reported<'_>) {
     let boxes = run.figures.boxes.iter();
-    let single = run.figures.maxima.iter().chain(&run.figures.averages);
-    let figures: Vec<Figure> = boxes.chain(single).cloned().collect();
+    let figures: Vec<Figure> = boxes.chain(&run.figures.averages).cloned().collect();
     pairs(markup, &figures, NO_SAMPLES);
 }
 
@@ -46,12 +45,11 @@ pub(super) fn inflation(markup: &mut Markup, _: usize, run: &Reported<'_>) {
     pairs(
         markup,
         &run.figures.inflation,
-        "Nothing to compare: the loop did no work of its own, or no phase without load did the \
-         same work as one with.",
+        "Nothing to compare: the loop did no work, or no idle phase did the same work as a loaded one.",
     );
 }
 
-/// Figures beside each other where there is room.
+/// Figures side by side if there is room.
 pub(in crate::page) fn pairs(markup: &mut Markup, figures: &[Figure], why_none: &str) {
     if figures.is_empty() {
         nothing(markup, why_none);
@@ -77,7 +75,7 @@ pub(in crate::page) fn pairs(markup: &mut Markup, figures: &[Figure], why_none: 
     markup.raw("</div>");
 }
 
-/// A figure under its title, with how to read it where that is not said yet. A wide one scrolls.
+/// A figure under its title, with its caption if that is not shown yet. A wide one scrolls.
 pub(in crate::page) fn figure(
     markup: &mut Markup,
     figure: &Figure,
@@ -150,7 +148,7 @@ fn explorer(markup: &mut Markup, number: usize, run: &Reported<'_>) {
          <p class=\"readout\" aria-live=\"polite\">Point at the chart to read a value.</p>\
          <p class=\"keys\">Drag to zoom, double-click for the whole run. With the keyboard: arrows \
          move, + and − zoom, 0 shows the whole run, n and p go to the next and previous miss. The \
-         band reaches from the smallest to the largest value of neighbouring due times; squares \
-         are missed due times, every one of them.</p></div>",
+         band reaches from the smallest to the largest value of neighbouring cycles; each red square \
+         is a missed one.</p></div>",
     );
 }

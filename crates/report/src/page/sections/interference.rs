@@ -1,5 +1,5 @@
-//! What else ran on the loop's CPUs while it was traced, and what the kernel's own tracers and a real-time core measured
-//! there. No part of a verdict.
+//! Other activity on the loop's CPUs while it was traced, and measurements of the kernel's own tracers and of a
+//! real-time core. No part of a verdict.
 
 use crate::markup::Markup;
 use crate::page::Reported;
@@ -14,7 +14,7 @@ use wakepath_timeline::duration::thousandths;
 /// So many names of each kind are listed.
 const NAMED: usize = 4;
 
-/// Writes what there is of them, where there is anything.
+/// Writes those that the run has.
 pub(super) fn write(markup: &mut Markup, run: &Reported<'_>) {
     if let Some(explanation) = run.explanation {
         what_else_ran(markup, explanation);
@@ -30,10 +30,10 @@ pub(super) fn write(markup: &mut Markup, run: &Reported<'_>) {
     kernel_sections(markup, &effect.kernel_sections);
 }
 
-/// The sections that the kernel's own events told.
+/// Sections measured by the kernel's own events.
 fn kernel_sections(markup: &mut Markup, sections: &[KernelSections]) {
     for (table, name) in [
-        (sections_table(sections), "Told by the kernel's events"),
+        (sections_table(sections), "Measured by the kernel's events"),
         (places_table(sections), "Section or interrupt"),
     ] {
         if !table.is_empty() {
@@ -42,7 +42,7 @@ fn kernel_sections(markup: &mut Markup, sections: &[KernelSections]) {
     }
 }
 
-/// What the kernel's own tracers measured.
+/// Measurements of the kernel's own tracers.
 fn kernel(markup: &mut Markup, latencies: &[KernelLatency], noises: &[KernelNoise]) {
     for (table, name) in [
         (latencies_table(latencies), "Measured by timerlat"),
@@ -57,7 +57,7 @@ fn kernel(markup: &mut Markup, latencies: &[KernelLatency], noises: &[KernelNois
 fn what_else_ran(markup: &mut Markup, explanation: &Explanation) {
     let mut table = Table::of("Condition and kind")
         .class("measured")
-        .caption("What else ran on the loop's CPUs, in cycles and between them")
+        .caption("Other activity on the loop's CPUs, in cycles and between them")
         .column(number("Began"))
         .column(number("Time in it"))
         .column(words("Most often"));
@@ -91,7 +91,10 @@ fn what_else_ran(markup: &mut Markup, explanation: &Explanation) {
         }
     }
     if !table.is_empty() {
-        table.write_html(markup, "What else ran");
+        markup.open("details", &[("class", &"screen")]);
+        markup.element("summary", &[], "Other activity on the loop's CPUs");
+        table.write_html(markup, "Other activity");
+        markup.close("details");
     }
 }
 

@@ -1,4 +1,4 @@
-//! The machine, and what changed on it during the run.
+//! The machine, and changes to it during the run.
 
 use super::nothing;
 use crate::markup::Markup;
@@ -12,7 +12,7 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
     if assessment.machine.is_empty() {
         nothing(
             markup,
-            "The recording holds no facts of the machine that this version can read.",
+            "The recording has no facts about the machine that this version can read.",
         );
     } else {
         let mut table = Table::of("")
@@ -24,15 +24,17 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
         }
         table.write_html(markup, "Facts of the machine");
     }
-    markup.raw("<h3>What changed</h3>");
+    markup.raw("<h3>Changes during the run</h3>");
     if assessment.machine_changes.is_empty() {
         let why = match assessment.machine.is_empty() {
-            true => "Not known: there are no facts to compare.",
-            false => "Nothing that wakepath looks at changed from before the run to after it.",
+            true => "Unknown: there are no facts to compare.",
+            false => {
+                "None of the settings and counters that wakepath checks changed during the run."
+            }
         };
         nothing(markup, why);
     } else {
-        let mut table = Table::of("What")
+        let mut table = Table::of("Fact")
             .caption("From the first look at the machine to the last")
             .column(words("Before"))
             .column(words("After"))

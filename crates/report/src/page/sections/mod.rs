@@ -1,4 +1,4 @@
-//! The sections of the page, in the order in which a reader decides. One that has no data says why.
+//! The sections of the page, in the order in which a reader decides. One without data gives the reason.
 
 mod causes;
 pub(super) mod figures;
@@ -28,7 +28,7 @@ type Section = (
 );
 
 const SECTIONS: &[Section] = &[
-    ("why", "Why: what decided each policy", why::write),
+    ("why", "Why each policy passed or failed", why::write),
     ("table", "Policy by policy, load by load", table::write),
     (
         "distributions",
@@ -41,19 +41,24 @@ const SECTIONS: &[Section] = &[
     ("causes", "Causes and worst cycles", causes::write),
     (
         "worst-case",
-        "What the run proves about the worst case",
+        "Worst case: bounds from this run",
         worst_case::write,
     ),
     ("flight", "Flight", flight::write),
-    ("machine", "The machine, and what changed", machine::write),
+    ("machine", "The machine and its changes", machine::write),
     ("loads", "Work of the loads", loads::write),
     (
         "statistics",
-        "Statistics, and what this run can't say",
+        "Statistics and their limits",
         statistics::write,
     ),
     ("repeat", "How to repeat it", repeat::write),
 ];
+
+/// Whether a run has a section: without a flight there is none about it, since most loops fly nothing.
+fn has(run: &Reported<'_>, name: &str) -> bool {
+    name != "flight" || run.assessment.flights.is_some()
+}
 
 /// The first page of a run and all its chapters, folded. `number` is its place on the page.
 pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>, titles: &Titles) {
@@ -61,11 +66,10 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>, titl
     markup.open("article", &[("id", &id)]);
     front::write(markup, number, run, titles);
     let name_of = |name: &str| format!("{name}-{number}");
-    let named = SECTIONS
-        .iter()
-        .map(|(name, heading, _)| (name_of(name), *heading));
+    let own = || SECTIONS.iter().filter(|(name, ..)| has(run, name));
+    let named = own().map(|(name, heading, _)| (name_of(name), *heading));
     chapters::contents(markup, named);
-    for (name, heading, section) in SECTIONS {
+    for (name, heading, section) in own() {
         chapters::write(markup, &name_of(name), heading, titles.unfolded, |markup| {
             section(markup, number, run);
         });

@@ -1,4 +1,4 @@
-//! How to repeat the run: the command that was given, and the scenario as it was carried out.
+//! How to repeat the run: its command, and the scenario as carried out.
 
 use crate::markup::Markup;
 use crate::page::Reported;
@@ -7,7 +7,7 @@ use wakepath_archive::Ending;
 /// Writes both.
 pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>) {
     let identity = &run.assessment.run;
-    markup.raw("<p>The command that was given:</p>");
+    markup.raw("<p>The command:</p>");
     code(markup, "Command", &command_line(&identity.command));
     let ending = match &identity.ending {
         Ending::Complete => String::new(),
@@ -21,14 +21,9 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>) {
     );
     markup.element("p", &[], about);
     let heading = format!("scenario-{number}");
-    markup.element(
-        "h3",
-        &[("id", &heading)],
-        "The scenario, as it was carried out",
-    );
+    markup.element("h3", &[("id", &heading)], "The scenario as carried out");
     markup.raw(
-        "<p>Saved as <code>scenario.toml</code>, this repeats the run whatever a later \
-                version's built-in scenarios say:</p>",
+        "<p>Saved as <code>scenario.toml</code>, this repeats the run with any later version:</p>",
     );
     code(
         markup,

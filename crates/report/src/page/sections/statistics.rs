@@ -1,5 +1,4 @@
-//! The counts and the bounds of every condition as figures; what they mean and assume, once; and what
-//! no run of this kind can say.
+//! The counts and the bounds of every condition; methods and assumptions, once; and limits of any run.
 
 use super::nothing;
 use crate::markup::Markup;
@@ -20,7 +19,7 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
     } else {
         evidence(assessment).write_html(markup, "Evidence");
         for (heading, said) in [
-            ("Beside the figures", of_conditions(assessment, reasons)),
+            ("Other reasons", of_conditions(assessment, reasons)),
             ("Cautions", of_conditions(assessment, cautions)),
         ] {
             if !said.is_empty() {
@@ -41,8 +40,8 @@ fn evidence(assessment: &Assessment) -> Table {
     let mut table = Table::of("Condition")
         .class("evidence")
         .caption(
-            "What the evidence of each condition is worth. The bound is on the share of misses: at \
-             most so many for what passed or is undecided, at least so many for what failed.",
+            "Evidence of each condition. The bound is on the share of misses: an upper one (≤) if it \
+             passed or is undecided, a lower one (≥) if it failed.",
         )
         .column(words("verdict"))
         .column(number("due times"))
@@ -55,7 +54,7 @@ fn evidence(assessment: &Assessment) -> Table {
         .group("largest", "", &["latency", "response"].map(number))
         .column(number("next is later with p"));
     for judgement in &assessment.conditions {
-        // Without the order of the values nobody knows which came together.
+        // Clusters are unknown without the order of the values.
         let counts = Counts::of(assessment, judgement);
         let largest = |of: Observed| {
             let mut all = judgement.observations.iter();
@@ -87,7 +86,7 @@ fn evidence(assessment: &Assessment) -> Table {
     table
 }
 
-/// What a reason proves of the share of misses.
+/// The bound on the share of misses in a reason.
 fn bound(reason: &Reason) -> Option<String> {
     match reason {
         Reason::MissFractionAbove { at_least, .. } => Some(format!("≥ {}", fraction(*at_least))),
@@ -138,7 +137,7 @@ fn cautions(judgement: &Judgement) -> Vec<String> {
     own.map(ToString::to_string).collect()
 }
 
-/// What is said of conditions, each text once with the conditions that it is said of.
+/// Remarks on conditions, each text once with its conditions.
 fn of_conditions(assessment: &Assessment, said: fn(&Judgement) -> Vec<String>) -> Vec<String> {
     let mut texts: Vec<(String, Vec<String>)> = Vec::new();
     for judgement in &assessment.conditions {
@@ -160,9 +159,9 @@ fn of_conditions(assessment: &Assessment, said: fn(&Judgement) -> Vec<String>) -
 
 fn assumptions(markup: &mut Markup, run: &Reported<'_>) {
     let confidence = run.assessment.criterion.confidence * 100.0;
-    markup.raw("<h3>How these were computed, and what that assumes</h3><ul>");
+    markup.raw("<h3>Methods and their assumptions</h3><ul>");
     let lines = [
-        "Quantiles are values that occurred, by nearest rank over all samples; nothing is fitted \
+        "Percentiles are values that occurred, by nearest rank over all samples; nothing is fitted \
          or interpolated. One that the sample is too small for is not shown."
             .to_owned(),
         format!(
@@ -187,17 +186,17 @@ fn assumptions(markup: &mut Markup, run: &Reported<'_>) {
     for line in lines {
         markup.element("li", &[], line);
     }
-    markup.raw("</ul><h3>What no run of this kind can say</h3><ul>");
-    let runs = "How another run would come out. Due times of one run share its boot, its memory \
-                layout, its temperature: the replicate is the run, not the due time. Several runs, \
-                with a restart between them, say more than one longer run.";
+    markup.raw("</ul><h3>Limits of any run</h3><ul>");
+    let runs = "Differences from run to run are not in it: all cycles of a run share its boot, its memory \
+                layout, its temperature. Several runs with a restart between them show more than one \
+                longer run.";
     let limits = [
-        "That the largest value observed is a bound. A stall too rare to have happened in the run \
-         is in no figure."
+        "The largest value observed is no bound: a stall too rare to have happened in the run is in \
+         no figure."
             .to_owned(),
         runs.to_owned(),
-        "How the loop fares under loads that were not applied, or on another machine.".to_owned(),
-        "Why a cycle was late, where the run was not traced.".to_owned(),
+        "It shows nothing about other loads or another machine.".to_owned(),
+        "Only a traced run shows why a cycle was late.".to_owned(),
     ];
     for line in limits {
         markup.element("li", &[], line);

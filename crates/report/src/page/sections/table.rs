@@ -33,7 +33,7 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
     let stretches = &run.assessment.stretch;
     if !stretches.is_empty() {
         let table = stretch_table(stretches).caption(WHAT_STRETCH_IS);
-        table.write_html(markup, "What stretches the controller");
+        table.write_html(markup, "Variation of the controller's execution time");
         for sentence in stretches.iter().filter_map(stretch_sentence) {
             markup.element("p", &[], &sentence);
         }

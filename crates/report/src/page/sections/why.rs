@@ -1,4 +1,4 @@
-//! What became of each policy, and what decided it.
+//! Outcome of each policy, and the reason.
 
 use super::outcome;
 use crate::markup::Markup;
@@ -7,7 +7,10 @@ use crate::table::{Cell, Table, number, words};
 use crate::text::tone;
 use wakepath_assess::more_may_be_late;
 use wakepath_timeline::condition_label;
-use wakepath_verdict::{Judgement, Margin, Outcome, fraction};
+use wakepath_verdict::{Judgement, Margin, Outcome, fraction, upper_fraction};
+
+/// Confidence of either end of a 95 % interval.
+const ONE_SIDE: f64 = 0.975;
 
 /// Writes the policies and the reasons.
 pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>) {
@@ -22,18 +25,22 @@ fn policies(markup: &mut Markup, run: &Reported<'_>) {
         return;
     }
     let mut table = Table::of("Policy")
-        .caption("Outcome of each policy across all phases")
+        .caption(
+            "Outcome of each policy across all phases; in parentheses the 95 % interval of the share \
+             missed.",
+        )
         .column(words("Verdict"))
         .column(words("Decided in"))
         .column(number("Missed, worst phase"))
-        .column(number("Head-room"));
+        .column(number("Headroom"));
     let chosen = overall.recommendation.as_ref().map(|found| found.policy);
     let conditions = &run.assessment.conditions;
     for policy in &overall.policies {
-        let mut own = conditions
-            .iter()
-            .filter(|of| of.name.policy == policy.policy);
-        let at_least = match own.any(|of| more_may_be_late(run.assessment, of)) {
+        let own = || -> Vec<&Judgement> {
+            let all = conditions.iter();
+            all.filter(|of| of.name.policy == policy.policy).collect()
+        };
+        let at_least = match own().iter().any(|of| more_may_be_late(run.assessment, of)) {
             true => "≥ ",
             false => "",
         };
@@ -41,9 +48,13 @@ fn policies(markup: &mut Markup, run: &Reported<'_>) {
             Outcome::Passed | Outcome::VirtualTime | Outcome::NotJudged => String::new(),
             _ => policy.decided_by.join(", "),
         };
-        let missed = policy
-            .margin
-            .map(|margin| format!("{at_least}{}", fraction(margin.miss_fraction)));
+        let missed = policy.margin.map(|margin| {
+            let share = fraction(margin.miss_fraction);
+            // Of a share that is a lower end itself there is no interval.
+            let interval = worst(&own()).filter(|_| at_least.is_empty());
+            let interval = interval.map_or(String::new(), |interval| format!(" ({interval})"));
+            format!("{at_least}{share}{interval}")
+        });
         let room = policy.margin.map(|margin| match margin.head_room {
             ..0.0 => "none".to_owned(),
             room => fraction(room),
@@ -63,6 +74,22 @@ fn policies(markup: &mut Markup, run: &Reported<'_>) {
     table.write_html(markup, "Verdicts of the policies");
 }
 
+/// The two-sided 95 % interval of the share missed, in the condition that missed most.
+fn worst(own: &[&Judgement]) -> Option<String> {
+    let missed = own.iter().filter_map(|of| {
+        let misses = of.cycles.misses?.tally();
+        (misses.due > 0).then_some((misses, of.cycles.threads))
+    });
+    let (misses, threads) =
+        missed.max_by(|(one, _), (other, _)| one.fraction().total_cmp(&other.fraction()))?;
+    let low = misses.lower_bound(ONE_SIDE, threads);
+    let high = misses.upper_bound(ONE_SIDE, threads);
+    Some(match misses.missed {
+        0 => format!("≤ {}", upper_fraction(high, 1.0)),
+        _ => format!("{} to {}", fraction(low), upper_fraction(high, 1.0)),
+    })
+}
+
 /// Why each policy that did not pass did not: what decided it, one line each. Every reason of every
 /// condition is in the section on statistics.
 fn reasons(markup: &mut Markup, number: usize, run: &Reported<'_>) {
@@ -79,7 +106,7 @@ fn reasons(markup: &mut Markup, number: usize, run: &Reported<'_>) {
         })
         .collect();
     if !short_of.is_empty() {
-        markup.raw("<h3>What decided it</h3><ul class=\"reasons\">");
+        markup.raw("<h3>Reasons</h3><ul class=\"reasons\">");
         for policy in short_of {
             let deciding: Vec<&Judgement> = assessment
                 .conditions
@@ -112,7 +139,7 @@ fn reasons(markup: &mut Markup, number: usize, run: &Reported<'_>) {
     }
 }
 
-/// The gravest condition's gravest reason, and where else it is so.
+/// The worst condition's main reason, and other phases with the same outcome.
 fn why(deciding: &[&Judgement], decided_by: &[String]) -> String {
     let worst = deciding
         .iter()

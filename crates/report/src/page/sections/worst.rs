@@ -23,15 +23,14 @@ pub(super) fn write(markup: &mut Markup, run: &Reported<'_>) {
     if worst.is_empty() {
         nothing(
             markup,
-            "No cycle is known by itself, so there is no worst one.",
+            "The recording has no single cycles, so there is no worst one.",
         );
         return;
     }
     let mut table = Table::of("Condition")
         .class("worst")
         .caption(format!(
-            "The {} latest of all due times: by when the loop was done with them. Due times \
-             skipped together are one row.",
+            "The {} latest cycles, by completion time. Cycles skipped together share a row.",
             worst.len()
         ))
         .column(number("Repetition"))
@@ -51,9 +50,11 @@ fn row(table: &mut Table, picture: &Picture, cycle: &WorstCycle) {
     let place = picture.place_of(cycle.index);
     let name = format!("{}, {}", label::policy(&picture.name), picture.name.phase);
     let what = match (cycle.skipped, cycle.after_overrun) {
-        (1, _) => "skipped: the loop was still away when the next one was due".to_owned(),
-        (2.., _) => format!("{} due times skipped together", cycle.skipped),
-        (0, true) => "begun late: the cycle before it had overrun".to_owned(),
+        (1, _) => {
+            "skipped: the loop was still busy or waiting when the next one was due".to_owned()
+        }
+        (2.., _) => format!("{} cycles skipped together", cycle.skipped),
+        (0, true) => "began late: the cycle before overran".to_owned(),
         (0, false) if beyond(cycle.latency_ns, picture.latency_limit_ns) => "woke late".to_owned(),
         (0, false) if beyond(cycle.lateness_ns(), picture.deadline_ns) => "ended late".to_owned(),
         (0, false) if picture.deadline_ns.is_some() => "within the criterion".to_owned(),

@@ -1,4 +1,4 @@
-//! The table of flights: a row for each condition, beside it the flight without latency.
+//! The table of flights: a row for each condition, compared with the flight without latency.
 
 use super::fate::{against, fate};
 use crate::table::{Cell, Table, number, words};
@@ -9,8 +9,8 @@ use wakepath_timeline::condition_label;
 fn few_columns() -> Table {
     Table::of("Condition")
         .caption(
-            "The flight of each condition beside the one without latency. Margins are what the \
-             controller still bears.",
+            "The flight of each condition, compared with the one without latency. Margins are what the \
+             controller can still tolerate.",
         )
         .group("no command", "", &[number("in a row")])
         .group("reaction", "ms", &[number("max")])

@@ -51,12 +51,8 @@ fn a_traced_run_names_its_causes_in_table_timeline_and_under_the_pointer() {
     )
     .unwrap();
     let reporting = written.report();
-    assert_eq!(reporting.figures.timelines.len(), 1);
-    assert!(
-        reporting.figures.timelines[0]
-            .alternative
-            .contains("260 µs")
-    );
+    assert_eq!(reporting.figures.worst.len(), 1);
+    assert!(reporting.figures.worst[0].alternative.contains("260 µs"));
     let Some(mut browser) = Browser::showing(&reporting.file, 1280, 900) else {
         return;
     };
@@ -70,8 +66,7 @@ fn a_traced_run_names_its_causes_in_table_timeline_and_under_the_pointer() {
         assert!(section.contains(part), "{part} is not in {section}");
     }
     assert!(!section.contains("not traced"), "{section}");
-    let drawn =
-        "document.querySelectorAll('[data-figure=timeline-other-nice-0-2-500] rect').length";
+    let drawn = "document.querySelectorAll('[data-figure=worst-other-nice-0] rect.lane').length";
     assert!(browser.value(drawn).as_u64().unwrap() >= 3);
     browser.value("document.querySelector('.chart').focus()");
     browser.key("n");

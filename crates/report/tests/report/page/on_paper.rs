@@ -1,8 +1,94 @@
-//! The page printed, on a phone, in the dark, and without scripts.
+//! The page printed, on a phone, on a tablet, in the dark, and without scripts.
 
 use super::browser::Browser;
-use super::made_up::MadeUp;
+use super::made_up::{MadeUp, usual};
 use serde_json::json;
+use wakepath_timeline::Policy;
+
+/// The eight policies of `check`, idle and under load, each with a few late cycles.
+fn eight_policies() -> MadeUp {
+    let other = |nice| Policy::Other { nice };
+    let policies = [
+        other(0),
+        other(-19),
+        Policy::Batch { nice: 0 },
+        Policy::Idle,
+        Policy::Fifo { priority: 50 },
+        Policy::Fifo { priority: 80 },
+        Policy::RoundRobin { priority: 50 },
+        Policy::RoundRobin { priority: 80 },
+    ];
+    let mut made_up = MadeUp::with_spikes(3_000, vec![]);
+    made_up.conditions = ["idle", "stress"]
+        .into_iter()
+        .flat_map(|phase| policies.map(|policy| (phase, policy)))
+        .map(|(phase, policy)| {
+            let late = |cycle| Some(usual(cycle) + 200_000 * u64::from(cycle % 700 == 500));
+            (phase, policy, Box::new(late) as super::made_up::Late)
+        })
+        .collect();
+    made_up
+}
+
+#[test]
+fn a_run_of_eight_policies_is_printed_on_ten_pages_at_most() {
+    let written = eight_policies().write();
+    let reporting = written.report();
+    let Some(mut browser) = Browser::showing_as_it_is(&reporting.file, 1280, 900) else {
+        return;
+    };
+    let mut printed = |pages: &str| {
+        let how = json!({ "preferCSSPageSize": true, "pageRanges": pages });
+        browser.answer("Page.printToPDF", how)
+    };
+    printed("1").unwrap();
+    // Chromium refuses a range that begins after the last page.
+    let refused = printed("11").expect_err("an eleventh page");
+    let why = refused["message"].as_str().unwrap().to_owned();
+    assert!(why.contains("Page range"), "{why}");
+}
+
+#[test]
+fn tables_stay_tables_down_to_560_pixels_and_are_cards_on_a_phone() {
+    let written = eight_policies().write();
+    let reporting = written.report();
+    let Some(mut browser) = Browser::showing(&reporting.file, 760, 900) else {
+        return;
+    };
+    browser.value("document.querySelectorAll('details').forEach(one => { one.open = true; })");
+    let heads = "[...new Set([...document.querySelectorAll('table.stacks')].map(t => \
+                 getComputedStyle(t).display + ' ' + getComputedStyle(t.tHead).position))].join()";
+    for (width, wanted) in [
+        (1280, "table static"),
+        (760, "table static"),
+        (561, "table static"),
+        (400, "block absolute"),
+    ] {
+        let screen = json!({
+            "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": true
+        });
+        browser.ask("Emulation.setDeviceMetricsOverride", screen);
+        browser
+            .value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
+        assert_eq!(browser.text(heads), wanted, "{width}");
+        let cut = browser.value(
+            "[...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth + 1)\
+             .map(s => s.getAttribute('aria-label') + ' ' + s.scrollWidth + ' of ' + s.clientWidth)",
+        );
+        assert_eq!(cut, json!([]), "at {width}");
+    }
+}
+
+#[test]
+fn a_run_that_was_not_flown_has_no_word_of_a_flight() {
+    let written = MadeUp::with_spikes(1_000, vec![(500, 200_000)]).write();
+    let reporting = written.report();
+    let page = std::fs::read_to_string(&reporting.file).unwrap();
+    let (page, _) = page.split_once("<script").unwrap();
+    for word in ["flight", "Flight", "vehicle"] {
+        assert!(!page.contains(word), "{word}");
+    }
+}
 
 #[test]
 fn it_prints_fits_a_phone_and_knows_the_dark() {

@@ -34,7 +34,6 @@ fn the_figures_are_there_and_their_values_are_the_archives() {
         "exceedance-latency-stress",
         "histogram-response-idle",
         "boxes-latency",
-        "maxima-latency",
         "averages-latency",
         "time-other-nice-0",
     ] {
