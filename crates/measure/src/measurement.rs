@@ -316,9 +316,11 @@ impl Running<'_> {
         let mut repeated: Vec<(String, u64)> = self.said_once.drain().collect();
         repeated.retain(|(_, times)| *times > 1);
         repeated.sort();
-        repeated
-            .iter()
-            .try_for_each(|(text, times)| self.say(&format!("{times} times in all: {text}")))
+        repeated.iter().try_for_each(|(text, times)| {
+            // Its details and its fix were said the first time.
+            let short = text.split(" (").next().unwrap_or(text);
+            self.say(&format!("{times} times in all: {short}"))
+        })
     }
 
     /// Tells the watcher and the record.

@@ -22,6 +22,9 @@ pub fn load_worker_arguments() -> Option<impl Iterator<Item = std::ffi::OsString
 /// Runs the process and returns its exit code; what goes wrong is said on standard error.
 pub fn run(process: Internal) -> ExitCode {
     let outcome = match process {
+        Internal::Candidates { words } => {
+            return crate::verbs::documentation::print_candidates(&words);
+        }
         Internal::Loop { parent, shared } => wakepath_measured_loop::run_as_child(parent, shared),
         Internal::LoopPolicies { parent } => {
             let (input, output) = (std::io::stdin().lock(), std::io::stdout());

@@ -44,6 +44,9 @@ pub fn main() -> ExitCode {
         When::Always => Colour::Always,
         When::Never => Colour::Never,
     });
+    if line.quiet {
+        terminal::be_quiet();
+    }
     if !line.verb.uses_capabilities()
         && let Err(error) = wakepath_programs::rights::give_up()
     {

@@ -14,6 +14,7 @@ pub use area::{Area, size};
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use wakepath_report::Style;
 use wakepath_timeline::columns::folded;
 use wakepath_timeline::{is_unprintable, one_line};
@@ -98,8 +99,26 @@ pub fn pass_on(bytes: &[u8], to: &mut (impl Write + IsTerminal)) -> io::Result<(
     unless_closed(to.write_all(seen.as_deref().unwrap_or(bytes)))
 }
 
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// From now on only results, warnings and errors are shown: lines that begin with `wakepath:` or `warning:`.
+pub fn be_quiet() {
+    QUIET.store(true, Relaxed);
+}
+
+/// See [`be_quiet`].
+pub fn is_quiet() -> bool {
+    QUIET.load(Relaxed)
+}
+
 /// One line on standard error; what would be further lines is drawn into it.
 pub fn tell_line(line: &str) {
+    let is_trouble = ["wakepath: ", "warning: "]
+        .iter()
+        .any(|begin| line.starts_with(begin));
+    if is_quiet() && !is_trouble {
+        return;
+    }
     let one = line.trim_end().replace('\n', "; ");
     // Nobody left to read it changes nothing about what is done.
     let _ = writeln!(io::stderr().lock(), "{}", laid_for_complaints(&shown(&one)));
@@ -147,6 +166,9 @@ fn without_numbers(text: &str) -> String {
 
 /// How far it is, on a line of standard error that is written over.
 pub fn tell_progress(line: &str) {
+    if is_quiet() {
+        return;
+    }
     let mut out = io::stderr().lock();
     let line = shown(line).replace('\n', " ");
     let _ = match out.is_terminal() {

@@ -78,9 +78,9 @@ fn of_a_word(said: &clap::Error) -> Option<String> {
         Some(ContextValue::Strings(texts)) => texts.first().map(|text| one_line_of(text)),
         _ => None,
     };
-    let meant = |kind| match text(kind) {
-        Some(meant) => format!("did you mean {meant}?"),
-        None => "see --help".to_owned(),
+    let meant = |typed: &str, kind| match text(kind) {
+        Some(meant) if looks_like(typed, &meant) => format!("did you mean {meant}?"),
+        _ => "see --help".to_owned(),
     };
     match said.kind() {
         ErrorKind::ValueValidation => {
@@ -99,17 +99,34 @@ fn of_a_word(said: &clap::Error) -> Option<String> {
             let option = text(ContextKind::InvalidArg)?;
             // What is no option is a word too many.
             option.starts_with('-').then(|| {
-                let meant = meant(ContextKind::SuggestedArg);
+                let meant = meant(&option, ContextKind::SuggestedArg);
                 format!("{option}: there is no such option; {meant}")
             })
         }
         ErrorKind::InvalidSubcommand => {
             let command = text(ContextKind::InvalidSubcommand)?;
-            let meant = meant(ContextKind::SuggestedSubcommand);
+            let meant = meant(&command, ContextKind::SuggestedSubcommand);
             Some(format!("{command}: there is no such command; {meant}"))
         }
         _ => None,
     }
+}
+
+/// Whether one word is a misspelling or the beginning of the other: clap's own measure finds `--latency` in `--rate`.
+/// One mistake leaves a common beginning and end of at least half of the longer word.
+fn looks_like(typed: &str, meant: &str) -> bool {
+    let (typed, meant) = (typed.trim_start_matches('-'), meant.trim_start_matches('-'));
+    let same = |a: &mut dyn Iterator<Item = char>, b: &mut dyn Iterator<Item = char>| {
+        a.zip(b).take_while(|(a, b)| a == b).count()
+    };
+    let begin = same(&mut typed.chars(), &mut meant.chars());
+    let end = same(&mut typed.chars().rev(), &mut meant.chars().rev());
+    let (short, long) = {
+        let (a, b) = (typed.chars().count(), meant.chars().count());
+        (a.min(b), a.max(b))
+    };
+    let is_begin = begin == short && short >= 3;
+    is_begin || 2 * (begin + end).min(short) >= long
 }
 
 /// A word as a shell takes it.
@@ -165,6 +182,23 @@ mod tests {
             said(&["check", "--polcy", "FIFO 80"]),
             "--polcy: there is no such option; did you mean --policy?"
         );
+        for (unlike, like) in [
+            ("--rate", "--polcy"),
+            ("--bate", "--laten"),
+            ("--hz", "--dettails"),
+        ] {
+            let verb = |word| {
+                if word == "--dettails" {
+                    "show"
+                } else {
+                    "check"
+                }
+            };
+            let (verb, of_rate) = (verb(like), said(&["rate", unlike, "100"]));
+            assert!(of_rate.ends_with("see --help"), "{of_rate}");
+            let meant = said(&[verb, like, "1"]);
+            assert!(meant.contains("did you mean --"), "{meant}");
+        }
         assert_eq!(
             said(&["rate", "--hertz", "100"]),
             "--hertz: there is no such option; see --help"

@@ -98,7 +98,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         "The EtherCAT devices are simulated, on a virtual link; for real devices, copy the scenario and set its \
          load's `interface`.",
         "Isolate the loop's CPU with `wakepath tune apply`, or at boot with `wakepath tune boot`, and resume \
-         with `--continue`: those rounds are kept separate.",
+         with `--resume`: those rounds are kept separate.",
         "The published 318 and 56 µs come from one minute under CPU, I/O and memory load together.",
         "The arguments of the loads are ours; the publication doesn't state them.",
     ],

@@ -50,7 +50,7 @@ compare their order. A largest value is not a bound.
 Each kernel is measured in several rounds, because one round is only one sample. A claim is judged over the rounds,
 each as one observation. It *agrees* or *contradicts* if an exact test (Mann and Whitney's; for counts of rounds the
 sign test) gives chance at most 5 % in that direction, otherwise it is *undecided*. A kernel that was not booted is *not
-measured*: boot it and resume with `--continue`. Pictures and single causes are those of the first round. Rounds of one
+measured*: boot it and resume with `--resume`. Pictures and single causes are those of the first round. Rounds of one
 boot share its conditions, such as the memory layout.
 ";
 

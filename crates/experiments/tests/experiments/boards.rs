@@ -232,7 +232,7 @@ fn a_kernel_that_was_not_booted_is_not_measured_and_the_page_says_how_to_go_on()
     let text = page(&[both]).text;
     for expected in [
         "on a board",
-        "--continue",
+        "--resume",
         "wakepath experiment run beaglepilot",
         "| max, µs |",
         "20 / 27 / 91",

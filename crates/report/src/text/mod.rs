@@ -27,6 +27,7 @@ mod tiers;
 mod variants;
 mod verdict;
 pub(crate) mod worst_case;
+mod worst_of_each;
 
 use crate::Style;
 use crate::table::Tone;
@@ -51,6 +52,7 @@ pub(crate) use comparison::{
 pub(crate) use core_latency::core_latencies_table;
 pub use cycle_text::{cycle_text, cycle_text_of};
 pub use explanation::{explanation_in_short, explanation_text, late_text};
+pub use flights::in_short as flights_in_short;
 pub(crate) use flights::{fate_of, flights_table, headline};
 pub use histogram::histogram_text;
 pub(crate) use imported::source;
@@ -61,6 +63,7 @@ pub(crate) use sweep::{sweep_headline, sweep_remarks, sweep_table};
 pub use verdict::{cpus_text, criterion_text};
 pub(crate) use verdict::{no_criterion, virtual_time_text};
 pub use worst_case::details as bounds_details;
+pub use worst_case::in_short as bounds_in_short;
 
 /// What can be shown in a terminal.
 pub trait ToText {

@@ -3,6 +3,7 @@
 
 use super::comparison::p_value;
 use super::composed_bound;
+use super::worst_of_each::{keep, rest, worst_of_each};
 use crate::Style;
 use crate::table::{Cell, Table, Tone, number, words};
 use std::fmt::Write;
@@ -22,8 +23,40 @@ pub(super) fn to_text(bounds: &Bounds, style: Style) -> String {
     text
 }
 
+/// The answer within a screen: if there are many conditions, the worst of each policy, and the first gates that
+/// refuse.
+pub fn in_short(bounds: &Bounds, style: Style) -> String {
+    let shown = worst_of_each(
+        &bounds.conditions,
+        |one| (one.label.clone(), one.thread.clone()),
+        |one| one.examined.observed.largest,
+    );
+    let mut few = bounds.clone();
+    keep(&mut few.conditions, &shown);
+    let columns = style.columns.unwrap_or(COLUMNS);
+    let mut prose = String::new();
+    // Writing to a String can't fail.
+    let _ = write_refusals(bounds, &mut prose, GATES);
+    let _ = write_after_refusals(bounds, &mut prose);
+    let mut text = String::new();
+    let _ = write_head(bounds, &mut text, columns);
+    text.push_str(&bounds_table(&few).to_terminal(Some(columns)));
+    text + "\n" + &folded(&(rest(&shown, "bound") + &prose), columns)
+}
+
+/// Gates that the short answer reports.
+const GATES: usize = 3;
+
 fn write_all(bounds: &Bounds, text: &mut String, style: Style) -> std::fmt::Result {
     let columns = style.columns.unwrap_or(COLUMNS);
+    write_head(bounds, text, columns)?;
+    text.push_str(&bounds_table(bounds).to_terminal(Some(columns)));
+    writeln!(text)?;
+    text.push_str(&folded(&said_below(bounds), columns));
+    Ok(())
+}
+
+fn write_head(bounds: &Bounds, text: &mut String, columns: usize) -> std::fmt::Result {
     let mut prose = String::new();
     if let Some(line) = largest_line(bounds) {
         writeln!(prose, "{line}")?;
@@ -35,11 +68,7 @@ fn write_all(bounds: &Bounds, text: &mut String, style: Style) -> std::fmt::Resu
         fraction(bounds.confidence)
     )?;
     text.push_str(&folded(&prose, columns));
-    writeln!(text)?;
-    text.push_str(&bounds_table(bounds).to_terminal(Some(columns)));
-    writeln!(text)?;
-    text.push_str(&folded(&said_below(bounds), columns));
-    Ok(())
+    writeln!(text)
 }
 
 /// The bound asked for, in words.
@@ -60,7 +89,11 @@ pub(crate) fn said_below(bounds: &Bounds) -> String {
 }
 
 fn write_below(bounds: &Bounds, prose: &mut String) -> std::fmt::Result {
-    write_refusals(bounds, prose)?;
+    write_refusals(bounds, prose, usize::MAX)?;
+    write_after_refusals(bounds, prose)
+}
+
+fn write_after_refusals(bounds: &Bounds, prose: &mut String) -> std::fmt::Result {
     let is_extended = |one: &Bounded| matches!(one.examined.answer, Answer::Extended(_));
     if bounds.conditions.iter().any(is_extended) {
         writeln!(
@@ -167,8 +200,8 @@ fn answer(condition: &Bounded) -> Cell {
     }
 }
 
-/// Each gate that failed in any condition, once, as it failed in the first one, with the fix.
-fn write_refusals(bounds: &Bounds, text: &mut String) -> std::fmt::Result {
+/// Each gate that failed in any condition, once, as it failed in the first one, with the fix; at most `most` gates.
+fn write_refusals(bounds: &Bounds, text: &mut String, most: usize) -> std::fmt::Result {
     let mut found: Vec<(usize, String, &Gate)> = Vec::new();
     for condition in &bounds.conditions {
         for gate in condition.examined.failed() {
@@ -179,8 +212,13 @@ fn write_refusals(bounds: &Bounds, text: &mut String) -> std::fmt::Result {
         }
     }
     found.sort_by_key(|(.., gate)| gate.name);
-    for (conditions, first, gate) in found {
-        let others = match conditions {
+    let further: Vec<&str> = found
+        .iter()
+        .skip(most)
+        .map(|(.., gate)| gate.name.word())
+        .collect();
+    for (conditions, first, gate) in found.iter().take(most) {
+        let others = match *conditions {
             1 => String::new(),
             2 => " and 1 other".to_owned(),
             more => format!(" and {} others", more - 1),
@@ -196,7 +234,14 @@ fn write_refusals(bounds: &Bounds, text: &mut String) -> std::fmt::Result {
             None => writeln!(text)?,
         }
     }
-    Ok(())
+    match further.is_empty() {
+        true => Ok(()),
+        false => writeln!(
+            text,
+            "also refused by: {}; see wakepath bound --all",
+            further.join(", ")
+        ),
+    }
 }
 
 /// Length of a run whose largest value is the bound, and cycles of an hour beyond it; once for each period.

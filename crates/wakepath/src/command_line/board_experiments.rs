@@ -25,12 +25,12 @@ pub enum Experiment {
 #[derive(Debug, Args)]
 #[command(
     after_help = "A round is a run like any other (`wakepath show`, `wakepath report`). After Ctrl-C, a power cut or a \
-                  reboot the same command with --continue measures what is missing; on another kernel it adds that \
+                  reboot the same command with --resume measures what is missing; on another kernel it adds that \
                   kernel's rounds.\n\nExit codes: 0 all rounds were measured, whatever they show; 1 error.\n\n\
                   Examples:\n  \
                   wakepath experiment run pi5-250hz --short\n  \
                   wakepath experiment run beaglepilot\n  \
-                  wakepath experiment run beaglepilot --continue\n  \
+                  wakepath experiment run beaglepilot --resume\n  \
                   wakepath experiment run jetson-1khz --cpu 8 --directory qualification"
 )]
 pub struct ExperimentRun {
@@ -43,9 +43,9 @@ pub struct ExperimentRun {
     /// fewer than five none.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub rounds: Option<u32>,
-    /// Go on with what was measured before: after an interruption, or on another kernel.
-    #[arg(long = "continue")]
-    pub goes_on: bool,
+    /// Resume what was measured before: after an interruption, or on another kernel.
+    #[arg(long)]
+    pub resume: bool,
     /// CPU of the loop [default: the scenario's].
     #[arg(long)]
     pub cpu: Option<u16>,

@@ -13,20 +13,70 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Improve", &["doctor", "tune", "exec"]),
 ];
 
+/// Further families of commands.
+const FAMILIES: [(&str, &[&str]); 5] = [
+    ("Analyse", &["bound", "tiers", "fly", "schedulability"]),
+    ("Scenarios", &["scenario", "loads"]),
+    ("Data", &["import", "export", "recover", "seal", "verify"]),
+    ("Laboratory", &["lab", "experiment"]),
+    ("Other", &["machine", "help", "completions", "man"]),
+];
+
+/// The definition without the commands that wakepath starts itself as.
+pub fn visible() -> clap::Command {
+    let all = CommandLine::command();
+    let shown: Vec<clap::Command> = all
+        .get_subcommands()
+        .filter(|of| !of.is_hide_set())
+        .cloned()
+        .collect();
+    let mut visible = clap::Command::new("wakepath")
+        .about(all.get_about().cloned().unwrap_or_default())
+        .after_help(all.get_after_help().cloned().unwrap_or_default())
+        .version(super::VERSION)
+        .disable_help_subcommand(true)
+        .arg_required_else_help(true)
+        .args(all.get_arguments().cloned());
+    for command in shown {
+        visible = visible.subcommand(command);
+    }
+    visible
+}
+
+/// Every command in its family, one line each.
+pub fn every_command() -> String {
+    let command = CommandLine::command();
+    let mut page = "Usage: wakepath COMMAND [OPTIONS]\n".to_owned();
+    for (family, names) in GROUPS.iter().chain(&FAMILIES) {
+        write_group(&mut page, &command, family, names, 14);
+    }
+    page + "\nOne command: wakepath help COMMAND.\n"
+}
+
+fn write_group(
+    page: &mut String,
+    command: &clap::Command,
+    group: &str,
+    names: &[&str],
+    width: usize,
+) {
+    let _ = writeln!(page, "\n{group}:");
+    for name in names {
+        let found = command
+            .find_subcommand(name)
+            .and_then(clap::Command::get_about);
+        let about = found.map(ToString::to_string).unwrap_or_default();
+        let _ = writeln!(page, "  {name:<width$} {}", about.trim_end_matches('.'));
+    }
+}
+
 /// The page.
 pub fn first_page() -> String {
     let command = CommandLine::command();
     let about = command.get_about().map(ToString::to_string);
     let mut page = about.unwrap_or_default() + "\n\nUsage: wakepath COMMAND [OPTIONS]\n";
     for (group, names) in GROUPS {
-        let _ = writeln!(page, "\n{group}:");
-        for name in names {
-            let found = command
-                .find_subcommand(name)
-                .and_then(clap::Command::get_about);
-            let about = found.map(ToString::to_string).unwrap_or_default();
-            let _ = writeln!(page, "  {name:<9} {}", about.trim_end_matches('.'));
-        }
+        write_group(&mut page, &command, group, names, 9);
     }
     page + "\nExamples:\n  \
             wakepath check --quick              a verdict after twelve seconds\n  \
@@ -52,6 +102,21 @@ mod tests {
             GROUPS.iter().map(|(_, names)| names.len()).sum::<usize>(),
             13
         );
+        let mut listed: Vec<&str> = GROUPS
+            .iter()
+            .chain(&FAMILIES)
+            .flat_map(|(_, names)| *names)
+            .copied()
+            .collect();
+        let visible = visible();
+        let mut all: Vec<&str> = visible
+            .get_subcommands()
+            .map(clap::Command::get_name)
+            .collect();
+        listed.sort_unstable();
+        all.sort_unstable();
+        assert_eq!(listed, all, "each command has one family");
+        assert!(!all.contains(&"internal"));
         assert!(page.lines().count() <= 40, "{page}");
         let about = command.get_about().map(ToString::to_string).unwrap();
         let wide = page

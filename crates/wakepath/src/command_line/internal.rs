@@ -25,6 +25,12 @@ pub enum Internal {
         /// Descriptor of the shared memory, which it leaves alone.
         shared: i32,
     },
+    /// Candidates for the last word of a command line, for a shell's completion.
+    Candidates {
+        /// The words after the program's name.
+        #[arg(last = true)]
+        words: Vec<String>,
+    },
     /// The recorder.
     Recorder {
         /// Process that it works for.

@@ -70,11 +70,11 @@ pub struct Check {
                         wakepath run my-loop.toml --rate 1kHz --policy 'FIFO 80'\n  \
                         wakepath run my-loop.toml --directory results/monday\n  \
                         wakepath run my-loop.toml --for 5h33m --keep 4GiB --directory nightly\n  \
-                        wakepath run --continue --directory nightly"
+                        wakepath run --resume --directory nightly"
 )]
 pub struct Run {
     /// A file, or the name of a built-in scenario (see `wakepath scenario list`).
-    #[arg(required_unless_present = "goes_on")]
+    #[arg(required_unless_present = "resume")]
     pub scenario: Option<String>,
     /// Scale the scenario to this time for the whole run, such as `60s`.
     #[arg(short, long, value_name = "TIME")]
@@ -102,7 +102,7 @@ pub struct Run {
         long_help = "Unattended, for this time in all, such as `5h33m`. The scenario is measured in rounds, each a run \
         of its own. Counts, a histogram for each minute and the worst cycles of all rounds stay; of the samples those \
         of the last rounds. All rounds together are judged. Ctrl-C, a power cut or a reboot loses only the current round; \
-        resume with --continue"
+        resume with --resume"
     )]
     pub whole: Option<String>,
     /// With --for: maximum length of a round.
@@ -117,13 +117,13 @@ pub struct Run {
     pub worst: u16,
     /// Resume interrupted rounds: those in --directory, or the latest.
     #[arg(
-        long = "continue",
+        long,
         conflicts_with_all = [
             "scenario", "whole", "duration", "rate", "cpu", "task", "policy", "trace", "stop_above", "latency",
             "miss_fraction", "criterion",
         ]
     )]
-    pub goes_on: bool,
+    pub resume: bool,
     /// The limits.
     #[command(flatten)]
     pub limits: CriterionOptions,
@@ -434,9 +434,6 @@ pub struct Exec {
     /// Start its other threads and processes as OTHER nice 0 instead of under its policy.
     #[arg(long)]
     pub reset_on_fork: bool,
-    /// Print nothing unless something is wrong.
-    #[arg(short, long)]
-    pub quiet: bool,
     /// The program and its arguments, after `--`.
     #[arg(required = true, last = true, value_name = "PROGRAM")]
     pub command: Vec<std::ffi::OsString>,

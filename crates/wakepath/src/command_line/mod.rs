@@ -3,6 +3,7 @@
 
 mod analysis;
 mod board_experiments;
+mod candidates;
 mod criterion;
 mod evidence;
 mod experiments;
@@ -18,11 +19,12 @@ mod tuning;
 
 pub use analysis::*;
 pub use board_experiments::*;
+pub use candidates::{Kind, candidates};
 use clap::{Parser, Subcommand, ValueEnum};
 pub use criterion::*;
 pub use evidence::*;
 pub use experiments::*;
-pub use first_page::first_page;
+pub use first_page::{every_command, first_page, visible};
 pub use internal::*;
 pub use laboratory::*;
 pub use machine::*;
@@ -89,6 +91,9 @@ pub struct CommandLine {
         hide_possible_values = true
     )]
     pub color: When,
+    /// Print results, warnings and errors only: no progress, no notes, no live view.
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
     /// What to do.
     #[command(subcommand)]
     pub verb: Verb,
@@ -232,8 +237,8 @@ impl Verb {
             | Self::Loads(_)
             | Self::Machine(_)
             | Self::Doctor(_)
-            | Self::Tune(_)
-            | Self::Internal(_) => true,
+            | Self::Tune(_) => true,
+            Self::Internal(process) => !matches!(process, Internal::Candidates { .. }),
             Self::Schedulability(_)
             | Self::Runs(_)
             | Self::Show(_)

@@ -118,6 +118,9 @@ pub struct Fly {
     /// Seed of the torque noise and the kicks [default: the run's own, else 0].
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
+    /// Show every condition with every figure, next to the flight without latency.
+    #[arg(short, long)]
+    pub all: bool,
     /// Print it as JSON.
     #[arg(short, long)]
     pub json: bool,
@@ -202,6 +205,9 @@ pub struct Bound {
     /// Compose a bound of the longest sections of kernel code that a tracer saw, given in this file.
     #[arg(long, value_name = "FILE")]
     pub sections: Option<PathBuf>,
+    /// Show every condition and every gate that refuses one.
+    #[arg(short, long)]
+    pub all: bool,
     /// Show every gate with its statistic, every test, and the level that fitted tails estimate.
     #[arg(long)]
     pub details: bool,

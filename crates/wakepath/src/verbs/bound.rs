@@ -6,7 +6,7 @@ use crate::runs;
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_assess::{BoundMetric, BoundOrder, Bounds, Exceed};
-use wakepath_report::{Style, ToText, bounds_details, to_json};
+use wakepath_report::{Style, ToText, bounds_details, bounds_in_short, to_json};
 use wakepath_scenario::read_sections;
 use wakepath_schedulability::Sections;
 
@@ -35,7 +35,8 @@ pub fn run(arguments: &Bound) -> Outcome {
     let said = match (arguments.json, arguments.details) {
         (true, _) => to_json(&bounds),
         (false, true) => bounds.to_text(style) + &bounds_details(&bounds, style),
-        (false, false) => bounds.to_text(style),
+        (false, false) if arguments.all => bounds.to_text(style),
+        (false, false) => bounds_in_short(&bounds, style),
     };
     print_result(arguments.json, &said)?;
     Ok(ExitCode::from(bounds.exit_code()))

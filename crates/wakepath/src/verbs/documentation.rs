@@ -1,26 +1,148 @@
 //! `wakepath help`, `wakepath completions` and `wakepath man`: made from the one definition of the command line.
 
 use super::Outcome;
-use crate::command_line::{CommandLine, first_page};
-use clap::CommandFactory;
+use crate::command_line::{Kind, candidates, every_command, first_page, visible};
+use crate::runs;
 use std::path::Path;
 use std::process::ExitCode;
+use wakepath_timeline::one_line;
 
-/// Prints a shell's completions.
+/// Prints a shell's completions. Bash, zsh and fish ask the program for each word, so they know runs, scenarios,
+/// policies and CPUs.
 pub fn completions(shell: clap_complete::Shell) -> Outcome {
-    let mut text = Vec::new();
-    clap_complete::generate(shell, &mut CommandLine::command(), "wakepath", &mut text);
-    crate::terminal::print_own(&String::from_utf8(text)?)?;
+    let script = match shell {
+        clap_complete::Shell::Bash => BASH.to_owned(),
+        clap_complete::Shell::Zsh => ZSH.to_owned(),
+        clap_complete::Shell::Fish => FISH.to_owned(),
+        other => {
+            let mut text = Vec::new();
+            clap_complete::generate(other, &mut visible(), "wakepath", &mut text);
+            String::from_utf8(text)?
+        }
+    };
+    crate::terminal::print_own(&script)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Readline replaces only the part of a word after the last of its word breaks, such as `@` and `=`.
+const BASH: &str = r#"# wakepath: completions for bash
+_wakepath() {
+    local typed before line begin
+    typed=${COMP_LINE:0:COMP_POINT}
+    typed=${typed##*[[:space:]]}
+    before=${COMP_LINE:0:COMP_POINT-${#typed}}
+    begin=${typed%"${typed##*[$COMP_WORDBREAKS]}"}
+    local -a words
+    read -ra words <<< "$before"
+    COMPREPLY=()
+    while IFS=$'\t' read -r line _; do
+        COMPREPLY+=("$(printf '%q' "${line#"$begin"}")")
+    done < <(wakepath internal candidates -- "${words[@]:1}" "$typed" 2>/dev/null)
+}
+complete -o default -F _wakepath wakepath
+"#;
+
+const ZSH: &str = r#"#compdef wakepath
+_wakepath() {
+    local -a found
+    local word what
+    while IFS=$'\t' read -r word what; do
+        found+=("${word//:/\\:}:$what")
+    done < <(wakepath internal candidates -- "${(@)words[2,CURRENT-1]}" "${words[CURRENT]}" 2>/dev/null)
+    if (( $#found )); then
+        _describe -V wakepath found
+    else
+        _files
+    fi
+}
+if [ "$funcstack[1]" = "_wakepath" ]; then
+    _wakepath "$@"
+else
+    compdef _wakepath wakepath
+fi
+"#;
+
+const FISH: &str = r#"# wakepath: completions for fish
+function __wakepath_candidates
+    set -l words (commandline -opc)
+    set -l typed (commandline -ct)
+    wakepath internal candidates -- $words[2..-1] "$typed" 2>/dev/null
+    or __fish_complete_path "$typed"
+end
+complete -c wakepath -f -a '(__wakepath_candidates)'
+"#;
+
+/// Prints the candidates for the last word, each with what it is after a tab; exit code 1 if there are none.
+pub fn print_candidates(words: &[String]) -> ExitCode {
+    let found = candidates(words, &values);
+    let lines = found
+        .iter()
+        .map(|(word, what)| format!("{}\t{}\n", one_line(word), one_line(what)));
+    // A shell that went away needs no candidates.
+    let _ = crate::terminal::print_own(&lines.collect::<String>());
+    ExitCode::from(u8::from(found.is_empty()))
+}
+
+/// Values of a kind on this machine and in this directory.
+fn values(kind: Kind) -> Vec<(String, String)> {
+    let with = |what: &str, words: &[&str]| {
+        let each = words
+            .iter()
+            .map(|word| ((*word).to_owned(), what.to_owned()));
+        each.collect()
+    };
+    match kind {
+        Kind::Run => {
+            let runs = runs::all();
+            let number = |at: usize, run: &runs::Found| (format!("@{}", at + 1), run.name.clone());
+            let numbers = runs.iter().enumerate().map(|(at, run)| number(at, run));
+            numbers
+                .chain(runs.iter().map(|run| (run.name.clone(), "run".to_owned())))
+                .collect()
+        }
+        Kind::Scenario => {
+            let all = wakepath_scenario::builtin::all().iter();
+            all.map(|of| (of.name.to_owned(), "built-in scenario".to_owned()))
+                .collect()
+        }
+        Kind::Policy => with(
+            "policy",
+            &[
+                "FIFO 50",
+                "FIFO 80",
+                "FIFO 99",
+                "RR 50",
+                "RR 99",
+                "DEADLINE 400us",
+                "OTHER nice 0",
+                "OTHER nice -19",
+                "BATCH nice 0",
+                "IDLE",
+            ],
+        ),
+        Kind::Cpu => {
+            let cpus = wakepath_rt::affinity::current().unwrap_or_default();
+            cpus.iter()
+                .map(|cpu| (cpu.to_string(), "CPU".to_owned()))
+                .collect()
+        }
+        Kind::Vehicle => {
+            let names = wakepath_flight::Vehicle::built_in_names();
+            names
+                .map(|name| (name.to_owned(), "vehicle".to_owned()))
+                .collect()
+        }
+    }
 }
 
 /// Shows the first page, every command, or one command's help.
 pub fn help(all: bool, words: &[String]) -> Outcome {
-    if words.is_empty() && !all {
-        crate::terminal::print(&first_page())?;
+    if words.is_empty() {
+        let page = if all { every_command() } else { first_page() };
+        crate::terminal::print(&page)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut command = CommandLine::command();
+    let mut command = visible();
     command.build();
     let mut found = &mut command;
     for word in words {
@@ -56,7 +178,7 @@ pub fn man(directory: &Path) -> Outcome {
     if !directory.is_dir() {
         return Err(format!("{}: no such directory", directory.display()).into());
     }
-    let mut command = CommandLine::command();
+    let mut command = visible();
     command.build();
     let mut open = vec![command];
     while let Some(command) = open.pop() {

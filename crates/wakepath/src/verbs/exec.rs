@@ -57,7 +57,7 @@ pub fn run(arguments: &Exec) -> Outcome {
     for shortfall in &prepared.shortfalls {
         tell!("wakepath: {shortfall}");
     }
-    if !arguments.quiet {
+    if !crate::terminal::is_quiet() {
         for line in told(
             &prepared.effective,
             arguments.reset_on_fork,

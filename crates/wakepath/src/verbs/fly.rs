@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use wakepath_archive::Run;
 use wakepath_assess::{FlightOrder, Flights};
-use wakepath_report::{Style, ToText, to_json};
+use wakepath_report::{Style, ToText, flights_in_short, to_json};
 use wakepath_scenario::{
     Course, FlightCriterion, FlightTerms, FlightVehicle, KnownCpus, NamedFileError, Scenario, Word,
 };
@@ -27,7 +27,8 @@ pub fn run(arguments: &Fly) -> Outcome {
     let flights = flights?;
     let text = match arguments.json {
         true => to_json(&flights),
-        false => flights.to_text(Style::of_stdout()),
+        false if arguments.all => flights.to_text(Style::of_stdout()),
+        false => flights_in_short(&flights, Style::of_stdout()),
     };
     print_result(arguments.json, &text)?;
     Ok(ExitCode::from(flights.exit_code()))

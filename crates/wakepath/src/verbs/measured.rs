@@ -185,7 +185,7 @@ pub fn measure_after(
             of: output.part.clone(),
             after_it: Duration::from_millis(output.part_then),
         },
-        output.no_tui || (output.json && output.part.is_none()),
+        crate::terminal::is_quiet() || output.no_tui || (output.json && output.part.is_none()),
     );
     let serving = match listening {
         None => None,
@@ -333,7 +333,7 @@ pub fn explain(directory: &Directory) {
             "why late cycles were late: wakepath explain {}",
             directory.path().in_one_line()
         ),
-        Err(error) => tell!("the run is recorded, but not explained: {error}"),
+        Err(error) => tell!("warning: the run is recorded, but not explained: {error}"),
     }
 }
 

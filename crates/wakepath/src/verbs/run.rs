@@ -8,7 +8,7 @@ use wakepath_scenario::{Scenario, Warning};
 
 /// Measures and judges.
 pub fn run(arguments: &Run) -> Outcome {
-    if arguments.goes_on {
+    if arguments.resume {
         return unattended::go_on(arguments);
     }
     if let Some(whole) = &arguments.whole {

@@ -21,6 +21,18 @@ pub(super) fn fate(row: Row<'_>, report: &FlightReport, flown: &Flown) -> String
     .into()
 }
 
+/// How bad a condition's flight is, for comparison alone: lost, then not flown, then by the delay margin left.
+pub(super) fn badness(condition: &FlownCondition) -> i64 {
+    match &condition.flight {
+        Some(report) if report.flights.measured.lost() => i64::MAX,
+        None => i64::MAX - 1,
+        Some(report) => report
+            .margins
+            .delay_if_worst_lasted_ns
+            .map_or(i64::MAX - 2, i64::saturating_neg),
+    }
+}
+
 /// How a condition's flight ended; none where it was not flown.
 pub(crate) fn fate_of(condition: &FlownCondition) -> Option<String> {
     let report = condition.flight.as_ref()?;

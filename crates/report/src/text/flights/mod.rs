@@ -10,11 +10,52 @@ pub(crate) use fate::fate_of;
 pub(crate) use headline::headline;
 pub(crate) use table::flights_table;
 
+use super::worst_of_each::{keep, rest, worst_of_each};
 use super::{coloured, wrapped};
 use crate::Style;
 use wakepath_assess::{ControllerFile, Flights, FlownConditions, loss_text};
 use wakepath_scenario::{FlightCriterion, Losses};
 use wakepath_verdict::{Outcome, duration};
+
+/// Conditions whose faults the short answer reports.
+const FAULTS: usize = 3;
+
+/// The answer within a screen: if there are many conditions, the worst of each policy.
+pub fn in_short(flights: &Flights, style: Style) -> String {
+    let shown = worst_of_each(
+        &flights.flown.conditions,
+        |one| (one.name.policy, one.name.task.clone()),
+        fate::badness,
+    );
+    let mut flown = flights.flown.clone();
+    keep(&mut flown.conditions, &shown);
+    let table = table::shortest(&flown).to_terminal(style.columns);
+    let faults = flown.conditions.iter().map(|one| fate::line(one, style));
+    let faults: Vec<String> = faults.filter(|line| !line.is_empty()).collect();
+    let mut text = rest(&shown, "fly");
+    text.extend(faults.iter().take(FAULTS).map(String::as_str));
+    if faults.len() > FAULTS {
+        text += "the other faults, and every figure: wakepath fly --all\n";
+    }
+    text.extend(flown.searches.first().map(brinks::search_text));
+    text += &match (flights.outcome, &flown.criterion) {
+        (Some(outcome), Some(criterion)) => format!(
+            "flight: {}\ncriterion: {}\n",
+            style.bold(&outcome.to_string().to_uppercase()),
+            criterion_text(criterion)
+        ),
+        _ => NO_CRITERION.to_owned(),
+    };
+    text += &format!("recording: {}\n", flights.run.directory);
+    let wrapped = |prose: &str| wrapped(prose, style.columns);
+    format!(
+        "{}\n{table}\n{}",
+        wrapped(&headline(&flown)),
+        wrapped(&text)
+    )
+}
+
+const NO_CRITERION: &str = "no criterion: the run's scenario has no [flight]\n";
 
 /// The whole of it for a person.
 pub(super) fn to_text(flights: &Flights, style: Style) -> String {
@@ -53,7 +94,7 @@ fn verdict(flights: &Flights, style: Style) -> String {
     let (Some(outcome), Some(criterion), Some(overall)) =
         (flights.outcome, &flights.flown.criterion, &flights.overall)
     else {
-        return "no criterion: the run's scenario has no [flight]\n".into();
+        return NO_CRITERION.into();
     };
     let word = outcome.to_string().to_uppercase();
     let mut text = format!("\nflight: {}\n", style.bold(&word));

@@ -45,12 +45,17 @@ fn all_columns() -> Table {
 
 /// What the end of a measurement shows of each flight.
 pub(super) fn short(flown: &FlownConditions) -> Table {
-    table(flown, few_columns(), short_row, false)
+    table(flown, few_columns(), short_row, Shown::All)
+}
+
+/// The short table without the flights next to each condition's own.
+pub(super) fn shortest(flown: &FlownConditions) -> Table {
+    table(flown, few_columns(), short_row, Shown::Measured)
 }
 
 /// All that is known of each flight.
 pub(super) fn long(flown: &FlownConditions) -> Table {
-    table(flown, all_columns(), long_cells, false)
+    table(flown, all_columns(), long_cells, Shown::All)
 }
 
 /// The short table with what was found of each flight.
@@ -59,11 +64,23 @@ pub(crate) fn flights_table(flown: &FlownConditions) -> Table {
         flown,
         few_columns().column(words("Findings")),
         short_row,
-        true,
+        Shown::WithFindings,
     )
 }
 
-fn table(flown: &FlownConditions, empty: Table, cells: CellsOf, with_findings: bool) -> Table {
+/// What a table of flights has next to those under the recorded timing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    /// Nothing.
+    Measured,
+    /// The flights without latency and without the rotors' drag.
+    All,
+    /// The same, with a column of findings.
+    WithFindings,
+}
+
+fn table(flown: &FlownConditions, empty: Table, cells: CellsOf, shown: Shown) -> Table {
+    let with_findings = shown == Shown::WithFindings;
     let mut table = empty;
     let ideal = |report: &FlightReport| cells(Row::Ideal, report, &report.flights.ideal);
     let reports = flown
@@ -95,6 +112,9 @@ fn table(flown: &FlownConditions, empty: Table, cells: CellsOf, with_findings: b
             of_flight.push(against(one).join("; ").into());
         }
         table.row(label, of_flight);
+        if shown == Shown::Measured {
+            continue;
+        }
         let Some(report) = &one.flight else {
             continue;
         };

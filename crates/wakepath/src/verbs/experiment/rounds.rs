@@ -45,9 +45,9 @@ pub fn run(arguments: &ExperimentRun) -> Outcome {
         }
     };
     let is_used = std::fs::read_dir(&directory).is_ok_and(|mut all| all.next().is_some());
-    if is_used && !arguments.goes_on {
+    if is_used && !arguments.resume {
         return Err(format!(
-            "{}: not empty; resume it with --continue, or give another --directory",
+            "{}: not empty; resume it with --resume, or give another --directory",
             directory.display()
         )
         .into());
@@ -138,7 +138,7 @@ impl Order<'_> {
 
     fn measure(&self, interrupt: &Interrupt, directory: &Path) -> Result<(), Failure> {
         let shown = self.duration.as_deref().unwrap_or("10min");
-        let plain = self.arguments.no_tui || self.arguments.json;
+        let plain = self.arguments.no_tui || self.arguments.json || crate::terminal::is_quiet();
         let mut parts = Parts::of(shown, plain);
         let rounds = self.rounds();
         for round in 1..=rounds {
@@ -157,7 +157,7 @@ impl Order<'_> {
             let said = parts.carry_out(self.command(&place), &part, rounds - round)?;
             if interrupt.requested() {
                 return Err(format!(
-                    "interrupted; whole rounds are kept: resume with --continue --directory {}",
+                    "interrupted; whole rounds are kept: resume with --resume --directory {}",
                     directory.display()
                 )
                 .into());
@@ -241,7 +241,7 @@ impl Order<'_> {
                 self.experiment.name
             ),
             _ => format!(
-                "note: {short}not measured yet: {}; boot it and resume with --continue",
+                "note: {short}not measured yet: {}; boot it and resume with --resume",
                 others.join(", ")
             ),
         }
@@ -249,7 +249,7 @@ impl Order<'_> {
 }
 
 /// A round that was refused before its first sample is no evidence: without it the next command needs no
-/// `--continue`, whoever types it.
+/// `--resume`, whoever types it.
 fn leave_nothing_of_a_refusal(place: &Path, directory: &Path) {
     // What can't be read may hold samples.
     let Ok(run) = Run::open(place) else { return };

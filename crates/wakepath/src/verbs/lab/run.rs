@@ -143,7 +143,7 @@ pub fn measure_as(
         if recorded.outcome.is_ok() {
             match Directory::to_write(&recorded.directory, on.trust()) {
                 Ok(directory) => measured::explain(&directory),
-                Err(error) => tell!("the run is recorded, but not explained: {error}"),
+                Err(error) => tell!("warning: the run is recorded, but not explained: {error}"),
             }
         }
         Compared::of(recorded)

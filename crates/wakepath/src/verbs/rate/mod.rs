@@ -88,7 +88,10 @@ pub fn run(arguments: &Rate) -> Outcome {
     std::fs::create_dir_all(&directory)
         .map_err(|error| format!("{}: {error}", directory.display()))?;
     terms.keep_in(&directory)?;
-    let mut parts = Parts::of(&arguments.block, arguments.no_tui || arguments.json);
+    let mut parts = Parts::of(
+        &arguments.block,
+        arguments.no_tui || arguments.json || crate::terminal::is_quiet(),
+    );
     let mut bisection = Bisection::new(lowest, highest, PRECISION);
     let mut answer = Answer {
         scenario: arguments.scenario.clone(),

@@ -72,7 +72,7 @@ pub fn run(arguments: &Report) -> Outcome {
     print(&text)?;
     if arguments.open {
         // It is written: that nobody could be shown it takes nothing from that.
-        open::open(&output).unwrap_or_else(|why| tell!("{why}"));
+        open::open(&output).unwrap_or_else(|why| tell!("warning: {why}"));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -114,7 +114,7 @@ pub(super) fn text(
     // What is to be typed is never broken.
     text = folded_for_people(&text) + "\nnext\n";
     if measured < of {
-        let _ = writeln!(text, "  wakepath run --continue --directory {place}");
+        let _ = writeln!(text, "  wakepath run --resume --directory {place}");
     }
     let _ = writeln!(
         text,

@@ -1,5 +1,5 @@
 //! `wakepath run --for`: a scenario for hours or days, unattended. Rounds of it, each a run by a process of its own, come
-//! into one history; memory and disk stay bounded, and after Ctrl-C, a power cut or a reboot `--continue` goes on.
+//! into one history; memory and disk stay bounded, and after Ctrl-C, a power cut or a reboot `--resume` goes on.
 
 mod findings;
 mod plan;
@@ -45,7 +45,7 @@ pub fn begin(arguments: &Arguments, whole: &str) -> Outcome {
     };
     if has_rounds(&directory) {
         return Err(format!(
-            "{}: has rounds already; resume them with --continue, or give another --directory",
+            "{}: has rounds already; resume them with --resume, or give another --directory",
             directory.display()
         )
         .into());
@@ -137,7 +137,9 @@ impl Unattended<'_> {
             .put(SCENARIO, self.plan.scenario.as_bytes())
             .map_err(|error| format!("{}: {error}", scenario.display()))?;
         let (reached, of) = (self.rounds.reached()?, self.plan.rounds);
-        let is_plain = self.arguments.output.no_tui || self.arguments.output.json;
+        let is_plain = self.arguments.output.no_tui
+            || self.arguments.output.json
+            || crate::terminal::is_quiet();
         let mut parts = Parts::of(&self.plan.duration(), is_plain);
         tell!(
             "{}: {} of {}, {reached} measured before",
@@ -161,7 +163,7 @@ impl Unattended<'_> {
                 if interrupt.requested() {
                     self.set_aside(&place, number)?;
                     return Err(format!(
-                        "interrupted; {} of {of} rounds are measured: resume with wakepath run --continue --directory {}",
+                        "interrupted; {} of {of} rounds are measured: resume with wakepath run --resume --directory {}",
                         number - 1,
                         self.directory.display()
                     )

@@ -141,7 +141,7 @@ fn watched(
     interrupt: &Interrupt,
     listening: Option<Listening>,
 ) -> Result<Recorded, Failure> {
-    let wants_plain = arguments.no_tui || arguments.json;
+    let wants_plain = arguments.no_tui || arguments.json || crate::terminal::is_quiet();
     let mut shown = Shown::begin(
         watching.session(),
         watching.directory(),

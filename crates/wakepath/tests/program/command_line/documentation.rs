@@ -1,17 +1,26 @@
 //! Completions and man pages are made from the same definition as the command line.
 
-use crate::started::{Place, Start};
+use crate::started::{Place, Start, binary, cpus};
 
 wakepath_test_program::tests![
-    completions_of_every_shell_know_the_verbs,
+    completions_of_every_shell_know_the_verbs_and_no_internals,
+    a_shell_completes_runs_scenarios_policies_and_cpus,
+    every_command_has_one_line_in_its_family,
     man_pages_are_written_for_every_verb_and_no_hidden_one,
     a_missing_directory_for_man_pages_is_named,
 ];
 
-fn completions_of_every_shell_know_the_verbs() {
-    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+fn completions_of_every_shell_know_the_verbs_and_no_internals() {
+    for shell in ["bash", "zsh", "fish"] {
         let finished = Start::command(&["completions", shell]).finish();
         finished.assert_code(0);
+        let asks = "wakepath internal candidates -- ";
+        assert_eq!(finished.output.matches(asks).count(), 1, "{shell}");
+    }
+    for shell in ["elvish", "powershell"] {
+        let finished = Start::command(&["completions", shell]).finish();
+        finished.assert_code(0);
+        assert!(!finished.output.contains("internal"), "{shell}");
         for verb in ["check", "recover", "scenario"] {
             assert!(
                 finished.output.contains(verb),
@@ -19,6 +28,73 @@ fn completions_of_every_shell_know_the_verbs() {
             );
         }
     }
+}
+
+/// What shells that are installed here make of a line.
+fn a_shell_completes_runs_scenarios_policies_and_cpus() {
+    let place = Place::new();
+    let run = place.path().join("wakepath-runs/check-20260101T120000Z");
+    std::fs::create_dir_all(&run).unwrap();
+    std::fs::write(run.join("manifest.json"), "{}").unwrap();
+    std::fs::create_dir(place.path().join("bin")).unwrap();
+    std::os::unix::fs::symlink(binary(), place.path().join("bin/wakepath")).unwrap();
+    let cpu = cpus()[0].to_string();
+    let lines = [
+        ("wakepath che", "check"),
+        ("wakepath show che", "check-20260101T120000Z"),
+        ("wakepath run pi5", "pi5-250hz"),
+        ("wakepath check --policy RR", "RR 99"),
+        ("wakepath check --quick -c ", &cpu),
+        ("wakepath tune re", "revert"),
+        ("wakepath show --his", "--histogram"),
+    ];
+    let mut script = "export PATH=\"$PWD/bin:$PATH\"\n".to_owned();
+    script += "COMP_WORDBREAKS=$' \\t\\n\"\\'@><=;|&(:'\nsource <(wakepath completions bash)\n";
+    for (line, _) in lines
+        .iter()
+        .chain(&[("wakepath show @", "1"), ("wakepath int", "")])
+    {
+        script += &format!("COMP_LINE='{line}'; COMP_POINT=${{#COMP_LINE}}; _wakepath\n");
+        script += "printf '%s,' \"${COMPREPLY[@]}\"; echo\n";
+    }
+    std::fs::write(place.path().join("typed"), script).unwrap();
+    let in_bash = Start::shell_in(place, "bash ./typed").finish();
+    in_bash.assert_code(0);
+    let answers: Vec<&str> = in_bash.output.lines().collect();
+    assert_eq!(answers.len(), lines.len() + 2, "{}", in_bash.said());
+    for ((line, word), answer) in lines.iter().zip(&answers) {
+        let known = answer.replace("\\ ", " ");
+        assert!(known.split(',').any(|one| one == *word), "{line}: {answer}");
+    }
+    // What readline puts after the `@`, and nothing of wakepath's own processes.
+    assert_eq!(answers[lines.len()..], ["1,", ","]);
+    let fish = r#"wakepath completions fish | source; complete -C "wakepath run pi5""#;
+    let line = format!(
+        "command -v fish >/dev/null || exit 9; PATH=\"$PWD/bin:$PATH\" HOME=$PWD fish -c '{fish}'"
+    );
+    let in_fish = Start::shell_in(in_bash.place, &line).finish();
+    if in_fish.code() != Some(9) {
+        assert_eq!(
+            in_fish.output.trim(),
+            "pi5-250hz\tbuilt-in scenario",
+            "{}",
+            in_fish.said()
+        );
+    }
+}
+
+fn every_command_has_one_line_in_its_family() {
+    let finished = Start::command(&["help", "--all"]).finish();
+    finished.assert_code(0);
+    let page = &finished.output;
+    for family in ["Measure:", "Analyse:", "Data:", "Laboratory:"] {
+        assert!(page.lines().any(|line| line == family), "{family}: {page}");
+    }
+    assert!(
+        page.contains("  bound ") && !page.contains("internal"),
+        "{page}"
+    );
+    assert!(page.lines().count() <= 55, "{page}");
 }
 
 fn man_pages_are_written_for_every_verb_and_no_hidden_one() {
@@ -48,6 +124,10 @@ fn man_pages_are_written_for_every_verb_and_no_hidden_one() {
         "{names:?}"
     );
     let page = std::fs::read_to_string(directory.join("wakepath-check.1")).unwrap();
+    assert!(
+        page.contains(".SH FILES") && page.contains(".SH SEE ALSO"),
+        "{page}"
+    );
     assert!(page.contains("duration") && page.contains(".TH"), "{page}");
 }
 

@@ -30,7 +30,7 @@ fn what_the_program_does_not_have_is_found() {
     for (line, why) in [
         ("sudo wakepath chek", "there is no verb chek"),
         ("wakepath check --quik", "wakepath check has no --quik"),
-        ("wakepath tune plan -q", "wakepath tune plan has no -q"),
+        ("wakepath tune plan -z", "wakepath tune plan has no -z"),
         (
             "wakepath machine --details > x",
             "wakepath machine has no --details",

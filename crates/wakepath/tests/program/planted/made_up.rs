@@ -91,14 +91,37 @@ impl MadeUp {
         made
     }
 
+    /// Thirty conditions: fifteen policies, idle and under load.
+    pub fn of_thirty_conditions(random: &mut Random) -> Self {
+        let policies: Vec<Policy> = (60..75).map(|priority| Policy::Fifo { priority }).collect();
+        let phases = vec!["stress", "idle"];
+        let cycles = WARM_UP + 1_200;
+        let mut segments = Vec::new();
+        for (&phase, &policy) in phases
+            .iter()
+            .flat_map(|phase| policies.iter().map(move |policy| (phase, policy)))
+        {
+            segments.push(Segment::clean(phase, 0, policy, cycles, random));
+        }
+        Self {
+            cycles,
+            clocks: vec!["tsc"; 2 + 2 * segments.len()],
+            segments,
+            left_out: Vec::new(),
+            looks_after: true,
+            ending: Some(Ending::Complete),
+            policies,
+            phases,
+            needed: "any",
+        }
+    }
+
     fn scenario(&self) -> String {
-        let policies: Vec<String> = self.policies.iter().map(|of| format!("{of:?}")).collect();
-        let policies = policies.len();
-        let names = ["FIFO 50", "OTHER nice 0", "RR 30"];
+        let names: Vec<String> = self.policies.iter().map(ToString::to_string).collect();
         let mut text = format!(
             "name = \"planted\"\nrate = \"1 kHz\"\ncycles = {}\nwarm-up = \"10 ms\"\npolicies = {:?}\n",
             self.cycles - WARM_UP,
-            &names[..policies]
+            names
         );
         for phase in &self.phases {
             text += &format!("[[phases]]\nname = \"{phase}\"\n");

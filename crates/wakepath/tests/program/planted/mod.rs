@@ -4,12 +4,14 @@
 
 mod damaged;
 mod faults;
+mod lengths;
 mod limited;
 mod made_up;
 
 use crate::started::{Finished, Place, Start};
 use damaged::{no_damage_makes_a_run_pass, none_of_twelve_thousand_damaged_runs_passes};
 use faults::{Trouble, plant};
+use lengths::every_default_answer_fits_one_screen_and_all_shows_the_rest;
 use limited::no_run_on_a_disk_that_filled_passes_at_any_of_sixty_sizes;
 use made_up::MadeUp;
 use std::collections::BTreeMap;
@@ -22,6 +24,7 @@ use wakepath_verdict::Outcome;
 wakepath_test_program::tests![
     no_run_with_a_planted_trouble_passes,
     every_way_to_show_a_run_says_the_same,
+    every_default_answer_fits_one_screen_and_all_shows_the_rest,
     no_damage_makes_a_run_pass;
     no_run_of_thousands_with_a_planted_trouble_passes,
     none_of_twelve_thousand_damaged_runs_passes,

@@ -57,7 +57,7 @@ fn what_is_no_experiment_or_has_no_place_is_refused_in_one_line() {
         refused.place,
         &["run", "beaglepilot", "--directory", "used"],
     );
-    refused.assert_refused(1, &["used", "--continue", "--directory"]);
+    refused.assert_refused(1, &["used", "--resume", "--directory"]);
     let refused = experiment(refused.place, &["run", "beaglepilot", "--cpu", "999"]);
     refused.assert_refused(1, &["--cpu 999"]);
     let refused = experiment(refused.place, &["page", "used"]);
@@ -152,7 +152,7 @@ fn rounds_become_a_page_and_one_of_another_length_is_refused() {
 
     let refused = experiment(
         told.place,
-        &["run", "beaglepilot", "--directory", "rounds", "--continue"],
+        &["run", "beaglepilot", "--directory", "rounds", "--resume"],
     );
     refused.assert_refused(1, &["200 due times", "100000", "--directory"]);
     let place = round(refused.place, &format!("rounds/{kernel}/round-4"), 100);
@@ -179,7 +179,7 @@ fn an_interrupted_round_is_set_aside_and_the_next_command_goes_on() {
     let (mut place, kernel) = kernel(Place::new());
     for (number, words) in [
         &["run", "beaglepilot", "--directory", "rounds"][..],
-        &["run", "beaglepilot", "--directory", "rounds", "--continue"],
+        &["run", "beaglepilot", "--directory", "rounds", "--resume"],
     ]
     .into_iter()
     .enumerate()
@@ -194,7 +194,7 @@ fn an_interrupted_round_is_set_aside_and_the_next_command_goes_on() {
         let finished = running.finish();
         finished.assert_code(1);
         assert!(
-            finished.said().contains("--continue --directory rounds"),
+            finished.said().contains("--resume --directory rounds"),
             "{}",
             finished.said()
         );
@@ -214,14 +214,14 @@ fn an_interrupted_round_is_set_aside_and_the_next_command_goes_on() {
 
 fn a_round_that_somebody_still_measures_is_left_alone() {
     crate::started::needs_real_time("an experiment");
-    let words = ["run", "beaglepilot", "--directory", "rounds", "--continue"];
+    let words = ["run", "beaglepilot", "--directory", "rounds", "--resume"];
     let (place, kernel) = kernel(Place::new());
     let running = Start::command_in(place, &["experiment"])
         .with(&words)
         .start();
     running.the(crate::started::Role::Loop);
     let rounds = running.directory().with_file_name("rounds");
-    let second = Start::command(&["experiment", "run", "beaglepilot", "--continue"]);
+    let second = Start::command(&["experiment", "run", "beaglepilot", "--resume"]);
     let refused = second
         .with(&["--directory".as_ref(), rounds.as_os_str()])
         .finish();

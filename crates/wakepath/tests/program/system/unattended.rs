@@ -59,7 +59,7 @@ fn rounds_that_were_killed_and_interrupted_go_on_and_count_every_cycle_of_the_wh
     running.kill_all();
     let killed = running.finish();
 
-    let go_on = ["run", "--continue", "--directory", "rounds", "--no-tui"];
+    let go_on = ["run", "--resume", "--directory", "rounds", "--no-tui"];
     let running = Start::command_in(killed.place, &go_on)
         .in_its_own_group()
         .start();
@@ -69,7 +69,7 @@ fn rounds_that_were_killed_and_interrupted_go_on_and_count_every_cycle_of_the_wh
     interrupted.assert_code(1);
     let said = interrupted.said();
     assert!(
-        said.contains("2 of 4 rounds are measured: resume with wakepath run --continue"),
+        said.contains("2 of 4 rounds are measured: resume with wakepath run --resume"),
         "{said}"
     );
 
@@ -185,8 +185,8 @@ fn what_rounds_can_not_be_is_refused_in_one_line_and_nothing_is_written() {
         &["other: already holds files"],
     );
     refused(
-        &["--continue", "--directory", "other"],
+        &["--resume", "--directory", "other"],
         &["other: no rounds to resume", "--for TIME"],
     );
-    refused(&["--continue"], &["no rounds are below wakepath-runs"]);
+    refused(&["--resume"], &["no rounds are below wakepath-runs"]);
 }

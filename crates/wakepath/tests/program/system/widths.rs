@@ -84,6 +84,15 @@ fn no_verb_prints_a_line_that_80_columns_can_t_hold() {
             rows.map(|(line, _)| line).collect::<Vec<_>>()
         });
         assert!(broken.is_empty(), "{words:?}:\n{}", broken.join("\n"));
+        if words == ["explain"] {
+            let shown = terminal.look(|screen| {
+                let rows: Vec<String> = screen.rows(0, 80).collect();
+                rows.iter()
+                    .rposition(|row| !row.trim().is_empty())
+                    .map_or(0, |last| last + 1)
+            });
+            assert!(shown <= 40, "explain: {shown} lines");
+        }
         place = terminal.place();
     }
 }
