@@ -80,7 +80,7 @@ pub use schedulability::{
 pub use sections::Spread;
 pub use stretch::{REPETITIONS_FOR_AN_INTERVAL, Share, StretchShares, Stretched};
 pub use tiers::{Pin, PinInTier, PinStepFigures, PolicyInTier, ReachedTier, Tiers};
-pub use trial::{Confounders, Trial, TrialEffect, TrialRun, TriedStep};
+pub use trial::{Confounders, Trial, TrialEffect, TrialRun, TriedStep, p99};
 pub use values::SaidValue;
 pub use variants::Variant;
 pub use worst_case::{

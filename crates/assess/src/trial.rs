@@ -114,7 +114,7 @@ impl TrialRun {
 }
 
 /// The 99 % quantile, else the highest below it that the sample allows, ns.
-fn p99(summary: &DistributionSummary) -> f64 {
+pub fn p99(summary: &DistributionSummary) -> f64 {
     let found = summary.quantiles.iter();
     let mut found = found.filter(|value| value.parts_per_million <= 990_000);
     found

@@ -44,6 +44,7 @@ pub fn run(process: Internal) -> ExitCode {
             shared: _,
             directory,
         } => probe_process(parent, &directory),
+        Internal::RevertAfter => crate::verbs::tune::revert_after(std::io::stdin().lock()),
         Internal::LoadSupervisor => return wakepath_load::supervisor::main(),
         Internal::EthercatRing { options } => return wakepath_ethercat::ring_main([options]),
         Internal::Pin { parent } => match wakepath_measured_loop::die_with(parent) {

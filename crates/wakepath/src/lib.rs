@@ -66,6 +66,7 @@ pub fn main() -> ExitCode {
         Verb::Explain(arguments) => verbs::explain::run(&arguments),
         Verb::Watch(arguments) => verbs::watch::run(&arguments),
         Verb::Exec(arguments) => verbs::exec::run(&arguments),
+        Verb::Try(arguments) => verbs::try_fix::run(&arguments),
         Verb::Schedulability(arguments) => verbs::schedulability::run(&arguments),
         Verb::Compare(arguments) => verbs::compare::run(&arguments),
         Verb::Import(arguments) => verbs::import::run(&arguments),

@@ -10,7 +10,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Measure", &["check", "record", "watch", "run", "rate"]),
     ("Understand", &["show", "explain", "report"]),
     ("Keep track", &["runs", "compare"]),
-    ("Improve", &["doctor", "tune", "exec"]),
+    ("Improve", &["doctor", "try", "tune", "exec"]),
 ];
 
 /// Further families of commands.
@@ -100,7 +100,7 @@ mod tests {
         }
         assert_eq!(
             GROUPS.iter().map(|(_, names)| names.len()).sum::<usize>(),
-            13
+            14
         );
         let mut listed: Vec<&str> = GROUPS
             .iter()

@@ -49,6 +49,8 @@ pub enum Internal {
         /// The run directory.
         directory: PathBuf,
     },
+    /// What takes settings back once its standard input is closed.
+    RevertAfter,
     /// The loads' supervisor.
     LoadSupervisor,
     /// A ring of simulated EtherCAT devices.

@@ -404,6 +404,9 @@ pub struct Watch {
     /// Print the threads' figures as JSON.
     #[arg(short, long)]
     pub json: bool,
+    /// Process that starts this watch, and whose death ends it in order.
+    #[arg(long, hide = true)]
+    pub part_of: Option<i32>,
     /// Plain lines instead of the live view, also on a terminal.
     #[arg(long)]
     pub no_tui: bool,

@@ -197,6 +197,8 @@ pub enum Verb {
                       wakepath tune revert"
     )]
     Tune(Tune),
+    /// Try one fix on your program, in turns without and with it.
+    Try(Try),
     /// Show help for a command.
     Help {
         /// List every command.
@@ -237,7 +239,8 @@ impl Verb {
             | Self::Loads(_)
             | Self::Machine(_)
             | Self::Doctor(_)
-            | Self::Tune(_) => true,
+            | Self::Tune(_)
+            | Self::Try(_) => true,
             Self::Internal(process) => !matches!(process, Internal::Candidates { .. }),
             Self::Schedulability(_)
             | Self::Runs(_)

@@ -140,6 +140,38 @@ pub struct TuneTrial {
     pub yes: bool,
 }
 
+/// Try one fix on your program: it runs in turns without and with the fix and is watched as `wakepath watch`
+/// does. Nothing of the fix stays. Requires root or access to tracefs.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Fixes: policy='FIFO 80'; cpu=1; slack (timer slack of 1 ns); malloc (glibc keeps its memory); \
+                  rtprio=99, memlock=unlimited, rttime=unlimited (limits); FILE=VALUE, a file below /proc or /sys, such as \
+                  /sys/fs/cgroup/robot/cpu.max=max\n\n\
+                  Exit codes: 0 it helped, 1 error, 2 it did not help, 3 undecided.\n\nExamples:\n  \
+                  wakepath try policy='FIFO 80' -- ./controller --fast\n  \
+                  wakepath try malloc --for 10s --pairs 6 -- ./controller\n  \
+                  wakepath try /proc/irq/24/smp_affinity_list=0 -- ./controller"
+)]
+pub struct Try {
+    /// The fix, as `watch` and `explain` print it next to a cause.
+    pub fix: String,
+    /// Time for each turn.
+    #[arg(long = "for", value_name = "TIME", default_value = "5s")]
+    pub block: String,
+    /// Pairs of turns, without and with.
+    #[arg(long, value_name = "COUNT", default_value_t = 4, value_parser = clap::value_parser!(u32).range(2..=100))]
+    pub pairs: u32,
+    /// The loop's thread [default: the most urgent one with a period].
+    #[arg(long, value_name = "NAME")]
+    pub thread: Option<String>,
+    /// Directory of the runs; must be empty or not exist [default: wakepath-runs/try-TIME].
+    #[arg(short = 'o', long, value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+    /// The program and its arguments, after `--`.
+    #[arg(required = true, last = true, value_name = "PROGRAM")]
+    pub command: Vec<std::ffi::OsString>,
+}
+
 /// Prepare a second boot entry.
 #[derive(Debug, Args)]
 #[command(

@@ -40,6 +40,7 @@ mod stopped;
 mod subject;
 mod sweep;
 pub mod tiers;
+pub mod try_fix;
 pub mod tune;
 mod unattended;
 pub mod verify;

@@ -103,6 +103,7 @@ wakepath_test_program::program![
     system::settings::TESTS,
     system::stalls::TESTS,
     system::traced::TESTS,
+    system::tries::TESTS,
     system::unattended::TESTS,
     system::wake_ups::TESTS,
     system::ros2::TESTS,

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use wakepath_machine::Root;
 use wakepath_readiness::{Inspection, Report};
-use wakepath_tuning::{Options, Plan};
+use wakepath_tuning::{Applied, Options, Plan, Step, System};
 
 /// Does what is asked.
 pub fn run(arguments: &Tune) -> Outcome {
@@ -55,6 +55,26 @@ fn plan(arguments: &TunePlan) -> Result<(Plan, Root), Box<dyn std::error::Error>
         no_throttling: arguments.no_throttling,
     };
     Ok((Plan::of(&seen, &report, options), root))
+}
+
+/// Makes this machine have these steps applied and no others.
+pub(super) fn only(system: &System, steps: &[Step]) -> Result<Applied, Box<dyn std::error::Error>> {
+    if let Some(reverted) = wakepath_tuning::revert(system)?
+        && let Some(left) = reverted.left.first()
+    {
+        return Err(format!("{}: {}", left.action.command(), left.why).into());
+    }
+    Ok(match steps.is_empty() {
+        true => Applied::default(),
+        false => wakepath_tuning::apply(steps, system, &mut |_| {})?,
+    })
+}
+
+/// Takes everything back when `input` ends: when the process that holds its other end is gone.
+pub fn revert_after(mut input: impl std::io::Read) -> Result<(), Box<dyn std::error::Error>> {
+    std::io::copy(&mut input, &mut std::io::sink())?;
+    only(&System::host(), &[])?;
+    Ok(())
 }
 
 /// Asks on the terminal; without one the answer is no.

@@ -65,6 +65,12 @@ pub fn run(arguments: &Watch) -> Outcome {
     marks.extend(ros2::marks(arguments, &threads)?);
     let wish = ros2::wish(arguments, terms.limit_ns)?;
     let interrupt = Interrupt::listen()?;
+    if arguments
+        .part_of
+        .is_some_and(|parent| !wakepath_measured_loop::end_with(parent))
+    {
+        return Err("the command that this watch is a part of is gone".into());
+    }
     let facts = Facts::read(&Root::host());
     let session = Session {
         name,

@@ -22,6 +22,7 @@ pub mod ros2;
 pub mod settings;
 pub mod stalls;
 pub mod traced;
+pub mod tries;
 pub mod unattended;
 pub mod usdt;
 pub mod wake_ups;

@@ -1,6 +1,7 @@
 //! A trial that is ended in the middle, politely and not: the machine's settings are as before.
 
-use crate::started::{Place, Running, Start, is_root, loop_cpu, not_run};
+use crate::started::{Place, Running, Start, is_root, kill, loop_cpu, not_run, wait_until};
+use crate::system::tries::cures;
 use rustix::process::Signal;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 wakepath_test_program::tests![
     a_trial_that_is_ended_in_the_middle_leaves_no_setting_behind,
     a_trial_of_too_short_runs_says_so_in_one_line_and_leaves_nothing,
+    a_fix_that_is_tried_is_taken_back_after_ctrl_c_and_after_a_kill,
 ];
 
 const SETTING: &str = "/proc/sys/vm/stat_interval";
@@ -47,9 +49,20 @@ fn trial(block: &str) -> Start {
     Start::command_in(place, &words)
 }
 
+/// A harmless setting tried on a loop.
+fn attempt() -> Start {
+    let place = Place::new();
+    let program = cures(&place);
+    let fix = format!("{SETTING}=7");
+    let words = ["try", &fix, "--for", "3s", "-o", "run", "--"];
+    Start::command_in(place, &words)
+        .with(&[program.as_os_str()])
+        .with(&[&*loop_cpu().to_string(), "nothing"])
+}
+
 /// A trial, until it has applied its settings.
-fn applied(before: &str) -> Running {
-    let mut running = trial("3s").start();
+fn applied(trial: Start, before: &str) -> Running {
+    let mut running = trial.start();
     let end = Instant::now() + Duration::from_secs(120);
     while setting() == before {
         assert!(
@@ -67,7 +80,7 @@ fn a_trial_that_is_ended_in_the_middle_leaves_no_setting_behind() {
     if !is_root() || before == "10" || Path::new("/run/wakepath/journal").exists() {
         not_run(what, "needs root, and a machine that is not tuned");
     }
-    let trial = applied(&before);
+    let trial = applied(self::trial("3s"), &before);
     trial.signal(Signal::INT);
     let finished = trial.finish();
     assert_eq!(finished.code(), Some(1), "{}", finished.said());
@@ -79,7 +92,7 @@ fn a_trial_that_is_ended_in_the_middle_leaves_no_setting_behind() {
     assert_eq!(setting(), before);
     assert!(!Path::new("/run/wakepath/journal").exists());
 
-    let trial = applied(&before);
+    let trial = applied(self::trial("3s"), &before);
     // The run under way goes with it, so that it disturbs no other test.
     trial.kill_all();
     trial.finish();
@@ -104,4 +117,31 @@ fn a_trial_of_too_short_runs_says_so_in_one_line_and_leaves_nothing() {
     assert_eq!(said.lines().count(), 1, "{said}");
     assert!(!finished.place.path().join("trial").exists());
     assert_eq!(setting(), before);
+}
+
+fn a_fix_that_is_tried_is_taken_back_after_ctrl_c_and_after_a_kill() {
+    let before = setting();
+    if !is_root() || before == "7" || Path::new("/run/wakepath/journal").exists() {
+        not_run("a fix", "needs root, and a machine that is not tuned");
+    }
+    let running = applied(attempt(), &before);
+    running.signal(Signal::INT);
+    let finished = running.finish();
+    finished.assert_code(1);
+    assert!(
+        finished.said().contains("interrupted"),
+        "{}",
+        finished.said()
+    );
+    assert_eq!(setting(), before);
+
+    let running = applied(attempt(), &before);
+    kill(running.main(), Signal::KILL);
+    wait_until(
+        "the setting to be as before",
+        Duration::from_secs(20),
+        || setting() == before && !Path::new("/run/wakepath/journal").exists(),
+    );
+    let finished = running.finish();
+    finished.assert_nobody_is_left(Duration::from_secs(30));
 }

@@ -3,7 +3,7 @@
 
 mod text;
 
-use super::{Outcome, agreed, plan, print, print_result};
+use super::{Outcome, agreed, only, plan, print, print_result};
 use crate::command_line::TuneTrial;
 use crate::terminal::OneLine;
 use crate::terminal::tell;
@@ -74,7 +74,7 @@ pub fn run(arguments: &TuneTrial) -> Outcome {
         Ok((tried, ..)) if arguments.keep => kept(&steps, tried),
         _ => Vec::new(),
     };
-    bench.with(&kept)?;
+    only(&bench.system, &kept)?;
     if outcome.is_err() {
         // Only an empty one goes: where nothing was measured, nothing is left.
         let _ = std::fs::remove_dir(&arguments.directory);
@@ -191,23 +191,10 @@ impl Bench<'_> {
         })
     }
 
-    /// Makes the machine have these steps applied and no others.
-    fn with(&self, steps: &[Step]) -> Result<(), Failure> {
-        if let Some(reverted) = wakepath_tuning::revert(&self.system)?
-            && let Some(left) = reverted.left.first()
-        {
-            return Err(format!("{}: {}", left.action.command(), left.why).into());
-        }
-        if !steps.is_empty() {
-            wakepath_tuning::apply(steps, &self.system, &mut |_| {})?;
-        }
-        Ok(())
-    }
-
     /// A run of its own with these steps applied.
     fn measured(&mut self, steps: &[Step]) -> Result<TrialRun, Failure> {
         self.go_on()?;
-        self.with(steps)?;
+        only(&self.system, steps)?;
         let directory = self.directory();
         let subject = &self.arguments.plan.subject;
         let mut command = Command::new(own_executable());

@@ -1,0 +1,149 @@
+//! A fix by its name: words before the program's command, or one kernel setting.
+
+use crate::verbs::{given, watch};
+use std::path::Path;
+use wakepath_rt::attributes;
+use wakepath_tuning::{Action, Compare, Step, System};
+
+type Failure = Box<dyn std::error::Error>;
+
+const KNOWN: &str = "policy='FIFO 80', cpu=1, slack, malloc, rtprio=99, memlock=unlimited, rttime=unlimited, or a file of \
+     the kernel with its value, such as /proc/irq/24/smp_affinity_list=0";
+
+/// Keeps glibc's malloc from giving memory back, as `mallopt` does from inside.
+const MALLOC: [&str; 3] = ["env", "MALLOC_MMAP_MAX_=0", "MALLOC_TRIM_THRESHOLD_=-1"];
+
+/// A fix.
+pub struct Fix {
+    /// Words before the program's command.
+    pub before: Vec<String>,
+    /// A setting to be written and put back.
+    pub setting: Option<Step>,
+}
+
+impl Fix {
+    /// Reads what was typed.
+    ///
+    /// # Errors
+    /// If there is no such fix, or its value can't be right.
+    pub fn read(text: &str) -> Result<Self, Failure> {
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (text, None),
+        };
+        let before = match (name, value) {
+            ("policy", Some(value)) => {
+                given::policy(value)?;
+                under(value)
+            }
+            ("cpu", Some(value)) => {
+                watch::on_line(&given::cpus(value)?)?;
+                vec!["taskset".into(), "-c".into(), value.into()]
+            }
+            // `exec` sets the slack to 1 ns.
+            ("slack", None) => under(&attributes::get(0)?.to_string()),
+            ("malloc", None) => MALLOC.map(str::to_owned).into(),
+            ("rtprio" | "memlock" | "rttime", Some(value)) => {
+                vec!["prlimit".into(), format!("--{name}={value}")]
+            }
+            (path, Some(value)) if path.starts_with("/proc/") || path.starts_with("/sys/") => {
+                return Ok(Self {
+                    before: Vec::new(),
+                    setting: Some(setting(path, value)?),
+                });
+            }
+            _ => return Err(format!("{text}: no such fix; try can apply {KNOWN}").into()),
+        };
+        Ok(Self {
+            before,
+            setting: None,
+        })
+    }
+
+    /// The command line that keeps it, with the program's.
+    pub fn kept(&self, program: &str) -> String {
+        let setting = self.setting.iter().flat_map(|step| &step.actions);
+        let mut lines: Vec<String> = setting.map(Action::command).collect();
+        if !self.before.is_empty() {
+            let quoted = |word: &String| match word.contains(' ') {
+                true => format!("'{word}'"),
+                false => word.clone(),
+            };
+            let words: Vec<String> = self.before.iter().map(quoted).collect();
+            lines.push(format!("{} {program}", words.join(" ")));
+        }
+        lines.join("; ")
+    }
+}
+
+fn under(policy: &str) -> Vec<String> {
+    let words = ["wakepath", "exec", "--quiet", "--policy", policy, "--"];
+    words.map(str::to_owned).into()
+}
+
+fn setting(path: &str, value: &str) -> Result<Step, Failure> {
+    let system = System::host();
+    let before = system.read(&Action::write(path, value));
+    let before = before.map_err(|why| format!("{path}: {why}"))?;
+    // The kernel reads a quota back together with its period.
+    let period = before.split_once(' ').map(|(_, period)| period);
+    let is_quota = Path::new(path).ends_with("cpu.max") && !value.contains(' ');
+    let value = match period.filter(|_| is_quota) {
+        Some(period) => format!("{value} {period}"),
+        None => value.to_owned(),
+    };
+    let compare = match path.ends_with("_list") {
+        true => Compare::Cpus,
+        false => Compare::Words,
+    };
+    let action = Action::compared(path, value, compare);
+    if compare.same(&before, &action.value()) {
+        return Err(format!("{path} is {} already: nothing to try", before.trim()).into());
+    }
+    Ok(Step {
+        id: "try".into(),
+        checks: Vec::new(),
+        reason: String::new(),
+        effect: String::new(),
+        cost: String::new(),
+        undo: String::new(),
+        actions: vec![action],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fix_is_kept_by_the_words_that_it_was_tried_with() {
+        let kept = |text: &str| Fix::read(text).unwrap().kept("./pilot --fast");
+        assert_eq!(
+            kept("policy=FIFO 80"),
+            "wakepath exec --quiet --policy 'FIFO 80' -- ./pilot --fast"
+        );
+        assert_eq!(
+            kept("malloc"),
+            "env MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=-1 ./pilot --fast"
+        );
+        assert_eq!(
+            kept("rttime=unlimited"),
+            "prlimit --rttime=unlimited ./pilot --fast"
+        );
+    }
+
+    #[test]
+    fn what_is_no_fix_is_refused_with_those_that_are() {
+        for text in [
+            "prio=80",
+            "policy",
+            "malloc=1",
+            "/etc/passwd=x",
+            "policy=FIFO 100",
+        ] {
+            assert!(Fix::read(text).is_err(), "{text}");
+        }
+        let error = Fix::read("mlockall").err().unwrap().to_string();
+        assert!(error.contains("malloc, rtprio=99"), "{error}");
+    }
+}

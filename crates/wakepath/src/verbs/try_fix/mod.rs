@@ -1,0 +1,190 @@
+//! `wakepath try`: one fix applied to the user's program, which runs in turns without and with it,
+//! watched as `wakepath watch` does. Whatever ends it, nothing of the fix stays.
+
+mod answer;
+mod fix;
+mod turn;
+
+use super::place::Place;
+use super::{Outcome, exec, given, print, tune};
+use crate::command_line::Try;
+use crate::terminal::{self, OneLine, folded_for_people, tell};
+use fix::Fix;
+use rustix::process::{Pid, Signal, kill_process};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, SystemTime};
+use turn::Turn;
+use wakepath_archive::Run;
+use wakepath_measure::{Interrupt, own_executable};
+use wakepath_tuning::{Journal, Step, System};
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Between two looks at a turn.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Measures and prints the answer.
+pub fn run(arguments: &Try) -> Outcome {
+    given::time("--for", Some(&arguments.block))?;
+    let fix = Fix::read(&arguments.fix)?;
+    let first = fix.before.first().filter(|word| *word != "wakepath");
+    let words = first.map(OsStr::new).into_iter();
+    for word in words.chain(arguments.command.first().map(OsString::as_os_str)) {
+        exec::to_start(word)?.map_err(|(_, why)| why)?;
+    }
+    let system = System::host();
+    if fix.setting.is_some() && Journal::open(system.directory())?.is_some() {
+        return Err("this machine is tuned already; first: wakepath tune revert".into());
+    }
+    let started = SystemTime::now();
+    let place = Place::of(arguments.directory.as_deref(), false, "try", started)?;
+    let interrupt = Interrupt::listen()?;
+    let directory = place.make()?;
+    let guard = fix.setting.as_ref().map(|_| guard()).transpose()?;
+    let mut bench = Bench {
+        arguments,
+        steps: fix.setting.iter().cloned().collect(),
+        before: &fix.before,
+        system,
+        interrupt,
+        directory: directory.path(),
+        thread: arguments.thread.clone(),
+        taken: 0,
+    };
+    let pairs = bench.pairs();
+    let reverted = tune::only(&bench.system, &[]);
+    if let Some(mut guard) = guard {
+        drop(guard.stdin.take());
+        guard.wait()?;
+    }
+    reverted?;
+    if bench.taken == 0 {
+        // Only an empty one goes.
+        let _ = std::fs::remove_dir(directory.path());
+    }
+    let pairs = pairs?;
+    let (answer, text) = answer::answer(&pairs, terminal::columns());
+    let program = arguments.command.join(OsStr::new(" "));
+    let head = format!(
+        "{} for {}\n\n",
+        arguments.fix,
+        bench.thread.unwrap_or_default()
+    );
+    let kept = fix.kept(&program.display().to_string());
+    let tail = format!(
+        "to keep it: {kept}\nnothing stays changed; runs: {}\n",
+        directory.path().in_one_line()
+    );
+    print(&folded_for_people(&(head + &text + &tail)))?;
+    Ok(answer.code())
+}
+
+/// A process that takes the setting back once this one is gone, however it went.
+fn guard() -> std::io::Result<Child> {
+    use std::os::unix::process::CommandExt;
+    Command::new(own_executable())
+        .args(["internal", "revert-after"])
+        .process_group(0)
+        .stdin(Stdio::piped())
+        .spawn()
+}
+
+struct Bench<'a> {
+    arguments: &'a Try,
+    steps: Vec<Step>,
+    before: &'a [String],
+    system: System,
+    interrupt: Interrupt,
+    directory: &'a Path,
+    /// The loop's thread, once known.
+    thread: Option<String>,
+    /// Turns so far.
+    taken: u32,
+}
+
+impl Bench<'_> {
+    /// Without, with; with, without; …
+    fn pairs(&mut self) -> Result<Vec<(Turn, Turn)>, Failure> {
+        let mut pairs = Vec::new();
+        for pair in 0..self.arguments.pairs {
+            tell!("pair {} of {}", pair + 1, self.arguments.pairs);
+            pairs.push(match pair % 2 {
+                0 => (self.turn(false)?, self.turn(true)?),
+                _ => {
+                    let with = self.turn(true)?;
+                    (self.turn(false)?, with)
+                }
+            });
+        }
+        Ok(pairs)
+    }
+
+    fn turn(&mut self, with: bool) -> Result<Turn, Failure> {
+        let (steps, before) = match with {
+            true => (&self.steps[..], self.before),
+            false => (&[][..], &[][..]),
+        };
+        let applied = tune::only(&self.system, steps)?;
+        if let Some(skipped) = applied.skipped.first() {
+            return Err(format!("{}: {}", self.arguments.fix, skipped.why).into());
+        }
+        self.taken += 1;
+        let directory = self.directory.join(format!("turn-{:02}", self.taken));
+        let output = self.directory.join(format!("turn-{:02}.txt", self.taken));
+        let own = own_executable();
+        let words = before.iter().map(|word| match word.as_str() {
+            "wakepath" => own.as_os_str().to_owned(),
+            word => word.into(),
+        });
+        let mut watch = Command::new(&own)
+            .args([
+                "watch",
+                "--json",
+                "--no-tui",
+                "--for",
+                &self.arguments.block,
+            ])
+            .args(["--part-of", &std::process::id().to_string(), "--directory"])
+            .arg(&directory)
+            .arg("--")
+            .args(words)
+            .args(&self.arguments.command)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(File::create(&output)?)
+            .spawn()?;
+        let mut is_asked = false;
+        let status = loop {
+            if let Some(status) = watch.try_wait()? {
+                break status;
+            }
+            // Ctrl-C reaches it as well; a signal to this process alone does not.
+            if self.interrupt.requested() && !is_asked {
+                is_asked = true;
+                if let Some(pid) = Pid::from_raw(watch.id().cast_signed()) {
+                    let _ = kill_process(pid, Signal::TERM);
+                }
+            }
+            std::thread::sleep(LOOK_EVERY);
+        };
+        if self.interrupt.requested() {
+            return Err("interrupted; nothing stays changed".into());
+        }
+        if !status.success() {
+            let said = std::fs::read_to_string(&output).unwrap_or_default();
+            let said = said.lines().last().unwrap_or_default();
+            return Err(format!("turn {}: {said}; see {}", self.taken, output.display()).into());
+        }
+        let run = Run::open(&directory)?;
+        let thread = match &self.thread {
+            Some(thread) => thread.clone(),
+            None => turn::most_urgent(&run).unwrap_or_default(),
+        };
+        self.thread = Some(thread.clone());
+        let turn = Turn::of(&run, &thread);
+        turn.map_err(|why| format!("turn {}: {why}; see {}", self.taken, output.display()).into())
+    }
+}

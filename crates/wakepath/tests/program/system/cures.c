@@ -1,0 +1,225 @@
+/* A loop of 4 ms at FIFO 80 that is late in the way that its second word names. The third word is what the fix that is
+ * printed for it says, applied as it says; without a third word nothing is cured. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PERIOD 4000000L
+#define BLOCK (24 << 20)
+
+static const char *how, *fix;
+static int cpu, descriptors[2], file;
+static volatile int cycles_to_sync;
+static pthread_mutex_t lock;
+static char *fresh;
+
+static long ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return now.tv_sec * 1000000000L + now.tv_nsec;
+}
+
+static void compute(long for_ns)
+{
+    long end = ns(CLOCK_THREAD_CPUTIME_ID) + for_ns;
+    while (ns(CLOCK_THREAD_CPUTIME_ID) < end)
+        ;
+}
+
+static void rest(long for_ns)
+{
+    struct timespec time = {0, for_ns};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &time, 0);
+}
+
+static void pin(const char *name)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    prctl(PR_SET_NAME, name);
+    sched_setaffinity(0, sizeof set, &set);
+}
+
+static void settle(const char *name, int priority)
+{
+    struct sched_param parameters = {.sched_priority = priority};
+    pin(name);
+    sched_setscheduler(0, priority ? SCHED_FIFO : SCHED_OTHER, &parameters);
+}
+
+static void *holder(void *nothing)
+{
+    settle("holder", 0);
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        compute(1000000);
+        pthread_mutex_unlock(&lock);
+        rest(1500000);
+    }
+    return nothing;
+}
+
+static void *spoiler(void *nothing)
+{
+    settle("spoiler", 50);
+    for (;;) {
+        rest(60000000);
+        compute(12000000);
+    }
+    return nothing;
+}
+
+static void *hog(void *nothing)
+{
+    settle("hog", 90);
+    for (;;) {
+        rest(60000000);
+        compute(9000000);
+    }
+    return nothing;
+}
+
+/* Ordinary, as a loop is that sets no policy. */
+static void *neighbour(void *nothing)
+{
+    settle("neighbour", 0);
+    for (;;)
+        compute(1000000);
+    return nothing;
+}
+
+static void *reader(void *nothing)
+{
+    static char bytes[65536];
+    prctl(PR_SET_NAME, "reader");
+    for (;;) {
+        rest(60000000);
+        read(descriptors[0], bytes, sizeof bytes);
+    }
+    return nothing;
+}
+
+/* The other thread that writes and syncs the file for the loop. */
+static void sync_file(void)
+{
+    static char text[65536];
+    pwrite(file, text, sizeof text, 0);
+    fsync(file);
+}
+
+static void *writer(void *nothing)
+{
+    prctl(PR_SET_NAME, "writer");
+    for (;;) {
+        rest(1000000);
+        if (cycles_to_sync) {
+            cycles_to_sync = 0;
+            sync_file();
+        }
+    }
+    return nothing;
+}
+
+static void use(char *block)
+{
+    memset(block, 1, BLOCK);
+    asm volatile("" ::: "memory");
+}
+
+static void disturb(long cycle)
+{
+    static char text[16384];
+    pthread_mutex_lock(&lock);
+    pthread_mutex_unlock(&lock);
+    if (how[0] == 'p') /* pipe */
+        write(descriptors[1], text, 8192);
+    if (cycle % 40)
+        return;
+    if (how[0] == 'a') { /* allocation */
+        char *block = malloc(BLOCK);
+        use(block);
+        free(block);
+    }
+    if (how[0] == 't') { /* touch */
+        if (cycle / 40 < 16)
+            use(fresh + cycle / 40 * BLOCK);
+    }
+    if (how[0] == 's') { /* sync */
+        if (fix)
+            cycles_to_sync = 1;
+        else
+            sync_file();
+    }
+}
+
+static void start(void *(*body)(void *))
+{
+    pthread_t thread;
+    pthread_create(&thread, 0, body, 0);
+}
+
+int main(int count, char **words)
+{
+    if (count < 3)
+        return 1;
+    cpu = atoi(words[1]);
+    how = words[2];
+    fix = count > 3 ? words[3] : 0;
+    pthread_mutexattr_t kind;
+    pthread_mutexattr_init(&kind);
+    if (how[0] == 'i' && fix)
+        pthread_mutexattr_setprotocol(&kind, PTHREAD_PRIO_INHERIT);
+    pthread_mutex_init(&lock, &kind);
+    if (how[0] == 'a') {
+        mlockall(MCL_CURRENT | MCL_FUTURE);
+        if (fix) {
+            mallopt(M_MMAP_MAX, 0);
+            mallopt(M_TRIM_THRESHOLD, -1);
+            char *block = malloc(BLOCK);
+            use(block);
+            free(block);
+        }
+    }
+    if (how[0] == 't') {
+        fresh = mmap(0, 16L * BLOCK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (fix)
+            mlockall(MCL_CURRENT | MCL_FUTURE);
+    }
+    if (how[0] == 'i') {
+        start(holder);
+        start(spoiler);
+    }
+    if (how[0] == 'h')
+        start(hog);
+    if (how[0] == 'o')
+        start(neighbour);
+    if (how[0] == 'p') {
+        pipe2(descriptors, fix ? O_NONBLOCK : 0);
+        start(reader);
+    }
+    if (how[0] == 's') {
+        file = open("synced", O_CREAT | O_RDWR, 0600);
+        start(writer);
+    }
+    if (how[0] == 'o')
+        pin("control");
+    else
+        settle("control", how[0] == 'h' && fix ? atoi(fix) : 80);
+    long due = ns(CLOCK_MONOTONIC) + 20000000;
+    for (long cycle = 0;; cycle++) {
+        struct timespec at = {(due += PERIOD) / 1000000000L, due % 1000000000L};
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, 0);
+        compute(100000);
+        disturb(cycle);
+    }
+}

@@ -1,0 +1,72 @@
+//! `wakepath try` on a loop that allocates in locked memory: a fix that cures helped, and what can't be tried is one line.
+
+use crate::started::{Place, Start, is_root, loop_cpu, needs_real_time, not_run};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+wakepath_test_program::tests![
+    tunables_of_malloc_help_a_loop_that_allocates,
+    what_can_t_be_tried_is_refused_in_one_line_and_leaves_nothing,
+];
+
+const WHAT: &str = "trying a fix";
+
+/// The loop of `cures.c`, built in this place.
+pub fn cures(place: &Place) -> PathBuf {
+    if !is_root() {
+        not_run(WHAT, "only root may trace");
+    }
+    needs_real_time(WHAT);
+    let program = place.path().join("cures");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/system/cures.c");
+    let built = Command::new("cc")
+        .args(["-O1", "-w", "-pthread", "-o"])
+        .args([&program, &source])
+        .output();
+    match built {
+        Ok(output) => assert!(output.status.success(), "{output:?}"),
+        Err(error) => not_run(WHAT, &format!("cc: {error}")),
+    }
+    program
+}
+
+fn tunables_of_malloc_help_a_loop_that_allocates() {
+    let place = Place::new();
+    let program = cures(&place);
+    let words = [
+        "try", "malloc", "--for", "2s", "--pairs", "3", "-o", "run", "--",
+    ];
+    let finished = Start::command_in(place, &words)
+        .with(&[program.as_os_str()])
+        .with(&[&*loop_cpu().to_string(), "allocation"])
+        .finish();
+    if finished.complaints.contains("can't watch") {
+        not_run(WHAT, finished.complaints.trim());
+    }
+    finished.assert_code(0);
+    let said = &finished.output;
+    for part in [
+        "malloc for control",
+        "helped",
+        "MALLOC_MMAP_MAX_=0",
+        "nothing stays",
+    ] {
+        assert!(said.contains(part), "no {part:?}: {said}");
+    }
+    assert!(said.lines().count() <= 24, "{said}");
+}
+
+fn what_can_t_be_tried_is_refused_in_one_line_and_leaves_nothing() {
+    for (words, part) in [
+        (&["mlockall", "--", "true"][..], "no such fix"),
+        (&["policy=FIFO 100", "--", "true"], "99"),
+        (&["malloc", "--", "./nowhere"], "no such program"),
+        (&["/proc/sys/nothing=1", "--", "true"], "/proc/sys/nothing"),
+        (&["/etc/hostname=x", "--", "true"], "no such fix"),
+        (&["malloc", "--for", "soon", "--", "true"], "--for soon"),
+    ] {
+        let finished = Start::command(&["try", "-o", "run"]).with(words).finish();
+        finished.assert_refused(1, &[part]);
+        assert!(!finished.place.path().join("run").exists());
+    }
+}
