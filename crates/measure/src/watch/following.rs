@@ -43,12 +43,12 @@ struct Followed {
     last: Option<(Activation, u64)>,
 }
 
-/// A periodic thread's figures, and its new cycles.
+/// A thread's figures, and its new cycles.
 pub struct Seen {
     /// Number of the thread.
     pub thread: u32,
-    /// Its period, in nanoseconds.
-    pub period_ns: u64,
+    /// Whether its latest activations have a period. Without one its latencies count all the same.
+    pub is_periodic: bool,
     /// All of it so far.
     pub figures: LiveFigures,
     /// Its cycles since it was last looked at.
@@ -167,7 +167,7 @@ impl Followed {
         }
         Some(Seen {
             thread,
-            period_ns: rhythm.period_ns,
+            is_periodic: rhythm.is_periodic,
             figures: self.tally.figures(0, 0),
             samples,
         })

@@ -2,7 +2,7 @@
 
 use super::plot::{Plot, slug};
 use super::scale::Log;
-use super::{Drawn, Figure, MeasureName, distinct};
+use super::{Drawn, Figure, MeasureName};
 use wakepath_assess::Shape;
 use wakepath_statistics::{Quantile, QuantileValue, quantile_rank_interval};
 use wakepath_timeline::duration::three_digits;
@@ -33,18 +33,21 @@ fn boxes(measure: MeasureName, drawn: &[Drawn<'_>]) -> Option<Figure> {
     let named: Vec<_> = rows.iter().map(|(one, _)| one.row()).collect();
     let (mut plot, edges) = Plot::grouped(&named, ROW, 64.0);
     let axis = axis.between(plot.left, plot.right);
-    plot.times_below(axis, measure.title());
-    let counts = distinct(rows.iter().map(|(_, shape)| shape.count));
+    // Largest values compare only over equal counts.
+    let counts = rows.iter().map(|(_, shape)| shape.count);
+    let (fewest, most) = counts.fold((u64::MAX, 0), |(low, high), of| (low.min(of), high.max(of)));
+    let of = match fewest == most {
+        true => format!("{} values each", count(most)),
+        false => format!("{} to {} values each", count(fewest), count(most)),
+    };
+    plot.times_below(axis, &format!("{}, {of}", measure.title()));
     let mut told = Vec::new();
     for ((one, shape), top) in rows.iter().zip(edges) {
         let middle = top + ROW / 2.0;
         plot.plain(&[("data-condition", one.condition.to_string())]);
         draw_box(&mut plot, axis, middle, shape, limit);
         plot.ungroup();
-        let largest = match counts.len() {
-            1 => three_digits(shape.max),
-            _ => format!("{} of {}", three_digits(shape.max), count(shape.count)),
-        };
+        let largest = three_digits(shape.max);
         plot.text("mark", axis.at_ns(shape.max) + 6.0, middle + 4.0, &largest);
         told.push(format!(
             "{}: median {}, largest {}",
@@ -60,17 +63,12 @@ fn boxes(measure: MeasureName, drawn: &[Drawn<'_>]) -> Option<Figure> {
     Some(plot.done(
         format!("boxes-{}", slug(measure.key())),
         format!("{name} by policy and phase"),
-        format!(
-            "The box holds the middle half of the values (25 to 75 %), the thick line is the median, \
-             the whiskers reach from the smallest to the 99th percentile, the short line is the 99.9th \
-             percentile, the dot the largest value observed{}, red if it is above the limit. The pale \
-             bands are 95 % intervals of both percentiles for independent values; a band that ends at \
-             the dot has no upper end. Percentiles that the sample is too small for are left out.",
-            match counts[..] {
-                [only] => format!(" of {}", count(only)),
-                _ => String::new(),
-            }
-        ),
+        "The box holds the middle half of the values (25 to 75 %), the thick line is the median, \
+         the whiskers reach from the smallest to the 99th percentile, the short line is the 99.9th \
+         percentile, the dot the largest value observed, red if it is above the limit. The pale \
+         bands are 95 % intervals of both percentiles for independent values; a band that ends at \
+         the dot has no upper end. Percentiles that the sample is too small for are left out. \
+         Compare largest values only over equal counts.",
         format!("Box plots of {}. {}.", name.to_lowercase(), told.join("; ")),
     ))
 }

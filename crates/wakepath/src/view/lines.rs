@@ -1,6 +1,7 @@
 //! How something stands as lines for a terminal of a given size. Pure; nothing in it is wider than
 //! the terminal, and nothing is cut: what does not fit has a line of its own or is counted.
 
+use super::side_by_side::SideBySide;
 use super::standing::{Standing, Time};
 use super::table::{Table, left, right};
 use std::time::Duration;
@@ -23,7 +24,10 @@ pub fn lines(standing: &Standing, style: Style, columns: usize, most: usize) -> 
     let foot = foot(standing, columns);
     let places = places(&standing.places, columns);
     let room = most.saturating_sub(head.len() + foot.len());
-    let rows = Table::of(standing, columns).lines(style, room);
+    let rows = match SideBySide::of(standing, columns) {
+        Some(phases) => phases.lines(style, room),
+        None => Table::of(standing, columns).lines(style, room),
+    };
     let mut lines = head;
     let left = room.saturating_sub(rows.len());
     lines.extend(rows);
@@ -159,7 +163,7 @@ pub fn worst_text(latency_ns: u64, cause: Option<(&str, u64)>, whose: &str) -> S
 
 #[cfg(test)]
 mod tests {
-    use super::super::standing::{Lines, Worst};
+    use super::super::standing::{Lines, Row, Worst};
     use super::*;
     use wakepath_measure::LiveFigures;
 
@@ -215,13 +219,15 @@ mod tests {
             }
             if columns >= 80 {
                 assert!(!shown.contains('…'), "{columns}:\n{shown}");
-                assert!(shown.contains("200016, 10 %"), "{columns}:\n{shown}");
+                // Both phases of a policy are in its line, each with its misses.
+                let line = lines.iter().find(|line| line.starts_with("RR 50")).unwrap();
+                assert_eq!(line.matches("10 %").count(), 2, "{columns}:\n{shown}");
                 assert!(
                     shown.contains('▁') && shown.contains('█'),
                     "{columns}:\n{shown}"
                 );
             }
-            if columns >= 120 {
+            if columns >= 80 {
                 assert!(shown.contains("everything-at-once"), "{columns}:\n{shown}");
             }
         }
@@ -267,6 +273,52 @@ mod tests {
         assert!(lines.iter().all(|line| width(line) < 80), "{shown}");
         assert!(
             shown.contains("worst traced so far: 16.40 ms (FIFO 50, stress)"),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn eight_policies_with_two_phases_fit_80_by_24_and_red_is_a_miss_alone() {
+        let mut standing = Standing::new(Lines::Policies, Time::Open);
+        standing.what =
+            "check, 32 segments, loop on CPU 1; recording to wakepath-runs/check".into();
+        standing.status = "phase stress, repetition 2: cpu, memory, network".into();
+        for number in 0..8 {
+            for phase in ["idle", "stress"] {
+                let row = standing.row(&format!("FIFO {number}"), phase);
+                standing.current = Some(row);
+                let mut now = figures(10_000, 80_000);
+                now.missed = Some(u64::from(number == 3 && phase == "stress"));
+                standing.live(&now);
+                if (number, phase) == (5, "idle") {
+                    standing.rows[row] = Row::new("FIFO 5".into(), phase.into());
+                    standing.rows[row].problem = Some("not permitted".into());
+                }
+                standing.ended(row, None);
+            }
+        }
+        let style = Style {
+            colour: true,
+            columns: Some(80),
+        };
+        let lines = lines(&standing, style, 80, 23);
+        let shown = lines.join("\n");
+        assert!(lines.len() <= 23 && !shown.contains("more"), "{shown}");
+        let red: Vec<&String> = lines
+            .iter()
+            .filter(|line| line.contains("\u{1b}[31m"))
+            .collect();
+        assert_eq!(red.len(), 1, "{shown}");
+        assert!(
+            red[0].contains("FIFO 3") && red[0].contains("0.01 %"),
+            "{shown}"
+        );
+        let yellow = lines
+            .iter()
+            .find(|line| line.contains("\u{1b}[33m"))
+            .unwrap();
+        assert!(
+            yellow.contains("FIFO 5") && yellow.contains("not measured"),
             "{shown}"
         );
     }

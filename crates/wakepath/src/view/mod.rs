@@ -7,6 +7,7 @@ mod lines;
 mod live;
 mod plain;
 mod remaining;
+mod side_by_side;
 mod standing;
 mod stopping;
 mod table;

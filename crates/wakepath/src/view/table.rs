@@ -5,13 +5,13 @@ use super::history::{History, Scale};
 use super::standing::{Lines, Row, Standing, Totals};
 use wakepath_report::Style;
 use wakepath_timeline::columns::{cut, width};
-use wakepath_timeline::duration::short;
+use wakepath_timeline::duration::three_digits;
 use wakepath_timeline::one_line;
 use wakepath_verdict::fraction;
 
 /// Columns of latencies over time, at most and at least.
-const MOST_TIME: usize = 48;
-const LEAST_TIME: usize = 8;
+pub(super) const MOST_TIME: usize = 48;
+pub(super) const LEAST_TIME: usize = 8;
 
 /// The rows with their widths.
 pub(super) struct Table {
@@ -37,9 +37,9 @@ struct Line {
     problem: bool,
 }
 
-const MEDIAN: usize = 9;
-
-const MAX: usize = 10;
+/// Widths of columns of times.
+pub(super) const MEDIAN: usize = 9;
+pub(super) const MAX: usize = 10;
 
 impl Table {
     /// Laid out for so many columns.
@@ -73,15 +73,9 @@ impl Table {
     /// At most so many lines; rows that don't fit are counted.
     pub(super) fn lines(&self, style: Style, most: usize) -> Vec<String> {
         let mut lines = vec![self.title()];
-        let fits = |count: usize| count < most;
         let all = self.rows.len();
-        let shown = match fits(all) {
-            true => all,
-            false => most.saturating_sub(2),
-        };
-        // The row under way is always among those that are shown.
         let now = self.rows.iter().position(|row| row.is_now);
-        let first = now.map_or(0, |now| (now + 1).saturating_sub(shown));
+        let (first, shown) = window(all, now, most);
         let inside = self.rows.iter().skip(first).take(shown);
         lines.extend(inside.map(|row| self.line(row, style)));
         if shown < all {
@@ -107,8 +101,7 @@ impl Table {
     }
 
     fn scale_text(&self) -> Option<String> {
-        let text = |scale: Scale| format!("▁ {} █ {}", short(scale.low_ns), short(scale.high_ns));
-        self.scale.map(text)
+        self.scale.map(scale_text)
     }
 
     /// Where the title has no room for it.
@@ -129,8 +122,8 @@ impl Table {
             (true, 0) => (missed(of), String::new(), String::new()),
             (true, _) => (
                 missed(of),
-                short(of.median_ns),
-                short(of.max_ns.unwrap_or(0)),
+                three_digits(of.median_ns),
+                three_digits(of.max_ns.unwrap_or(0)),
             ),
         };
         let over_time = match row.problem && of.executed == 0 && self.time >= 12 {
@@ -140,9 +133,9 @@ impl Table {
         let line = self.laid([&row.name, &over_time, &missed, &median, &max, &row.phase]);
         let line = line.trim_end();
         match (row.is_now, row.problem, of.missed) {
+            (_, true, _) => style.doubtful(line),
+            (_, false, Some(1..)) => style.bad(line),
             (true, ..) => style.bold(line),
-            (false, true, _) => style.doubtful(line),
-            (false, false, Some(1..)) => style.bad(line),
             _ => line.to_owned(),
         }
     }
@@ -208,6 +201,24 @@ fn join(line: &mut Line, row: &Row, is_now: bool) {
     line.is_now |= is_now;
     line.is_begun |= row.is_begun || row.problem.is_some();
     line.problem |= row.problem.is_some();
+}
+
+/// The first row shown and how many, in so many lines with a title; the row under way is always among them.
+pub(super) fn window(all: usize, now: Option<usize>, most: usize) -> (usize, usize) {
+    let shown = match all < most {
+        true => all,
+        false => most.saturating_sub(2),
+    };
+    let first = now.map_or(0, |now| (now + 1).saturating_sub(shown));
+    (first, shown)
+}
+
+pub(super) fn scale_text(scale: Scale) -> String {
+    format!(
+        "▁ {} █ {}",
+        three_digits(scale.low_ns),
+        three_digits(scale.high_ns)
+    )
 }
 
 pub(super) fn left(text: &str, columns: usize) -> String {

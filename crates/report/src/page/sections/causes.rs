@@ -124,6 +124,7 @@ fn explained(markup: &mut Markup, run: &Reported<'_>, explanation: &Explanation)
         rows(&mut table, condition);
     }
     table.write_html(markup, "Causes");
+    markup.raw("<p class=\"about paper\">On paper: the two largest causes of each condition.</p>");
     figures::pairs(
         markup,
         &run.figures.worst,

@@ -6,7 +6,7 @@ use crate::markup::Markup;
 use crate::page::Reported;
 use crate::table::{Cell, Table, number, words};
 use wakepath_assess::{Picture, WorstCycle};
-use wakepath_timeline::duration::thousandths;
+use wakepath_timeline::duration::three_digits;
 
 /// So many cycles are listed.
 const LISTED: usize = 20;
@@ -39,11 +39,12 @@ pub(super) fn write(markup: &mut Markup, run: &Reported<'_>) {
         .column(number("Latency"))
         .column(number("Response"))
         .column(number("CPU"))
-        .column(words("What"));
+        .column(words("Kind"));
     for (picture, cycle) in worst {
         row(&mut table, picture, cycle);
     }
     table.write_html(markup, "Worst cycles");
+    markup.raw("<p class=\"about paper\">On paper: the ten latest.</p>");
 }
 
 fn row(table: &mut Table, picture: &Picture, cycle: &WorstCycle) {
@@ -69,8 +70,8 @@ fn row(table: &mut Table, picture: &Picture, cycle: &WorstCycle) {
                 .into(),
             place.map(|(_, cycle)| Cell::of(cycle)).into(),
             seconds.map(|seconds| format!("{seconds:.3} s")).into(),
-            thousandths(cycle.latency_ns).into(),
-            cycle.response_ns.map(thousandths).into(),
+            three_digits(cycle.latency_ns).into(),
+            cycle.response_ns.map(three_digits).into(),
             cycle.cpu.map(Cell::of).into(),
             what.into(),
         ],

@@ -4,13 +4,13 @@
 use crate::terminal::OneLine;
 use crate::terminal::tell;
 use crate::view::{Lines, LiveView, Shared, Standing, Time, Worst, clock, is_wanted};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 use wakepath_archive::watch::{Session, Threads};
 use wakepath_directory::Directory;
 use wakepath_measure::watch::Seen;
 use wakepath_timeline::CpuSet;
-use wakepath_timeline::duration::{length, short};
+use wakepath_timeline::duration::short;
 
 /// The first line where there is no view; each next one after twice the time, up to the longest.
 const FIRST_LINE: Duration = Duration::from_secs(10);
@@ -22,6 +22,8 @@ pub struct Shown {
     live: Option<LiveView>,
     /// Rows by thread.
     rows: BTreeMap<u32, usize>,
+    /// Threads whose latest activations have a period.
+    periodic: BTreeSet<u32>,
     plainly: bool,
     said: Instant,
     say_after: Duration,
@@ -40,7 +42,7 @@ impl Shown {
         let cpus = CpuSet::from(&session.cpus[..]);
         standing.what = format!("watching {} on CPU {cpus}", session.run_name());
         standing.recording = directory.path().in_one_line();
-        standing.status = "no thread has shown a period yet".into();
+        standing.status = "no thread looks periodic so far".into();
         let standing = Shared::new(standing);
         let live = match is_wanted(wants_plain) {
             true => LiveView::start(standing.clone()),
@@ -51,6 +53,7 @@ impl Shown {
             standing,
             live,
             rows: BTreeMap::new(),
+            periodic: BTreeSet::new(),
             said: Instant::now(),
             say_after: FIRST_LINE,
         }
@@ -90,10 +93,8 @@ impl Shown {
                 let latency = short(sample.latency_ns());
                 standing.explained(Worst {
                     latency_ns,
-                    text: format!(
-                        "worst so far: {latency} ({name}, period {}); cause follows at the end",
-                        length(of.period_ns)
-                    ),
+                    // Whether its period lasts is known at the end.
+                    text: format!("worst so far: {latency} ({name}); cause follows at the end"),
                 });
             }
             standing.places.retain(|(of, _)| *of != name);
@@ -102,8 +103,17 @@ impl Shown {
         }
         if !seen.is_empty() {
             standing.places.sort_by_key(|(_, place)| place.cpu);
-            let periodic = self.rows.len();
-            standing.status = format!("{periodic} of {} threads with a period", threads.len());
+            for of in seen {
+                match of.is_periodic {
+                    true => self.periodic.insert(of.thread),
+                    false => self.periodic.remove(&of.thread),
+                };
+            }
+            let periodic = self.periodic.len();
+            standing.status = format!(
+                "{periodic} of {} threads look periodic so far",
+                threads.len()
+            );
         }
         let line = self.line(&standing);
         drop(standing);
