@@ -4,7 +4,7 @@
 use super::visible;
 use clap::{Arg, Command};
 
-/// What a value is, by its name in the help.
+/// Kind of a value, by its name in the help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A recorded run.

@@ -1,18 +1,26 @@
 //! Default answers fit one screen of 40 lines and 80 columns, with thirty conditions too; `--all` shows the rest.
 
+use super::made_up::WARM_UP;
 use super::{MadeUp, RUN, Random};
 use crate::started::{InTerminal, Place};
 use wakepath_archive::finish;
 
+/// The run that is flown: older than the other, which is the latest.
+const FLOWN: &str = "wakepath-runs/two-20250101T000000Z";
 const LINES: usize = 40;
 const COLUMNS: u16 = 80;
 
 pub fn every_default_answer_fits_one_screen_and_all_shows_the_rest() {
     let mut place = Place::new();
-    let path = place.path().join(RUN);
     std::fs::create_dir(place.path().join("wakepath-runs")).unwrap();
-    MadeUp::of_thirty_conditions(&mut Random(4)).write(&path, None);
-    finish(&path).unwrap();
+    let write = |name: &str, policies, cycles| {
+        let path = place.path().join(name);
+        MadeUp::of_policies(policies, cycles, &mut Random(4)).write(&path, None);
+        finish(&path).unwrap();
+    };
+    write(RUN, 15, WARM_UP + 1_200);
+    // Flying takes seconds for each condition: more conditions than the answer has room for, and short ones.
+    write(FLOWN, 6, WARM_UP + 100);
     for words in [
         &["show"][..],
         &["runs"],
@@ -25,14 +33,14 @@ pub fn every_default_answer_fits_one_screen_and_all_shows_the_rest() {
         (lines, place) = lines_of(place, words);
         assert!((1..=LINES).contains(&lines), "{words:?}: {lines} lines");
     }
-    for verb in ["bound", "fly", "doctor", "help"] {
+    for words in [&["bound"][..], &["fly", FLOWN], &["doctor"], &["help"]] {
         let (short, all);
-        (short, place) = lines_of(place, &[verb]);
-        assert!((5..=LINES).contains(&short), "{verb}: {short} lines");
-        (all, place) = lines_of(place, &[verb, "--all"]);
+        (short, place) = lines_of(place, words);
+        assert!((5..=LINES).contains(&short), "{words:?}: {short} lines");
+        (all, place) = lines_of(place, &[words, &["--all"]].concat());
         assert!(
             all > short,
-            "{verb}: {all} lines of all, {short} of the default"
+            "{words:?}: {all} lines of all, {short} of the default"
         );
     }
 }

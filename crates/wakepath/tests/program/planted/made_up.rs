@@ -91,17 +91,16 @@ impl MadeUp {
         made
     }
 
-    /// Thirty conditions: fifteen policies, idle and under load.
-    pub fn of_thirty_conditions(random: &mut Random) -> Self {
-        let policies: Vec<Policy> = (60..75).map(|priority| Policy::Fifo { priority }).collect();
+    /// Two conditions for each of `policies` policies, idle and under load.
+    pub fn of_policies(policies: u8, cycles: u64, random: &mut Random) -> Self {
+        let policies = (50..50 + policies).map(|priority| Policy::Fifo { priority });
+        let policies: Vec<Policy> = policies.collect();
         let phases = vec!["stress", "idle"];
-        let cycles = WARM_UP + 1_200;
         let mut segments = Vec::new();
-        for (&phase, &policy) in phases
-            .iter()
-            .flat_map(|phase| policies.iter().map(move |policy| (phase, policy)))
-        {
-            segments.push(Segment::clean(phase, 0, policy, cycles, random));
+        for &phase in &phases {
+            for &policy in &policies {
+                segments.push(Segment::clean(phase, 0, policy, cycles, random));
+            }
         }
         Self {
             cycles,
