@@ -71,7 +71,8 @@ pub fn sweeps(job: &Job) -> Outcome {
 }
 
 /// Simulates every proved cell of the table of combinations with 20 000 random sets, or
-/// `WAKEPATH_SETS`, with the counts.
+/// `WAKEPATH_SETS`, with the counts. These stay in the target directory, so that an interrupted campaign
+/// of the same build resumes.
 pub fn played_sets(job: &Job) -> Outcome {
     let programs = match programs::all(job) {
         Ok(programs) => programs,
@@ -80,7 +81,14 @@ pub fn played_sets(job: &Job) -> Outcome {
     match programs.iter().find(|program| program.has(job, EACH_CELL)) {
         Some(program) => {
             let cells = ["no_job_of_20_000_sets", "--ignored", "--show-output"];
-            let outcome = program.run(job, &cells).of_some();
+            let mut command = program.command(&cells);
+            command.env(
+                "WAKEPATH_PLAYED_DIRECTORY",
+                place::target().join("played-sets"),
+            );
+            // The stage's time limit would end it without reporting the number of sets.
+            command.env("WAKEPATH_PLAYED_MINUTES", "80");
+            let outcome = program.outcome(job, &mut command).of_some();
             let reached = ["exact_bounds_are_reached", "--show-output"];
             let outcome = outcome.and(program.run(job, &reached).of_some());
             noting_counts(job, outcome, "played: ")

@@ -2,26 +2,16 @@
 
 use super::Dice;
 use super::jobs::Manner;
+use super::ledger::{Counts, Ledger};
 use super::machine::Done;
 use super::sets::{Set, drawn};
 use super::setting::machine;
 use std::fmt::Write;
+use std::time::{Duration, Instant};
 use wakepath_schedulability::matrix::{Cell, Feature, Queue, pair};
 use wakepath_schedulability::{
     Analysis, Arrivals, EndToEnd, Method, NotAnalysed, Outcome, Task, analyse, end_to_end,
 };
-
-/// What was seen of a cell.
-#[derive(Debug, Default, Clone, Copy)]
-struct Counts {
-    sets: u64,
-    /// Sets in which every deadline is proved.
-    proved: u64,
-    /// Bounds that were compared, jobs that were played, and bounds that were reached.
-    bounds: u64,
-    jobs: u64,
-    reached: u64,
-}
 
 /// What SCHED_DEADLINE admits by itself: 95 % of each CPU.
 fn admitted(set: &Set, analysis: &Analysis) -> bool {
@@ -146,15 +136,15 @@ fn play(
     }
 }
 
-fn cell(queue: Queue, features: [Feature; 2], sets: u64, manners: u64) -> Counts {
-    let mut counts = Counts::default();
+/// Plays sets of a cell, after those counted already, until there are `sets`.
+fn cell(queue: Queue, features: [Feature; 2], sets: u64, manners: u64, counts: &mut Counts) {
     let number = |feature: Feature| Feature::ALL.iter().position(|own| *own == feature);
     let [one, other] = features.map(|feature| number(feature).unwrap_or(0) as u64);
     let row = Queue::ALL.iter().position(|own| *own == queue).unwrap_or(0) as u64;
-    let mut index = 0;
-    while counts.sets < sets && index < 20 * sets {
-        let mut dice = Dice::new(1 + index + 1_000_000_007 * (row + 10 * one + 1000 * other));
-        index += 1;
+    while counts.sets < sets && counts.drawn < 20 * sets {
+        let cell = 1_000_000_007 * (row + 10 * one + 1000 * other);
+        let mut dice = Dice::new(1 + counts.drawn + cell);
+        counts.drawn += 1;
         let set = drawn(queue, features, &mut dice);
         let analysis = match analyse(&set.question()) {
             Ok(analysis) => analysis,
@@ -179,9 +169,8 @@ fn cell(queue: Queue, features: [Feature; 2], sets: u64, manners: u64) -> Counts
         }
         counts.sets += 1;
         counts.proved += u64::from(analysis.outcome == Outcome::Schedulable);
-        play(&set, &analysis, &chains, manners, &mut dice, &mut counts);
+        play(&set, &analysis, &chains, manners, &mut dice, counts);
     }
-    counts
 }
 
 /// Cells that are proved, each once.
@@ -197,27 +186,46 @@ fn proved_cells(queue: Queue) -> Vec<[Feature; 2]> {
     cells
 }
 
-fn campaign(queue: Queue, sets: u64, manners: u64) {
+fn number(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().expect("a number"))
+}
+
+/// All cells get the same number of sets before any gets more, so that a campaign that ends early
+/// shows as much of each.
+const ROUND: u64 = 1000;
+
+/// Plays `sets` of each cell, or until the time has come.
+fn campaign(queue: Queue, sets: u64, manners: u64, mut ledger: Ledger, until: Option<Instant>) {
     let only = std::env::var("WAKEPATH_CELL").ok();
-    let (mut text, mut all) = (String::new(), Counts::default());
-    let mut cells = 0;
-    for features in proved_cells(queue) {
+    let cells = proved_cells(queue).into_iter().map(|features| {
         let [one, other] = features.map(Feature::name);
         let name = match one == other {
             true => one.to_owned(),
             false => format!("{one} + {other}"),
         };
-        if only.as_ref().is_some_and(|only| *only != name) {
-            continue;
+        (name, features)
+    });
+    let cells = cells.filter(|(name, _)| only.as_ref().is_none_or(|only| only == name));
+    let cells: Vec<_> = cells.collect();
+    let in_time = || until.is_none_or(|until| Instant::now() < until);
+    let rounds = (1..=sets.div_ceil(ROUND)).map(|round| sets.min(ROUND * round));
+    let each = rounds.flat_map(|sets| cells.iter().map(move |cell| (sets, cell)));
+    for (sets, (name, features)) in each.take_while(|_| in_time()) {
+        let counts = ledger.cells.entry(name.clone()).or_default();
+        if counts.sets < sets && counts.drawn < 20 * sets {
+            cell(queue, *features, sets, manners, counts);
+            assert!(counts.sets >= sets.min(20), "{name}: {counts:?}");
+            ledger.keep();
         }
-        let counts = cell(queue, features, sets, manners);
-        assert!(counts.sets >= sets.min(20), "{name}: {counts:?}");
-        cells += 1;
-        all.sets += counts.sets;
-        all.proved += counts.proved;
-        all.bounds += counts.bounds;
-        all.jobs += counts.jobs;
-        all.reached += counts.reached;
+    }
+    let (mut text, mut all, mut fewest) = (String::new(), Counts::default(), sets);
+    for (name, _) in &cells {
+        let counts = ledger.cells.get(name).copied().unwrap_or_default();
+        all.add(&counts);
+        if counts.drawn < 20 * sets {
+            fewest = fewest.min(counts.sets);
+        }
         let reached = 100.0 * counts.reached as f64 / counts.bounds.max(1) as f64;
         let _ = writeln!(
             text,
@@ -226,24 +234,35 @@ fn campaign(queue: Queue, sets: u64, manners: u64) {
         );
     }
     println!(
-        "played: {}: {cells} cells, {} sets, {} of them proved, {} jobs, no job after its bound\n{text}",
+        "played: {}: {} cells, {} sets, {fewest} or more of each, {} of them proved, {} jobs, no job after \
+         its bound\n{text}",
         queue.name(),
+        cells.len(),
         all.sets,
         all.proved,
         all.jobs
     );
+    if fewest < sets {
+        // This line counts the test as skipped.
+        println!(
+            "not run: {}: {fewest} of {sets} sets of each cell in the time given, none late; run it again \
+             to resume",
+            queue.name()
+        );
+    }
 }
 
 /// A few sets of each cell: seconds.
 fn shortly(queue: Queue) {
-    campaign(queue, 25, 4);
+    campaign(queue, 25, 4, Ledger::none(), None);
 }
 
 /// As many as the environment says, or 20 000.
 fn deeply(queue: Queue) {
-    let sets = std::env::var("WAKEPATH_SETS").ok();
-    let sets = sets.and_then(|sets| sets.parse().ok()).unwrap_or(20_000);
-    campaign(queue, sets, 4);
+    let sets = number("WAKEPATH_SETS").unwrap_or(20_000);
+    let minutes = number("WAKEPATH_PLAYED_MINUTES");
+    let until = minutes.map(|minutes| Instant::now() + Duration::from_secs(60 * minutes));
+    campaign(queue, sets, 4, Ledger::open(queue.name()), until);
 }
 
 macro_rules! cells {
@@ -279,10 +298,7 @@ cells! {
 /// Where the analysis is exact, playings from many beginnings reach its bounds.
 #[test]
 fn exact_bounds_are_reached() {
-    let sets = match std::env::var("WAKEPATH_SETS").ok() {
-        Some(sets) => sets.parse().expect("a number"),
-        None => 40,
-    };
+    let sets = number("WAKEPATH_SETS").unwrap_or(40);
     let exact = [
         (Queue::FixedOnOne, Feature::Jitter),
         (Queue::FixedOnOne, Feature::Burst),
@@ -295,7 +311,8 @@ fn exact_bounds_are_reached() {
         (Queue::EdfOnOne, Feature::Section),
     ];
     for (queue, feature) in exact {
-        let counts = cell(queue, [feature, feature], sets, 64);
+        let mut counts = Counts::default();
+        cell(queue, [feature, feature], sets, 64, &mut counts);
         let reached = 100.0 * counts.reached as f64 / counts.bounds as f64;
         println!(
             "{}, {}: {} of {} bounds reached, {reached:.1} %",

@@ -3,6 +3,7 @@
 
 mod campaign;
 mod jobs;
+mod ledger;
 mod machine;
 mod sets;
 mod setting;
