@@ -292,14 +292,21 @@ fn of_series(series: &Series, gate: Gate, question: &Question) -> Option<Examine
             largest,
             extremal_index,
             confidence,
+            exceeded_at_most,
             ..
         } = examined.observed;
-        examined.observed = Observed::new(
+        let widened = Observed::new(
             count + series.tally.skipped,
             largest.max(suffered),
             extremal_index,
             confidence,
         );
+        examined.observed = Observed {
+            exceeded_at_most: widened
+                .exceeded_at_most
+                .filter(|_| exceeded_at_most.is_some()),
+            ..widened
+        };
     }
     Some(examined)
 }

@@ -19,6 +19,7 @@ pub use tails::{Tail, tails};
 use crate::exceedances::{Exceedances, Highest};
 use crate::gate::{Gate, GateName, figure};
 use crate::steadiness::steadiness;
+use wakepath_statistics::miss_bound_without_misses;
 
 /// Fewer clusters of exceedances than this are refused.
 const LEAST_CLUSTERS: usize = 50;
@@ -78,11 +79,12 @@ impl Examination {
     pub fn answer(&self, exceed: f64) -> Examined {
         let mut examined = self.grounds.clone();
         let observed = examined.observed;
-        let times = observed.exceeded_at_most / exceed;
+        let times = miss_bound_without_misses(observed.effective, observed.confidence) / exceed;
         let counted = |gate: &Gate| gate.name != GateName::Count || gate.passed;
         if times > 1.0 && examined.gates.iter().all(counted) {
             examined.gates.push(reach(&observed, exceed));
         }
+        examined.observed = observed.held_by(&examined.gates);
         if examined.failed().next().is_none() {
             let from_median = (observed.largest - self.median) as f64;
             examined.answer = match times > 1.0 {
@@ -147,8 +149,8 @@ fn count(observed: &Observed, above: Option<&Exceedances>) -> Gate {
 }
 
 fn reach(observed: &Observed, exceed: f64) -> Gate {
-    let alone = Observed::new(observed.count, observed.largest, 1.0, observed.confidence);
-    let furthest = alone.exceeded_at_most / REACH;
+    let alone = miss_bound_without_misses(observed.count as f64, observed.confidence);
+    let furthest = alone / REACH;
     Gate::of(
         GateName::Reach,
         exceed >= furthest,
@@ -156,8 +158,8 @@ fn reach(observed: &Observed, exceed: f64) -> Gate {
             "{} is {} times rarer than the {} that the largest of {} cycles proves at best; at most {REACH} \
              times are allowed",
             figure(exceed),
-            figure(alone.exceeded_at_most / exceed),
-            figure(alone.exceeded_at_most),
+            figure(alone / exceed),
+            figure(alone),
             observed.count,
         ),
         &format!(

@@ -1,6 +1,6 @@
 //! The question put to a series and the answer. How the answer is found is in the neighbouring files.
 
-use crate::gate::Gate;
+use crate::gate::{Gate, GateName};
 use crate::steadiness::Test;
 use wakepath_statistics::miss_bound_without_misses;
 
@@ -27,8 +27,9 @@ pub struct Observed {
     pub extremal_index: f64,
     /// Values that count as independent, `extremal_index` · `count`.
     pub effective: f64,
-    /// Upper bound on the probability that any one cycle exceeds the largest: 1 − α^{1/effective}.
-    pub exceeded_at_most: f64,
+    /// Upper bound on the probability that any one cycle exceeds the largest: 1 − α^{1/effective}. `None` where
+    /// drift, too few clusters or the way of measuring leave it unknown.
+    pub exceeded_at_most: Option<f64>,
     /// Confidence of that bound.
     pub confidence: f64,
 }
@@ -42,9 +43,22 @@ impl Observed {
             largest,
             extremal_index,
             effective,
-            exceeded_at_most: miss_bound_without_misses(effective, confidence),
+            exceeded_at_most: Some(miss_bound_without_misses(effective, confidence)),
             confidence,
         }
+    }
+
+    /// Without the probability, if one of these gates takes its ground away. A level out of reach does not, and
+    /// values without an order have the assumption as their caution.
+    pub(super) fn held_by(mut self, gates: &[Gate]) -> Self {
+        let bears = |gate: &Gate| match gate.name {
+            GateName::Provenance | GateName::Count | GateName::Stationarity => !gate.passed,
+            GateName::Order | GateName::Reach => false,
+        };
+        if gates.iter().any(bears) {
+            self.exceeded_at_most = None;
+        }
+        self
     }
 }
 

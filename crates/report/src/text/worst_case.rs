@@ -115,13 +115,19 @@ fn write_after_refusals(bounds: &Bounds, prose: &mut String) -> std::fmt::Result
 pub(crate) fn largest_line(bounds: &Bounds) -> Option<String> {
     let largest = bounds.largest()?;
     let observed = &largest.examined.observed;
+    let exceeded = match observed.exceeded_at_most {
+        Some(at_most) => format!(
+            "any one cycle exceeds it with a probability of at most {}",
+            upper_fraction(at_most, 1.0)
+        ),
+        None => "how often a cycle exceeds it is unknown".to_owned(),
+    };
     Some(format!(
-        "largest {}: {} of {} cycles ({}); any one cycle exceeds it with a probability of at most {}",
+        "largest {}: {} of {} cycles ({}); {exceeded}",
         bounds.metric.words(),
         rounded(observed.largest as f64),
         count(observed.count),
         name(largest),
-        upper_fraction(observed.exceeded_at_most, 1.0)
     ))
 }
 
@@ -165,7 +171,9 @@ pub(crate) fn bounds_table(bounds: &Bounds) -> Table {
             vec![
                 Cell::Text(count(observed.count)),
                 Cell::Text(duration::thousandths(observed.largest)),
-                Cell::Text(upper_fraction(observed.exceeded_at_most, 1.0)),
+                (observed.exceeded_at_most)
+                    .map(|at_most| upper_fraction(at_most, 1.0))
+                    .into(),
                 condition
                     .bound_ns()
                     .map(|ns| duration::thousandths(ns as i64))
