@@ -198,6 +198,30 @@ impl Reason {
         )
     }
 
+    /// Size of the largest groups of misses for which a pass without a miss is evidence enough: if
+    /// misses came in groups of this size, and as many as tolerated, the run would have had one at
+    /// the confidence asked for.
+    pub fn largest_groups(&self) -> Option<u64> {
+        let (due, tolerated, confidence) = match *self {
+            Self::MissFractionWithin {
+                missed: 0,
+                due,
+                criterion,
+                confidence,
+                ..
+            } => (due, criterion, confidence),
+            Self::NoMissesObserved {
+                due,
+                evidence,
+                confidence,
+                ..
+            } => (due, evidence, confidence),
+            _ => return None,
+        };
+        let largest = due as f64 * (-tolerated).ln_1p() / (1.0 - confidence).ln();
+        Some((largest as u64).clamp(1, due.max(1)))
+    }
+
     /// What this reason alone would make of the verdict.
     pub fn bearing(&self) -> Outcome {
         match self {

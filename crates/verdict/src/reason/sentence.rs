@@ -225,13 +225,16 @@ impl fmt::Display for Reason {
                 at_most,
                 confidence,
                 criterion,
-            } => write_bound(
-                f,
-                (*missed, *due, *evidence_unit),
-                *at_most,
-                *confidence,
-                *criterion,
-            ),
+            } => {
+                write_bound(
+                    f,
+                    (*missed, *due, *evidence_unit),
+                    *at_most,
+                    *confidence,
+                    *criterion,
+                )?;
+                write_groups(f, self)
+            }
             Self::EvidenceMissing {
                 due,
                 at_most,
@@ -250,7 +253,10 @@ impl fmt::Display for Reason {
                 at_most,
                 confidence,
                 evidence,
-            } => write_no_misses(f, *due, *at_most, *confidence, *evidence),
+            } => {
+                write_no_misses(f, *due, *at_most, *confidence, *evidence)?;
+                write_groups(f, self)
+            }
             Self::ConsecutiveMissesWithin {
                 longest,
                 limit,
@@ -349,6 +355,15 @@ fn write_no_misses(
         exact_fraction(confidence),
         exact_fraction(evidence),
     )
+}
+
+/// The assumption of a pass without a miss.
+fn write_groups(f: &mut fmt::Formatter<'_>, reason: &Reason) -> fmt::Result {
+    match reason.largest_groups() {
+        Some(1) => f.write_str("; enough if misses come one at a time"),
+        Some(most) => write!(f, "; enough for misses in groups of up to {}", count(most)),
+        None => Ok(()),
+    }
 }
 
 fn signed(nanoseconds: u64) -> i64 {
