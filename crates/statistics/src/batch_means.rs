@@ -1,7 +1,9 @@
 //! An interval for the mean of a correlated series: batches long enough to be nearly independent
 //! of each other, and Student's t over their means. A fixed number of batches, so that they get longer
-//! with the series: between 10 and 30 little is gained by choosing (Schmeiser 1982), and where the
-//! batches are still too short, `batch_correlation` shows it.
+//! with the series: between 10 and 30 little is gained by choosing (Schmeiser 1982). With 20, intervals
+//! at 99 % hold in 98 to 99.5 % of simulated AR(1) series with φ = 0 to 0.9 from 1000 values on, and with
+//! φ = 0.99 from 10 000 on. Where batches are too short, `batch_correlation` shows it: it is above 0.3 in
+//! 94 % of series of 1000 values with φ = 0.99, whose intervals hold in 78 %.
 
 use crate::student_t_quantile;
 
@@ -70,6 +72,36 @@ mod tests {
         assert!((found.mean - mean).abs() < 1e-9 * mean);
         assert!((found.half_width - half_width).abs() < 1e-9 * half_width);
         assert_eq!(found.batch_size, 20);
+    }
+
+    #[test]
+    fn intervals_hold_under_dependence_or_batches_show_that_they_are_too_short() {
+        const RUNS: u32 = 300;
+        let mut random = crate::SplitMix::from_state(7);
+        let mut normal = || {
+            let radius = (-2.0 * random.unit().ln()).sqrt();
+            radius * (2.0 * std::f64::consts::PI * random.unit()).cos()
+        };
+        for (length, phi) in [(1000, 0.0), (1000, 0.9), (10_000, 0.99), (1000, 0.99)] {
+            let (mut held, mut short) = (0, 0);
+            for _ in 0..RUNS {
+                let mut value = normal();
+                let series: Vec<i64> = std::iter::repeat_with(|| {
+                    value = phi * value + f64::sqrt(1.0 - phi * phi) * normal();
+                    (value * 1e6) as i64
+                })
+                .take(length)
+                .collect();
+                let found = batch_mean_interval(&series, 20, 0.99).unwrap();
+                held += u32::from(found.mean.abs() <= found.half_width);
+                short += u32::from(found.batch_correlation > 0.3);
+            }
+            // 99 % and 1 % for batches that are not quite independent, less three standard deviations.
+            assert!(
+                held >= 287 || short >= 270,
+                "{length} {phi}: {held} {short}"
+            );
+        }
     }
 
     #[test]

@@ -1,0 +1,117 @@
+//! What one further due time can do to the bounds, whatever came before it.
+
+use proptest::prelude::*;
+use wakepath_statistics::{MissClusters, MissTally};
+
+const CONFIDENCE: f64 = 0.95;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Came {
+    Met,
+    Near,
+    Missed,
+}
+
+fn tally(history: &[Came]) -> MissTally {
+    let mut misses = MissClusters::new(10);
+    for came in history {
+        match came {
+            Came::Met => misses.push(false),
+            Came::Near => misses.push_near_miss(),
+            Came::Missed => misses.push(true),
+        }
+    }
+    misses.tally()
+}
+
+/// Stretches of due times that came to the same, long ones mostly met.
+fn histories() -> impl Strategy<Value = Vec<Came>> {
+    let stretch = prop_oneof![
+        5 => (Just(Came::Met), 1_usize..400),
+        2 => (Just(Came::Missed), 1_usize..4),
+        1 => (Just(Came::Missed), 1_usize..40),
+        1 => (Just(Came::Near), 1_usize..10),
+    ];
+    let stretches = proptest::collection::vec(stretch, 1..40);
+    stretches.prop_map(|stretches| {
+        let each = stretches.into_iter();
+        each.flat_map(|(came, times)| std::iter::repeat_n(came, times))
+            .collect()
+    })
+}
+
+/// Misses that come alone.
+fn lone_misses() -> impl Strategy<Value = Vec<Came>> {
+    let gaps = proptest::collection::vec(30_usize..400, 2..30);
+    gaps.prop_map(|gaps| {
+        let each = gaps.into_iter();
+        each.flat_map(|gap| {
+            let met = std::iter::repeat_n(Came::Met, gap);
+            met.chain([Came::Missed])
+        })
+        .collect()
+    })
+}
+
+proptest! {
+    /// FAILED is a lower bound above the criterion, PASSED an upper bound within it: no criterion lies
+    /// below the one and above the other.
+    #[test]
+    fn a_further_miss_turns_no_failed_run_into_a_passed_one(
+        mut history in histories(),
+        place in any::<prop::sample::Index>(),
+        parallel in 1_u64..4,
+    ) {
+        let place = place.index(history.len());
+        let before = tally(&history).lower_bound(CONFIDENCE, parallel);
+        history[place] = Came::Missed;
+        let after = tally(&history).upper_bound(CONFIDENCE, parallel);
+        prop_assert!(after > before, "{before} {after}");
+    }
+
+    #[test]
+    fn a_further_due_time_that_is_met_turns_no_passed_run_into_a_failed_one(
+        mut history in histories(),
+        place in any::<prop::sample::Index>(),
+        parallel in 1_u64..4,
+    ) {
+        let place = place.index(history.len());
+        let before = tally(&history).upper_bound(CONFIDENCE, parallel);
+        history.insert(place, Came::Met);
+        let after = tally(&history).lower_bound(CONFIDENCE, parallel);
+        prop_assert!(after < before, "{before} {after}");
+    }
+
+    /// Where nothing shows dependence, each miss raises both bounds and each due time met lowers them.
+    #[test]
+    fn bounds_of_independent_misses_go_with_them(
+        mut history in lone_misses(),
+        place in any::<prop::sample::Index>(),
+    ) {
+        let place = place.index(history.len());
+        let before = tally(&history);
+        let was = history[place];
+        history[place] = Came::Missed;
+        let missed = tally(&history);
+        history[place] = was;
+        history.insert(place, Came::Met);
+        let met = tally(&history);
+        let independent = |tally: &MissTally| tally.evidence_unit(CONFIDENCE) == 1.0;
+        prop_assume!(was != Came::Missed && [&before, &missed, &met].into_iter().all(independent));
+        let bounds = |tally: &MissTally| {
+            (tally.lower_bound(CONFIDENCE, 1), tally.upper_bound(CONFIDENCE, 1))
+        };
+        let [before, missed, met] = [before, missed, met].map(|tally| bounds(&tally));
+        prop_assert!(missed.0 > before.0 && missed.1 > before.1);
+        prop_assert!(met.0 <= before.0 && met.1 < before.1);
+    }
+
+    /// Without any miss, a further one passes no run.
+    #[test]
+    fn the_first_miss_passes_no_run(due in 2_usize..5000, place in any::<prop::sample::Index>()) {
+        let mut history = vec![Came::Met; due];
+        let before = tally(&history).upper_bound(CONFIDENCE, 1);
+        history[place.index(due)] = Came::Missed;
+        prop_assert!(tally(&history).upper_bound(CONFIDENCE, 1) > before);
+    }
+}
