@@ -159,7 +159,7 @@ pub struct Try {
     #[arg(long = "for", value_name = "TIME", default_value = "5s")]
     pub block: String,
     /// Pairs of turns, without and with.
-    #[arg(long, value_name = "COUNT", default_value_t = 4, value_parser = clap::value_parser!(u32).range(2..=100))]
+    #[arg(long, value_name = "COUNT", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=100))]
     pub pairs: u32,
     /// The loop's thread [default: the most urgent one with a period].
     #[arg(long, value_name = "NAME")]

@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #define PERIOD 4000000L
-#define BLOCK (24 << 20)
+/* Above 32 MiB: smaller ones glibc keeps once it has given one back. */
+#define BLOCK (48L << 20)
+#define TOUCHED (16L << 20)
 
 static const char *how, *fix;
 static int cpu, descriptors[2], file;
@@ -130,9 +132,9 @@ static void *writer(void *nothing)
     return nothing;
 }
 
-static void use(char *block)
+static void use(char *block, long bytes)
 {
-    memset(block, 1, BLOCK);
+    memset(block, 1, bytes);
     asm volatile("" ::: "memory");
 }
 
@@ -147,12 +149,12 @@ static void disturb(long cycle)
         return;
     if (how[0] == 'a') { /* allocation */
         char *block = malloc(BLOCK);
-        use(block);
+        use(block, BLOCK);
         free(block);
     }
     if (how[0] == 't') { /* touch */
         if (cycle / 40 < 16)
-            use(fresh + cycle / 40 * BLOCK);
+            use(fresh + cycle / 40 * TOUCHED, TOUCHED);
     }
     if (how[0] == 's') { /* sync */
         if (fix)
@@ -185,13 +187,13 @@ int main(int count, char **words)
         if (fix) {
             mallopt(M_MMAP_MAX, 0);
             mallopt(M_TRIM_THRESHOLD, -1);
-            char *block = malloc(BLOCK);
-            use(block);
-            free(block);
         }
+        char *block = malloc(BLOCK);
+        use(block, BLOCK);
+        free(block);
     }
     if (how[0] == 't') {
-        fresh = mmap(0, 16L * BLOCK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        fresh = mmap(0, 16 * TOUCHED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (fix)
             mlockall(MCL_CURRENT | MCL_FUTURE);
     }

@@ -34,7 +34,7 @@ fn tunables_of_malloc_help_a_loop_that_allocates() {
     let place = Place::new();
     let program = cures(&place);
     let words = [
-        "try", "malloc", "--for", "2s", "--pairs", "3", "-o", "run", "--",
+        "try", "malloc", "--for", "1500ms", "--pairs", "5", "-o", "run", "--",
     ];
     let finished = Start::command_in(place, &words)
         .with(&[program.as_os_str()])
