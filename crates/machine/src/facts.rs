@@ -110,7 +110,7 @@ pub struct Varying {
     pub latency_request: LatencyRequest,
     /// Clock source.
     pub clock_source: ClockSource,
-    /// CPUs on-line and isolated, time spent and stolen per CPU, context switches.
+    /// CPUs online and isolated, time spent and stolen per CPU, context switches.
     pub cpu_time: CpuTime,
     /// Interrupts taken, per CPU, since boot.
     pub interrupts: crate::Reading<Vec<CpuInterrupts>>,

@@ -88,14 +88,14 @@ fn cpus(facts: &Facts) -> String {
     };
     let off = match (cpus.present.known(), online.known()) {
         (Some(present), Some(online)) if !present.without(online).is_empty() => {
-            format!("; off-line: {}", present.without(online))
+            format!("; offline: {}", present.without(online))
         }
         _ => String::new(),
     };
     if kinds.is_empty() {
         return format!("{online}{shared}{off}");
     }
-    format!("{}; on-line: {online}{shared}{off}", kinds.join(", "))
+    format!("{}; online: {online}{shared}{off}", kinds.join(", "))
 }
 
 fn caches(facts: &Facts) -> String {

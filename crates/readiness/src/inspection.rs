@@ -70,7 +70,7 @@ impl Inspection {
         ProgramThread::leading(&self.program_threads)
     }
 
-    /// CPUs on-line; those of the loop where that can't be read.
+    /// CPUs online; those of the loop where that can't be read.
     pub fn online(&self) -> CpuSet {
         let online = self.facts.varying.cpu_time.online.known();
         online.unwrap_or(&self.subject.cpus).clone()

@@ -78,7 +78,7 @@ impl InterruptLines {
     }
 }
 
-/// The numbered lines of `/proc/interrupts`. Its first line names the CPUs that are on-line.
+/// The numbered lines of `/proc/interrupts`. Its first line names the CPUs that are online.
 fn parse(text: &str) -> Vec<InterruptLine> {
     let mut lines = text.lines();
     let cpus: Vec<u16> = lines

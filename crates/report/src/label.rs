@@ -1,4 +1,4 @@
-//! What conditions are called where they are shown.
+//! Names of conditions.
 
 use wakepath_timeline::condition_label;
 use wakepath_verdict::ConditionName;

@@ -85,7 +85,7 @@ impl Markup {
         self.close("code");
     }
 
-    /// An element with a sentence in it; what stands between backticks is for the terminal.
+    /// An element with a sentence in it; text between backticks is for the terminal.
     pub(crate) fn prose(
         &mut self,
         tag: &'static str,

@@ -16,7 +16,7 @@ pub enum Colour {
     Never,
 }
 
-/// What the command line chose, once for the process.
+/// The command line's choice, once for the process.
 static CHOICE: OnceLock<Colour> = OnceLock::new();
 
 /// Chooses it for every [`Style`] from now on; the first choice stays.
@@ -24,7 +24,7 @@ pub fn choose_colour(colour: Colour) {
     let _ = CHOICE.set(colour);
 }
 
-/// What the reader's terminal takes.
+/// Abilities of the reader's terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Style {
     /// Whether escape sequences for colour may be used.
@@ -71,17 +71,17 @@ impl Style {
         }
     }
 
-    /// What heads something, or is going on now.
+    /// Headings, and work under way.
     pub fn bold(self, text: &str) -> String {
         self.with("1", text)
     }
 
-    /// What could not be told.
+    /// Unknown results.
     pub fn doubtful(self, text: &str) -> String {
         self.toned(Tone::Doubtful, text)
     }
 
-    /// What went wrong.
+    /// Failures.
     pub fn bad(self, text: &str) -> String {
         self.toned(Tone::Bad, text)
     }

@@ -1,5 +1,5 @@
 //! A number and its unit stay in one line: the blank between them becomes one at which no line is broken. Of text that
-//! people read; what is typed or copied keeps its blanks.
+//! people read; text to type or copy keeps its blanks.
 
 use std::borrow::Cow;
 use wakepath_timeline::quantity::is_within;

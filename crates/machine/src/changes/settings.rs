@@ -164,7 +164,7 @@ fn scheduling(earlier: &Facts, later: &Facts, changes: &mut Changes) {
         }
     }
     let (old, new) = (&before.cpu_time, &after.cpu_time);
-    changes.differs(serious, "CPUs on-line", &old.online, &new.online);
+    changes.differs(serious, "CPUs online", &old.online, &new.online);
     changes.differs(serious, "CPUs isolated", &old.isolated, &new.isolated);
     changes.differs(serious, "CPUs without tick", &old.nohz_full, &new.nohz_full);
     changes.differs(
@@ -255,7 +255,7 @@ fn idle(earlier: &Facts, later: &Facts, changes: &mut Changes) {
     let serious = Severity::Serious;
     let (before, after) = (&earlier.varying.idle, &later.varying.idle);
     changes.differs(serious, "idle governor", &before.governor, &after.governor);
-    // Per CPU, and only those in both: one that went off-line is reported as that.
+    // Per CPU, and only those in both: one that went offline is reported as that.
     let mut changed = Vec::new();
     for group in after.groups.known().into_iter().flatten() {
         let differs = |&cpu: &u16| {

@@ -11,7 +11,7 @@ use wakepath_timeline::CpuSet;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CpuModel {
-    /// The CPUs of this kind that were on-line.
+    /// The CPUs of this kind that were online.
     pub cpus: CpuSet,
     /// The vendor's name (x86), or the core's name by its part number (Arm).
     pub name: Option<String>,

@@ -15,7 +15,7 @@ pub const TICK_NS: u64 = 10_000_000;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CpuTime {
-    /// CPUs on-line.
+    /// CPUs online.
     pub online: Reading<CpuSet>,
     /// CPUs kept out of load balancing, as in effect.
     pub isolated: Reading<CpuSet>,

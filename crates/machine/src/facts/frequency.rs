@@ -27,7 +27,7 @@ pub struct Frequency {
 pub struct FrequencyPolicy {
     /// The number in `policyN`.
     pub policy: u32,
-    /// The CPUs of the group, off-line ones too.
+    /// The CPUs of the group, offline ones too.
     pub cpus: Reading<CpuSet>,
     /// `performance`, `schedutil`, …
     pub governor: Reading<String>,

@@ -12,7 +12,7 @@ use wakepath_timeline::CpuSet;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Processors {
-    /// CPUs the kernel has found, on-line or not.
+    /// CPUs the kernel has found, online or not.
     pub present: Reading<CpuSet>,
     /// The kinds of CPU.
     pub models: Reading<Vec<CpuModel>>,

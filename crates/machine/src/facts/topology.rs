@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Reading, Root};
 use wakepath_timeline::CpuSet;
 
-/// One CPU's place. An off-line CPU has none: the kernel removes it.
+/// One CPU's place. An offline CPU has none: the kernel removes it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CpuPlace {

@@ -46,7 +46,7 @@ fn the_affinity_is_the_one_the_scheduler_reports() {
         .cpu_time
         .online
         .known()
-        .expect("on-line CPUs")
+        .expect("online CPUs")
         .clone();
     assert!(
         affinity.without(&online).is_empty(),

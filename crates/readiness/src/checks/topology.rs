@@ -62,7 +62,7 @@ fn count(seen: &Inspection) -> Finding {
         None => Finding::unread(online),
         Some(cpus) => Finding::judged(
             cpus.len() > 1,
-            format!("{} on-line: {cpus}", cpus.len()),
+            format!("{} online: {cpus}", cpus.len()),
             online.path(),
         ),
     }
@@ -112,7 +112,7 @@ fn boot_cpu(seen: &Inspection) -> Finding {
         return Finding::does_not_apply("there is only one", path);
     }
     if let Some(missing) = own.numbers().iter().find(|cpu| !cpus.contains(**cpu)) {
-        return Finding::bad(format!("CPU {missing} is not on-line"), path)
+        return Finding::bad(format!("CPU {missing} is not online"), path)
             .costing(crate::Magnitude::Prevents);
     }
     if cpus.without(own).is_empty() {

@@ -13,7 +13,7 @@ const MOST_CAUSES: usize = 2;
 
 /// Causes of late cycles over all conditions, by their time, each with its consequences, and those with one remedy
 /// together; where a policy is recommended, over
-/// that policy's alone: what the others suffer is no longer of interest.
+/// that policy's alone: the others' causes no longer matter.
 pub(super) fn causes(assessment: &Assessment, explanation: &Explanation) -> Vec<Matter> {
     let recommended = assessment.overall.recommendation.as_ref();
     let recommended = recommended.map(|of| of.policy.to_string());

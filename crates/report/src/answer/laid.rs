@@ -1,4 +1,4 @@
-//! The short answer on a terminal: at most so many lines and columns, whatever names the run holds.
+//! The short answer on a terminal, within its lines and columns whatever names the run holds.
 //! What does not fit is left out from the end of the table and counted.
 
 mod policies;
@@ -13,7 +13,7 @@ use wakepath_timeline::columns::{cut, width, wrapped};
 
 /// No narrower terminal is laid out for.
 const LEAST_COLUMNS: usize = 40;
-/// So many times as many lines for a text where there is room as where there is none.
+/// Factor on a text's lines if there is room.
 const WHOLE: usize = 8;
 /// So many rows come before the steps that lead on, and so many lines of those before more rows.
 const ROWS_FIRST: usize = 8;
@@ -25,11 +25,11 @@ const NEXT_FIRST: usize = 8;
 pub struct Shown<'a> {
     /// Colours and columns.
     pub style: Style,
-    /// What names the run in a command; empty where it need not be named.
+    /// The run's name in a command; empty if none is needed.
     pub run: &'a str,
     /// Where the recording lies.
     pub recording: &'a str,
-    /// Lines that whoever shows it adds below.
+    /// Lines that the caller adds below.
     pub lines_below: usize,
 }
 
@@ -38,7 +38,7 @@ impl Answer {
     pub fn to_text(&self, shown: &Shown<'_>) -> String {
         let columns = shown.style.columns.unwrap_or(COLUMNS);
         let columns = columns.clamp(LEAST_COLUMNS, COLUMNS);
-        // Everything whole where there is room for it; else each text in a few lines.
+        // Everything whole if there is room; else each text in a few lines.
         let whole = self.laid(shown, columns, WHOLE);
         let text = whole.or_else(|| self.laid(shown, columns, 1));
         let text = text.unwrap_or_default();

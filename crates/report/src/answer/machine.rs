@@ -1,5 +1,5 @@
 //! What about the machine matters most to the run: causes that a trace has measured first, then the
-//! checks of `wakepath doctor` that were bad when the run began, the gravest and largest first.
+//! checks of `wakepath doctor` that were bad when the run began, the most critical and largest first.
 
 use super::Matter;
 use super::causes::causes;
@@ -12,7 +12,7 @@ use wakepath_timeline::duration::{length, short};
 use wakepath_timeline::one_line;
 use wakepath_verdict::counted;
 
-/// So many things are said.
+/// Things listed at most.
 const MOST: usize = 3;
 
 /// The things, and how many more checks are bad.
@@ -79,14 +79,14 @@ fn quota(assessment: &Assessment) -> Option<Matter> {
     })
 }
 
-/// The check to begin with, where one is bad.
+/// The check to begin with, if one is bad.
 pub(super) fn worst_check(assessment: &Assessment) -> Option<String> {
     worst_checks(assessment)
         .first()
         .map(|judged| one_line(&judged.id))
 }
 
-/// Bad and more than minor, the gravest first and of those alike the ones with the largest known
+/// Bad and more than minor, the most critical first and of those alike the ones with the largest known
 /// cost.
 fn worst_checks(assessment: &Assessment) -> Vec<&Judged> {
     let readiness = assessment.readiness.iter();
@@ -109,7 +109,7 @@ fn of_check(assessment: &Assessment, judged: &Judged) -> Matter {
         false => &judged.remedy_now,
         true => &judged.remedy_at_boot,
     };
-    // What comes behind a semicolon is for `doctor`.
+    // Text after a semicolon is for `doctor`.
     let found = one_line(&judged.finding.found);
     let found = found.split("; ").next().unwrap_or_default();
     Matter {
@@ -169,7 +169,7 @@ fn overruns(assessment: &Assessment) -> Option<Matter> {
         true => (
             "its own work",
             "time its parts as sections and shorten the longest, or give it a longer period; a run \
-             with --trace says whether something else ran meanwhile",
+             with --trace shows whether something else ran during it",
         ),
         false => (
             "its exchange with the bus",

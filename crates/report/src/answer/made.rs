@@ -13,7 +13,7 @@ use wakepath_verdict::{
 };
 
 impl Answer {
-    /// The answer to a run, with what its trace explains where there is one.
+    /// The answer to a run, with the causes from its trace if it has one.
     pub fn of(assessment: &Assessment, explanation: Option<&Explanation>) -> Self {
         let (classes, rows) = match measures_caches(assessment) {
             true => (Vec::new(), Vec::new()),
@@ -47,7 +47,7 @@ pub(crate) fn measures_caches(assessment: &Assessment) -> bool {
     assessment.outcome == Outcome::NotJudged && !assessment.cache_delays.is_empty()
 }
 
-/// What the verdict means, in a sentence or two.
+/// The meaning of the verdict, in a sentence or two.
 fn because(assessment: &Assessment) -> Vec<String> {
     let mut because = Vec::new();
     match (assessment.outcome, &assessment.virtual_time) {

@@ -25,7 +25,7 @@ pub const LINES: usize = 40;
 /// See [`LINES`].
 pub const COLUMNS: usize = 100;
 
-/// What a run says, in short.
+/// The result of a run, in short.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     /// The verdict in a word: `passed`.
@@ -36,14 +36,14 @@ pub struct Answer {
     pub because: Vec<String>,
     /// The criterion judged by, in words.
     pub criterion: String,
-    /// What the columns of figures are of.
+    /// Headings of the columns of figures.
     pub classes: Vec<Class>,
     /// One for each policy, or task where tasks are judged one by one.
     pub rows: Vec<Row>,
     /// Programs that the run tried in turns: shown in place of `rows`, where there are any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variants: Vec<VariantRow>,
-    /// What matters most about the machine, the gravest first.
+    /// Problems of the machine, the most critical first.
     pub machine: Vec<Matter>,
     /// How many more checks of the machine are bad.
     pub more_bad: usize,
@@ -52,7 +52,7 @@ pub struct Answer {
     pub doctor: String,
     /// What to type next.
     pub next: Vec<Next>,
-    /// What the figures can't show.
+    /// Limits of the figures.
     pub limits: String,
 }
 
@@ -64,7 +64,7 @@ pub enum Class {
     Idle,
     /// Phases with loads.
     UnderLoad,
-    /// All phases, where none has a load of ours.
+    /// All phases, if wakepath made no load.
     All,
 }
 
@@ -73,9 +73,9 @@ pub enum Class {
 pub struct Row {
     /// The policy, the task, or both.
     pub label: String,
-    /// For each class, the worst of its phases; `None` where none was measured.
+    /// For each class, the worst of its phases; `None` if none was measured.
     pub figures: Vec<Option<Figures>>,
-    /// What became of it.
+    /// Its verdict.
     pub verdict: String,
     /// Why it did not pass.
     #[serde(default)]
@@ -85,12 +85,12 @@ pub struct Row {
 /// The worst figures of a policy over some phases.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
-    /// Share of due times missed; none where nothing was due.
+    /// Share of due times missed; `None` if nothing was due.
     pub missed: Option<f64>,
     /// If nothing was missed: the share missed at most, at the criterion's confidence.
     #[serde(default)]
     pub missed_at_most: Option<f64>,
-    /// Whether more may be missed than could be told.
+    /// Whether more might be missed than is known.
     pub is_least: bool,
     /// Median wake-up latency, ns.
     pub median_ns: Option<i64>,
@@ -107,7 +107,7 @@ pub struct Matter {
     pub what: String,
     /// How much it costs, as far as that is known.
     pub size: String,
-    /// What to do about it; empty where nothing can be done.
+    /// The fix; empty if there is none.
     pub remedy: String,
 }
 
@@ -116,7 +116,7 @@ pub struct Matter {
 pub struct Next {
     /// The command's words, as a shell reads them.
     pub words: Vec<Word>,
-    /// What it is for.
+    /// Its purpose.
     pub what: String,
 }
 

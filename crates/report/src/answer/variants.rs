@@ -16,7 +16,7 @@ pub struct VariantRow {
     pub policy: String,
     /// The phase that has the program.
     pub program: String,
-    /// What was measured; `None` where nothing was.
+    /// Its figures; `None` if nothing was measured.
     pub figures: Option<VariantFigures>,
 }
 
@@ -35,7 +35,7 @@ pub struct VariantFigures {
     pub missed: Option<u64>,
     /// Those at which no cycle ran; `None` if nothing shows them.
     pub skipped: Option<u64>,
-    /// What became of the vehicle that was flown through it.
+    /// Fate of the vehicle that was flown with it.
     pub flight: Option<String>,
     /// The verdict on it.
     pub verdict: String,

@@ -29,7 +29,7 @@ pub(super) fn why(assessment: &Assessment, row: &str) -> Why {
         let bearing = of.reasons.iter();
         bearing.filter_map(|reason| Some((*of, reason, gravity(reason.bearing())?)))
     });
-    // The gravest; of several the one of the condition that missed most.
+    // The worst; of several the one of the condition that missed most.
     let worst = told.max_by(|a, b| {
         let by_misses = Margin::by_misses(a.0.margin, b.0.margin);
         a.2.cmp(&b.2)
@@ -51,7 +51,7 @@ pub(super) fn why(assessment: &Assessment, row: &str) -> Why {
     }
 }
 
-/// Only what keeps a policy from passing is told.
+/// Only reasons against passing are shown.
 fn gravity(bearing: Outcome) -> Option<u8> {
     match bearing {
         Outcome::Invalid => Some(2),

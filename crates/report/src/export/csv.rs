@@ -25,7 +25,7 @@ const HEAD: &str = "segment,repetition,phase,condition,thread,cycle,due_ns,laten
                     due_already_past,sleep_interrupted,work_fault,unanswered,first_judged_cycle,end_cycle\r\n";
 
 /// Writes all samples of a run, by segment, thread and cycle. Times are nanoseconds, `due_ns` on the
-/// measured machine's `CLOCK_MONOTONIC`; a cell is empty where nothing was measured.
+/// measured machine's `CLOCK_MONOTONIC`; a cell is empty if nothing was measured.
 ///
 /// # Errors
 /// As [`CsvError`] says.
@@ -93,7 +93,7 @@ fn line(to: &mut impl Write, before: &str, sample: &Sample, after: &str) -> io::
     )
 }
 
-/// A name as a cell: quoted where it must be, and never a spreadsheet's formula.
+/// A name as a cell: quoted if necessary, and never a spreadsheet's formula.
 fn cell(text: &str) -> String {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     let text = if formula {

@@ -13,7 +13,7 @@ pub fn junit(assessment: &Assessment) -> String {
     text
 }
 
-/// What a CI server counts a case as.
+/// Result of a case for a CI server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Counted {
     Success,

@@ -42,7 +42,7 @@ const CHUNK_BYTES: u64 = 768 << 10;
 const CYCLE: &str = "wakepath.Cycle";
 const SKIPPED: &str = "wakepath.Skipped";
 
-/// A cycle. Times are nanoseconds; what was not measured has no field.
+/// A cycle. Times are nanoseconds; times not measured have no field.
 const CYCLE_SCHEMA: &str = r#"{"title":"wakepath.Cycle","type":"object","properties":{
 "cycle":{"type":"integer","description":"number of the due time that it served"},
 "latency_ns":{"type":"integer","description":"first instruction less due time"},
@@ -88,7 +88,7 @@ pub fn mcap(run: &Run, to: &mut impl Write) -> Result<(), McapExportError> {
     let skipped = writer.add_schema(SKIPPED, "jsonschema", SKIPPED_SCHEMA.as_bytes())?;
     let has_work = imported.is_none_or(|imported| imported.has_work());
     let mut text = Vec::new();
-    // A condition's repetitions are one topic, whose messages go on being counted.
+    // A condition's repetitions are one topic, whose messages are counted on.
     let mut counts: BTreeMap<u16, u32> = BTreeMap::new();
     for segment in &manifest.segments {
         for thread in &segment.threads {
@@ -197,7 +197,7 @@ fn message(text: &mut Vec<u8>, sample: &Sample, has_work: bool) -> io::Result<()
     )
 }
 
-/// A topic of names: viewers make a tree of what stands between slashes.
+/// A topic of names: viewers make a tree of the parts between slashes.
 fn topic(parts: &[&str]) -> String {
     let plain = |part: &&str| -> String {
         let kept = part.chars().map(|c| match c {

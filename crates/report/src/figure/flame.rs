@@ -12,9 +12,9 @@ const DRAWN: usize = 12;
 const WIDTH: f64 = 680.0;
 const EDGE: f64 = 8.0;
 const ROW: f64 = 17.0;
-/// What is narrower can't be seen, and would only make the page large.
+/// Narrower stretches can't be seen and would only make the page large.
 const NARROWEST: f64 = 0.35;
-/// Deeper calls than these are told by the file of stacks.
+/// Deepest calls drawn; the file of stacks has the rest.
 const DEEPEST: usize = 40;
 
 pub(super) fn draw(windows: &Windows) -> Vec<Figure> {
@@ -142,10 +142,10 @@ fn flame(window: &Window) -> Figure {
     )
 }
 
-const CAPTION: &str = "Virtual time: every instruction that the emulated CPU executed between the due \
-     time and the loop's first one, by the kernel functions they are of; a length of software, no \
-     machine's latency. Point at a function for its counts. Stacks are told from executed calls and \
-     returns. What is too narrow to be seen is left out.";
+const CAPTION: &str = "Every instruction that the emulated CPU executed in virtual time between the due \
+     time and the loop's first one, by kernel function: the length of a software path, not the \
+     latency of a machine. Point at a function for its counts. Stacks follow from executed calls and \
+     returns. Functions too narrow to see are left out.";
 
 fn checked(window: &Window) -> String {
     match window.check {
@@ -195,7 +195,7 @@ impl Drawing<'_> {
     }
 }
 
-/// A name as far as there is room for it; none where that is next to nothing.
+/// A name shortened to its room; none if little is left of it.
 fn fitting(name: &str, width: f64) -> Option<String> {
     // The type is smaller than that of other figures.
     let needs = |text: &str| room(text) * 10.0 / 12.0;

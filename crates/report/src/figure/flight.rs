@@ -72,8 +72,8 @@ enum Found {
 }
 
 /// `Delay margin left in flight: 12.10 to 12.13 ms in all 16 conditions.`, if all values are known and alike.
-fn alike(words: &Bars, values: &[(&FlownCondition, Option<f64>)]) -> Option<String> {
-    let known: Option<Vec<f64>> = values.iter().map(|(_, value)| *value).collect();
+fn alike(words: &Bars, values: impl Iterator<Item = Option<f64>>) -> Option<String> {
+    let known: Option<Vec<f64>> = values.collect();
     let known = known.filter(|known| known.len() > 1)?;
     let least = known.iter().copied().fold(f64::INFINITY, f64::min);
     let most = known.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -116,7 +116,7 @@ fn bars(
         .iter()
         .map(|(one, report)| (*one, value(report)))
         .collect();
-    if let Some(sentence) = alike(&words, &values) {
+    if let Some(sentence) = alike(&words, values.iter().map(|(_, value)| *value)) {
         return Some(Found::Alike(sentence));
     }
     let most = values
@@ -160,4 +160,33 @@ fn bars(
         words.caption,
         format!("{}. {}.", words.title, told.join("; ")),
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sixteen_equal_bars_are_a_sentence_and_unequal_ones_are_drawn() {
+        let words = Bars {
+            name: "flight-delay-margin",
+            title: "Delay margin left in flight",
+            axis: "",
+            unit: " ms",
+            caption: "More is better.",
+            limit: Some((5.0, "at least")),
+        };
+        let of = |values: Vec<Option<f64>>| alike(&words, values.into_iter());
+        assert_eq!(
+            of(vec![Some(12.1); 16]).unwrap(),
+            "Delay margin left in flight: 12.10 ms in all 16 conditions (criterion: at least 5 ms). More \
+             is better."
+        );
+        let near = of(vec![Some(12.1), Some(12.2)]).unwrap();
+        assert!(near.contains("12.10 to 12.20 ms in all 2"), "{near}");
+        assert_eq!(of(vec![Some(12.1), Some(9.0)]), None);
+        // An unknown margin is no equal one, and one alone is a bar.
+        assert_eq!(of(vec![Some(12.1), None]), None);
+        assert_eq!(of(vec![Some(12.1)]), None);
+    }
 }

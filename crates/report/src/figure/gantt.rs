@@ -9,7 +9,7 @@ use wakepath_schedulability::{Runs, Window};
 use wakepath_timeline::{duration, one_line};
 
 const ROW: f64 = 24.0;
-/// So many characters of a name fit beside the rows.
+/// Characters of a name that fit next to the rows.
 const NAME: usize = 28;
 
 /// The worst window of a task.
@@ -93,8 +93,8 @@ pub(crate) fn draw(answer: &Schedulability, window: &Window) -> Figure {
     plot.done(
         format!("window-{}", slug(&name(window.task))),
         title.clone(),
-        "What the CPU runs when everything comes together: each stretch with the switches around it. \
-         The line at the left is the due time of the worst job, that at the right its deadline.",
+        "The CPU's work in the worst case: each stretch with the switches around it. The left line is \
+         the due time of the worst job, the right one its deadline.",
         format!("{title}. {}.", told.join("; ")),
     )
 }

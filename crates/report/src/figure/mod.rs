@@ -34,13 +34,13 @@ pub(crate) use style::style_sheet;
 /// A drawn figure.
 #[derive(Debug, Clone)]
 pub struct Figure {
-    /// What it is called in file names: words with hyphens.
+    /// Its name in file names: words with hyphens.
     pub name: String,
-    /// What it shows, as a heading.
+    /// Its heading.
     pub title: String,
     /// How to read it.
     pub caption: String,
-    /// What a reader who can't see it is told.
+    /// Text for readers who can't see it.
     pub alternative: String,
     width: f64,
     height: f64,

@@ -11,9 +11,9 @@ use wakepath_timeline::columns::wrapped;
 pub struct Origin {
     /// The run, the comparison, the experiment.
     pub of: String,
-    /// The machine in a few words; empty where there is none.
+    /// The machine in a few words; empty if unknown.
     pub machine: String,
-    /// When it was measured; empty where that says nothing.
+    /// When it was measured; empty if unknown.
     pub date: String,
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn machine(assessment: &Assessment) -> String {
 }
 
 impl Figure {
-    /// As a file of its own, in light colours, with its title and where it comes from above it.
+    /// As a separate file, in light colours, with its title and its origin above it.
     pub fn to_svg(&self, origin: &Origin) -> String {
         let room = |each: f64| ((self.width - 2.0 * EDGE) / each) as usize;
         let title = wrapped(&self.title, "", "", room(TITLE_CHARACTER));

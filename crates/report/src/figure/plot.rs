@@ -1,5 +1,5 @@
 //! The ground that figures are drawn on: marks, grid, criterion line, rows with labels. It knows
-//! places and words, not what they stand for.
+//! places and words, not their meaning.
 
 use super::Figure;
 use super::scale::{Linear, Log};
@@ -35,7 +35,7 @@ const CAPITAL: f64 = 9.0;
 /// Height of a heading above rows.
 const HEADING: f64 = 17.0;
 
-/// The text within so much room, what is left out as `…`.
+/// The text shortened to this room, with `…` for the rest.
 pub(super) fn shortened(text: &str, most: f64) -> String {
     if room(text) <= most {
         return text.to_owned();
@@ -50,7 +50,7 @@ pub(super) fn shortened(text: &str, most: f64) -> String {
     format!("{}…", short.trim_end())
 }
 
-/// The same for a policy and its task, which keep what tells them apart: the name behind the last comma.
+/// The same for a policy and its task, which keep what tells them apart: the name after the last comma.
 pub(super) fn shortened_within(text: &str, most: f64) -> String {
     match text.rsplit_once(", ") {
         Some((policy, task)) if room(text) > most && room(task) < most / 2.0 => {
@@ -96,8 +96,8 @@ impl Plot {
     }
 
     /// A plot with rows under headings, such as phases under their policy: long names stand above
-    /// their rows instead of beside them. `rows` are heading and label of each, those of a heading
-    /// together; beside the plot it returns the upper edge of each.
+    /// their rows, not next to them. `rows` are heading and label of each, those of a heading
+    /// together; it returns the plot and the upper edge of each row.
     pub(super) fn grouped(rows: &[(String, String)], each: f64, right: f64) -> (Self, Vec<f64>) {
         let labels = rows.iter().map(|(_, label)| room(label));
         let left = labels.fold(40.0, f64::max).min(NARROW / 3.0) + 16.0;
@@ -182,7 +182,7 @@ impl Plot {
         self.body.close("circle");
     }
 
-    /// What a browser shows when one points at the element that is open.
+    /// Text that a browser shows when the pointer is on the open element.
     pub(super) fn hint(&mut self, hint: &str) {
         if !hint.is_empty() {
             self.body.element("title", &[], hint);
@@ -221,7 +221,7 @@ impl Plot {
         self.title_below(title);
     }
 
-    /// A mark's text below it, or beside it where the figure ends.
+    /// A mark's text below it, or next to it at the figure's edge.
     fn mark_below(&mut self, x: f64, text: &str) {
         let half = room(text) / 2.0;
         let y = self.bottom + 15.0;
@@ -282,7 +282,7 @@ impl Plot {
         self.text(class, at, self.top - 6.0, text);
     }
 
-    /// What each colour stands for, below the figure.
+    /// The legend of colours, below the figure.
     pub(super) fn legend(&mut self, keys: &[Key<'_>]) {
         let names: Vec<&str> = keys.iter().map(|(_, name, _)| *name).collect();
         let places = legend_places(&names, self.width);

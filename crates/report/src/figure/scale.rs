@@ -2,7 +2,7 @@
 
 use wakepath_verdict::duration;
 
-/// A logarithmic axis. Values are positive; smaller ones than the axis shows stand at its edge.
+/// A logarithmic axis. Values are positive; smaller ones than the axis shows are drawn at its edge.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Log {
     /// Powers of ten at both ends.
@@ -55,7 +55,7 @@ impl Log {
         self.at(value as f64)
     }
 
-    /// Values of the marks: powers of ten, and 2 and 5 of each where there are few.
+    /// Values of the marks: powers of ten, and 2 and 5 of each if there are few.
     pub(super) fn marks(&self) -> Vec<(f64, bool)> {
         let steps: &[f64] = match self.high - self.low {
             0..=2 => &[1.0, 2.0, 5.0],

@@ -2,7 +2,7 @@
 //! that leaves it, since many programs that show SVG know no variables.
 
 /// Name, on light paper, on dark paper. The hues are those of Okabe and Ito, which people with
-/// impaired colour vision can tell apart, darkened or lightened for contrast.
+/// impaired colour vision can distinguish, darkened or lightened for contrast.
 const COLOURS: &[(&str, &str, &str)] = &[
     ("paper", "#ffffff", "#14181d"),
     ("stripe", "#f4f6f8", "#1b2027"),

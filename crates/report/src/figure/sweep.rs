@@ -107,7 +107,7 @@ fn one(sweep: &Sweep, distribution: &str, overheads: &str) -> Figure {
     )
 }
 
-/// Curves that lie on each other are told apart.
+/// Curves on top of each other can be distinguished.
 fn dashed(index: usize) -> String {
     match index % 4 {
         0 => "series".into(),

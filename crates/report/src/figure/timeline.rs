@@ -34,7 +34,7 @@ pub(super) fn draw(explanation: Option<&Explanation>) -> Vec<Figure> {
         .collect()
 }
 
-/// Something on a row of its own, from so long after the due time.
+/// A bar of a row; its begin counts from the due time.
 struct Bar<'a> {
     row: &'a str,
     /// Colour of its cause.
@@ -44,7 +44,7 @@ struct Bar<'a> {
     hint: String,
 }
 
-/// What a figure of one cycle is called.
+/// Names of a figure of one cycle.
 struct Titles<'a> {
     id: &'a str,
     title: String,
@@ -101,7 +101,7 @@ fn of_work(condition: &ConditionExplanation, cycle: &LateCycle) -> Figure {
     timeline(condition, cycle, &bars, most_ns, titles)
 }
 
-/// What is drawn as one: bars of a row with no room for a gap between them.
+/// Bars of a row drawn as one, with no room for a gap between them.
 struct Mark<'a> {
     row: usize,
     from_ns: u64,

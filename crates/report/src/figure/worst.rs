@@ -144,8 +144,8 @@ fn panel(policy: &str, lanes: &[Lane<'_>]) -> Figure {
     plot.done(
         format!("worst-{}", slug(policy)),
         title.clone(),
-        "What the CPU did from the due time until the loop's first instruction. Grey is the kernel's usual \
-         path; every other colour means the same cause in all figures and tables of this page.",
+        "The CPU's activity from the due time until the loop's first instruction. Grey is the kernel's usual \
+         path; every other colour means one kind of cause in all figures and tables of this page.",
         format!("{title}. {}.", words.join("; ")),
     )
 }

@@ -1,4 +1,4 @@
-//! The chapters behind a page's beginning: folded until somebody wants one, and listed before the
+//! The chapters after a page's beginning: folded until the reader opens one, and listed before the
 //! first.
 
 use crate::markup::Markup;

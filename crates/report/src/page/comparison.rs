@@ -1,4 +1,4 @@
-//! A comparison as one HTML file: first the finding and the figures that differ most, behind it in
+//! A comparison as one HTML file: first the finding and the figures that differ most, followed in
 //! chapters what differs, what each metric shows and the distributions over each other. What it says
 //! was compared elsewhere.
 

@@ -1,5 +1,5 @@
 //! The report as one HTML file that needs nothing else: no network, no other file, and no script
-//! for anything but moving about in the figures. What it says was judged elsewhere.
+//! for anything but moving about in the figures. The verdict comes from elsewhere.
 
 mod chapters;
 mod comparison;
@@ -31,11 +31,11 @@ pub struct Reported<'a> {
     pub manifest: &'a Manifest,
     /// Its verdict.
     pub assessment: &'a Assessment,
-    /// Why its late cycles were late; `None` where the run was not traced.
+    /// Causes of its late cycles; `None` if the run was not traced.
     pub explanation: Option<&'a Explanation>,
-    /// What it proves about its largest latency; `None` where no cycle was recorded.
+    /// Bounds on its largest latency; `None` if no cycle was recorded.
     pub bounds: Option<&'a Bounds>,
-    /// What is drawn of its conditions.
+    /// Data for the figures of its conditions.
     pub pictures: &'a [Picture],
     /// The figures drawn.
     pub figures: &'a Figures,

@@ -5,7 +5,7 @@ use super::Reported;
 /// Title, customer and author of a report, and how it is laid out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Titles {
-    /// What it is called instead of the scenario's name.
+    /// Title in place of the scenario's name.
     pub title: Option<String>,
     /// For whom it is.
     pub customer: Option<String>,
@@ -16,7 +16,7 @@ pub struct Titles {
 }
 
 impl Titles {
-    /// What the report of a run is called.
+    /// The title of a run's report.
     pub(super) fn of<'a>(&'a self, run: &'a Reported<'_>) -> &'a str {
         let title = self.title.as_deref();
         title.unwrap_or(&run.assessment.run.scenario)

@@ -71,7 +71,7 @@ pub fn before_and_after(trial: &Trial) -> Table {
     table
 }
 
-/// What each step did.
+/// The effect of each step.
 pub fn steps(trial: &Trial) -> Table {
     let mut table = Table::of("Step")
         .caption(

@@ -24,7 +24,7 @@ impl Table {
             &[
                 ("class", &"scroll"),
                 ("tabindex", &"0"),
-                ("role", &"region"),
+                ("role", &"group"),
                 ("aria-label", &name),
             ],
         );
@@ -144,7 +144,7 @@ impl Table {
         (0..self.width()).filter(|place| holds(*place)).count()
     }
 
-    /// What each column is called by itself: with its group and its unit.
+    /// Full name of each column, with its group and its unit.
     fn names(&self) -> Vec<String> {
         let of = |group: &super::Group, column: &Column| {
             let unit = [column.unit, group.unit]
@@ -235,7 +235,7 @@ mod tests {
         one_of_each().write_html(&mut markup, "All");
         let html = markup.into_string();
         for part in [
-            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All\">\
+            "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"All\">\
              <table class=\"stacks\">\
              <caption>What was found</caption><thead><tr><td></td><td></td>\
              <th scope=\"colgroup\" colspan=\"2\">latency, µs</th><td colspan=\"1\"></td></tr>",

@@ -9,14 +9,14 @@ pub(crate) use html::class as tone_class;
 pub(crate) use markdown::escaped;
 use std::fmt::Display;
 
-/// What stands where a figure is not known.
+/// In place of an unknown figure.
 pub const UNKNOWN: &str = "–";
 
 /// Rows under columns in groups.
 #[derive(Debug, Clone, Default)]
 pub struct Table {
     caption: String,
-    /// What the rows' labels are.
+    /// Heading of the rows' labels.
     labels: &'static str,
     class: &'static str,
     groups: Vec<Group>,
@@ -30,7 +30,7 @@ struct Group {
     columns: Vec<Column>,
 }
 
-/// A column: what stands in it, in which unit, on which side.
+/// A column: its heading, unit and side.
 #[derive(Debug, Clone, Copy)]
 pub struct Column {
     heading: &'static str,
@@ -65,7 +65,7 @@ impl Column {
         Self { unit, ..self }
     }
 
-    /// Stands beside the label on a page, where a wide table begins before it scrolls.
+    /// Next to the label on a page, where a wide table begins before it scrolls.
     pub fn leading(self) -> Self {
         Self {
             leads: true,
@@ -73,13 +73,13 @@ impl Column {
         }
     }
 
-    /// At most so many characters in a terminal; other forms have all of them.
+    /// Characters at most in a terminal; other forms have all of them.
     pub fn within(self, longest: usize) -> Self {
         Self { longest, ..self }
     }
 }
 
-/// What a cell says.
+/// The content of a cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cell {
     /// Nothing: the column does not concern the row.
@@ -105,7 +105,7 @@ pub enum Tone {
     Good,
     /// Not as it should be.
     Bad,
-    /// Not to be told.
+    /// Unknown.
     Doubtful,
 }
 
@@ -238,7 +238,7 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// How many columns there are beside the labels.
+    /// Number of columns without the labels.
     pub fn width(&self) -> usize {
         self.columns().count()
     }

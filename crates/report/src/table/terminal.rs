@@ -39,7 +39,7 @@ impl Table {
 
 /// A table with the widths of its columns.
 struct Laid {
-    /// What the labels are, where no heading says it.
+    /// Heading of the labels, if no other heading has it.
     labels: &'static str,
     label_width: usize,
     groups: Vec<LaidGroup>,

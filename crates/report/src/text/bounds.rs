@@ -5,7 +5,7 @@ use crate::table::{Cell, Table, Tone, number, words};
 use wakepath_assess::HeldBound;
 use wakepath_timeline::{duration, one_line};
 
-/// The table for a person, with an empty line after it; nothing where nothing was promised.
+/// The table for a person, with an empty line after it; nothing if nothing was promised.
 pub(crate) fn to_text(bounds: &[HeldBound], style: Style) -> String {
     match bounds {
         [] => String::new(),

@@ -1,4 +1,4 @@
-//! What a job loses of its caches, by working set: as a table, and in a line.
+//! Cache losses of a job, by working set: as a table, and in a line.
 
 use crate::Style;
 use crate::table::{Table, number};
@@ -7,7 +7,7 @@ use wakepath_scenario::units::format_size;
 use wakepath_timeline::duration::{rounded, short};
 use wakepath_timeline::one_line;
 
-/// The table for a person, with an empty line after it; nothing where nothing was measured.
+/// The table for a person, with an empty line after it; nothing if nothing was measured.
 pub(crate) fn to_text(delays: &[CacheDelays], style: Style) -> String {
     match delays {
         [] => String::new(),

@@ -1,4 +1,4 @@
-//! What a real-time core measured of itself, as a table with the loop's own latencies. No part of a verdict.
+//! A real-time core's own measurements, as a table with the loop's latencies. No part of a verdict.
 
 use crate::table::{Cell, Table, number};
 use wakepath_archive::CoreStageLatency;

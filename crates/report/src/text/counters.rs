@@ -4,7 +4,7 @@ use crate::Style;
 use crate::table::{Table, number};
 use wakepath_assess::CounterFigures;
 
-/// The table for a person, with an empty line after it; nothing where nothing was asked for. A
+/// The table for a person, with an empty line after it; nothing if none was requested. A
 /// reason why there are none is said once.
 pub(crate) fn to_text(counters: &[CounterFigures], style: Style) -> String {
     let columns = ["CPU cycles", "instructions", "last-level misses"].map(number);

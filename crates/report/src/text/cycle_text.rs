@@ -107,7 +107,7 @@ fn with_sections(cycle: &LateCycle) -> Vec<LatePiece> {
     all
 }
 
-/// "27 × wakepath-load": a cause with how often it came, where that is more than once.
+/// "27 × wakepath-load": a cause with its count, if that is more than one.
 fn counted(share: &LateShare) -> String {
     match share.times {
         0 | 1 => share.cause.clone(),
@@ -120,7 +120,7 @@ pub fn cycle_text(cycle: &LateCycle, heading: &str) -> String {
     written(cycle, heading, MOST_SHARES, MOST_PIECES)
 }
 
-/// The same with at most so many causes and pieces, the longest.
+/// The same with the longest causes and pieces, up to a number.
 pub fn cycle_text_of(cycle: &LateCycle, heading: &str, most: usize) -> String {
     written(cycle, heading, most, most)
 }

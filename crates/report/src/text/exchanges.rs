@@ -1,4 +1,4 @@
-//! What became of exchanges with a bus, as a table.
+//! Results of exchanges with a bus, as a table.
 
 use crate::Style;
 use crate::table::{Cell, Table, number};

@@ -251,7 +251,7 @@ fn causes(text: &mut String, of: &ConditionExplanation) {
     ranked(text, of, MOST_CAUSES, usize::MAX);
 }
 
-/// So many causes, and so many fixes at most.
+/// Causes and fixes listed at most.
 fn ranked(text: &mut String, of: &ConditionExplanation, most: usize, fixes: usize) {
     // Where nothing was late, all cycles are shown.
     let late = of.late > 0;
@@ -316,7 +316,7 @@ fn ranked(text: &mut String, of: &ConditionExplanation, most: usize, fixes: usiz
     }
 }
 
-/// What stretched the work, where it is more than a hundredth of it.
+/// Causes that stretched the work by more than a hundredth.
 fn inflation(text: &mut String, of: &ConditionExplanation) {
     let counts = |cause: &&CauseFigures| cause.total_ns * 100 >= of.execution_ns.max(1);
     let shown: Vec<&CauseFigures> = of.inflation.iter().filter(counts).collect();
@@ -381,7 +381,7 @@ fn waterfall(text: &mut String, name: &str, figures: Option<&WaterfallFigures>) 
     let mut before = 0.0;
     for part in &figures.parts {
         let share = part.mean_ns / whole;
-        // What can't be seen on a bar of forty columns is put together.
+        // Parts too small for a bar of forty columns are put together.
         if share < 0.01 {
             rest += part.mean_ns;
             before += part.mean_ns;

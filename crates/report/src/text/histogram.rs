@@ -133,7 +133,7 @@ fn in_steps(lowest: i64, highest: i64) -> Vec<i64> {
     ends
 }
 
-/// Values in each bin. A fine bin counts where it begins.
+/// Values in each bin. A fine bin counts at its beginning.
 fn counts(bins: &[HistogramBin], ends: &[i64]) -> Vec<u64> {
     let mut counts = vec![0; ends.len()];
     for bin in bins {

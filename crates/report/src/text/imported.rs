@@ -1,9 +1,9 @@
-//! What another tool measured: where it comes from.
+//! Origin of an imported run.
 
 use std::fmt::Write;
 use wakepath_archive::Imported;
 
-/// What was read, and what its numbers are.
+/// The source, and the meaning of its numbers.
 pub(crate) fn source(imported: &Imported) -> String {
     if imported.is_watched() {
         return imported.measures.clone();

@@ -5,7 +5,7 @@ use crate::table::{Cell, Table, number};
 use wakepath_assess::{Inflated, Inflation};
 use wakepath_timeline::condition_label;
 
-/// The table for a person, with an empty line after it; nothing where nothing can be compared.
+/// The table for a person, with an empty line after it; nothing if nothing can be compared.
 pub(crate) fn to_text(inflations: &[Inflation], style: Style) -> String {
     if inflations.is_empty() {
         return String::new();

@@ -1,9 +1,9 @@
-//! What the kernel's own tracers measured, as tables beside the loop's figures. No part of a verdict.
+//! Measurements of the kernel's own tracers, as tables next to the loop's figures. No part of a verdict.
 
 use crate::table::{Cell, Table, number, words};
 use wakepath_archive::{KernelLatency, KernelNoise, KernelSections, SectionKind, StageLatency};
 
-/// What timerlat measured; why it did not, where it did not.
+/// Measurements of timerlat, or the reason for none.
 pub(crate) fn latencies_table(all: &[KernelLatency]) -> Table {
     let stage = ["median", "p99", "max"].map(number);
     let mut table = Table::of("measured by the kernel (timerlat, FIFO 95)")

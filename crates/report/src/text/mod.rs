@@ -65,7 +65,7 @@ pub(crate) use verdict::{no_criterion, virtual_time_text};
 pub use worst_case::details as bounds_details;
 pub use worst_case::in_short as bounds_in_short;
 
-/// What can be shown in a terminal.
+/// Results that have a text for a terminal.
 pub trait ToText {
     /// The whole of it for a person.
     fn to_text(&self, style: Style) -> String;

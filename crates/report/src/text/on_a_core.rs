@@ -1,10 +1,10 @@
-//! What a real-time core counted of the loop's threads, as a table.
+//! A real-time core's counts of the loop's threads, as a table.
 
 use crate::Style;
 use crate::table::{Cell, Table, number};
 use wakepath_assess::OnACore;
 
-/// The table for a person, with an empty line after it; nothing where no thread was on a core that counts.
+/// The table for a person, with an empty line after it; nothing if no thread was on a core that counts.
 pub(crate) fn to_text(all: &[OnACore], style: Style) -> String {
     let switches = ["to Linux", "on the core"].map(number);
     let mut table = Table::of("counted by the core after the warm-up")

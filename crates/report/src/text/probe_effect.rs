@@ -8,7 +8,7 @@ use wakepath_archive::TracingSetUp;
 use wakepath_assess::{ProbeEffect, Shift};
 use wakepath_timeline::one_line;
 
-/// What records wherever it can be had.
+/// Ways of recording, used if available.
 const USUAL_BACKEND: &str = "tracefs instance";
 
 /// As text for a person.
@@ -40,7 +40,7 @@ pub(crate) fn to_text(effect: &ProbeEffect, style: Style) -> String {
             cells,
         );
     }
-    // A program that was watched has no untraced segments to stand beside.
+    // A watched program has no untraced segments to compare with.
     let mut text = match effect.conditions.is_empty() {
         true => "tracing\n".to_owned(),
         false => {

@@ -57,7 +57,7 @@ pub(crate) fn conditions_table(assessment: &Assessment) -> Table {
     table
 }
 
-/// What the values are: a run of wakepath measures latencies.
+/// Kind of the values: a run of wakepath measures latencies.
 pub(crate) fn measured(assessment: &Assessment) -> Measured {
     let imported = assessment.imported.as_ref();
     imported.map_or(Measured::Latency, |imported| imported.measured)
@@ -133,7 +133,7 @@ fn phases(assessment: &Assessment) -> Vec<&str> {
     phases
 }
 
-/// What a condition is called in its phase.
+/// A condition's name in its phase.
 fn label(judgement: &Judgement) -> String {
     let name = &judgement.name;
     let label = condition_label(name.policy.as_ref(), name.task.as_deref());
@@ -144,7 +144,7 @@ fn label(judgement: &Judgement) -> String {
     }
 }
 
-/// What was counted in a condition, as far as it is known.
+/// Counts of a condition, as far as known.
 pub(crate) struct Counts {
     pub(crate) scheduled: Cell,
     pub(crate) skipped: Cell,

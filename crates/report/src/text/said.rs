@@ -1,4 +1,4 @@
-//! What a run's loops said, and the clocks that drove them, as text.
+//! Log lines of a run's loops, and the clocks that drove them, as text.
 
 use crate::Style;
 use crate::table::{Table, number};
@@ -7,7 +7,7 @@ use wakepath_assess::{BusClock, Said, SaidLine};
 use wakepath_timeline::one_line;
 use wakepath_verdict::counted;
 
-/// Each with an empty line after it; nothing where nothing was said.
+/// Each with an empty line after it; nothing if there are no lines.
 pub(crate) fn to_text(said: &[Said], clocks: &[BusClock], style: Style) -> String {
     let mut text = String::new();
     if !clocks.is_empty() {

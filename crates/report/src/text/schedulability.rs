@@ -51,7 +51,7 @@ fn why(answer: &Schedulability) -> String {
     let name = |task: usize| one_line(&answer.set.tasks[task].name);
     let exact = duration::exact;
     if !answer.admitted() {
-        return "the kernel does not admit these threads under SCHED_DEADLINE; what is below holds if \
+        return "the kernel does not admit these threads under SCHED_DEADLINE; the results below hold if \
                 it did"
             .into();
     }
@@ -140,7 +140,7 @@ pub(crate) fn table(answer: &Schedulability) -> Table {
     table
 }
 
-/// What is known of one task's deadline.
+/// The result for one task's deadline.
 fn state(answer: &Schedulability, place: usize) -> Cell {
     let found = &answer.analysis.tasks[place];
     let refuted = match &answer.analysis.outcome {
@@ -176,7 +176,7 @@ fn write_tightest(answer: &Schedulability, text: &mut String) -> std::fmt::Resul
     )
 }
 
-/// What each task's response consists of, in the set's order; nothing for one without a bound.
+/// Parts of each task's response, in the set's order; nothing for one without a bound.
 pub(crate) fn sums(answer: &Schedulability) -> Vec<String> {
     let told = answer.analysis.tasks.iter();
     told.filter(|found| !found.bound.made_of.is_empty())

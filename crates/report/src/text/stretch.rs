@@ -4,9 +4,9 @@ use crate::Style;
 use crate::table::{Cell, Table, number, words};
 use wakepath_assess::{Share, Stretched};
 
-/// What the table's shares are, and what they can't tell.
-pub(crate) const WHAT_IT_IS: &str = "Shares of the variance of its time, if it were a third of the time alone, a third \
-     beside loads that compute and a third beside loads that use memory. A computing neighbour's share is the CPU's \
+/// Meaning and limits of the table's shares.
+pub(crate) const WHAT_IT_IS: &str = "Shares of the variance of its time, if it ran a third of the time alone, a third \
+     with loads that compute and a third with loads that use memory. A computing neighbour's share is the CPU's \
      clock, shared pipelines and time taken by others together; interrupts are in all of them.";
 
 /// The table for a person with its sentences, and an empty line after them; nothing without such conditions.
@@ -63,7 +63,7 @@ pub(crate) fn table(stretches: &[Stretched]) -> Table {
     table
 }
 
-/// Which of the three is most of it, where that is sure.
+/// The largest of the three, if that is certain.
 pub(crate) fn sentence(of: &Stretched) -> Option<String> {
     let shares = of.shares.as_ref()?;
     let name = format!("{}, {}", of.condition, size(of.working_set_bytes));

@@ -1,4 +1,4 @@
-//! A sweep as text: what was swept over, and for each curve how far it holds.
+//! A sweep as text: its parameter, and for each curve how far it holds.
 
 use super::ToText;
 use crate::Style;
@@ -38,7 +38,7 @@ fn spread(low: f64, high: f64) -> String {
     format!("{} to {}", percent(low), percent(high))
 }
 
-/// What was swept over, in one line.
+/// The parameter of the sweep, in one line.
 pub(crate) fn sweep_headline(sweep: &Sweep) -> String {
     let cpus = counted(sweep.plan.cpus.into(), "CPU", "CPUs");
     format!(
@@ -79,7 +79,7 @@ pub(crate) fn sweep_table(sweep: &Sweep, distribution: &str) -> Table {
     table
 }
 
-/// What a reader must know of a sweep.
+/// Notes on a sweep.
 pub(crate) fn sweep_remarks(sweep: &Sweep) -> Vec<String> {
     let mut lines: Vec<String> = not_to_be_compared(sweep).into_iter().collect();
     lines.extend([

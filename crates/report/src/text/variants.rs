@@ -1,10 +1,10 @@
-//! Programs that a run tried in turns, beside each other, in the whole text. What is in the table is the answer's.
+//! Programs that a run tried in turns, side by side, in the whole text. What is in the table is the answer's.
 
 use crate::Style;
 use crate::answer::{variants, variants_table};
 use wakepath_assess::Assessment;
 
-/// The table with its title; nothing where one program alone was measured.
+/// The table with its title; nothing if one program alone was measured.
 pub(super) fn to_text(assessment: &Assessment, style: Style) -> String {
     let rows = variants(assessment);
     match rows.is_empty() {

@@ -30,7 +30,7 @@ pub enum Unfit {
     Cpus(#[from] CpuSetError),
     #[error("names no CPU; expected e.g. 1 or 2-3,6")]
     NoCpu,
-    #[error("CPUs {0} are on-line; give some of them")]
+    #[error("CPUs {0} are online; give some of them")]
     NotOnline(CpuSet),
     #[error("a share such as `10%` or a time such as `5us` would be right")]
     Margin,

@@ -45,7 +45,7 @@ pub fn of(arguments: &Subject, root: &Root) -> Result<(LoopAtHand, Scenario), Fa
         if let Some(online) = online.known()
             && !online.contains(cpu)
         {
-            return Err(format!("--cpu {cpu}: CPUs {online} are on-line; give one of them").into());
+            return Err(format!("--cpu {cpu}: CPUs {online} are online; give one of them").into());
         }
         subject.cpus = [cpu].into_iter().collect();
     }
@@ -99,7 +99,7 @@ pub fn loop_of(scenario: &Scenario, host: &HostCpus) -> LoopAtHand {
     }
 }
 
-/// The CPUs of a recorded tree: those on-line, whatever the recording process was allowed.
+/// The CPUs of a recorded tree: those online, whatever the recording process was allowed.
 fn recorded_cpus(root: &Root) -> Result<HostCpus, Failure> {
     let facts = Facts::read(root);
     let times = &facts.varying.cpu_time;
@@ -107,7 +107,7 @@ fn recorded_cpus(root: &Root) -> Result<HostCpus, Failure> {
     let allowed = times.online.known().map(numbers).unwrap_or_default();
     if allowed.is_empty() {
         let path = times.online.path();
-        return Err(format!("--root: no CPUs on-line in {path} below it").into());
+        return Err(format!("--root: no CPUs online in {path} below it").into());
     }
     Ok(HostCpus {
         allowed,

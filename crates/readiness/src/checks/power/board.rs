@@ -60,8 +60,8 @@ pub(super) fn jetson_mode(seen: &Inspection) -> Finding {
     };
     let off = present.without(&seen.online());
     match off.is_empty() {
-        true => Finding::good(format!("{name}; every CPU is on-line"), mode.path()),
-        false => Finding::bad(format!("{name}; CPU {off} off-line"), mode.path()),
+        true => Finding::good(format!("{name}; every CPU is online"), mode.path()),
+        false => Finding::bad(format!("{name}; CPU {off} offline"), mode.path()),
     }
 }
 

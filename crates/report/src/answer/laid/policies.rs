@@ -1,5 +1,5 @@
 //! The rows of policies: the figures of each with its verdict, and why it did not pass. The reason
-//! stands beside the verdict where all of them fit, else below the table.
+//! follows the verdict if all of them fit, else below the table.
 
 use super::super::{Answer, Class, Figures, Row, Why};
 use super::lines;
@@ -11,7 +11,7 @@ use wakepath_timeline::duration::Unit;
 const ROOM_FOR_MEDIANS: usize = 92;
 /// Longest label of a row.
 const LONGEST_LABEL: usize = 24;
-/// So many lines of reasons stand below a table in need.
+/// Lines of reasons below a table in need.
 const REASONS: usize = 3;
 /// So many of the sentences above the table are shown; see [`Answer::because`].
 const TOLD: usize = 3;
@@ -128,7 +128,7 @@ impl Answer {
     }
 }
 
-/// What a table of policies has room for.
+/// Columns that a table of policies has room for.
 #[derive(Debug, Clone, Copy)]
 struct Detail {
     /// Median latencies.

@@ -7,7 +7,7 @@ use wakepath_timeline::CpuSet;
 use wakepath_timeline::duration::rounded;
 use wakepath_verdict::counted;
 
-/// What it is, in the words of its facts.
+/// The machine, in the words of its facts.
 pub(super) fn machine(assessment: &Assessment) -> String {
     let facts = |label: &str| {
         let found = assessment.machine.iter().find(|(known, _)| known == label);
@@ -42,12 +42,12 @@ fn with_whole_ranges(text: &str) -> String {
     made
 }
 
-/// Without what stands in brackets: the machine's own chapter has it.
+/// Without the parts in brackets, which the machine's chapter has.
 fn before_brackets(text: &str) -> &str {
     text.split(" (").next().unwrap_or(text)
 }
 
-/// More periods or sets of CPUs than these are told from the first to the last.
+/// More periods or sets of CPUs than these are shown as first to last.
 const MOST_NAMED: usize = 3;
 
 /// How often the threads are due.
@@ -187,8 +187,8 @@ mod tests {
 
     #[test]
     fn a_range_of_cpus_stays_in_one_line_and_other_words_are_as_they_were() {
-        let text = "2 × AMD EPYC-Rome, on-line: 0-3,8-11";
-        let kept = "2 × AMD EPYC-Rome, on-line: 0\u{2011}3,8\u{2011}11";
+        let text = "2 × AMD EPYC-Rome, online: 0-3,8-11";
+        let kept = "2 × AMD EPYC-Rome, online: 0\u{2011}3,8\u{2011}11";
         assert_eq!(with_whole_ranges(text), kept);
     }
 

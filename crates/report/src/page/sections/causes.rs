@@ -113,8 +113,8 @@ fn explained(markup: &mut Markup, run: &Reported<'_>, explanation: &Explanation)
     let mut table = Table::of("Condition and cause")
         .class("causes")
         .caption(
-            "What the late cycles waited for, by total time. A cycle is late above its condition's \
-             limit; causes under 1 % share a row.",
+            "Causes of late cycles, by total time. A cycle is late above its condition's limit; causes \
+             under 1 % share a row.",
         )
         .column(number("Late cycles"))
         .column(number("Share of their latency"))

@@ -89,7 +89,7 @@ pub(in crate::page) fn figure(
         &[
             ("class", &"scroll"),
             ("tabindex", &"0"),
-            ("role", &"region"),
+            ("role", &"group"),
             ("aria-label", &figure.title),
         ],
     );

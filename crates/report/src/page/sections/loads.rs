@@ -1,4 +1,4 @@
-//! What the loads did, as each of them counted it.
+//! Work of the loads, as each of them counted it.
 
 use super::nothing;
 use crate::markup::Markup;

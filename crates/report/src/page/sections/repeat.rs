@@ -38,7 +38,7 @@ fn code(markup: &mut Markup, label: &str, text: &str) {
         "pre",
         &[
             ("tabindex", &"0"),
-            ("role", &"region"),
+            ("role", &"group"),
             ("aria-label", &label),
         ],
     );

@@ -1,5 +1,5 @@
-//! The runs of a page that holds several: which there are, and what became of each. It compares
-//! nothing: that is the business of `wakepath compare`.
+//! The list of runs on a page of several, with their verdicts. Comparing them is left to
+//! `wakepath compare`.
 
 use crate::markup::Markup;
 use crate::page::Reported;

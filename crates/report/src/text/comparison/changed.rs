@@ -1,4 +1,4 @@
-//! The figures of a comparison that differ most, measured by what was said not to matter.
+//! The figures of a comparison that differ most, relative to the margin.
 
 use super::figures::{shown, signed, unit_name, unit_of};
 use super::tables::metric_label;
@@ -10,7 +10,7 @@ use wakepath_timeline::duration::Unit;
 
 /// The rows that were asked for, and how many there would be.
 pub(crate) struct Changed {
-    /// Base, against, difference; the finding where there is more than one run a side.
+    /// Base, against, difference; the finding if there is more than one run a side.
     pub(crate) table: Table,
     /// Figures that differ by more than the margin.
     pub(crate) beyond: usize,
@@ -61,7 +61,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// At most so many of them, largest difference first; labels of at most so many columns.
+/// The largest differences first, up to a number; labels are cut to their columns.
 pub(crate) fn most_changed(comparison: &Comparison, most: usize, columns: usize) -> Changed {
     let figures = comparison.conditions.iter().flat_map(|condition| {
         let metrics = condition.metrics.iter();

@@ -25,7 +25,7 @@ pub(super) fn unit_of(metric: Metric, values: impl IntoIterator<Item = f64>) -> 
     })
 }
 
-/// What stands behind the metric's name.
+/// The part after the metric's name.
 pub(super) fn unit_name(unit: Option<Unit>) -> &'static str {
     unit.map_or("%", Unit::name)
 }

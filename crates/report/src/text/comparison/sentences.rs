@@ -5,7 +5,7 @@ use super::figures::p_value;
 use wakepath_assess::{Comparison, ConditionComparison, Finding, MetricComparison};
 use wakepath_verdict::{counted, fraction};
 
-/// What one run a side is worth.
+/// Limits of one run a side.
 pub(crate) const ONE_RUN: &str =
     "one run a side can't tell a change from chance: measure several of each";
 

@@ -1,4 +1,4 @@
-//! The finding of one run against one in a dozen lines: what differs beside the timing, and the
+//! The finding of one run against one in a dozen lines: differences besides the timing, and the
 //! figures that differ most.
 
 use super::changed::{Changed, most_changed};
@@ -50,7 +50,7 @@ pub(super) fn write_short(
         .cautions
         .iter()
         .map(|said| format!("caution: {said}"));
-    // That nothing differs is said above.
+    // The line above reports that nothing differs.
     let said = said.filter(|_| !comparison.differences.is_empty());
     let invalid = reasons(comparison)
         .into_iter()

@@ -1,4 +1,4 @@
-//! The tables of a comparison: what differs between the sides, and what each metric of each
+//! The tables of a comparison: differences between the sides, and each metric of each
 //! condition shows with all that was tested.
 
 use super::figures::{bound_without_misses, p_value, shown, signed, unit_name, unit_of};
@@ -10,7 +10,7 @@ use wakepath_assess::{
 use wakepath_timeline::condition_label;
 use wakepath_timeline::duration::Unit;
 
-/// What differs between the sides.
+/// Differences between the sides.
 pub(crate) fn differences_table(comparison: &Comparison) -> Table {
     // A long text, of a load or a kernel's command line, is whole on the page and as JSON.
     const MOST: usize = 44;
@@ -32,7 +32,7 @@ pub(crate) fn differences_table(comparison: &Comparison) -> Table {
     table
 }
 
-/// What each metric of each condition shows.
+/// Each metric of each condition.
 pub(crate) fn metrics_table(comparison: &Comparison) -> Table {
     let side = ["lowest", "median", "highest"].map(number);
     let mut table = Table::of("Metric")

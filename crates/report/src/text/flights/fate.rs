@@ -33,7 +33,7 @@ pub(super) fn badness(condition: &FlownCondition) -> i64 {
     }
 }
 
-/// How a condition's flight ended; none where it was not flown.
+/// End of a condition's flight; `None` if it was not flown.
 pub(crate) fn fate_of(condition: &FlownCondition) -> Option<String> {
     let report = condition.flight.as_ref()?;
     let measured = &report.flights.measured;

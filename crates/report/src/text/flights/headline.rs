@@ -1,10 +1,10 @@
-//! What was flown, with every choice, in two lines.
+//! The flight and its settings, in two lines.
 
 use wakepath_assess::FlownConditions;
 use wakepath_flight::Trajectory;
 use wakepath_flight::replay::{Missed, OverrunRule, Sampling};
 
-/// What was flown, with every choice.
+/// The flight and its settings.
 pub(crate) fn headline(flown: &FlownConditions) -> String {
     let settings = &flown.settings;
     let course = match &settings.trajectory {

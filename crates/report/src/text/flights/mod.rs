@@ -1,4 +1,4 @@
-//! Flights as text: a table with the ideal flight beside the measured ones, what would lose the
+//! Flights as text: a table with the ideal flight next to the measured ones, what would lose the
 //! vehicle, and the verdict. Nothing is computed here.
 
 mod brinks;
@@ -115,7 +115,7 @@ fn verdict(flights: &Flights, style: Style) -> String {
     text + &format!("criterion: {}\n", criterion_text(criterion))
 }
 
-/// What the end of a measurement shows of it.
+/// The lines shown at the end of a measurement.
 pub(super) fn to_short_text(flown: &FlownConditions, style: Style) -> String {
     let table = table::short(flown).to_terminal(style.columns);
     let head = wrapped(&headline(flown), style.columns);

@@ -43,7 +43,7 @@ fn all_columns() -> Table {
         .column(words("flight"))
 }
 
-/// What the end of a measurement shows of each flight.
+/// The table shown at the end of a measurement.
 pub(super) fn short(flown: &FlownConditions) -> Table {
     table(flown, few_columns(), short_row, Shown::All)
 }
@@ -68,7 +68,7 @@ pub(crate) fn flights_table(flown: &FlownConditions) -> Table {
     )
 }
 
-/// What a table of flights has next to those under the recorded timing.
+/// Cells next to those under the recorded timing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shown {
     /// Nothing.
@@ -205,7 +205,7 @@ fn long_cells(row: Row<'_>, report: &FlightReport, flown: &Flown) -> Vec<Cell> {
     ]
 }
 
-/// What is left of the delay margin; all of it without latency.
+/// The remaining delay margin; all of it without latency.
 fn delay_cell(row: Row<'_>, report: &FlightReport) -> String {
     let whole = || {
         let axes = report.margins.axes.iter().map(|axis| axis.delay_ns);
