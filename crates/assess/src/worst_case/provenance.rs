@@ -20,7 +20,7 @@ type Objection = (String, &'static str);
 /// them together too.
 pub(super) struct Provenance {
     objections: Vec<Objection>,
-    /// What the tool that measured an imported run did not record.
+    /// What was not recorded of an imported or watched run.
     lacks: Vec<Lack>,
 }
 
@@ -61,10 +61,7 @@ impl Provenance {
         let own = of_thread(series);
         let lacking = self.lacks.iter().find(|lack| matters(lack, metric));
         let lacking: Option<Objection> = lacking.map(|lack| {
-            let finding = format!(
-                "measured by another tool, which does not record {}",
-                lack.text()
-            );
+            let finding = format!("not recorded: {}", lack.text());
             (finding, "measure with wakepath check or run")
         });
         let found: Vec<&Objection> = lacking.iter().chain(&self.objections).chain(&own).collect();
@@ -75,8 +72,8 @@ impl Provenance {
                          on the machine"
                 }
                 false => {
-                    "every cycle was recorded with its time, and no period was skipped; the rest is as \
-                          the other tool reports it"
+                    "every cycle was recorded with its time, and no period was skipped; other facts are \
+                          as the recording has them"
                 }
             };
             return Gate::passed(GateName::Provenance, finding);
@@ -90,7 +87,7 @@ const STEADY: &str =
     "measure again on a machine that stays as it is: wakepath doctor says what moves it";
 const TO_ITS_END: &str = "measure again, to the run's own end";
 
-/// Whether a bound needs what another tool did not record.
+/// Whether a bound needs what was not recorded.
 fn matters(lack: &Lack, metric: BoundMetric) -> bool {
     match lack {
         Lack::BeforeWakeUp => metric != BoundMetric::Execution,

@@ -162,17 +162,13 @@ fn lacks(figures: &Figures) -> Vec<Lack> {
         let names: Vec<&str> = names.map(|of| &*of.name).collect();
         (!names.is_empty()).then(|| names.join(", "))
     };
-    if let Some(names) = named(&|of| !of.is_periodic) {
-        lacks.push(Lack::Other(format!(
-            "a period of {names}: its cycles come as something wakes it, and are moved onto an even row; latencies \
-             and run times are as measured"
-        )));
-    }
-    if let Some(names) = named(&|of| !of.exact && of.is_periodic) {
-        lacks.push(Lack::Other(format!(
-            "instants of {names}: its due times are not exactly a whole number of periods apart, so \
-             its cycles are moved onto an even row; latencies and run times are as measured"
-        )));
+    // Of these the watch's own table shows which, and which have no period at all.
+    if figures
+        .threads
+        .iter()
+        .any(|of| !of.exact || !of.is_periodic)
+    {
+        lacks.push(Lack::UnevenDueTimes);
     }
     if let Some(names) = named(&|of| of.woken_by.is_some()) {
         lacks.push(Lack::Other(format!(
