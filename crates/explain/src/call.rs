@@ -83,7 +83,7 @@ impl Program {
 pub(crate) fn follow(before: Option<Call>, mark: &Mark) -> Option<Call> {
     match &mark.what {
         Happened::CallEntered(call) => Some(call.clone()),
-        Happened::CallLeft | Happened::Lost | Happened::Gap => None,
+        Happened::CallLeft | Happened::CallsUnknown | Happened::Lost | Happened::Gap => None,
         _ => before,
     }
 }
@@ -98,7 +98,9 @@ pub(crate) fn at<'a>(
     for mark in marks.range(..after).rev() {
         match &mark.what {
             Happened::CallEntered(call) => return Some(call),
-            Happened::CallLeft | Happened::Lost | Happened::Gap => return None,
+            Happened::CallLeft | Happened::CallsUnknown | Happened::Lost | Happened::Gap => {
+                return None;
+            }
             _ => {}
         }
     }

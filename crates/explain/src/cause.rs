@@ -2,6 +2,7 @@
 //! in `path` and `resolve`.
 
 use crate::call::Call;
+use crate::halt::Halt;
 use crate::wait::{Source, Wait};
 use std::fmt;
 use std::sync::Arc;
@@ -72,8 +73,8 @@ pub enum Cause {
     Blocked(Wait),
     /// A page of the loop was not there.
     PageFault,
-    /// A signal or a debugger had stopped the loop.
-    Stopped,
+    /// Someone had ordered the loop to halt.
+    Halted(Halt),
     /// The loop was not woken by its timer, but by this thread.
     Waker(Thread),
     /// The loop was woken by something else than its timer, from an interrupt or SoftIRQ.
@@ -156,6 +157,7 @@ impl Cause {
                 budget: budget.clone(),
             },
             Self::Blocked(wait) => Self::Blocked(wait.grouped(&group)),
+            Self::Halted(halt) => Self::Halted(halt.grouped(&group)),
             Self::OwnTool(thread) => Self::OwnTool(group(thread)),
             Self::Waker(thread) => Self::Waker(group(thread)),
             Self::Thread { thread, relation } => Self::Thread {
@@ -223,7 +225,7 @@ impl Cause {
             Self::OwnTool(_) => "own-tool",
             Self::Blocked(wait) => wait.kind(),
             Self::PageFault => "page-fault",
-            Self::Stopped => "stopped",
+            Self::Halted(halt) => halt.kind(),
             Self::Waker(_) | Self::OtherWaker => "waker",
             Self::Frequency => "frequency",
             Self::OwnInflation => "own-inflation",
@@ -331,7 +333,7 @@ impl fmt::Display for Cause {
             Self::OwnTool(thread) => write!(f, "wakepath itself: {}", Named(thread)),
             Self::Blocked(wait) => wait.fmt(f),
             Self::PageFault => f.write_str("page faults of the loop"),
-            Self::Stopped => f.write_str("the loop was stopped by a signal or debugger"),
+            Self::Halted(halt) => halt.fmt(f),
             Self::Waker(thread) => write!(f, "woken by {}, not by its timer", Named(thread)),
             Self::OtherWaker => f.write_str("woken by an interrupt that is not its timer's"),
             Self::Frequency => f.write_str("the CPU's frequency changed"),

@@ -296,7 +296,7 @@ impl Explainer {
                 self.program.follow(*thread, *process);
                 if let Some(&of) = self.by_thread.get(thread) {
                     self.loops[of].calls = *calls;
-                    self.loops[of].mark(at_ns, cpu, Happened::CallLeft);
+                    self.loops[of].mark(at_ns, cpu, Happened::CallsUnknown);
                 }
             }
             What::Descriptor {
@@ -377,6 +377,7 @@ impl Explainer {
             previous_end_ns: of.previous_end_ns.unwrap_or(sample.due_ns),
             is_own_tool: &is_own_tool,
             is_sibling: &is_sibling,
+            calls_recorded: of.calls,
             idle_exits: &self.options.idle_exits,
             never_still: self.options.never_still,
             budgets: &self.options.budgets,
@@ -441,7 +442,8 @@ impl Loop {
         };
         let needed = self.previous_end_ns.unwrap_or(u64::MAX).min(next.due_ns);
         let needed = needed.saturating_sub(REORDERING_NS);
-        self.track.forget_before(needed);
+        // Whoever stopped the loop did it when it was last woken, perhaps some cycles ago.
+        self.track.forget_before(self.track.woken_before(needed));
         needed
     }
 

@@ -18,6 +18,7 @@ mod cycle;
 mod explainer;
 mod faults;
 mod feather_trace;
+mod halt;
 mod home;
 mod identify;
 mod idle_exit;
@@ -51,6 +52,7 @@ pub use cause::{Cause, Relation, SentBy};
 pub use cycle::{Explained, Piece, Stretch, WokenBy};
 pub use explainer::{Explainer, Options};
 pub use feather_trace::{FeatherCounts, FeatherTrace};
+pub use halt::{Halt, HaltKind};
 pub use identify::{Identifier, identify};
 pub use idle_exit::IdleExits;
 pub use interference::{

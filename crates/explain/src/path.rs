@@ -2,18 +2,22 @@
 //! the path is taken out afterwards, in `resolve`.
 
 mod asleep;
+mod halts;
 mod queued;
 mod waits;
+mod woken;
 
 use crate::budgets::{Budgets, Refills};
 use crate::cause::Cause;
-use crate::cpu::{Context, Cpu, Doing, Given, Span, is_ipi};
+use crate::cpu::{Cpu, Doing, Given, Span, is_ipi};
 use crate::cycle::{Piece, Stretch, WokenBy};
+use crate::halt::HaltKind;
 use crate::idle_exit::IdleExits;
 use crate::threads::Threads;
 use crate::track::{Happened, Interval, State, Track};
 use std::cell::Cell;
 use wakepath_timeline::{Sample, SampleFlags, Thread};
+use woken::{woken_at, woken_before};
 
 /// The window that explains a cycle.
 pub(crate) struct Window<'a> {
@@ -28,6 +32,8 @@ pub(crate) struct Window<'a> {
     pub is_own_tool: &'a dyn Fn(&Thread, u64) -> bool,
     /// Whether a thread is known to be of the loop's own process.
     pub is_sibling: &'a dyn Fn(&Thread) -> bool,
+    /// Whether system calls of the loop were recorded.
+    pub calls_recorded: bool,
     pub idle_exits: &'a IdleExits,
     pub never_still: bool,
     pub budgets: &'a Budgets,
@@ -63,7 +69,11 @@ pub(crate) fn latency(window: &Window<'_>, sample: &Sample) -> (Vec<Piece>, Woke
             }
         };
         match interval.state {
-            State::Sleeping if asleep && !has_woken => {
+            State::Sleeping if asleep && !has_woken && cut.is_frozen_asleep(interval) => {
+                cut.halted(interval, Stretch::DueToInterrupt, HaltKind::Freezer);
+                (woken, has_woken) = (woken_before(window, sample), true);
+            }
+            State::Sleeping if asleep && !has_woken && cut.halt(interval).is_none() => {
                 woken = cut.asleep(interval);
                 has_woken = true;
             }
@@ -94,42 +104,6 @@ pub(crate) fn execution(window: &Window<'_>, sample: &Sample) -> Vec<Piece> {
         }
     }
     cut.pieces
-}
-
-/// An early wake-up has no pieces; how it was woken can be told all the same.
-fn woken_before(window: &Window<'_>, sample: &Sample) -> WokenBy {
-    let marks = window.track.marks().iter().rev();
-    let mut before = marks.filter(|mark| mark.at_ns <= sample.wake_ns);
-    let waking = before.find_map(|mark| match &mark.what {
-        Happened::Waking { from, .. } => Some(woken_by(from)),
-        _ => None,
-    });
-    waking.unwrap_or(WokenBy::Unknown)
-}
-
-/// How the loop was woken at this very instant, if it was.
-fn woken_at(window: &Window<'_>, at_ns: u64) -> Option<WokenBy> {
-    let mut marks = window.track.marks().iter();
-    marks.find_map(|mark| match &mark.what {
-        Happened::Waking { from, .. } if mark.at_ns == at_ns => Some(woken_by(from)),
-        _ => None,
-    })
-}
-
-fn woken_by(from: &Context) -> WokenBy {
-    match from {
-        Context::Timer { deferred: None, .. } => WokenBy::Direct,
-        Context::Timer {
-            deferred: Some((vector, thread)),
-            ..
-        } => WokenBy::Deferred {
-            vector: *vector,
-            thread: thread.clone(),
-        },
-        Context::Thread(thread) => WokenBy::Thread(thread.clone()),
-        Context::Interrupt(_) => WokenBy::Other,
-        Context::Unknown => WokenBy::Unknown,
-    }
 }
 
 /// The interrupt that woke the thread, up to an instant.
@@ -264,9 +238,11 @@ impl<'a> Cut<'a> {
         let (from, to) = (interval.from_ns, interval.to_ns);
         match interval.state {
             State::Runnable => self.runnable(interval, stretch),
-            State::Stopped => self.push(from, to, stretch, Cause::Stopped),
-            State::Blocked | State::Sleeping => {
-                match self.has_fault(from.saturating_sub(FAULT_TO_WAIT_NS), from) {
+            State::Stopped | State::Blocked | State::Sleeping => {
+                if let Some(kind) = self.halt(interval) {
+                    return self.halted(interval, stretch, kind);
+                }
+                match self.waits_for_page(interval) {
                     true => self.push(from, to, stretch, Cause::PageFault),
                     false => self.blocked(interval, stretch),
                 }
@@ -383,9 +359,12 @@ impl<'a> Cut<'a> {
         self.push(from_ns, to_ns, stretch, cause);
     }
 
-    fn has_fault(&self, from_ns: u64, to_ns: u64) -> bool {
+    /// Whether the thread faulted on a page right before.
+    fn waits_for_page(&self, interval: &Interval) -> bool {
+        let to_ns = interval.from_ns;
+        let within = to_ns.saturating_sub(FAULT_TO_WAIT_NS)..=to_ns;
         let mut marks = self.window.track.marks().iter();
-        marks.any(|mark| mark.what == Happened::Fault && (from_ns..=to_ns).contains(&mark.at_ns))
+        marks.any(|mark| mark.what == Happened::Fault && within.contains(&mark.at_ns))
     }
 }
 

@@ -88,6 +88,7 @@ pub fn remedy(cause: &Cause) -> Option<String> {
             "which of the two is unknown: the system calls of this loop were not recorded (raw_syscalls:sys_enter and sys_exit)".into()
         }
         Cause::Blocked(wait) => blocked(wait)?,
+        Cause::Halted(halt) => halt.remedy(),
         Cause::Frequency => "hold the frequency: governor performance, minimum = maximum".into(),
         Cause::Spin(thread) => format!(
             "if the loop spins on a lock that {} holds: a mutex with priority inheritance (PTHREAD_PRIO_INHERIT) instead, which lets the holder run",

@@ -38,8 +38,10 @@ pub(crate) enum Happened {
     Fault,
     /// It entered the kernel by a system call.
     CallEntered(Call),
-    /// It left its call, or its calls are not recorded any more.
+    /// It left its call.
     CallLeft,
+    /// Its calls are recorded from here on, or not any more: it may be in one.
+    CallsUnknown,
     /// Events of a CPU that the thread may run on are missing.
     Lost,
     /// No events were kept from here on, for a while.
@@ -106,9 +108,36 @@ impl Track {
         }
     }
 
+    /// When the thread was last woken before an instant; that instant if it was not.
+    pub fn woken_before(&self, at_ns: u64) -> u64 {
+        let after = self.marks.partition_point(|mark| mark.at_ns < at_ns);
+        let mut before = self.marks.range(..after).rev();
+        let waking = before.find(|mark| matches!(mark.what, Happened::Waking { .. }));
+        waking.map_or(at_ns, |mark| mark.at_ns)
+    }
+
     /// The call that the thread is in at an instant.
     pub fn call_at(&self, at_ns: u64) -> Option<&Call> {
         call::at(&self.marks, self.call_before.as_ref(), at_ns)
+    }
+
+    /// Whether the thread was seen to leave a call before an instant, and to enter none since.
+    pub fn is_outside_calls(&self, at_ns: u64) -> bool {
+        let after = self.marks.partition_point(|mark| mark.at_ns <= at_ns);
+        let before = self.marks.range(..after).rev();
+        let mut calls = before.filter(|mark| {
+            matches!(
+                mark.what,
+                Happened::CallEntered(_)
+                    | Happened::CallLeft
+                    | Happened::CallsUnknown
+                    | Happened::Lost
+                    | Happened::Gap
+            )
+        });
+        calls
+            .next()
+            .is_some_and(|mark| mark.what == Happened::CallLeft)
     }
 
     /// Instants between two others, both left out, at which the thread enters or leaves a call.
@@ -117,7 +146,10 @@ impl Track {
         let within = self.marks.range(first..);
         let within = within.take_while(move |mark| mark.at_ns < to_ns);
         within.filter_map(|mark| {
-            let is_change = matches!(mark.what, Happened::CallEntered(_) | Happened::CallLeft);
+            let is_change = matches!(
+                mark.what,
+                Happened::CallEntered(_) | Happened::CallLeft | Happened::CallsUnknown
+            );
             is_change.then_some(mark.at_ns)
         })
     }
@@ -231,7 +263,8 @@ fn follow((state, woken): (State, bool), mark: &Mark) -> (State, bool) {
         | Happened::Fault
         | Happened::Moved { .. }
         | Happened::CallEntered(_)
-        | Happened::CallLeft => (state, woken),
+        | Happened::CallLeft
+        | Happened::CallsUnknown => (state, woken),
         Happened::Lost | Happened::Gap => UNKNOWN,
     }
 }

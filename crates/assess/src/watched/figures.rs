@@ -199,7 +199,7 @@ impl Watched {
             exact: has_row && rhythm.beside_ns == 0,
             has_row,
             programmed: rhythm.programmed,
-            findings: Finding::of(&task, &row, woken_by.as_ref(), &activity.clock_steps_ns),
+            findings: Finding::of(&task, &row, woken_by.as_ref(), activity),
             woken_by,
             timer: task.timer,
             is_periodic: rhythm.is_periodic,

@@ -1,11 +1,11 @@
 //! Findings about the way in which a watched thread waits, which no setting of the machine fixes.
 
-use super::waking::{WakerKind, WokenBy};
+mod detect;
+
+use super::waking::WakerKind;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use wakepath_archive::SegmentRecord;
-use wakepath_explain::watch::{BegunBy, Row, Task};
-use wakepath_timeline::Sample;
 use wakepath_timeline::duration::{length, short};
 use wakepath_verdict::counted;
 
@@ -40,6 +40,22 @@ pub enum Finding {
         /// From the due time before to the one that it asked for, at most.
         longest_ns: u64,
     },
+    /// Signals ended its sleeps before their time, and it did not sleep on.
+    SleepCut {
+        /// Who sent them.
+        sender: String,
+        /// How many.
+        times: u64,
+        /// How long before the due time it was woken, at most.
+        early_ns: u64,
+    },
+    /// It ran cycles at once that were due already.
+    CaughtUp {
+        /// How many.
+        times: u64,
+        /// How late it asked for one, at most.
+        longest_ns: u64,
+    },
     /// What wakes it was late, not the thread.
     WokenLate {
         /// What usually wakes it.
@@ -55,47 +71,7 @@ pub enum Finding {
     },
 }
 
-/// How much longer than its period an interval is to be a gap, in halves of a period.
-const GAP_HALVES: u64 = 3;
-
 impl Finding {
-    /// Findings about a task with this row.
-    pub(super) fn of(
-        task: &Task,
-        row: &Row,
-        woken_by: Option<&WokenBy>,
-        steps: &[i64],
-    ) -> Vec<Self> {
-        let rhythm = task.rhythm;
-        let samples = &row.samples;
-        let mut found = Vec::new();
-        if let Some(asked_ns) = rhythm.sleeps_ns {
-            found.extend(sleeps_for(asked_ns, samples));
-            return found;
-        }
-        if !rhythm.is_periodic {
-            return found;
-        }
-        let gaps = Gaps::of(samples, rhythm.period_ns);
-        let on_wall_clock = task.turns.iter().filter(|of| of.wall_ns.is_some()).count();
-        match rhythm.begun_by {
-            BegunBy::Timer if on_wall_clock * 2 > task.turns.len() => found.push(Self::WallClock {
-                gaps: gaps.count,
-                longest_ns: gaps.longest_ns,
-                steps_ns: steps.to_vec(),
-            }),
-            BegunBy::Timer if gaps.count > 0 && rhythm.programmed => {
-                found.push(Self::AskedForLater {
-                    times: gaps.count,
-                    longest_ns: gaps.longest_ns,
-                });
-            }
-            BegunBy::Other => found.extend(woken_late(&gaps, samples, rhythm.period_ns, woken_by)),
-            _ => {}
-        }
-        found
-    }
-
     /// Those that a run has recorded, each with the name of its thread.
     pub(crate) fn recorded(segments: &[SegmentRecord]) -> Vec<(String, Self)> {
         let threads = segments.iter().flat_map(|segment| &segment.threads);
@@ -120,7 +96,9 @@ impl Finding {
                 latency_ns,
                 ..
             } => work_ns + latency_ns,
+            Self::SleepCut { early_ns, .. } => *early_ns,
             Self::WokenLate { longest_ns, .. }
+            | Self::CaughtUp { longest_ns, .. }
             | Self::AskedForLater { longest_ns, .. }
             | Self::WallClock { longest_ns, .. } => *longest_ns,
         }
@@ -144,7 +122,11 @@ impl Finding {
                 "use CLOCK_MONOTONIC (in C++ steady_clock), which is never set"
             }
             Self::WokenLate { .. } => "watch what sends to it in the same way, on its own machine",
-            Self::AskedForLater { .. } => return None,
+            Self::SleepCut { .. } => {
+                "call clock_nanosleep again with the same absolute time as long as it returns EINTR, or block the \
+                 signal in this thread (pthread_sigmask)"
+            }
+            Self::AskedForLater { .. } | Self::CaughtUp { .. } => return None,
         })
     }
 }
@@ -199,6 +181,24 @@ impl fmt::Display for Finding {
                 counted(*times, "time", "times"),
                 length(*longest_ns),
             ),
+            Self::SleepCut {
+                sender,
+                times,
+                early_ns,
+            } => write!(
+                f,
+                "signals from {sender} ended its sleep (EINTR) {}, up to {} before the due time, and it did not sleep \
+                 on: these cycles ran early",
+                counted(*times, "time", "times"),
+                short(early_ns.cast_signed()),
+            ),
+            Self::CaughtUp { times, longest_ns } => write!(
+                f,
+                "it ran late and caught up: {} that were due already, up to {} before, ran at once without a sleep; \
+                 none of them was skipped",
+                counted(*times, "cycle", "cycles"),
+                short(longest_ns.cast_signed()),
+            ),
             Self::WokenLate {
                 waker,
                 by,
@@ -234,74 +234,13 @@ fn hertz(interval_ns: u64) -> String {
     }
 }
 
-fn sleeps_for(asked_ns: u64, samples: &[Sample]) -> Option<Finding> {
-    let (first, last) = (samples.first()?, samples.last()?);
-    let intervals = samples.len() as u64 - 1;
-    let interval_ns = last
-        .due_ns
-        .checked_sub(first.due_ns)?
-        .checked_div(intervals)?;
-    let latencies = samples[..samples.len() - 1].iter();
-    let all_ns: u64 = latencies
-        .map(|of| u64::try_from(of.latency_ns()).unwrap_or(0))
-        .sum();
-    let latency_ns = all_ns / intervals;
-    Some(Finding::SleepsFor {
-        asked_ns,
-        work_ns: interval_ns.saturating_sub(asked_ns + latency_ns),
-        latency_ns,
-        interval_ns,
-    })
-}
-
-/// Intervals of more than one and a half periods before which the thread had gone to sleep in time.
-struct Gaps {
-    count: u64,
-    longest_ns: u64,
-}
-
-impl Gaps {
-    fn of(samples: &[Sample], period_ns: u64) -> Self {
-        let mut new = Self {
-            count: 0,
-            longest_ns: 0,
-        };
-        for two in samples.windows(2) {
-            let interval_ns = two[1].due_ns.saturating_sub(two[0].due_ns);
-            let was_in_time = two[0].end_ns < two[0].due_ns + period_ns;
-            if was_in_time && interval_ns * 2 > period_ns * GAP_HALVES {
-                new.count += 1;
-                new.longest_ns = new.longest_ns.max(interval_ns);
-            }
-        }
-        new
-    }
-}
-
-/// Only where the thread's own latency is small against what the wake-up was late.
-fn woken_late(
-    gaps: &Gaps,
-    samples: &[Sample],
-    period_ns: u64,
-    woken_by: Option<&WokenBy>,
-) -> Option<Finding> {
-    let latencies = samples.iter().map(|sample| sample.latency_ns());
-    let latency_ns = u64::try_from(latencies.max()?).unwrap_or(0);
-    let woken_by = woken_by?;
-    let late_ns = gaps.longest_ns.saturating_sub(period_ns);
-    (gaps.count > 0 && late_ns > latency_ns).then(|| Finding::WokenLate {
-        waker: woken_by.waker.clone(),
-        by: woken_by.kind,
-        times: gaps.count,
-        longest_ns: gaps.longest_ns,
-        latency_ns,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wakepath_explain::watch::{Activation, Rhythm};
+    use crate::watched::WokenBy;
+    use wakepath_explain::watch::{
+        Activation, BegunBy, CutBy, CutSleeps, Rhythm, Task, ThreadActivity,
+    };
 
     const MS: u64 = 1_000_000;
 
@@ -339,7 +278,7 @@ mod tests {
             of: 9,
         };
         let row = task.row();
-        let found = Finding::of(&task, &row, Some(&woken_by), &[]);
+        let found = Finding::of(&task, &row, Some(&woken_by), &ThreadActivity::default());
         found.iter().map(Finding::with_fix).collect()
     }
 
@@ -374,5 +313,66 @@ mod tests {
             said.len() == 1 && said[0].contains("1 time, up to 40 ms after"),
             "{said:?}"
         );
+    }
+    /// A turn that was due at 8 ms, and was asked for so much later or earlier.
+    fn turn(late_ns: i64) -> Activation {
+        Activation {
+            programmed_ns: Some(8 * MS),
+            asked_at_ns: (8 * MS).checked_add_signed(late_ns),
+            expiry_ns: 9 * MS,
+            switched_in_ns: 9 * MS,
+            end_ns: 9 * MS,
+            ..Activation::default()
+        }
+    }
+
+    fn of_turns(turns: Vec<Activation>, activity: &ThreadActivity) -> Vec<String> {
+        let rhythm = Rhythm {
+            period_ns: 4 * MS,
+            anchor_ns: Some(8 * MS),
+            programmed: true,
+            begun_by: BegunBy::Timer,
+            beside_ns: 0,
+            sleeps_ns: None,
+            is_periodic: true,
+        };
+        let timer = None;
+        let task = Task {
+            rhythm,
+            timer,
+            turns,
+        };
+        let found = Finding::of(&task, &task.row(), None, activity);
+        found.iter().map(Finding::with_fix).collect()
+    }
+
+    #[test]
+    fn cycles_that_were_due_before_they_were_asked_for_are_caught_up() {
+        let none = ThreadActivity::default();
+        let turns = [-3_000_000, 250_000, 750_000, -1].map(turn);
+        let said = of_turns(turns.into(), &none);
+        assert!(
+            said.len() == 1 && said[0].contains("2 cycles that were due already, up to 750.0 µs"),
+            "{said:?}"
+        );
+        assert!(of_turns([-3_000_000, -1].map(turn).into(), &none).is_empty());
+    }
+
+    #[test]
+    fn sleeps_that_signals_cut_short_name_the_sender_and_the_fix() {
+        let activity = ThreadActivity {
+            cut_sleeps: vec![CutSleeps {
+                by: CutBy::Timer("it_real_fn".into()),
+                times: 3,
+                early_ns: 400_000,
+            }],
+            ..ThreadActivity::default()
+        };
+        let said = of_turns(Vec::new(), &activity);
+        assert!(
+            said.len() == 1 && said[0].contains("(setitimer)"),
+            "{said:?}"
+        );
+        assert!(said[0].contains("3 times, up to 400.0 µs") && said[0].contains("EINTR"));
     }
 }

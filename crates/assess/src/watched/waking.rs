@@ -36,7 +36,18 @@ impl WokenBy {
     /// The most frequent waker.
     pub(super) fn of(activity: &ThreadActivity) -> Option<Self> {
         let (waker, times) = activity.wakers.first()?;
-        let (waker, kind) = match waker {
+        let (waker, kind) = Self::named(waker);
+        Some(Self {
+            waker,
+            kind,
+            times: *times,
+            of: activity.other_wake_ups,
+        })
+    }
+
+    /// A waker as a person reads it, and its kind.
+    pub(super) fn named(waker: &Waker) -> (String, WakerKind) {
+        match waker {
             Waker::Thread(thread) => (Cause::thread_name(thread), WakerKind::Thread),
             Waker::Interrupt(interrupt) => {
                 let cause = Cause::Interrupt(interrupt.clone());
@@ -55,12 +66,6 @@ impl WokenBy {
                 (cause.to_string(), kind)
             }
             Waker::Unnamed => ("a thread that no event names".into(), WakerKind::Unknown),
-        };
-        Some(Self {
-            waker,
-            kind,
-            times: *times,
-            of: activity.other_wake_ups,
-        })
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! The part of a wake-up in which the thread sleeps: due time, timer's interrupt, expiry, waking; and
 //! whether interrupts were off or the timer late where the interrupt did not come.
 
-use super::{Cut, woken_by};
+use super::Cut;
+use super::woken::woken_by;
 use crate::cause::{Cause, is_stopper};
 use crate::cpu::{Context, Doing, Span};
 use crate::cycle::{Stretch, WokenBy};

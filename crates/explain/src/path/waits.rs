@@ -154,7 +154,7 @@ impl Cut<'_> {
     }
 }
 
-fn ended_by<'a>(track: &'a Track, interval: &Interval) -> Option<&'a Happened> {
+pub(super) fn ended_by<'a>(track: &'a Track, interval: &Interval) -> Option<&'a Happened> {
     let mark = track.marks().get(interval.ended_by?)?;
     Some(&mark.what)
 }

@@ -1,5 +1,6 @@
 //! One turn of a thread, and all that is seen of one. Types only.
 
+use super::sleep_call::CutSleeps;
 use super::waker::Waker;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,10 +35,14 @@ pub struct Activation {
     pub cpu: u16,
 }
 
-/// Whether a timer with this callback is still there when a sleep is over, as one on a sleeper's stack is not. The
-/// tick wakes threads on others' behalf.
+/// Whether a timer with this callback is still there when a sleep is over, as one on a sleeper's stack is not.
 pub(super) fn outlives_sleep(function: &str) -> bool {
-    function != "hrtimer_wakeup" && !function.starts_with("tick_")
+    function != "hrtimer_wakeup" && !is_tick(function)
+}
+
+/// The tick wakes threads on others' behalf.
+pub(super) fn is_tick(function: &str) -> bool {
+    function.starts_with("tick_")
 }
 
 /// What begins a thread's turns.
@@ -97,6 +102,8 @@ pub struct ThreadActivity {
     pub timers: BTreeMap<Arc<str>, u64>,
     /// By how much the clock that its timers are on was set, in nanoseconds, each time that was seen.
     pub clock_steps_ns: Vec<i64>,
+    /// Sleeps that signals ended before their time, the most frequent sender first.
+    pub cut_sleeps: Vec<CutSleeps>,
 }
 
 impl ThreadActivity {

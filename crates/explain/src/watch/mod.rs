@@ -4,13 +4,16 @@
 
 mod activation;
 mod activations;
+mod expiry;
 mod near_row;
 mod rhythm;
 mod row;
 mod sections;
 mod sleep;
+mod sleep_call;
 mod sorted;
 mod tasks;
+mod thread;
 mod turns;
 mod waker;
 mod wall_clock;
@@ -20,5 +23,6 @@ pub use activations::{Activations, Taken};
 pub use rhythm::{NotPeriodic, Rhythm};
 pub use row::{Row, row};
 pub use sections::{MarkedRun, MarkedSections, ThreadSections};
+pub use sleep_call::{CutBy, CutSleeps};
 pub use tasks::Task;
 pub use waker::Waker;

@@ -56,6 +56,22 @@ impl Turns {
         self.ended.extend(ended.map(|current| current.activation));
     }
 
+    /// The turn under way is part of the one before after all.
+    pub(crate) fn resume(&mut self) {
+        let Some(Current { activation, .. }) = self.current.take() else {
+            return;
+        };
+        if let Some(mut before) = self.ended.pop() {
+            before.run_ns += activation.run_ns;
+            before.preemptions += activation.preemptions;
+            before.end_ns = activation.end_ns;
+            self.current = Some(Current {
+                activation: before,
+                switched_in: true,
+            });
+        }
+    }
+
     /// Events are missing in the turn under way; whether there was one.
     pub(crate) fn lose(&mut self) -> bool {
         self.current.take().is_some()

@@ -364,6 +364,10 @@ fn a_stopped_loop_says_so() {
     let cycle = &stream.explain()[0];
     assert_eq!(of_kind(cycle, "stopped"), 7_000_000);
     assert_eq!(cycle.woken, WokenBy::NotAsleep);
+    let (cause, _) = &beyond_usual(cycle)[0];
+    let named = "the loop was stopped by a signal or debugger, from kill-600 (OTHER), until hog-200 (OTHER) \
+        continued it";
+    assert_eq!(cause, named);
 }
 
 fn a_cycle_that_was_due_already_is_the_consequence_of_what_stretched_the_one_before() {

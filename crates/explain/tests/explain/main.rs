@@ -4,6 +4,7 @@
 mod awkward_streams;
 mod budgets;
 mod calls;
+mod halts;
 mod hand_made;
 mod injected_causes;
 mod interference;
@@ -26,6 +27,7 @@ wakepath_test_program::program![
     awkward_streams::TESTS,
     budgets::TESTS,
     calls::TESTS,
+    halts::TESTS,
     injected_causes::TESTS,
     interference::TESTS,
     known_answers::TESTS,

@@ -92,6 +92,7 @@ wakepath_test_program::program![
     system::full_disk::TESTS,
     system::guard::TESTS,
     system::interruption::TESTS,
+    system::halted::TESTS,
     system::late_within::TESTS,
     system::live_view::TESTS,
     system::loads::TESTS,

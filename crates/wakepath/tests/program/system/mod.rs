@@ -8,6 +8,7 @@ pub mod experiments;
 pub mod first_hour;
 pub mod full_disk;
 pub mod guard;
+pub mod halted;
 pub mod interruption;
 pub mod late_within;
 pub mod live_view;

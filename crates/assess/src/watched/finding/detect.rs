@@ -1,0 +1,156 @@
+//! What shows a finding.
+
+use super::Finding;
+use crate::watched::waking::WokenBy;
+use wakepath_explain::Cause;
+use wakepath_explain::watch::{BegunBy, CutBy, CutSleeps, Row, Task, ThreadActivity};
+use wakepath_timeline::Sample;
+
+/// How much longer than its period an interval is to be a gap, in halves of a period.
+const GAP_HALVES: u64 = 3;
+
+impl Finding {
+    /// Findings about a task with this row.
+    pub(in crate::watched) fn of(
+        task: &Task,
+        row: &Row,
+        woken_by: Option<&WokenBy>,
+        activity: &ThreadActivity,
+    ) -> Vec<Self> {
+        let mut found = way_of_waiting(task, row, woken_by, activity);
+        found.extend(activity.cut_sleeps.iter().map(cut_sleeps));
+        found.extend(caught_up(task));
+        found
+    }
+}
+
+/// What its own way of waiting does.
+fn way_of_waiting(
+    task: &Task,
+    row: &Row,
+    woken_by: Option<&WokenBy>,
+    activity: &ThreadActivity,
+) -> Vec<Finding> {
+    let rhythm = task.rhythm;
+    let samples = &row.samples;
+    let mut found = Vec::new();
+    if let Some(asked_ns) = rhythm.sleeps_ns {
+        found.extend(sleeps_for(asked_ns, samples));
+        return found;
+    }
+    if !rhythm.is_periodic {
+        return found;
+    }
+    let gaps = Gaps::of(samples, rhythm.period_ns);
+    let on_wall_clock = task.turns.iter().filter(|of| of.wall_ns.is_some()).count();
+    match rhythm.begun_by {
+        BegunBy::Timer if on_wall_clock * 2 > task.turns.len() => found.push(Finding::WallClock {
+            gaps: gaps.count,
+            longest_ns: gaps.longest_ns,
+            steps_ns: activity.clock_steps_ns.clone(),
+        }),
+        BegunBy::Timer if gaps.count > 0 && rhythm.programmed => {
+            found.push(Finding::AskedForLater {
+                times: gaps.count,
+                longest_ns: gaps.longest_ns,
+            });
+        }
+        BegunBy::Other => found.extend(woken_late(&gaps, samples, rhythm.period_ns, woken_by)),
+        _ => {}
+    }
+    found
+}
+
+fn cut_sleeps(cut: &CutSleeps) -> Finding {
+    let sender = match &cut.by {
+        CutBy::Waker(waker) => WokenBy::named(waker).0,
+        CutBy::Timer(function) => match &**function {
+            "it_real_fn" => "a timer of its process (setitimer)".into(),
+            "posix_timer_fn" => "a timer of its process (timer_create)".into(),
+            other => Cause::OtherTimer(other.into()).to_string(),
+        },
+    };
+    Finding::SleepCut {
+        sender,
+        times: cut.times,
+        early_ns: cut.early_ns,
+    }
+}
+
+/// Cycles that were due already when the thread asked to sleep until then. Of a clock that can be set the due time is
+/// not known well enough.
+fn caught_up(task: &Task) -> Option<Finding> {
+    let turns = task.turns.iter().filter(|of| of.wall_ns.is_none());
+    let late = turns.filter_map(|of| {
+        let late_ns = of.asked_at_ns?.checked_sub(of.programmed_ns?)?;
+        (late_ns > 0).then_some(late_ns)
+    });
+    let (times, longest_ns) =
+        late.fold((0, 0), |(times, longest), ns| (times + 1, ns.max(longest)));
+    (times > 0 && task.rhythm.anchor_ns.is_some())
+        .then_some(Finding::CaughtUp { times, longest_ns })
+}
+
+fn sleeps_for(asked_ns: u64, samples: &[Sample]) -> Option<Finding> {
+    let (first, last) = (samples.first()?, samples.last()?);
+    let intervals = samples.len() as u64 - 1;
+    let interval_ns = last
+        .due_ns
+        .checked_sub(first.due_ns)?
+        .checked_div(intervals)?;
+    let latencies = samples[..samples.len() - 1].iter();
+    let all_ns: u64 = latencies
+        .map(|of| u64::try_from(of.latency_ns()).unwrap_or(0))
+        .sum();
+    let latency_ns = all_ns / intervals;
+    Some(Finding::SleepsFor {
+        asked_ns,
+        work_ns: interval_ns.saturating_sub(asked_ns + latency_ns),
+        latency_ns,
+        interval_ns,
+    })
+}
+
+/// Intervals of more than one and a half periods before which the thread had gone to sleep in time.
+struct Gaps {
+    count: u64,
+    longest_ns: u64,
+}
+
+impl Gaps {
+    fn of(samples: &[Sample], period_ns: u64) -> Self {
+        let mut new = Self {
+            count: 0,
+            longest_ns: 0,
+        };
+        for two in samples.windows(2) {
+            let interval_ns = two[1].due_ns.saturating_sub(two[0].due_ns);
+            let was_in_time = two[0].end_ns < two[0].due_ns + period_ns;
+            if was_in_time && interval_ns * 2 > period_ns * GAP_HALVES {
+                new.count += 1;
+                new.longest_ns = new.longest_ns.max(interval_ns);
+            }
+        }
+        new
+    }
+}
+
+/// Only where the thread's own latency is small against what the wake-up was late.
+fn woken_late(
+    gaps: &Gaps,
+    samples: &[Sample],
+    period_ns: u64,
+    woken_by: Option<&WokenBy>,
+) -> Option<Finding> {
+    let latencies = samples.iter().map(|sample| sample.latency_ns());
+    let latency_ns = u64::try_from(latencies.max()?).unwrap_or(0);
+    let woken_by = woken_by?;
+    let late_ns = gaps.longest_ns.saturating_sub(period_ns);
+    (gaps.count > 0 && late_ns > latency_ns).then(|| Finding::WokenLate {
+        waker: woken_by.waker.clone(),
+        by: woken_by.kind,
+        times: gaps.count,
+        longest_ns: gaps.longest_ns,
+        latency_ns,
+    })
+}

@@ -1,0 +1,95 @@
+//! Halts of a loop by order of someone else: a signal, the freezer, a limit of memory. `path::halts` finds them.
+
+use crate::cause::Named;
+use std::fmt;
+use wakepath_timeline::Thread;
+
+/// A halt.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Halt {
+    /// Its kind.
+    pub kind: HaltKind,
+    /// The thread that ordered it, where that was seen.
+    pub by: Option<Thread>,
+    /// The thread that let the loop continue, where that was seen.
+    pub ended_by: Option<Thread>,
+}
+
+/// A kind of halt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum HaltKind {
+    /// A signal stopped it, or a debugger.
+    Signal,
+    /// Its control group was frozen.
+    Freezer,
+    /// The kernel let it wait on its way out of a page fault or an interrupt, since its control group has too much
+    /// memory.
+    Memory,
+}
+
+impl Halt {
+    /// The word for it in scripts.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self.kind {
+            HaltKind::Signal => "stopped",
+            HaltKind::Freezer => "frozen",
+            HaltKind::Memory => "memory-limit",
+        }
+    }
+
+    /// Without what changes from one time to the next.
+    pub(crate) fn grouped(&self, group: &impl Fn(&Thread) -> Thread) -> Self {
+        Self {
+            kind: self.kind,
+            by: self.by.as_ref().map(group),
+            ended_by: self.ended_by.as_ref().map(group),
+        }
+    }
+
+    pub(crate) fn remedy(&self) -> String {
+        let found = match &self.by {
+            Some(by) => format!("find out why {} does it", by.name),
+            None => "find out who does it".into(),
+        };
+        match self.kind {
+            HaltKind::Signal => format!(
+                "no SIGSTOP, job control or debugger for the loop's process while it runs: {found}"
+            ),
+            HaltKind::Freezer => format!(
+                "keep the loop in a control group that nothing freezes (docker pause, systemctl freeze, snapshots): {found}"
+            ),
+            HaltKind::Memory => {
+                "raise memory.high of the loop's control group, or put its loads into another one; lock the loop's memory (mlockall) and allocate none while it runs. memory.events counts these waits as high".into()
+            }
+        }
+    }
+}
+
+impl fmt::Display for Halt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.kind {
+            HaltKind::Signal => "the loop was stopped by a signal or debugger",
+            HaltKind::Freezer => {
+                "the loop's control group was frozen (cgroup.freeze, docker pause)"
+            }
+            HaltKind::Memory => {
+                "the loop waited for its control group to give memory back (memory.high)"
+            }
+        })?;
+        if let Some(by) = &self.by {
+            let source = match self.kind {
+                HaltKind::Signal => "from",
+                _ => "by",
+            };
+            write!(f, ", {source} {}", Named(by))?;
+        }
+        if let Some(ended_by) = &self.ended_by {
+            let how = match self.kind {
+                HaltKind::Freezer => "thawed",
+                _ => "continued",
+            };
+            write!(f, ", until {} {how} it", Named(ended_by))?;
+        }
+        Ok(())
+    }
+}

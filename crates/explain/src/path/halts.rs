@@ -1,0 +1,156 @@
+//! Halts by order of someone else, and who ordered them. A signal or the freezer takes a thread on its way back to its
+//! program, so outside of system calls; nothing else lets it sleep there.
+
+use super::Cut;
+use super::waits::ended_by;
+use crate::cause::Cause;
+use crate::cpu::{Context, Doing};
+use crate::cycle::Stretch;
+use crate::halt::{Halt, HaltKind};
+use crate::track::{Happened, Interval, State, Track};
+use crate::wait::Handler;
+use wakepath_timeline::{Interrupt, SoftIrq, Thread};
+
+/// A signal to a thread that runs reaches it by an interrupt, and the thread stops within this time, in nanoseconds.
+const TO_STOP_NS: u64 = 200_000;
+/// A timer's interrupt is never this late while another CPU can already wake its sleeper, in nanoseconds.
+const EXPIRED_NS: u64 = 1_000_000;
+/// A signal that stops a process goes from thread to thread no further than this.
+const MOST_SENDERS: usize = 4;
+
+impl Cut<'_> {
+    /// The kind of halt that a stretch without the CPU is, if it is one.
+    pub(super) fn halt(&self, interval: &Interval) -> Option<HaltKind> {
+        let track = self.window.track;
+        if interval.state == State::Stopped {
+            return Some(HaltKind::Signal);
+        }
+        let Some(Happened::Waking { from, .. }) = ended_by(track, interval) else {
+            return None;
+        };
+        if !self.window.calls_recorded || !track.is_outside_calls(interval.from_ns) {
+            return None;
+        }
+        match (interval.state, from) {
+            (State::Sleeping, Context::Thread(_)) if !self.waits_for_page(interval) => {
+                Some(HaltKind::Freezer)
+            }
+            // The kernel's own time-out ends it, and no device.
+            (State::Blocked, Context::Interrupt(Handler::SoftIrq(SoftIrq::TIMER))) => {
+                Some(HaltKind::Memory)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the loop slept on after its timer, which wakes nobody who is frozen.
+    pub(super) fn is_frozen_asleep(&self, interval: &Interval) -> bool {
+        let track = self.window.track;
+        let by_thread = matches!(
+            ended_by(track, interval),
+            Some(Happened::Waking {
+                from: Context::Thread(_),
+                ..
+            })
+        );
+        let call = track.call_at(interval.from_ns);
+        let in_sleep = call.is_some_and(|call| {
+            matches!(
+                &*call.name,
+                "clock_nanosleep" | "clock_nanosleep_time64" | "nanosleep"
+            )
+        });
+        by_thread && in_sleep && interval.to_ns - interval.from_ns >= EXPIRED_NS
+    }
+
+    pub(super) fn halted(&mut self, interval: &Interval, stretch: Stretch, kind: HaltKind) {
+        let track = self.window.track;
+        let by = match kind {
+            HaltKind::Memory => None,
+            _ => self.ordered_by(interval.from_ns),
+        };
+        let ended_by = match (kind, ended_by(track, interval)) {
+            (HaltKind::Memory, _) => None,
+            (
+                _,
+                Some(Happened::Waking {
+                    from: Context::Thread(thread),
+                    ..
+                }),
+            ) => Some(thread.clone()),
+            _ => None,
+        };
+        let cause = Cause::Halted(Halt { kind, by, ended_by });
+        self.push(interval.from_ns, interval.to_ns, stretch, cause);
+    }
+
+    /// The thread that sent the signal by which the loop left its CPU before an instant. Within a process threads pass
+    /// it on to each other.
+    fn ordered_by(&self, at_ns: u64) -> Option<Thread> {
+        let window = self.window;
+        let left = last_out(window.track, at_ns)?;
+        let mut by = match sender_before(window.track, left)? {
+            Some(waker) => waker,
+            None => self.interrupted_by(window.track, left)?,
+        };
+        for _ in 0..MOST_SENDERS {
+            if !(window.is_sibling)(&by) {
+                return Some(by);
+            }
+            let track = window.threads.track(by.id)?;
+            let before = track.marks().partition_point(|mark| mark.at_ns <= at_ns);
+            by = track
+                .marks()
+                .range(..before)
+                .rev()
+                .find_map(|mark| match &mark.what {
+                    Happened::Waking {
+                        from: Context::Thread(thread),
+                        ..
+                    } => Some(thread.clone()),
+                    _ => None,
+                })?;
+        }
+        None
+    }
+
+    /// Who asked the CPU that the loop ran on for a reschedule right before it left.
+    fn interrupted_by(&self, track: &Track, left: usize) -> Option<Thread> {
+        let mark = &track.marks()[left];
+        let cpu = self.window.cpus.get(usize::from(mark.cpu))?;
+        let from_ns = mark.at_ns.saturating_sub(TO_STOP_NS);
+        let mut sender = None;
+        cpu.between(from_ns, mark.at_ns, |_, _, span| {
+            if let Doing::Interrupt(Interrupt::Reschedule, Some(by)) = &span.doing {
+                sender = by.thread.clone();
+            }
+        });
+        sender
+    }
+}
+
+/// The mark at which the thread left its CPU last.
+fn last_out(track: &Track, at_ns: u64) -> Option<usize> {
+    let after = track.marks().partition_point(|mark| mark.at_ns <= at_ns);
+    let is_out = |mark: &crate::track::Mark| matches!(mark.what, Happened::Out(_));
+    track.marks().range(..after).rposition(is_out)
+}
+
+/// Who woke the thread for the last turn on its CPU before this mark, if it did nothing in it but leave its call;
+/// `Some(None)` if it ran before, `None` if that is unknown.
+fn sender_before(track: &Track, left: usize) -> Option<Option<Thread>> {
+    for mark in track.marks().range(..left).rev() {
+        match &mark.what {
+            Happened::Waking {
+                from: Context::Thread(thread),
+                ..
+            } => return Some(Some(thread.clone())),
+            Happened::Waking { .. } | Happened::CallEntered(_) => return Some(None),
+            Happened::Lost | Happened::Gap | Happened::CallsUnknown | Happened::Out(_) => {
+                return None;
+            }
+            _ => {}
+        }
+    }
+    None
+}

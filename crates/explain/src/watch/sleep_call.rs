@@ -1,0 +1,124 @@
+//! A thread's sleep calls, and which of them something else than their timer ended: a signal before the due time, or
+//! whoever thawed it after. Only threads whose system calls are recorded have any.
+
+use super::waker::{Key, Open, Waker};
+use std::sync::Arc;
+
+/// A sleep for nearly the same instant as the one before resumes it, in nanoseconds: one for the time that was left
+/// is asked for a little later.
+const RESUMED_NS: u64 = 200_000;
+
+/// What ended a sleep before its time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CutBy {
+    /// The signal of a thread, or of a handler.
+    Waker(Waker),
+    /// The signal of a timer with this callback, as `setitimer` and `timer_create` start.
+    Timer(Arc<str>),
+}
+
+/// Sleeps that signals ended before their time, and that the thread did not resume.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CutSleeps {
+    /// Who sent the signals.
+    pub by: CutBy,
+    /// How many.
+    pub times: u64,
+    /// How long before its due time the thread was woken, at most, in nanoseconds.
+    pub early_ns: u64,
+}
+
+/// As a sender is counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum CutKey {
+    Waker(Key),
+    Timer(Arc<str>),
+}
+
+/// A time that a thread sleeps until, on `CLOCK_MONOTONIC`, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Asked {
+    pub timer: u64,
+    pub for_ns: u64,
+    pub at_ns: u64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct SleepCalls {
+    is_inside: bool,
+    asked: Option<Asked>,
+    /// The last sleep, where it was cut short and not asked for again yet: its due time, who, and how early.
+    cut: Option<(u64, CutKey, u64)>,
+    cuts: Vec<(CutKey, u64, u64)>,
+}
+
+impl SleepCalls {
+    /// The thread enters a call. One that the kernel resumes is a sleep only after a cut one.
+    pub fn entered(&mut self, name: &str) {
+        self.asked = None;
+        self.is_inside = match name {
+            "clock_nanosleep" | "clock_nanosleep_time64" | "nanosleep" => true,
+            "restart_syscall" => self.cut.is_some(),
+            _ => false,
+        };
+    }
+
+    pub fn left(&mut self) {
+        (self.is_inside, self.asked) = (false, None);
+    }
+
+    /// The thread starts a timer; whether it resumes by that the sleep that was cut short.
+    pub fn started(&mut self, asked: Asked) -> bool {
+        if !self.is_inside {
+            return false;
+        }
+        self.asked = Some(asked);
+        let Some((for_ns, by, early_ns)) = self.cut.take() else {
+            return false;
+        };
+        if for_ns.abs_diff(asked.for_ns) <= RESUMED_NS {
+            return true;
+        }
+        match self.cuts.iter_mut().find(|(known, ..)| *known == by) {
+            Some((_, times, longest_ns)) => {
+                *times += 1;
+                *longest_ns = early_ns.max(*longest_ns);
+            }
+            None => self.cuts.push((by, 1, early_ns)),
+        }
+        false
+    }
+
+    /// Whether this is the timer of the sleep that the thread is in, or it is in none.
+    pub fn is_own_timer(&self, timer: u64) -> bool {
+        self.asked.is_none_or(|asked| asked.timer == timer)
+    }
+
+    pub fn woken_by_its_timer(&mut self) {
+        self.asked = None;
+    }
+
+    /// The thread is woken by something else than its timer: out of which sleep, if it was in one.
+    pub fn woken(&mut self, at_ns: u64, by: impl FnOnce() -> CutKey) -> Option<Asked> {
+        let asked = self.asked.take()?;
+        if at_ns < asked.for_ns {
+            self.cut = Some((asked.for_ns, by(), asked.for_ns - at_ns));
+        }
+        Some(asked)
+    }
+
+    /// The sleeps that were cut short, the most frequent sender first.
+    pub fn finish(self, open: &Open) -> Vec<CutSleeps> {
+        let named = |(by, times, early_ns)| CutSleeps {
+            by: match by {
+                CutKey::Waker(key) => CutBy::Waker(open.named(key)),
+                CutKey::Timer(function) => CutBy::Timer(function),
+            },
+            times,
+            early_ns,
+        };
+        let mut cuts: Vec<CutSleeps> = self.cuts.into_iter().map(named).collect();
+        cuts.sort_by_key(|cut| std::cmp::Reverse(cut.times));
+        cuts
+    }
+}

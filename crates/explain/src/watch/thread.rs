@@ -1,0 +1,212 @@
+//! One thread's activations while its events go by: three cuts through the same time. Whose events they are, and which
+//! timer expires, `activations` finds.
+
+use super::activation::{Activation, CYCLE_BEGINS, CYCLE_ENDS, ThreadActivity};
+use super::expiry::{Expiry, LATEST_EXPIRY_NS, Programmed};
+use super::sleep_call::{Asked, CutKey, SleepCalls};
+use super::turns::Turns;
+use super::waker::{Key, Open, Waker};
+use super::wall_clock;
+use std::collections::HashMap;
+use std::sync::Arc;
+use wakepath_timeline::Left;
+
+#[derive(Debug, Default)]
+pub(super) struct Thread {
+    pub(super) activity: ThreadActivity,
+    pub(super) running_since: Option<u64>,
+    /// Whether it sleeps and nobody has been seen waking it.
+    pub(super) asleep: bool,
+    pub(super) by_timers: Turns,
+    pub(super) handed: Turns,
+    pub(super) marked: Turns,
+    /// Programmed time and expiry of the last wake-up since the last cycle between marks began.
+    pub(super) last_wake_up: Option<(Option<u64>, u64)>,
+    pub(super) sleeps: SleepCalls,
+    pub(super) wakers: HashMap<Key, u64>,
+}
+
+impl Thread {
+    pub(super) fn woken_by_timer(&mut self, at_ns: u64, cpu: u16, expiry: &Expiry, thread: u32) {
+        let timers = &mut self.activity.timers;
+        *timers.entry(Arc::clone(&expiry.function)).or_default() += 1;
+        self.sleeps.woken_by_its_timer();
+        self.begin(at_ns, cpu, expiry, thread);
+    }
+
+    /// It runs, and takes what its timer has left meanwhile.
+    pub(super) fn serves_late(&mut self, at_ns: u64, cpu: u16, expiry: &Expiry, thread: u32) {
+        self.activity.served_late += 1;
+        self.begin(at_ns, cpu, expiry, thread);
+    }
+
+    pub(super) fn begin(&mut self, at_ns: u64, cpu: u16, expiry: &Expiry, thread: u32) {
+        let is_on_cpu = self.woken(at_ns);
+        self.last_wake_up = Some((expiry.programmed_ns(), expiry.at_ns));
+        let activation = Activation {
+            switched_in_ns: at_ns,
+            end_ns: at_ns,
+            cpu,
+            ..expiry.begins(thread)
+        };
+        self.by_timers.begin(activation, is_on_cpu);
+    }
+
+    /// It starts a timer: for a sleep, if it is in such a call.
+    pub(super) fn asked(&mut self, timer: u64, programmed: Programmed) {
+        let Programmed { for_ns, at_ns, .. } = programmed;
+        // Of another clock nothing says whether a wake-up comes before its time.
+        if for_ns.abs_diff(at_ns) >= LATEST_EXPIRY_NS {
+            return;
+        }
+        let asked = Asked {
+            timer,
+            for_ns,
+            at_ns,
+        };
+        if self.sleeps.started(asked) {
+            self.by_timers.resume();
+        }
+    }
+
+    /// Something else than its timer woke it, which ends the sleep that it may have been in: its cycle begins, early
+    /// or late, unless it resumes that sleep.
+    pub(super) fn out_of_sleep(&mut self, at_ns: u64, cpu: u16, by: impl FnOnce() -> CutKey) {
+        let Some(asked) = self.sleeps.woken(at_ns, by) else {
+            return;
+        };
+        let is_on_cpu = self.woken(at_ns);
+        self.last_wake_up = Some((Some(asked.for_ns), at_ns));
+        let activation = Activation {
+            programmed_ns: Some(asked.for_ns),
+            asked_at_ns: Some(asked.at_ns),
+            ..woken(at_ns, cpu)
+        };
+        self.by_timers.begin(activation, is_on_cpu);
+    }
+
+    /// Woken by something else than a timer.
+    pub(super) fn handed(&mut self, at_ns: u64, cpu: u16, by: Key) {
+        self.activity.other_wake_ups += 1;
+        *self.wakers.entry(by).or_default() += 1;
+        let is_on_cpu = self.woken(at_ns);
+        self.last_wake_up = Some((None, at_ns));
+        self.handed.begin(woken(at_ns, cpu), is_on_cpu);
+    }
+
+    /// It passes a mark of its own program. A cycle is due when the thread was last woken before it.
+    pub(super) fn passed(&mut self, at_ns: u64, cpu: u16, number: u16) {
+        self.asleep = false;
+        // The CPU is its own from here on at the latest.
+        let since_ns = self.running_since.replace(at_ns).unwrap_or(at_ns);
+        match number {
+            CYCLE_BEGINS => {
+                self.ran(since_ns, at_ns);
+                let woken_at = self.last_wake_up.take();
+                self.activity.unwoken += u64::from(woken_at.is_none());
+                let (programmed_ns, expiry_ns) = woken_at.unwrap_or((None, at_ns));
+                let activation = Activation {
+                    programmed_ns,
+                    expiry_ns,
+                    ..woken(at_ns, cpu)
+                };
+                self.marked.begin(activation, true);
+            }
+            CYCLE_ENDS => {
+                self.ran(since_ns, at_ns);
+                self.marked.close();
+                // What woke it within a cycle is not what the next one waits for.
+                self.last_wake_up = None;
+            }
+            _ => self.running_since = Some(since_ns),
+        }
+    }
+
+    /// Whether it is on its CPU already: what wakes a thread that is still on its way to sleep ends
+    /// its turn too.
+    pub(super) fn woken(&mut self, at_ns: u64) -> bool {
+        self.asleep = false;
+        if let Some(since) = self.running_since {
+            self.ran(since, at_ns);
+            self.running_since = Some(at_ns);
+        }
+        self.running_since.is_some()
+    }
+
+    pub(super) fn switched_in(&mut self, at_ns: u64, cpu: u16) {
+        if self.asleep {
+            // What follows is of a turn of its own, whose beginning is not known.
+            self.activity.unseen_wake_ups += 1;
+            self.by_timers.close();
+            self.handed.close();
+        }
+        self.asleep = false;
+        self.running_since = Some(at_ns);
+        *self.activity.cpus.entry(cpu).or_default() += 1;
+        self.each(|turns| turns.switched_in(at_ns, cpu));
+    }
+
+    pub(super) fn out(&mut self, at_ns: u64, left: Left) {
+        if let Some(since) = self.running_since.take() {
+            self.ran(since, at_ns);
+        }
+        self.asleep = matches!(left, Left::Sleeping | Left::Blocked);
+        match left {
+            Left::Runnable => self.each(Turns::preempted),
+            Left::Dead => self.each(Turns::close),
+            _ => {}
+        }
+    }
+
+    pub(super) fn ran(&mut self, since_ns: u64, until_ns: u64) {
+        let ns = until_ns.saturating_sub(since_ns);
+        self.activity.run_ns += ns;
+        self.each(|turns| turns.ran(ns, until_ns));
+    }
+
+    pub(super) fn each(&mut self, mut told: impl FnMut(&mut Turns)) {
+        told(&mut self.by_timers);
+        told(&mut self.handed);
+        told(&mut self.marked);
+    }
+
+    pub(super) fn lose(&mut self) {
+        self.activity.cut_by_loss += u64::from(self.by_timers.lose());
+        self.activity.handed_cut_by_loss += u64::from(self.handed.lose());
+        self.activity.marked_cut_by_loss += u64::from(self.marked.lose());
+        (self.running_since, self.asleep) = (None, false);
+        self.last_wake_up = None;
+        self.sleeps.left();
+    }
+
+    pub(super) fn finish(self, open: &Open) -> ThreadActivity {
+        let mut wakers: Vec<(Waker, u64)> = self
+            .wakers
+            .into_iter()
+            .map(|(key, count)| (open.named(key), count))
+            .collect();
+        wakers.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let mut activations = self.by_timers.ended;
+        let clock_steps_ns = wall_clock::onto_monotonic(&mut activations);
+        ThreadActivity {
+            activations,
+            clock_steps_ns,
+            handed: self.handed.ended,
+            marked: self.marked.ended,
+            wakers,
+            cut_sleeps: self.sleeps.finish(open),
+            ..self.activity
+        }
+    }
+}
+
+/// An activation at whose beginning a thread is woken at an instant.
+fn woken(at_ns: u64, cpu: u16) -> Activation {
+    Activation {
+        expiry_ns: at_ns,
+        switched_in_ns: at_ns,
+        end_ns: at_ns,
+        cpu,
+        ..Activation::default()
+    }
+}

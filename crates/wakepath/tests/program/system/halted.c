@@ -1,0 +1,91 @@
+/* A loop of 4 ms that another process stops, freezes or sends signals to, or that catches up after long cycles. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PERIOD 4000000L
+#define LONG 20000000L
+
+static long ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return now.tv_sec * 1000000000L + now.tv_nsec;
+}
+
+static void compute(long for_ns)
+{
+    long end = ns(CLOCK_THREAD_CPUTIME_ID) + for_ns;
+    while (ns(CLOCK_THREAD_CPUTIME_ID) < end)
+        ;
+}
+
+static int put(const char *directory, const char *file, const char *text)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", directory, file);
+    int to = open(path, O_WRONLY);
+    int failed = to < 0 || write(to, text, strlen(text)) < 0;
+    close(to);
+    return failed;
+}
+
+static void nothing(int signal)
+{
+}
+
+static void ops(const char *how, const char *group, pid_t loop)
+{
+    prctl(PR_SET_NAME, "ops");
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;) {
+        usleep(!strcmp(how, "signalled") ? 50500 : 150000);
+        if (!strcmp(how, "stopped"))
+            kill(loop, SIGSTOP);
+        if (!strcmp(how, "frozen"))
+            put(group, "cgroup.freeze", "1");
+        if (!strcmp(how, "signalled"))
+            kill(loop, SIGUSR1);
+        else
+            usleep(LONG / 1000);
+        if (!strcmp(how, "stopped"))
+            kill(loop, SIGCONT);
+        if (!strcmp(how, "frozen"))
+            put(group, "cgroup.freeze", "0");
+    }
+}
+
+int main(int count, char **words)
+{
+    if (count < 4)
+        return 1;
+    const char *how = words[1], *group = words[3];
+    struct sched_param parameters = {.sched_priority = 80};
+    cpu_set_t set;
+    char own[32];
+    signal(SIGUSR1, nothing);
+    pid_t loop = getpid();
+    if (strcmp(how, "late") && !fork())
+        ops(how, group, loop);
+    snprintf(own, sizeof own, "%d", loop);
+    if (!strcmp(how, "frozen") && put(group, "cgroup.procs", own))
+        return 1;
+    prctl(PR_SET_NAME, "control");
+    CPU_ZERO(&set);
+    CPU_SET(atoi(words[2]), &set);
+    sched_setaffinity(0, sizeof set, &set);
+    sched_setscheduler(0, SCHED_FIFO, &parameters);
+    long due = ns(CLOCK_MONOTONIC);
+    for (long cycle = 1;; cycle++) {
+        struct timespec at = {(due += PERIOD) / 1000000000L, due % 1000000000L};
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, 0);
+        compute(!strcmp(how, "late") && cycle % 40 == 0 ? LONG : 100000);
+    }
+}

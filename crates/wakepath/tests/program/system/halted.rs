@@ -1,0 +1,163 @@
+//! Loops that someone stops, freezes or sends signals to, and one that catches up, watched for a second or two.
+
+use crate::started::{Finished, Place, Start, is_root, loop_cpu, needs_real_time, not_run};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+
+wakepath_test_program::tests![
+    a_stop_names_who_sent_the_signal,
+    a_frozen_control_group_is_named_with_who_froze_it,
+    signals_that_end_sleeps_early_are_found_with_their_sender,
+    a_loop_that_catches_up_skips_nothing,
+];
+
+const WHAT: &str = "watching a loop that is halted";
+
+/// One at a time: they share a CPU, and each is as urgent as the others.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// The watch of the program in one of its ways.
+fn watched(how: &str, group: &Path) -> Finished {
+    if !is_root() {
+        not_run(WHAT, "only root may trace");
+    }
+    needs_real_time(WHAT);
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let place = Place::new();
+    let program = place.path().join("halted");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/system/halted.c");
+    let built = Command::new("cc")
+        .args(["-O1", "-w", "-o"])
+        .args([&program, &source])
+        .output();
+    match built {
+        Ok(output) => assert!(output.status.success(), "{output:?}"),
+        Err(error) => not_run(WHAT, &format!("cc: {error}")),
+    }
+    let words = [
+        &["watch", "--directory", "run", "--for", "1500ms"][..],
+        &["--json", "--"],
+    ];
+    let finished = Start::command_in(place, &words.concat())
+        .with(&[program.as_os_str()])
+        .with(&[how, &loop_cpu().to_string()])
+        .with(&[group])
+        .finish();
+    if finished.complaints.contains("can't watch") {
+        not_run(WHAT, finished.complaints.trim());
+    }
+    finished
+}
+
+/// Kind, text and fix of what took most of the late cycles' time.
+fn largest(finished: &Finished) -> (String, String, String) {
+    let run = finished.run();
+    let explained = Start::command(&["explain", "--json"])
+        .with(&[run.directory().as_os_str()])
+        .finish();
+    explained.assert_code(0);
+    let explanation = explained.json();
+    let conditions = explanation["conditions"].as_array().unwrap();
+    let is_loop = |of: &&serde_json::Value| of.to_string().contains("control");
+    let condition = conditions.iter().find(is_loop).expect("the loop");
+    let cause = &condition["causes"][0];
+    let text = |key: &str| cause[key].as_str().unwrap_or_default().to_owned();
+    (text("kind"), text("cause"), text("remedy"))
+}
+
+fn a_stop_names_who_sent_the_signal() {
+    let (kind, cause, remedy) = largest(&watched("stopped", Path::new("-")));
+    assert_eq!(kind, "stopped", "{cause}");
+    assert!(
+        cause.ends_with("debugger, from ops (OTHER), until ops (OTHER) continued it"),
+        "{cause}"
+    );
+    assert!(remedy.contains("SIGSTOP"), "{remedy}");
+}
+
+/// A control group of version 2 that is removed again.
+struct Group(PathBuf);
+
+impl Group {
+    fn new() -> Self {
+        let mounts = std::fs::read_to_string("/proc/mounts").unwrap_or_default();
+        let mut lines = mounts.lines().map(|line| line.split(' '));
+        let place = lines.find_map(|mut words| {
+            let place = words.nth(1)?;
+            (words.next()? == "cgroup2").then_some(place)
+        });
+        let Some(place) = place else {
+            not_run(WHAT, "no control groups of version 2");
+        };
+        let new = Self(Path::new(place).join(format!("wakepath-test-{}", std::process::id())));
+        if let Err(error) = std::fs::create_dir(&new.0) {
+            not_run(WHAT, &format!("{}: {error}", new.0.display()));
+        }
+        new
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = std::fs::write(self.0.join("cgroup.freeze"), "0");
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+fn a_frozen_control_group_is_named_with_who_froze_it() {
+    if !is_root() {
+        not_run(WHAT, "only root may freeze");
+    }
+    let group = Group::new();
+    let (kind, cause, remedy) = largest(&watched("frozen", &group.0));
+    assert_eq!(kind, "frozen", "{cause}");
+    assert!(
+        cause.ends_with(", by ops (OTHER), until ops (OTHER) thawed it"),
+        "{cause}"
+    );
+    assert!(remedy.contains("docker pause"), "{remedy}");
+}
+
+/// The findings about the loop, by their kind; and its skipped due times.
+fn findings(finished: &Finished, kind: &str) -> (Vec<serde_json::Value>, serde_json::Value) {
+    let json = finished.json();
+    let threads = json["threads"].as_array().unwrap();
+    let mut control = threads.iter().filter(|of| of["name"] == "control");
+    let Some(control) = control.next() else {
+        panic!("no control: {}", finished.said());
+    };
+    assert_eq!(control["period_ns"], 4_000_000, "{}", finished.said());
+    let found = control["findings"].as_array().unwrap().iter();
+    let of_kind = found.filter(|finding| finding["kind"] == kind);
+    (of_kind.cloned().collect(), control["skipped"].clone())
+}
+
+fn signals_that_end_sleeps_early_are_found_with_their_sender() {
+    let finished = watched("signalled", Path::new("-"));
+    let (found, _) = findings(&finished, "sleep-cut");
+    let [cut] = &found[..] else {
+        panic!("{}", finished.said());
+    };
+    assert!(cut["sender"].as_str().unwrap().starts_with("ops-"), "{cut}");
+    // A signal each 50 ms or so; a few meet the loop at work.
+    assert!(cut["times"].as_u64().unwrap() >= 5, "{cut}");
+    let early_ns = cut["early_ns"].as_u64().unwrap();
+    assert!((1..4_000_000).contains(&early_ns), "{cut}");
+    // The program skips nothing, and nobody says that it does.
+    assert!(findings(&finished, "asked-for-later").0.is_empty());
+}
+
+fn a_loop_that_catches_up_skips_nothing() {
+    let finished = watched("late", Path::new("-"));
+    let (found, skipped) = findings(&finished, "caught-up");
+    let [caught_up] = &found[..] else {
+        panic!("{}", finished.said());
+    };
+    assert!(caught_up["times"].as_u64().unwrap() >= 12, "{caught_up}");
+    assert!(
+        caught_up["longest_ns"].as_u64().unwrap() >= 10_000_000,
+        "{caught_up}"
+    );
+    assert_eq!(skipped, 0, "{}", finished.said());
+}
