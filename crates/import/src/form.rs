@@ -30,6 +30,8 @@ pub enum Use {
     Nanoseconds,
     /// The file is a table: `--columns` and `--unit`.
     Columns,
+    /// The file has callbacks of ROS 2: `--chain`, `--limit` and `--worst`.
+    Callbacks,
 }
 
 /// How well a file fits a form.

@@ -24,7 +24,7 @@ pub struct Imported {
     pub measured: Measured,
     /// What the file does not hold, one line each.
     pub lacks: Vec<Lack>,
-    /// The threads, in the file's order; never none.
+    /// The threads, in the file's order; none only of calls of ROS 2 without a timer.
     pub threads: Vec<Thread>,
     /// Period of all threads in nanoseconds, where the file says it.
     pub period_ns: Option<u64>,
@@ -37,6 +37,17 @@ pub struct Imported {
     pub has_tasks: bool,
     /// The kernel's events that the cycles were made of, where there are some.
     pub trace: Option<KernelTrace>,
+    /// What programs of ROS 2 called, where the file has that.
+    pub ros2: Option<Ros2Calls>,
+}
+
+/// Calls of libtracetools by threads of several processes, and the kernel's events between them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ros2Calls {
+    /// In order of time; empty where they are those of the [`KernelTrace`].
+    pub events: Vec<KernelEvent>,
+    /// The process of each thread that made a call.
+    pub processes: BTreeMap<u32, u32>,
 }
 
 /// Events of the kernel over some time.
@@ -46,6 +57,15 @@ pub struct KernelTrace {
     pub events: Vec<KernelEvent>,
     /// CPUs whose events are there, ascending.
     pub cpus: Vec<u16>,
+}
+
+impl Imported {
+    /// What programs of ROS 2 called, with the kernel's events between, and the process of each thread that did.
+    pub fn ros2_calls(&self) -> Option<(&[KernelEvent], &BTreeMap<u32, u32>)> {
+        let calls = self.ros2.as_ref()?;
+        let kernel = self.trace.as_ref().map(|trace| &trace.events);
+        Some((kernel.unwrap_or(&calls.events), &calls.processes))
+    }
 }
 
 impl KernelTrace {

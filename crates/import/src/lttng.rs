@@ -74,15 +74,7 @@ fn read(parts: &[Part], asked: &Asked<'_>) -> Result<Imported, ImportError> {
         let text = |name: &str| metadata.environment(name).map(str::to_owned);
         kernel = text("kernel_release");
         version = text("tracer_major").zip(text("tracer_minor"));
-        for stream in streams(parts, part) {
-            let mut reader = Stream::new(&metadata, &stream.bytes);
-            let read = reader.each(|event| seen.event(&event));
-            read.map_err(|error| ImportError::whole(format!("{}: {error}", stream.path)))?;
-            if seen.events.len() > MOST_EVENTS {
-                return Err(at(format!("more than {MOST_EVENTS} events")));
-            }
-            seen.current.clear();
-        }
+        seen.trace(parts, part, &metadata)?;
     }
     if seen.events.is_empty() {
         let why = format!("holds no event that is understood: record {NEEDED}");
@@ -110,17 +102,38 @@ fn read(parts: &[Part], asked: &Asked<'_>) -> Result<Imported, ImportError> {
     )
 }
 
+/// The kernel's events of a trace.
 #[derive(Default)]
-struct Seen {
+pub(crate) struct Seen {
     table: Table,
-    events: Vec<KernelEvent>,
-    clock: TimersClock,
+    pub(crate) events: Vec<KernelEvent>,
+    pub(crate) clock: TimersClock,
     /// The thread on each CPU, by the last switch.
     current: HashMap<u16, u32>,
-    broken: u64,
+    pub(crate) broken: u64,
 }
 
 impl Seen {
+    /// Takes the streams beside a description.
+    pub(crate) fn trace(
+        &mut self,
+        parts: &[Part],
+        part: &Part,
+        metadata: &Metadata,
+    ) -> Result<(), ImportError> {
+        for stream in streams(parts, part) {
+            let mut reader = Stream::new(metadata, &stream.bytes);
+            let read = reader.each(|event| self.event(&event));
+            read.map_err(|error| ImportError::whole(format!("{}: {error}", stream.path)))?;
+            if self.events.len() > MOST_EVENTS {
+                let why = format!("{}: more than {MOST_EVENTS} events", part.path);
+                return Err(ImportError::whole(why));
+            }
+            self.current.clear();
+        }
+        Ok(())
+    }
+
     fn event(&mut self, event: &Event<'_>) {
         let name = kernels(event.name);
         let cpu = event.fields.integer("cpu_id").unwrap_or(0);

@@ -76,6 +76,8 @@ pub struct Run {
     pub callback: usize,
     /// The thread that ran it.
     pub thread: u32,
+    /// The CPU on which it began.
+    pub cpu: u16,
     /// When it began, in nanoseconds on `CLOCK_MONOTONIC`.
     pub from_ns: u64,
     /// When it ended.

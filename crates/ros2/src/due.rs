@@ -5,11 +5,13 @@
 /// before it was due is on time, and not a period late.
 const SLACK_NS: u64 = 200_000;
 
-/// The due time of each run, in nanoseconds on the clock of `starts`, and how many were passed over. `None` where the
-/// runs do not fit the timer's whole periods: it was reset, its period was changed, or it is on another clock.
-pub(crate) fn due_times(made_ns: u64, period_ns: u64, starts: &[u64]) -> Option<(Vec<u64>, u64)> {
+/// How many whole periods after the timer's making each run was due, less one, and how many due times were passed
+/// over. `None` where the runs do not fit the timer's whole periods: it was reset, its period was changed, or it is on
+/// another clock.
+pub fn due_cycles(made_ns: u64, period_ns: u64, starts: &[u64]) -> Option<(Vec<u64>, u64)> {
     let (mut due, mut skipped, mut beside) = (Vec::with_capacity(starts.len()), 0_u64, 0);
-    let mut next = made_ns.checked_add(period_ns)?;
+    let first = made_ns.checked_add(period_ns)?;
+    let mut next = first;
     if period_ns == 0 {
         return None;
     }
@@ -18,11 +20,12 @@ pub(crate) fn due_times(made_ns: u64, period_ns: u64, starts: &[u64]) -> Option<
             beside += 1;
             // The clock was read before the due time that was taken for passed over.
             let periods = (next - start).div_ceil(period_ns);
-            next = next.checked_sub(periods * period_ns)?;
+            next = next
+                .checked_sub(periods * period_ns)
+                .filter(|next| *next >= first)?;
             skipped = skipped.saturating_sub(periods);
         }
-        let own = next.min(start);
-        due.push(own);
+        due.push((next - first) / period_ns);
         next += period_ns;
         if next < start {
             let periods = (start - next).div_ceil(period_ns);
@@ -31,6 +34,16 @@ pub(crate) fn due_times(made_ns: u64, period_ns: u64, starts: &[u64]) -> Option<
         }
     }
     (beside * 20 <= starts.len()).then_some((due, skipped))
+}
+
+/// The due time of each run, in nanoseconds on the clock of `starts`, and how many were passed over.
+pub(crate) fn due_times(made_ns: u64, period_ns: u64, starts: &[u64]) -> Option<(Vec<u64>, u64)> {
+    let (cycles, skipped) = due_cycles(made_ns, period_ns, starts)?;
+    let due = cycles.iter().zip(starts).map(|(cycle, start)| {
+        // A run that begins a little before its due time is on time.
+        (made_ns + (cycle + 1) * period_ns).min(*start)
+    });
+    Some((due.collect(), skipped))
 }
 
 #[cfg(test)]

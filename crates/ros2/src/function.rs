@@ -13,15 +13,15 @@ pub struct Function {
     pub arguments: &'static [Argument],
 }
 
-/// An argument, by its position from 0.
+/// An argument, by its position from 0 and the name of its field in LTTng's event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Argument {
     /// A handle or a whole number.
-    Number(u8),
+    Number(u8, &'static str),
     /// A `bool`.
-    Flag(u8),
+    Flag(u8, &'static str),
     /// A text.
-    Text(u8),
+    Text(u8, &'static str),
 }
 
 /// All of them.
@@ -30,30 +30,75 @@ pub const FUNCTIONS: &[Function] = {
     const fn of(name: &'static str, arguments: &'static [Argument]) -> Function {
         Function { name, arguments }
     }
+    const CALLBACK: Argument = Number(0, "callback");
+    const ADDED: Argument = Number(1, "callback");
+    const NODE: Argument = Number(1, "node_handle");
     &[
-        of("rcl_node_init", &[Number(0), Text(2), Text(3)]),
-        of("rcl_timer_init", &[Number(0), Number(1)]),
-        of("rclcpp_timer_callback_added", &[Number(0), Number(1)]),
-        of("rclcpp_timer_link_node", &[Number(0), Number(1)]),
+        of(
+            "rcl_node_init",
+            &[
+                Number(0, "node_handle"),
+                Text(2, "node_name"),
+                Text(3, "namespace"),
+            ],
+        ),
+        of(
+            "rcl_timer_init",
+            &[Number(0, "timer_handle"), Number(1, "period")],
+        ),
+        of(
+            "rclcpp_timer_callback_added",
+            &[Number(0, "timer_handle"), ADDED],
+        ),
+        of("rclcpp_timer_link_node", &[Number(0, "timer_handle"), NODE]),
         of(
             "rcl_subscription_init",
-            &[Number(0), Number(1), Number(2), Text(3)],
+            &[
+                Number(0, "subscription_handle"),
+                NODE,
+                Number(2, "rmw_subscription_handle"),
+                Text(3, "topic_name"),
+            ],
         ),
-        of("rclcpp_subscription_init", &[Number(0), Number(1)]),
+        of(
+            "rclcpp_subscription_init",
+            &[Number(0, "subscription_handle"), Number(1, "subscription")],
+        ),
         of(
             "rclcpp_subscription_callback_added",
-            &[Number(0), Number(1)],
+            &[Number(0, "subscription"), ADDED],
         ),
-        of("rcl_service_init", &[Number(0), Number(1), Text(3)]),
-        of("rclcpp_service_callback_added", &[Number(0), Number(1)]),
+        of(
+            "rcl_service_init",
+            &[Number(0, "service_handle"), NODE, Text(3, "service_name")],
+        ),
+        of(
+            "rclcpp_service_callback_added",
+            &[Number(0, "service_handle"), ADDED],
+        ),
         of(
             "rcl_publisher_init",
-            &[Number(0), Number(1), Number(2), Text(3)],
+            &[
+                Number(0, "publisher_handle"),
+                NODE,
+                Number(2, "rmw_publisher_handle"),
+                Text(3, "topic_name"),
+            ],
         ),
-        of("rclcpp_callback_register", &[Number(0), Text(1)]),
-        of("callback_start", &[Number(0), Flag(1)]),
-        of("callback_end", &[Number(0)]),
-        of("rmw_publish", &[Number(0), Number(2)]),
-        of("rmw_take", &[Number(0), Number(2), Flag(3)]),
+        of("rclcpp_callback_register", &[CALLBACK, Text(1, "symbol")]),
+        of("callback_start", &[CALLBACK, Flag(1, "is_intra_process")]),
+        of("callback_end", &[CALLBACK]),
+        of(
+            "rmw_publish",
+            &[Number(0, "rmw_publisher_handle"), Number(2, "timestamp")],
+        ),
+        of(
+            "rmw_take",
+            &[
+                Number(0, "rmw_subscription_handle"),
+                Number(2, "source_timestamp"),
+                Flag(3, "taken"),
+            ],
+        ),
     ]
 };

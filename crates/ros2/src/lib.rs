@@ -16,6 +16,7 @@ mod row;
 pub use account::{Account, Accounts, Waited, Window};
 pub use callback::{Callback, Kind, Run};
 pub use chain::{Chain, ChainError, ChainFound, Hop, Lost};
+pub use due::due_cycles;
 pub use function::{Argument, FUNCTIONS, Function, PREFIX};
 pub use graph::Graph;
 pub use late::{Holder, Late, lates};

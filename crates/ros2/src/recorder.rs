@@ -43,6 +43,7 @@ pub struct Seen {
 struct Open {
     number: usize,
     callback: Handle,
+    cpu: u16,
     from_ns: u64,
     message: Option<i64>,
 }
@@ -77,7 +78,7 @@ impl Recorder {
         match &*call.function {
             "callback_start" => {
                 if let Some(callback) = handle(0) {
-                    self.begin(callback, thread, at_ns);
+                    self.begin(callback, event);
                 }
             }
             "callback_end" => {
@@ -122,7 +123,8 @@ impl Recorder {
         }
     }
 
-    fn begin(&mut self, callback: Handle, thread: u32, at_ns: u64) {
+    fn begin(&mut self, callback: Handle, event: &KernelEvent) {
+        let thread = event.current;
         let number = *self.numbers.entry(callback).or_insert_with(|| {
             self.seen.callbacks.push(self.graph.callback(callback));
             self.seen.callbacks.len() - 1
@@ -141,7 +143,8 @@ impl Recorder {
         open.push(Open {
             number,
             callback,
-            from_ns: at_ns,
+            cpu: event.cpu,
+            from_ns: event.at_ns,
             message,
         });
     }
@@ -156,6 +159,7 @@ impl Recorder {
         self.seen.unpaired += (open.len() - at - 1) as u64;
         let Open {
             number,
+            cpu,
             from_ns,
             message,
             ..
@@ -164,6 +168,7 @@ impl Recorder {
         self.seen.runs.push(Run {
             callback: number,
             thread,
+            cpu,
             from_ns,
             to_ns: at_ns.max(from_ns),
             message,

@@ -5,6 +5,7 @@ use serde::Serialize;
 use wakepath_archive::watch::Session;
 use wakepath_archive::{ArchiveError, Trace};
 use wakepath_ros2::{Accounts, Chain, ChainFound, Recorder, Row, rows};
+use wakepath_timeline::KernelEvent;
 
 /// A chain less long before the end of the recording is taken for under way.
 const PATIENCE_NS: u64 = 500_000_000;
@@ -46,10 +47,26 @@ impl Ros2Figures {
         wish: &Ros2Wish,
     ) -> Result<Option<Self>, ArchiveError> {
         let process = |thread: u32| session.threads.get(&thread).map(|of| of.process);
+        let each = |take: &mut dyn FnMut(&KernelEvent)| {
+            for event in trace.events()? {
+                take(&event?);
+            }
+            Ok(())
+        };
+        Self::of_events(&each, &process, wish)
+    }
+
+    /// What the threads of these processes did; `each` gives all events in their order.
+    ///
+    /// # Errors
+    /// Those of `each`.
+    pub fn of_events<E>(
+        each: &dyn Fn(&mut dyn FnMut(&KernelEvent)) -> Result<(), E>,
+        process: &dyn Fn(u32) -> Option<u32>,
+        wish: &Ros2Wish,
+    ) -> Result<Option<Self>, E> {
         let mut recorder = Recorder::default();
-        for event in trace.events()? {
-            recorder.event(&event?, process);
-        }
+        each(&mut |event| recorder.event(event, process))?;
         let seen = recorder.finish();
         let Some((began_ns, _)) = seen.span_ns else {
             return Ok(None);
@@ -57,9 +74,7 @@ impl Ros2Figures {
         let mut callbacks = rows(&seen, wish.worst);
         let late = callbacks.iter().flat_map(|row| &row.worst);
         let mut accounts = Accounts::new(late.flat_map(|late| late.windows()));
-        for event in trace.events()? {
-            accounts.event(&event?);
-        }
+        each(&mut |event| accounts.event(event))?;
         let mut accounts = accounts.finish().into_iter();
         for late in callbacks.iter_mut().flat_map(|row| &mut row.worst) {
             late.accounted(&mut accounts);

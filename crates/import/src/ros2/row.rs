@@ -1,19 +1,9 @@
-//! Where a timer's due times lie: whole periods from when it was made, or, where its callbacks do not fit
-//! those, the latest row that they fit.
+//! Where a timer's due times lie: by rcl's rule from when it was made, or, where its callbacks do not fit that, from
+//! the latest row of whole periods that they fit.
 
-use super::Timer;
 use crate::Row;
+use wakepath_ros2::{Run, due_cycles};
 use wakepath_timeline::{DueTimes, Sample};
-
-/// Of a hundred callbacks so many at least have a period of their own on a row that is right.
-const ALONE_OF_HUNDRED: usize = 95;
-
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Cycle {
-    pub(super) start_ns: u64,
-    pub(super) end_ns: u64,
-    pub(super) cpu: u16,
-}
 
 /// How due times were worked out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,58 +24,49 @@ impl How {
     }
 }
 
-/// The cycles on the row that the timer's making begins; where they do not fit it, on the latest that
-/// they fit. `None` where they fit none.
-pub(super) fn row(timer: &Timer, cycles: &[Cycle], lost: u64) -> Option<(Row, How)> {
-    let period_ns = timer.period_ns;
-    let from_init = timer.made_ns.checked_add(period_ns)?;
-    if let Some(row) = on_row(from_init, period_ns, cycles, lost) {
+/// The cycles of a timer with its making and period, in nanoseconds. `None` if they fit no row.
+pub(super) fn row((made_ns, period_ns): (u64, u64), runs: &[Run], lost: u64) -> Option<(Row, How)> {
+    if let Some(row) = on_row(made_ns, period_ns, runs, lost) {
         return Some((row, How::FromInit));
     }
-    // Where in the period callbacks begin: the row begins behind the widest gap.
-    let mut phases: Vec<u64> = cycles
+    // Where in the period callbacks begin: the row begins after the widest gap.
+    let mut phases: Vec<u64> = runs
         .iter()
-        .map(|cycle| cycle.start_ns % period_ns)
+        .filter_map(|run| run.from_ns.checked_rem(period_ns))
         .collect();
     phases.sort_unstable();
     let wrapped = phases.first()? + period_ns;
     let after = phases.iter().skip(1).copied().chain([wrapped]);
     let gaps = phases.iter().zip(after).map(|(at, next)| (next - at, next));
     let (_, phase) = gaps.max()?;
-    let first = cycles.first()?.start_ns;
+    let first = runs.first()?.from_ns;
     let start_ns = (first + period_ns - phase % period_ns) / period_ns * period_ns;
-    let start_ns = (start_ns + phase % period_ns).checked_sub(period_ns)?;
-    on_row(start_ns, period_ns, cycles, lost).map(|row| (row, How::Latest))
+    let start_ns = (start_ns + phase % period_ns).checked_sub(2 * period_ns)?;
+    on_row(start_ns, period_ns, runs, lost).map(|row| (row, How::Latest))
 }
 
-/// Each callback serves the latest due time before it; one that would serve another's is of the next,
-/// and early. `None` where too many would be.
-fn on_row(start_ns: u64, period_ns: u64, cycles: &[Cycle], lost: u64) -> Option<Row> {
+/// Due a period after `made_ns` for the first time.
+fn on_row(made_ns: u64, period_ns: u64, runs: &[Run], lost: u64) -> Option<Row> {
+    let starts: Vec<u64> = runs.iter().map(|run| run.from_ns).collect();
+    let (cycles, _) = due_cycles(made_ns, period_ns, &starts)?;
     let due = DueTimes {
-        start_ns,
+        start_ns: made_ns + period_ns,
         period_ns,
     };
-    let mut samples: Vec<Sample> = Vec::with_capacity(cycles.len());
-    let mut alone = 0;
-    for of in cycles {
-        let latest = of
-            .start_ns
-            .checked_sub(start_ns)
-            .map(|since| since / period_ns);
-        let next = samples.last().map_or(0, |last| last.cycle + 1);
-        let cycle = latest.unwrap_or(0).max(next);
-        alone += usize::from(latest == Some(cycle));
-        let due_ns = due.due_ns(cycle);
+    let mut samples: Vec<Sample> = Vec::with_capacity(runs.len());
+    for (run, cycle) in runs.iter().zip(cycles) {
+        // A few may be put where the one before is.
+        let cycle = cycle.max(samples.last().map_or(0, |last| last.cycle + 1));
         samples.push(Sample {
             cycle,
-            due_ns,
-            wake_ns: of.start_ns,
-            end_ns: of.end_ns,
-            cpu: of.cpu,
+            due_ns: due.due_ns(cycle),
+            wake_ns: run.from_ns,
+            end_ns: run.to_ns,
+            cpu: run.cpu,
             ..Sample::default()
         });
     }
-    (alone * 100 >= cycles.len() * ALONE_OF_HUNDRED).then_some(Row {
+    Some(Row {
         due,
         samples,
         lost,
@@ -97,43 +78,41 @@ fn on_row(start_ns: u64, period_ns: u64, cycles: &[Cycle], lost: u64) -> Option<
 mod tests {
     use super::*;
 
-    fn cycles(starts: &[u64]) -> Vec<Cycle> {
-        let cycle = |start_ns: &u64| Cycle {
-            start_ns: *start_ns,
-            end_ns: start_ns + 10,
+    fn runs(starts: &[u64]) -> Vec<Run> {
+        let run = |from_ns: &u64| Run {
+            callback: 0,
+            thread: 1,
             cpu: 0,
+            from_ns: *from_ns,
+            to_ns: from_ns + 10,
+            message: None,
         };
-        starts.iter().map(cycle).collect()
+        starts.iter().map(run).collect()
     }
 
-    fn timer() -> Timer {
-        Timer {
-            handle: (0, 1),
-            made_ns: 1_000_000,
-            period_ns: 1_000,
-        }
-    }
+    /// When it was made, and its period.
+    const TIMER: (u64, u64) = (1_000_000, 1_000);
 
     #[test]
     fn a_timer_goes_on_from_where_it_was_made_and_skips_what_it_missed() {
-        let starts = [1_001_005, 1_002_010, 1_004_900, 1_006_020];
-        let (row, how) = row(&timer(), &cycles(&starts), 0).unwrap();
+        let starts = [1_001_005, 1_002_010, 1_004_900, 1_005_020];
+        let (row, how) = row(TIMER, &runs(&starts), 0).unwrap();
         assert_eq!(how, How::FromInit);
         let found: Vec<_> = row
             .samples
             .iter()
             .map(|s| (s.cycle, s.latency_ns()))
             .collect();
-        assert_eq!(found, [(0, 5), (1, 10), (3, 900), (5, 20)]);
+        assert_eq!(found, [(0, 5), (1, 10), (2, 1_900), (4, 20)]);
     }
 
     #[test]
     fn a_timer_that_was_reset_is_put_on_the_latest_row_that_fits() {
-        // About whole periods after it was made, now before and now after.
+        // Well before whole periods after it was made.
         let starts: Vec<u64> = (1..100)
-            .map(|k| 1_000_000 + k * 1_000 - 50 + k % 3 * 50)
+            .map(|k| 1_000_000 + k * 1_000 - 400 + k % 3 * 50)
             .collect();
-        let (row, how) = row(&timer(), &cycles(&starts), 0).unwrap();
+        let (row, how) = row(TIMER, &runs(&starts), 0).unwrap();
         assert_eq!(how, How::Latest);
         assert!(
             row.samples
@@ -146,6 +125,6 @@ mod tests {
     #[test]
     fn callbacks_that_come_more_often_than_the_period_fit_no_row() {
         let starts: Vec<u64> = (1..100).map(|k| 1_000_000 + k * 300).collect();
-        assert!(row(&timer(), &cycles(&starts), 0).is_none());
+        assert!(row(TIMER, &runs(&starts), 0).is_none());
     }
 }

@@ -7,3 +7,4 @@ mod kernel_events;
 mod one_trace;
 mod perf;
 mod ros2;
+mod sessions;

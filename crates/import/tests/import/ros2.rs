@@ -150,7 +150,7 @@ proptest! {
         let place = at.index(bytes.len().min(4000));
         bytes[place] = byte;
         match read(&parts) {
-            Ok(found) => prop_assert!(!found.threads.is_empty()),
+            Ok(found) => prop_assert!(found.ros2_calls().is_some_and(|(events, _)| !events.is_empty())),
             Err(error) => prop_assert!(!error.to_string().contains('\n'), "{error}"),
         }
     }

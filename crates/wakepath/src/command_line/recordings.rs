@@ -321,7 +321,8 @@ pub struct Export {
                         wakepath import perf.data --thread my-loop --period 4ms --policy \
                         'FIFO 80' --directory monday\n  \
                         wakepath import log.csv --columns due=t_ref_us,start=t_wake_us,end=t_done_us \
-                        --policy 'FIFO 80' --directory monday"
+                        --policy 'FIFO 80' --directory monday\n  \
+                        wakepath import ~/.ros/tracing/SESSION --policy 'FIFO 50' --chain /image:/motor --limit 40ms"
 )]
 pub struct Import {
     /// The files, packed or not: one, or repetitions of one measurement. A directory means its
@@ -363,6 +364,15 @@ pub struct Import {
     /// Tolerated share of late cycles, such as `0.1%` [default: none].
     #[arg(long, value_name = "SHARE")]
     pub miss_fraction: Option<String>,
+    /// Of ROS 2: a chain of callbacks, from a topic to a topic or node, such as `/image:/motor` (repeatable).
+    #[arg(long, value_name = "FROM:TO")]
+    pub chain: Vec<String>,
+    /// With --chain: end-to-end latency above which a message counts, such as `40ms`.
+    #[arg(long, value_name = "TIME", requires = "chain")]
+    pub limit: Option<String>,
+    /// Of ROS 2: number of late runs of each callback to explain [default: 3].
+    #[arg(long, value_name = "COUNT")]
+    pub worst: Option<usize>,
 }
 
 /// Make an interrupted run readable and say what is missing.

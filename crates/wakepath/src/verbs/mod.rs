@@ -29,6 +29,8 @@ pub mod rate;
 pub mod record;
 pub mod recover;
 pub mod report;
+mod ros2_text;
+mod ros2_wish;
 pub mod run;
 pub mod runs;
 pub mod scenario;

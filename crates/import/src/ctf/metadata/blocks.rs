@@ -14,6 +14,7 @@ pub(super) struct Blocks<'a> {
     pub(super) streams: BTreeMap<u64, StreamType>,
     pub(super) events: BTreeMap<(u64, u64), EventType>,
     pub(super) frequency: Option<u64>,
+    pub(super) clock: Option<String>,
     pub(super) environment: BTreeMap<String, String>,
 }
 
@@ -27,6 +28,7 @@ impl<'a> Blocks<'a> {
             streams: BTreeMap::new(),
             events: BTreeMap::new(),
             frequency: None,
+            clock: None,
             environment: BTreeMap::new(),
         };
         blocks.all()?;
@@ -108,8 +110,10 @@ impl<'a> Blocks<'a> {
         self.from.needs("{")?;
         while !self.from.takes("}") {
             let (name, value) = self.from.setting()?;
-            if name == "freq" {
-                self.frequency = value.parse().ok();
+            match name.as_str() {
+                "freq" => self.frequency = value.parse().ok(),
+                "uuid" => self.clock = Some(value),
+                _ => {}
             }
         }
         Ok(())

@@ -37,6 +37,7 @@ pub(super) fn parse(bytes: &[u8]) -> Read<Metadata> {
         streams: BTreeMap::new(),
         events: BTreeMap::new(),
         frequency: 1_000_000_000,
+        clock: None,
         environment: BTreeMap::new(),
     };
     for text in bytes.split(|byte| *byte == SEPARATOR) {
@@ -99,6 +100,7 @@ impl Reader {
                 to.frequency = Some(number("frequency"))
                     .filter(|hertz| *hertz > 0)
                     .unwrap_or(1_000_000_000);
+                to.clock = text(of, "uid").map(str::to_owned);
             }
             Some("data-stream-class") => {
                 let id = number("id");

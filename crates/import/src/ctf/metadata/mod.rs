@@ -61,6 +61,8 @@ pub(crate) struct Metadata {
     pub(super) events: BTreeMap<(u64, u64), EventType>,
     /// Of the clock, in hertz.
     frequency: u64,
+    /// Which clock it is: LTTng's has the boot's number.
+    clock: Option<String>,
     environment: BTreeMap<String, String>,
 }
 
@@ -88,6 +90,7 @@ impl Metadata {
                 .frequency
                 .filter(|hertz| *hertz > 0)
                 .unwrap_or(1_000_000_000),
+            clock: blocks.clock,
             environment: blocks.environment,
         })
     }
@@ -95,6 +98,11 @@ impl Metadata {
     /// What its environment says, such as `tracer_name`.
     pub(crate) fn environment(&self, name: &str) -> Option<&str> {
         self.environment.get(name).map(String::as_str)
+    }
+
+    /// Which clock its instants are on, if it says so.
+    pub(crate) fn clock(&self) -> Option<&str> {
+        self.clock.as_deref()
     }
 
     pub(super) fn nanoseconds(&self, cycles: u64) -> Option<u64> {

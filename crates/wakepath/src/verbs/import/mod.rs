@@ -7,28 +7,48 @@ mod write;
 
 use super::given;
 use super::place::Place;
-use super::{Outcome, print};
+use super::{Outcome, print, ros2_text, ros2_wish};
 use crate::command_line::Import;
-use crate::terminal::OneLine;
+use crate::terminal::{OneLine, folded_for_people};
 use layout::{Segment, cycles};
 use sources::Sources;
 use std::collections::HashSet;
+use std::convert::Infallible;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::SystemTime;
+use wakepath_assess::watched::{Ros2Figures, Ros2Wish};
 use wakepath_directory::Directory;
-use wakepath_import::{Asked, Form, Histogram, TOO_MANY_BINS, Unit, Use, Values};
+use wakepath_import::{Asked, Form, Histogram, Imported, TOO_MANY_BINS, Unit, Use, Values};
 use wakepath_scenario::Scenario;
-use wakepath_timeline::Lack;
 use wakepath_timeline::duration::length;
+use wakepath_timeline::{KernelEvent, Lack};
 
 type Failure = Box<dyn std::error::Error>;
+
+/// Late runs of a callback that are explained.
+const WORST: usize = 3;
 
 /// Reads all, then writes. What can't be written whole is not left behind: the files are still
 /// there to be imported again.
 pub fn run(arguments: &Import) -> Outcome {
-    let prepared = Prepared::of(arguments)?;
+    let asked_ns = given::time("--period", arguments.period.as_deref())?;
+    let sources = read(arguments, asked_ns)?;
+    let limit_ns = given::time("--limit", arguments.limit.as_deref())?;
+    let worst = arguments.worst.unwrap_or(WORST);
+    let wish = ros2_wish::wish(&arguments.chain, limit_ns, worst)?;
+    let callbacks: Vec<String> = sources
+        .files
+        .iter()
+        .filter_map(|file| callbacks(file, &wish))
+        .collect();
+    if sources.files.iter().all(|file| file.threads.is_empty()) {
+        print(&folded_for_people(&callbacks.join("\n")))?;
+        print("\nno timer was called back at its period ten times, and no run is recorded\n")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let prepared = Prepared::of(arguments, sources, asked_ns)?;
     let name = &prepared.scenario.name;
     let place = Place::of(
         arguments.directory.as_deref(),
@@ -42,8 +62,23 @@ pub fn run(arguments: &Import) -> Outcome {
         let _ = write::withdraw(&directory).map(|()| std::fs::remove_dir(directory.path()));
         return Err(error);
     }
+    for text in callbacks {
+        print(&folded_for_people(&(text + "\n")))?;
+    }
     print(&told(&prepared, directory.path()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The callbacks of ROS 2 in a file, where it has some.
+fn callbacks(file: &Imported, wish: &Ros2Wish) -> Option<String> {
+    let (events, processes) = file.ros2_calls()?;
+    let each = |take: &mut dyn FnMut(&KernelEvent)| {
+        events.iter().for_each(take);
+        Ok::<(), Infallible>(())
+    };
+    let Ok(figures) =
+        Ros2Figures::of_events(&each, &|thread| processes.get(&thread).copied(), wish);
+    Some(ros2_text::text(&figures?, wish.limit_ns))
 }
 
 /// What was read, and how it is to be understood.
@@ -54,29 +89,33 @@ struct Prepared {
     scenario: Scenario,
 }
 
+/// Reads the files as the options say.
+fn read(arguments: &Import, asked_ns: Option<u64>) -> Result<Sources, Failure> {
+    // What is said of columns is said of a table.
+    let is_table = arguments.columns.is_some() || arguments.unit.is_some();
+    let form = arguments.form.as_deref().or(is_table.then_some("csv"));
+    let form = form.map(Form::named).transpose()?;
+    let words = |given: &Option<String>| -> Vec<String> {
+        let all = given.iter().flat_map(|text| text.split(','));
+        all.map(|word| word.trim().to_owned()).collect()
+    };
+    let columns = words(&arguments.columns);
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let threads: Vec<&str> = arguments.thread.iter().map(String::as_str).collect();
+    let asked = Asked {
+        period_ns: asked_ns,
+        nanoseconds: arguments.nanoseconds,
+        threads: &threads,
+        columns: &columns,
+        unit: arguments.unit.as_deref().map(unit).transpose()?,
+    };
+    let sources = sources::read(&arguments.files, form, &asked)?;
+    refuse_useless(arguments, sources.form)?;
+    Ok(sources)
+}
+
 impl Prepared {
-    fn of(arguments: &Import) -> Result<Self, Failure> {
-        // What is said of columns is said of a table.
-        let is_table = arguments.columns.is_some() || arguments.unit.is_some();
-        let form = arguments.form.as_deref().or(is_table.then_some("csv"));
-        let form = form.map(Form::named).transpose()?;
-        let asked_ns = given::time("--period", arguments.period.as_deref())?;
-        let words = |given: &Option<String>| -> Vec<String> {
-            let all = given.iter().flat_map(|text| text.split(','));
-            all.map(|word| word.trim().to_owned()).collect()
-        };
-        let columns = words(&arguments.columns);
-        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-        let threads: Vec<&str> = arguments.thread.iter().map(String::as_str).collect();
-        let asked = Asked {
-            period_ns: asked_ns,
-            nanoseconds: arguments.nanoseconds,
-            threads: &threads,
-            columns: &columns,
-            unit: arguments.unit.as_deref().map(unit).transpose()?,
-        };
-        let sources = sources::read(&arguments.files, form, &asked)?;
-        refuse_useless(arguments, sources.form)?;
+    fn of(arguments: &Import, sources: Sources, asked_ns: Option<u64>) -> Result<Self, Failure> {
         let threads = sources.files.iter().flat_map(|file| &file.threads);
         let histograms = threads.filter_map(|thread| match &thread.values {
             Values::Histogram(of) => Some(of),
@@ -123,6 +162,10 @@ fn refuse_useless(arguments: &Import, form: &Form) -> Result<(), Failure> {
         format!("--columns: a file of {word} is no table; csv is")
     } else if arguments.unit.is_some() && !form.uses(Use::Columns) {
         format!("--unit: a file of {word} is no table; csv is")
+    } else if (!arguments.chain.is_empty() || arguments.worst.is_some())
+        && !form.uses(Use::Callbacks)
+    {
+        format!("--chain and --worst: a file of {word} has no callbacks; one of ros2 has")
     } else {
         return Ok(());
     };
@@ -214,7 +257,10 @@ mod tests {
         let words = format!("import {path} {path} --period 1ms --directory D --policy FIFO-80");
         let mut words: Vec<String> = words.split(' ').map(str::to_owned).collect();
         words.last_mut().unwrap().replace_range(4..5, " ");
-        Prepared::of(&Line::parse_from(words).import).unwrap()
+        let arguments = Line::parse_from(words).import;
+        let asked_ns = given::time("--period", arguments.period.as_deref()).unwrap();
+        let sources = read(&arguments, asked_ns).unwrap();
+        Prepared::of(&arguments, sources, asked_ns).unwrap()
     }
 
     #[test]

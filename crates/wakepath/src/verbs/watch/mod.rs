@@ -2,14 +2,13 @@
 //! alone. It is not touched but for being started and ended, where that was asked for.
 
 mod ros2;
-mod ros2_text;
 mod shown;
 mod terms;
 mod text;
 mod usdt;
 
 use super::place::Place;
-use super::{Outcome, measured, print, print_result, stopped};
+use super::{Outcome, measured, print, print_result, ros2_text, ros2_wish, stopped};
 use crate::beginning;
 use crate::command_line::Watch;
 use crate::metrics::Listening;
@@ -63,7 +62,7 @@ pub fn run(arguments: &Watch) -> Outcome {
     });
     let (mut marks, marked) = usdt::marks(arguments, &threads)?;
     marks.extend(ros2::marks(arguments, &threads)?);
-    let wish = ros2::wish(arguments, terms.limit_ns)?;
+    let wish = ros2_wish::wish(&arguments.chain, terms.limit_ns, arguments.worst)?;
     let interrupt = Interrupt::listen()?;
     if arguments
         .part_of

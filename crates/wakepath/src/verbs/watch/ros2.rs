@@ -5,9 +5,8 @@ use crate::command_line::Watch;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use wakepath_archive::watch::Threads;
-use wakepath_assess::watched::Ros2Wish;
 use wakepath_probe::usdt::{Argument, Function, Mark, NoProbes, exported};
-use wakepath_ros2::{Chain, FUNCTIONS, PREFIX};
+use wakepath_ros2::{FUNCTIONS, PREFIX};
 
 /// The library's file, in every version so far.
 const LIBRARY: &str = "libtracetools.so";
@@ -34,8 +33,6 @@ pub(super) enum Refused {
         file.display()
     )]
     Another { file: PathBuf, name: &'static str },
-    #[error("--chain {0}: expected FROM:TO, such as /image:/motor: a topic, and a topic or node")]
-    Chain(String),
 }
 
 /// The functions to record; none where there is no ROS 2 and none was asked for.
@@ -95,9 +92,9 @@ fn of_file(file: &Path, is_needed: bool, already: usize) -> Result<Vec<Mark>, Re
 
 fn argument(of: &wakepath_ros2::Argument) -> Argument {
     match *of {
-        wakepath_ros2::Argument::Number(at) => Argument::Number(at),
-        wakepath_ros2::Argument::Flag(at) => Argument::Byte(at),
-        wakepath_ros2::Argument::Text(at) => Argument::Text(at),
+        wakepath_ros2::Argument::Number(at, _) => Argument::Number(at),
+        wakepath_ros2::Argument::Flag(at, _) => Argument::Byte(at),
+        wakepath_ros2::Argument::Text(at, _) => Argument::Text(at),
     }
 }
 
@@ -121,21 +118,4 @@ fn found(arguments: &Watch, threads: &Threads) -> BTreeSet<PathBuf> {
 fn is_library(file: &Path) -> bool {
     let name = file.file_name().and_then(|name| name.to_str());
     name.is_some_and(|name| name.starts_with(LIBRARY))
-}
-
-/// What is asked for of the figures.
-pub(super) fn wish(arguments: &Watch, limit_ns: Option<u64>) -> Result<Ros2Wish, Refused> {
-    let chain = |text: &String| {
-        let chain = text.parse::<Chain>();
-        chain.map_err(|_| Refused::Chain(wakepath_timeline::one_line(text)))
-    };
-    Ok(Ros2Wish {
-        chains: arguments
-            .chain
-            .iter()
-            .map(chain)
-            .collect::<Result<_, _>>()?,
-        limit_ns,
-        worst: arguments.worst,
-    })
 }

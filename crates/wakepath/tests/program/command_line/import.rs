@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 wakepath_test_program::tests![
     every_form_becomes_a_run_that_is_shown_and_does_not_pass,
     forms_that_tell_when_work_ended_have_response_times,
+    callbacks_of_ros_2_have_what_held_their_executor,
     what_a_form_has_no_use_for_is_refused,
     an_imported_run_may_fail,
     noise_is_held_against_no_criterion,
@@ -118,11 +119,43 @@ fn forms_that_tell_when_work_ended_have_response_times() {
     }
 }
 
+fn callbacks_of_ros_2_have_what_held_their_executor() {
+    let place = Place::new();
+    let told = [
+        "--policy",
+        "FIFO 50",
+        "--worst",
+        "1",
+        "--chain",
+        "/image:/motor",
+    ];
+    let done = import(&place, "run", "", &fixture("ros2"), &told);
+    done.assert_code(0);
+    for part in [
+        "balance: timer 5 ms",
+        "balance: timer 5 ms: ",
+        "its own run before took 13.1 ms",
+        "no message was published on /image",
+        "record sched_switch",
+    ] {
+        assert!(done.output.contains(part), "{part}: {}", done.said());
+    }
+    for chain in ["", "/image", "/a:/b:/c"] {
+        let bad = ["--policy", "FIFO 50", "--chain", chain];
+        let refused = import(&place, "other", "", &fixture("ros2"), &bad);
+        refused.assert_code(1);
+        assert!(refused.complaints.contains("expected FROM:TO"));
+        assert_eq!(refused.complaints.trim().lines().count(), 1);
+        assert!(!place.path().join("other").exists());
+    }
+}
+
 fn what_a_form_has_no_use_for_is_refused() {
     let place = Place::new();
     for (option, why) in [
         (&["--thread", "7"][..], "has the loop's threads alone"),
         (&["--nanoseconds"], "says its unit"),
+        (&["--chain", "/image:/motor"], "has no callbacks"),
     ] {
         let json = fixture("cyclictest.json");
         let refused = import(&place, "run", "rt-tests-json", &json, option);

@@ -32,8 +32,8 @@ pub fn text(figures: &Ros2Figures, limit_ns: Option<u64>) -> String {
     if unknown > 0 {
         let _ = writeln!(
             text,
-            "{} made before the recording, so that node, topic and due times are unknown: start the nodes under \
-             `wakepath watch -- ros2 launch …`",
+            "{} made before the recording, so that node, topic and due times are unknown: start the nodes after \
+             the recording, as `wakepath watch -- ros2 launch …` does",
             counted(unknown, "callback was", "callbacks were")
         );
     }

@@ -1,0 +1,26 @@
+//! What the command line asks for of the callbacks of ROS 2.
+
+use wakepath_assess::watched::Ros2Wish;
+use wakepath_ros2::Chain;
+
+/// A text that is no chain.
+#[derive(Debug, thiserror::Error)]
+#[error("--chain {0}: expected FROM:TO, such as /image:/motor: a topic, and a topic or node")]
+pub(super) struct NoChain(String);
+
+/// The chains of these texts, with the limit of their latency, and so many late runs of each callback.
+pub(super) fn wish(
+    chains: &[String],
+    limit_ns: Option<u64>,
+    worst: usize,
+) -> Result<Ros2Wish, NoChain> {
+    let chain = |text: &String| {
+        let chain = text.parse::<Chain>();
+        chain.map_err(|_| NoChain(wakepath_timeline::one_line(text)))
+    };
+    Ok(Ros2Wish {
+        chains: chains.iter().map(chain).collect::<Result<_, _>>()?,
+        limit_ns,
+        worst,
+    })
+}
