@@ -68,6 +68,14 @@ fn a_criterion_that_the_flight_does_not_meet_is_exit_code_2_of_run_show_and_fly(
     let left = left.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
     let left = left.unwrap_or_else(|| panic!("{}", shown.said()));
     assert!(left > 0.0 && left < 8.54, "{left} ms left");
+    // Only the report of a run that was flown has a chapter about it.
+    let has_chapter = |run: &Finished| {
+        let report = run.directory.join("report.html");
+        let page = std::fs::read_to_string(report).unwrap();
+        page.contains("id=\"flight-0\"")
+    };
+    assert!(has_chapter(&run));
+    assert!(!has_chapter(&a_run("")));
     let flown = fly(&run.directory, &[]);
     flown.assert_code(2);
     assert!(flown.output.contains("20 ms asked for"), "{}", flown.said());
