@@ -85,6 +85,7 @@ wakepath_test_program::program![
     repetition::devices::TESTS,
     sweeps::TESTS,
     system::control_groups::TESTS,
+    system::cures::TESTS,
     system::death::TESTS,
     system::ethercat::TESTS,
     system::experiments::TESTS,

@@ -2,6 +2,7 @@
 //! and does it survive? Two of these tests at a time disturb each other no more than a busy machine does.
 
 pub mod control_groups;
+pub mod cures;
 pub mod death;
 pub mod ethercat;
 pub mod experiments;
