@@ -81,7 +81,7 @@ impl std::error::Error for ScenarioErrors {}
 
 /// A finding before its line is counted: lines are only counted for the few that are shown, so that
 /// a hostile file with a hundred thousand mistakes costs one pass.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
     /// Place in the text, in bytes.
     pub(crate) at: usize,
@@ -119,6 +119,17 @@ impl Findings {
     /// The value, or nothing once the finding is noted.
     pub(crate) fn keep<T>(&mut self, result: Result<T, Finding>) -> Option<T> {
         result.map_err(|finding| self.push(finding)).ok()
+    }
+
+    /// Adds those of another reading.
+    pub(crate) fn append(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
+    /// Those that another reading of the same text found as well.
+    pub(crate) fn and_also(mut self, other: &Self) -> Self {
+        self.0.retain(|finding| other.0.contains(finding));
+        self
     }
 
     pub(crate) fn is_empty(&self) -> bool {

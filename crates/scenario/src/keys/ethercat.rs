@@ -10,7 +10,7 @@ pub(super) const INTERFACE: Key = optional(
     Form::Fitting(r"^[^/\s]{1,15}$", "name of an interface"),
     "simulated devices",
     "Network interface with EtherCAT devices on it. They are brought into operation with all outputs \
-     zero. Not beside the keys of simulated devices.",
+     zero. Not together with the keys of simulated devices.",
 );
 pub(super) const DEVICES: Key = optional(
     "devices",

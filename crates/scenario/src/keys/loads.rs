@@ -78,7 +78,7 @@ pub(crate) static LOAD: Variants = Variants {
                     "\"stream\"",
                     "`stream`: reads, changes and writes back from end to end, as many bytes as the memory takes. \
                      `chase`: reads one cache line after another in an unforeseeable order, each address from the \
-                     line before; its accesses per second tell how long one takes.",
+                     line before; its accesses per second show how long one takes.",
                 ),
                 WORKERS,
                 CPU,
@@ -142,7 +142,7 @@ pub(crate) static LOAD: Variants = Variants {
                     "none: the arguments say all",
                     "`direct`: four processes read and write 4 KiB anywhere in 256 MiB each, past the page cache. \
                      `buffered`: two write 256 MiB each in a row into the page cache, and have it written to the disk \
-                     at the end. The run records the arguments that this stands for; `arguments` come after them.",
+                     at the end. The run records the arguments that this means; `arguments` come after them.",
                 ),
                 ARGUMENTS,
                 WORKERS,

@@ -130,8 +130,7 @@ pub(crate) static POLICY: Variants = Variants {
         },
         Variant {
             name: "litmus-gsn-edf",
-            about: "LITMUS^RT's plugin GSN-EDF: earliest deadline first, on all CPUs; `cpu` and `cpus` are \
-                    not applied to it, and the run says so.",
+            about: "LITMUS^RT's plugin GSN-EDF: earliest deadline first, on all CPUs; `cpu` and `cpus` are not applied to it, and the run reports it.",
             keys: &[BUDGET, PERIOD, DEADLINE, ENFORCE, RELEASE],
         },
         Variant {
@@ -146,7 +145,7 @@ pub(crate) static POLICY: Variants = Variants {
                     and 100 µs ≤ period ≤ 4.194304 s (its default limits), and that all \
                     reservations together take at most 95 % of the CPUs (its default share). It \
                     refuses to pin such a thread to fewer CPUs than its root domain has, so \
-                    `cpu` and `cpus` are not applied to it; the run says so.",
+                    `cpu` and `cpus` are not applied to it; the run reports it.",
             keys: &[
                 required(
                     "runtime",

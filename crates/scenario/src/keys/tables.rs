@@ -52,7 +52,7 @@ pub(crate) const LONGEST_NAME: usize = 64;
 
 pub(crate) static SCENARIO: Table = Table {
     title: "a scenario",
-    about: "The file itself: what is measured, for how long, and on which terms. Either one loop \
+    about: "The file itself: the loop or tasks, the duration and the limits. Either one loop \
             (`rate` or `period`, with `cpu`, `threads` and `work`) or a task set (`[[tasks]]`).",
     one_of: &[&["rate", "period", "tasks"], &["cycles", "duration"]],
     not_both: &[
@@ -118,7 +118,7 @@ pub(crate) static SCENARIO: Table = Table {
             "threads",
             Form::Either(&[Form::Choice(&["per-cpu"]), Form::Integer(1, 256)]),
             "1",
-            "Loop threads; \"per-cpu\" runs one on each CPU (of `cpus` where given), pinned \
+            "Loop threads; \"per-cpu\" runs one on each CPU (of `cpus` if given), pinned \
              there.",
         ),
         optional(
@@ -145,8 +145,7 @@ pub(crate) static SCENARIO: Table = Table {
             "overrun",
             Form::Choice(&["skip", "catch-up", "stop"]),
             "\"skip\"",
-            "What happens when work runs into the next due time: go on at the next due time in \
-             the future (the ones passed are skipped periods), run the missed cycles at once, or \
+            "What happens when work runs into the next due time: continue at the next due time in the future (those passed are skipped periods), run the missed cycles at once, or \
              end the loop.",
         ),
         optional(
@@ -178,10 +177,9 @@ pub(crate) static SCENARIO: Table = Table {
                 Form::Time(CORE_LATENCY_NS.0, CORE_LATENCY_NS.1),
             ]),
             "\"1 s\"",
-            "How long EVL or Cobalt measures its own latencies, where a policy is of it: those of its timer's handler and \
+            "How long EVL or Cobalt measures its own latencies, if a policy is one of theirs: those of its timer's handler and \
              of a thread of its own in the kernel, at the loop's priority and period, at the end of each phase of the first \
-             repetition, under its loads. Whole seconds, up to \"60 s\", each of the two behind one that does not count. \
-             The figures stand beside the loop's.",
+             repetition, under its loads. Whole seconds, up to \"60 s\", each of the two after one that does not count. The figures are listed with the loop's.",
         ),
         optional(
             "accounting",
@@ -241,8 +239,7 @@ pub(crate) static PHASE: Table = Table {
             Form::Share,
             "all of it is shared",
             "Share of every last-level cache that the loop's process has to itself, such as \"50 %\", \
-             by the kernel's resctrl; everything else has the rest. Where the machine has no resctrl \
-             the phase is not measured and says so.",
+             by the kernel's resctrl; everything else has the rest. On a machine without resctrl the phase is not measured, and the run reports it.",
         ),
     ],
 };
@@ -269,8 +266,7 @@ pub(crate) static TASK: Table = Table {
             "overrun",
             Form::Choice(&["skip", "catch-up", "stop"]),
             "the scenario's `overrun`",
-            "What happens when the task's own work runs into its next due time. A loop of a program of yours \
-             was made for one of them, and must be given the same.",
+            "What happens when the task's own work runs into its next due time. Your own program's loop was made for one of them: give the same.",
         ),
         optional(
             "response-bound",
@@ -327,14 +323,14 @@ pub(crate) static TRACE: Table = Table {
         optional(
             "mode",
             Form::Choice(&["flight-recorder", "drained"]),
-            "a flight recorder where the longest segment fits into the buffer, else drained",
+            "a flight recorder if the longest segment fits into the buffer, else drained",
             "A flight recorder is read when the segment is over, and overwrites its oldest events \
-             when it is full. A drained buffer is emptied by a process beside the loop.",
+             when it is full. A drained buffer is emptied by another process while the loop runs.",
         ),
         optional(
             "buffer",
             Form::Bytes(TRACE_BUFFER.0, TRACE_BUFFER.1),
-            "12 MB for each second of the longest segment (24 MB where it is drained), at most an \
+            "12 MB for each second of the longest segment (24 MB if it is drained), at most an \
              eighth of the free memory over all CPUs",
             "Buffer of each CPU.",
         ),
@@ -342,16 +338,15 @@ pub(crate) static TRACE: Table = Table {
             "timerlat",
             Form::Duration,
             "the kernel is not asked",
-            "How long the kernel measures by itself at the end of each phase, under its loads, on \
-             each of the loop's CPUs: by its timerlat tracer, where it has one (Linux 5.14, \
-             CONFIG_TIMERLAT_TRACER). Its figures stand beside the loop's.",
+            "Duration of the kernel's own measurement at the end of each phase, under its loads, on \
+             each of the loop's CPUs: with its timerlat tracer, if it has one (Linux 5.14, CONFIG_TIMERLAT_TRACER). Its figures are listed with the loop's.",
         ),
         optional(
             "osnoise",
             Form::Duration,
             "the kernel is not asked",
             "How long the kernel looks, likewise, for what takes the CPU from a thread of FIFO 95 \
-             that does not sleep: by its osnoise tracer, where it has one (Linux 5.14, \
+             that does not sleep: with its osnoise tracer, if it has one (Linux 5.14, \
              CONFIG_OSNOISE_TRACER). It takes half of each half second on that CPU.",
         ),
         optional(
@@ -360,8 +355,7 @@ pub(crate) static TRACE: Table = Table {
             "the kernel is not asked",
             "How long the sections of kernel code that keep threads from running are looked at, likewise, \
              half of it with the kernel's events preemptirq:* (CONFIG_PREEMPTIRQ_TRACEPOINTS) and half without, \
-             in turns: `wakepath bound` composes the longest to a bound, and tells what the events did to \
-             wake-ups. Where a kernel has no such events, its tracer preemptirqsoff \
+             in turns: `wakepath bound` composes the longest to a bound, and shows the effect of the events on wake-ups. If a kernel has no such events, its tracer preemptirqsoff \
              (CONFIG_PREEMPT_TRACER) gives the longest alone.",
         ),
         optional(
@@ -376,7 +370,7 @@ pub(crate) static TRACE: Table = Table {
 
 pub(crate) static CRITERION: Table = Table {
     title: "the criterion",
-    about: "What the loop tolerates, for each condition. Times may be given as such or in terms \
+    about: "Limits of the loop, for each condition. Times may be given as such or in terms \
             of the period (\"10 %\", \"3 periods\"); with several periods the shortest is meant.",
     one_of: &[],
     not_both: &[],

@@ -7,8 +7,7 @@ pub(crate) const MOST_SET_TASKS: usize = 256;
 
 pub(crate) static TASK_SET: Table = Table {
     title: "a task set",
-    about: "A set of tasks for `wakepath schedulability`: what they need, how often, and how they are \
-            scheduled.",
+    about: "A set of tasks for `wakepath schedulability`: their execution times, periods and scheduling.",
     one_of: &[],
     not_both: &[],
     keys: &[
@@ -16,8 +15,7 @@ pub(crate) static TASK_SET: Table = Table {
             "policy",
             Form::Choice(&["P-FP", "G-FP", "P-EDF", "G-EDF", "C-EDF", "SCHED_DEADLINE"]),
             "Fixed priorities (SCHED_FIFO) or earliest deadline first, with tasks pinned to CPUs (P), \
-             free to move (G), or free within clusters (C); or SCHED_DEADLINE with the kernel's own \
-             admission beside what is proved.",
+             free to move (G), or free within clusters (C); or SCHED_DEADLINE with the kernel's own admission as well as the proof.",
         ),
         optional(
             "cpus",
@@ -101,7 +99,7 @@ pub(crate) static SET_TASK: Table = Table {
             Form::Name,
             "one of `period`, `rate`, `distances` and `after` is needed",
             "The task whose every job's end releases a job of this one. Deadline and response count \
-             from the due time of the first of such tasks. Only with P-FP.",
+             from the due time of the first task of the chain. Only with P-FP.",
         ),
         optional(
             "deadline",

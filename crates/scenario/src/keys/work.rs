@@ -43,7 +43,7 @@ const TOUCHED: Key = optional(
 
 pub(crate) static WORK: Variants = Variants {
     title: "work",
-    about: "What a thread does in each cycle. A controller flies a simulated quadrotor: the \
+    about: "Work of a thread in each cycle. A controller flies a simulated quadrotor: the \
             vehicle is moved to each due time outside the timed region; in it the loop reads the \
             state, computes and writes the command.",
     tag: "kind",
@@ -59,8 +59,7 @@ pub(crate) static WORK: Variants = Variants {
         },
         Variant {
             name: "busy",
-            about: "Computes until it has had so much CPU time: stands for a task of which only the \
-                    execution time is known.",
+            about: "Computes until it has used this much CPU time: takes the place of a task of which only the execution time is known.",
             keys: &[required(
                 "time",
                 Form::Duration,
@@ -210,8 +209,7 @@ pub(crate) const MOST_TABLE_TASKS: usize = 256;
 
 pub(crate) static TABLE_TASK: Table = Table {
     title: "a task of a table",
-    about: "A function that shares the loop with others: how often it shall run and what it \
-            stands for, as equal work in every run.",
+    about: "A function that shares the loop with others: how often it runs, and the equal work that replaces it in every run.",
     one_of: &[&["rate", "period"]],
     not_both: &[],
     keys: &[
@@ -258,7 +256,7 @@ pub(crate) static TABLE_FILE: Table = Table {
 
 pub(crate) static TRAJECTORY: Variants = Variants {
     title: "trajectory",
-    about: "What a vehicle is told to follow, in metres, from the first due time on. World axes, \
+    about: "Course of a vehicle, in metres, from the first due time on. World axes, \
             z up.",
     tag: "kind",
     short: (

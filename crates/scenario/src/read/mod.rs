@@ -24,7 +24,7 @@ pub(crate) use task_table::parse as task_table;
 
 use crate::document::{Node, Section};
 use crate::error::{Finding, Findings, ScenarioErrors};
-use crate::units::{Complaint, parse_duration};
+use crate::units::{Complaint, LONGEST_PERIOD_NS, SHORTEST_PERIOD_NS, parse_duration};
 use crate::{
     KnownCpus, Phase, PluginSwitch, Scenario, Task, TimerSlack, Warning, bandwidth, keys, litmus,
 };
@@ -96,22 +96,32 @@ fn with_root<T>(
         findings.push(whole_file(0, problem, "a scenario has at most 1 MiB"));
         return None;
     }
-    let document = match DeTable::parse(text) {
-        Ok(document) => document,
-        Err(error) => {
-            let message = shortened(error.message(), 200);
-            let span = error.span().unwrap_or(0..0);
-            let finding = match text.get(span.clone()) {
-                Some(key) if message == "duplicate key" => {
-                    let problem = format!("the key {} is repeated", quoted(key));
-                    whole_file(span.start, problem, "give each key once")
-                }
-                _ => whole_file(span.start, format!("the file is not TOML: {message}"), ""),
-            };
-            findings.push(finding);
-            return None;
+    let (document, mut errors) = DeTable::parse_recoverable(text);
+    let start = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
+    errors.sort_by_key(start);
+    let mut before = None;
+    for error in &errors {
+        // The rest of a wrong line is wrong because of its beginning.
+        let is_same_line = |from: usize| {
+            text.get(from..start(error))
+                .is_some_and(|part| !part.contains('\n'))
+        };
+        if before.replace(start(error)).is_some_and(is_same_line) {
+            continue;
         }
-    };
+        let message = shortened(error.message(), 200);
+        let span = error.span().unwrap_or(0..0);
+        findings.push(match text.get(span.clone()) {
+            Some(key) if message == "duplicate key" => {
+                let problem = format!("the key {} is repeated", quoted(key));
+                whole_file(span.start, problem, "give each key once")
+            }
+            _ => whole_file(span.start, format!("the file is not TOML: {message}"), ""),
+        });
+    }
+    if !errors.is_empty() {
+        return None;
+    }
     let span = document.span();
     let root = Spanned::new(span, DeValue::Table(document.into_inner()));
     read(&Section::root(&root)?, findings)
@@ -174,8 +184,11 @@ fn read_root(
     let trace = trace::read_trace(root, findings);
 
     // All that follows is given in terms of the period.
-    let tasks = tasks?;
-    let period_ns = tasks.iter().map(|task| task.period_ns).min()?;
+    let period_ns = tasks.iter().flatten().map(|task| task.period_ns).min();
+    let (Some(tasks), Some(period_ns)) = (tasks, period_ns) else {
+        find_without_tasks(root, findings);
+        return None;
+    };
     let cycles = read_cycles(root, period_ns, findings);
     if let (Some(cycles), Some(repetitions), Some(node)) =
         (cycles, repetitions, root.get("repetitions"))
@@ -224,6 +237,27 @@ fn read_root(
         criterion: criterion?,
         flight: flight?,
     })
+}
+
+/// Faults of what is given in terms of the period, if the tasks can't be read. If their period can't either, the
+/// faults are those that any period leaves.
+fn find_without_tasks(root: &Section<'_>, findings: &mut Findings) {
+    let with = |period_ns: u64| {
+        let mut found = Findings::default();
+        read_cycles(root, period_ns, &mut found);
+        let all_have_their_own = root.get("tasks").is_some() && root.get("policies").is_none();
+        conditions::read_policies(root, period_ns, all_have_their_own, &mut found);
+        criterion::read_criterion(root, period_ns, &mut found);
+        found
+    };
+    let period_ns = match root.get("tasks") {
+        Some(_) => None,
+        None => tasks::read_period(root, &mut Findings::default(), &mut Vec::new()),
+    };
+    findings.append(match period_ns {
+        Some(period_ns) => with(period_ns),
+        None => with(SHORTEST_PERIOD_NS).and_also(&with(LONGEST_PERIOD_NS)),
+    });
 }
 
 /// A vehicle that has no command for longer than this, in nanoseconds, is lost: no loop as slow
