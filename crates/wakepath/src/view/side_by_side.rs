@@ -3,7 +3,7 @@
 
 use super::history::{History, Scale};
 use super::standing::{Lines, Row, Standing, Totals};
-use super::table::{LEAST_TIME, MAX, MEDIAN, MOST_TIME, left, right, scale_text, window};
+use super::table::{LEAST_TIME, MOST_TIME, left, right, scale_text, window};
 use wakepath_report::Style;
 use wakepath_timeline::columns::width;
 use wakepath_timeline::duration::three_digits;
@@ -12,6 +12,9 @@ use wakepath_verdict::fraction;
 
 /// Columns between two phases.
 const GAP: usize = 2;
+/// Columns of a time in three digits.
+const MEDIAN: usize = 8;
+const MAX: usize = 8;
 
 /// The rows with their widths.
 pub(super) struct SideBySide {

@@ -38,8 +38,8 @@ struct Line {
 }
 
 /// Widths of columns of times.
-pub(super) const MEDIAN: usize = 9;
-pub(super) const MAX: usize = 10;
+const MEDIAN: usize = 9;
+const MAX: usize = 10;
 
 impl Table {
     /// Laid out for so many columns.
