@@ -5,10 +5,44 @@ mod calls;
 use crate::call::may_be_lock;
 use crate::cause::{Cause, Relation, is_stopper};
 use crate::wait::{Meanwhile, Wait};
-use wakepath_timeline::{Interrupt, SoftIrq};
+use wakepath_timeline::{Budget, Interrupt, SoftIrq, one_line};
 
-/// One sentence, or `None` where nothing fits: what is unknown, or belongs to every wake-up.
+/// What can be done, with the command that tries it if `wakepath try` can apply it. `None` where nothing fits: what is
+/// unknown, or belongs to every wake-up.
 pub fn remedy(cause: &Cause) -> Option<String> {
+    let text = advice(cause)?;
+    Some(match trial(cause) {
+        Some(fix) => format!("{text}. To try it: wakepath try {fix} -- PROGRAM"),
+        None => text,
+    })
+}
+
+/// The fix as `wakepath try` takes it.
+fn trial(cause: &Cause) -> Option<String> {
+    Some(match cause {
+        Cause::TimerSlack => "slack".into(),
+        Cause::Interrupt(Interrupt::Device { number, .. }) => {
+            format!("/proc/irq/{number}/smp_affinity_list=CPUS")
+        }
+        Cause::Thread {
+            relation: Relation::Shared,
+            ..
+        } => "policy='FIFO 80'".into(),
+        Cause::Throttled {
+            budget: Some(Budget::CpuQuota { file, .. }),
+            ..
+        } => match file.ends_with("cpu.max") {
+            true => format!("{}=max", one_line(file)),
+            false => format!("{}=-1", one_line(file)),
+        },
+        Cause::SystemCall(call) if calls::is_of_memory(&call.name) => "malloc".into(),
+        Cause::Overrun(because) => return trial(because),
+        _ => return None,
+    })
+}
+
+/// One sentence.
+fn advice(cause: &Cause) -> Option<String> {
     Some(match cause {
         Cause::TimerSlack => {
             "a real-time policy has no timer slack; else prctl(PR_SET_TIMERSLACK, 1)".into()
@@ -106,7 +140,7 @@ pub fn remedy(cause: &Cause) -> Option<String> {
                 "keep the loop on CPU {from}: something changed its CPUs (an affinity, a cpuset, a container's limits), or it may use both"
             ),
         },
-        Cause::Overrun(because) => return remedy(because),
+        Cause::Overrun(because) => return advice(because),
         Cause::OwnTool(_) => "give wakepath's recorder another CPU".into(),
         _ => return None,
     })
@@ -167,4 +201,36 @@ fn softirq(vector: SoftIrq) -> Option<String> {
         "BLOCK" => "move the disk's interrupts and the threads that use it to other CPUs".into(),
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fix_that_can_be_tried_is_printed_with_its_command() {
+        let command = |cause: &Cause| {
+            remedy(cause)?
+                .split_once("To try it: ")
+                .map(|(_, it)| it.to_owned())
+        };
+        let quota = |file: &str| Cause::Throttled {
+            instead: None,
+            budget: Some(Budget::CpuQuota {
+                group: "/robot".into(),
+                file: file.into(),
+            }),
+        };
+        assert_eq!(
+            command(&Cause::TimerSlack).unwrap(),
+            "wakepath try slack -- PROGRAM"
+        );
+        assert_eq!(
+            command(&quota("/sys/fs/cgroup/robot/cpu.max")).unwrap(),
+            "wakepath try /sys/fs/cgroup/robot/cpu.max=max -- PROGRAM"
+        );
+        let overrun = Cause::Overrun(Box::new(quota("/sys/fs/cgroup/cpu/robot/cpu.cfs_quota_us")));
+        assert!(command(&overrun).unwrap().contains("cpu.cfs_quota_us=-1"));
+        assert_eq!(command(&Cause::NothingRan), None);
+    }
 }

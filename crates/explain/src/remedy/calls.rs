@@ -9,12 +9,18 @@ pub(super) const KEEP_MEMORY: &str = "no allocation in the loop; or, before it s
     mallopt(M_MMAP_MAX, 0) and mallopt(M_TRIM_THRESHOLD, -1), and allocate and free once as much as it \
     will need. mlockall alone moves the work from page faults into these calls";
 
+/// Whether it is a call by which malloc and free ask the kernel for memory or return it.
+pub(super) fn is_of_memory(name: &str) -> bool {
+    [
+        "mmap", "mmap2", "munmap", "mremap", "brk", "madvise", "mprotect",
+    ]
+    .contains(&name)
+}
+
 /// One sentence, or `None` where nothing fits.
 pub(super) fn remedy(call: &Call) -> Option<String> {
     Some(match &*call.name {
-        "mmap" | "mmap2" | "munmap" | "mremap" | "brk" | "madvise" | "mprotect" => {
-            KEEP_MEMORY.into()
-        }
+        name if is_of_memory(name) => KEEP_MEMORY.into(),
         "fsync" | "fdatasync" | "syncfs" | "sync" | "sync_file_range" | "msync" => {
             "let another thread write and sync the file; the loop puts its data into a queue".into()
         }
