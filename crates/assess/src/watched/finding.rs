@@ -56,6 +56,17 @@ pub enum Finding {
         /// How late it asked for one, at most.
         longest_ns: u64,
     },
+    /// In each cycle it waits for something else than its timer.
+    WaitsInCycle {
+        /// The system call that it waits in.
+        call: String,
+        /// What usually ends these waits.
+        waker: String,
+        /// How long it waits in a cycle, on average.
+        wait_ns: u64,
+        /// Whether most of its cycles are due already when it asks for them: what it waits for sets its period.
+        sets_period: bool,
+    },
     /// What wakes it was late, not the thread.
     WokenLate {
         /// What usually wakes it.
@@ -97,6 +108,7 @@ impl Finding {
                 ..
             } => work_ns + latency_ns,
             Self::SleepCut { early_ns, .. } => *early_ns,
+            Self::WaitsInCycle { wait_ns, .. } => *wait_ns,
             Self::WokenLate { longest_ns, .. }
             | Self::CaughtUp { longest_ns, .. }
             | Self::AskedForLater { longest_ns, .. }
@@ -122,6 +134,10 @@ impl Finding {
                 "use CLOCK_MONOTONIC (in C++ steady_clock), which is never set"
             }
             Self::WokenLate { .. } => "watch what sends to it in the same way, on its own machine",
+            Self::WaitsInCycle { .. } => {
+                "ask in one cycle and take the answer in a later one, or let another thread wait. A serial adapter may \
+                 hold data back for its latency timer (wakepath doctor reads it)"
+            }
             Self::SleepCut { .. } => {
                 "call clock_nanosleep again with the same absolute time as long as it returns EINTR, or block the \
                  signal in this thread (pthread_sigmask)"
@@ -157,7 +173,7 @@ impl fmt::Display for Finding {
                 steps_ns,
             } => {
                 f.write_str(
-                    "it sleeps until times of CLOCK_REALTIME, which NTP and `date` can set back or forward",
+                    "it sleeps until times of CLOCK_REALTIME or CLOCK_TAI, which NTP and `date` can set back or forward",
                 )?;
                 if *gaps > 0 {
                     let gaps = counted(*gaps, "gap", "gaps");
@@ -192,6 +208,22 @@ impl fmt::Display for Finding {
                 counted(*times, "time", "times"),
                 short(early_ns.cast_signed()),
             ),
+            Self::WaitsInCycle {
+                call,
+                waker,
+                wait_ns,
+                sets_period,
+            } => {
+                write!(
+                    f,
+                    "each of its cycles waits {} in {call}(), on average, until {waker} wakes it",
+                    short(wait_ns.cast_signed()),
+                )?;
+                match sets_period {
+                    true => f.write_str(": that sets its period, and no timer does"),
+                    false => Ok(()),
+                }
+            }
             Self::CaughtUp { times, longest_ns } => write!(
                 f,
                 "it ran late and caught up: {} that were due already, up to {} before, ran at once without a sleep; \
@@ -239,7 +271,7 @@ mod tests {
     use super::*;
     use crate::watched::WokenBy;
     use wakepath_explain::watch::{
-        Activation, BegunBy, CutBy, CutSleeps, Rhythm, Task, ThreadActivity,
+        Activation, BegunBy, CutBy, CutSleeps, Rhythm, Task, ThreadActivity, TurnWaits, Waker,
     };
 
     const MS: u64 = 1_000_000;
@@ -374,5 +406,26 @@ mod tests {
             "{said:?}"
         );
         assert!(said[0].contains("3 times, up to 400.0 µs") && said[0].contains("EINTR"));
+    }
+
+    #[test]
+    fn a_wait_in_each_cycle_names_its_call_and_whether_it_sets_the_period() {
+        let waits = |call: &str, total_ns| ThreadActivity {
+            waits: vec![TurnWaits {
+                call: Some(call.into()),
+                waker: Waker::Unnamed,
+                times: 4,
+                total_ns,
+            }],
+            ..ThreadActivity::default()
+        };
+        let said = |late_ns, activity| of_turns([late_ns; 4].map(turn).into(), &activity);
+        let late = said(400, waits("read", 12 * MS)).remove(0);
+        assert!(late.contains("waits 3000.0 µs in read()"), "{late}");
+        assert!(late.contains("that sets its period"), "{late}");
+        let early = said(-3_000_000, waits("read", 12 * MS)).remove(0);
+        assert!(!early.contains("sets its period"), "{early}");
+        assert!(said(-3_000_000, waits("read", MS)).is_empty());
+        assert!(said(-3_000_000, waits("epoll_wait", 12 * MS)).is_empty());
     }
 }

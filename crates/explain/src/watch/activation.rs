@@ -1,6 +1,7 @@
 //! One turn of a thread, and all that is seen of one. Types only.
 
 use super::sleep_call::CutSleeps;
+use super::waits::TurnWaits;
 use super::waker::Waker;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -104,6 +105,8 @@ pub struct ThreadActivity {
     pub clock_steps_ns: Vec<i64>,
     /// Sleeps that signals ended before their time, the most frequent sender first.
     pub cut_sleeps: Vec<CutSleeps>,
+    /// Waits that something else than a timer ended, the longest in all first.
+    pub waits: Vec<TurnWaits>,
 }
 
 impl ThreadActivity {

@@ -156,11 +156,13 @@ impl Activations {
             What::SystemCallEntry { name, .. } => {
                 if let Some(of) = self.threads.get_mut(&event.current) {
                     of.sleeps.entered(name);
+                    of.waits.entered(name);
                 }
             }
             What::SystemCallExit => {
                 if let Some(of) = self.threads.get_mut(&event.current) {
                     of.sleeps.left();
+                    of.waits.left();
                 }
             }
             What::Mark { number } => {

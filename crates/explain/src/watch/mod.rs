@@ -15,6 +15,7 @@ mod sorted;
 mod tasks;
 mod thread;
 mod turns;
+mod waits;
 mod waker;
 mod wall_clock;
 
@@ -25,4 +26,5 @@ pub use row::{Row, row};
 pub use sections::{MarkedRun, MarkedSections, ThreadSections};
 pub use sleep_call::{CutBy, CutSleeps};
 pub use tasks::Task;
+pub use waits::TurnWaits;
 pub use waker::Waker;

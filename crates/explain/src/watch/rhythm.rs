@@ -50,8 +50,23 @@ pub enum NotPeriodic {
 
 /// Fewer activations tell no period.
 const LEAST_ACTIVATIONS: usize = 10;
-/// Of ten intervals so many must be within a tenth of the period.
-const REGULAR_OF_TEN: usize = 8;
+/// How regular intervals must be: so many of ten within this share of the period, one in so many.
+#[derive(Debug, Clone, Copy)]
+struct Regular {
+    of_ten: usize,
+    share: u64,
+}
+
+/// A thread that keeps its period itself.
+const OWN: Regular = Regular {
+    of_ten: 8,
+    share: 10,
+};
+/// A thread whose period is that of what it waits for: a device, a sender, another thread.
+const PACED: Regular = Regular {
+    of_ten: 6,
+    share: 4,
+};
 /// Of a hundred expiries so many must lie on one row to the nanosecond: a thread may sleep
 /// otherwise while it starts.
 const EXACT_OF_HUNDRED: usize = 95;
@@ -78,9 +93,17 @@ impl Rhythm {
         if !marked.is_empty() {
             return Self::of(marked).map(by(BegunBy::Marks));
         }
-        Self::of(timers).or_else(|why| match Self::of(handed) {
-            Ok(rhythm) => Ok(by(BegunBy::Other)(rhythm)),
-            Err(_) => Err(why),
+        Self::of(timers).or_else(|why| {
+            let other = by(BegunBy::Other);
+            if let Ok(rhythm) = Self::of(handed) {
+                return Ok(other(rhythm));
+            }
+            if is_always_late(timers)
+                && let Ok(rhythm) = Self::regular(timers, PACED)
+            {
+                return Ok(rhythm);
+            }
+            Self::regular(handed, PACED).map(other).map_err(|_| why)
         })
     }
 
@@ -89,6 +112,10 @@ impl Rhythm {
     /// # Errors
     /// [`NotPeriodic`].
     pub fn of(activations: &[Activation]) -> Result<Self, NotPeriodic> {
+        Self::regular(activations, OWN)
+    }
+
+    fn regular(activations: &[Activation], regular: Regular) -> Result<Self, NotPeriodic> {
         let count = activations.len();
         if count < LEAST_ACTIVATIONS {
             return Err(NotPeriodic::TooFew { activations: count });
@@ -118,7 +145,8 @@ impl Rhythm {
             anchor_ns: None,
             ..rhythm
         };
-        let is_regular = period_ns > 0 && intervals.near(period_ns) >= REGULAR_OF_TEN;
+        let is_regular =
+            period_ns > 0 && intervals.near(period_ns, regular.share) >= regular.of_ten;
         let sleep = match programmed {
             true => Sleep::of(activations, &intervals),
             false => None,
@@ -181,6 +209,16 @@ impl Rhythm {
         let beside_ns = self.anchor_ns.map(beside_ns);
         beside_ns.is_some_and(|beside_ns| beside_ns <= self.beside_ns)
     }
+}
+
+/// Whether most turns were due already when the thread asked for them: it never sleeps for its timer, and its period is
+/// that of what else it waits for.
+fn is_always_late(activations: &[Activation]) -> bool {
+    let late = activations.iter().filter(|of| {
+        let times = of.programmed_ns.zip(of.asked_at_ns);
+        times.is_some_and(|(for_ns, asked_ns)| for_ns <= asked_ns)
+    });
+    late.count() * 2 > activations.len()
 }
 
 fn is_programmed(activations: &[Activation]) -> bool {

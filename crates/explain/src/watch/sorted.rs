@@ -27,9 +27,9 @@ impl Sorted {
         self.at(9) - self.at(1)
     }
 
-    /// How many of ten are within a tenth of a time.
-    pub(super) fn near(&self, time: u64) -> usize {
-        let near = |of: &&u64| of.abs_diff(time) <= time / 10;
+    /// How many of ten are within a share of a time, one in so many.
+    pub(super) fn near(&self, time: u64, share: u64) -> usize {
+        let near = |of: &&u64| of.abs_diff(time) <= time / share;
         self.0.iter().filter(near).count() * 10 / self.0.len()
     }
 

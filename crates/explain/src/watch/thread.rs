@@ -5,6 +5,7 @@ use super::activation::{Activation, CYCLE_BEGINS, CYCLE_ENDS, ThreadActivity};
 use super::expiry::{Expiry, LATEST_EXPIRY_NS, Programmed};
 use super::sleep_call::{Asked, CutKey, SleepCalls};
 use super::turns::Turns;
+use super::waits::Waits;
 use super::waker::{Key, Open, Waker};
 use super::wall_clock;
 use std::collections::HashMap;
@@ -23,6 +24,7 @@ pub(super) struct Thread {
     /// Programmed time and expiry of the last wake-up since the last cycle between marks began.
     pub(super) last_wake_up: Option<(Option<u64>, u64)>,
     pub(super) sleeps: SleepCalls,
+    pub(super) waits: Waits,
     pub(super) wakers: HashMap<Key, u64>,
 }
 
@@ -88,6 +90,7 @@ impl Thread {
     /// Woken by something else than a timer.
     pub(super) fn handed(&mut self, at_ns: u64, cpu: u16, by: Key) {
         self.activity.other_wake_ups += 1;
+        self.waits.ended(at_ns, &by);
         *self.wakers.entry(by).or_default() += 1;
         let is_on_cpu = self.woken(at_ns);
         self.last_wake_up = Some((None, at_ns));
@@ -141,6 +144,7 @@ impl Thread {
             self.handed.close();
         }
         self.asleep = false;
+        self.waits.forget();
         self.running_since = Some(at_ns);
         *self.activity.cpus.entry(cpu).or_default() += 1;
         self.each(|turns| turns.switched_in(at_ns, cpu));
@@ -151,6 +155,9 @@ impl Thread {
             self.ran(since, at_ns);
         }
         self.asleep = matches!(left, Left::Sleeping | Left::Blocked);
+        if self.asleep {
+            self.waits.slept(at_ns);
+        }
         match left {
             Left::Runnable => self.each(Turns::preempted),
             Left::Dead => self.each(Turns::close),
@@ -177,6 +184,8 @@ impl Thread {
         (self.running_since, self.asleep) = (None, false);
         self.last_wake_up = None;
         self.sleeps.left();
+        self.waits.forget();
+        self.waits.left();
     }
 
     pub(super) fn finish(self, open: &Open) -> ThreadActivity {
@@ -195,6 +204,7 @@ impl Thread {
             marked: self.marked.ended,
             wakers,
             cut_sleeps: self.sleeps.finish(open),
+            waits: self.waits.finish(open),
             ..self.activity
         }
     }

@@ -17,6 +17,7 @@ wakepath_test_program::tests![
     a_sleep_that_a_signal_ends_is_a_cycle_that_runs_early_and_its_sender_is_named,
     a_sleep_that_is_resumed_after_a_signal_is_no_cycle_of_its_own,
     a_sleep_that_outlasts_its_timer_until_a_thread_ends_it_is_a_late_cycle,
+    a_loop_that_a_device_paces_has_its_period_and_its_wait,
 ];
 
 /// Sleeps for a time after each turn; `late_us` of a turn is how much later than 7 µs it runs.
@@ -395,4 +396,44 @@ fn a_sleep_that_outlasts_its_timer_until_a_thread_ends_it_is_a_late_cycle() {
     let samples = activity.tasks().unwrap().remove(0).row().samples;
     assert_eq!(samples.len(), 19);
     assert_eq!(samples[12].latency_ns(), 407_000);
+}
+
+/// Its cycle is due already each time, and its answer comes 16 ms after it asked, or up to 3 ms later.
+fn a_loop_that_a_device_paces_has_its_period_and_its_wait() {
+    let mut stream = Stream::new();
+    let call = |name: &str| What::SystemCallEntry {
+        name: name.into(),
+        descriptor: None,
+    };
+    let mut at = START;
+    stream.switch(at - MS, LOOP, Left::Runnable);
+    let mut waited = 0;
+    for turn in 0..50_u64 {
+        let wait = 16 * MS + turn * turn * 37 % 101 * 30 * US;
+        waited += wait;
+        stream
+            .at(at, call("clock_nanosleep"))
+            .program(at + US, LOOP, at)
+            .expire(at + 2 * US, LOOP)
+            .at(at + 5 * US, What::SystemCallExit)
+            .at(at + 200 * US, call("read"))
+            .switch(at + 202 * US, HOG, Left::Sleeping)
+            .wake(at + 202 * US + wait, LOOP)
+            .switch(at + 204 * US + wait, LOOP, Left::Runnable)
+            .at(at + 205 * US + wait, What::SystemCallExit);
+        at += 210 * US + wait;
+    }
+    let activity = stream.activity().remove(&LOOP).unwrap();
+    let [wait] = &activity.waits[..] else {
+        panic!("{:?}", activity.waits);
+    };
+    assert_eq!((wait.call.as_deref(), wait.times), (Some("read"), 50));
+    assert_eq!(wait.total_ns, waited);
+    assert_eq!(wait.waker, Waker::Thread(thread(HOG)));
+    let task = activity.tasks().unwrap().remove(0);
+    assert!((16 * MS..20 * MS).contains(&task.rhythm.period_ns));
+    assert_eq!(
+        (task.rhythm.anchor_ns, task.rhythm.begun_by),
+        (None, BegunBy::Timer)
+    );
 }

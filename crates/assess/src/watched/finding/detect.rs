@@ -3,7 +3,9 @@
 use super::Finding;
 use crate::watched::waking::WokenBy;
 use wakepath_explain::Cause;
-use wakepath_explain::watch::{BegunBy, CutBy, CutSleeps, Row, Task, ThreadActivity};
+use wakepath_explain::watch::{
+    Activation, BegunBy, CutBy, CutSleeps, Row, Task, ThreadActivity, TurnWaits,
+};
 use wakepath_timeline::Sample;
 
 /// How much longer than its period an interval is to be a gap, in halves of a period.
@@ -18,6 +20,7 @@ impl Finding {
         activity: &ThreadActivity,
     ) -> Vec<Self> {
         let mut found = way_of_waiting(task, row, woken_by, activity);
+        found.extend(waits_in_cycle(task, activity));
         found.extend(activity.cut_sleeps.iter().map(cut_sleeps));
         found.extend(caught_up(task));
         found
@@ -59,6 +62,49 @@ fn way_of_waiting(
         _ => {}
     }
     found
+}
+
+/// Calls in which a thread waits for whatever comes first, so that its next cycle may be it.
+const FOR_ANY_EVENT: [&str; 8] = [
+    "epoll_wait",
+    "epoll_pwait",
+    "epoll_pwait2",
+    "poll",
+    "ppoll",
+    "select",
+    "pselect6",
+    "io_getevents",
+];
+/// A wait of less than this share of the period, one in so many, is part of the work.
+const SMALL_WAIT: u64 = 5;
+
+/// Waits of most cycles in one system call, where they take a good part of the period.
+fn waits_in_cycle(task: &Task, activity: &ThreadActivity) -> Option<Finding> {
+    let turns = task.turns.len() as u64;
+    if task.rhythm.begun_by != BegunBy::Timer || task.timer.is_some() || turns == 0 {
+        return None;
+    }
+    let is_one = |name: &str| !FOR_ANY_EVENT.contains(&name) && !name.ends_with("nanosleep");
+    // Its wakers may be many, as the kernel's workers are; the first is the one with most of the time.
+    let of_call = |of: &TurnWaits| of.call.clone().filter(|name| is_one(name));
+    let first = activity.waits.iter().find(|of| of_call(of).is_some())?;
+    let same = activity.waits.iter().filter(|of| of.call == first.call);
+    let (times, total_ns) = same.fold((0, 0), |(times, ns), of| {
+        (times + of.times, ns + of.total_ns)
+    });
+    let wait_ns = total_ns / turns;
+    let is_long = times * 2 >= turns && wait_ns * SMALL_WAIT >= task.rhythm.period_ns;
+    let was_late = |of: &&Activation| {
+        let times = of.programmed_ns.zip(of.asked_at_ns);
+        times.is_some_and(|(for_ns, asked_ns)| for_ns <= asked_ns)
+    };
+    let late = task.turns.iter().filter(was_late).count() as u64;
+    is_long.then(|| Finding::WaitsInCycle {
+        call: first.call.as_deref().unwrap_or_default().to_owned(),
+        waker: WokenBy::named(&first.waker).0,
+        wait_ns,
+        sets_period: late * 2 > turns,
+    })
 }
 
 fn cut_sleeps(cut: &CutSleeps) -> Finding {

@@ -1,4 +1,5 @@
-/* A loop of 4 ms that another process stops, freezes or sends signals to, or that catches up after long cycles. */
+/* A loop of 4 ms that another process stops, freezes or sends signals to, that catches up after long cycles, or that
+   asks a slow device each cycle. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sched.h>
@@ -7,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -35,6 +37,21 @@ static int put(const char *directory, const char *file, const char *text)
     int failed = to < 0 || write(to, text, strlen(text)) < 0;
     close(to);
     return failed;
+}
+
+/* Answers as a serial adapter with a latency timer of 16 ms does. */
+static void device(int line)
+{
+    struct sched_param parameters = {.sched_priority = 81};
+    char question[8];
+    prctl(PR_SET_NAME, "device");
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    sched_setscheduler(0, SCHED_FIFO, &parameters);
+    while (read(line, question, sizeof question) > 0) {
+        usleep(16000);
+        write(line, question, sizeof question);
+    }
+    _exit(0);
 }
 
 static void nothing(int signal)
@@ -72,7 +89,10 @@ int main(int count, char **words)
     char own[32];
     signal(SIGUSR1, nothing);
     pid_t loop = getpid();
-    if (strcmp(how, "late") && !fork())
+    int lines[2], is_paced = !strcmp(how, "paced");
+    if (is_paced && (socketpair(AF_UNIX, SOCK_STREAM, 0, lines) || !fork()))
+        device(lines[1]);
+    if (!is_paced && strcmp(how, "late") && !fork())
         ops(how, group, loop);
     snprintf(own, sizeof own, "%d", loop);
     if (!strcmp(how, "frozen") && put(group, "cgroup.procs", own))
@@ -84,8 +104,16 @@ int main(int count, char **words)
     sched_setscheduler(0, SCHED_FIFO, &parameters);
     long due = ns(CLOCK_MONOTONIC);
     for (long cycle = 1;; cycle++) {
-        struct timespec at = {(due += PERIOD) / 1000000000L, due % 1000000000L};
+        long now = ns(CLOCK_MONOTONIC);
+        due += PERIOD;
+        if (is_paced && due < now)
+            due = now;
+        struct timespec at = {due / 1000000000L, due % 1000000000L};
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, 0);
         compute(!strcmp(how, "late") && cycle % 40 == 0 ? LONG : 100000);
+        if (is_paced) {
+            write(lines[0], "position", 8);
+            read(lines[0], own, 8);
+        }
     }
 }

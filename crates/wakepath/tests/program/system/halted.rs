@@ -1,4 +1,4 @@
-//! Loops that someone stops, freezes or sends signals to, and one that catches up, watched for a second or two.
+//! Loops that someone stops, freezes or sends signals to, one that catches up, and one that a slow device paces, watched for a second or two.
 
 use crate::started::{Finished, Place, Start, is_root, loop_cpu, needs_real_time, not_run};
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ wakepath_test_program::tests![
     a_frozen_control_group_is_named_with_who_froze_it,
     signals_that_end_sleeps_early_are_found_with_their_sender,
     a_loop_that_catches_up_skips_nothing,
+    a_loop_that_waits_for_a_device_in_each_cycle_has_the_device_s_period,
 ];
 
 const WHAT: &str = "watching a loop that is halted";
@@ -160,4 +161,27 @@ fn a_loop_that_catches_up_skips_nothing() {
         "{caught_up}"
     );
     assert_eq!(skipped, 0, "{}", finished.said());
+}
+
+fn a_loop_that_waits_for_a_device_in_each_cycle_has_the_device_s_period() {
+    let finished = watched("paced", Path::new("-"));
+    let json = finished.json();
+    let threads = json["threads"].as_array().unwrap();
+    let control = threads.iter().find(|of| of["name"] == "control").unwrap();
+    assert_eq!(control["is_periodic"], true, "{}", finished.said());
+    let period_ns = control["period_ns"].as_u64().unwrap();
+    assert!((16_000_000..20_000_000).contains(&period_ns), "{period_ns}");
+    let findings = control["findings"].as_array().unwrap();
+    let is_wait = |of: &&serde_json::Value| of["kind"] == "waits-in-cycle";
+    let wait = findings.iter().find(is_wait).expect("a wait");
+    assert_eq!(
+        (&wait["call"], &wait["sets_period"]),
+        (&"read".into(), &true.into())
+    );
+    assert!(
+        wait["waker"].as_str().unwrap().starts_with("device-"),
+        "{wait}"
+    );
+    let wait_ns = wait["wait_ns"].as_u64().unwrap();
+    assert!((15_900_000..24_000_000).contains(&wait_ns), "{wait}");
 }
