@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use std::collections::BTreeMap;
-use wakepath_timeline::{KernelEvent, Left, What};
+use wakepath_timeline::{KernelEvent, Left, Thread, What};
 
 /// A thread, and the window that is looked at, in nanoseconds on `CLOCK_MONOTONIC`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub struct Account {
     pub on_cpu_ns: u64,
     /// Ready, while others ran.
     pub ready_ns: u64,
+    /// The name of the threads that ran longest on its CPU meanwhile, and how long.
+    pub others: Option<(u64, String)>,
     /// Asleep, or blocked on something.
     pub waiting_ns: u64,
     /// The longest wait that began or ended in the window.
@@ -55,6 +57,12 @@ pub struct Accounts {
     states: BTreeMap<u32, (State, u64)>,
     wakers: BTreeMap<u32, Waited>,
     names: BTreeMap<u32, String>,
+    /// Threads of windows that are ready, with the CPU that they wait for.
+    ready: BTreeMap<u32, u16>,
+    /// Since when the thread of each CPU runs.
+    running: BTreeMap<u16, u64>,
+    /// For each window, how long threads of a name ran while its own was ready on their CPU.
+    ran: Vec<BTreeMap<String, u64>>,
     /// CPUs on which the callback of a timer runs.
     in_timer: Vec<u16>,
 }
@@ -71,11 +79,14 @@ impl Accounts {
             of_thread.entry(window.thread).or_default().push(number);
         }
         Self {
+            ran: vec![BTreeMap::new(); windows.len()],
             windows,
             of_thread,
             states: BTreeMap::new(),
             wakers: BTreeMap::new(),
             names: BTreeMap::new(),
+            ready: BTreeMap::new(),
+            running: BTreeMap::new(),
             in_timer: Vec::new(),
         }
     }
@@ -85,7 +96,7 @@ impl Accounts {
         match &event.what {
             What::TimerExpiryEntry { .. } => self.in_timer.push(event.cpu),
             What::TimerExpiryExit { .. } => self.in_timer.retain(|cpu| *cpu != event.cpu),
-            What::Waking { thread, .. } if self.of_thread.contains_key(&thread.id) => {
+            What::Waking { thread, target_cpu } if self.of_thread.contains_key(&thread.id) => {
                 let waker = match (self.in_timer.contains(&event.cpu), event.current) {
                     (true, _) => Waited::Timer,
                     (_, 0) => Waited::Interrupt,
@@ -96,6 +107,7 @@ impl Accounts {
                 };
                 self.wakers.insert(thread.id, waker);
                 self.change(thread.id, State::Ready, event.at_ns);
+                self.ready.insert(thread.id, *target_cpu);
             }
             What::Switch {
                 previous,
@@ -108,10 +120,36 @@ impl Accounts {
                     Left::Runnable => State::Ready,
                     _ => State::Waiting,
                 };
+                self.ran(event, previous);
                 self.change(previous.id, state, event.at_ns);
                 self.change(next.id, State::OnCpu, event.at_ns);
+                self.ready.remove(&next.id);
+                if state == State::Ready && self.of_thread.contains_key(&previous.id) {
+                    self.ready.insert(previous.id, event.cpu);
+                }
             }
             _ => {}
+        }
+    }
+
+    /// A thread ran on its CPU, at the cost of those that were ready there.
+    fn ran(&mut self, event: &KernelEvent, previous: &Thread) {
+        let began_ns = self.running.insert(event.cpu, event.at_ns);
+        let (Some(began_ns), 1..) = (began_ns, previous.id) else {
+            return;
+        };
+        let here = self.ready.iter().filter(|(_, cpu)| **cpu == event.cpu);
+        for (thread, _) in here {
+            let since_ns = self.states.get(thread).map_or(event.at_ns, |(_, at)| *at);
+            for &number in &self.of_thread[thread] {
+                let (window, _) = &self.windows[number];
+                let from_ns = began_ns.max(since_ns).max(window.from_ns);
+                let length_ns = event.at_ns.min(window.to_ns).saturating_sub(from_ns);
+                if length_ns > 0 {
+                    let name = previous.name.to_string();
+                    *self.ran[number].entry(name).or_default() += length_ns;
+                }
+            }
         }
     }
 
@@ -145,9 +183,11 @@ impl Accounts {
 
     /// The accounts, in the order of the windows.
     pub fn finish(self) -> Vec<Account> {
-        self.windows
-            .into_iter()
-            .map(|(_, account)| account)
-            .collect()
+        let both = self.windows.into_iter().zip(self.ran);
+        let account = |((_, account), ran): ((Window, Account), BTreeMap<String, u64>)| {
+            let others = ran.into_iter().map(|(name, ns)| (ns, name)).max();
+            Account { others, ..account }
+        };
+        both.map(account).collect()
     }
 }

@@ -1,8 +1,8 @@
 //! Two nodes out of the calls that they make: names, due times, what held the executor, a chain.
 
 use std::sync::Arc;
-use wakepath_ros2::{Chain, Kind, Recorder, Seen, rows};
-use wakepath_timeline::{Call, KernelEvent, What};
+use wakepath_ros2::{Accounts, Chain, Kind, Recorder, Seen, Window, rows};
+use wakepath_timeline::{Call, KernelEvent, Left, Thread, ThreadName, What};
 
 const MS: u64 = 1_000_000;
 /// Of both nodes.
@@ -171,4 +171,45 @@ fn what_was_made_before_is_unknown_and_other_programs_are_left_out() {
     );
     assert_eq!(seen.callbacks[0].kind, Kind::Unknown);
     assert_eq!(seen.callbacks[0].to_string(), "callback 0x1f4 of process 7");
+}
+
+#[test]
+fn who_had_the_cpu_of_a_ready_thread_is_named() {
+    let thread = |id, name: &str| Thread {
+        id,
+        name: ThreadName::new(name.as_bytes()),
+        priority: 120,
+    };
+    let switch = |at_ns, cpu, previous: Thread, left, next: Thread| KernelEvent {
+        at_ns,
+        cpu,
+        current: previous.id,
+        what: What::Switch {
+            previous,
+            left,
+            next,
+        },
+    };
+    let node = || thread(11, "node");
+    let (short, long) = (|| thread(50, "short"), || thread(60, "long"));
+    let events = [
+        switch(10, 0, thread(0, ""), Left::Runnable, node()),
+        switch(10, 1, thread(0, ""), Left::Runnable, thread(70, "aside")),
+        switch(100, 0, node(), Left::Runnable, short()),
+        switch(150, 0, short(), Left::Sleeping, long()),
+        switch(300, 1, thread(70, "aside"), Left::Sleeping, thread(0, "")),
+        switch(400, 0, long(), Left::Runnable, node()),
+        switch(500, 0, node(), Left::Sleeping, long()),
+    ];
+    let mut accounts = Accounts::new([Window {
+        thread: 11,
+        from_ns: 50,
+        to_ns: 350,
+    }]);
+    for event in &events {
+        accounts.event(event);
+    }
+    let account = accounts.finish().remove(0);
+    assert_eq!((account.on_cpu_ns, account.ready_ns), (50, 250));
+    assert_eq!(account.others, Some((200, "long".into())));
 }

@@ -76,19 +76,22 @@ impl Calls {
     /// The calls in order of time, each once.
     pub(super) fn finish(mut self) -> (Vec<KernelEvent>, BTreeMap<u32, u32>) {
         self.all.sort_by_key(|of| of.event.at_ns);
-        let mut last: BTreeMap<(u32, Arc<str>), (usize, u64, Box<Call>)> = BTreeMap::new();
+        let mut last: BTreeMap<(u32, Arc<str>), Recorded> = BTreeMap::new();
         let several = self.all.iter().any(|of| of.session != self.all[0].session);
         let mut events = Vec::with_capacity(self.all.len());
         for Recorded { session, event } in self.all {
             if several && let What::Call(call) = &event.what {
                 let key = (event.current, Arc::clone(&call.function));
-                let is_again = last.get(&key).is_some_and(|(by, at_ns, before)| {
-                    *by != session && event.at_ns - at_ns <= SAME_CALL_NS && before == call
+                let is_again = last.get(&key).is_some_and(|before| {
+                    before.session != session
+                        && event.at_ns - before.event.at_ns <= SAME_CALL_NS
+                        && before.event.what == event.what
                 });
                 if is_again {
                     continue;
                 }
-                last.insert(key, (session, event.at_ns, call.clone()));
+                let event = event.clone();
+                last.insert(key, Recorded { session, event });
             }
             events.push(event);
         }

@@ -1,6 +1,7 @@
 //! Callbacks and chains of ROS 2 as a table, with what held the executor of the late ones.
 
 use crate::terminal::columns;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use wakepath_assess::watched::Ros2Figures;
 use wakepath_report::{Cell, Table, number};
@@ -19,9 +20,10 @@ pub fn text(figures: &Ros2Figures, limit_ns: Option<u64>) -> String {
     if figures.callbacks.is_empty() {
         return "ROS 2: no callback ran\n".into();
     }
-    text += &table(&figures.callbacks).to_terminal(Some(columns()));
-    for row in &figures.callbacks {
-        text += &late(row, figures.began_ns);
+    let names = names(&figures.callbacks);
+    text += &table(&figures.callbacks, &names).to_terminal(Some(columns()));
+    for (row, name) in figures.callbacks.iter().zip(&names) {
+        text += &late(row, name, figures.began_ns);
     }
     for chain in &figures.chains {
         text += &chain_text(chain, limit_ns);
@@ -51,7 +53,24 @@ pub fn text(figures: &Ros2Figures, limit_ns: Option<u64>) -> String {
     text
 }
 
-fn table(rows: &[Row]) -> Table {
+/// A name for each row, with the process where others have one of that name.
+fn names(rows: &[Row]) -> Vec<String> {
+    let mut processes: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
+    for row in rows {
+        let of_name = processes.entry(row.callback.to_string()).or_default();
+        of_name.insert(row.callback.process);
+    }
+    let name = |row: &Row| {
+        let name = row.callback.to_string();
+        match processes.get(&name).map_or(0, BTreeSet::len) {
+            0 | 1 => name,
+            _ => format!("{name} (process {})", row.callback.process),
+        }
+    };
+    rows.iter().map(name).collect()
+}
+
+fn table(rows: &[Row], names: &[String]) -> Table {
     let mut table = Table::of("callback")
         .column(number("runs"))
         .group("latency", "ms", &["median", "p99", "max"].map(number))
@@ -59,14 +78,14 @@ fn table(rows: &[Row]) -> Table {
         .group("run time", "ms", &["median", "max"].map(number))
         .column(number("gaps > 1.5 T"))
         .column(number("skipped"));
-    for row in rows {
+    for (row, name) in rows.iter().zip(names) {
         let latency = row.latency_ns.or(row.waited_ns);
         let of = |figures: Option<Figures>, which: fn(&Figures) -> i64| -> Cell {
             let shown = figures.as_ref().map(which);
             shown.map(|ns| Cell::of(Unit::Millis.figure(ns, 3))).into()
         };
         table.row(
-            row.callback.to_string().as_str(),
+            name.as_str(),
             vec![
                 Cell::of(row.count),
                 of(latency, |of| of.median),
@@ -85,13 +104,12 @@ fn table(rows: &[Row]) -> Table {
 }
 
 /// The late runs of a callback, each with what held its executor.
-fn late(row: &Row, began_ns: u64) -> String {
+fn late(row: &Row, name: &str, began_ns: u64) -> String {
     let (Some(count @ 1..), Some(period_ns)) = (row.late, row.period_ns) else {
         return String::new();
     };
     let mut text = format!(
-        "\n{}: {} above {}, the longest:\n",
-        row.callback,
+        "\n{name}: {} above {}, the longest:\n",
         counted(count, "gap", "gaps"),
         length(period_ns * 3 / 2)
     );
@@ -116,8 +134,9 @@ fn why(late: &Late) -> String {
         let outside = three_digits(unheld_ns.cast_signed());
         parts.push(match (parts.is_empty(), ready_ns * 2 >= unheld_ns) {
             (_, true) => format!(
-                "its thread was ready to run for {}, while others ran on its CPU",
-                three_digits(ready_ns.cast_signed())
+                "its thread was ready to run for {}, {}",
+                three_digits(ready_ns.cast_signed()),
+                others(late.account.as_ref())
             ),
             (true, false) => {
                 format!("no callback held its thread for {outside}: the cause is unknown")
@@ -147,12 +166,23 @@ fn held(holder: &Holder) -> String {
     }
 }
 
+/// Who had the CPU meanwhile.
+fn others(account: Option<&Account>) -> String {
+    match account.and_then(|of| of.others.as_ref()) {
+        Some((ns, name)) => format!(
+            "while others ran on its CPU, {name} longest ({})",
+            three_digits(ns.cast_signed())
+        ),
+        None => "while others ran on its CPU".into(),
+    }
+}
+
 /// What a run did other than to run, where that is half of it or more.
 fn inside(account: &Account) -> Option<String> {
     let all_ns = account.on_cpu_ns + account.ready_ns + account.waiting_ns;
     if account.ready_ns * 2 >= all_ns && account.ready_ns >= LEAST_NS {
         let ready = three_digits(account.ready_ns.cast_signed());
-        return Some(format!("{ready} of it ready while others ran on its CPU"));
+        return Some(format!("{ready} of it ready {}", others(Some(account))));
     }
     let (longest_ns, waited) = account.longest.as_ref()?;
     if account.waiting_ns * 2 < all_ns || *longest_ns < LEAST_NS {
