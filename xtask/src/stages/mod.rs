@@ -79,7 +79,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "clippy", about: "clippy finds nothing, tests and benchmarks included", place: First, limit: minutes(15), run: lints::clippy },
     Stage { name: "documentation", about: "rustdoc warns of nothing; its examples run", place: First, limit: minutes(15), run: lints::documentation },
     Stage { name: "default-features", about: "tests of what has optional features, without them", place: First, limit: minutes(10), run: suites::default_features },
-    Stage { name: "static-x86_64", about: "static program for x86-64 as released: started, under 15 MB", place: Beside, limit: minutes(20), run: static_builds::x86_64 },
+    Stage { name: "static-x86_64", about: "static program for x86-64 as released: started, its size limited", place: Beside, limit: minutes(20), run: static_builds::x86_64 },
     Stage { name: "lab", about: "stock and RT kernels in virtual time, twice the same", place: Beside, limit: minutes(40), run: suites::lab },
     Stage { name: "miri", about: "undefined behaviour in the ring", place: Either, limit: minutes(20), run: concurrency::miri },
     Stage { name: "loom", about: "the ring, under every order of its memory accesses", place: Either, limit: minutes(15), run: concurrency::loom },
@@ -110,7 +110,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "service", about: "100 million cycles of a service, a day of 1 kHz, in bounded memory and room", place: Deep, limit: minutes(20), run: suites::service },
     Stage { name: "fleet-night", about: "500 runs on 20 boards in namespaces, links cut, controllers killed; each accounted for; a place in labgrid", place: Deep, limit: minutes(60), run: fleet::night },
     Stage { name: "fuzz", about: "random scenarios, recordings, seals, imports, journals and kernel files, led by coverage, for 34 minutes", place: Deep, limit: minutes(50), run: fuzzing::fuzz },
-    Stage { name: "released-arm", about: "static programs for Arm as released: started, under 15 MB", place: Deep, limit: minutes(30), run: static_builds::released_arm },
+    Stage { name: "released-arm", about: "static programs for Arm as released: started, its size limited", place: Deep, limit: minutes(30), run: static_builds::released_arm },
     Stage { name: "packages", about: "packages, wheel and installer, tried in a clean root; every crate packed", place: Deep, limit: minutes(20), run: packages::of_this_machine },
     Stage { name: "released-packages", about: "a release's artefacts for three machines, Arm in the emulator", place: Deep, limit: minutes(150), run: packages::as_released },
 ];
