@@ -2,8 +2,8 @@
 //!
 //! Static programs (`build` has each target; .cargo/config.toml names the linkers), a check that
 //! they are static, and packages made from them: archives, Debian and RPM packages, wheels, the
-//! installer, checksums; and the programs for a fleet and for a GPU. Each kind of package has its
-//! own file in this folder.
+//! installer, checksums; and the programs of the laboratory, for a fleet and for a GPU. Each kind of package has a file in
+//! this folder.
 
 mod archive;
 mod build;
@@ -12,6 +12,7 @@ pub mod fleet;
 mod gpu;
 mod host;
 mod installer;
+mod lab;
 mod library;
 mod licences;
 mod rpm;
@@ -30,8 +31,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// Builds and packs everything that can be built here, or the requested part, into
-/// `target/release-artifacts`; prints what can't be built. `--alone` makes only the program of a
-/// fleet or of a GPU; `--program`, `--host`, `--library` and `--module` name existing builds to
+/// `target/release-artifacts`; prints what can't be built. `--alone` makes only the program of the
+/// laboratory, of a fleet or of a GPU; `--program`, `--host`, `--library` and `--module` name existing builds to
 /// pack for the one target.
 pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     let only = arguments.texts("--only")?;
@@ -127,7 +128,11 @@ type Artefacts = fn(
 ) -> Result<Vec<Vec<String>>, String>;
 
 /// Those apart from the boards' program, by name.
-const APART: [(&str, Artefacts); 2] = [("gpu", gpu::artefacts), ("fleet", fleet::artefacts)];
+const APART: [(&str, Artefacts); 3] = [
+    ("lab", lab::artefacts),
+    ("gpu", gpu::artefacts),
+    ("fleet", fleet::artefacts),
+];
 
 /// The only artefacts to make, if the arguments name any.
 fn alone(asked: &[String]) -> Result<Option<Artefacts>, String> {
@@ -138,7 +143,7 @@ fn alone(asked: &[String]) -> Result<Option<Artefacts>, String> {
         Some((_, artefacts)) => Ok(Some(*artefacts)),
         None => Err(format!(
             "--alone {asked}: there are {}",
-            APART.map(|(name, _)| name).join(" and ")
+            APART.map(|(name, _)| name).join(", ")
         )),
     }
 }
@@ -254,20 +259,26 @@ pub fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
-/// Completions and man pages, printed by the program, in an emulator if necessary.
-fn documents(build: &Build, program: &Path, directory: &Path) -> Result<(), String> {
-    let started = || match build.emulator() {
+/// A command that starts a program of this build, in an emulator if necessary.
+fn started(build: &Build, program: &Path) -> Command {
+    match build.emulator() {
         None => Command::new(program),
         Some(emulator) => {
             let mut command = Command::new(emulator);
             command.arg(program);
             command
         }
-    };
+    }
+}
+
+/// Completions and man pages, printed by the program, in an emulator if necessary.
+fn documents(build: &Build, program: &Path, directory: &Path) -> Result<(), String> {
     let man = directory.join("man");
     fs::create_dir_all(&man).map_err(|error| format!("{}: {error}", man.display()))?;
     for shell in ["bash", "zsh", "fish"] {
-        let output = started().args(["completions", shell]).output();
+        let output = started(build, program)
+            .args(["completions", shell])
+            .output();
         let output = output.map_err(|error| format!("{}: {error}", program.display()))?;
         if !output.status.success() || output.stdout.is_empty() {
             return Err(format!("no completions for {shell}: {}", output.status));
@@ -275,7 +286,7 @@ fn documents(build: &Build, program: &Path, directory: &Path) -> Result<(), Stri
         let file = directory.join(format!("wakepath.{shell}"));
         fs::write(&file, output.stdout).map_err(|error| format!("{}: {error}", file.display()))?;
     }
-    succeed(started().arg("man").arg(man))
+    succeed(started(build, program).arg("man").arg(man))
 }
 
 /// `SHA256SUMS`, as `sha256sum --check` reads it.

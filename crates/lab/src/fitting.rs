@@ -206,6 +206,7 @@ mod tests {
             added,
         };
         let host = Host {
+            own: PathBuf::new(),
             program: PathBuf::new(),
             version: String::new(),
             tell: |_| (),

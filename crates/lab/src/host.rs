@@ -3,12 +3,17 @@
 use crate::cache::Cache;
 use std::path::PathBuf;
 
+/// The verb with which the program around the laboratory supervises an emulator.
+pub const SUPERVISE: &str = "supervise-emulator";
+
 /// The program around the laboratory.
 #[derive(Debug, Clone)]
 pub struct Host {
     /// This program's file, which is started again to supervise the emulator.
+    pub own: PathBuf,
+    /// The wakepath of this release, for guests of this machine's architecture.
     pub program: PathBuf,
-    /// Its version.
+    /// This program's version.
     pub version: String,
     /// Receives a line for each step.
     pub tell: fn(&str),
@@ -20,12 +25,8 @@ impl Host {
         Cache::of_this_user().telling(self.tell)
     }
 
-    /// The process that the emulator dies with: a program with its first arguments.
-    pub(crate) fn guard(&self) -> [PathBuf; 3] {
-        [
-            self.program.clone(),
-            "internal".into(),
-            "lab-emulator".into(),
-        ]
+    /// The process that the emulator dies with: a program with its first argument.
+    pub(crate) fn guard(&self) -> [PathBuf; 2] {
+        [self.own.clone(), SUPERVISE.into()]
     }
 }

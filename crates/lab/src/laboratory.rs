@@ -82,9 +82,11 @@ impl<'a> Laboratory<'a> {
         let own = std::fs::canonicalize(&host.program)
             .map_err(|error| LabError::io("find", &host.program, error))?;
         let program = own_program::find(on.program.as_deref(), &own, architecture)?;
-        if program != own {
-            tell_of(&program, host)?;
+        let is_own = program == own;
+        if !is_own {
+            (host.tell)(&format!("in the guests: {}", program.display()));
         }
+        warn_of_another_version(&program, is_own, host)?;
         let cache = host.cache();
         let emulator = on.emulator.as_deref();
         let qemu = Qemu::find(emulator, architecture, asked.cpus, &cache)?;
@@ -344,18 +346,17 @@ fn name_and_parameters(called: &str) -> (&str, &str) {
     }
 }
 
-/// Prints which program runs in the guests, and its version if that differs: it then measures as
-/// that version does.
-fn tell_of(program: &Path, host: &Host) -> Result<()> {
+/// Prints the version of the program in the guests if it differs, because it measures as that version does. A build
+/// from no repository has none to compare.
+fn warn_of_another_version(program: &Path, is_own: bool, host: &Host) -> Result<()> {
     let place = program.display();
-    (host.tell)(&format!("in the guests: {place}"));
     let bytes = std::fs::read(program).map_err(|error| LabError::io("read", program, error))?;
     let found = own_program::version_in(&bytes);
     let version = &host.version;
-    if found.as_ref() != Some(version) {
+    if found.as_ref().map_or(!is_own, |found| found != version) {
         let found = found.unwrap_or_else(|| "of a version that it does not say".into());
         (host.tell)(&format!(
-            "warning: {place} is {found}, this wakepath is {version}: build it anew, or name another \
+            "warning: {place} is {found}, the laboratory is {version}: build it anew, or name another \
              with `--program`"
         ));
     }

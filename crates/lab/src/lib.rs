@@ -83,7 +83,7 @@ pub use counted::{baseline, order as baseline_order, read_baseline, write_baseli
 pub use divergence::{Divergence, Stream, first_divergence};
 pub use error::{LabError, Result};
 pub use guests::{Guest, Limit, Stopped, carry_out};
-pub use host::Host;
+pub use host::{Host, SUPERVISE};
 pub use inside::{InsideError, Ordered, first_process, virtual_time_here};
 pub use laboratory::{Laboratory, Task};
 pub use measuring::{Measuring, Recorded};

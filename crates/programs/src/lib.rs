@@ -6,4 +6,4 @@ mod place;
 pub mod rights;
 mod trust;
 
-pub use place::{NotFound, command, find, may_run, to_start};
+pub use place::{NotFound, command, companion, find, may_run, to_start};

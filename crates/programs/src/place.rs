@@ -4,13 +4,16 @@
 
 use crate::trust;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// System directories that an ordinary user's PATH can lack; bonnie++ is in the first. A laboratory
 /// guest's first process has no PATH.
 const ALSO: [&str; 5] = ["/usr/sbin", "/usr/local/sbin", "/sbin", "/usr/bin", "/bin"];
+
+/// Write permission for a group and for everybody.
+const OTHERS_WRITE: u32 = 0o022;
 
 /// Reasons why a program isn't found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -47,6 +50,26 @@ pub fn find(program: impl AsRef<OsStr>) -> Result<PathBuf, NotFound> {
     let directories = std::env::split_paths(&path).chain(ALSO.map(PathBuf::from));
     let as_root = rustix::process::geteuid().is_root();
     find_in(program.as_ref(), directories, as_root)
+}
+
+/// A program of the same release: next to the running one, else as [`find`] finds it. The one next to it has to be
+/// as well kept as the running one, which was the user's choice: of the same owner, and closed to everybody else
+/// who can't write to that one either.
+///
+/// # Errors
+/// As [`find`].
+pub fn companion(name: &str) -> Result<PathBuf, NotFound> {
+    let own = std::env::current_exe().ok();
+    let beside = own.and_then(|own| beside(&own, name));
+    beside.map_or_else(|| find(name), Ok)
+}
+
+fn beside(own: &Path, name: &str) -> Option<PathBuf> {
+    let path = own.with_file_name(name);
+    let (one, other) = (own.metadata().ok()?, path.metadata().ok()?);
+    let is_as_well_kept =
+        one.uid() == other.uid() && other.mode() & OTHERS_WRITE & !one.mode() == 0;
+    (is_executable(&path) && is_as_well_kept).then_some(path)
 }
 
 /// A command for the program that [`find`] finds. For root, programs that it starts by name
@@ -211,6 +234,26 @@ mod tests {
         assert_eq!(may_run(Path::new("/bin/sh")), Ok(()));
         let refused = may_run(&theirs.path().join("sh")).is_err();
         assert_eq!(refused, rustix::process::geteuid().is_root());
+    }
+
+    #[test]
+    fn a_companion_is_next_to_the_program_and_nobody_elses() {
+        let place = with_a_shell();
+        let own = place.path().join("sh");
+        let other = place.path().join("other");
+        assert_eq!(beside(&own, "other"), None);
+        fs::copy(&own, &other).unwrap();
+        assert_eq!(beside(&own, "other"), Some(other.clone()));
+        for (mode, is_taken) in [
+            (0o777, false),
+            (0o775, false),
+            (0o644, false),
+            (0o700, true),
+        ] {
+            fs::set_permissions(&other, fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(beside(&own, "other").is_some(), is_taken, "{mode:o}");
+        }
+        assert_eq!(companion("sh"), find("sh"));
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub fn run(process: Internal) -> ExitCode {
             true => wakepath_gpio::run_as_child(std::io::stdin().lock(), std::io::stdout()),
             false => Err("the measuring process is gone".into()),
         },
-        Internal::LabGuest => return crate::verbs::lab::guest_main(),
+        Internal::LabGuest => return crate::guest::main(),
         Internal::OwnProgram {
             parent,
             shared,
@@ -84,7 +84,6 @@ pub fn run(process: Internal) -> ExitCode {
             understood(&order)
                 .and_then(|order| service::recorder(keeper, shared, &order, &directory))
         }
-        Internal::LabEmulator { parent, command } => emulator(parent, &command),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -97,16 +96,6 @@ pub fn run(process: Internal) -> ExitCode {
 
 fn understood(order: &str) -> Result<service::Order, Box<dyn std::error::Error>> {
     Ok(serde_json::from_str(order)?)
-}
-
-/// Becomes the emulator, which then dies with the process that started it.
-fn emulator(parent: i32, command: &[std::ffi::OsString]) -> Outcome {
-    if !wakepath_measured_loop::die_with(parent) {
-        return Err("the process that started the emulator is gone".into());
-    }
-    let (program, arguments) = command.split_first().ok_or("no emulator is named")?;
-    let error = std::process::Command::new(program).args(arguments).exec();
-    Err(format!("{}: {error}", program.display()).into())
 }
 
 /// Becomes a program of the user's own, which dies with the measuring process and may run wherever the

@@ -2,14 +2,17 @@
 //! `view`. Carrying it out is in the crate `wakepath-measure`, the process in which the loop runs in
 //! `wakepath-measured-loop`.
 //!
-//! No library for others: [`main`] is the program. It stands here and not in the program's own crate, because the
-//! compiler begins a library beside those it needs, and a program only once all of them have ended.
+//! No library for others: [`main`] is the program, [`laboratory_main`] the one that `wakepath lab` starts; neither
+//! links what only the other uses. Both are here and not in programs' own crates, because the compiler
+//! begins a library beside those it needs, and a program only once all of them have ended.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod beginning;
 mod command_line;
+mod guest;
 mod internal;
+mod laboratory;
 mod limits;
 mod memory;
 mod metrics;
@@ -20,9 +23,9 @@ mod verbs;
 mod view;
 
 use clap::Parser;
-use command_line::{CommandLine, Verb, When};
+use command_line::{CommandLine, Verb};
+pub use laboratory::main as laboratory_main;
 use std::process::ExitCode;
-use wakepath_report::Colour;
 
 #[global_allocator]
 static MEMORY: memory::Spoken = memory::Spoken;
@@ -39,19 +42,14 @@ pub fn main() -> ExitCode {
         Ok(line) => line,
         Err(said) => return usage::answer(&said),
     };
-    wakepath_report::choose_colour(match line.color {
-        When::Auto => Colour::Auto,
-        When::Always => Colour::Always,
-        When::Never => Colour::Never,
-    });
+    wakepath_report::choose_colour(line.color.into());
     if line.quiet {
         terminal::be_quiet();
     }
     if !line.verb.uses_capabilities()
-        && let Err(error) = wakepath_programs::rights::give_up()
+        && let Err(code) = without_capabilities()
     {
-        terminal::tell!("wakepath: capabilities can't be given up: {error}");
-        return ExitCode::from(1);
+        return code;
     }
     let outcome = match line.verb {
         Verb::Check(arguments) => verbs::check::run(&arguments),
@@ -77,7 +75,7 @@ pub fn main() -> ExitCode {
         Verb::Scenario(arguments) => verbs::scenario::run(&arguments),
         Verb::Doctor(arguments) => verbs::doctor::run(&arguments),
         Verb::Tune(arguments) => verbs::tune::run(&arguments),
-        Verb::Lab(verb) => verbs::lab::run(&verb),
+        Verb::Lab { arguments } => verbs::lab::run(line.color, line.quiet, &arguments),
         Verb::Experiment(verb) => verbs::experiment::run(&verb),
         Verb::Loads(arguments) => verbs::loads::run(&arguments),
         Verb::Tiers(arguments) => verbs::tiers::run(&arguments),
@@ -87,11 +85,21 @@ pub fn main() -> ExitCode {
         Verb::Man { directory } => verbs::documentation::man(&directory),
         Verb::Internal(process) => return internal::run(process),
     };
-    match outcome {
-        Ok(code) => code,
-        Err(error) => {
-            terminal::tell_failure(&error);
-            ExitCode::from(1)
-        }
-    }
+    ended(outcome)
+}
+
+/// Gives up what the program's file may do beyond its user.
+fn without_capabilities() -> Result<(), ExitCode> {
+    wakepath_programs::rights::give_up().map_err(|error| {
+        terminal::tell!("wakepath: capabilities can't be given up: {error}");
+        ExitCode::from(1)
+    })
+}
+
+/// The exit code of a verb; a failure is one line.
+fn ended(outcome: verbs::Outcome) -> ExitCode {
+    outcome.unwrap_or_else(|error| {
+        terminal::tell_failure(&error);
+        ExitCode::from(1)
+    })
 }

@@ -10,20 +10,27 @@ use wakepath_timeline::one_line as one_line_of;
 /// Help and version end well, a wrong command line with 1: clap's own 2 means "criterion not met"
 /// here, and a script must not read a misspelt option as a verdict.
 pub fn answer(said: &clap::Error) -> ExitCode {
-    if said.use_stderr() && said.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        let typed: Vec<String> = std::env::args_os()
-            .skip(1)
-            .map(|word| word.to_string_lossy().into_owned())
-            .collect();
-        let line = without_dashes(said, &typed).or_else(|| of_a_word(said));
-        let line = line.unwrap_or_else(|| one_line(&said.render().to_string()));
-        tell!("wakepath: {line}");
-    } else if is_first_page(said) {
+    if is_first_page(said) {
         // Nothing typed is no answer: it must not look like one in a pipe.
         match said.use_stderr() {
             true => crate::terminal::tell_text(&first_page()),
             false => drop(crate::terminal::print(&first_page())),
         }
+        return ExitCode::from(u8::from(said.use_stderr()));
+    }
+    let typed: Vec<String> = std::env::args_os()
+        .skip(1)
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    answer_plainly(said, without_dashes(said, &typed))
+}
+
+/// The same without a first page, with a line that helps more than clap's own, if there is one.
+pub fn answer_plainly(said: &clap::Error, better: Option<String>) -> ExitCode {
+    if said.use_stderr() && said.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let line = better.or_else(|| of_a_word(said));
+        let line = line.unwrap_or_else(|| one_line(&said.render().to_string()));
+        tell!("wakepath: {line}");
     } else {
         // Nobody left to read it changes nothing about the answer.
         let _ = said.print();

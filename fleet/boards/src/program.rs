@@ -39,7 +39,7 @@ pub enum ProgramError {
     Wrong(PathBuf, &'static str),
 }
 
-/// A program of wakepath's has 15 MB.
+/// A program of wakepath's has 13 MB.
 const MOST_BYTES: u64 = 256 << 20;
 
 impl Machine {

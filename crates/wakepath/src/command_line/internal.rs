@@ -105,14 +105,6 @@ pub enum Internal {
         /// The service's directory.
         directory: PathBuf,
     },
-    /// The laboratory's emulator.
-    LabEmulator {
-        /// Process that it dies with.
-        parent: i32,
-        /// The emulator and its arguments.
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
-        command: Vec<std::ffi::OsString>,
-    },
 }
 
 /// What a program asks for its recorder.

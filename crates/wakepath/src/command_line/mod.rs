@@ -6,10 +6,8 @@ mod board_experiments;
 mod candidates;
 mod criterion;
 mod evidence;
-mod experiments;
 mod first_page;
 mod internal;
-mod laboratory;
 mod machine;
 mod measuring;
 mod random_tasks;
@@ -23,10 +21,8 @@ pub use candidates::{Kind, candidates};
 use clap::{Parser, Subcommand, ValueEnum};
 pub use criterion::*;
 pub use evidence::*;
-pub use experiments::*;
 pub use first_page::{every_command, first_page, visible};
 pub use internal::*;
-pub use laboratory::*;
 pub use machine::*;
 pub use measuring::*;
 pub use recordings::*;
@@ -161,15 +157,17 @@ pub enum Verb {
                       wakepath run my-loop.toml"
     )]
     Scenario(Scenario),
-    /// Run a scenario on real kernels in virtual time, repeatable to the nanosecond.
-    #[command(
-        subcommand,
-        after_help = "Examples:\n  \
-                      wakepath lab run my-loop.toml --kernel debian:stock --kernel debian:rt\n  \
-                      wakepath lab run my-loop.toml --kernel debian:rt --baseline latency.json\n  \
-                      wakepath lab check latency.json --kernel ./bzImage"
-    )]
-    Lab(Lab),
+    /// Run a scenario on real kernels in virtual time, with the program wakepath-lab.
+    #[command(disable_help_flag = true)]
+    Lab {
+        /// Its command and options; `wakepath lab --help` lists them.
+        #[arg(
+            value_name = "ARGUMENTS",
+            trailing_var_arg = true,
+            allow_hyphen_values = true
+        )]
+        arguments: Vec<std::ffi::OsString>,
+    },
     /// Repeat published experiments on this board and compare with the published figures.
     #[command(
         subcommand,
@@ -223,6 +221,27 @@ pub enum Verb {
     Internal(Internal),
 }
 
+impl When {
+    /// As it is typed, unless it is the default.
+    pub fn given(self) -> Option<&'static str> {
+        match self {
+            Self::Auto => None,
+            Self::Always => Some("always"),
+            Self::Never => Some("never"),
+        }
+    }
+}
+
+impl From<When> for wakepath_report::Colour {
+    fn from(when: When) -> Self {
+        match when {
+            When::Auto => Self::Auto,
+            When::Always => Self::Always,
+            When::Never => Self::Never,
+        }
+    }
+}
+
 impl Verb {
     /// Whether it does, or says whether it could do, what takes a capability. The others read,
     /// compute and start tools of the system.
@@ -256,7 +275,7 @@ impl Verb {
             | Self::Verify(_)
             | Self::Scenario(_)
             | Self::Tiers(_)
-            | Self::Lab(_)
+            | Self::Lab { .. }
             | Self::Help { .. }
             | Self::Completions { .. }
             | Self::Man { .. } => false,

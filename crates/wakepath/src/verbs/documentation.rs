@@ -1,7 +1,7 @@
 //! `wakepath help`, `wakepath completions` and `wakepath man`: made from the one definition of the command line.
 
 use super::Outcome;
-use crate::command_line::{Kind, candidates, every_command, first_page, visible};
+use crate::command_line::{Kind, When, candidates, every_command, first_page, visible};
 use crate::runs;
 use std::path::Path;
 use std::process::ExitCode;
@@ -142,6 +142,12 @@ pub fn help(all: bool, words: &[String]) -> Outcome {
         crate::terminal::print(&page)?;
         return Ok(ExitCode::SUCCESS);
     }
+    if let Some((lab, verb)) = words.split_first()
+        && lab == "lab"
+    {
+        let words: Vec<&str> = verb.iter().map(String::as_str).chain(["--help"]).collect();
+        return super::lab::run(When::Auto, false, &words);
+    }
     let mut command = visible();
     command.build();
     let mut found = &mut command;
@@ -174,11 +180,15 @@ Settings changed by \\fBwakepath tune apply\\fR, with their former values.
 
 /// Writes a man page for the command and one for each command below it that is not hidden.
 pub fn man(directory: &Path) -> Outcome {
+    write_man(visible(), directory)
+}
+
+/// The same of any program.
+pub fn write_man(mut command: clap::Command, directory: &Path) -> Outcome {
     let failed = |error: std::io::Error| format!("{}: {error}", directory.display());
     if !directory.is_dir() {
         return Err(format!("{}: no such directory", directory.display()).into());
     }
-    let mut command = visible();
     command.build();
     let mut open = vec![command];
     while let Some(command) = open.pop() {

@@ -9,10 +9,7 @@ use wakepath_assess::{Assessment, AssessmentError, Picture};
 
 /// A run assessed, with its pictures where it is to be `drawn`; where its flights take long, how far
 /// they are is said meanwhile.
-pub(super) fn assessed(
-    run: &Run,
-    drawn: bool,
-) -> Result<(Assessment, Vec<Picture>), AssessmentError> {
+pub fn assessed(run: &Run, drawn: bool) -> Result<(Assessment, Vec<Picture>), AssessmentError> {
     let progress = Progress::of("flying");
     let assessment = Assessment::with_progress(run, drawn, &|ready, of| progress.tell(ready, of));
     progress.end();

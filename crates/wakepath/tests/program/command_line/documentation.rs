@@ -7,6 +7,7 @@ wakepath_test_program::tests![
     a_shell_completes_runs_scenarios_policies_and_cpus,
     every_command_has_one_line_in_its_family,
     man_pages_are_written_for_every_verb_and_no_hidden_one,
+    the_laboratory_writes_its_own_man_pages,
     a_missing_directory_for_man_pages_is_named,
 ];
 
@@ -21,7 +22,7 @@ fn completions_of_every_shell_know_the_verbs_and_no_internals() {
         let finished = Start::command(&["completions", shell]).finish();
         finished.assert_code(0);
         assert!(!finished.output.contains("internal"), "{shell}");
-        for verb in ["check", "recover", "scenario"] {
+        for verb in ["check", "recover", "scenario", "lab"] {
             assert!(
                 finished.output.contains(verb),
                 "{shell} does not know {verb}"
@@ -113,6 +114,7 @@ fn man_pages_are_written_for_every_verb_and_no_hidden_one() {
         "wakepath-run.1",
         "wakepath-show.1",
         "wakepath-recover.1",
+        "wakepath-lab.1",
     ] {
         assert!(
             names.iter().any(|name| name == page),
@@ -129,6 +131,20 @@ fn man_pages_are_written_for_every_verb_and_no_hidden_one() {
         "{page}"
     );
     assert!(page.contains("duration") && page.contains(".TH"), "{page}");
+}
+
+fn the_laboratory_writes_its_own_man_pages() {
+    let place = Place::new();
+    let directory = place.path().join("man");
+    std::fs::create_dir(&directory).unwrap();
+    let finished = Start::command_in(place, &["lab", "man", "man"]).finish();
+    finished.assert_code(0);
+    for page in ["wakepath-lab.1", "wakepath-lab-bisect.1"] {
+        assert!(directory.join(page).is_file(), "{page}");
+    }
+    for hidden in ["wakepath-lab-man.1", "wakepath-lab-supervise-emulator.1"] {
+        assert!(!directory.join(hidden).exists(), "{hidden}");
+    }
 }
 
 fn a_missing_directory_for_man_pages_is_named() {

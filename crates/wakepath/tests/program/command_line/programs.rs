@@ -1,12 +1,90 @@
-//! Programs of others, as root starts them: none comes from where somebody else may have put it.
+//! Other programs: the laboratory, which is found as git finds its programs; and those of others, of which root starts
+//! none from where somebody else may have put it.
 
-use crate::started::{Place, Start, is_root, not_run};
+use crate::started::{Place, Start, binary, is_root, not_run};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
 
 wakepath_test_program::tests![
     the_laboratory_takes_no_emulator_from_a_directory_that_others_may_write_to,
+    a_laboratory_that_is_not_installed_is_one_line_with_where_to_get_it,
+    the_laboratory_next_to_the_program_gets_its_arguments_as_they_are,
+    the_laboratory_is_found_on_the_path_where_its_user_may_trust_it,
 ];
+
+/// A copy of the program alone, and what it answers with this PATH.
+fn alone(place: &Place, path: &Path, arguments: &[&str]) -> Output {
+    let copy = place.path().join("wakepath");
+    if !copy.exists() {
+        std::fs::copy(binary(), &copy).unwrap();
+    }
+    let mut command = Command::new(copy);
+    command.args(arguments).env("PATH", path);
+    command.current_dir(place.path()).output().unwrap()
+}
+
+/// A laboratory that prints its arguments, a line for each.
+fn put_a_laboratory_into(directory: &Path) {
+    let program = directory.join("wakepath-lab");
+    std::fs::write(&program, "#!/bin/sh\nprintf '%s\\n' \"$@\"\nexit 3\n").unwrap();
+    std::fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+}
+
+fn a_laboratory_that_is_not_installed_is_one_line_with_where_to_get_it() {
+    let place = Place::new();
+    for words in [
+        &["lab", "run", "quick"][..],
+        &["lab", "--help"],
+        &["lab"],
+        &["help", "lab"],
+    ] {
+        let output = alone(&place, Path::new("/nowhere"), words);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{words:?}: {said}");
+        assert_eq!(said.lines().count(), 1, "{words:?}: {said}");
+        for part in ["wakepath-lab is not installed", "archive", "cargo build"] {
+            assert!(said.contains(part), "{words:?}: no {part}: {said}");
+        }
+        assert_eq!(output.stdout, b"", "{words:?}");
+    }
+}
+
+fn the_laboratory_next_to_the_program_gets_its_arguments_as_they_are() {
+    let place = Place::new();
+    put_a_laboratory_into(place.path());
+    let passed = |words: &[&str]| {
+        let output = alone(&place, Path::new("/nowhere"), words);
+        assert_eq!(output.status.code(), Some(3), "{words:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let typed = [
+        "lab", "run", "a b", "--kernel", "-x", "--help", "--", "--json", "",
+    ];
+    assert_eq!(passed(&typed), typed[1..].join("\n") + "\n");
+    assert_eq!(passed(&["lab", "--version"]), "--version\n");
+    assert_eq!(
+        passed(&["--color", "never", "-q", "lab", "diff"]),
+        "--color\nnever\n--quiet\ndiff\n"
+    );
+    assert_eq!(passed(&["help", "lab", "run"]), "run\n--help\n");
+}
+
+fn the_laboratory_is_found_on_the_path_where_its_user_may_trust_it() {
+    let (place, theirs) = (Place::new(), Place::new());
+    put_a_laboratory_into(theirs.path());
+    std::fs::set_permissions(theirs.path(), Permissions::from_mode(0o777)).unwrap();
+    let output = alone(&place, theirs.path(), &["lab", "diff"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    match is_root() {
+        true => {
+            assert_eq!(output.status.code(), Some(1), "{said}");
+            assert!(said.contains("others may write to"), "{said}");
+        }
+        false => assert_eq!(output.stdout, b"diff\n", "{said}"),
+    }
+}
 
 fn the_laboratory_takes_no_emulator_from_a_directory_that_others_may_write_to() {
     if !is_root() {

@@ -47,6 +47,12 @@ fn help_has_examples_and_exit_codes() {
         assert!(finished.output.contains("Exit codes"), "{words:?}");
         assert_eq!(finished.complaints, "");
     }
+    let of_the_laboratory = said_by(&["help", "lab", "run"]);
+    assert!(of_the_laboratory.output.contains("wakepath lab run"));
+    assert_eq!(
+        of_the_laboratory.output,
+        said_by(&["lab", "run", "--help"]).output
+    );
     assert!(said_by(&["recover", "--help"]).output.contains("Example"));
 }
 

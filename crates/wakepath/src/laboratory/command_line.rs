@@ -1,8 +1,10 @@
-//! Words of `lab`: guests, runs, checks against a baseline.
+//! Command line of `wakepath-lab`: guests, runs, checks against a baseline.
 
-use super::experiments::LabExperiments;
+pub use super::command_line_experiments::LabExperiments;
+use crate::command_line::{VERSION, When};
 use clap::builder::PossibleValuesParser;
-use clap::{Args, Subcommand};
+use clap::{Args, Parser, Subcommand};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use wakepath_lab::Topology;
 use wakepath_lab::cost::MODELS;
@@ -13,6 +15,37 @@ fn cost_models() -> PossibleValuesParser {
 }
 
 /// Run a scenario on real kernels in virtual time, repeatable to the nanosecond.
+#[derive(Debug, Parser)]
+#[command(
+    name = "wakepath-lab",
+    bin_name = "wakepath lab",
+    version = VERSION,
+    after_help = "Examples:\n  \
+                  wakepath lab run my-loop.toml --kernel debian:stock --kernel debian:rt\n  \
+                  wakepath lab run my-loop.toml --kernel debian:rt --baseline latency.json\n  \
+                  wakepath lab check latency.json --kernel ./bzImage",
+    disable_help_subcommand = true,
+    arg_required_else_help = true
+)]
+pub struct CommandLine {
+    /// Colour the output: auto, always or never.
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = true
+    )]
+    pub color: When,
+    /// Print results, warnings and errors only: no progress, no notes.
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Command.
+    #[command(subcommand)]
+    pub verb: Lab,
+}
+
+/// Commands of the laboratory.
 #[derive(Debug, Subcommand)]
 pub enum Lab {
     /// Boot each kernel in an emulator that counts instructions, run the scenario there, and compare.
@@ -33,6 +66,21 @@ pub enum Lab {
     Costs(LabCosts),
     /// Find which of a row of kernels made a latency's path longer, and through which functions.
     Bisect(LabBisect),
+    /// Write the man pages of these commands.
+    #[command(hide = true)]
+    Man {
+        /// Directory to write them to; it must exist.
+        directory: PathBuf,
+    },
+    /// An emulator that dies with the laboratory.
+    #[command(hide = true, name = wakepath_lab::SUPERVISE)]
+    SuperviseEmulator {
+        /// Process that it dies with.
+        parent: i32,
+        /// The emulator and its arguments.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+        command: Vec<OsString>,
+    },
 }
 
 /// The guests of a laboratory: which kernels, on what machine.
@@ -391,4 +439,15 @@ pub struct LabBisect {
     /// Directory of the runs and of what is kept between two starts.
     #[arg(long, value_name = "DIR")]
     pub directory: PathBuf,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        CommandLine::command().debug_assert();
+    }
 }

@@ -1,7 +1,7 @@
 //! `wakepath lab window`: which instructions the worst latencies of a run consist of.
 
+use super::command_line::LabWindow;
 use super::host;
-use crate::command_line::LabWindow;
 use crate::runs;
 use crate::verbs::{Outcome, measured, print_result};
 use std::process::ExitCode;
@@ -24,7 +24,7 @@ pub fn run(arguments: &LabWindow) -> Outcome {
     };
     let wanted = Wanted::of(&run, &cycles)?;
     let interrupt = Interrupt::listen()?;
-    let host = host();
+    let host = host()?;
     let on = arguments.again.asked();
     let again = Again::of(&run, arguments.again.kernel.as_deref(), &on, &host)?;
     let windows = windows(&run, &directory, &again, &wanted, &host, &|| {

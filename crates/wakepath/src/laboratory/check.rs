@@ -1,7 +1,7 @@
 //! `wakepath lab check`: the run of a baseline once more, and what takes longer than it did.
 
+use super::command_line::LabCheck;
 use super::run::{measure, place};
-use crate::command_line::LabCheck;
 use crate::terminal::tell;
 use crate::verbs::{Outcome, print_result};
 use std::process::ExitCode;

@@ -1,28 +1,49 @@
-//! `wakepath lab`: scenarios on real kernels in virtual time. All of it is in the crate `wakepath-lab`;
+//! The program `wakepath-lab`: scenarios on real kernels in virtual time. All of it is in the crate `wakepath-lab`;
 //! here is what a person asks for and sees.
 
 mod bisect;
 mod check;
+mod command_line;
+mod command_line_experiments;
 mod costs;
 mod diff;
 mod exec;
 mod experiments;
-mod guest;
 mod run;
 mod sections;
 mod window;
 
-pub use guest::main as guest_main;
-
-use super::Outcome;
-use crate::command_line::{Lab, LabAdded, LabAgain, LabGuests, LabHost, VERSION};
+use crate::command_line::VERSION;
+use crate::verbs::{Outcome, documentation};
+use crate::{ended, limits, terminal, usage, without_capabilities};
+use clap::{CommandFactory, Parser};
+use command_line::{CommandLine, Lab, LabAdded, LabAgain, LabGuests, LabHost};
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
 use wakepath_archive::GuestAdditions;
 use wakepath_directory::Trust;
 use wakepath_lab::{GuestsAsked, Host, HostAsked};
 use wakepath_measure::own_executable;
 
-/// Boots, compares, finds where runs part.
-pub fn run(verb: &Lab) -> Outcome {
+/// Does what this process's arguments ask for; each verb's help lists its exit codes.
+pub fn main() -> ExitCode {
+    limits::report_instead_of_dying();
+    let line = match CommandLine::try_parse() {
+        Ok(line) => line,
+        Err(said) => return usage::answer_plainly(&said, None),
+    };
+    wakepath_report::choose_colour(line.color.into());
+    if line.quiet {
+        terminal::be_quiet();
+    }
+    if let Err(code) = without_capabilities() {
+        return code;
+    }
+    ended(run(&line.verb))
+}
+
+fn run(verb: &Lab) -> Outcome {
     match verb {
         Lab::Run(arguments) => run::run(arguments),
         Lab::Exec(arguments) => exec::run(arguments),
@@ -33,16 +54,30 @@ pub fn run(verb: &Lab) -> Outcome {
         Lab::Sections(arguments) => sections::run(arguments),
         Lab::Costs(arguments) => costs::run(arguments),
         Lab::Bisect(arguments) => bisect::run(arguments),
+        Lab::Man { directory } => documentation::write_man(CommandLine::command(), directory),
+        Lab::SuperviseEmulator { parent, command } => become_emulator(*parent, command),
     }
 }
 
-/// This program, as the laboratory uses it.
-fn host() -> Host {
-    Host {
-        program: own_executable(),
-        version: VERSION.into(),
-        tell: crate::terminal::tell_line,
+/// Becomes the emulator, which then dies with the process that started it.
+fn become_emulator(parent: i32, command: &[OsString]) -> Outcome {
+    if !wakepath_measured_loop::die_with(parent) {
+        return Err("the process that started the emulator is gone".into());
     }
+    let (program, arguments) = command.split_first().ok_or("no emulator is named")?;
+    let error = Command::new(program).args(arguments).exec();
+    Err(format!("{}: {error}", program.display()).into())
+}
+
+/// This program and the wakepath that it belongs to, as the laboratory uses them.
+fn host() -> Result<Host, Box<dyn std::error::Error>> {
+    let program = wakepath_programs::companion("wakepath");
+    Ok(Host {
+        own: own_executable(),
+        program: program.map_err(|missing| format!("for the guests: {missing}"))?,
+        version: VERSION.into(),
+        tell: terminal::tell_line,
+    })
 }
 
 impl LabGuests {
@@ -89,7 +124,7 @@ impl LabAgain {
 impl LabHost {
     /// What `--trust-directory` says.
     fn trust(&self) -> Trust {
-        super::measured::trust(self.trust_directory)
+        crate::verbs::measured::trust(self.trust_directory)
     }
 
     /// The same of this host.

@@ -1,6 +1,6 @@
 //! `wakepath lab diff`: the first cycle at which two runs part.
 
-use crate::command_line::LabDiff;
+use super::command_line::LabDiff;
 use crate::runs;
 use crate::verbs::{Outcome, print_result};
 use std::process::ExitCode;

@@ -1,8 +1,8 @@
 //! `wakepath lab experiments`: repeats published experiments and writes the page that sets our figures
 //! beside the published ones.
 
+use super::command_line::LabExperiments;
 use super::run::{Before, measure_as};
-use crate::command_line::LabExperiments;
 use crate::terminal::tell;
 use crate::verbs::progress::assessed;
 use crate::verbs::{Outcome, measured, place, print_result};

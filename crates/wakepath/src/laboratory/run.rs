@@ -1,7 +1,7 @@
 //! `wakepath lab run`: a scenario on each kernel, each variant and each seed.
 
+use super::command_line::{LabHost, LabRun};
 use super::host;
-use crate::command_line::{LabHost, LabRun};
 use crate::terminal::tell;
 use crate::verbs::{Outcome, measured, place, print_result};
 use std::path::{Path, PathBuf};
@@ -128,7 +128,7 @@ pub fn measure_as(
     directory: &Path,
     before: &Before,
 ) -> Result<Vec<Compared>, Failure> {
-    let (host, asked) = (host(), on.asked());
+    let (host, asked) = (host()?, on.asked());
     let laboratory = Laboratory::new(guests, &asked, &host)?;
     let measuring = Measuring::prepare(&laboratory, scenario, seeds, directory)?;
     let measuring = measuring.without(&before.done);

@@ -1,7 +1,7 @@
 //! `wakepath lab costs`: what a run's cycles would cost by a model of a core.
 
+use super::command_line::LabCosts;
 use super::host;
-use crate::command_line::LabCosts;
 use crate::runs;
 use crate::terminal::OneLine;
 use crate::verbs::{Outcome, measured, print_result};
@@ -23,7 +23,7 @@ pub fn run(arguments: &LabCosts) -> Outcome {
     let directory = Directory::to_write(&path, trust)?;
     let wanted = Wanted::of(&run, &CyclesAsked::All)?;
     let interrupt = Interrupt::listen()?;
-    let (host, on) = (host(), arguments.again.asked());
+    let (host, on) = (host()?, arguments.again.asked());
     let again = Again::of(&run, arguments.again.kernel.as_deref(), &on, &host)?;
     let found = run_costs(model, &again, &wanted, &host, &|| interrupt.requested())?;
     let kept = serde_json::to_string_pretty(&costs_json(&found))? + "\n";

@@ -1,8 +1,8 @@
 //! `wakepath lab exec`: a command in a guest, and what it wrote. The guest measures nothing but what
 //! the command measures.
 
+use super::command_line::LabExec;
 use super::host;
-use crate::command_line::LabExec;
 use crate::terminal::{pass_on, tell};
 use crate::verbs::{Outcome, place, print};
 use std::process::ExitCode;
@@ -25,7 +25,7 @@ pub fn run(arguments: &LabExec) -> Outcome {
             place::default_directory(&here, SystemTime::now())?
         }
     };
-    let host = host();
+    let host = host()?;
     let (asked, on) = (arguments.guests.asked(), arguments.guests.host.asked());
     let laboratory = Laboratory::new(&asked, &on, &host)?;
     let task = Task {

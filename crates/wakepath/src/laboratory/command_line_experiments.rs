@@ -1,4 +1,4 @@
-//! Words of `lab experiments`.
+//! Command line of `lab experiments`.
 
 use clap::Args;
 use std::path::PathBuf;
@@ -38,7 +38,7 @@ pub struct LabExperiments {
     pub page: Option<PathBuf>,
     /// What carries the guests out.
     #[command(flatten)]
-    pub host: super::LabHost,
+    pub host: super::command_line::LabHost,
     /// Print findings and figures as JSON.
     #[arg(long)]
     pub json: bool,

@@ -1,7 +1,7 @@
 //! `wakepath lab sections`: every section of kernel code that could have held a run's loop up.
 
+use super::command_line::LabSections;
 use super::host;
-use crate::command_line::LabSections;
 use crate::runs;
 use crate::terminal::OneLine;
 use crate::verbs::{Outcome, measured, print_result};
@@ -23,7 +23,7 @@ pub fn run(arguments: &LabSections) -> Outcome {
     let directory = Directory::to_write(&path, trust)?;
     let wanted = Wanted::of(&run, &CyclesAsked::RealTime)?;
     let interrupt = Interrupt::listen()?;
-    let (host, on) = (host(), arguments.again.asked());
+    let (host, on) = (host()?, arguments.again.asked());
     let again = Again::of(&run, arguments.again.kernel.as_deref(), &on, &host)?;
     let stopped = || interrupt.requested();
     let found = run_sections(&run, &again, &wanted, &host, &stopped)?;

@@ -1,9 +1,9 @@
 //! `wakepath lab bisect`: which of a row of kernels made a latency's path longer, and through which
 //! functions.
 
+use super::command_line::LabBisect;
 use super::host;
 use super::run::{for_guests, measure};
-use crate::command_line::LabBisect;
 use crate::terminal::OneLine;
 use crate::terminal::tell;
 use crate::verbs::{Outcome, print_result};
@@ -179,7 +179,7 @@ fn functions(
         let directory = Directory::to_write(&step.directory, arguments.host.trust())?;
         let wanted = Wanted::of(&run, &CyclesAsked::Worst(1))?;
         let interrupt = Interrupt::listen()?;
-        let (host, on) = (host(), arguments.host.asked());
+        let (host, on) = (host()?, arguments.host.asked());
         let again = Again::of(&run, None, &on, &host)?;
         let stopped = || interrupt.requested();
         let found = windows(&run, &directory, &again, &wanted, &host, &stopped)?;
