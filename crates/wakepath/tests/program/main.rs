@@ -33,6 +33,7 @@ wakepath_test_program::program![
     command_line::output::TESTS,
     command_line::pages::TESTS,
     command_line::planted::TESTS,
+    command_line::printed::TESTS,
     command_line::programs::TESTS,
     command_line::reports::TESTS,
     command_line::runs::TESTS,

@@ -19,6 +19,7 @@ pub mod links;
 pub mod output;
 pub mod pages;
 pub mod planted;
+pub mod printed;
 pub mod programs;
 pub mod reports;
 pub mod runs;
