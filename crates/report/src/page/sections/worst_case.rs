@@ -34,7 +34,7 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
         markup.prose(
             "p",
             &[("class", &"about paper")],
-            "Gates of refused bounds are not printed: open the page, or use `wakepath bound RUN --all`.",
+            "Gates of refused bounds are not printed: open the page, or use `wakepath bound RUN --details`.",
         );
     }
     for condition in &bounds.conditions {
