@@ -21,6 +21,9 @@ pub struct Ros2Wish {
     pub worst: usize,
 }
 
+/// Gives each event in its order to what it is called with.
+pub type EachEvent<'a, E> = &'a dyn Fn(&mut dyn FnMut(&KernelEvent)) -> Result<(), E>;
+
 /// Callbacks and chains.
 #[derive(Debug, Serialize)]
 pub struct Ros2Figures {
@@ -61,7 +64,7 @@ impl Ros2Figures {
     /// # Errors
     /// Those of `each`.
     pub fn of_events<E>(
-        each: &dyn Fn(&mut dyn FnMut(&KernelEvent)) -> Result<(), E>,
+        each: EachEvent<'_, E>,
         process: &dyn Fn(u32) -> Option<u32>,
         wish: &Ros2Wish,
     ) -> Result<Option<Self>, E> {
