@@ -18,7 +18,7 @@ wakepath_test_program::tests![
 fn alone(place: &Place, path: &Path, arguments: &[&str]) -> Output {
     let copy = place.path().join("wakepath");
     if !copy.exists() {
-        std::fs::copy(binary(), &copy).unwrap();
+        install(binary().as_ref(), &copy);
     }
     let mut command = Command::new(copy);
     command.args(arguments).env("PATH", path);
@@ -27,9 +27,17 @@ fn alone(place: &Place, path: &Path, arguments: &[&str]) -> Output {
 
 /// A laboratory that prints its arguments, a line for each.
 fn put_a_laboratory_into(directory: &Path) {
-    let program = directory.join("wakepath-lab");
-    std::fs::write(&program, "#!/bin/sh\nprintf '%s\\n' \"$@\"\nexit 3\n").unwrap();
-    std::fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+    let text = directory.join("text-of-wakepath-lab");
+    std::fs::write(&text, "#!/bin/sh\nprintf '%s\\n' \"$@\"\nexit 3\n").unwrap();
+    install(&text, &directory.join("wakepath-lab"));
+}
+
+/// Another process writes it: a file that this one writes stays open in what its other threads start meanwhile, and
+/// is "text file busy" until that has begun.
+fn install(from: &Path, to: &Path) {
+    let mut command = Command::new("install");
+    let status = command.args(["-m", "755"]).args([from, to]).status();
+    assert!(status.unwrap().success());
 }
 
 fn a_laboratory_that_is_not_installed_is_one_line_with_where_to_get_it() {

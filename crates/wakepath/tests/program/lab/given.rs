@@ -58,7 +58,7 @@ fn a_guest_has_its_modules_files_and_values_and_runs_a_script_from_anywhere() {
     }
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
-    assert!(text(&output.stdout).starts_with("wakepath "), "{said}");
+    assert!(text(&output.stdout).starts_with("wakepath-lab "), "{said}");
     let of = |number: usize| {
         let name = format!("out/package-linux-image-cloud-amd64/command-{number}.out");
         fs::read_to_string(place.0.join(name)).unwrap()
