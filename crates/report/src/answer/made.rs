@@ -202,9 +202,9 @@ fn groups(assessment: &Assessment) -> Option<String> {
     let reasons = passed.flat_map(|of| &of.reasons);
     let most = reasons.filter_map(Reason::largest_groups).min()?;
     Some(match most {
-        1 => "passing without a miss is enough if misses come one at a time".to_owned(),
+        1 => "no miss is enough if misses come one at a time".to_owned(),
         _ => format!(
-            "passing without a miss is enough for misses in groups of up to {}",
+            "no miss is enough for misses in groups of up to {}",
             count(most)
         ),
     })
@@ -226,10 +226,9 @@ fn limits(assessment: &Assessment) -> String {
     let least = measured.min_by_key(|of| of.cycles.scheduled);
     let observed = largest(assessment)
         .unwrap_or_else(|| "a maximum is the largest observed, not a bound".to_owned());
-    let observed = match groups(assessment) {
-        Some(groups) => format!("{observed}; {groups}"),
-        None => observed,
-    };
+    if let Some(groups) = groups(assessment) {
+        return format!("{observed}; {groups}");
+    }
     match least {
         None => observed,
         Some(of) => format!(
