@@ -2,6 +2,8 @@
 
 use crate::verbs::{given, watch};
 use std::path::Path;
+use std::process::Command;
+use wakepath_measure::own_executable;
 use wakepath_rt::attributes;
 use wakepath_tuning::{Action, Compare, Step, System};
 
@@ -58,6 +60,31 @@ impl Fix {
             before,
             setting: None,
         })
+    }
+
+    /// Applies the words before the command to a program that does nothing: what is refused here
+    /// would be refused in each turn.
+    ///
+    /// # Errors
+    /// Names the fix, and repeats what was refused.
+    pub fn works_here(&self, name: &str) -> Result<(), Failure> {
+        let Some((word, more)) = self.before.split_first() else {
+            return Ok(());
+        };
+        let mut command = match word.as_str() {
+            "wakepath" => Command::new(own_executable()),
+            other => Command::new(other),
+        };
+        let output = command.args(more).arg("true").output()?;
+        match output.status.success() {
+            true => Ok(()),
+            false => {
+                let said = String::from_utf8_lossy(&output.stderr);
+                let said = said.lines().next().unwrap_or("it ends with an error");
+                let said = said.strip_prefix(&format!("{word}: ")).unwrap_or(said);
+                Err(format!("{name} can't be tried here: {said}").into())
+            }
+        }
     }
 
     /// The command line that keeps it, with the program's.

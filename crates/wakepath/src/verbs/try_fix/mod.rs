@@ -35,6 +35,7 @@ pub fn run(arguments: &Try) -> Outcome {
     for word in words.chain(arguments.command.first().map(OsString::as_os_str)) {
         exec::to_start(word)?.map_err(|(_, why)| why)?;
     }
+    fix.works_here(&arguments.fix)?;
     let system = System::host();
     if fix.setting.is_some() && Journal::open(system.directory())?.is_some() {
         return Err("this machine is tuned already; first: wakepath tune revert".into());

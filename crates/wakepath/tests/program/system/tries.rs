@@ -60,6 +60,7 @@ fn what_can_t_be_tried_is_refused_in_one_line_and_leaves_nothing() {
     for (words, part) in [
         (&["mlockall", "--", "true"][..], "no such fix"),
         (&["policy=FIFO 100", "--", "true"], "99"),
+        (&["rtprio=many", "--", "true"], "can't be tried here: "),
         (&["malloc", "--", "./nowhere"], "no such program"),
         (&["/proc/sys/nothing=1", "--", "true"], "/proc/sys/nothing"),
         (&["/etc/hostname=x", "--", "true"], "no such fix"),
