@@ -8,8 +8,7 @@ use wakepath_explain::Explanation;
 use wakepath_timeline::duration::rounded;
 use wakepath_timeline::one_line;
 use wakepath_verdict::{
-    Advice, Judgement, Margin, Observed, Outcome, PolicyOutcome, Reason, count, counted,
-    upper_fraction,
+    Advice, Judgement, Margin, Observed, Outcome, PolicyOutcome, count, counted, upper_fraction,
 };
 
 impl Answer {
@@ -190,26 +189,6 @@ fn largest(assessment: &Assessment) -> Option<String> {
     )))
 }
 
-/// The assumption of a pass without a miss, by the condition that shows least.
-fn groups(assessment: &Assessment) -> Option<String> {
-    if assessment.outcome != Outcome::Passed {
-        return None;
-    }
-    let passed = assessment
-        .conditions
-        .iter()
-        .filter(|of| of.outcome == Outcome::Passed);
-    let reasons = passed.flat_map(|of| &of.reasons);
-    let most = reasons.filter_map(Reason::largest_groups).min()?;
-    Some(match most {
-        1 => "no miss is enough if misses come one at a time".to_owned(),
-        _ => format!(
-            "no miss is enough for misses in groups of up to {}",
-            count(most)
-        ),
-    })
-}
-
 /// What no figure of this run can show: the least that a condition was measured bounds what is too
 /// rare to have been seen.
 fn limits(assessment: &Assessment) -> String {
@@ -226,9 +205,6 @@ fn limits(assessment: &Assessment) -> String {
     let least = measured.min_by_key(|of| of.cycles.scheduled);
     let observed = largest(assessment)
         .unwrap_or_else(|| "a maximum is the largest observed, not a bound".to_owned());
-    if let Some(groups) = groups(assessment) {
-        return format!("{observed}; {groups}");
-    }
     match least {
         None => observed,
         Some(of) => format!(
