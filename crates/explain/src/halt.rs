@@ -22,8 +22,7 @@ pub enum HaltKind {
     Signal,
     /// Its control group was frozen.
     Freezer,
-    /// The kernel let it wait on its way out of a page fault or an interrupt, since its control group has too much
-    /// memory.
+    /// The kernel made it wait in or after a page fault: for memory that others give back, or that is written to disk.
     Memory,
 }
 
@@ -33,7 +32,7 @@ impl Halt {
         match self.kind {
             HaltKind::Signal => "stopped",
             HaltKind::Freezer => "frozen",
-            HaltKind::Memory => "memory-limit",
+            HaltKind::Memory => "memory-wait",
         }
     }
 
@@ -59,7 +58,7 @@ impl Halt {
                 "keep the loop in a control group that nothing freezes (docker pause, systemctl freeze, snapshots): {found}"
             ),
             HaltKind::Memory => {
-                "raise memory.high of the loop's control group, or put its loads into another one; lock the loop's memory (mlockall) and allocate none while it runs. memory.events counts these waits as high".into()
+                "lock the loop's memory (mlockall), allocate none and write to no mapped file while it runs. If memory.events of its control group counts high meanwhile, raise memory.high, or put other programs into a group of their own".into()
             }
         }
     }
@@ -73,7 +72,7 @@ impl fmt::Display for Halt {
                 "the loop's control group was frozen (cgroup.freeze, docker pause)"
             }
             HaltKind::Memory => {
-                "the loop waited for its control group to give memory back (memory.high)"
+                "the kernel made the loop wait for memory (its group's memory.high, reclaim or pages to be written)"
             }
         })?;
         if let Some(by) = &self.by {

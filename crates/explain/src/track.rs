@@ -79,6 +79,8 @@ pub(crate) struct Track {
 
 /// As in `cpu`: a bound that no sane cycle reaches.
 const MOST_MARKS: usize = 1 << 18;
+/// Marks of a loop that never sleeps and always calls the kernel, among which each cycle looks for a waking.
+const MOST_MARKS_LOOKED_AT: usize = 1 << 12;
 
 impl Track {
     pub fn push(&mut self, mark: Mark) {
@@ -108,10 +110,10 @@ impl Track {
         }
     }
 
-    /// When the thread was last woken before an instant; that instant if it was not.
+    /// When the thread was last woken before an instant; that instant if it was not, or too long ago.
     pub fn woken_before(&self, at_ns: u64) -> u64 {
         let after = self.marks.partition_point(|mark| mark.at_ns < at_ns);
-        let mut before = self.marks.range(..after).rev();
+        let mut before = self.marks.range(..after).rev().take(MOST_MARKS_LOOKED_AT);
         let waking = before.find(|mark| matches!(mark.what, Happened::Waking { .. }));
         waking.map_or(at_ns, |mark| mark.at_ns)
     }

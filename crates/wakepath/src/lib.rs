@@ -42,10 +42,7 @@ pub fn main() -> ExitCode {
         Ok(line) => line,
         Err(said) => return usage::answer(&said),
     };
-    wakepath_report::choose_colour(line.color.into());
-    if line.quiet {
-        terminal::be_quiet();
-    }
+    line.printing.apply();
     if !line.verb.uses_capabilities()
         && let Err(code) = without_capabilities()
     {
@@ -75,7 +72,7 @@ pub fn main() -> ExitCode {
         Verb::Scenario(arguments) => verbs::scenario::run(&arguments),
         Verb::Doctor(arguments) => verbs::doctor::run(&arguments),
         Verb::Tune(arguments) => verbs::tune::run(&arguments),
-        Verb::Lab { arguments } => verbs::lab::run(line.color, line.quiet, &arguments),
+        Verb::Lab { arguments } => verbs::lab::run(line.printing, &arguments),
         Verb::Experiment(verb) => verbs::experiment::run(&verb),
         Verb::Loads(arguments) => verbs::loads::run(&arguments),
         Verb::Tiers(arguments) => verbs::tiers::run(&arguments),

@@ -8,7 +8,7 @@ wakepath_test_program::tests![
     a_frozen_control_group_is_named_with_who_froze_it_and_who_thawed_it,
     a_thread_whose_timer_wakes_nobody_is_frozen,
     a_signal_to_a_running_loop_is_from_who_interrupted_it,
-    a_time_out_of_the_kernel_outside_of_calls_is_a_limit_of_memory,
+    a_time_out_of_the_kernel_outside_of_calls_is_a_wait_for_memory,
     without_recorded_calls_nothing_is_said_to_be_frozen,
     a_wait_in_a_call_is_no_freezer,
     each_cycle_of_a_long_stop_names_who_sent_the_signal,
@@ -136,14 +136,14 @@ fn held(stream: &mut Stream) -> Explained {
     stream.explain().remove(0)
 }
 
-fn a_time_out_of_the_kernel_outside_of_calls_is_a_limit_of_memory() {
+fn a_time_out_of_the_kernel_outside_of_calls_is_a_wait_for_memory() {
     let mut stream = asleep();
     stream
         .timer(DUE + 2 * US)
         .run(DUE + 7 * US, DUE, Left::Runnable)
         .at(DUE + 9 * US, What::SystemCallExit);
     let (name, kind, ns) = longest(&held(&mut stream));
-    assert_eq!((kind, ns), ("memory-limit", 9_000_000));
+    assert_eq!((kind, ns), ("memory-wait", 9_000_000));
     assert!(name.contains("memory.high"), "{name}");
 }
 
@@ -162,7 +162,7 @@ fn without_recorded_calls_nothing_is_said_to_be_frozen() {
     stream
         .timer(DUE + 2 * US)
         .run(DUE + 7 * US, DUE, Left::Runnable);
-    assert_eq!(of_kind(&held(&mut stream), "memory-limit"), 0);
+    assert_eq!(of_kind(&held(&mut stream), "memory-wait"), 0);
 }
 
 fn a_wait_in_a_call_is_no_freezer() {

@@ -14,7 +14,7 @@ pub(crate) fn of_kind(kind: &str) -> &'static str {
         "interrupts-off" => "c4",
         "softirq" => "c5",
         "other-timer" | "waker" | "overrun" => "c6",
-        "nothing-ran" | "stopped" | "frozen" | "memory-limit" => "c7",
+        "nothing-ran" | "stopped" | "frozen" | "memory-wait" => "c7",
         "no-events" | "events-lost" => "c8",
         _ => "c9",
     }

@@ -15,10 +15,11 @@ mod recordings;
 mod sweep;
 mod tuning;
 
+use crate::terminal;
 pub use analysis::*;
 pub use board_experiments::*;
 pub use candidates::{Kind, candidates};
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use criterion::*;
 pub use evidence::*;
 pub use first_page::{every_command, first_page, visible};
@@ -78,6 +79,17 @@ fn process(text: &str) -> Result<u32, String> {
     arg_required_else_help = true
 )]
 pub struct CommandLine {
+    /// How it prints.
+    #[command(flatten)]
+    pub printing: Printing,
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// How a program prints, whatever it does.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct Printing {
     /// Colour the output: auto, always or never.
     #[arg(
         long,
@@ -90,15 +102,23 @@ pub struct CommandLine {
     /// Print results, warnings and errors only: no progress, no notes, no live view.
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// What to do.
-    #[command(subcommand)]
-    pub verb: Verb,
+}
+
+impl Printing {
+    /// Applies it to all that this process prints from here on.
+    pub fn apply(self) {
+        wakepath_report::choose_colour(self.color.into());
+        if self.quiet {
+            terminal::be_quiet();
+        }
+    }
 }
 
 /// When output is coloured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum When {
     /// On a terminal, unless NO_COLOR is set.
+    #[default]
     Auto,
     /// Always.
     Always,

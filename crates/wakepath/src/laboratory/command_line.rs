@@ -1,7 +1,7 @@
 //! Command line of `wakepath-lab`: guests, runs, checks against a baseline.
 
 pub use super::command_line_experiments::LabExperiments;
-use crate::command_line::{VERSION, When};
+use crate::command_line::{Printing, VERSION};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
@@ -28,18 +28,9 @@ fn cost_models() -> PossibleValuesParser {
     arg_required_else_help = true
 )]
 pub struct CommandLine {
-    /// Colour the output: auto, always or never.
-    #[arg(
-        long,
-        global = true,
-        value_name = "WHEN",
-        default_value = "auto",
-        hide_possible_values = true
-    )]
-    pub color: When,
-    /// Print results, warnings and errors only: no progress, no notes.
-    #[arg(short, long, global = true)]
-    pub quiet: bool,
+    /// How it prints.
+    #[command(flatten)]
+    pub printing: Printing,
     /// Command.
     #[command(subcommand)]
     pub verb: Lab,
@@ -155,8 +146,8 @@ pub struct LabHost {
     /// Time that each guest may take on this host, such as `10min` [default: by what it does].
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
-    /// Wakepath that runs in the guests [default: this one; for another architecture, the one next to
-    /// it or in the target directory it was built in].
+    /// Wakepath that runs in the guests [default: the one next to `wakepath-lab`, or on PATH; for another
+    /// architecture, the one next to that or in the target directory it was built in].
     #[arg(long, value_name = "FILE")]
     pub program: Option<PathBuf>,
     /// The emulator's program [default: the installed QEMU; if that is too old, one

@@ -33,10 +33,7 @@ pub fn main() -> ExitCode {
         Ok(line) => line,
         Err(said) => return usage::answer_plainly(&said, None),
     };
-    wakepath_report::choose_colour(line.color.into());
-    if line.quiet {
-        terminal::be_quiet();
-    }
+    line.printing.apply();
     if let Err(code) = without_capabilities() {
         return code;
     }

@@ -1,7 +1,7 @@
 //! `wakepath help`, `wakepath completions` and `wakepath man`: made from the one definition of the command line.
 
 use super::Outcome;
-use crate::command_line::{Kind, When, candidates, every_command, first_page, visible};
+use crate::command_line::{Kind, Printing, candidates, every_command, first_page, visible};
 use crate::runs;
 use std::path::Path;
 use std::process::ExitCode;
@@ -146,7 +146,7 @@ pub fn help(all: bool, words: &[String]) -> Outcome {
         && lab == "lab"
     {
         let words: Vec<&str> = verb.iter().map(String::as_str).chain(["--help"]).collect();
-        return super::lab::run(When::Auto, false, &words);
+        return super::lab::run(Printing::default(), &words);
     }
     let mut command = visible();
     command.build();

@@ -9,6 +9,7 @@ use super::place::Place;
 use super::{Outcome, exec, given, print, tune};
 use crate::command_line::Try;
 use crate::terminal::{self, OneLine, folded_for_people, tell};
+use answer::Answer;
 use fix::Fix;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::{OsStr, OsString};
@@ -74,9 +75,12 @@ pub fn run(arguments: &Try) -> Outcome {
         arguments.fix,
         bench.thread.unwrap_or_default()
     );
-    let kept = fix.kept(&program.display().to_string());
+    let kept = match answer {
+        Answer::Helped => format!("to keep it: {}\n", fix.kept(&program.display().to_string())),
+        Answer::DidNotHelp | Answer::Undecided => String::new(),
+    };
     let tail = format!(
-        "to keep it: {kept}\nnothing stays changed; runs: {}\n",
+        "{kept}nothing stays changed; runs: {}\n",
         directory.path().in_one_line()
     );
     print(&folded_for_people(&(head + &text + &tail)))?;

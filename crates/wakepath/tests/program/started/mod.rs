@@ -50,6 +50,21 @@ pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
+/// The program of `tests/program/system/NAME.c`, built in this place; without a compiler the test ends as not run.
+pub fn built(place: &Place, name: &str, what: &str) -> PathBuf {
+    let program = place.path().join(name);
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/system");
+    let built = Command::new("cc")
+        .args(["-O1", "-w", "-pthread", "-o"])
+        .args([&program, &sources.join(name).with_extension("c")])
+        .output();
+    match built {
+        Ok(output) => assert!(output.status.success(), "{output:?}"),
+        Err(error) => not_run(what, &format!("cc: {error}")),
+    }
+    program
+}
+
 /// The right to use real-time policies: where this process lacks it, the test ends as not run.
 pub fn needs_real_time(what: &str) {
     let outcome = std::thread::spawn(|| {

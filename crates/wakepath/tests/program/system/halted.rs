@@ -1,8 +1,7 @@
 //! Loops that someone stops, freezes or sends signals to, one that catches up, and one that a slow device paces, watched for a second or two.
 
-use crate::started::{Finished, Place, Start, is_root, loop_cpu, needs_real_time, not_run};
+use crate::started::{Finished, Place, Start, built, is_root, loop_cpu, needs_real_time, not_run};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
 wakepath_test_program::tests![
@@ -26,16 +25,7 @@ fn watched(how: &str, group: &Path) -> Finished {
     needs_real_time(WHAT);
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let place = Place::new();
-    let program = place.path().join("halted");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/system/halted.c");
-    let built = Command::new("cc")
-        .args(["-O1", "-w", "-o"])
-        .args([&program, &source])
-        .output();
-    match built {
-        Ok(output) => assert!(output.status.success(), "{output:?}"),
-        Err(error) => not_run(WHAT, &format!("cc: {error}")),
-    }
+    let program = built(&place, "halted", WHAT);
     let words = [
         &["watch", "--directory", "run", "--for", "1500ms"][..],
         &["--json", "--"],

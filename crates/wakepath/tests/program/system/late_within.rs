@@ -1,9 +1,7 @@
 //! Loops that are late by what their own program does, watched for a second or two: the largest cause
 //! is what the program was told to do.
 
-use crate::started::{Place, Start, is_root, loop_cpu, needs_real_time, not_run};
-use std::path::Path;
-use std::process::Command;
+use crate::started::{Place, Start, built, is_root, loop_cpu, needs_real_time, not_run};
 use std::sync::{Mutex, PoisonError};
 
 wakepath_test_program::tests![
@@ -26,16 +24,7 @@ fn largest(how: &str) -> (String, String) {
     needs_real_time(WHAT);
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let place = Place::new();
-    let program = place.path().join("late_within");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/system/late_within.c");
-    let built = Command::new("cc")
-        .args(["-O1", "-w", "-pthread", "-o"])
-        .args([&program, &source])
-        .output();
-    match built {
-        Ok(output) => assert!(output.status.success(), "{output:?}"),
-        Err(error) => not_run(WHAT, &format!("cc: {error}")),
-    }
+    let program = built(&place, "late_within", WHAT);
     let words = ["watch", "--directory", "run", "--for", "1200ms", "--"];
     let finished = Start::command_in(place, &words)
         .with(&[program.as_os_str()])

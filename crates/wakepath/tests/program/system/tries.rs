@@ -1,8 +1,7 @@
 //! `wakepath try` on a loop that allocates in locked memory: a fix that cures helped, and what can't be tried is one line.
 
-use crate::started::{Place, Start, is_root, loop_cpu, needs_real_time, not_run};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use crate::started::{Place, Start, built, is_root, loop_cpu, needs_real_time, not_run};
+use std::path::PathBuf;
 
 wakepath_test_program::tests![
     tunables_of_malloc_help_a_loop_that_allocates,
@@ -17,17 +16,7 @@ pub fn cures(place: &Place) -> PathBuf {
         not_run(WHAT, "only root may trace");
     }
     needs_real_time(WHAT);
-    let program = place.path().join("cures");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/system/cures.c");
-    let built = Command::new("cc")
-        .args(["-O1", "-w", "-pthread", "-o"])
-        .args([&program, &source])
-        .output();
-    match built {
-        Ok(output) => assert!(output.status.success(), "{output:?}"),
-        Err(error) => not_run(WHAT, &format!("cc: {error}")),
-    }
-    program
+    built(place, "cures", WHAT)
 }
 
 fn tunables_of_malloc_help_a_loop_that_allocates() {
