@@ -1,6 +1,7 @@
 //! Outcome of a stage.
 
 use super::counts::{Counts, Tests};
+use super::repeated::Doubt;
 use crate::job::Finished;
 
 /// Outcome of a stage, with individual tests if they can be counted.
@@ -12,6 +13,8 @@ pub struct Outcome {
     pub not_run: bool,
     /// Failed or skipped parts with reasons; notable figures.
     pub notes: Vec<String>,
+    /// Failed tests that are repeated when nothing else runs.
+    pub doubts: Vec<Doubt>,
 }
 
 impl Outcome {
@@ -24,6 +27,7 @@ impl Outcome {
             },
             not_run: true,
             notes: vec![why.into()],
+            doubts: Vec::new(),
         }
     }
 
@@ -38,6 +42,7 @@ impl Outcome {
             },
             not_run: false,
             notes: failure.into_iter().collect(),
+            doubts: Vec::new(),
         }
     }
 
@@ -66,6 +71,7 @@ impl Outcome {
             counts,
             not_run: false,
             notes,
+            doubts: Vec::new(),
         }
     }
 
@@ -100,23 +106,18 @@ impl Outcome {
         self.counts = self.counts + other.counts;
         self.not_run &= other.not_run;
         self.notes.extend(other.notes);
+        self.doubts.extend(other.doubts);
         self
     }
 
-    /// With these tests passed, which failed at first for the reason in `how` and passed when
-    /// repeated.
-    pub fn with_repeated(mut self, tests: &[String], how: &str) -> Self {
-        for test in tests {
-            self.counts.failed = self.counts.failed.saturating_sub(1);
-            self.counts.passed += 1;
-            let failed = format!("FAILED {test}:");
-            for note in self
-                .notes
-                .iter_mut()
-                .filter(|note| note.starts_with(&failed))
-            {
-                *note = format!("failed {how}: {test}: at first{}", &note[failed.len()..]);
-            }
+    /// With a test passed that failed at first, for the reason in `how`, and passed when repeated.
+    pub fn with_repeated(mut self, test: &str, how: &str) -> Self {
+        self.counts.failed = self.counts.failed.saturating_sub(1);
+        self.counts.passed += 1;
+        let failed = format!("FAILED {test}:");
+        let said = format!("failed {how}: {test}: at first");
+        for note in &mut self.notes {
+            *note = note.replace(&failed, &said);
         }
         if !self.failed() {
             self.notes.retain(|note| !note.contains(": exit status: "));

@@ -77,7 +77,7 @@ impl Program {
         let finished = job.run(command);
         let stall = watch.end();
         let first = Outcome::of_test_program(&finished);
-        repeated::until_sure(job, command, &finished.output, first, stall)
+        repeated::doubted(first, command, &finished.output, stall)
             .named(&format!("{}/{}", self.package, self.name))
     }
 

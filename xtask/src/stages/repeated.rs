@@ -1,12 +1,15 @@
-//! Runs failed tests again, each alone.
+//! Runs failed tests again when nothing else runs, each alone.
 //!
 //! Once if the machine stalled during the first attempt, three times if it didn't. A test that then
 //! passes every time counts as passed, and its first output is shown; one that fails again has
-//! failed.
+//! failed. A repetition that fails while the machine stalls again counts neither way.
 
 use super::counts::Tests;
 use super::outcome::Outcome;
+use super::stalls::Stalls;
 use crate::job::Job;
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
@@ -15,59 +18,109 @@ const STALL: Duration = Duration::from_millis(100);
 /// How often a test must pass that failed without one. The tests of a room disturb one another and the
 /// machine's neighbours all of them; a fault that shows in one of two runs is passed in one of eight.
 const TIMES: usize = 3;
-/// More failures than this are no accident.
-const MOST: usize = 3;
+/// More failures than this in one program are no accident.
+const MOST: usize = 8;
+/// Most repetitions that stalls may spoil.
+const SPOILT: usize = 3;
 
-/// The outcome after repetition, given `first`, the outcome of `command` with `output`. Only a few
-/// failed tests are repeated.
-pub fn until_sure(
-    job: &Job,
-    command: &Command,
-    output: &str,
-    first: Outcome,
+/// A failed test that is to be repeated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doubt {
+    /// Its name.
+    pub test: String,
     stall: Duration,
-) -> Outcome {
-    let failed = Tests::of_cargo_test(output).names_of_failed();
-    if failed.is_empty() || failed.len() > MOST || failed.len() as u64 != first.counts.failed {
-        return first;
-    }
-    let (times, why) = match stall >= STALL {
-        true => (
-            1,
-            format!(
-                "while the machine stalled for {:.2} s, passed when repeated",
-                stall.as_secs_f64()
-            ),
-        ),
-        false => (
-            TIMES,
-            format!("once, passed {TIMES} times when repeated alone"),
-        ),
-    };
-    let passes = |name: &String| {
-        let again = job.run(&mut alone(command, name));
-        again.failure.is_none() && Tests::of_cargo_test(&again.output).counts.passed == 1
-    };
-    let passed_now = |name: &String| (0..times).all(|_| passes(name));
-    let repeated: Vec<String> = failed.into_iter().filter(passed_now).collect();
-    first.with_repeated(&repeated, &why)
+    program: OsString,
+    directory: Option<PathBuf>,
+    /// Variables of its program that are set, and those that are removed.
+    variables: Vec<(OsString, Option<OsString>)>,
 }
 
-/// The same program with the same variables, for one test.
-fn alone(command: &Command, test: &str) -> Command {
-    let mut one = Command::new(command.get_program());
-    one.args(["--exact", test, "--include-ignored"]);
-    one.args(["--test-threads=1", "--show-output"]);
-    if let Some(directory) = command.get_current_dir() {
-        one.current_dir(directory);
+/// The outcome of `command` with `output`, whose failed tests are in doubt. A stall of this length was
+/// seen meanwhile.
+pub fn doubted(mut first: Outcome, command: &Command, output: &str, stall: Duration) -> Outcome {
+    let failed = Tests::of_cargo_test(output).names_of_failed();
+    if failed.len() > MOST || failed.len() as u64 != first.counts.failed {
+        return first;
     }
-    for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => one.env(name, value),
-            None => one.env_remove(name),
-        };
+    let owned = |text: &std::ffi::OsStr| text.to_owned();
+    let doubt = |test| Doubt {
+        test,
+        stall,
+        program: command.get_program().to_owned(),
+        directory: command.get_current_dir().map(Into::into),
+        variables: command
+            .get_envs()
+            .map(|(name, value)| (name.to_owned(), value.map(owned)))
+            .collect(),
+    };
+    first.doubts = failed.into_iter().map(doubt).collect();
+    first
+}
+
+/// The outcome after its doubtful tests were repeated.
+pub fn until_sure(job: &Job, mut outcome: Outcome) -> Outcome {
+    for doubt in std::mem::take(&mut outcome.doubts) {
+        if doubt.passes(job) {
+            outcome = outcome.with_repeated(&doubt.test, &doubt.how());
+        }
     }
-    one
+    outcome
+}
+
+impl Doubt {
+    /// How often it must pass.
+    fn times(&self) -> usize {
+        match self.stall >= STALL {
+            true => 1,
+            false => TIMES,
+        }
+    }
+
+    /// How it failed and passed.
+    fn how(&self) -> String {
+        match self.stall >= STALL {
+            true => format!(
+                "while the machine stalled for {:.2} s, passed when repeated",
+                self.stall.as_secs_f64()
+            ),
+            false => format!("once, passed {TIMES} times when repeated alone"),
+        }
+    }
+
+    /// Repeats it.
+    fn passes(&self, job: &Job) -> bool {
+        let (mut passed, mut spoilt) = (0, 0);
+        while passed < self.times() {
+            let watch = Stalls::watch();
+            let again = job.run(&mut self.alone());
+            let stalled = watch.end() >= STALL;
+            if again.failure.is_none() && Tests::of_cargo_test(&again.output).counts.passed == 1 {
+                passed += 1;
+            } else if stalled && spoilt < SPOILT {
+                spoilt += 1;
+            } else {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The same program with the same variables, for one test.
+    fn alone(&self) -> Command {
+        let mut one = Command::new(&self.program);
+        one.args(["--exact", &self.test, "--include-ignored"]);
+        one.args(["--test-threads=1", "--show-output"]);
+        if let Some(directory) = &self.directory {
+            one.current_dir(directory);
+        }
+        for (name, value) in &self.variables {
+            match value {
+                Some(value) => one.env(name, value),
+                None => one.env_remove(name),
+            };
+        }
+        one
+    }
 }
 
 #[cfg(test)]
@@ -105,14 +158,10 @@ mod tests {
             failure: Some("exit status: 101".into()),
         };
         let first = Outcome::of_test_program(&finished);
-        let outcome = until_sure(
-            &job,
-            Command::new(program).current_dir(&place),
-            failed,
-            first,
-            stall,
-        );
-        (outcome, place)
+        let mut command = Command::new(program);
+        let doubted = doubted(first, command.current_dir(&place), failed, stall);
+        assert!(doubted.failed());
+        (until_sure(&job, doubted.named("a/program")), place)
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::counts::Counts;
 use super::outcome::Outcome;
-use super::{Place, Stage};
+use super::{Place, Stage, repeated};
 use crate::job::Job;
 use crate::{place, table};
 use rustix::process::setpriority_process;
@@ -51,7 +51,8 @@ pub fn run(stages: &[&Stage]) -> Result<ExitCode, String> {
     done.extend(side_by_side([&|| in_turn(Place::Waiting), &filling])?);
     done.extend(in_turn(Place::Alone));
     done.extend(in_turn(Place::Deep));
-    let done = done.into_iter().collect::<Result<Vec<Done>, _>>()?;
+    let done = done.into_iter().map(|done| until_sure(done?));
+    let done = done.collect::<Result<Vec<Done>, _>>()?;
 
     let total = done.iter().map(|done| done.outcome.counts);
     let total = total.fold(Counts::default(), |sum, counts| sum + counts);
@@ -100,6 +101,35 @@ fn logs() -> std::path::PathBuf {
     place::target().join("test-logs")
 }
 
+/// Repeats a stage's doubtful tests, now that nothing else runs.
+fn until_sure(mut done: Done<'_>) -> Result<Done<'_>, String> {
+    if done.outcome.doubts.is_empty() {
+        return Ok(done);
+    }
+    let Stage { name, limit, .. } = done.stage;
+    let log = format!("{name}-repeated.log");
+    println!(
+        "{name:18}{} failed, repeated alone",
+        done.outcome.doubts.len()
+    );
+    let job = Job::new(logs().join(log), *limit)?;
+    let start = Instant::now();
+    done.outcome = repeated::until_sure(&job, done.outcome);
+    done.said = said_of(&done.outcome, &job);
+    done.took += start.elapsed();
+    done.cpu += job.cpu();
+    println!("{name:18}{} when repeated", done.outcome.word());
+    Ok(done)
+}
+
+/// Evidence of a failure, if it is one.
+fn said_of(outcome: &Outcome, job: &Job) -> Vec<String> {
+    match outcome.failed() {
+        true => evidence(outcome, job),
+        false => Vec::new(),
+    }
+}
+
 fn carry_out(stage: &Stage) -> Result<Done<'_>, String> {
     let job = Job::new(logs().join(format!("{}.log", stage.name)), stage.limit)?;
     let start = Instant::now();
@@ -112,10 +142,7 @@ fn carry_out(stage: &Stage) -> Result<Done<'_>, String> {
         outcome.word(),
         took.as_secs_f64()
     );
-    let shown = match outcome.failed() {
-        true => evidence(&outcome, &job),
-        false => Vec::new(),
-    };
+    let shown = said_of(&outcome, &job);
     for line in &shown {
         said += &format!("\n    | {line}");
     }
