@@ -56,6 +56,8 @@ enum Place {
     Either,
     /// After the rows, in sequence: mostly waits, and tolerates a busy machine.
     Waiting,
+    /// Beside those, in a row of its own: one test at a time, whose loop needs its CPU for itself.
+    OneAtATime,
     /// Beside those, at the lowest priority: little but a build.
     Filling,
     /// With nothing, after all these: time is measured, or memory.
@@ -69,7 +71,7 @@ const fn minutes(minutes: u64) -> Duration {
     Duration::from_secs(minutes * 60)
 }
 
-use Place::{Alone, Beside, Deep, Either, Filling, First, Waiting};
+use Place::{Alone, Beside, Deep, Either, Filling, First, OneAtATime, Waiting};
 
 #[rustfmt::skip] // One line for each stage.
 const STAGES: &[Stage] = &[
@@ -89,6 +91,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "commands", about: "the released program's command line, and users' controllers", place: Waiting, limit: minutes(30), run: suites::commands },
     Stage { name: "another-machine", about: "tests that read facts of the machine, under another host name and kernel and on one CPU", place: Waiting, limit: minutes(5), run: elsewhere::another_machine },
     Stage { name: "system", about: "the released program, as its users start it", place: Waiting, limit: minutes(30), run: suites::system },
+    Stage { name: "by-itself", about: "the released program's loops that need their CPU for themselves, one at a time", place: OneAtATime, limit: minutes(30), run: suites::by_itself },
     Stage { name: "static-aarch64", about: "static program for 64-bit Arm, started", place: Filling, limit: minutes(30), run: static_builds::aarch64 },
     Stage { name: "static-armv7", about: "static program for 32-bit Arm, started", place: Filling, limit: minutes(30), run: static_builds::armv7 },
     Stage { name: "32-bit", about: "what only computes passes on 32 bits, the loop's library too", place: Filling, limit: minutes(30), run: suites::narrow },

@@ -48,7 +48,9 @@ pub fn run(stages: &[&Stage]) -> Result<ExitCode, String> {
     let filling = || yielding(LOWEST, || in_turn(Place::Filling));
     // The second row takes longest, so the other stages follow it and fill the time that it leaves.
     let mut done = side_by_side([&first, &|| row(Place::Beside), &third])?;
-    done.extend(side_by_side([&|| in_turn(Place::Waiting), &filling])?);
+    let waiting = || in_turn(Place::Waiting);
+    let one_at_a_time = || in_turn(Place::OneAtATime);
+    done.extend(side_by_side([&waiting, &one_at_a_time, &filling])?);
     done.extend(in_turn(Place::Alone));
     done.extend(in_turn(Place::Deep));
     let done = done.into_iter().map(|done| until_sure(done?));

@@ -165,6 +165,11 @@ pub fn system(job: &Job) -> Outcome {
         .and(released(job, &["whole_machine::", ONE_AT_A_TIME]))
 }
 
+/// The released program's loops that take their CPU for long, or must have it for themselves.
+pub fn by_itself(job: &Job) -> Outcome {
+    released(job, &["by_itself::", ONE_AT_A_TIME])
+}
+
 const ONE_AT_A_TIME: &str = "--test-threads=1";
 const TWO_AT_A_TIME: &str = "--test-threads=2";
 const FOUR_AT_A_TIME: &str = "--test-threads=4";

@@ -1,6 +1,7 @@
 //! The program as its users start it. `whole_machine` wants `--test-threads=1`; `lab`,
 //! `kills` and `repetition` take minutes and are ignored but in their own stages.
 
+mod by_itself;
 mod command_line;
 mod kills;
 mod lab;
@@ -15,6 +16,13 @@ mod typed;
 mod whole_machine;
 
 wakepath_test_program::program![
+    by_itself::cures::TESTS,
+    by_itself::full_disk::TESTS,
+    by_itself::guard::TESTS,
+    by_itself::halted::TESTS,
+    by_itself::late_within::TESTS,
+    by_itself::stalls::TESTS,
+    by_itself::tries::TESTS,
     command_line::answer::TESTS,
     command_line::archives::TESTS,
     command_line::bound::TESTS,
@@ -86,16 +94,11 @@ wakepath_test_program::program![
     repetition::devices::TESTS,
     sweeps::TESTS,
     system::control_groups::TESTS,
-    system::cures::TESTS,
     system::death::TESTS,
     system::ethercat::TESTS,
     system::experiments::TESTS,
     system::first_hour::TESTS,
-    system::full_disk::TESTS,
-    system::guard::TESTS,
     system::interruption::TESTS,
-    system::halted::TESTS,
-    system::late_within::TESTS,
     system::live_view::TESTS,
     system::loads::TESTS,
     system::metrics::TESTS,
@@ -104,9 +107,7 @@ wakepath_test_program::program![
     system::recorder::TESTS,
     system::rights::TESTS,
     system::settings::TESTS,
-    system::stalls::TESTS,
     system::traced::TESTS,
-    system::tries::TESTS,
     system::unattended::TESTS,
     system::wake_ups::TESTS,
     system::ros2::TESTS,

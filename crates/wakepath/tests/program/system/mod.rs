@@ -2,16 +2,11 @@
 //! and does it survive? Two of these tests at a time disturb each other no more than a busy machine does.
 
 pub mod control_groups;
-pub mod cures;
 pub mod death;
 pub mod ethercat;
 pub mod experiments;
 pub mod first_hour;
-pub mod full_disk;
-pub mod guard;
-pub mod halted;
 pub mod interruption;
-pub mod late_within;
 pub mod live_view;
 pub mod loads;
 pub mod metrics;
@@ -22,9 +17,7 @@ pub mod recording;
 pub mod rights;
 pub mod ros2;
 pub mod settings;
-pub mod stalls;
 pub mod traced;
-pub mod tries;
 pub mod unattended;
 pub mod usdt;
 pub mod wake_ups;

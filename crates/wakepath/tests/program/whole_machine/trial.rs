@@ -1,7 +1,7 @@
 //! A trial that is ended in the middle, politely and not: the machine's settings are as before.
 
+use crate::by_itself::tries::cures;
 use crate::started::{Place, Running, Start, is_root, kill, loop_cpu, not_run, wait_until};
-use crate::system::tries::cures;
 use rustix::process::Signal;
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -20,6 +20,7 @@ pub fn cures(place: &Place) -> PathBuf {
 }
 
 fn tunables_of_malloc_help_a_loop_that_allocates() {
+    let _turn = super::turn();
     let place = Place::new();
     let program = cures(&place);
     let words = [

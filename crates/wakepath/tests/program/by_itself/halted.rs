@@ -2,7 +2,6 @@
 
 use crate::started::{Finished, Place, Start, built, is_root, loop_cpu, needs_real_time, not_run};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 wakepath_test_program::tests![
     a_stop_names_who_sent_the_signal,
@@ -14,16 +13,13 @@ wakepath_test_program::tests![
 
 const WHAT: &str = "watching a loop that is halted";
 
-/// One at a time: they share a CPU, and each is as urgent as the others.
-static ALONE: Mutex<()> = Mutex::new(());
-
 /// The watch of the program in one of its ways.
 fn watched(how: &str, group: &Path) -> Finished {
     if !is_root() {
         not_run(WHAT, "only root may trace");
     }
     needs_real_time(WHAT);
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = super::turn();
     let place = Place::new();
     let program = built(&place, "halted", WHAT);
     let words = [

@@ -4,7 +4,6 @@
 use super::tries::cures as program;
 use crate::started::{Place, Start, binary, loop_cpu, not_run};
 use serde_json::Value;
-use std::sync::{Mutex, PoisonError};
 
 wakepath_test_program::tests![
     a_mutex_with_inheritance_cures_an_inversion,
@@ -17,9 +16,6 @@ wakepath_test_program::tests![
 ];
 
 const WHAT: &str = "curing a loop";
-
-/// One at a time: they share a CPU, and each is as urgent as the others.
-static ALONE: Mutex<()> = Mutex::new(());
 
 /// The causes of the thread `control`'s cycles later than 500 µs, per cycle: name, fix, and ns.
 fn causes(before: &[&str], words: &[&str]) -> Vec<(String, String, f64)> {
@@ -66,7 +62,7 @@ fn causes(before: &[&str], words: &[&str]) -> Vec<(String, String, f64)> {
 
 /// Watches the program as it is, then with the fix: both words must be printed for its largest cause.
 fn cures(how: &str, cause: &str, fix: &str, (before, word): (&[&str], Option<&str>)) {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = super::turn();
     let sick = causes(&[], &[how]);
     let (name, remedy, _) = &sick[0];
     assert!(name.contains(cause), "{sick:?}");

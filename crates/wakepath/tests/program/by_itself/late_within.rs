@@ -2,7 +2,6 @@
 //! is what the program was told to do.
 
 use crate::started::{Place, Start, built, is_root, loop_cpu, needs_real_time, not_run};
-use std::sync::{Mutex, PoisonError};
 
 wakepath_test_program::tests![
     a_system_call_is_named,
@@ -13,16 +12,13 @@ wakepath_test_program::tests![
 
 const WHAT: &str = "watching a loop that is late by itself";
 
-/// One at a time: they share a CPU, and each is as urgent as the others.
-static ALONE: Mutex<()> = Mutex::new(());
-
 /// Cause and fix of what took most of the late cycles' time.
 fn largest(how: &str) -> (String, String) {
     if !is_root() {
         not_run(WHAT, "only root may trace");
     }
     needs_real_time(WHAT);
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = super::turn();
     let place = Place::new();
     let program = built(&place, "late_within", WHAT);
     let words = ["watch", "--directory", "run", "--for", "1200ms", "--"];

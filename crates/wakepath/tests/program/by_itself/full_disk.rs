@@ -44,6 +44,7 @@ impl Drop for SmallDisk {
 }
 
 fn a_full_disk_ends_the_recording_and_disturbs_no_cycle() {
+    let _turn = super::turn();
     let what = "a full disk under a running loop";
     needs_real_time(what);
     let place = Place::new();

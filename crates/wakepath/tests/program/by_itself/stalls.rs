@@ -83,6 +83,7 @@ fn assert_skips_are_counted(finished: &Finished) {
 }
 
 fn a_stopped_loop_is_one_late_cycle_and_the_rest_skipped() {
+    let _turn = super::turn();
     needs_real_time("a loop stopped by a signal");
     let (finished, stopped) = stopped_once(&scenario(""));
     let samples = judged(&finished, 0);
@@ -145,6 +146,7 @@ fn a_stopped_loop_is_one_late_cycle_and_the_rest_skipped() {
 }
 
 fn a_stopped_loop_that_catches_up_is_late_in_every_cycle_and_skips_none() {
+    let _turn = super::turn();
     needs_real_time("a loop stopped by a signal that catches up");
     let (finished, stopped) = stopped_once(&scenario("overrun = \"catch-up\""));
     let samples = judged(&finished, 0);
@@ -187,6 +189,7 @@ fn a_stopped_loop_that_catches_up_is_late_in_every_cycle_and_skips_none() {
 }
 
 fn a_loop_that_stops_at_an_overrun_fails_and_names_the_cycle() {
+    let _turn = super::turn();
     needs_real_time("a loop that stops at an overrun");
     // 20 ms of period: this machine's own stalls must not end the loop first.
     let scenario = format!(
@@ -216,6 +219,7 @@ fn a_loop_that_stops_at_an_overrun_fails_and_names_the_cycle() {
 }
 
 fn a_thread_of_higher_priority_causes_an_outage_of_the_time_it_takes() {
+    let _turn = super::turn();
     needs_real_time("a hog of higher priority");
     const BUSY_MS: u64 = 50;
     // Beyond what this machine does to a loop by itself: only the hog makes due times missed. Three

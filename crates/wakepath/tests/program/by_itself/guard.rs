@@ -26,6 +26,7 @@ fn longest_wait(done: &AtomicBool) -> Duration {
 }
 
 fn assert_guarded(scenario: &str) {
+    let _turn = super::turn();
     let done = Arc::new(AtomicBool::new(false));
     let watcher = std::thread::spawn({
         let done = Arc::clone(&done);
