@@ -63,7 +63,7 @@ pub const REAL_TIME_KERNELS: &[RealTimeKernel] = &[
     RealTimeKernel {
         id: "suse",
         board: "",
-        distribution: "SUSE Linux Enterprise Real Time, openSUSE",
+        distribution: "SUSE Linux Enterprise (Real Time module), openSUSE Leap 15 and Tumbleweed",
         install: "sudo zypper install kernel-rt",
     },
     RealTimeKernel {
