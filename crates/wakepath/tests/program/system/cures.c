@@ -5,6 +5,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,7 +16,12 @@
 #define PERIOD 4000000L
 /* Above 32 MiB: smaller ones glibc keeps once it has given one back. */
 #define BLOCK (48L << 20)
-#define TOUCHED (16L << 20)
+#define TOUCHED (24L << 20)
+#define BLOCKS 6
+#define PAGE 4096
+/* The most that is written before a sync, and what a sync has to take to be the loop's largest delay. */
+#define MOST (32L << 20)
+#define SLOW 8000000L
 
 static const char *how, *fix;
 static int cpu, descriptors[2], file;
@@ -75,8 +81,8 @@ static void *spoiler(void *nothing)
 {
     settle("spoiler", 50);
     for (;;) {
-        rest(60000000);
-        compute(12000000);
+        rest(50000000);
+        compute(20000000);
     }
     return nothing;
 }
@@ -85,8 +91,8 @@ static void *hog(void *nothing)
 {
     settle("hog", 90);
     for (;;) {
-        rest(60000000);
-        compute(9000000);
+        rest(50000000);
+        compute(20000000);
     }
     return nothing;
 }
@@ -111,12 +117,51 @@ static void *reader(void *nothing)
     return nothing;
 }
 
+/* What the file gets before each sync, in bytes. */
+static long written;
+
+static void write_file(void)
+{
+    static char text[MOST];
+    for (long at = 0; at < written;) {
+        long more = pwrite(file, text + at, written - at, at);
+        if (more <= 0)
+            exit(1);
+        at += more;
+    }
+}
+
+static void open_file(void)
+{
+    file = open("synced", O_CREAT | O_RDWR, 0600);
+}
+
 /* The other thread that writes and syncs the file for the loop. */
 static void sync_file(void)
 {
-    static char text[65536];
-    pwrite(file, text, sizeof text, 0);
+    write_file();
     fsync(file);
+}
+
+/* As much as makes a sync slow, of the fastest of three; on standard output with that time. */
+static int cost_of_sync(void)
+{
+    long fastest = 0;
+    open_file();
+    for (written = 65536; written <= MOST; written *= 2) {
+        fastest = 1L << 40;
+        for (int i = 0; i < 3; i++) {
+            write_file();
+            long since = ns(CLOCK_MONOTONIC);
+            fsync(file);
+            long took = ns(CLOCK_MONOTONIC) - since;
+            fastest = took < fastest ? took : fastest;
+        }
+        if (fastest >= SLOW)
+            break;
+    }
+    printf("%ld %ld\n", written, fastest);
+    return fastest < SLOW;
 }
 
 static void *writer(void *nothing)
@@ -132,10 +177,10 @@ static void *writer(void *nothing)
     return nothing;
 }
 
-static void use(char *block, long bytes)
+static void use(volatile char *block, long bytes)
 {
-    memset(block, 1, bytes);
-    asm volatile("" ::: "memory");
+    for (long at = 0; at < bytes; at += PAGE)
+        block[at] = 1;
 }
 
 static void disturb(long cycle)
@@ -153,7 +198,7 @@ static void disturb(long cycle)
         free(block);
     }
     if (how[0] == 't') { /* touch */
-        if (cycle / 40 < 16)
+        if (cycle / 40 < BLOCKS)
             use(fresh + cycle / 40 * TOUCHED, TOUCHED);
     }
     if (how[0] == 's') { /* sync */
@@ -177,6 +222,8 @@ int main(int count, char **words)
     cpu = atoi(words[1]);
     how = words[2];
     fix = count > 3 ? words[3] : 0;
+    if (!strcmp(how, "cost-of-sync"))
+        return cost_of_sync();
     pthread_mutexattr_t kind;
     pthread_mutexattr_init(&kind);
     if (how[0] == 'i' && fix)
@@ -193,7 +240,8 @@ int main(int count, char **words)
         free(block);
     }
     if (how[0] == 't') {
-        fresh = mmap(0, 16 * TOUCHED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        fresh = mmap(0, BLOCKS * TOUCHED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        madvise(fresh, BLOCKS * TOUCHED, MADV_NOHUGEPAGE);
         if (fix)
             mlockall(MCL_CURRENT | MCL_FUTURE);
     }
@@ -210,7 +258,8 @@ int main(int count, char **words)
         start(reader);
     }
     if (how[0] == 's') {
-        file = open("synced", O_CREAT | O_RDWR, 0600);
+        written = atol(how + strlen("sync"));
+        open_file();
         start(writer);
     }
     if (how[0] == 'o')
@@ -219,7 +268,11 @@ int main(int count, char **words)
         settle("control", how[0] == 'h' && fix ? atoi(fix) : 80);
     long due = ns(CLOCK_MONOTONIC) + 20000000;
     for (long cycle = 0;; cycle++) {
-        struct timespec at = {(due += PERIOD) / 1000000000L, due % 1000000000L};
+        /* Due times that have passed are skipped: a stall of the machine makes one cycle late. */
+        due += PERIOD;
+        if (due < ns(CLOCK_MONOTONIC))
+            due += (ns(CLOCK_MONOTONIC) - due) / PERIOD * PERIOD;
+        struct timespec at = {due / 1000000000L, due % 1000000000L};
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, 0);
         compute(100000);
         disturb(cycle);
