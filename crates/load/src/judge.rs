@@ -19,20 +19,28 @@ const START_BYTES: u64 = 64 * 1024;
 /// ... and as much CPU time, in microseconds: two ticks, because each process is rounded.
 const START_CPU_US: u64 = 20_000;
 
-/// The proof of `load` for the `elapsed_ns` between two readings.
+/// The proof of `load` for the `elapsed_ns` between two readings, the second of them `running_ns` after
+/// the loads were started.
 pub(crate) fn judge(
     load: &PlannedLoad,
     report: &LoadReport,
     before: &LoadCounts,
     after: &LoadCounts,
     elapsed_ns: u64,
+    running_ns: u64,
     measured_cpus: &[u16],
 ) -> LoadProof {
     let seconds = elapsed_ns as f64 / 1e9;
     let work_done = (after.amount() - before.amount()).max(0.0);
     let gains: Vec<u64> = gains(before, after).collect();
     let idle_workers = gains.iter().filter(|&&gain| gain == 0).count();
-    let reason = why_not_working(load, report, before, after, elapsed_ns, false);
+    let reason = why_not_working(load, report, before, after, elapsed_ns, false).map(|reason| {
+        let needed = time_needed(load, before, after, elapsed_ns, running_ns);
+        match needed {
+            Some(ns) => format!("{reason}; at its rate it needs {:.2} s", seconds_up(ns)),
+            None => reason,
+        }
+    });
     let program = match &load.work {
         Work::Program(program) => Some(program),
         Work::BuiltIn(_) => None,
@@ -82,6 +90,11 @@ pub(crate) fn judge(
     }
 }
 
+/// Seconds, rounded up to a hundredth.
+fn seconds_up(ns: u64) -> f64 {
+    ns.div_ceil(10_000_000) as f64 / 100.0
+}
+
 fn gains(before: &LoadCounts, after: &LoadCounts) -> impl Iterator<Item = u64> {
     after
         .workers
@@ -127,8 +140,7 @@ pub(crate) fn why_not_working(
             let cpu_us = after.cpu_us.saturating_sub(before.cpu_us);
             let bytes = after.io_bytes.saturating_sub(before.io_bytes);
             let restarts = after.restarts.saturating_sub(before.restarts);
-            // One more start might have been counted just before and have run in between.
-            let starts = restarts + u64::from(starting || after.restarts > 0);
+            let starts = starts(before, after, starting);
             let cpu_us_of_work = cpu_us.saturating_sub(starts.saturating_mul(START_CPU_US));
             let computed =
                 cpu_us_of_work >= LEAST_CPU_US.max(elapsed_us * LEAST_CPU_PER_MILLE / 1000);
@@ -151,6 +163,51 @@ pub(crate) fn why_not_working(
             })
         }
     }
+}
+
+/// Starts of a program that might have run between the two readings: one more than those counted,
+/// because the last one before might have been counted just before the first reading.
+fn starts(before: &LoadCounts, after: &LoadCounts, starting: bool) -> u64 {
+    let restarts = after.restarts.saturating_sub(before.restarts);
+    restarts + u64::from(starting || after.restarts > 0)
+}
+
+/// Time that a load without proof would have needed at its rate, if that is longer than the
+/// `elapsed_ns` it was given; `None` if the length of the segment is not what it lacked.
+fn time_needed(
+    load: &PlannedLoad,
+    before: &LoadCounts,
+    after: &LoadCounts,
+    elapsed_ns: u64,
+    running_ns: u64,
+) -> Option<u64> {
+    if after.ended {
+        return None;
+    }
+    let needed_ns = match &load.work {
+        // One step of the counter, at the rate of the fastest worker since the start.
+        Work::BuiltIn(_) => running_ns.checked_div(*after.workers.iter().max()?)?,
+        Work::Program(_) => {
+            let restarts = after.restarts.saturating_sub(before.restarts);
+            let first = starts(before, after, false) - restarts;
+            let elapsed_us = elapsed_ns as f64 / 1e3;
+            let cpu_us = after.cpu_us.saturating_sub(before.cpu_us) as f64;
+            let bytes = after.io_bytes.saturating_sub(before.io_bytes) as f64;
+            // A longer segment has more restarts at the same rate.
+            let rate = |of: f64, start: u64| (of - (restarts * start) as f64) / elapsed_us;
+            let (cpu, moved) = (rate(cpu_us, START_CPU_US), rate(bytes, START_BYTES));
+            let least = LEAST_CPU_PER_MILLE as f64 / 1e3;
+            // Both lower limits of the CPU time must be reached, or the one of the bytes.
+            let start_us = (first * START_CPU_US) as f64;
+            let by_cpu = (cpu > least)
+                .then(|| ((start_us + LEAST_CPU_US as f64) / cpu).max(start_us / (cpu - least)));
+            let spare = moved - LEAST_BYTES_PER_SECOND as f64 / 1e6;
+            let by_bytes = (spare > 0.0).then(|| (first * START_BYTES) as f64 / spare);
+            let soonest = by_cpu.into_iter().chain(by_bytes).reduce(f64::min)?;
+            (soonest * 1e3) as u64
+        }
+    };
+    (needed_ns > elapsed_ns).then_some(needed_ns)
 }
 
 #[cfg(test)]
@@ -222,7 +279,15 @@ mod tests {
     fn a_rate_is_the_work_of_the_segment_over_its_length() {
         let (before, after) = (counts(&[1 << 20, 0], 0, 0), counts(&[3 << 20, 0], 0, 0));
         let report = LoadReport::default();
-        let proof = judge(&built_in(), &report, &before, &after, 500_000_000, &[1]);
+        let proof = judge(
+            &built_in(),
+            &report,
+            &before,
+            &after,
+            500_000_000,
+            500_000_000,
+            &[1],
+        );
         assert_eq!((proof.work_done, proof.per_second), (2.0, 4.0));
         assert_eq!(proof.idle_workers, 1);
         assert!(proof.working && proof.shares_a_measured_cpu);
@@ -232,7 +297,15 @@ mod tests {
     fn a_built_in_load_that_stood_still_in_the_segment_is_not_working() {
         let still = counts(&[5, 5], 9_000_000, 9_000_000);
         let report = LoadReport::default();
-        let proof = judge(&built_in(), &report, &still, &still, 1_000_000_000, &[]);
+        let proof = judge(
+            &built_in(),
+            &report,
+            &still,
+            &still,
+            1_000_000_000,
+            5_000_000_000,
+            &[],
+        );
         assert!(!proof.working);
         assert_eq!(
             proof.reason.unwrap(),
@@ -245,7 +318,17 @@ mod tests {
         let report = LoadReport::default();
         let working = |cpu_us: u64, bytes: u64| {
             let (before, after) = (counts(&[], 50, 50), counts(&[], 50 + cpu_us, 50 + bytes));
-            judge(&program(), &report, &before, &after, 10_000_000_000, &[]).working
+            let elapsed_ns = 10_000_000_000;
+            judge(
+                &program(),
+                &report,
+                &before,
+                &after,
+                elapsed_ns,
+                elapsed_ns,
+                &[],
+            )
+            .working
         };
         assert!(!working(0, 0));
         assert!(!working(199_999, 655_359));
@@ -260,7 +343,8 @@ mod tests {
             ..counts(&[], 200_000, 650_000)
         };
         let (report, before) = (LoadReport::default(), counts(&[], 0, 0));
-        let proof = judge(&program(), &report, &before, &after, 1_000_000_000, &[]);
+        let second = 1_000_000_000;
+        let proof = judge(&program(), &report, &before, &after, second, second, &[]);
         assert_eq!(
             proof.reason.unwrap(),
             "its processes used 0.20 s of CPU time and moved 650000 bytes in 1.000 s; it ended and \
@@ -279,6 +363,71 @@ mod tests {
     }
 
     #[test]
+    fn a_segment_too_short_for_a_load_says_how_long_it_needs_and_that_length_suffices() {
+        let report = LoadReport::default();
+        // A worker that finishes a MiB every 400 ms, in a segment of 60 ms.
+        let still = counts(&[3, 2], 0, 0);
+        let proof = judge(
+            &built_in(),
+            &report,
+            &still,
+            &still,
+            60_000_000,
+            1_200_000_000,
+            &[],
+        );
+        assert_eq!(
+            proof.reason.unwrap(),
+            "no MiB were done on CPUs 0-1 in 0.060 s; at its rate it needs 0.40 s"
+        );
+        // One that never finished any has no rate.
+        let none = counts(&[0, 0], 0, 0);
+        let proof = judge(
+            &built_in(),
+            &report,
+            &none,
+            &none,
+            60_000_000,
+            1_200_000_000,
+            &[],
+        );
+        assert!(proof.reason.unwrap().ends_with("in 0.060 s"));
+        // A program on half a CPU needs 10 ms of CPU time.
+        let program = program();
+        let of = |elapsed_ns: u64| {
+            let (before, after) = (counts(&[], 0, 0), counts(&[], elapsed_ns / 2_000, 0));
+            let proof = judge(
+                &program,
+                &report,
+                &before,
+                &after,
+                elapsed_ns,
+                elapsed_ns,
+                &[],
+            );
+            (proof.working, proof.reason.unwrap_or_default())
+        };
+        let (working, why) = of(5_000_000);
+        assert!(
+            !working && why.ends_with("; at its rate it needs 0.02 s"),
+            "{why}"
+        );
+        assert!(of(20_000_000).0);
+        // Below 2 % of a CPU no length is enough.
+        let (before, after) = (counts(&[], 0, 0), counts(&[], 10_000, 0));
+        let proof = judge(
+            &program,
+            &report,
+            &before,
+            &after,
+            1_000_000_000,
+            1_000_000_000,
+            &[],
+        );
+        assert!(!proof.reason.unwrap().contains("it needs"));
+    }
+
+    #[test]
     fn a_load_that_ended_is_not_working_whatever_it_did_before() {
         let before = counts(&[0, 0], 0, 0);
         let after = LoadCounts {
@@ -289,7 +438,15 @@ mod tests {
             ending: Some("signal 9".into()),
             ..LoadReport::default()
         };
-        let proof = judge(&built_in(), &report, &before, &after, 1_000_000_000, &[]);
+        let proof = judge(
+            &built_in(),
+            &report,
+            &before,
+            &after,
+            1_000_000_000,
+            2_000_000_000,
+            &[],
+        );
         assert_eq!(
             (proof.working, proof.reason),
             (false, Some("signal 9".into()))

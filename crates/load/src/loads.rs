@@ -306,12 +306,21 @@ impl Loads {
     #[must_use]
     pub fn proof_between(&self, before: &Snapshot, after: &Snapshot) -> Vec<LoadProof> {
         let elapsed_ns = after.at_ns.saturating_sub(before.at_ns);
+        let running_ns = after.at_ns;
         let pairs = before.loads.iter().zip(&after.loads);
         let known = self.plan.loads.iter().zip(&self.reports);
         known
             .zip(pairs)
             .map(|((load, report), (before, after))| {
-                judge::judge(load, report, before, after, elapsed_ns, &self.measured_cpus)
+                judge::judge(
+                    load,
+                    report,
+                    before,
+                    after,
+                    elapsed_ns,
+                    running_ns,
+                    &self.measured_cpus,
+                )
             })
             .collect()
     }
