@@ -153,7 +153,7 @@ pub struct Cell<'a> {
 /// In a policy's place: all policies of that phase. Its smallest and its largest are those of any of them.
 pub const OVER_POLICIES: &str = "all policies";
 
-/// A figure of a condition, by default of its wake-up latencies.
+/// A figure of a condition, by default of the latency of its wake-ups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Figure {
     /// Smallest.
@@ -162,6 +162,8 @@ pub enum Figure {
     Mean,
     /// Largest observed; no bound.
     Max,
+    /// Largest observed over all due times, skipped ones included; no bound.
+    MaxAsScheduled,
     /// Arithmetic mean of the execution time, over the cycles that ran.
     MeanExecution,
     /// Largest response time observed, from the due time to the end of the work, or to the next
@@ -176,6 +178,7 @@ impl Figure {
             Self::Min => "smallest",
             Self::Mean => "average",
             Self::Max => "largest",
+            Self::MaxAsScheduled => "largest as scheduled",
             Self::MeanExecution => "average execution time",
             Self::MaxResponse => "largest response time",
         }

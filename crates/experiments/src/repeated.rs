@@ -56,8 +56,10 @@ pub struct Measured {
     pub scheduled: u64,
     /// Due times at which no cycle ran.
     pub skipped: u64,
-    /// Wake-up latency over all due times, in virtual nanoseconds.
-    pub latency: Option<DistributionSummary>,
+    /// Wake-up latency over the cycles that ran, in nanoseconds, as cyclictest and timerlat publish it.
+    pub latency_of_wake_ups: Option<DistributionSummary>,
+    /// Wake-up latency over all due times, skipped ones included, in nanoseconds.
+    pub latency_as_scheduled: Option<DistributionSummary>,
     /// Execution time over the cycles that ran, in nanoseconds.
     pub execution: Option<DistributionSummary>,
     /// Response time over the cycles that ran, in nanoseconds.
@@ -105,7 +107,8 @@ impl GuestRun {
                 policy: parts.join(", "),
                 scheduled: judged.cycles.scheduled,
                 skipped: judged.cycles.skipped.unwrap_or(0),
-                latency: judged.cycles.latency_as_scheduled.clone(),
+                latency_of_wake_ups: judged.cycles.latency_as_executed.clone(),
+                latency_as_scheduled: judged.cycles.latency_as_scheduled.clone(),
                 execution: judged.cycles.execution.clone(),
                 response: judged.cycles.response.clone(),
                 invalid: invalid(judged),
@@ -156,15 +159,18 @@ impl Measured {
 
     /// A figure, in nanoseconds.
     pub fn figure(&self, figure: Figure) -> Option<f64> {
+        let of_wake_ups = self.latency_of_wake_ups.as_ref();
+        let as_scheduled = self.latency_as_scheduled.as_ref();
         Some(match figure {
-            Figure::Min => self.latency.as_ref()?.min as f64,
-            Figure::Mean => self.latency.as_ref()?.mean,
-            Figure::Max => self.latency.as_ref()?.max as f64,
+            Figure::Min => of_wake_ups?.min as f64,
+            Figure::Mean => of_wake_ups?.mean,
+            Figure::Max => of_wake_ups?.max as f64,
+            Figure::MaxAsScheduled => as_scheduled?.max as f64,
             Figure::MeanExecution => self.execution.as_ref()?.mean,
             // A skipped due time had no response; its lateness is used instead.
             Figure::MaxResponse => {
                 let ran = self.response.as_ref()?.max;
-                ran.max(self.latency.as_ref()?.max) as f64
+                ran.max(as_scheduled?.max) as f64
             }
         })
     }
@@ -182,7 +188,7 @@ impl GuestRun {
         let first = all.next()??;
         match figure {
             Figure::Min => all.try_fold(first, |least, one| Some(least.min(one?))),
-            Figure::Max | Figure::MaxResponse => {
+            Figure::Max | Figure::MaxAsScheduled | Figure::MaxResponse => {
                 all.try_fold(first, |most, one| Some(most.max(one?)))
             }
             // An average of policies is nobody's.

@@ -106,7 +106,8 @@ impl Client {
         let updated = place.join("updated");
         if !(known && is_fresh(&updated)) {
             cache.tell(&format!("package lists of {release} for {architecture}"));
-            run(client.command("apt-get")?.args(["update", "--quiet"]))?;
+            let updating = run(client.command("apt-get")?.args(["update", "--quiet"]));
+            updating.map_err(|error| without_release(error, mirror, &release))?;
             fs::write(&updated, "").map_err(|e| LabError::io("write", &updated, e))?;
         }
         Ok(client)
@@ -198,6 +199,19 @@ impl Client {
                 said: format!("it left {}", found.len()),
             }),
         }
+    }
+}
+
+/// Recognises a release that the mirror doesn't have: archived, or misspelt.
+fn without_release(error: LabError, mirror: &str, release: &str) -> LabError {
+    match error {
+        LabError::Command { said, .. } if said.contains("does not have a Release file") => {
+            LabError::NoRelease {
+                release: release.to_owned(),
+                mirror: mirror.to_owned(),
+            }
+        }
+        other => other,
     }
 }
 
@@ -344,6 +358,29 @@ mod tests {
         }
         let killed = ended_by("KILL").to_string();
         assert_eq!(killed, "/bin/sh failed: ended by signal 9");
+    }
+
+    #[test]
+    fn a_release_that_the_mirror_lacks_says_where_archived_ones_are() {
+        let said = |said: &str| LabError::Command {
+            command: "apt-get update".into(),
+            said: said.into(),
+        };
+        let mirror = "http://mirror.example/debian";
+        let lacking = "E: The repository 'http://mirror.example/debian buster Release' does not have a Release file.";
+        let found = without_release(said(lacking), mirror, "buster").to_string();
+        for part in [
+            "buster",
+            mirror,
+            "archive.debian.org",
+            "dpkg-deb -x",
+            "--kernel",
+        ] {
+            assert!(found.contains(part), "{found}");
+        }
+        assert_eq!(found.lines().count(), 1);
+        let other = without_release(said("E: no space left"), mirror, "buster").to_string();
+        assert!(other.contains("no space left"), "{other}");
     }
 
     #[test]

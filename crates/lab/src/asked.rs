@@ -1,6 +1,5 @@
 //! Options of the laboratory: the guests, and the host's resources for them.
 
-use crate::architecture::Architecture;
 use crate::topology::Topology;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -14,12 +13,11 @@ pub struct GuestsAsked {
     pub kernels: Vec<String>,
     /// Further parameters of the kernels.
     pub variants: Vec<String>,
-    /// Architecture of the guests; before version 2 of a baseline there was one.
-    #[serde(default = "first_architecture")]
+    /// Architecture of the guests.
     pub architecture: String,
     /// CPUs of each guest.
     pub cpus: u16,
-    /// CPU topology, if given; added in version 4 of the baseline.
+    /// CPU topology, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topology: Option<Topology>,
     /// Commands that run first; a dash before one lets it fail.
@@ -28,13 +26,9 @@ pub struct GuestsAsked {
     pub ns_per_instruction: u32,
     /// Memory of each guest in MiB.
     pub memory_mib: u32,
-    /// Additions to each guest; none before version 3 of a baseline.
+    /// Additions to each guest.
     #[serde(default, skip_serializing_if = "GuestAdditions::is_empty")]
     pub added: GuestAdditions,
-}
-
-fn first_architecture() -> String {
-    Architecture::X86_64.to_string()
 }
 
 /// Host resources for the guests; they don't affect the guests' counts.

@@ -8,9 +8,25 @@ use std::fmt::Write;
 ///
 /// # Errors
 /// None that changes give rise to.
-pub fn to_json(changes: &[Change], longer: bool) -> serde_json::Result<String> {
+pub fn to_json(
+    before: &Baseline,
+    now: &Baseline,
+    changes: &[Change],
+    longer: bool,
+) -> serde_json::Result<String> {
+    let pairs = before.guests.iter().zip(&now.guests);
+    let known = pairs.map(|(old, new)| {
+        let all = provenance_changes(old, new).into_iter();
+        let all = all.map(|(what, first, second)| {
+            serde_json::json!({ "what": what, "first": first, "second": second })
+        });
+        serde_json::json!({
+            "guest": new.guest, "known_differences": all.collect::<Vec<_>>(),
+        })
+    });
     let result = serde_json::json!({
-        "outcome": "virtual-time", "longer": longer, "changes": changes,
+        "outcome": "virtual-time", "longer": longer, "guests": known.collect::<Vec<_>>(),
+        "changes": changes,
     });
     Ok(serde_json::to_string_pretty(&result)? + "\n")
 }
@@ -24,17 +40,13 @@ pub fn to_text(before: &Baseline, now: &Baseline, changes: &[Change], whole: &[W
             true => writeln!(text, "{}: every count as in the baseline", new.guest),
             false => writeln!(text, "{}: {}", new.guest, whole.directory.display()),
         };
-        if mine.is_empty() {
-            continue;
+        // What explains a change comes before it.
+        for (name, was, is) in provenance_changes(old, new) {
+            let _ = writeln!(text, "  {name}: {was} → {is}");
         }
-        for (name, value) in &new.provenance {
-            let was = old.provenance.get(name);
-            if was != Some(value) {
-                let was = was.map_or("nothing", String::as_str);
-                let _ = writeln!(text, "  {name}: {was} → {value}");
-            }
+        if !mine.is_empty() {
+            conditions(&mut text, old, new, &mine);
         }
-        conditions(&mut text, old, new, &mine);
     }
     let verdict = match (
         changes.is_empty(),
@@ -46,6 +58,18 @@ pub fn to_text(before: &Baseline, now: &Baseline, changes: &[Change], whole: &[W
     };
     let _ = writeln!(text, "virtual time, no machine's latencies; {verdict}");
     text
+}
+
+/// Versions and digests that differ, by name.
+fn provenance_changes<'a>(
+    old: &'a GuestCounts,
+    new: &'a GuestCounts,
+) -> Vec<(&'a str, &'a str, &'a str)> {
+    let all = new.provenance.iter().filter_map(|(name, is)| {
+        let was = old.provenance.get(name).map_or("nothing", String::as_str);
+        (was != is).then_some((name.as_str(), was, is.as_str()))
+    });
+    all.collect()
 }
 
 fn conditions(text: &mut String, old: &GuestCounts, new: &GuestCounts, changes: &[&Change]) {

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use wakepath_archive::Run;
 use wakepath_assess::Assessment;
-use wakepath_report::{Cell, Style, Table, cpus_text, number};
+use wakepath_report::{Cell, Style, Table, cost_model_text, cpus_text, number};
 use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_timeline::condition_label;
 use wakepath_timeline::duration::Unit;
@@ -93,9 +93,8 @@ pub fn to_text(compared: &[Compared], style: Style) -> String {
     if let Some(time) = time {
         let _ = writeln!(
             text,
-            "\nvirtual time: 1 instruction = {} ns; lengths of software paths, no machine's latencies; \
-             {}\n",
-            time.ns_per_instruction,
+            "\nvirtual time: {}; lengths of software paths, no machine's latencies; {}\n",
+            cost_model_text(time),
             cpus_text(time)
         );
         text += &table(&known).to_terminal(style.columns);
@@ -121,9 +120,19 @@ pub fn to_text(compared: &[Compared], style: Style) -> String {
             }
         };
     }
+    if any_skipped(&known) {
+        text += "latency as scheduled counts each skipped due time with the time until the next cycle; \
+                 latency of wake-ups has the cycles that ran alone\n";
+    }
     text += &notes(&known);
     text += "verdict: VIRTUAL TIME: no criterion is judged by it\n";
     text
+}
+
+/// Whether a due time was skipped, so that the two latencies differ.
+fn any_skipped(known: &[(&str, &Assessment)]) -> bool {
+    let mut all = known.iter().flat_map(|(_, found)| &found.conditions);
+    all.any(|judged| judged.cycles.skipped.is_none_or(|skipped| skipped > 0))
 }
 
 /// The runs' notes, chiefly parameters that a guest's kernel ignored, since its row is named after
@@ -168,9 +177,14 @@ fn table(known: &[(&str, &Assessment)]) -> Table {
     let mut table = Table::of("kernel")
         .group("due times", "", &["scheduled", "skipped"].map(number))
         .group(
-            "wake-up latency",
+            "latency of wake-ups",
             "virtual µs",
             &["min", "median", "p99", "max"].map(number),
+        )
+        .group(
+            "latency as scheduled",
+            "virtual µs",
+            &["p99", "max"].map(number),
         )
         .group("execution", "virtual µs", &["median", "max"].map(number))
         .group("response", "virtual µs", &[number("max")]);
@@ -214,15 +228,17 @@ fn row(cycles: &CycleSummary) -> Vec<Cell> {
         Some(ns) => Cell::Text(Unit::Micros.figure(ns, 3)),
         None => Cell::Blank,
     };
-    let latency = &cycles.latency_as_scheduled;
+    let (woken, scheduled) = (&cycles.latency_as_executed, &cycles.latency_as_scheduled);
     let most = |distribution: &Option<DistributionSummary>| distribution.as_ref().map(|d| d.max);
     vec![
         Cell::of(cycles.scheduled),
         cycles.skipped.map(Cell::of).into(),
-        micros(latency.as_ref().map(|d| d.min)),
-        micros(quantile(latency, Quantile::P50)),
-        micros(quantile(latency, Quantile::P99)),
-        micros(most(latency)),
+        micros(woken.as_ref().map(|d| d.min)),
+        micros(quantile(woken, Quantile::P50)),
+        micros(quantile(woken, Quantile::P99)),
+        micros(most(woken)),
+        micros(quantile(scheduled, Quantile::P99)),
+        micros(most(scheduled)),
         micros(quantile(&cycles.execution, Quantile::P50)),
         micros(most(&cycles.execution)),
         micros(most(&cycles.response)),

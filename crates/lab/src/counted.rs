@@ -96,6 +96,7 @@ fn provenance(assessment: &Assessment) -> BTreeMap<String, String> {
         ("kernel_sha256", emulator.kernel_sha256.clone()),
         ("initramfs_sha256", emulator.initramfs_sha256.clone()),
         ("emulator", emulator.version.clone()),
+        ("wakepath", assessment.run.wakepath.clone()),
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .into()
@@ -140,7 +141,8 @@ fn counts(cycles: &CycleSummary) -> BTreeMap<String, i64> {
             counts.insert(format!("{name}_max_ns"), times.max);
         }
     };
-    times("latency", &cycles.latency_as_scheduled);
+    times("latency_of_wake_ups", &cycles.latency_as_executed);
+    times("latency_as_scheduled", &cycles.latency_as_scheduled);
     times("execution", &cycles.execution);
     times("response", &cycles.response);
     counts

@@ -134,6 +134,18 @@ pub enum LabError {
         /// The client's message.
         why: String,
     },
+    /// The mirror has no release of that name.
+    #[error(
+        "{mirror} has no release {release}; if Debian has archived it, download the kernel's package \
+         below http://archive.debian.org/debian/pool/main/l/, unpack it with `dpkg-deb -x FILE DIR`, and \
+         give `--kernel DIR/boot/vmlinuz-VERSION` (its modules: `--modules DIR/lib/modules`)"
+    )]
+    NoRelease {
+        /// The release.
+        release: String,
+        /// The mirror.
+        mirror: String,
+    },
     /// A package without the kernel that its name promises.
     #[error("package {package} holds no kernel in /boot")]
     NoKernelInPackage {

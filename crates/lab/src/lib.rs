@@ -37,6 +37,7 @@ mod initramfs;
 mod inside;
 mod kernel;
 mod kernel_name;
+mod known_differences;
 mod laboratory;
 mod machine;
 mod measuring;
@@ -61,10 +62,11 @@ pub mod window;
 mod words;
 
 pub use again::{
-    Again, AgainError, ConditionCosts, ConditionSections, CycleCost, CyclesAsked, Listener,
-    NoBlocks, Noting, Plugin, RunCosts, RunSections, SectionFound, Since, Wanted, attend,
-    costs as run_costs, costs_json, costs_text, kept_windows, sections as run_sections,
-    sections_json, sections_text, to_file as sections_file, windows, windows_text,
+    Again, AgainError, AsScheduled, ConditionCosts, ConditionSections, CycleCost, CyclesAsked,
+    InterruptFound, Listener, NoBlocks, Noting, Plugin, RunCosts, RunSections, SectionFound, Since,
+    Wanted, attend, code_text, costs as run_costs, costs_json, costs_text, kept_windows,
+    sections as run_sections, sections_json, sections_text, to_file as sections_file, windows,
+    windows_text,
 };
 pub use architecture::Architecture;
 pub use asked::{GuestsAsked, HostAsked};
@@ -73,7 +75,8 @@ pub use baseline::{
     PathPart, StretchChange,
 };
 pub use bisection::{
-    Bisection, Next, Step, Turn, WatchedCount, found_text, parted, parted_text, step_text,
+    Bisection, FEWEST_SEEDS, Next, SeedRun, Step, Turn, WatchedCount, found_text, is_open, parted,
+    parted_text, step_text,
 };
 pub use brought::BroughtFault;
 pub use canary::Canary;
@@ -85,6 +88,9 @@ pub use error::{LabError, Result};
 pub use guests::{Guest, Limit, Stopped, carry_out};
 pub use host::{Host, SUPERVISE};
 pub use inside::{InsideError, Ordered, first_process, virtual_time_here};
+pub use known_differences::{
+    KnownDifference, known_differences, to_text as known_differences_text,
+};
 pub use laboratory::{Laboratory, Task};
 pub use measuring::{Measuring, Recorded};
 pub use modules::ModuleFault;

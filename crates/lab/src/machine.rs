@@ -80,6 +80,12 @@ pub fn shift_of(ns_per_instruction: u32) -> Result<u32> {
 /// be sent home, or the order would be ignored.
 const OF_THE_LABORATORY: [&str; 5] = ["rdinit", "init", "console", "panic", "--"];
 
+/// The argument after `name` in an emulator's command line.
+pub(crate) fn argument<'a>(arguments: &'a [String], name: &str) -> Option<&'a str> {
+    let at = arguments.iter().position(|word| word == name)?;
+    arguments.get(at + 1).map(String::as_str)
+}
+
 /// The kernel's parameters in `text`.
 ///
 /// # Errors

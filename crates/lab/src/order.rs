@@ -100,6 +100,10 @@ pub struct CommandEnd {
 /// File with the results of the commands, in order.
 pub const COMMANDS_NAME: &str = "commands.json";
 
+/// File with the functions of the modules that the guest's kernel had loaded, if any: their lines of
+/// /proc/kallsyms.
+pub const MODULE_SYMBOLS_NAME: &str = "module-symbols.txt";
+
 /// File with the standard output of the command with that number (from 1).
 pub fn output_name(number: usize) -> String {
     format!("command-{number}.out")

@@ -8,6 +8,7 @@ use crate::{GuestRun, Repeated};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use wakepath_archive::Emulator;
+use wakepath_report::cost_model_text;
 
 /// As the page's last section.
 pub fn write(text: &mut String, experiments: &[Repeated]) {
@@ -45,8 +46,8 @@ pub fn write(text: &mut String, experiments: &[Repeated]) {
         .filter_map(|guest| guest.virtual_time.as_ref());
     let settings = times.map(|time| {
         format!(
-            "1 instruction = {} ns, {} CPU{}",
-            time.ns_per_instruction,
+            "{}; {} CPU{}",
+            cost_model_text(time),
             time.cpus,
             if time.cpus == 1 { "" } else { "s" }
         )

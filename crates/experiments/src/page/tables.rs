@@ -6,6 +6,7 @@ use crate::claim::disturbers;
 use crate::repeated::Measured;
 use crate::{Cell, Figure, GuestRun, OVER_POLICIES, Published, Repeated};
 use std::fmt::Write;
+use wakepath_report::cost_model_text;
 use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_timeline::duration::Unit;
 
@@ -15,10 +16,10 @@ pub fn latencies(text: &mut String, repeated: &Repeated) {
     let unit = format!("{}µs", setting.unit_prefix());
     line!(
         text,
-        "| kernel | policy | load | due times | skipped | min, {unit} | mean, {unit} | p99, {unit} | max, \
-         {unit} | published min / average / max, µs |"
+        "| kernel | policy | load | due times | skipped | latency of wake-ups: min, {unit} | mean, {unit} | \
+         p99, {unit} | max, {unit} | latency as scheduled: max, {unit} | published min / average / max, µs |"
     );
-    line!(text, "|---|---|---|---:|---:|---:|---:|---:|---:|---|");
+    line!(text, "|---|---|---|---:|---:|---:|---:|---:|---:|---:|---|");
     for (phase, policy) in conditions(repeated) {
         for kernel in repeated.kernels() {
             let runs = repeated.runs_of(kernel);
@@ -39,12 +40,25 @@ pub fn latencies(text: &mut String, repeated: &Repeated) {
     not_given(text, repeated);
     line!(
         text,
-        "\nOur figures span due time to first instruction, over all {}. p99 and max are the median {one}'s, \
+        "\nOur figures span due time to first instruction, over all {}: of the cycles that ran, and as scheduled, \
+         where a skipped due time counts with the time until the next cycle. p99 and max are the median {one}'s, \
          with the range.",
         setting.replicates(),
         one = setting.replicate()
     );
+    cost_model(text, repeated);
     invalid(text, repeated);
+}
+
+/// What virtual time counts for each instruction in the table above.
+fn cost_model(text: &mut String, repeated: &Repeated) {
+    let times = repeated.guests.iter();
+    let times = times.filter_map(|guest| guest.virtual_time.as_ref());
+    let mut models: Vec<String> = times.map(cost_model_text).collect();
+    models.dedup();
+    if !models.is_empty() {
+        line!(text, "\nCost model: {}.", models.join("; "));
+    }
 }
 
 /// Conditions in the table that are no evidence, each once, with the first reason.
@@ -83,7 +97,7 @@ fn not_given(text: &mut String, repeated: &Repeated) {
         let [policy, phase] = cell.map_or(["–"; 2], |cell| [cell.policy, cell.phase]);
         line!(
             text,
-            "| {} | {policy} | {phase} | not measured: needs `--kernel {}=BZIMAGE` | | | | | | {} |",
+            "| {} | {policy} | {phase} | not measured: needs `--kernel {}=BZIMAGE` | | | | | | | {} |",
             one.name,
             one.key,
             published(repeated, one.name, phase, policy)
@@ -104,9 +118,10 @@ fn over_policies(text: &mut String, repeated: &Repeated) {
         } = one.cell;
         line!(
             text,
-            "| {guest} | {policy} | {phase} | | | {} | | | {} | {} |",
+            "| {guest} | {policy} | {phase} | | | {} | | | {} | {} | {} |",
             micros(least),
             over_runs(&of(Figure::Max)),
+            over_runs(&of(Figure::MaxAsScheduled)),
             self::published(repeated, guest, phase, policy)
         );
     }
@@ -124,7 +139,7 @@ fn conditions(repeated: &Repeated) -> Vec<(String, String)> {
     found
 }
 
-fn figures(of_each_run: &[&Measured]) -> [String; 6] {
+fn figures(of_each_run: &[&Measured]) -> [String; 7] {
     let p99 = |latency: &DistributionSummary| {
         let wanted = Quantile::P99.parts_per_million();
         let mut all = latency.quantiles.iter();
@@ -138,7 +153,7 @@ fn figures(of_each_run: &[&Measured]) -> [String; 6] {
     let skipped: u64 = all().map(|one| one.skipped).sum();
     let means: Vec<f64> = of(Figure::Mean).collect();
     let mean = (!means.is_empty()).then(|| means.iter().sum::<f64>() / means.len() as f64);
-    let p99 = all().filter_map(|one| p99(one.latency.as_ref()?));
+    let p99 = all().filter_map(|one| p99(one.latency_of_wake_ups.as_ref()?));
     [
         scheduled.to_string(),
         skipped.to_string(),
@@ -146,6 +161,7 @@ fn figures(of_each_run: &[&Measured]) -> [String; 6] {
         micros(mean),
         over_runs(&p99.collect::<Vec<_>>()),
         over_runs(&of(Figure::Max).collect::<Vec<_>>()),
+        over_runs(&of(Figure::MaxAsScheduled).collect::<Vec<_>>()),
     ]
 }
 

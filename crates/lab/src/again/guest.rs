@@ -10,8 +10,10 @@ use crate::asked::{GuestsAsked, HostAsked};
 use crate::guests::{Guest, Limit};
 use crate::host::Host;
 use crate::laboratory::{Laboratory, Task};
-use crate::machine::ENTROPY;
+use crate::machine::{ENTROPY, argument};
+use crate::order::MODULE_SYMBOLS_NAME;
 use crate::qemu::Qemu;
+use crate::window::Symbols;
 use std::path::{Path, PathBuf};
 use wakepath_archive::{Emulator, GuestAdditions, Run, VirtualTime};
 use wakepath_scenario::{KnownCpus, Scenario};
@@ -37,6 +39,8 @@ pub struct Again {
     pub symbols: Option<String>,
     /// Otherwise a guest that prints it.
     pub telling: Option<(Guest, Limit)>,
+    /// Functions of the modules that the run had loaded, as it recorded them.
+    module_symbols: String,
 }
 
 impl Again {
@@ -66,7 +70,7 @@ impl Again {
             });
         }
         let parameters = parameters(emulator).ok_or_else(|| unlike(place, "its machine"))?;
-        let memory = behind(&emulator.arguments, "-m").and_then(|m| m.parse().ok());
+        let memory = argument(&emulator.arguments, "-m").and_then(|m| m.parse().ok());
         let memory = memory.ok_or_else(|| unlike(place, "its memory"))?;
         let asked = asked(time, emulator, &parameters, memory, kernel);
         let source = place.display().to_string();
@@ -109,14 +113,31 @@ impl Again {
             run: place.to_owned(),
             ns_per_instruction: time.ns_per_instruction,
             symbols,
+            module_symbols: module_symbols(run)?,
             telling,
         })
+    }
+
+    /// Functions of the run's kernel and its modules, from the kernel's list.
+    pub fn symbols_of(&self, list: &str) -> Result<Symbols> {
+        Ok(Symbols::with_modules(list, &self.module_symbols)?)
     }
 
     /// Removes temporary files.
     pub fn clean_up(&self) {
         let _ = std::fs::remove_dir_all(self.run.join(PLACE));
     }
+}
+
+/// The list that the run's guest sent home; empty if it had no modules.
+fn module_symbols(run: &Run) -> Result<String> {
+    let read = run.read_beside(MODULE_SYMBOLS_NAME);
+    let bytes = read.map_err(|error| {
+        crate::LabError::io("read", &run.directory().join(MODULE_SYMBOLS_NAME), error)
+    })?;
+    Ok(bytes.map_or_else(String::new, |bytes| {
+        String::from_utf8_lossy(&bytes).into_owned()
+    }))
 }
 
 fn unlike(run: &Path, what: &'static str) -> AgainError {
@@ -169,21 +190,15 @@ fn architecture(emulator: &Emulator) -> Architecture {
         .unwrap_or(Architecture::X86_64)
 }
 
-/// The argument after `name`.
-fn behind<'a>(arguments: &'a [String], name: &str) -> Option<&'a str> {
-    let at = arguments.iter().position(|word| word == name)?;
-    arguments.get(at + 1).map(String::as_str)
-}
-
 /// Whether the emulator was given a file of this name.
 fn emulator_started(emulator: &Emulator, kernel: &Path) -> bool {
-    let given = behind(&emulator.arguments, "-kernel").map(Path::new);
+    let given = argument(&emulator.arguments, "-kernel").map(Path::new);
     given.is_some_and(|given| given.file_name() == kernel.file_name())
 }
 
 /// The kernel's parameters that the variant consists of: those between the laboratory's own.
 fn parameters(emulator: &Emulator) -> Option<String> {
-    let line = behind(&emulator.arguments, "-append")?;
+    let line = argument(&emulator.arguments, "-append")?;
     let (before, _) = line.split_once("rdinit=")?;
     // Guests of an older wakepath did not trust the CPU.
     let own = ["random.trust_cpu=off", "tsc=reliable"];
@@ -244,7 +259,7 @@ fn refuse_other(run: &Path, guest: &Guest, qemu: &Qemu, emulator: &Emulator) -> 
     if guest.initramfs.sha256 != emulator.initramfs_sha256 {
         return Err(AgainError::Initramfs { run: run_of() });
     }
-    let paths = ["-kernel", "-initrd"].map(|name| behind(&emulator.arguments, name));
+    let paths = ["-kernel", "-initrd"].map(|name| argument(&emulator.arguments, name));
     let [Some(kernel), Some(initramfs)] = paths else {
         return Err(unlike(run, "its machine"));
     };

@@ -24,12 +24,13 @@ pub use costs::{ConditionCosts, CycleCost, RunCosts, costs, costs_json, costs_te
 pub use error::{AgainError, NoBlocks};
 pub use guest::Again;
 pub use inventory::{
-    ConditionSections, RunSections, SectionFound, sections, sections_json, sections_text, to_file,
+    AsScheduled, ConditionSections, InterruptFound, RunSections, SectionFound, sections,
+    sections_json, sections_text, to_file,
 };
 pub use kept::kept_windows;
 pub use line::{Listener, Noting, Since, attend};
 pub use plugin::Plugin;
-pub use text::text as windows_text;
+pub use text::{code_text, text as windows_text};
 pub use wanted::{CyclesAsked, Wanted};
 
 use crate::guests::Stopped;

@@ -26,6 +26,32 @@ pub fn text(windows: &[Window], run: &Path) -> String {
     text
 }
 
+/// The code of a run's worst latencies, next to causes that kernel events show: of each window its
+/// stretches and the functions with the most instructions.
+pub fn code_text(windows: &[&Window]) -> String {
+    let mut text = String::new();
+    for window in windows {
+        let _ = writeln!(
+            text,
+            "code of {}, {}: segment {}, cycle {}: {} virtual ns late, {} instructions",
+            window.condition,
+            window.phase,
+            window.segment,
+            window.cycle,
+            window.latency_ns,
+            window.instructions
+        );
+        if let Some(function) = &window.when_due {
+            let _ = writeln!(text, "  when it was due, {function} was under way");
+        }
+        stretches(&mut text, window);
+        for line in unsure(window) {
+            let _ = writeln!(text, "  {line}");
+        }
+    }
+    text
+}
+
 fn one(text: &mut String, window: &Window) {
     let Window {
         instructions,
@@ -46,27 +72,7 @@ fn one(text: &mut String, window: &Window) {
             "  its beginning is not held: the emulator keeps 8 million blocks of instructions\n";
     }
     let share = |count: u64| 100.0 * count as f64 / (*instructions).max(1) as f64;
-    let width = window
-        .stretches
-        .iter()
-        .map(|s| s.stretch.chars().count())
-        .max()
-        .unwrap_or(0);
-    let _ = writeln!(
-        text,
-        "  {:width$}  instructions   share  most of it in",
-        "stretch"
-    );
-    for part in &window.stretches {
-        let most = most_of(window, &part.stretch).join(", ");
-        let _ = writeln!(
-            text,
-            "  {:width$}  {:12}  {:5.1} %  {most}",
-            part.stretch,
-            part.instructions,
-            share(part.instructions)
-        );
-    }
+    stretches(text, window);
     let listed = window.symbols.iter().take(LISTED);
     let width = listed
         .clone()
@@ -98,6 +104,32 @@ fn one(text: &mut String, window: &Window) {
     }
     for line in unsure(window) {
         let _ = writeln!(text, "  {line}");
+    }
+}
+
+/// The stretches of a window with the functions that most of each was executed in.
+fn stretches(text: &mut String, window: &Window) {
+    let share = |count: u64| 100.0 * count as f64 / window.instructions.max(1) as f64;
+    let width = window
+        .stretches
+        .iter()
+        .map(|s| s.stretch.chars().count())
+        .max()
+        .unwrap_or(0);
+    let _ = writeln!(
+        text,
+        "  {:width$}  instructions   share  most of it in",
+        "stretch"
+    );
+    for part in &window.stretches {
+        let most = most_of(window, &part.stretch).join(", ");
+        let _ = writeln!(
+            text,
+            "  {:width$}  {:12}  {:5.1} %  {most}",
+            part.stretch,
+            part.instructions,
+            share(part.instructions)
+        );
     }
 }
 

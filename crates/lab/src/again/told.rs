@@ -4,14 +4,14 @@ use super::error::{AgainError, NoBlocks};
 use super::guest::Again;
 use super::repeat::Repeated;
 use super::wanted::Wanted;
-use crate::window::{Symbols, fold};
+use crate::window::fold;
 use wakepath_explain::window::{Check, Window};
 
 type Result<T> = std::result::Result<T, AgainError>;
 
 /// From blocks to windows, the worst first in each condition.
 pub(super) fn windows(again: &Again, wanted: &Wanted, repeated: &Repeated) -> Result<Vec<Window>> {
-    let symbols = Symbols::parse(&repeated.symbols)?;
+    let symbols = again.symbols_of(&repeated.symbols)?;
     let mut windows = Vec::new();
     for (number, (of, thread)) in wanted.loops.iter().zip(&wanted.threads).enumerate() {
         for &index in &of.wanted {

@@ -154,7 +154,7 @@ mod tests {
         let longer = before.changes(&baseline(5_001, 0), 0.0).unwrap();
         assert_eq!(
             longer[0].to_string(),
-            "debian:rt: FIFO 80, idle: latency_max_ns 5000 → 5001 (+1)"
+            "debian:rt: FIFO 80, idle: latency_of_wake_ups_max_ns 5000 → 5001 (+1)"
         );
         assert!(longer[0].longer && longer.len() == 1);
         let shorter = before.changes(&baseline(4_999, 0), 0.0).unwrap();

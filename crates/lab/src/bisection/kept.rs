@@ -3,7 +3,7 @@
 //! Holds the options, and each kernel's counts or the reason why there are none.
 
 use super::search::{Became, Search};
-use super::watched::WatchedCount;
+use super::watched::{WatchedCount, median};
 use crate::baseline::{BaselineOrder, ConditionCounts};
 use crate::fault::FileFault;
 use crate::whole_file::whole_or_not;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use wakepath_archive::read_legible;
 
 const NAME: &str = "bisection.json";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// A bisection in progress. The first kernel of its row is good, the last is bad.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,13 +34,36 @@ pub struct Bisection {
 pub struct Step {
     /// Its index in the row.
     pub kernel: usize,
-    /// Directory of its run.
-    pub directory: PathBuf,
-    /// Counts of its conditions; empty if it could not be measured.
-    pub conditions: Vec<ConditionCounts>,
+    /// Its runs, one for each seed; empty if it could not be measured.
+    pub runs: Vec<SeedRun>,
     /// Why it could not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
+}
+
+/// The run of one seed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SeedRun {
+    /// Its directory.
+    pub directory: PathBuf,
+    /// Counts of its conditions.
+    pub conditions: Vec<ConditionCounts>,
+}
+
+impl Step {
+    /// Counts of the conditions, once for each seed.
+    pub fn seeds(&self) -> Vec<&[ConditionCounts]> {
+        let runs = self.runs.iter();
+        runs.map(|run| run.conditions.as_slice()).collect()
+    }
+
+    /// The run whose count is the median of all seeds.
+    pub fn median_run(&self, watched: &WatchedCount) -> Option<&SeedRun> {
+        let values = watched.values(&self.seeds())?;
+        let wanted = median(&values);
+        let at = values.iter().position(|value| *value == wanted)?;
+        self.runs.get(at)
+    }
 }
 
 /// Next step.
@@ -53,7 +76,7 @@ pub enum Next {
     Found(WatchedCount, super::search::Turn),
     /// This end of the row could not be measured.
     NoEnd(usize),
-    /// The count has grown nowhere at the end of the row.
+    /// The count has grown nowhere by more than chance at the end of the row.
     NoGrowth,
 }
 
@@ -126,13 +149,13 @@ impl Bisection {
         let last = self.order.guests.kernels.len() - 1;
         let (good, bad) = (self.step(0)?, self.step(last)?);
         let asked = self.condition.as_deref();
-        WatchedCount::grown_most(&good.conditions, &bad.conditions, &self.count, asked)
+        WatchedCount::grown_most(&good.seeds(), &bad.seeds(), &self.count, asked)
     }
 
     /// Outcome of a kernel.
     pub fn became(&self, step: &Step, watched: &WatchedCount) -> Became {
-        match watched.value(&step.conditions) {
-            Some(value) => watched.became(value),
+        match watched.values(&step.seeds()) {
+            Some(values) => watched.became(&values),
             None => Became::Skipped,
         }
     }
@@ -184,24 +207,27 @@ mod tests {
                 memory_mib: 1024,
                 added: GuestAdditions::default(),
             },
-            seeds: vec![1],
+            seeds: vec![1, 2, 3],
             scenario: "name = \"a\"\nrate = \"1 kHz\"\n".into(),
         };
-        Bisection::new(order, "latency_max_ns".into(), None)
+        Bisection::new(order, "latency_of_wake_ups_max_ns".into(), None)
     }
 
     fn measured(kernel: usize, max: Option<i64>) -> Step {
-        let counts = max.map(|max| ConditionCounts {
-            condition: "FIFO 80, idle".into(),
-            counts: [("latency_max_ns".to_owned(), max)].into(),
-            median_path: Vec::new(),
-            worst_path: Vec::new(),
+        let runs = max.into_iter().flat_map(|max| [max, max + 1, max + 2]);
+        let runs = runs.enumerate().map(|(seed, max)| SeedRun {
+            directory: format!("1/seed-{seed}").into(),
+            conditions: vec![ConditionCounts {
+                condition: "FIFO 80, idle".into(),
+                counts: [("latency_of_wake_ups_max_ns".to_owned(), max)].into(),
+                median_path: Vec::new(),
+                worst_path: Vec::new(),
+            }],
         });
         Step {
             kernel,
-            directory: "1".into(),
             failed: max.is_none().then(|| "it panicked".into()),
-            conditions: counts.into_iter().collect(),
+            runs: runs.collect(),
         }
     }
 
@@ -217,7 +243,9 @@ mod tests {
                     of.steps.push(measured(kernel, Some(latencies[kernel])));
                 }
                 Next::Found(watched, turn) => {
-                    assert_eq!((watched.good, watched.bad), (4_000, 9_100));
+                    assert_eq!(watched.good, [4_000, 4_001, 4_002]);
+                    let middle = of.steps[1].median_run(&watched).unwrap();
+                    assert_eq!(middle.directory, PathBuf::from("1/seed-1"));
                     break turn;
                 }
                 other => panic!("{other:?}"),

@@ -8,8 +8,8 @@ mod search;
 mod text;
 mod watched;
 
-pub use kept::{Bisection, Next, Step};
+pub use kept::{Bisection, Next, SeedRun, Step};
 pub use parted::parted;
 pub use search::Turn;
-pub use text::{found_text, parted_text, step_text};
-pub use watched::WatchedCount;
+pub use text::{found_text, is_open, parted_text, step_text};
+pub use watched::{FEWEST_SEEDS, WatchedCount};

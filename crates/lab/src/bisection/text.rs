@@ -3,7 +3,7 @@
 use super::kept::Bisection;
 use super::parted::Parted;
 use super::search::{Became, Turn};
-use super::watched::WatchedCount;
+use super::watched::{BY_CHANCE, RULE, WatchedCount, chance, median};
 use std::fmt::Write;
 use wakepath_timeline::duration::exact;
 
@@ -22,46 +22,81 @@ pub fn step_text(bisection: &Bisection, kernel: usize) -> String {
     match bisection.watched() {
         None => format!("{name}: measured"),
         Some(watched) => {
-            let value = watched.value(&step.conditions);
+            let values = watched.values(&step.seeds());
             let became = match bisection.became(step, &watched) {
                 Became::Good => "good",
                 Became::Bad => "bad",
+                Became::Skipped if values.is_some() => "skipped: its seeds are divided evenly",
                 Became::Skipped => "skipped: it lacks the condition",
             };
-            format!(
-                "{name}: {}: {became}",
-                value.map_or("–".into(), |ns| exact(ns.unsigned_abs()))
-            )
+            format!("{name}: {}: {became}", over_seeds(values.as_deref()))
         }
     }
+}
+
+/// The median, and the range.
+fn over_seeds(values: Option<&[i64]>) -> String {
+    let Some(values) = values.filter(|values| !values.is_empty()) else {
+        return "–".into();
+    };
+    let time = |ns: i64| exact(ns.unsigned_abs());
+    let least = values.iter().min().copied().unwrap_or(0);
+    let most = values.iter().max().copied().unwrap_or(0);
+    format!(
+        "{} ({} to {}, {} seeds)",
+        time(median(values)),
+        time(least),
+        time(most),
+        values.len()
+    )
+}
+
+/// Values on both sides of the turn.
+fn sides(bisection: &Bisection, watched: &WatchedCount, turn: &Turn) -> [Option<Vec<i64>>; 2] {
+    [turn.good, turn.bad].map(|kernel| watched.values(&bisection.step(kernel)?.seeds()))
+}
+
+/// Probability that the two sides of the turn differ by chance.
+fn by_chance(bisection: &Bisection, watched: &WatchedCount, turn: &Turn) -> f64 {
+    match sides(bisection, watched, turn) {
+        [Some(good), Some(bad)] => chance(&good, &bad),
+        _ => 1.0,
+    }
+}
+
+/// Whether the answer is open: kernels between the two could not be measured, or the two don't differ by
+/// more than chance.
+pub fn is_open(bisection: &Bisection, watched: &WatchedCount, turn: &Turn) -> bool {
+    !turn.unsure().is_empty() || by_chance(bisection, watched, turn) > BY_CHANCE
 }
 
 /// The answer.
 pub fn found_text(bisection: &Bisection, watched: &WatchedCount, turn: &Turn) -> String {
     let kernels = &bisection.order.guests.kernels;
-    let value = |kernel: usize| {
-        let step = bisection.step(kernel);
-        let value = step.and_then(|step| watched.value(&step.conditions));
-        value.map_or("–".into(), |ns| exact(ns.unsigned_abs()))
-    };
+    let [good, bad] = sides(bisection, watched, turn);
+    let p = by_chance(bisection, watched, turn);
     let mut text = format!(
-        "first bad: {}\n{}, {}: {} on {}, {} on {}\n",
+        "first bad: {}\n{}, {}: {} on {}, {} on {}; by chance with p = {:.1} %\n",
         kernels[turn.bad],
         watched.condition,
         watched.count.trim_end_matches("_ns").replace('_', " "),
-        value(turn.good),
+        over_seeds(good.as_deref()),
         kernels[turn.good],
-        value(turn.bad),
-        kernels[turn.bad]
+        over_seeds(bad.as_deref()),
+        kernels[turn.bad],
+        100.0 * p
     );
+    if p > BY_CHANCE {
+        text += "open: these two don't differ by more than chance; more seeds may decide\n";
+    }
     for unsure in turn.unsure() {
         let _ = writeln!(
             text,
-            "or already {}: it could not be measured",
+            "or already {}: it could not be measured, or its seeds are divided",
             kernels[unsure]
         );
     }
-    text
+    text + RULE + "\n"
 }
 
 /// The functions in which the two windows differ.

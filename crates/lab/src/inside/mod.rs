@@ -8,6 +8,7 @@ mod commands;
 mod effective;
 mod entropy;
 mod error;
+mod module_symbols;
 mod mounted;
 mod network;
 mod nodes;
@@ -137,6 +138,8 @@ fn follow(
         let found = commands::files_in(Path::new(RUN), "");
         files.extend(found.map_err(|error| InsideError::at(RUN, error))?);
     }
+    // Reading the list takes time, so it comes last.
+    files.extend(module_symbols::file());
     outcome.map_err(InsideError::Measuring)
 }
 

@@ -70,6 +70,8 @@ fn role(name: &str, offset: u64) -> Role {
             Role::Exception
         }
         "__schedule" if begins => Role::Scheduler,
+        // A module's function, whatever its name.
+        _ if plain.contains(' ') => Role::Other,
         "tick_nohz_idle_enter" if begins => Role::Idle,
         "__cond_resched" | "_cond_resched" if begins => Role::Point,
         _ if plain.contains("schedule") || plain.ends_with("cond_resched") => Role::CallsScheduler,

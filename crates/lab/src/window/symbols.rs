@@ -69,8 +69,16 @@ impl Symbols {
     /// # Errors
     /// Why nothing can be learnt from it.
     pub fn parse(kallsyms: &str) -> Result<Self, SymbolsError> {
+        Self::with_modules(kallsyms, "")
+    }
+
+    /// The same with the lines of loaded modules, which end with the module in brackets.
+    ///
+    /// # Errors
+    /// Why nothing can be learnt from either.
+    pub fn with_modules(kallsyms: &str, modules: &str) -> Result<Self, SymbolsError> {
         let mut functions = Vec::new();
-        for (number, line) in kallsyms.lines().enumerate() {
+        for (number, line) in kallsyms.lines().chain(modules.lines()).enumerate() {
             let mut words = line.split_whitespace();
             let (Some(address), Some(kind), Some(name)) =
                 (words.next(), words.next(), words.next())
@@ -86,7 +94,9 @@ impl Symbols {
                     word: address.into(),
                 })?;
             if matches!(kind, "t" | "T" | "w" | "W") && address >= KERNEL {
-                functions.push((address, name.to_owned()));
+                let module = words.next();
+                let name = module.map_or_else(|| name.into(), |of| format!("{name} {of}"));
+                functions.push((address, name));
             }
         }
         if functions.is_empty() {
@@ -165,6 +175,22 @@ mod tests {
         assert_eq!(place(0xffff_ffff_80ff_ffff), Place::Nameless);
         assert_eq!(place(0xffff_ffff_a000_0000), Place::Nameless);
         assert_eq!(place(0x5555_5555_0000), Place::User);
+    }
+
+    #[test]
+    fn a_modules_functions_have_its_name() {
+        let modules = "ffffffffc0000000 t lock_for_long\t[planted]\n\
+            ffffffffc0000100 t init_module\t[planted]\n\
+            ffffffffc0002000 d a_number\t[planted]\n";
+        let symbols = Symbols::with_modules(SOME, modules).unwrap();
+        let place = |address| symbols.place(address);
+        assert_eq!(
+            place(0xffff_ffff_c000_0010),
+            Place::Kernel("lock_for_long [planted]", 0x10)
+        );
+        assert_eq!(place(0xffff_ffff_8100_0100), Place::Kernel("schedule", 0));
+        let wrong = Symbols::with_modules("ffffffff81000000 T a\n", "nonsense\n");
+        assert!(wrong.unwrap_err().to_string().starts_with("line 2: "));
     }
 
     #[test]

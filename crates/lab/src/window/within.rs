@@ -14,6 +14,26 @@ pub struct Within {
     pub functions: Vec<SymbolCount>,
 }
 
+impl Within {
+    /// The path to where most of it was spent: each function that at least half of all instructions
+    /// belong to, those of its callees included, from its first function on.
+    pub fn heaviest(&self) -> Vec<&str> {
+        let (first, callers) = match self.stack.split_last() {
+            Some((first, callers)) => (first.as_str(), callers),
+            None => return Vec::new(),
+        };
+        let all: u64 = self.functions.iter().map(|one| one.own).sum();
+        let is_caller = |name: &str| callers.iter().any(|caller| caller == name);
+        let heavy = self.functions.iter().filter(|one| {
+            one.with_callees * 2 >= all && one.symbol != first && !is_caller(&one.symbol)
+        });
+        let mut heavy: Vec<&SymbolCount> = heavy.collect();
+        heavy.sort_by_key(|one| std::cmp::Reverse(one.with_callees));
+        let names = heavy.into_iter().map(|one| one.symbol.as_str());
+        std::iter::once(first).chain(names).collect()
+    }
+}
+
 /// Composition of the code between two instruction counts. Earlier blocks give the callers.
 pub fn within(counted: &Counted, from: u64, to: u64, symbols: &Symbols) -> Within {
     let mut count = counted.before;
@@ -87,5 +107,8 @@ mod tests {
             .map(|one| (one.symbol.as_str(), one.own))
             .collect();
         assert_eq!(own, [("other", 10), ("callee", 6), ("caller", 0)]);
+        // 16 instructions in all: those of the caller before it count for nothing.
+        assert_eq!(found.heaviest(), ["callee", "other"]);
+        assert_eq!(Within::default().heaviest(), [""; 0]);
     }
 }

@@ -60,7 +60,7 @@ pub(crate) use kernel_measures::{latencies_table, noises_table, places_table, se
 pub(crate) use rows::{Counts, conditions_table, quantile, short_table};
 pub(crate) use schedulability::{sums as response_sums, table as schedulability_table};
 pub(crate) use sweep::{sweep_headline, sweep_remarks, sweep_table};
-pub use verdict::{cpus_text, criterion_text};
+pub use verdict::{cost_model_text, cpus_text, criterion_text};
 pub(crate) use verdict::{no_criterion, virtual_time_text};
 pub use worst_case::details as bounds_details;
 pub use worst_case::in_short as bounds_in_short;

@@ -13,8 +13,9 @@ use wakepath_archive::Run;
 use wakepath_directory::Directory;
 use wakepath_explain::window::Window;
 use wakepath_lab::{
-    Again, Bisection, Compared, CyclesAsked, GuestsAsked, Next, Step, Turn, Wanted, WatchedCount,
-    baseline, baseline_order, found_text, parted, parted_text, step_text, windows,
+    Again, Bisection, Compared, CyclesAsked, FEWEST_SEEDS, GuestsAsked, LabError, Next, SeedRun,
+    Step, Turn, Wanted, WatchedCount, Whole, baseline, baseline_order, found_text, is_open, parted,
+    parted_text, step_text, windows,
 };
 use wakepath_measure::Interrupt;
 use wakepath_scenario::Scenario;
@@ -26,7 +27,16 @@ pub fn run(arguments: &LabBisect) -> Outcome {
     let guests = asked(arguments)?;
     let scenario = for_guests(&arguments.scenario, guests.cpus)?;
     let count = arguments.count.replace('-', "_") + "_ns";
-    let order = baseline_order(&guests, &scenario, &[arguments.seed]);
+    let seeds = &arguments.seed;
+    if seeds.len() < FEWEST_SEEDS {
+        return Err(format!(
+            "{} seeds: with fewer than {FEWEST_SEEDS} no growth can be told from chance; give --seed {FEWEST_SEEDS} \
+             times or more",
+            seeds.len()
+        )
+        .into());
+    }
+    let order = baseline_order(&guests, &scenario, seeds);
     let place = &arguments.directory;
     std::fs::create_dir_all(place).map_err(|error| format!("{}: {error}", place.display()))?;
     Directory::to_write(place, arguments.host.trust())?;
@@ -60,8 +70,10 @@ pub fn run(arguments: &LabBisect) -> Outcome {
                 print_result(
                     false,
                     &format!(
-                        "nothing to be found: {} is nowhere larger on {last} than on {first}\n",
-                        arguments.count
+                        "nothing to be found: {} is nowhere larger on {last} than on {first} by more than \
+                         chance (exact rank test over {} seeds, p ≤ 5 %)\n",
+                        arguments.count,
+                        seeds.len()
                     ),
                 )?;
                 return Ok(ExitCode::from(3));
@@ -69,7 +81,7 @@ pub fn run(arguments: &LabBisect) -> Outcome {
             Next::Found(watched, turn) => {
                 print_result(false, &found_text(&bisection, &watched, &turn))?;
                 print_result(false, &functions(arguments, &bisection, &watched, &turn)?)?;
-                let open = !turn.unsure().is_empty();
+                let open = is_open(&bisection, &watched, &turn);
                 return Ok(ExitCode::from(if open { 3 } else { 0 }));
             }
         }
@@ -126,43 +138,32 @@ fn one(
     // What an earlier start left unfinished.
     let _ = std::fs::remove_dir_all(&directory);
     let interrupt = Interrupt::listen()?;
-    let measured = measure(
-        &guests,
-        &arguments.host,
-        scenario,
-        &[arguments.seed],
-        &directory,
-    );
+    let seeds = &arguments.seed;
+    let measured = measure(&guests, &arguments.host, scenario, seeds, &directory);
     if interrupt.requested() {
         return Err("interrupted: the same command resumes from here".into());
     }
-    let whole = measured.and_then(|compared| {
-        let one = compared.into_iter().next().ok_or("no guest")?;
-        Ok(Compared::into_whole(one)?)
+    let runs = measured.and_then(|compared| {
+        let whole = compared.into_iter().map(Compared::into_whole);
+        let whole: Vec<Whole> = whole.collect::<Result<_, LabError>>()?;
+        let directories: Vec<PathBuf> = whole.iter().map(|one| one.directory.clone()).collect();
+        let counted = baseline(baseline_order(&guests, scenario, seeds), &whole)?.guests;
+        let pairs = directories.into_iter().zip(counted);
+        Ok(pairs
+            .map(|(directory, counted)| SeedRun {
+                directory,
+                conditions: counted.conditions,
+            })
+            .collect())
     });
-    let counted = whole.and_then(|whole| {
-        let run = whole.directory.clone();
-        let order = baseline_order(&guests, scenario, &[arguments.seed]);
-        let counted = baseline(order, &[whole])?
-            .guests
-            .into_iter()
-            .next()
-            .ok_or("no guest")?;
-        Ok((run, counted.conditions))
-    });
-    Ok(match counted {
-        Ok((directory, conditions)) => Step {
-            kernel,
-            directory,
-            conditions,
-            failed: None,
-        },
-        Err(why) => Step {
-            kernel,
-            directory,
-            conditions: Vec::new(),
-            failed: Some(why.to_string()),
-        },
+    let (runs, failed) = match runs {
+        Ok(runs) => (runs, None),
+        Err(why) => (Vec::new(), Some(why.to_string())),
+    };
+    Ok(Step {
+        kernel,
+        runs,
+        failed,
     })
 }
 
@@ -175,8 +176,9 @@ fn functions(
 ) -> Result<String, Failure> {
     let side = |kernel: usize| -> Result<(PathBuf, Window), Failure> {
         let step = bisection.step(kernel).ok_or("a step is missing")?;
-        let run = Run::open(&step.directory)?;
-        let directory = Directory::to_write(&step.directory, arguments.host.trust())?;
+        let seed = step.median_run(watched).ok_or("a run is missing")?;
+        let run = Run::open(&seed.directory)?;
+        let directory = Directory::to_write(&seed.directory, arguments.host.trust())?;
         let wanted = Wanted::of(&run, &CyclesAsked::Worst(1))?;
         let interrupt = Interrupt::listen()?;
         let (host, on) = (host()?, arguments.host.asked());
@@ -190,7 +192,7 @@ fn functions(
             .into_iter()
             .find(is_mine)
             .ok_or("no window of that condition")?;
-        Ok((step.directory.clone(), mine))
+        Ok((seed.directory.clone(), mine))
     };
     let (good, bad) = (side(turn.good)?, side(turn.bad)?);
     let path = |(directory, window): &(PathBuf, Window)| {
@@ -201,7 +203,7 @@ fn functions(
         )
     };
     Ok(format!(
-        "\nthe worst cycle of each, {} and {} instructions:\n{}\n{}\n{}\n",
+        "\nthe worst cycle of each one's median seed, {} and {} instructions:\n{}\n{}\n{}\n",
         good.1.instructions,
         bad.1.instructions,
         parted_text(&parted(&good.1, &bad.1)),

@@ -49,7 +49,7 @@ pub fn run(arguments: &LabCheck) -> Outcome {
     print_result(
         arguments.json,
         &match arguments.json {
-            true => changes_json(&changes, longer)?,
+            true => changes_json(&before, &now, &changes, longer)?,
             false => changes_text(&before, &now, &changes, &whole),
         },
     )?;

@@ -381,8 +381,9 @@ pub struct LabCosts {
 #[command(
     after_help = "The kernels are a row, from good to bad: packages, files, or one kernel with other \
                   parameters each ('debian:stock preempt=none'). Both ends are measured, then the row is \
-                  halved: a kernel is bad whose count is nearer to the bad end's. At last the worst cycles \
-                  on either side are held against each other, function by function. A bisection that was \
+                  halved. Each kernel runs with several seeds: it is bad if more than half of them are \
+                  nearer to the median of the bad end, and the ends must differ by an exact rank test \
+                  over the seeds (p ≤ 5 %). At last the worst cycles on either side are held against each other, function by function. A bisection that was \
                   stopped goes on with the same command.\n\nExit codes: 0 found, 1 error, 3 nothing grew \
                   from the first to the last, or a kernel that could not be measured leaves it \
                   open.\n\nExamples:\n  \
@@ -403,15 +404,16 @@ pub struct LabBisect {
     /// Kernel that is bad: the last of the row [default: the last --kernel].
     #[arg(long, value_name = "KERNEL")]
     pub bad: Option<String>,
-    /// What to compare: `latency-max`, `latency-p99`, `latency-median`, `response-max`.
-    #[arg(long, value_name = "COUNT", default_value = "latency-max", value_parser = ["latency-max", "latency-p99", "latency-median", "response-max"])]
+    /// What to compare; latencies of wake-ups are those of the cycles that ran, as scheduled those of
+    /// skipped due times too.
+    #[arg(long, value_name = "COUNT", default_value = "latency-of-wake-ups-max", value_parser = ["latency-of-wake-ups-max", "latency-of-wake-ups-p99", "latency-of-wake-ups-median", "latency-as-scheduled-max", "latency-as-scheduled-p99", "response-max"])]
     pub count: String,
     /// Condition to compare it in, such as 'FIFO 80, stress' [default: the one in which it grew most].
     #[arg(long, value_name = "CONDITION")]
     pub condition: Option<String>,
-    /// Seed of every random number.
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
-    pub seed: u64,
+    /// Seed of every random number: each kernel is measured with each of at least three.
+    #[arg(long, value_name = "NUMBER", default_values_t = [1, 2, 3])]
+    pub seed: Vec<u64>,
     /// Virtual nanoseconds for each instruction, as for `lab run`.
     #[arg(long, value_name = "NS", default_value = "1", value_parser = wakepath_lab::ns_per_instruction)]
     pub ns_per_instruction: u32,

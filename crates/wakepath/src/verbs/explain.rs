@@ -1,6 +1,9 @@
 //! `wakepath explain`: why the late cycles of a recorded run were late.
 
 mod absent;
+mod code;
+
+use code::WantedCode;
 
 use super::{Outcome, opened, print, print_result};
 use crate::command_line::Explain;
@@ -40,6 +43,17 @@ pub fn run(arguments: &Explain) -> Outcome {
     if let Some(cycle) = arguments.cycle {
         return one_cycle(&run, &order, cycle, arguments);
     }
+    let wanted_code = WantedCode {
+        cycle: None,
+        segment: arguments.segment,
+        worst: arguments.worst,
+    };
+    // Without kernel events code is all there is.
+    if run.manifest.tracing.is_none() && !arguments.json && code::is_kept(&run)? {
+        let text = code::text(&run, &wanted_code)?.unwrap_or_default();
+        print(&(text + "no kernel events were recorded: causes need `lab run --trace`\n"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let ExplainedRun { explanation, .. } = match &arguments.perfetto {
         None => explain(&run, &order, &mut Nobody)?,
         Some(path) => {
@@ -59,6 +73,9 @@ pub fn run(arguments: &Explain) -> Outcome {
         }
     };
     print_result(arguments.json, &text)?;
+    if let (Some(text), false) = (code::text(&run, &wanted_code)?, arguments.json) {
+        print(&format!("\n{text}"))?;
+    }
     if let Some(path) = arguments.perfetto.as_ref().filter(|_| !arguments.json) {
         print(&format!(
             "\ntimeline: {}; open it in https://ui.perfetto.dev\n",
@@ -100,6 +117,14 @@ fn one_cycle(run: &Run, order: &Order, cycle: u64, arguments: &Explain) -> Outco
         }
     };
     print_result(arguments.json, &text)?;
+    let wanted_code = WantedCode {
+        cycle: Some(cycle),
+        segment: arguments.segment.or(shown.first().map(|one| one.segment)),
+        worst: arguments.worst,
+    };
+    if let (Some(text), false) = (code::text(run, &wanted_code)?, arguments.json) {
+        print(&format!("\n{text}"))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

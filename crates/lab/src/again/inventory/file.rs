@@ -59,11 +59,13 @@ mod tests {
             figures,
             longest: Vec::new(),
             interrupts: Vec::new(),
+            as_scheduled: None,
             shortest: 0,
         };
         let run = RunSections {
             preemption: "full",
             ns_per_instruction: 2,
+            cost_model: String::new(),
             conditions: Vec::new(),
             left_out: Vec::new(),
         };

@@ -11,8 +11,10 @@ use std::collections::HashMap;
 
 /// Instructions to examine before a stretch, to find its callers.
 const BEFORE: u64 = 100_000;
-/// Number of longest stretches to examine, one per code location.
+/// Number of longest stretches of each kind to examine, one per code location.
 const LOOKED_INTO: usize = 8;
+/// The kinds that are examined.
+const EXAMINED: [Kind; 2] = [Kind::Off, Kind::Interrupt];
 
 /// Receives the transitions of a repeated run.
 pub struct Heard<'a> {
@@ -22,15 +24,16 @@ pub struct Heard<'a> {
     pub ledger: Ledger,
     /// Composition of the wake-up for each loop, sample and trail, if it was one.
     pub wake_ups: HashMap<(usize, usize, u64), (Found, Option<WakeUp>)>,
-    /// Contents of the longest stretches, by first instruction.
-    pub within: HashMap<u64, Within>,
+    /// Contents of the longest stretches, by first instruction and end: a section and the interrupt
+    /// that it consists of begin with the same.
+    within: HashMap<(u64, u64), Within>,
     course: Course,
     symbols: &'a Symbols,
     /// For each loop the latencies of its samples in instructions.
     latencies: &'a [Vec<u64>],
     told: Vec<Stretch>,
-    /// Start and length of the longest stretches examined since a loop was recognised.
-    longest: Option<Vec<(u64, u64)>>,
+    /// For each kind the start and length of the longest stretches examined since a loop was recognised.
+    longest: Option<[Vec<(u64, u64)>; EXAMINED.len()]>,
     wanted: Vec<Stretch>,
 }
 
@@ -56,6 +59,11 @@ impl<'a> Heard<'a> {
         }
     }
 
+    /// Contents of a stretch, if it was examined.
+    pub fn within(&self, stretch: &Stretch) -> Option<Within> {
+        self.within.get(&key(stretch)).cloned()
+    }
+
     fn wake_up(&self, found: &Found) -> Option<WakeUp> {
         let instructions = self.latencies[found.of][found.sample];
         let (due, idle) = found.due(instructions);
@@ -65,12 +73,11 @@ impl<'a> Heard<'a> {
 
     /// Whether a stretch is among the longest since a loop was recognised, and longer than any that began there.
     fn is_looked_into(&mut self, stretch: &Stretch) -> bool {
-        let Some(longest) = &mut self.longest else {
+        let kind = EXAMINED.iter().position(|kind| *kind == stretch.kind);
+        let (Some(longest), Some(kind)) = (&mut self.longest, kind) else {
             return false;
         };
-        if stretch.kind != Kind::Off {
-            return false;
-        }
+        let longest = &mut longest[kind];
         let known = longest
             .iter()
             .position(|(began, _)| *began == stretch.began);
@@ -92,15 +99,17 @@ impl<'a> Heard<'a> {
     /// that unless there were too many.
     fn look_back(&mut self, now: u64) {
         for from in self.follower.recognised() {
-            let stretches = self.ledger.between(Kind::Off, from, now);
-            let longest = longest_by_function(stretches, self.symbols);
-            let unknown = longest
-                .into_iter()
-                .take(LOOKED_INTO)
-                .filter_map(|(_, variable)| variable.longest)
-                .filter(|stretch| !self.within.contains_key(&stretch.from));
-            self.wanted.extend(unknown);
-            self.longest = Some(Vec::new());
+            for kind in EXAMINED {
+                let stretches = self.ledger.between(kind, from, now);
+                let longest = longest_by_function(stretches, self.symbols);
+                let unknown = longest
+                    .into_iter()
+                    .take(LOOKED_INTO)
+                    .filter_map(|(_, variable)| variable.longest)
+                    .filter(|stretch| !self.within.contains_key(&key(stretch)));
+                self.wanted.extend(unknown);
+            }
+            self.longest = Some(Default::default());
         }
     }
 
@@ -111,6 +120,10 @@ impl<'a> Heard<'a> {
             until: stretch.to,
         })
     }
+}
+
+fn key(stretch: &Stretch) -> (u64, u64) {
+    (stretch.from, stretch.to)
 }
 
 impl Listener for Heard<'_> {
@@ -144,7 +157,7 @@ impl Listener for Heard<'_> {
         let wanted = self.wanted.pop();
         if let Some(stretch) = wanted.filter(|stretch| blocks.before <= stretch.from) {
             let found = within(&blocks, stretch.from, stretch.to, self.symbols);
-            self.within.insert(stretch.from, found);
+            self.within.insert(key(&stretch), found);
         }
         self.next_wanted()
     }

@@ -2,6 +2,7 @@
 
 use super::told::{ConditionSections, RunSections, SectionFound};
 use crate::sections::Variable;
+use crate::window::Within;
 use serde_json::{Value, json};
 
 /// All of it.
@@ -12,6 +13,7 @@ pub fn to_json(run: &RunSections) -> Value {
         .collect();
     json!({
         "ns_per_instruction": run.ns_per_instruction,
+        "cost_model": run.cost_model,
         "preemption": run.preemption,
         "conditions": conditions,
         "left_out": run.left_out,
@@ -27,11 +29,19 @@ fn of(condition: &ConditionSections, ns: u64) -> Value {
             "total_ns": of.total * ns,
         })
     };
-    let interrupts = condition.interrupts.iter().map(|(name, found, apart)| {
+    let functions = |within: &Option<Within>| -> Vec<Value> {
+        let all = within.iter().flat_map(|within| &within.functions);
+        all.map(|one| json!({ "symbol": one.symbol, "own": one.own }))
+            .collect()
+    };
+    let interrupts = condition.interrupts.iter().map(|found| {
+        let heaviest = found.within.as_ref().map(Within::heaviest);
         json!({
-            "name": name,
-            "of": variable(found),
-            "apart_ns": apart.map(|apart| apart * ns),
+            "name": found.entry,
+            "of": variable(&found.variable),
+            "apart_ns": found.apart.map(|apart| apart * ns),
+            "heaviest": heaviest,
+            "functions": functions(&found.within),
         })
     });
     let longest = condition.longest.iter().map(|found| {
@@ -41,18 +51,15 @@ fn of(condition: &ConditionSections, ns: u64) -> Value {
             variable: of,
             within,
         } = found;
-        let functions = within.iter().flat_map(|within| &within.functions);
-        let functions: Vec<Value> = functions
-            .map(|one| json!({ "symbol": one.symbol, "own": one.own }))
-            .collect();
         json!({
             "began": began,
             "ended": ended,
             "of": variable(of),
             "stack": within.as_ref().map(|within| &within.stack),
-            "functions": functions,
+            "functions": functions(within),
         })
     });
+    let scheduled = condition.as_scheduled;
     let sweep = &figures.sweep;
     let shares = [0.1, 0.01, 0.001, 0.000_1, 0.000_01];
     let latencies =
@@ -60,7 +67,9 @@ fn of(condition: &ConditionSections, ns: u64) -> Value {
     json!({
         "condition": condition.condition,
         "phase": condition.phase,
-        "sampled_ns": figures.sampled * ns,
+        "latency_of_wake_ups_max_ns": figures.sampled * ns,
+        "latency_as_scheduled_max_ns": scheduled.map(|one| one.largest_ns),
+        "skipped": scheduled.map(|one| one.skipped),
         "cycles": figures.cycles,
         "any_instant_ns": figures.largest() * ns,
         "bound_ns": figures.bound * ns,

@@ -12,7 +12,7 @@ mod told;
 pub use file::to_file;
 pub use json::to_json as sections_json;
 pub use text::to_text as sections_text;
-pub use told::{ConditionSections, RunSections, SectionFound};
+pub use told::{AsScheduled, ConditionSections, InterruptFound, RunSections, SectionFound};
 
 use super::error::AgainError;
 use super::guest::Again;
@@ -22,9 +22,9 @@ use super::wanted::Wanted;
 use crate::guests::Stopped;
 use crate::host::Host;
 use crate::sections::{Course, Preemption, Roles, count_place};
-use crate::window::Symbols;
 use heard::Heard;
 use wakepath_archive::Run;
+use wakepath_assess::Assessment;
 use wakepath_machine::{Facts, PreemptionModel};
 
 /// Addresses from here on are the kernel's.
@@ -47,7 +47,7 @@ pub fn sections(
         (None, None) => return Err(AgainError::NoSymbols),
     };
     let count_at = count_place(&list).ok_or(AgainError::NoCount)?;
-    let symbols = Symbols::parse(&list)?;
+    let symbols = again.symbols_of(&list)?;
     let model = preemption(run);
     let noting = Noting {
         transitions: true,
@@ -71,7 +71,8 @@ pub fn sections(
     once_more(again, &noting, &mut heard, host, stopped)?;
     refuse_another_run(again)?;
     again.clean_up();
-    told::told(wanted, &heard, &symbols, model.word(), ns)
+    let assessment = Assessment::of(run).map_err(crate::LabError::from)?;
+    told::told(&assessment, wanted, &heard, &symbols, model.word(), ns)
 }
 
 /// When the run's kernel let a woken thread take the CPU, as the guest read it back.

@@ -1,6 +1,7 @@
 //! The sections of a run for a terminal.
 
 use super::told::{ConditionSections, RunSections, SectionFound};
+use crate::window::Within;
 use std::fmt::Write;
 use wakepath_timeline::duration::exact;
 
@@ -12,9 +13,8 @@ const FRAMES: usize = 8;
 /// All of it.
 pub fn to_text(run: &RunSections) -> String {
     let mut text = format!(
-        "virtual time: 1 instruction = {} ns; lengths of software paths, no machine's latencies\n\
-         preemption: {}\n",
-        run.ns_per_instruction, run.preemption
+        "virtual time: {}; lengths of software paths, no machine's latencies\npreemption: {}\n",
+        run.cost_model, run.preemption
     );
     for condition in &run.conditions {
         text.push('\n');
@@ -38,7 +38,7 @@ fn one(text: &mut String, run: &RunSections, condition: &ConditionSections) {
     let _ = writeln!(text, "{}, {}", condition.condition, condition.phase);
     let _ = writeln!(
         text,
-        "  largest of {} sampled {} ≤ due at any instant {} ≤ bound {}{}",
+        "  latency of wake-ups: largest of {} sampled {} ≤ due at any instant {} ≤ bound {}{}",
         figures.cycles,
         time(figures.sampled),
         time(figures.largest()),
@@ -49,6 +49,14 @@ fn one(text: &mut String, run: &RunSections, condition: &ConditionSections) {
             ": DOES NOT HOLD"
         }
     );
+    if let Some(scheduled) = condition.as_scheduled.filter(|one| one.skipped > 0) {
+        let _ = writeln!(
+            text,
+            "  latency as scheduled: largest {}, with {}; the bound holds for no skipped due time",
+            exact(scheduled.largest_ns),
+            skipped(scheduled.skipped)
+        );
+    }
     for fault in &faults {
         let _ = writeln!(text, "  FAULT: {fault}");
     }
@@ -100,16 +108,42 @@ fn one(text: &mut String, run: &RunSections, condition: &ConditionSections) {
     }
     sweep(text, condition, &time);
     longest(text, condition, &time);
-    for (name, of, apart) in &condition.interrupts {
-        let apart = apart.map_or(String::new(), |apart| {
+    for found in &condition.interrupts {
+        let apart = found.apart.map_or(String::new(), |apart| {
             format!(", {} apart at least", time(apart))
         });
         let _ = writeln!(
             text,
-            "  interrupt {name}: {}, longest {}{apart}",
-            times(of.count),
-            time(of.most())
+            "  interrupt {}: {}, longest {}{apart}",
+            found.entry,
+            times(found.variable.count),
+            time(found.variable.most())
         );
+        let Some(within) = &found.within else {
+            continue;
+        };
+        let _ = writeln!(
+            text,
+            "                  longest: {}",
+            within.heaviest().join(" → ")
+        );
+        most_in(text, within);
+    }
+}
+
+/// The functions with the most own instructions.
+fn most_in(text: &mut String, within: &Within) {
+    let most = within.functions.iter().take(OF_A_SECTION);
+    let most: Vec<String> = most
+        .map(|one| format!("{} {}", one.symbol, one.own))
+        .collect();
+    let _ = writeln!(text, "                  most in {}", most.join(", "));
+}
+
+fn skipped(count: u64) -> String {
+    match count {
+        1 => "1 skipped due time".to_owned(),
+        count => format!("{count} skipped due times"),
     }
 }
 
@@ -121,9 +155,9 @@ fn times(count: u64) -> String {
 }
 
 fn nmi(condition: &ConditionSections, time: &impl Fn(u64) -> String) -> String {
-    let is_nmi = |name: &str| name == "asm_exc_nmi";
-    let found = condition.interrupts.iter().find(|(name, ..)| is_nmi(name));
-    found.map_or("none came".into(), |(_, of, _)| time(of.most()))
+    let mut all = condition.interrupts.iter();
+    let found = all.find(|found| found.entry == "asm_exc_nmi");
+    found.map_or("none came".into(), |found| time(found.variable.most()))
 }
 
 fn sweep(text: &mut String, condition: &ConditionSections, time: &impl Fn(u64) -> String) {
@@ -190,12 +224,6 @@ fn longest(text: &mut String, condition: &ConditionSections, time: &impl Fn(u64)
             "                  {cut}{}",
             within.stack[from..].join(" → ")
         );
-        let most = within.functions.iter().take(OF_A_SECTION);
-        let most = most.map(|one| format!("{} {}", one.symbol, one.own));
-        let _ = writeln!(
-            text,
-            "                  most in {}",
-            most.collect::<Vec<_>>().join(", ")
-        );
+        most_in(text, within);
     }
 }

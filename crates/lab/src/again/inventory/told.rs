@@ -3,9 +3,12 @@
 use super::heard::Heard;
 use crate::again::error::{AgainError, NoBlocks};
 use crate::again::wanted::{Wanted, was_woken};
+use crate::comparison::condition_of;
 use crate::sections::{Figures, Kind, Span, Stretch, Variable};
 use crate::window::{Found, Symbols, Within};
 use std::collections::HashMap;
+use wakepath_assess::Assessment;
+use wakepath_report::cost_model_text;
 
 type Result<T> = std::result::Result<T, AgainError>;
 
@@ -19,6 +22,8 @@ pub struct RunSections {
     pub preemption: &'static str,
     /// Virtual nanoseconds that pass with each instruction.
     pub ns_per_instruction: u64,
+    /// What virtual time counts for each instruction, in words.
+    pub cost_model: String,
     /// Each condition under a real-time policy.
     pub conditions: Vec<ConditionSections>,
     /// Conditions that no sections bound.
@@ -36,10 +41,34 @@ pub struct ConditionSections {
     pub figures: Figures,
     /// The longest with preemption or interrupts off, one per function.
     pub longest: Vec<SectionFound>,
-    /// Its interrupts, longest first: entry point, length, and shortest interval.
-    pub interrupts: Vec<(String, Variable, Option<u64>)>,
+    /// Its interrupts, longest first.
+    pub interrupts: Vec<InterruptFound>,
+    /// Its latency over all due times; no section bounds that of a skipped one.
+    pub as_scheduled: Option<AsScheduled>,
     /// Shorter sections were discarded and are in no figure.
     pub shortest: u64,
+}
+
+/// Interrupts by one entry point.
+#[derive(Debug, Clone)]
+pub struct InterruptFound {
+    /// The entry point.
+    pub entry: String,
+    /// Their number, and the longest.
+    pub variable: Variable,
+    /// Shortest interval between two.
+    pub apart: Option<u64>,
+    /// Contents of the longest one, if examined.
+    pub within: Option<Within>,
+}
+
+/// Latency over all due times, skipped ones included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AsScheduled {
+    /// Due times without a cycle.
+    pub skipped: u64,
+    /// The largest, in virtual nanoseconds.
+    pub largest_ns: u64,
 }
 
 /// Sections that begin in one function.
@@ -56,6 +85,7 @@ pub struct SectionFound {
 }
 
 pub(super) fn told(
+    assessment: &Assessment,
     wanted: &Wanted,
     heard: &Heard<'_>,
     symbols: &Symbols,
@@ -93,14 +123,33 @@ pub(super) fn told(
             longest: longest(heard, &spans, symbols),
             interrupts: interrupts(heard, &spans, symbols),
             shortest: heard.ledger.shortest(),
+            as_scheduled: as_scheduled(assessment, &condition, &phase),
             condition,
             phase,
         });
     Ok(RunSections {
         preemption,
         ns_per_instruction,
+        cost_model: assessment
+            .virtual_time
+            .as_ref()
+            .map_or_else(String::new, cost_model_text),
         conditions: conditions.collect(),
         left_out,
+    })
+}
+
+/// Latency as scheduled of a condition, if the run's assessment has it.
+fn as_scheduled(assessment: &Assessment, condition: &str, phase: &str) -> Option<AsScheduled> {
+    let mut all = assessment.conditions.iter();
+    let judged = all.find(|judged| {
+        let (its_phase, its_condition) = condition_of(judged);
+        its_phase == phase && its_condition == condition
+    })?;
+    let largest = judged.cycles.latency_as_scheduled.as_ref()?.max;
+    Some(AsScheduled {
+        skipped: judged.cycles.skipped?,
+        largest_ns: u64::try_from(largest).unwrap_or(0),
     })
 }
 
@@ -181,7 +230,7 @@ fn longest(heard: &Heard<'_>, spans: &[Span], symbols: &Symbols) -> Vec<SectionF
         SectionFound {
             began: name.to_owned(),
             ended: longest.map_or("", |one| end(one, symbols)).to_owned(),
-            within: longest.and_then(|one| heard.within.get(&one.from)).cloned(),
+            within: longest.and_then(|one| heard.within(one)),
             variable,
         }
     });
@@ -196,11 +245,7 @@ fn end<'a>(stretch: &Stretch, symbols: &'a Symbols) -> &'a str {
     }
 }
 
-fn interrupts(
-    heard: &Heard<'_>,
-    spans: &[Span],
-    symbols: &Symbols,
-) -> Vec<(String, Variable, Option<u64>)> {
+fn interrupts(heard: &Heard<'_>, spans: &[Span], symbols: &Symbols) -> Vec<InterruptFound> {
     let mut by_entry: HashMap<&str, (Variable, Option<u64>, u64)> = HashMap::new();
     for stretch in all(heard, spans, Kind::Interrupt) {
         let name = symbols.place(stretch.began).name();
@@ -212,8 +257,14 @@ fn interrupts(
     }
     let mut found: Vec<_> = by_entry.into_iter().collect();
     found.sort_by_key(|(name, (of, ..))| (std::cmp::Reverse(of.most()), *name));
-    let found = found.into_iter();
-    found
-        .map(|(name, (of, apart, _))| (name.to_owned(), of, apart))
-        .collect()
+    let found = found.into_iter().map(|(name, (variable, apart, _))| {
+        let longest = variable.longest.as_ref();
+        InterruptFound {
+            entry: name.to_owned(),
+            within: longest.and_then(|one| heard.within(one)),
+            variable,
+            apart,
+        }
+    });
+    found.collect()
 }

@@ -1,0 +1,51 @@
+//! Code of late cycles of a laboratory's run, from the windows kept with it.
+
+use crate::terminal::OneLine;
+use std::fmt::Write;
+use wakepath_archive::Run;
+use wakepath_explain::window::Window;
+use wakepath_lab::{LabError, code_text, kept_windows};
+
+/// The cycles whose code is wanted.
+pub struct WantedCode {
+    /// Number of the cycle; the worst of the windows if none.
+    pub cycle: Option<u64>,
+    /// Segment; any if none.
+    pub segment: Option<u32>,
+    /// Most of the worst.
+    pub worst: usize,
+}
+
+/// The code of these cycles, or the command that finds it; none for a run of a real machine.
+pub fn text(run: &Run, wanted: &WantedCode) -> Result<Option<String>, LabError> {
+    if run.manifest.virtual_time.is_none() {
+        return Ok(None);
+    }
+    let all = kept_windows(run)?.windows;
+    let is_wanted = |window: &&Window| {
+        wanted.cycle.is_none_or(|cycle| cycle == window.cycle)
+            && wanted
+                .segment
+                .is_none_or(|segment| segment == window.segment)
+    };
+    let mut windows: Vec<&Window> = all.iter().filter(is_wanted).collect();
+    windows.sort_by_key(|window| std::cmp::Reverse(window.latency_ns));
+    windows.truncate(wanted.worst.max(1));
+    if !windows.is_empty() {
+        return Ok(Some(code_text(&windows)));
+    }
+    let mut text = format!(
+        "code of these cycles: wakepath lab window {}",
+        run.directory().in_one_line()
+    );
+    if let (Some(cycle), Some(segment)) = (wanted.cycle, wanted.segment) {
+        let _ = write!(text, " --cycle {segment}:{cycle}");
+    }
+    Ok(Some(text + "\n"))
+}
+
+/// Whether windows were kept with a run.
+pub fn is_kept(run: &Run) -> Result<bool, LabError> {
+    let is_virtual = run.manifest.virtual_time.is_some();
+    Ok(is_virtual && !kept_windows(run)?.windows.is_empty())
+}
