@@ -39,6 +39,8 @@ Usage: cargo xtask <command>
         [--seconds S] [--program PATH]
   bench probe              what tracing costs a loop, beside plain tracefs and perf
         [--rounds N] [--seconds S] [--cpu C] [--program PATH]
+  bench causes             causes of lateness injected at random, two in a program: how often they are named first
+        [--programs N] [--cycles N] [--seed N] [--cpu C] [--kind NAME]... [--program PATH]
   docs [--check]           write the generated documents, or fail where they drifted
   experiments [--check]    write the page of published experiments anew, or hold the committed one against it
         [--program PATH]   takes an hour of CPU time, and goes on where it was cut off
@@ -61,6 +63,7 @@ fn main() -> ExitCode {
             Some("flight") => bench::flight::run(arguments),
             Some("fleet") => bench::fleet::run(arguments),
             Some("probe") => bench::probe::run(arguments),
+            Some("causes") => bench::causes::run(arguments),
             Some("recording") => bench::recording::run(arguments),
             _ => Err(USAGE.into()),
         },

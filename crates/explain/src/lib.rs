@@ -41,6 +41,7 @@ mod totals;
 mod track;
 mod untold;
 mod wait;
+mod waits_ends;
 pub mod watch;
 pub mod window;
 mod work;

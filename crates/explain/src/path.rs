@@ -11,6 +11,7 @@ use crate::budgets::{Budgets, Refills};
 use crate::cause::Cause;
 use crate::cpu::{Cpu, Doing, Given, Span, is_ipi};
 use crate::cycle::{Piece, Stretch, WokenBy};
+use crate::faults;
 use crate::halt::HaltKind;
 use crate::idle_exit::IdleExits;
 use crate::threads::Threads;
@@ -242,7 +243,10 @@ impl<'a> Cut<'a> {
                 if let Some(kind) = self.halt(interval) {
                     return self.halted(interval, stretch, kind);
                 }
-                match self.waits_for_page(interval) {
+                if let Some(asked_ns) = self.overslept(interval) {
+                    return self.frozen_from(asked_ns, interval, stretch);
+                }
+                match faults::waits_for_page(self.window.track, interval) {
                     true => self.push(from, to, stretch, Cause::PageFault),
                     false => self.blocked(interval, stretch),
                 }
@@ -358,18 +362,7 @@ impl<'a> Cut<'a> {
         };
         self.push(from_ns, to_ns, stretch, cause);
     }
-
-    /// Whether the thread faulted on a page right before.
-    fn waits_for_page(&self, interval: &Interval) -> bool {
-        let to_ns = interval.from_ns;
-        let within = to_ns.saturating_sub(FAULT_TO_WAIT_NS)..=to_ns;
-        let mut marks = self.window.track.marks().iter();
-        marks.any(|mark| mark.what == Happened::Fault && within.contains(&mark.at_ns))
-    }
 }
-
-/// A fault that has to wait for its page does so within this time of the fault.
-const FAULT_TO_WAIT_NS: u64 = 100_000;
 
 /// An overrun whose cause is not known yet; `resolve` puts it in.
 pub(crate) fn overrun() -> Cause {

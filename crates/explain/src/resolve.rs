@@ -3,7 +3,7 @@
 
 use crate::cause::Cause;
 use crate::cycle::{Explained, Piece, Stretch};
-use crate::{home, other_work, work};
+use crate::{home, other_work, waits_ends, work};
 use std::collections::{BTreeMap, HashMap};
 use wakepath_timeline::Thread;
 
@@ -137,6 +137,8 @@ pub(crate) fn resolve(raw: Raw, usual: &Usual, previous: Option<&Explained>) -> 
     if raw.until_next_wake_up && !usual.serves_others {
         other_work::name(&mut cycle.execution);
     }
+    let switch_ns = TIMES_USUAL * (usual.waking_ns + usual.switch_ns);
+    waits_ends::give(&mut cycle.execution, switch_ns);
     let told = work::Told {
         spins_for: raw.spins_for,
         faults_ns: raw.faults_in_work_ns,

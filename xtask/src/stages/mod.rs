@@ -4,6 +4,7 @@
 //! loops, with builds at the lowest priority at the same time; last those that measure time, one
 //! after the other, alone on the machine.
 
+mod causes;
 mod concurrency;
 mod counts;
 mod crates;
@@ -104,6 +105,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "languages", about: "loops in Rust, C++ and Python at once for ten minutes, one killed, one stopped; samples counted", place: Deep, limit: minutes(15), run: suites::languages },
     Stage { name: "ethercat", about: "process data exchanged at 1 kHz for ten minutes, each exchange accounted for", place: Deep, limit: minutes(15), run: suites::ethercat },
     Stage { name: "experiments", about: "each published experiment in its short form, on this machine", place: Deep, limit: minutes(60), run: suites::experiments },
+    Stage { name: "causes", about: "causes of lateness injected into 203 programs, two in each: named first, and their time charged to them", place: Deep, limit: minutes(60), run: causes::campaign },
     Stage { name: "repetition", about: "200 runs each of a stock and an RT kernel while 16 busy programs run, one digest", place: Deep, limit: minutes(240), run: suites::repetition },
     Stage { name: "verdicts", about: "how often a verdict is wrong where misses depend on each other, up to a million due times", place: Deep, limit: minutes(40), run: suites::verdicts },
     Stage { name: "sweeps", about: "simulates the accepted ones of a million random task sets; a sweep on a Dask cluster", place: Deep, limit: minutes(20), run: suites::sweeps },

@@ -6,9 +6,10 @@ use super::waits::ended_by;
 use crate::cause::Cause;
 use crate::cpu::{Context, Doing};
 use crate::cycle::Stretch;
+use crate::faults;
 use crate::halt::{Halt, HaltKind};
 use crate::track::{Happened, Interval, State, Track};
-use crate::wait::Handler;
+use crate::wait::{Handler, Meanwhile, Wait};
 use wakepath_timeline::{Interrupt, SoftIrq, Thread};
 
 /// A signal to a thread that runs reaches it by an interrupt, and the thread stops within this time, in nanoseconds.
@@ -32,7 +33,7 @@ impl Cut<'_> {
             return None;
         }
         match (interval.state, from) {
-            (State::Sleeping, Context::Thread(_)) if !self.waits_for_page(interval) => {
+            (State::Sleeping, Context::Thread(_)) if !faults::waits_for_page(track, interval) => {
                 Some(HaltKind::Freezer)
             }
             // The kernel's own time-out ends it, and no device.
@@ -45,6 +46,11 @@ impl Cut<'_> {
 
     /// Whether the loop slept on after its timer, which wakes nobody who is frozen.
     pub(super) fn is_frozen_asleep(&self, interval: &Interval) -> bool {
+        self.is_woken_out_of_sleep(interval) && interval.to_ns - interval.from_ns >= EXPIRED_NS
+    }
+
+    /// Whether a thread ended a sleep, and not its timer.
+    fn is_woken_out_of_sleep(&self, interval: &Interval) -> bool {
         let track = self.window.track;
         let by_thread = matches!(
             ended_by(track, interval),
@@ -60,7 +66,43 @@ impl Cut<'_> {
                 "clock_nanosleep" | "clock_nanosleep_time64" | "nanosleep"
             )
         });
-        by_thread && in_sleep && interval.to_ns - interval.from_ns >= EXPIRED_NS
+        by_thread && in_sleep
+    }
+
+    /// The end that the loop had asked for, of a sleep in its own work that continued after it. A signal would have ended
+    /// it before.
+    pub(super) fn overslept(&self, interval: &Interval) -> Option<u64> {
+        if !self.is_woken_out_of_sleep(interval) {
+            return None;
+        }
+        let marks = self.window.track.marks();
+        let after = marks.partition_point(|mark| mark.at_ns <= interval.from_ns);
+        let asked_ns = marks
+            .range(..after)
+            .rev()
+            .take_while(|mark| !matches!(mark.what, Happened::In { .. } | Happened::CallLeft))
+            .find_map(|mark| match mark.what {
+                Happened::Slack { asked_ns, .. } => Some(asked_ns),
+                _ => None,
+            })?;
+        let asked_ns = asked_ns.max(interval.from_ns);
+        (interval.to_ns >= asked_ns + EXPIRED_NS).then_some(asked_ns)
+    }
+
+    /// A sleep, and from the end that was asked for on the freezer.
+    pub(super) fn frozen_from(&mut self, asked_ns: u64, interval: &Interval, stretch: Stretch) {
+        let sleep = Wait {
+            chain: Vec::new(),
+            meanwhile: Meanwhile::Slept,
+            uninterruptible: false,
+            call: self.window.track.call_at(interval.from_ns).cloned(),
+        };
+        self.push(interval.from_ns, asked_ns, stretch, Cause::Blocked(sleep));
+        let frozen = Interval {
+            from_ns: asked_ns,
+            ..interval.clone()
+        };
+        self.halted(&frozen, stretch, HaltKind::Freezer);
     }
 
     pub(super) fn halted(&mut self, interval: &Interval, stretch: Stretch, kind: HaltKind) {

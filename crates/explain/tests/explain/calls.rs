@@ -12,6 +12,8 @@ wakepath_test_program::tests![
     without_recorded_calls_both_are_possible,
     calls_that_are_not_recorded_any_more_take_no_blame,
     a_wait_in_a_call_names_the_call_and_its_target,
+    a_wait_in_a_call_right_after_a_page_fault_is_the_call_s,
+    pages_that_are_read_from_a_disk_take_what_each_took,
     a_thread_that_inherited_the_loop_s_priority_gets_its_own,
     the_remedy_of_an_allocation_is_no_lock_of_memory_alone,
 ];
@@ -195,4 +197,50 @@ fn the_remedy_of_an_allocation_is_no_lock_of_memory_alone() {
     let long = cycle.execution.iter().max_by_key(|piece| piece.ns());
     let advice = remedy(&long.expect("a piece").cause).expect("a remedy");
     assert!(advice.contains("M_MMAP_MAX"), "{advice}");
+}
+
+fn a_wait_in_a_call_right_after_a_page_fault_is_the_call_s() {
+    let mut stream = running();
+    let name = "wait4".into();
+    stream
+        .at(DUE + 20 * US, What::PageFault { user: true })
+        .at(
+            DUE + 40 * US,
+            What::SystemCallEntry {
+                name,
+                descriptor: None,
+            },
+        )
+        .switch(DUE + 60 * US, hog(), Left::Sleeping)
+        .wake(DUE + 5_060 * US);
+    let again = stream.the_loop.clone();
+    stream
+        .switch(DUE + 5_062 * US, again, Left::Runnable)
+        .at(DUE + 5_063 * US, What::SystemCallExit);
+    let cycle = ended(stream, DUE + 5_110 * US);
+    assert_eq!(of_kind(&cycle, "page-fault"), 5_000, "{cycle:#?}");
+    // Until it runs again: the wake-up at its end is the wait's.
+    assert_eq!(
+        of_kind(&cycle, "blocked-on-thread"),
+        5_002_000,
+        "{cycle:#?}"
+    );
+}
+
+fn pages_that_are_read_from_a_disk_take_what_each_took() {
+    let mut stream = running();
+    // Each fault asks the disk for 30 µs, waits for 60 µs, and is over 5 µs later.
+    for page in 0..100 {
+        let at_ns = DUE + (20 + page * 100) * US;
+        stream
+            .at(at_ns, What::PageFault { user: true })
+            .switch(at_ns + 30 * US, hog(), Left::Blocked)
+            .wake(at_ns + 90 * US);
+        let again = stream.the_loop.clone();
+        stream.switch(at_ns + 92 * US, again, Left::Runnable);
+    }
+    let cycle = ended(stream, DUE + 10_030 * US);
+    let faults_ns = of_kind(&cycle, "page-fault");
+    assert!((9_950_000..=10_000_000).contains(&faults_ns), "{cycle:#?}");
+    assert_eq!(of_kind(&cycle, "user-code"), 0, "{cycle:#?}");
 }

@@ -1,0 +1,277 @@
+//! The causes that were injected against those that were named: late cycle by late cycle, and in time. Pure.
+
+use super::kinds::{Kind, named};
+use crate::table;
+use std::collections::BTreeMap;
+
+/// A stretch in which a kind delayed the loop, as the program itself says.
+#[derive(Debug, Clone)]
+pub struct Injected {
+    pub kind: &'static Kind,
+    pub from_ns: u64,
+    pub to_ns: u64,
+}
+
+/// A stretch of a late cycle with the cause that it was charged to.
+#[derive(Debug, Clone)]
+pub struct Charged {
+    pub from_ns: u64,
+    pub to_ns: u64,
+    /// Kind of the cause, as in `explanation.json`.
+    pub word: String,
+    /// The cause as a person reads it.
+    pub cause: String,
+}
+
+/// Causes that every cycle has.
+const USUAL: [&str; 4] = ["path", "timer-delivery", "own-code", "awaiting"];
+/// The row of cycles that nothing injected made late.
+const NOTHING: &str = "(nothing)";
+
+/// Counts of one injected kind.
+#[derive(Debug, Default)]
+struct Row {
+    /// Late cycles by the kind that was named first.
+    cycles: BTreeMap<String, u64>,
+    ns: u64,
+    right_ns: u64,
+    /// Time by what it was charged to wrongly.
+    wrong_ns: BTreeMap<String, u64>,
+}
+
+/// The matrix.
+#[derive(Debug, Default)]
+pub struct Matrix {
+    rows: BTreeMap<&'static str, Row>,
+}
+
+/// Figures over all kinds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Figures {
+    pub cycles: u64,
+    /// Share of late cycles whose injected cause was named first.
+    pub first: f64,
+    /// Share of the injected time in late cycles that was charged to its cause.
+    pub charged: f64,
+}
+
+fn overlap(one: (u64, u64), other: (u64, u64)) -> u64 {
+    one.1.min(other.1).saturating_sub(one.0.max(other.0))
+}
+
+/// The column of a cause: its kind if `kinds` has one with its words, else its word.
+fn column(kinds: &[&'static Kind], charged: &Charged) -> String {
+    let kind = kinds.iter().find(|kind| kind.is_named_by(&charged.cause));
+    match kind {
+        Some(kind) => kind.name.to_owned(),
+        None => format!("{}: {}", charged.word, charged.cause),
+    }
+}
+
+impl Matrix {
+    /// Adds a late cycle with all its pieces and the injections of its program.
+    pub fn add(&mut self, injected: &[Injected], pieces: &[Charged]) {
+        let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else {
+            return;
+        };
+        let cycle = (first.from_ns, last.to_ns);
+        let within: Vec<&Injected> = injected
+            .iter()
+            .filter(|of| overlap((of.from_ns, of.to_ns), cycle) > 0)
+            .collect();
+        let kinds: Vec<&'static Kind> = within.iter().map(|of| of.kind).collect();
+        let is_usual = |piece: &Charged| USUAL.contains(&&*piece.word);
+        let mut sums: BTreeMap<String, u64> = BTreeMap::new();
+        for piece in pieces.iter().filter(|piece| !is_usual(piece)) {
+            *sums.entry(column(&kinds, piece)).or_default() += piece.to_ns - piece.from_ns;
+        }
+        let lost_ns: u64 = sums.values().sum();
+        let mut truths: BTreeMap<&'static str, u64> = BTreeMap::new();
+        for of in &within {
+            *truths.entry(of.kind.name).or_default() += overlap((of.from_ns, of.to_ns), cycle);
+        }
+        let truth = truths.into_iter().max_by_key(|(_, ns)| *ns);
+        let truth = truth
+            .filter(|(_, ns)| ns * 2 > lost_ns)
+            .map(|(name, _)| name);
+        let first = sums
+            .into_iter()
+            .max_by_key(|(_, ns)| *ns)
+            .map(|(name, _)| name);
+        let row = self.rows.entry(truth.unwrap_or(NOTHING)).or_default();
+        *row.cycles
+            .entry(first.unwrap_or_else(|| NOTHING.into()))
+            .or_default() += 1;
+        self.charge(&within, pieces);
+    }
+
+    fn charge(&mut self, within: &[&Injected], pieces: &[Charged]) {
+        for of in within {
+            let row = self.rows.entry(of.kind.name).or_default();
+            for piece in pieces {
+                let ns = overlap((of.from_ns, of.to_ns), (piece.from_ns, piece.to_ns));
+                let both = (of.from_ns.max(piece.from_ns), of.to_ns.min(piece.to_ns));
+                // Where two were at work at once, either is right.
+                let is_right = within.iter().any(|other| {
+                    ns > 0
+                        && overlap((other.from_ns, other.to_ns), both) > 0
+                        && other.kind.is_named_by(&piece.cause)
+                });
+                row.ns += ns;
+                match is_right {
+                    true => row.right_ns += ns,
+                    false => *row.wrong_ns.entry(column(&[], piece)).or_default() += ns,
+                }
+            }
+        }
+    }
+
+    /// Sums over all injected kinds.
+    pub fn figures(&self) -> Figures {
+        let rows = || self.rows.iter().filter(|(name, _)| **name != NOTHING);
+        let right = |(name, row): (&&str, &Row)| row.cycles.get(*name).copied().unwrap_or(0);
+        let cycles: u64 = rows()
+            .map(|(_, row)| row.cycles.values().sum::<u64>())
+            .sum();
+        let ns: u64 = rows().map(|(_, row)| row.ns).sum();
+        Figures {
+            cycles,
+            first: share(rows().map(right).sum(), cycles),
+            charged: share(rows().map(|(_, row)| row.right_ns).sum(), ns),
+        }
+    }
+
+    /// A row for each injected kind: its late cycles, what was named first, and where its time went.
+    pub fn text(&self) -> String {
+        let head = [
+            "injected",
+            "late",
+            "named first",
+            "time",
+            "charged",
+            "named instead",
+        ];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        let mut wrong = Vec::new();
+        for (name, row) in &self.rows {
+            let late: u64 = row.cycles.values().sum();
+            let right = row.cycles.get(*name).copied().unwrap_or(0);
+            let others = row.cycles.iter().filter(|(of, _)| of != name);
+            let others: Vec<String> = others
+                .map(|(of, count)| format!("{count} × {of}"))
+                .collect();
+            rows.push(vec![
+                (*name).into(),
+                late.to_string(),
+                percent(right, late),
+                format!("{:.1} ms", row.ns as f64 / 1e6),
+                percent(row.right_ns, row.ns),
+                others.join("; "),
+            ]);
+            wrong.extend(row.wrong_ns.iter().map(|(of, ns)| (*ns, *name, of)));
+        }
+        wrong.sort_unstable_by(|a, b| b.cmp(a));
+        let mut text = table::aligned(&rows, &[1, 2, 3, 4]);
+        text += "\nmost time charged to another cause:\n";
+        for (ns, name, of) in wrong.into_iter().take(40) {
+            text += &format!("{:>10.1} ms  {name} → {of}\n", ns as f64 / 1e6);
+        }
+        text
+    }
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    match whole {
+        0 => 0.0,
+        _ => part as f64 / whole as f64,
+    }
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    match whole {
+        0 => "–".into(),
+        _ => format!("{:.1} %", 100.0 * share(part, whole)),
+    }
+}
+
+/// The injections that a program wrote down.
+pub fn injections(text: &str) -> Result<Vec<Injected>, String> {
+    let line = |line: &str| {
+        let mut words = line.split(' ');
+        let kind = named(words.next()?)?;
+        let (from_ns, to_ns) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+        Some(Injected {
+            kind,
+            from_ns,
+            to_ns,
+        })
+    };
+    let read = |text: &str| line(text).ok_or_else(|| format!("no injection: {text:?}"));
+    text.lines().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn piece(from_ns: u64, to_ns: u64, word: &str, cause: &str) -> Charged {
+        Charged {
+            from_ns,
+            to_ns,
+            word: word.into(),
+            cause: cause.into(),
+        }
+    }
+
+    const CODE: &str = "the loop's own code ran longer than usual (user code)";
+
+    #[test]
+    fn a_right_and_a_wrong_cycle_are_counted_as_such() {
+        let injected = injections("call 100 200\ncode 1000 1100\n").unwrap();
+        let mut matrix = Matrix::default();
+        let call = "the loop's system call getrandom()";
+        matrix.add(
+            &injected,
+            &[
+                piece(90, 100, "own-code", "own work"),
+                piece(100, 200, "system-call", call),
+            ],
+        );
+        matrix.add(
+            &injected,
+            &[
+                piece(1000, 1080, "page-fault", "page faults of the loop"),
+                piece(1080, 1100, "user-code", CODE),
+            ],
+        );
+        let figures = matrix.figures();
+        assert_eq!(figures.cycles, 2);
+        assert_eq!(figures.first, 0.5);
+        assert_eq!(figures.charged, 0.6);
+        let text = matrix.text();
+        assert!(
+            text.contains("1 × page-fault: page faults of the loop"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_cycle_that_nothing_injected_delayed_is_counted_apart() {
+        let injected = injections("code 10 20\n").unwrap();
+        let mut matrix = Matrix::default();
+        matrix.add(
+            &injected,
+            &[
+                piece(0, 90, "nothing-ran", "the CPU stood still"),
+                piece(90, 100, "user-code", CODE),
+            ],
+        );
+        assert_eq!(matrix.figures().cycles, 0);
+        assert!(matrix.text().contains(NOTHING));
+    }
+
+    #[test]
+    fn a_line_of_another_form_is_refused() {
+        assert!(injections("code 1\n").is_err() && injections("nothing 1 2\n").is_err());
+    }
+}
