@@ -246,6 +246,10 @@ impl<'a> Cut<'a> {
                 if let Some(asked_ns) = self.overslept(interval) {
                     return self.frozen_from(asked_ns, interval, stretch);
                 }
+                // A signal cut the sleep, which lasts no longer for that.
+                if self.is_woken_out_of_sleep(interval) {
+                    return self.push(from, to, stretch, Cause::Awaiting);
+                }
                 match faults::waits_for_page(self.window.track, interval) {
                     true => self.push(from, to, stretch, Cause::PageFault),
                     false => self.blocked(interval, stretch),

@@ -50,7 +50,7 @@ impl Cut<'_> {
     }
 
     /// Whether a thread ended a sleep, and not its timer.
-    fn is_woken_out_of_sleep(&self, interval: &Interval) -> bool {
+    pub(super) fn is_woken_out_of_sleep(&self, interval: &Interval) -> bool {
         let track = self.window.track;
         let by_thread = matches!(
             ended_by(track, interval),

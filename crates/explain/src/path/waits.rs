@@ -124,12 +124,12 @@ impl Cut<'_> {
                     }
                     Doing::Thread(by) => Meanwhile::KeptOff {
                         by: by.clone(),
-                        // It runs by right before the one that is waited for, and by none before
-                        // the loop.
+                        // It runs by right before the one that is waited for, or shares the CPU
+                        // with it by weight, and has no right to run before the loop.
                         inversion: may_be_lock(link.call.as_ref())
                             && link.priority < 100
                             && by.priority > link.priority
-                            && by.priority <= priority,
+                            && (by.priority <= priority || priority >= 100),
                     },
                     Doing::Idle(_) => Meanwhile::Ran,
                     _ => {

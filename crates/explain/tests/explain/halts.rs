@@ -7,6 +7,7 @@ use wakepath_timeline::{Interrupt, Left, SoftIrq, What};
 wakepath_test_program::tests![
     a_frozen_control_group_is_named_with_who_froze_it_and_who_thawed_it,
     a_thread_whose_timer_wakes_nobody_is_frozen,
+    a_sleep_that_a_signal_cuts_is_no_wait_for_its_sender,
     a_sleep_within_the_work_ends_when_it_was_to_end_and_the_rest_is_frozen,
     a_signal_to_a_running_loop_is_from_who_interrupted_it,
     a_time_out_of_the_kernel_outside_of_calls_is_a_wait_for_memory,
@@ -88,7 +89,8 @@ fn a_thread_whose_timer_wakes_nobody_is_frozen() {
     );
 }
 
-fn a_sleep_within_the_work_ends_when_it_was_to_end_and_the_rest_is_frozen() {
+/// The loop begins its cycle, and 20 µs after its due time a sleep of 2 ms, which a thread ends at `woken_ns`.
+fn sleeps_again(woken_ns: u64) -> Explained {
     let mut stream = asleep();
     let ops = thread(OPS, "dockerd", 120);
     let expires_ns = DUE + 2 * MS;
@@ -106,11 +108,21 @@ fn a_sleep_within_the_work_ends_when_it_was_to_end_and_the_rest_is_frozen() {
         .at(DUE + 20 * US, call("clock_nanosleep"))
         .at(DUE + 22 * US, start)
         .switch(DUE + 25 * US, ops, Left::Sleeping)
-        .wake(DUE + 9 * MS);
+        .wake(woken_ns);
     let again = stream.the_loop.clone();
-    stream.switch(DUE + 9 * MS + 2 * US, again, Left::Runnable);
-    stream.samples[0].end_ns = DUE + 9 * MS + 30 * US;
-    let cycle = stream.explain().remove(0);
+    stream.switch(woken_ns + 2 * US, again, Left::Runnable);
+    stream.samples[0].end_ns = woken_ns + 30 * US;
+    stream.explain().remove(0)
+}
+
+fn a_sleep_that_a_signal_cuts_is_no_wait_for_its_sender() {
+    let cycle = sleeps_again(DUE + MS);
+    assert_eq!(of_kind(&cycle, "awaiting"), 975_000, "{cycle:#?}");
+    assert_eq!(of_kind(&cycle, "blocked-on-thread"), 0, "{cycle:#?}");
+}
+
+fn a_sleep_within_the_work_ends_when_it_was_to_end_and_the_rest_is_frozen() {
+    let cycle = sleeps_again(DUE + 9 * MS);
     assert_eq!(of_kind(&cycle, "frozen"), 7_002_000, "{cycle:#?}");
     assert_eq!(of_kind(&cycle, "own-sleep"), 1_975_000, "{cycle:#?}");
 }

@@ -7,6 +7,7 @@ use wakepath_timeline::{Interrupt, Left, SoftIrq, Thread, What};
 
 wakepath_test_program::tests![
     a_lock_s_holder_that_a_less_urgent_thread_keeps_off_is_priority_inversion,
+    a_holder_that_a_thread_with_less_weight_keeps_off_is_inversion,
     a_holder_that_a_more_urgent_thread_keeps_off_is_no_inversion,
     a_holder_that_runs_for_long_is_named,
     a_chain_of_waits_is_followed_to_its_end,
@@ -78,6 +79,12 @@ fn a_lock_s_holder_that_a_less_urgent_thread_keeps_off_is_priority_inversion() {
     );
     // What it ran itself before and after, and the switch to the loop.
     assert_eq!(of_kind(&cycle, "blocked-on-thread"), 22_000);
+}
+
+fn a_holder_that_a_thread_with_less_weight_keeps_off_is_inversion() {
+    // Nice 5: the scheduler gives it turns before the holder, which is as ordinary.
+    let (kind, cycle) = kept_off_by(125);
+    assert_eq!(kind, "priority-inversion", "{cycle:#?}");
 }
 
 fn a_holder_that_a_more_urgent_thread_keeps_off_is_no_inversion() {

@@ -63,7 +63,7 @@ pub const KINDS: &[Kind] = &[
     kind("lock", Any, &[&["futex()", "blocked on holder", ", which ran"]]),
     kind("sleeper", Any, &[&["futex()", "blocked on holder", "which slept"]]),
     kind("nested", Any, &[&["futex()", "blocked on holder", "which waited for deep"]]),
-    kind("inversion", Fifo, &[&["futex()", "blocked on low", "while middle", "priority inversion"]]),
+    kind("inversion", Fifo, &[&["futex()", "blocked on low", "priority inversion"]]),
     kind("pipe", Any, &[&["write() on a pipe", "reader"]]),
     kind("peer", Any, &[&["recvfrom() on a socket"]]),
     kind("serial", Any, &[&["read() on the terminal /dev/pts"]]),
