@@ -7,6 +7,7 @@ mod picture;
 
 use crate::arguments::Arguments;
 use crate::place;
+use crate::release::PROGRAMS;
 use crate::tools::cargo;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -67,7 +68,8 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
 
 /// The program without the release's optimisation, which makes no difference to its help.
 fn quickly_built_program() -> Result<PathBuf, String> {
-    let status = cargo(&["build", "--package", "wakepath"]).status();
+    let packages = PROGRAMS.iter().flat_map(|name| ["--package", name]);
+    let status = cargo(&["build"]).args(packages).status();
     if !status.is_ok_and(|status| status.success()) {
         return Err("wakepath can't be built".into());
     }

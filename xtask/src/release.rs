@@ -21,7 +21,7 @@ mod tree;
 mod version;
 mod wheel;
 
-pub use build::{Build, is_static};
+pub use build::{Build, PROGRAMS, is_static};
 
 use crate::arguments::Arguments;
 use crate::tools::{missing_program, missing_target};

@@ -37,6 +37,7 @@ mod trial;
 mod values;
 mod variants;
 pub mod watched;
+mod windows;
 mod worst_case;
 
 pub use assessment::Assessment;
@@ -83,6 +84,7 @@ pub use tiers::{Pin, PinInTier, PinStepFigures, PolicyInTier, ReachedTier, Tiers
 pub use trial::{Confounders, Trial, TrialEffect, TrialRun, TriedStep, p99};
 pub use values::SaidValue;
 pub use variants::Variant;
+pub use windows::{WindowsError, stacks_file_name, stored_windows};
 pub use worst_case::{
     BoundMetric, BoundOrder, Bounded, Bounds, BoundsError, Composed, ComposedError, Exceed,
     ExceedError, RecordedSections,

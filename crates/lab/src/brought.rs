@@ -3,13 +3,13 @@
 //! Reads files of this host and writes none.
 
 use crate::architecture::Architecture;
-use crate::cpio::{Entry, Kind};
-use crate::order::{OrderedWrite, PROGRAM_PATH};
 use crate::{LabError, Result, programs};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
+use wakepath_guest::cpio::{Entry, Kind};
+use wakepath_guest::order::{OrderedWrite, PROGRAM_PATH};
 
 /// Reasons to reject a file or value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

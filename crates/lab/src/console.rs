@@ -1,9 +1,9 @@
 //! A guest's console: a file that the emulator writes, read as it grows.
 
-use crate::sending::is_data;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
+use wakepath_guest::sending::is_data;
 use wakepath_timeline::one_line;
 
 /// The console's file, read as it grows.

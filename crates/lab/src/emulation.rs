@@ -5,7 +5,6 @@ use crate::fault::Unfinished;
 use crate::machine::{CONSOLE, SENT};
 use crate::qemu::Qemu;
 use crate::said::last_line;
-use crate::sending::{BEGUN, ENDED, FAILED, from_console, receive};
 use crate::{LabError, Result};
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -14,6 +13,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
+use wakepath_guest::sending::{BEGUN, ENDED, FAILED, from_console, receive};
 
 /// How often the console is looked at.
 const LOOK: Duration = Duration::from_millis(100);
@@ -337,7 +337,8 @@ mod tests {
     #[test]
     fn what_a_guest_had_before_it_failed_comes_home_with_its_complaint() {
         let mut sent = Vec::new();
-        crate::sending::send(&mut sent, vec![("command-1.out".into(), b"half".to_vec())]).unwrap();
+        wakepath_guest::sending::send(&mut sent, vec![("command-1.out".into(), b"half".to_vec())])
+            .unwrap();
         let octal: String = sent.iter().map(|byte| format!("\\{byte:03o}")).collect();
         let lines = "printf 'wakepath-lab: begun\nwakepath-lab: failed: no\n' > console.log";
         let home = with_script(&format!("{lines}; printf '{octal}' > sent.partial")).unwrap();

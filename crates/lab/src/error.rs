@@ -10,8 +10,8 @@ use crate::words::WordsError;
 use std::io;
 use std::path::{Path, PathBuf};
 use wakepath_archive::ArchiveError;
-use wakepath_assess::AssessmentError;
 use wakepath_assess::explanation::ExplainError;
+use wakepath_assess::{AssessmentError, WindowsError};
 use wakepath_directory::DirectoryError;
 use wakepath_programs::NotFound;
 use wakepath_scenario::ScenarioErrors;
@@ -456,6 +456,9 @@ pub enum LabError {
     /// The explanation stored with a run can't be read.
     #[error(transparent)]
     Explanation(#[from] ExplainError),
+    /// The windows stored with a run can't be read.
+    #[error(transparent)]
+    Windows(#[from] WindowsError),
     /// A scenario that this version can't read.
     #[error(transparent)]
     Scenario(#[from] ScenarioErrors),

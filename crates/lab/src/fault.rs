@@ -3,7 +3,7 @@
 //! [`crate::LabError`] adds the place.
 
 use crate::elf::ElfError;
-use crate::sending::ReceiveError;
+use wakepath_guest::sending::ReceiveError;
 
 /// Reasons to reject a program that a guest needs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -57,11 +57,5 @@ pub enum FileFault {
         source: serde_json::Error,
         /// The way out.
         remedy: Option<&'static str>,
-    },
-    /// It has a later form.
-    #[error("written by a newer wakepath; {remedy}")]
-    Newer {
-        /// The way out.
-        remedy: &'static str,
     },
 }

@@ -10,10 +10,10 @@ use crate::host::Host;
 use crate::kernel::Kernel;
 use crate::kernel_name::KernelName;
 use crate::modules::{self, Module, ModuleFault, Tree};
-use crate::order::OrderedWrite;
 use crate::{LabError, Result};
 use std::collections::BTreeSet;
 use std::path::Path;
+use wakepath_guest::order::OrderedWrite;
 use wakepath_scenario::Scenario;
 
 /// A requested kernel.

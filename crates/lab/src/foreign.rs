@@ -6,12 +6,12 @@
 use crate::apt::Client;
 use crate::architecture::Architecture;
 use crate::cache::Cache;
-use crate::cpio::Entry;
 use crate::fault::ProgramFault;
 use crate::{LabError, Result, elf, packages, programs};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use wakepath_guest::cpio::Entry;
 
 /// Program directories of Debian's packages.
 const PROGRAMS: [&str; 4] = ["usr/bin", "usr/sbin", "bin", "sbin"];

@@ -1,6 +1,5 @@
 //! Guests of a laboratory run, run in parallel.
 
-use crate::canary::{AsBefore, Parted, is_canary};
 use crate::emulation::{Emulation, Home, Watcher};
 use crate::host::Host;
 use crate::initramfs::{INITRAMFS, Packed};
@@ -15,6 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::Builder;
 use std::time::{Duration, SystemTime};
 use wakepath_archive::{EMULATOR_NAME, Emulator, GuestAdditions};
+use wakepath_guest::canary::{AsBefore, Parted, is_canary};
 
 /// One guest.
 #[derive(Debug, Clone)]

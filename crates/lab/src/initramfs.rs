@@ -4,11 +4,8 @@
 
 use crate::architecture::Architecture;
 use crate::brought::Brought;
-use crate::cpio::{Entry, Kind, pack};
-use crate::digest::sha256_hex;
 use crate::fault::ProgramFault;
 use crate::modules::Module;
-use crate::order::{ORDER_PATH, Order, PROGRAM_PATH};
 use crate::programs::Wanted;
 use crate::{LabError, Result, foreign, programs};
 use std::collections::BTreeMap;
@@ -16,6 +13,9 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
+use wakepath_guest::cpio::{Entry, Kind, pack};
+use wakepath_guest::order::{COVERED, ORDER_PATH, Order, PROGRAM_PATH, UNDER};
+use wakepath_guest::sha256_hex;
 
 /// An archive that a kernel starts from. Not compressed: a smaller file would cost the guest the
 /// unpacking, at an emulated CPU's pace.
@@ -145,10 +145,6 @@ impl Initramfs {
     }
 }
 
-/// Directory of the files whose own path is hidden by a mount; the guest links each from that path.
-pub(crate) const UNDER: &str = "lab/under";
-/// Paths that the guest mounts over with a writable file system.
-pub(crate) const COVERED: [&str; 3] = ["dev", "run", "tmp"];
 /// Mounts that accept no foreign files: a command there is run from its path below [`UNDER`].
 const OF_THE_KERNEL: [&str; 2] = ["proc", "sys"];
 
@@ -327,7 +323,7 @@ mod tests {
             "{said}"
         );
         let mut order = order();
-        order.commands.push(crate::order::OrderedCommand {
+        order.commands.push(wakepath_guest::order::OrderedCommand {
             words: vec![command_path(program)],
             may_fail: false,
         });

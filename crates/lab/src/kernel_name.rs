@@ -3,12 +3,12 @@
 use crate::apt::Client;
 use crate::architecture::Architecture;
 use crate::cache::Cache;
-use crate::digest::sha256_hex;
 use crate::kernel::{Kernel, refuse_other, release};
 use crate::{LabError, Result, configuration, packages};
 use std::fmt;
 use std::fs;
 use std::path::PathBuf;
+use wakepath_guest::sha256_hex;
 
 /// A kernel as a user names it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,7 +12,6 @@ use crate::kernel_name::KernelName;
 use crate::machine::{Machine, parameters, shift_of, turn_ns};
 use crate::modules::Module;
 use crate::needs::{self, THAT_HOLDS_IT};
-use crate::order::{Order, OrderedCommand};
 use crate::programs::Wanted;
 use crate::qemu::Qemu;
 use crate::topology::TopologyError;
@@ -21,6 +20,7 @@ use crate::{LabError, Result, foreign, own_program};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use wakepath_guest::order::{Order, OrderedCommand};
 use wakepath_scenario::Scenario;
 
 /// CPU time on this host that a guest can use for booting, for a command, and for each second of

@@ -15,15 +15,12 @@ mod baseline;
 mod bisection;
 mod brought;
 mod cache;
-mod canary;
 mod checked;
 mod comparison;
 mod configuration;
 mod console;
 pub mod cost;
 mod counted;
-pub mod cpio;
-mod digest;
 mod divergence;
 mod elf;
 mod emulation;
@@ -34,7 +31,6 @@ mod foreign;
 mod guests;
 mod host;
 mod initramfs;
-mod inside;
 mod kernel;
 mod kernel_name;
 mod known_differences;
@@ -43,7 +39,6 @@ mod machine;
 mod measuring;
 mod modules;
 mod needs;
-mod order;
 mod own_program;
 mod packages;
 mod place;
@@ -54,7 +49,6 @@ mod recorded;
 mod repetition;
 mod said;
 pub mod sections;
-mod sending;
 mod topology;
 mod unpacked;
 mod whole_file;
@@ -64,9 +58,8 @@ mod words;
 pub use again::{
     Again, AgainError, AsScheduled, ConditionCosts, ConditionSections, CycleCost, CyclesAsked,
     InterruptFound, Listener, NoBlocks, Noting, Plugin, RunCosts, RunSections, SectionFound, Since,
-    Wanted, attend, code_text, costs as run_costs, costs_json, costs_text, kept_windows,
-    sections as run_sections, sections_json, sections_text, to_file as sections_file, windows,
-    windows_text,
+    Wanted, attend, costs as run_costs, costs_json, costs_text, sections as run_sections,
+    sections_json, sections_text, to_file as sections_file, windows,
 };
 pub use architecture::Architecture;
 pub use asked::{GuestsAsked, HostAsked};
@@ -79,7 +72,6 @@ pub use bisection::{
     parted_text, step_text,
 };
 pub use brought::BroughtFault;
-pub use canary::Canary;
 pub use checked::{to_json as changes_json, to_text as changes_text};
 pub use comparison::{Compared, Whole, to_json as comparison_json, to_text as comparison_text};
 pub use counted::{baseline, order as baseline_order, read_baseline, write_baseline};
@@ -87,14 +79,12 @@ pub use divergence::{Divergence, Stream, first_divergence};
 pub use error::{LabError, Result};
 pub use guests::{Guest, Limit, Stopped, carry_out};
 pub use host::{Host, SUPERVISE};
-pub use inside::{InsideError, Ordered, first_process, virtual_time_here};
 pub use known_differences::{
     KnownDifference, known_differences, to_text as known_differences_text,
 };
 pub use laboratory::{Laboratory, Task};
 pub use measuring::{Measuring, Recorded};
 pub use modules::ModuleFault;
-pub use order::Order;
 pub use place::take as take_place;
 pub use rate::{BOARDS, Board, ns_per_instruction};
 pub use recorded::{CommandSaid, last_command, streams};

@@ -4,11 +4,11 @@
 //! two runs can differ.
 
 use crate::architecture::Architecture;
-use crate::order::PROGRAM_PATH;
-use crate::sending::SEND_PORT;
 use crate::topology::Topology;
 use crate::{LabError, Result};
 use std::path::Path;
+use wakepath_guest::order::{ENTROPY, PROGRAM_PATH};
+use wakepath_guest::sending::SEND_PORT;
 
 /// The emulated machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,10 +56,6 @@ pub(crate) const SENT: &str = "sent.partial";
 /// `rep stosb` as an instruction, so a page would take 4 µs to clear. Without them kernels move eight
 /// bytes at a time: 0.5 µs, close to the 0.4 µs of a Cortex-A76 (`lab/src/cost/known.rs`).
 const CPU: &str = "max,-erms,-fsrm";
-
-/// The kernel draws all its random numbers from the emulator's, which the seed decides: the CPU's
-/// instructions for them, or what the firmware passes on.
-pub(crate) const ENTROPY: [&str; 2] = ["random.trust_cpu=on", "random.trust_bootloader=on"];
 
 /// Skips the kernel's tests of its ciphers at boot, which take as many instructions as the rest of
 /// its start. A module's parameter: a kernel without these tests ignores it.

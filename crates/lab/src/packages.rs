@@ -5,13 +5,13 @@
 
 use crate::apt::{Client, field, run};
 use crate::cache::Cache;
-use crate::digest::sha256_hex;
 use crate::kernel::{Kernel, release};
 use crate::unpacked::vmlinux;
 use crate::{LabError, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use wakepath_guest::sha256_hex;
 use wakepath_programs::command;
 
 /// Cached name of a package's kernel.

@@ -2,7 +2,6 @@
 //! program's own loader, not guessed.
 
 use crate::architecture::Architecture;
-use crate::cpio::{Entry, Kind};
 use crate::elf;
 use crate::needs::THAT_HOLDS_IT;
 use crate::said::last_line;
@@ -11,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use wakepath_guest::cpio::{Entry, Kind};
 use wakepath_programs::{NotFound, find, may_run};
 
 /// A program that a guest needs in addition to wakepath.

@@ -2,10 +2,10 @@
 
 use crate::divergence::Stream;
 use crate::fault::FileFault;
-use crate::order::{COMMANDS_NAME, CommandEnd, complaint_name, output_name};
 use crate::{LabError, Result};
 use std::path::Path;
 use wakepath_archive::Run;
+use wakepath_guest::order::{COMMANDS_NAME, CommandEnd, complaint_name, output_name};
 
 /// All samples of a run in virtual time, in the order of execution.
 ///

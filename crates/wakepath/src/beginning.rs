@@ -1,9 +1,9 @@
 //! How a run describes itself in its first event, whoever measures: the program, its words, the
 //! terms. What is planned is filled in by who plans.
 
-use crate::command_line::VERSION;
 use std::time::SystemTime;
 use wakepath_archive::{RunStarted, ScenarioText, Tool, run_id};
+use wakepath_console::VERSION;
 use wakepath_scenario::Scenario;
 
 /// A run's first event.
@@ -24,7 +24,7 @@ pub fn run_started(
         tool: Tool {
             name: "wakepath".into(),
             version: VERSION.into(),
-            commit: Some(env!("WAKEPATH_COMMIT").into()),
+            commit: Some(wakepath_console::COMMIT.into()),
         },
         command: without_parts(own_words()),
         started,
@@ -34,7 +34,7 @@ pub fn run_started(
         },
         clock_source,
         notes,
-        virtual_time: wakepath_lab::virtual_time_here(),
+        virtual_time: wakepath_guest::virtual_time_here(),
         ..RunStarted::default()
     })
 }

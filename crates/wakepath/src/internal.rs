@@ -88,7 +88,7 @@ pub fn run(process: Internal) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            crate::terminal::tell_failure(&error);
+            wakepath_console::terminal::tell_failure(&error);
             ExitCode::from(1)
         }
     }

@@ -2,9 +2,8 @@
 //! `view`. Carrying it out is in the crate `wakepath-measure`, the process in which the loop runs in
 //! `wakepath-measured-loop`.
 //!
-//! No library for others: [`main`] is the program, [`laboratory_main`] the one that `wakepath lab` starts; neither
-//! links what only the other uses. Both are here and not in programs' own crates, because the compiler
-//! begins a library beside those it needs, and a program only once all of them have ended.
+//! No library for others: [`main`] is the program. It is here and not in the program's own crate, because the
+//! compiler begins a library beside those it needs, and a program only once all of them have ended.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
@@ -12,20 +11,15 @@ mod beginning;
 mod command_line;
 mod guest;
 mod internal;
-mod laboratory;
-mod limits;
-mod memory;
 mod metrics;
-mod runs;
-mod terminal;
 mod usage;
 mod verbs;
 mod view;
 
 use clap::Parser;
 use command_line::{CommandLine, Verb};
-pub use laboratory::main as laboratory_main;
 use std::process::ExitCode;
+use wakepath_console::{ended, limits, memory, without_capabilities};
 
 #[global_allocator]
 static MEMORY: memory::Spoken = memory::Spoken;
@@ -72,8 +66,12 @@ pub fn main() -> ExitCode {
         Verb::Scenario(arguments) => verbs::scenario::run(&arguments),
         Verb::Doctor(arguments) => verbs::doctor::run(&arguments),
         Verb::Tune(arguments) => verbs::tune::run(&arguments),
-        Verb::Lab { arguments } => verbs::lab::run(line.printing, &arguments),
-        Verb::Experiment(verb) => verbs::experiment::run(&verb),
+        Verb::Lab { arguments } => {
+            verbs::companion::run(verbs::companion::LAB, line.printing, &arguments)
+        }
+        Verb::Experiment { arguments } => {
+            verbs::companion::run(verbs::companion::EXPERIMENT, line.printing, &arguments)
+        }
         Verb::Loads(arguments) => verbs::loads::run(&arguments),
         Verb::Tiers(arguments) => verbs::tiers::run(&arguments),
         Verb::Machine(arguments) => verbs::machine::run(&arguments),
@@ -83,20 +81,4 @@ pub fn main() -> ExitCode {
         Verb::Internal(process) => return internal::run(process),
     };
     ended(outcome)
-}
-
-/// Gives up what the program's file may do beyond its user.
-fn without_capabilities() -> Result<(), ExitCode> {
-    wakepath_programs::rights::give_up().map_err(|error| {
-        terminal::tell!("wakepath: capabilities can't be given up: {error}");
-        ExitCode::from(1)
-    })
-}
-
-/// The exit code of a verb; a failure is one line.
-fn ended(outcome: verbs::Outcome) -> ExitCode {
-    outcome.unwrap_or_else(|error| {
-        terminal::tell_failure(&error);
-        ExitCode::from(1)
-    })
 }

@@ -2,19 +2,18 @@
 //! command line; that is `command_line`.
 
 use crate::command_line::first_page;
-use crate::terminal::tell;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::process::ExitCode;
+use wakepath_console::usage::quoted;
 use wakepath_timeline::one_line as one_line_of;
 
-/// Help and version end well, a wrong command line with 1: clap's own 2 means "criterion not met"
-/// here, and a script must not read a misspelt option as a verdict.
+/// Prints help, the version, or what is wrong and what would be right.
 pub fn answer(said: &clap::Error) -> ExitCode {
     if is_first_page(said) {
         // Nothing typed is no answer: it must not look like one in a pipe.
         match said.use_stderr() {
-            true => crate::terminal::tell_text(&first_page()),
-            false => drop(crate::terminal::print(&first_page())),
+            true => wakepath_console::terminal::tell_text(&first_page()),
+            false => drop(wakepath_console::terminal::print(&first_page())),
         }
         return ExitCode::from(u8::from(said.use_stderr()));
     }
@@ -22,20 +21,7 @@ pub fn answer(said: &clap::Error) -> ExitCode {
         .skip(1)
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
-    answer_plainly(said, without_dashes(said, &typed))
-}
-
-/// The same without a first page, with a line that helps more than clap's own, if there is one.
-pub fn answer_plainly(said: &clap::Error, better: Option<String>) -> ExitCode {
-    if said.use_stderr() && said.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        let line = better.or_else(|| of_a_word(said));
-        let line = line.unwrap_or_else(|| one_line(&said.render().to_string()));
-        tell!("wakepath: {line}");
-    } else {
-        // Nobody left to read it changes nothing about the answer.
-        let _ = said.print();
-    }
-    ExitCode::from(u8::from(said.use_stderr()))
+    wakepath_console::usage::answer(said, without_dashes(said, &typed))
 }
 
 /// Nothing typed, or the short help of the whole program; `--help` lists every command.
@@ -78,109 +64,17 @@ fn without_dashes(said: &clap::Error, typed: &[String]) -> Option<String> {
     ))
 }
 
-/// One word that is wrong: first the word as it was typed, then what would be right.
-fn of_a_word(said: &clap::Error) -> Option<String> {
-    let text = |kind| match said.get(kind) {
-        Some(ContextValue::String(text)) => Some(one_line_of(text)),
-        Some(ContextValue::Strings(texts)) => texts.first().map(|text| one_line_of(text)),
-        _ => None,
-    };
-    let meant = |typed: &str, kind| match text(kind) {
-        Some(meant) if looks_like(typed, &meant) => format!("did you mean {meant}?"),
-        _ => "see --help".to_owned(),
-    };
-    match said.kind() {
-        ErrorKind::ValueValidation => {
-            let (option, value) = (
-                text(ContextKind::InvalidArg)?,
-                text(ContextKind::InvalidValue)?,
-            );
-            let option = option.split(' ').next().unwrap_or_default();
-            let why = std::error::Error::source(said)?;
-            Some(format!(
-                "{option} {value}: {}",
-                one_line_of(&why.to_string())
-            ))
-        }
-        ErrorKind::UnknownArgument => {
-            let option = text(ContextKind::InvalidArg)?;
-            // What is no option is a word too many.
-            option.starts_with('-').then(|| {
-                let meant = meant(&option, ContextKind::SuggestedArg);
-                format!("{option}: there is no such option; {meant}")
-            })
-        }
-        ErrorKind::InvalidSubcommand => {
-            let command = text(ContextKind::InvalidSubcommand)?;
-            let meant = meant(&command, ContextKind::SuggestedSubcommand);
-            Some(format!("{command}: there is no such command; {meant}"))
-        }
-        _ => None,
-    }
-}
-
-/// Whether one word is a misspelling or the beginning of the other: clap's own measure finds `--latency` in `--rate`.
-/// One mistake leaves a common beginning and end of at least half of the longer word.
-fn looks_like(typed: &str, meant: &str) -> bool {
-    let (typed, meant) = (typed.trim_start_matches('-'), meant.trim_start_matches('-'));
-    let same = |a: &mut dyn Iterator<Item = char>, b: &mut dyn Iterator<Item = char>| {
-        a.zip(b).take_while(|(a, b)| a == b).count()
-    };
-    let begin = same(&mut typed.chars(), &mut meant.chars());
-    let end = same(&mut typed.chars().rev(), &mut meant.chars().rev());
-    let (short, long) = {
-        let (a, b) = (typed.chars().count(), meant.chars().count());
-        (a.min(b), a.max(b))
-    };
-    let is_begin = begin == short && short >= 3;
-    is_begin || 2 * (begin + end).min(short) >= long
-}
-
-/// A word as a shell takes it.
-pub fn quoted(word: &str) -> String {
-    let word = one_line_of(word);
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%µ".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word,
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}
-
-/// What is wrong and clap's advice, without the repetition of the usage.
-fn one_line(rendered: &str) -> String {
-    let mut line = String::new();
-    for part in rendered.lines().map(str::trim) {
-        if part.starts_with("Usage:") || part.starts_with("For more information") {
-            continue;
-        }
-        let part = part.strip_prefix("error: ").unwrap_or(part);
-        let part = part.strip_prefix("tip: ").unwrap_or(part);
-        // Nobody who mistypes an option means it as a value.
-        if part.is_empty() || part.starts_with("to pass '") {
-            continue;
-        }
-        if !line.is_empty() {
-            line.push_str(match line.ends_with(':') || part.starts_with('[') {
-                true => " ",
-                false => "; ",
-            });
-        }
-        line.push_str(part);
-    }
-    line.push_str("; see --help");
-    line
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::command_line::CommandLine;
     use clap::Parser;
+    use wakepath_console::usage::one_line;
 
     fn said(arguments: &[&str]) -> String {
         let arguments = ["wakepath"].iter().chain(arguments);
         let error = CommandLine::try_parse_from(arguments).unwrap_err();
-        of_a_word(&error).unwrap_or_else(|| one_line(&error.render().to_string()))
+        one_line(&error)
     }
 
     #[test]

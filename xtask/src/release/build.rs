@@ -7,6 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// The packages of the program and of those that it starts as its own verbs. They are built together, so that crates
+/// that they share have the same features.
+pub const PROGRAMS: [&str; 2] = ["wakepath", "wakepath-laboratory"];
+
 /// How the program is built for one kind of machine.
 pub struct Build {
     /// Rust's name of the target.
@@ -84,14 +88,16 @@ impl Build {
 
     /// The command that builds it.
     pub fn command(&self) -> Command {
-        let mut command = cargo(&["build", "--locked", "--release", "--package", "wakepath"]);
+        let mut command = cargo(&["build", "--locked", "--release"]);
+        command.args(PROGRAMS.iter().flat_map(|name| ["--package", name]));
         command.args(["--target", self.triple, "--config", "xtask/released.toml"]);
         command
     }
 
     /// A quick build, to check that it links and starts, not for release.
     pub fn quick_command(&self) -> Command {
-        let mut command = cargo(&["build", "--locked", "--package", "wakepath"]);
+        let mut command = cargo(&["build", "--locked"]);
+        command.args(PROGRAMS.iter().flat_map(|name| ["--package", name]));
         command.args(["--target", self.triple, "--config", "xtask/linked.toml"]);
         // Unoptimised, the code is larger than a Thumb branch reaches, and GNU ld 2.40 then calls glibc's
         // resolvers in the wrong instruction set. The linker that Rust brings does not.

@@ -1,6 +1,6 @@
-//! `wakepath-lab` for release: the laboratory, static as the program that it belongs to.
+//! `wakepath-lab` and `wakepath-experiment` for release, static as the program that they belong to.
 //!
-//! It has its own archive, because it is for the machines of developers; boards don't need it.
+//! They have their own archive, because boards that only measure don't need them.
 
 use super::archive::{packed, row};
 use super::tree::{Compression, empty, put};
@@ -11,8 +11,10 @@ use crate::tools::{missing_program, missing_target};
 use std::fs;
 use std::path::Path;
 
-/// The program's name.
-const PROGRAM: &str = "wakepath-lab";
+/// The archive's name, and the first program's.
+const NAME: &str = "wakepath-lab";
+/// The programs.
+const PROGRAMS: [&str; 2] = [NAME, "wakepath-experiment"];
 
 /// Builds and packs it for `builds`; one row for each.
 pub(super) fn artefacts(
@@ -45,27 +47,34 @@ fn archive(
     let triple = build.triple;
     // The same build as the boards' program's.
     succeed(with_lines(&mut build.command()))?;
-    let program = build.program().with_file_name(PROGRAM);
-    is_static(&program)?;
-    build.split(&program, scratch, PROGRAM)?;
-    let program = scratch.join(PROGRAM);
-    let name = format!("{PROGRAM}-{}-{triple}", version.cargo());
+    let name = format!("{NAME}-{}-{triple}", version.cargo());
     let tree = empty(scratch, &name)?;
-    put(&program, &tree.join("bin").join(PROGRAM), 0o755)?;
+    for program in PROGRAMS {
+        let built = build.program().with_file_name(program);
+        is_static(&built)?;
+        build.split(&built, scratch, program)?;
+        put(
+            &scratch.join(program),
+            &tree.join("bin").join(program),
+            0o755,
+        )?;
+    }
     let root = place::root();
-    let documents = tree.join("share/doc").join(PROGRAM);
+    let documents = tree.join("share/doc").join(NAME);
     for file in ["LICENSE-MIT", "LICENSE-APACHE", "docs/advanced/lab.md"] {
         let file = root.join(file);
         let to = documents.join(file.file_name().unwrap_or_default());
         put(&file, &to, 0o644)?;
     }
     licences::write_for(triple, &documents.join("LICENCES-OF-OTHERS"))?;
-    // Without an emulator its man pages are left out.
+    // Without an emulator their man pages are left out.
     let runs_here = |emulator: &str| missing_program(&[emulator]).is_none();
     if build.emulator().is_none_or(runs_here) {
         let man = tree.join("share/man/man1");
         fs::create_dir_all(&man).map_err(|error| format!("{}: {error}", man.display()))?;
-        succeed(started(build, &program).arg("man").arg(&man))?;
+        for program in PROGRAMS {
+            succeed(started(build, &scratch.join(program)).arg("man").arg(&man))?;
+        }
     }
     let archive = directory.join(format!("{name}.tar.gz"));
     packed(scratch, &name, &archive, compression)?;

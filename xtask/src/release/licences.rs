@@ -24,7 +24,12 @@ pub(super) fn write_for(triple: &str, file: &Path) -> Result<(), String> {
     for (manifest, roots) in [
         (
             "Cargo.toml",
-            &["wakepath", "wakepath-controller-host", "wakepath-c"][..],
+            &[
+                "wakepath",
+                "wakepath-laboratory",
+                "wakepath-controller-host",
+                "wakepath-c",
+            ][..],
         ),
         ("python/Cargo.toml", &["wakepath-python"]),
     ] {

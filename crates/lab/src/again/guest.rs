@@ -10,12 +10,12 @@ use crate::asked::{GuestsAsked, HostAsked};
 use crate::guests::{Guest, Limit};
 use crate::host::Host;
 use crate::laboratory::{Laboratory, Task};
-use crate::machine::{ENTROPY, argument};
-use crate::order::MODULE_SYMBOLS_NAME;
+use crate::machine::argument;
 use crate::qemu::Qemu;
 use crate::window::Symbols;
 use std::path::{Path, PathBuf};
 use wakepath_archive::{Emulator, GuestAdditions, Run, VirtualTime};
+use wakepath_guest::order::{ENTROPY, MODULE_SYMBOLS_NAME};
 use wakepath_scenario::{KnownCpus, Scenario};
 
 type Result<T> = std::result::Result<T, AgainError>;

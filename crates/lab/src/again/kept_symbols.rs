@@ -3,10 +3,10 @@
 //! Without address randomisation the list is the same at every boot.
 
 use crate::cache::Cache;
-use crate::digest::sha256_hex;
 use crate::{LabError, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
+use wakepath_guest::sha256_hex;
 
 /// The guest's list of functions.
 pub const KALLSYMS: &str = "/proc/kallsyms";

@@ -16,7 +16,6 @@ mod line;
 mod noted;
 mod plugin;
 mod repeat;
-mod text;
 mod told;
 mod wanted;
 
@@ -27,15 +26,15 @@ pub use inventory::{
     AsScheduled, ConditionSections, InterruptFound, RunSections, SectionFound, sections,
     sections_json, sections_text, to_file,
 };
-pub use kept::kept_windows;
 pub use line::{Listener, Noting, Since, attend};
 pub use plugin::Plugin;
-pub use text::{code_text, text as windows_text};
 pub use wanted::{CyclesAsked, Wanted};
 
+use crate::LabError;
 use crate::guests::Stopped;
 use crate::host::Host;
 use wakepath_archive::Run;
+use wakepath_assess::stored_windows;
 use wakepath_directory::Directory;
 use wakepath_explain::window::Window;
 
@@ -53,7 +52,7 @@ pub fn windows(
     stopped: Stopped<'_>,
 ) -> Result<Vec<Window>, AgainError> {
     // Fails before anything boots if the file can't be extended.
-    let earlier = kept_windows(run)?;
+    let earlier = stored_windows(run).map_err(LabError::from)?;
     let repeated = repeat::repeat(again, wanted, host, stopped)?;
     // A console that explains a failure stays.
     again.clean_up();

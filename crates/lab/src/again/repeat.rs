@@ -12,11 +12,11 @@ use crate::divergence::first_divergence;
 use crate::emulation::Emulation;
 use crate::guests::{self, Guest, Limit, Stopped, carry_out, keep};
 use crate::host::Host;
-use crate::order::output_name;
 use crate::qemu::Qemu;
 use crate::recorded::streams;
 use crate::window::{Clock, Follower, Found};
 use std::os::unix::net::UnixStream;
+use wakepath_guest::order::output_name;
 
 type Result<T> = std::result::Result<T, AgainError>;
 

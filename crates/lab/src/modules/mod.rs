@@ -6,9 +6,9 @@ mod tree;
 
 pub(crate) use tree::Tree;
 
-use crate::cpio::{Entry, Kind};
-use crate::order::OrderedModule;
 use std::path::PathBuf;
+use wakepath_guest::cpio::{Entry, Kind};
+use wakepath_guest::order::OrderedModule;
 
 /// Directory of a guest's modules.
 const PLACE: &str = "lab/modules";

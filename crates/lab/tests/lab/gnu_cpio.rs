@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::process::{Command, Stdio};
-use wakepath_lab::cpio::{Entry, Kind, pack};
+use wakepath_guest::cpio::{Entry, Kind, pack};
 use wakepath_test_program::not_run;
 
 wakepath_test_program::tests![gnu_cpio_reads_what_is_written,];

@@ -26,6 +26,7 @@ mod sweep;
 mod tiers;
 mod variants;
 mod verdict;
+mod windows;
 pub(crate) mod worst_case;
 mod worst_of_each;
 
@@ -62,6 +63,7 @@ pub(crate) use schedulability::{sums as response_sums, table as schedulability_t
 pub(crate) use sweep::{sweep_headline, sweep_remarks, sweep_table};
 pub use verdict::{cost_model_text, cpus_text, criterion_text};
 pub(crate) use verdict::{no_criterion, virtual_time_text};
+pub use windows::{windows_code_text, windows_text};
 pub use worst_case::details as bounds_details;
 pub use worst_case::in_short as bounds_in_short;
 

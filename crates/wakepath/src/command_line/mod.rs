@@ -2,7 +2,6 @@
 //! verb does is in `verbs`.
 
 mod analysis;
-mod board_experiments;
 mod candidates;
 mod criterion;
 mod evidence;
@@ -15,11 +14,9 @@ mod recordings;
 mod sweep;
 mod tuning;
 
-use crate::terminal;
 pub use analysis::*;
-pub use board_experiments::*;
 pub use candidates::{Kind, candidates};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 pub use criterion::*;
 pub use evidence::*;
 pub use first_page::{every_command, first_page, visible};
@@ -30,14 +27,7 @@ pub use recordings::*;
 use std::path::PathBuf;
 pub use sweep::*;
 pub use tuning::*;
-
-/// Version with the commit that it was built from.
-pub const VERSION: &str = concat!(
-    env!("CARGO_PKG_VERSION"),
-    " (",
-    env!("WAKEPATH_COMMIT"),
-    ")"
-);
+use wakepath_console::{Printing, VERSION};
 
 /// The one CPU of a loop.
 fn one_cpu(text: &str) -> Result<u16, String> {
@@ -85,45 +75,6 @@ pub struct CommandLine {
     /// What to do.
     #[command(subcommand)]
     pub verb: Verb,
-}
-
-/// How a program prints, whatever it does.
-#[derive(Debug, Clone, Copy, Default, Args)]
-pub struct Printing {
-    /// Colour the output: auto, always or never.
-    #[arg(
-        long,
-        global = true,
-        value_name = "WHEN",
-        default_value = "auto",
-        hide_possible_values = true
-    )]
-    pub color: When,
-    /// Print results, warnings and errors only: no progress, no notes, no live view.
-    #[arg(short, long, global = true)]
-    pub quiet: bool,
-}
-
-impl Printing {
-    /// Applies it to all that this process prints from here on.
-    pub fn apply(self) {
-        wakepath_report::choose_colour(self.color.into());
-        if self.quiet {
-            terminal::be_quiet();
-        }
-    }
-}
-
-/// When output is coloured.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum When {
-    /// On a terminal, unless NO_COLOR is set.
-    #[default]
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
 }
 
 /// What to do.
@@ -188,15 +139,17 @@ pub enum Verb {
         )]
         arguments: Vec<std::ffi::OsString>,
     },
-    /// Repeat published experiments on this board and compare with the published figures.
-    #[command(
-        subcommand,
-        after_help = "Examples:\n  \
-                      wakepath experiment list\n  \
-                      wakepath experiment run pi5-250hz --short\n  \
-                      wakepath experiment page wakepath-runs/experiment-pi5-250hz"
-    )]
-    Experiment(Experiment),
+    /// Repeat published experiments on this board, with the program wakepath-experiment.
+    #[command(disable_help_flag = true)]
+    Experiment {
+        /// Its command and options; `wakepath experiment --help` lists them.
+        #[arg(
+            value_name = "ARGUMENTS",
+            trailing_var_arg = true,
+            allow_hyphen_values = true
+        )]
+        arguments: Vec<std::ffi::OsString>,
+    },
     /// List the loads with the parts of the machine that each disturbs.
     Loads(Loads),
     /// Show which timing tiers a run meets, from an SPI line's 10 ns to a GPS's 200 ms.
@@ -241,27 +194,6 @@ pub enum Verb {
     Internal(Internal),
 }
 
-impl When {
-    /// As it is typed, unless it is the default.
-    pub fn given(self) -> Option<&'static str> {
-        match self {
-            Self::Auto => None,
-            Self::Always => Some("always"),
-            Self::Never => Some("never"),
-        }
-    }
-}
-
-impl From<When> for wakepath_report::Colour {
-    fn from(when: When) -> Self {
-        match when {
-            When::Auto => Self::Auto,
-            When::Always => Self::Always,
-            When::Never => Self::Never,
-        }
-    }
-}
-
 impl Verb {
     /// Whether it does, or says whether it could do, what takes a capability. The others read,
     /// compute and start tools of the system.
@@ -274,7 +206,6 @@ impl Verb {
             | Self::Watch(_)
             | Self::Exec(_)
             | Self::Recover(_)
-            | Self::Experiment(_)
             | Self::Loads(_)
             | Self::Machine(_)
             | Self::Doctor(_)
@@ -295,6 +226,7 @@ impl Verb {
             | Self::Verify(_)
             | Self::Scenario(_)
             | Self::Tiers(_)
+            | Self::Experiment { .. }
             | Self::Lab { .. }
             | Self::Help { .. }
             | Self::Completions { .. }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use wakepath_archive::LOG_NAME;
-use wakepath_lab::Canary;
+use wakepath_guest::Canary;
 use wakepath_measure::{LiveFigures, Observer, Plan, Segment};
 
 /// An observer with a canary.

@@ -8,8 +8,9 @@ use crate::view::{Course, Follower, Part};
 use canary::WithCanary;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
+use wakepath_console::scenarios;
 use wakepath_directory::{Directory, Trust};
-use wakepath_lab::{Order, Ordered, first_process};
+use wakepath_guest::{Order, Ordered, first_process};
 use wakepath_load::{Cache, Caches};
 use wakepath_machine::{Facts, Root};
 use wakepath_measure::{Interrupt, Measurement, Plan};
@@ -19,7 +20,7 @@ use wakepath_scenario::{KnownCpus, Scenario, Warning};
 /// Runs as the first process; does not return there.
 pub fn main() -> ExitCode {
     if let Err(error) = first_process(&measure) {
-        crate::terminal::tell_failure(&error);
+        wakepath_console::terminal::tell_failure(&error);
     }
     ExitCode::from(1)
 }
@@ -32,7 +33,7 @@ fn measure(ordered: Ordered<'_>) -> Result<(), Box<dyn std::error::Error>> {
         facts,
         in_vain,
     } = ordered;
-    let host = measured::host_cpus()?;
+    let host = scenarios::host_cpus()?;
     let known = KnownCpus::new(host.for_a_loop()).ok_or("no CPU may be used")?;
     let (scenario, warnings) = Scenario::parse_with_warnings(scenario, "the order", &known)?;
     let subject = crate::verbs::subject::loop_of(&scenario, &host);

@@ -3,8 +3,6 @@
 //! program, so nothing that comes with a run is ever taken for one. Without a cache, or with one that
 //! others may write in, each answer is worked out anew.
 
-use super::progress::assessed;
-use crate::command_line::VERSION;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::error::Error;
@@ -12,6 +10,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use wakepath_archive::{Run, State};
 use wakepath_assess::explanation;
+use wakepath_console::VERSION;
+use wakepath_console::progress::assessed;
 use wakepath_directory::{Directory, Trust, content};
 use wakepath_report::Answer;
 

@@ -1,11 +1,12 @@
 //! `wakepath bound`: what a run proves about its worst case, and a bound where that can be had.
 
-use super::{Outcome, opened, print_result};
+use super::opened;
 use crate::command_line::{Bound, BoundMetricWord};
-use crate::runs;
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_assess::{BoundMetric, BoundOrder, Bounds, Exceed};
+use wakepath_console::terminal::print_result;
+use wakepath_console::{Outcome, runs};
 use wakepath_report::{Style, ToText, bounds_details, bounds_in_short, to_json};
 use wakepath_scenario::read_sections;
 use wakepath_schedulability::Sections;

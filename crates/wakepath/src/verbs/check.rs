@@ -1,9 +1,10 @@
 //! `wakepath check`: the built-in scenario of that name with what the command line changes in it.
 
-use super::changed::Changes;
-use super::{Outcome, criterion, measured};
+use super::{criterion, measured};
 use crate::command_line::{Check, Output};
-use crate::terminal::tell;
+use wakepath_console::changed::Changes;
+use wakepath_console::terminal::tell;
+use wakepath_console::{Outcome, scenarios};
 use wakepath_machine::{Facts, RealTimeCores, Root};
 use wakepath_scenario::{Scenario, Warning, builtin};
 use wakepath_timeline::duration::rounded;
@@ -22,10 +23,10 @@ const USUAL_TRACED: &str = "200s";
 /// Measures and judges.
 pub fn run(arguments: &Check) -> Outcome {
     let text = changed(arguments)?;
-    let host = measured::host_cpus()?;
-    measured::may_use(arguments.cpu, &host)?;
+    let host = scenarios::host_cpus()?;
+    scenarios::may_use(arguments.cpu, &host)?;
     let (mut scenario, warnings) =
-        measured::read_scenario(&text, "the scenario of `wakepath check`", &host)?;
+        scenarios::read_scenario(&text, "the scenario of `wakepath check`", &host)?;
     if !arguments.flight {
         scenario.flight = None;
     }
@@ -58,11 +59,11 @@ pub fn run(arguments: &Check) -> Outcome {
         None => USUAL,
     };
     let duration = arguments.duration.as_deref().unwrap_or(usual);
-    let (scenario, warnings) = measured::fitted(&scenario, warnings, duration)?;
+    let (scenario, warnings) = scenarios::fitted(&scenario, warnings, duration)?;
     refuse_too_short(duration, &warnings, &arguments.output)?;
     measured::measure(
         scenario,
-        &measured::told(&warnings),
+        &scenarios::told(&warnings),
         host,
         &arguments.output,
     )
@@ -74,11 +75,11 @@ fn refuse_too_short(
     duration: &str,
     warnings: &[Warning],
     output: &Output,
-) -> Result<(), measured::TooShort> {
+) -> Result<(), scenarios::TooShort> {
     if output.part_of.is_some() || output.stop_above.is_some() {
         return Ok(());
     }
-    measured::TooShort::of("--duration", duration, warnings).map_or(Ok(()), Err)
+    scenarios::TooShort::of("--duration", duration, warnings).map_or(Ok(()), Err)
 }
 
 /// What `--quick` judges in all, without warm-ups and what it takes to start and end loops; traced, it measures as
@@ -146,7 +147,7 @@ fn quick(mut scenario: Scenario, of_the_eight: bool) -> (Scenario, Vec<String>) 
     let conditions = scenario.policies.len() * scenario.phases.len();
     let each_ns = QUICK_NS / conditions.max(1) as u64;
     scenario.cycles = (each_ns / scenario.period_ns).max(1);
-    let mut notes = measured::told(&scenario.warnings());
+    let mut notes = scenarios::told(&scenario.warnings());
     let policies = match scenario.policies.len() {
         same if same == all => String::new(),
         fewer => format!("{fewer} of {all} policies, "),
@@ -308,7 +309,7 @@ mod tests {
         scenario.trace.get_or_insert_default();
         let needed = scenario.criterion_of_each().due_times_needed();
         let cycles = |duration: &str| {
-            let fitted = measured::fitted(&scenario, Vec::new(), duration).unwrap();
+            let fitted = scenarios::fitted(&scenario, Vec::new(), duration).unwrap();
             (fitted.0.cycles, fitted.1.first().map(ToString::to_string))
         };
         let (cycles_of_default, warned) = cycles(USUAL_TRACED);

@@ -1,14 +1,15 @@
 //! `wakepath compare`: runs against runs, with an exit code for continuous integration.
 
-use super::given::{Refused, Unfit};
+use super::opened;
 use super::report::{write, write_figures};
-use super::{Outcome, opened, print_result};
 use crate::command_line::Compare;
-use crate::runs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use wakepath_archive::Run;
 use wakepath_assess::{CompareOrder, Comparison, Margin, Metric, UnknownMetric};
+use wakepath_console::given::{Refused, Unfit};
+use wakepath_console::terminal::print_result;
+use wakepath_console::{Outcome, runs};
 use wakepath_report::{
     Origin, Style, ToText, comparison_figures, comparison_in_full, comparison_page, to_json,
 };

@@ -1,14 +1,14 @@
 //! `wakepath doctor`: whether this machine is ready for the loop, check by check; and what changed
 //! on it since a run.
 
-use super::{Outcome, opened, print, print_result, subject};
+use super::{opened, subject};
 use crate::command_line::Doctor;
-use crate::runs;
-use crate::terminal;
 use std::fmt::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 use wakepath_assess::Assessment;
+use wakepath_console::terminal::{print, print_result};
+use wakepath_console::{Outcome, runs, terminal};
 use wakepath_machine::{Facts, Root};
 use wakepath_readiness::{Inspection, LoopAtHand, Report, all, explanation, named};
 use wakepath_verdict::Outcome as Verdict;

@@ -1,10 +1,10 @@
 //! `wakepath help`, `wakepath completions` and `wakepath man`: made from the one definition of the command line.
 
-use super::Outcome;
-use crate::command_line::{Kind, Printing, candidates, every_command, first_page, visible};
-use crate::runs;
+use super::companion;
+use crate::command_line::{Kind, candidates, every_command, first_page, visible};
 use std::path::Path;
 use std::process::ExitCode;
+use wakepath_console::{Outcome, Printing, manual, runs};
 use wakepath_timeline::one_line;
 
 /// Prints a shell's completions. Bash, zsh and fish ask the program for each word, so they know runs, scenarios,
@@ -20,7 +20,7 @@ pub fn completions(shell: clap_complete::Shell) -> Outcome {
             String::from_utf8(text)?
         }
     };
-    crate::terminal::print_own(&script)?;
+    wakepath_console::terminal::print_own(&script)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -79,7 +79,7 @@ pub fn print_candidates(words: &[String]) -> ExitCode {
         .iter()
         .map(|(word, what)| format!("{}\t{}\n", one_line(word), one_line(what)));
     // A shell that went away needs no candidates.
-    let _ = crate::terminal::print_own(&lines.collect::<String>());
+    let _ = wakepath_console::terminal::print_own(&lines.collect::<String>());
     ExitCode::from(u8::from(found.is_empty()))
 }
 
@@ -139,14 +139,14 @@ fn values(kind: Kind) -> Vec<(String, String)> {
 pub fn help(all: bool, words: &[String]) -> Outcome {
     if words.is_empty() {
         let page = if all { every_command() } else { first_page() };
-        crate::terminal::print(&page)?;
+        wakepath_console::terminal::print(&page)?;
         return Ok(ExitCode::SUCCESS);
     }
-    if let Some((lab, verb)) = words.split_first()
-        && lab == "lab"
+    if let Some((first, verb)) = words.split_first()
+        && let Some(program) = companion::of_verb(first)
     {
         let words: Vec<&str> = verb.iter().map(String::as_str).chain(["--help"]).collect();
-        return super::lab::run(Printing::default(), &words);
+        return companion::run(program, Printing::default(), &words);
     }
     let mut command = visible();
     command.build();
@@ -156,54 +156,11 @@ pub fn help(all: bool, words: &[String]) -> Outcome {
             .find_subcommand_mut(word)
             .ok_or_else(|| format!("{word}: no such command; see wakepath help --all"))?;
     }
-    crate::terminal::print(&found.render_long_help().to_string())?;
+    wakepath_console::terminal::print(&found.render_long_help().to_string())?;
     Ok(ExitCode::SUCCESS)
 }
-
-/// Sections that every man page ends with.
-const MAN_END: &str = "\
-.SH FILES
-.TP
-\\fIwakepath\\-runs/\\fR
-Runs, each a directory, below the working directory.
-.TP
-\\fI/run/wakepath/journal\\fR
-Settings changed by \\fBwakepath tune apply\\fR, with their former values.
-.SH SEE ALSO
-.BR wakepath (1),
-.BR cyclictest (8),
-.BR rtla (1),
-.BR chrt (1),
-.BR taskset (1),
-.BR sched (7)
-";
 
 /// Writes a man page for the command and one for each command below it that is not hidden.
 pub fn man(directory: &Path) -> Outcome {
-    write_man(visible(), directory)
-}
-
-/// The same of any program.
-pub fn write_man(mut command: clap::Command, directory: &Path) -> Outcome {
-    let failed = |error: std::io::Error| format!("{}: {error}", directory.display());
-    if !directory.is_dir() {
-        return Err(format!("{}: no such directory", directory.display()).into());
-    }
-    command.build();
-    let mut open = vec![command];
-    while let Some(command) = open.pop() {
-        open.extend(
-            command
-                .get_subcommands()
-                .filter(|of| !of.is_hide_set())
-                .cloned(),
-        );
-        let page = clap_mangen::Man::new(command);
-        let name = page.get_filename();
-        let mut text = Vec::new();
-        page.render(&mut text).map_err(failed)?;
-        text.extend_from_slice(MAN_END.as_bytes());
-        std::fs::write(directory.join(name), text).map_err(failed)?;
-    }
-    Ok(ExitCode::SUCCESS)
+    manual::write(visible(), directory)
 }

@@ -1,9 +1,7 @@
 //! `wakepath exec`: becomes a program under a policy and on CPUs that were read back, after saying
 //! what does not get across. It measures nothing.
 
-use super::{Outcome, given};
 use crate::command_line::Exec;
-use crate::terminal::tell;
 use rustix::process::{Resource, getrlimit};
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -11,6 +9,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use wakepath_console::terminal::tell;
+use wakepath_console::{Outcome, given};
 use wakepath_programs::{NotFound, rights};
 use wakepath_rt::{Effective, Preparation, attributes};
 use wakepath_timeline::CpuSet;
@@ -57,7 +57,7 @@ pub fn run(arguments: &Exec) -> Outcome {
     for shortfall in &prepared.shortfalls {
         tell!("wakepath: {shortfall}");
     }
-    if !crate::terminal::is_quiet() {
+    if !wakepath_console::terminal::is_quiet() {
         for line in told(
             &prepared.effective,
             arguments.reset_on_fork,

@@ -5,15 +5,15 @@ mod code;
 
 use code::WantedCode;
 
-use super::{Outcome, opened, print, print_result};
+use super::opened;
 use crate::command_line::Explain;
-use crate::runs;
-use crate::terminal::OneLine;
 use std::process::ExitCode;
 use wakepath_archive::Run;
 use wakepath_assess::explanation::{
     Along, ExplainError, ExplainedRun, Nobody, Order, SegmentLoops, explain, tell_of,
 };
+use wakepath_console::terminal::{OneLine, print, print_result};
+use wakepath_console::{Outcome, runs};
 use wakepath_directory::WholeFile;
 use wakepath_explain::{Explained, LateCycle};
 use wakepath_report::{Timelines, cycle_text, explanation_in_short, explanation_text};

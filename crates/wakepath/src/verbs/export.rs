@@ -1,14 +1,13 @@
 //! `wakepath export`: a run in another form, on standard output.
 
-use super::{Outcome, opened, print_result, print_whole};
+use super::opened;
 use crate::command_line::Export;
-use crate::runs;
-use crate::terminal::OneLine;
-use crate::terminal::{self, tell};
 use std::io::{BufWriter, ErrorKind};
 use std::process::ExitCode;
 use wakepath_archive::{Finding, Run};
 use wakepath_assess::Assessment;
+use wakepath_console::terminal::{self, OneLine, print_result, print_whole, tell};
+use wakepath_console::{Outcome, runs};
 use wakepath_report::{
     CsvError, McapExportError, csv, junit, markdown, mcap, open_metrics, to_json,
 };

@@ -1,14 +1,15 @@
 //! `wakepath fly`: what the recorded timing of a run does to a vehicle's flight.
 
-use super::given::Refused;
-use super::progress::Progress;
-use super::{Outcome, opened, print_result};
+use super::opened;
 use crate::command_line::Fly;
-use crate::runs;
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use wakepath_archive::Run;
 use wakepath_assess::{FlightOrder, Flights};
+use wakepath_console::given::Refused;
+use wakepath_console::progress::Progress;
+use wakepath_console::terminal::print_result;
+use wakepath_console::{Outcome, runs};
 use wakepath_report::{Style, ToText, flights_in_short, to_json};
 use wakepath_scenario::{
     Course, FlightCriterion, FlightTerms, FlightVehicle, KnownCpus, NamedFileError, Scenario, Word,

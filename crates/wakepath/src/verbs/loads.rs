@@ -1,10 +1,11 @@
 //! `wakepath loads`: which disturbances there are, what each disturbs, and whether it can run here.
 
-use super::{Outcome, print_result};
 use crate::command_line::Loads;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
+use wakepath_console::Outcome;
+use wakepath_console::terminal::print_result;
 use wakepath_load::{Disturbance, Offered, offered};
 use wakepath_report::{Cell, Style, Table, Tone, words};
 

@@ -1,9 +1,10 @@
 //! `wakepath machine`: what this host is, and what this user may do on it.
 
-use super::{Outcome, print_result};
 use crate::command_line::Machine;
 use std::fmt::Write;
 use std::process::ExitCode;
+use wakepath_console::Outcome;
+use wakepath_console::terminal::print_result;
 use wakepath_machine::{Facts, Root};
 
 /// Reads and shows.

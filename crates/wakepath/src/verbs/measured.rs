@@ -1,105 +1,26 @@
 //! What `check` and `run` have in common: from a scenario to a run directory, a table and a
 //! verdict.
 
-use super::given;
-use super::place::Place;
-pub use super::place::trust;
-use super::progress::assessed;
-use super::{Outcome, opened_in, print, print_result};
+use super::opened_in;
 use crate::beginning::run_started;
 use crate::command_line::Output;
 use crate::metrics::Listening;
-use crate::runs;
-use crate::terminal::OneLine;
-use crate::terminal::tell;
 use crate::view::{Course, Follower, Part, Stopping};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
-use wakepath_archive::{Ending, Run};
-use wakepath_assess::explanation::{ExplainError, kept, write_beside};
+use wakepath_archive::Ending;
+use wakepath_assess::explanation::kept;
+use wakepath_console::place::Place;
+use wakepath_console::progress::assessed;
+use wakepath_console::terminal::{OneLine, print, print_result, tell};
+use wakepath_console::{Outcome, given, runs};
 use wakepath_directory::Directory;
 use wakepath_load::{Cache, Caches};
 use wakepath_machine::{Facts, Root};
 use wakepath_measure::{HostCpus, Interrupt, Measurement, Plan, load_controllers};
 use wakepath_readiness::{Inspection, Report};
 use wakepath_report::{Answer, Shown, Style, ToText, to_json};
-use wakepath_scenario::{KnownCpus, PluginSwitch, Scenario, Warning, builtin, units};
-use wakepath_timeline::count::{count, counted};
-
-type Failure = Box<dyn std::error::Error>;
-
-/// CPUs of this host as far as this process may use them.
-pub fn host_cpus() -> Result<HostCpus, Failure> {
-    let mut allowed = wakepath_rt::affinity::current()?;
-    // CPUs that `tune apply` set apart: the loop's process is put into their group.
-    if let Some(group) = wakepath_tuning::LoopGroup::find(&Root::host()) {
-        allowed.extend(group.cpus.numbers());
-        allowed.sort_unstable();
-        allowed.dedup();
-    }
-    let facts = Facts::read(&Root::host());
-    let isolated = facts.varying.cpu_time.isolated.known();
-    let isolated = isolated.map_or(Vec::new(), |cpus| cpus.numbers().to_vec());
-    Ok(HostCpus { allowed, isolated })
-}
-
-/// The text of a scenario and what messages call it: a built-in name, else a file.
-pub fn scenario_text(name: &str) -> Result<(String, String), Failure> {
-    if let Some(builtin) = builtin::named(name) {
-        return Ok((builtin.text.into(), format!("{name} (built in)")));
-    }
-    match std::fs::read_to_string(name) {
-        Ok(text) if text.starts_with("#!") => Err(no_scenario(name).into()),
-        Ok(text) => Ok((text, name.into())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let meant = builtin::instead_of(name);
-            Err(format!("{name}: no such file, and no built-in scenario; {meant}").into())
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
-            Err(no_scenario(name).into())
-        }
-        Err(error) => Err(format!("{name}: {error}").into()),
-    }
-}
-
-fn no_scenario(name: &str) -> String {
-    format!(
-        "{name}: is no scenario but a program or other data; a program is watched: wakepath watch -- {name}"
-    )
-}
-
-/// Refuses a CPU for the loop that wakepath may not use.
-pub fn may_use(cpu: Option<u16>, host: &HostCpus) -> Result<(), Failure> {
-    let may = host.for_a_loop();
-    match cpu.filter(|cpu| !may.contains(cpu)) {
-        None => Ok(()),
-        Some(cpu) => {
-            let there: Vec<String> = may.iter().map(u16::to_string).collect();
-            let there = match &there[..] {
-                [only] => format!("only CPU {only}"),
-                several => format!("CPUs {}; give one of them", several.join(", ")),
-            };
-            Err(format!("--cpu {cpu}: wakepath may use {there}").into())
-        }
-    }
-}
-
-/// Reads a scenario for this host.
-pub fn read_scenario(
-    text: &str,
-    source: &str,
-    host: &HostCpus,
-) -> Result<(Scenario, Vec<Warning>), Failure> {
-    let known = KnownCpus::new(host.for_a_loop()).ok_or("no CPU may be used")?;
-    let (mut scenario, warnings) = Scenario::parse_with_warnings(text, source, &known)?;
-    super::files::embed(&mut scenario, source)?;
-    Ok((scenario, warnings))
-}
-
-/// Warnings as the notes of a run.
-pub fn told(warnings: &[Warning]) -> Vec<String> {
-    warnings.iter().map(ToString::to_string).collect()
-}
+use wakepath_scenario::{PluginSwitch, Scenario};
 
 /// Carries the scenario out, shows the table and the verdict; the exit code is the verdict's.
 pub fn measure(scenario: Scenario, notes: &[String], host: HostCpus, output: &Output) -> Outcome {
@@ -185,7 +106,9 @@ pub fn measure_after(
             of: output.part.clone(),
             after_it: Duration::from_millis(output.part_then),
         },
-        crate::terminal::is_quiet() || output.no_tui || (output.json && output.part.is_none()),
+        wakepath_console::terminal::is_quiet()
+            || output.no_tui
+            || (output.json && output.part.is_none()),
     );
     let serving = match listening {
         None => None,
@@ -238,7 +161,7 @@ pub fn measure_after(
     if let Some(above_ns) = above_ns {
         return super::stopped::show(&directory, stopped.as_ref(), above_ns, &ending, output.json);
     }
-    explain(&directory);
+    wakepath_console::explained::explain(&directory);
     if ending == Ending::Interrupted {
         tell!("interrupted: what follows is of what was measured until then");
     }
@@ -258,83 +181,6 @@ fn loaded_phases(scenario: &Scenario) -> Vec<String> {
     let phases = scenario.phases.iter();
     let loaded = phases.filter(|phase| !phase.loads.is_empty());
     loaded.map(|phase| phase.name.clone()).collect()
-}
-
-/// Fits a scenario into a given time for the whole run. What the file's own length was too short
-/// or long enough for is asked again.
-pub fn fitted(
-    scenario: &Scenario,
-    warnings: Vec<Warning>,
-    duration: &str,
-) -> Result<(Scenario, Vec<Warning>), Failure> {
-    let total_ns = units::parse_duration(duration)
-        .map_err(|complaint| format!("--duration {duration} {complaint}"))?;
-    let fitted = scenario
-        .with_total_duration(total_ns)
-        .map_err(|error| format!("--duration {duration}: {error}"))?;
-    let mut kept = warnings;
-    kept.retain(|warning| !matches!(warning, Warning::TooShortToPass { .. }));
-    for warning in fitted.warnings() {
-        if !kept.contains(&warning) {
-            kept.push(warning);
-        }
-    }
-    Ok((fitted, kept))
-}
-
-/// A time in which no condition could pass, even without a single miss.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{option} {given} is too short for a verdict: each condition gets {gets} and needs at least \
-     {needed}; give {option} {seconds}s or longer, a higher rate, or fewer policies",
-    gets = counted(*.cycles, "cycle", "cycles"),
-    needed = count(*.needed)
-)]
-pub struct TooShort {
-    option: &'static str,
-    given: String,
-    /// Judged cycles of each condition.
-    cycles: u64,
-    /// Cycles without a miss that can pass.
-    needed: u64,
-    /// Whole seconds of the shortest run that has them.
-    seconds: u64,
-}
-
-impl TooShort {
-    /// If the warnings of a scenario that was fitted into a time say so.
-    pub fn of(option: &'static str, given: &str, warnings: &[Warning]) -> Option<Self> {
-        warnings.iter().find_map(|warning| match warning {
-            Warning::TooShortToPass {
-                cycles,
-                needed,
-                run_ns,
-            } => Some(Self {
-                option,
-                given: given.to_owned(),
-                cycles: *cycles,
-                needed: *needed,
-                seconds: run_ns.div_ceil(1_000_000_000),
-            }),
-            _ => None,
-        })
-    }
-}
-
-/// Writes the explanation of a traced run beside it. What fails here takes nothing from the
-/// measurement: the events are there, and `wakepath explain` tries again.
-pub fn explain(directory: &Directory) {
-    let explained = Run::open_in(directory)
-        .map_err(ExplainError::from)
-        .and_then(|run| write_beside(&run, directory));
-    match explained {
-        Ok(None) => {}
-        Ok(Some(_)) => tell!(
-            "why late cycles were late: wakepath explain {}",
-            directory.path().in_one_line()
-        ),
-        Err(error) => tell!("warning: the run is recorded, but not explained: {error}"),
-    }
 }
 
 /// Shows a recorded run and returns the verdict's exit code.

@@ -2,29 +2,21 @@
 //! line saying what is wrong, where, and what would be right.
 
 mod answers;
-mod aside;
 pub mod bound;
-mod changed;
 pub mod check;
+pub mod companion;
 pub mod compare;
 mod criterion;
 pub mod doctor;
 pub mod documentation;
 pub mod exec;
-pub mod experiment;
 pub mod explain;
 pub mod export;
-mod files;
 pub mod fly;
-mod given;
 pub mod import;
-pub mod lab;
 pub mod loads;
 pub mod machine;
 pub mod measured;
-mod parts;
-pub mod place;
-pub mod progress;
 pub mod rate;
 pub mod record;
 pub mod recover;
@@ -48,10 +40,7 @@ mod unattended;
 pub mod verify;
 pub mod watch;
 
-use crate::terminal::print_whole;
-pub use crate::terminal::{print, print_result};
 use std::path::Path;
-use std::process::ExitCode;
 use wakepath_archive::Run;
 use wakepath_directory::Directory;
 
@@ -71,6 +60,3 @@ fn opened_in(directory: &Directory, json: bool) -> wakepath_archive::Result<Run>
         false => Run::open_in(directory),
     }
 }
-
-/// What a verb ends with.
-pub type Outcome = Result<ExitCode, Box<dyn std::error::Error>>;

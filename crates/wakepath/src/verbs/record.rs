@@ -1,12 +1,13 @@
 //! `wakepath record`: the loops of a program of the user's own, asked for and made into a scenario, which
 //! is then measured like any other. It starts the program for the question alone.
 
-use super::{Outcome, criterion, exec, given, measured};
+use super::{criterion, exec, measured};
 use crate::command_line::Record;
-use crate::terminal::tell;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
+use wakepath_console::terminal::tell;
+use wakepath_console::{Outcome, given, scenarios};
 use wakepath_measure::{AnnouncedLoop, Discovered, Interrupt, loops_of};
 use wakepath_scenario::parse_policy;
 use wakepath_timeline::{CpuSet, Overrun, Policy};
@@ -32,8 +33,8 @@ pub fn run(arguments: &Record) -> Outcome {
     if let Some(directory) = &arguments.service {
         return super::service::run(arguments, &file, directory);
     }
-    let host = measured::host_cpus()?;
-    measured::may_use(arguments.cpu, &host)?;
+    let host = scenarios::host_cpus()?;
+    scenarios::may_use(arguments.cpu, &host)?;
     let command = words(&file, rest)?;
     // Whatever can be known to be wrong is said before the program is started.
     for policy in &arguments.policy {
@@ -42,7 +43,7 @@ pub fn run(arguments: &Record) -> Outcome {
         policy_of.map_err(|complaint| given::Refused::new("--policy", policy, complaint))?;
     }
     given::time("--duration", Some(&arguments.duration))?;
-    let (text, source) = measured::scenario_text(&arguments.loads)?;
+    let (text, source) = scenarios::scenario_text(&arguments.loads)?;
     let criterion = criterion::asked(&arguments.limits)?;
     let interrupt = Interrupt::listen()?;
     let Discovered { loops, printed } = loops_of(&command, &interrupt)?;
@@ -63,14 +64,14 @@ pub fn run(arguments: &Record) -> Outcome {
         .put_into(&text)
         .map_err(|error| format!("{source}: {error}"))?;
     let from = format!("wakepath record -- {}", program.display());
-    let (mut scenario, warnings) = measured::read_scenario(&text, &from, &host)?;
+    let (mut scenario, warnings) = scenarios::read_scenario(&text, &from, &host)?;
     if arguments.trace {
         scenario.trace.get_or_insert_default();
     }
     // The time asked for is the program's.
     scenario.core_latency_ns = None;
-    let (scenario, warnings) = measured::fitted(&scenario, warnings, &arguments.duration)?;
-    let notes = measured::told(&warnings);
+    let (scenario, warnings) = scenarios::fitted(&scenario, warnings, &arguments.duration)?;
+    let notes = scenarios::told(&warnings);
     measured::measure_after(scenario, &notes, host, &arguments.output, printed)
 }
 

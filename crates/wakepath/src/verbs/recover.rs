@@ -1,17 +1,16 @@
 //! `wakepath recover`: an interrupted run becomes a readable one, and what is missing is said.
 
-use super::measured::trust;
 use super::watch::{run_started, text};
-use super::{Outcome, print};
 use crate::command_line::Recover;
-use crate::runs;
-use crate::terminal::OneLine;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_archive::watch::Session;
 use wakepath_archive::{ArchiveError, trace_name};
 use wakepath_assess::watched::Figures;
+use wakepath_console::place::trust;
+use wakepath_console::terminal::{OneLine, print};
+use wakepath_console::{Outcome, runs};
 use wakepath_directory::Directory;
 use wakepath_measure::SCRATCH;
 use wakepath_measure::watch::Recovered;

@@ -1,9 +1,9 @@
 //! Callbacks and chains of ROS 2 as a table, with what held the executor of the late ones.
 
-use crate::terminal::columns;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use wakepath_assess::watched::Ros2Figures;
+use wakepath_console::terminal::columns;
 use wakepath_report::{Cell, Table, number};
 use wakepath_ros2::{Account, ChainFound, Figures, Holder, Kind, Late, Row, Waited};
 use wakepath_timeline::duration::{Unit, length, three_digits};

@@ -2,13 +2,15 @@
 
 mod described;
 
-use super::progress::Progress;
-use super::{Outcome, answers, print_result};
+use super::answers;
 use crate::command_line::Runs;
-use crate::runs::{self, Found};
 use serde::Serialize;
 use std::process::ExitCode;
 use wakepath_archive::{ArchiveError, Run};
+use wakepath_console::Outcome;
+use wakepath_console::progress::Progress;
+use wakepath_console::runs::{self, Found};
+use wakepath_console::terminal::print_result;
 use wakepath_report::{Cell, Style, Table, words};
 use wakepath_timeline::columns::cut;
 use wakepath_timeline::one_line;

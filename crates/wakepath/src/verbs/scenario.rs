@@ -1,9 +1,10 @@
 //! `wakepath scenario`: what is built in, and whether a file of one's own is right.
 
-use super::{Outcome, measured, print, print_whole};
 use crate::command_line::Scenario;
 use std::fmt::Write;
 use std::process::ExitCode;
+use wakepath_console::terminal::{print, print_whole};
+use wakepath_console::{Outcome, scenarios};
 use wakepath_scenario::{KnownCpus, builtin, json_schema};
 use wakepath_timeline::duration;
 use wakepath_verdict::counted;
@@ -52,9 +53,9 @@ fn show(name: &str) -> Outcome {
 }
 
 fn check(name: &str) -> Outcome {
-    let host = measured::host_cpus()?;
-    let (text, source) = measured::scenario_text(name)?;
-    let (scenario, warnings) = measured::read_scenario(&text, &source, &host)?;
+    let host = scenarios::host_cpus()?;
+    let (text, source) = scenarios::scenario_text(name)?;
+    let (scenario, warnings) = scenarios::read_scenario(&text, &source, &host)?;
     let mut text = String::new();
     writeln!(
         text,

@@ -1,16 +1,16 @@
 //! `wakepath schedulability`: whether a task set always meets its deadlines.
 
-use super::{Outcome, measured, print_result};
 use crate::command_line::{
     FitWord, Schedulability as Arguments, SchedulabilityExperiment, TakenWord,
 };
-use crate::runs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wakepath_archive::Run;
 use wakepath_assess::{
     KnownOverheads, RunMachine, Schedulability, Taken, Which, measured_execution, set_of_run,
 };
+use wakepath_console::terminal::print_result;
+use wakepath_console::{Outcome, runs, scenarios};
 use wakepath_explain::OverheadTable;
 use wakepath_report::{Style, ToText, schedulability_page, to_json};
 use wakepath_scenario::{KnownCpus, MeasuredExecution, Scenario, SetFile, TaskSet};
@@ -137,7 +137,7 @@ fn asked(arguments: &Arguments) -> Result<Asked, Box<dyn std::error::Error>> {
                 SetFile::Scenario => {
                     let known = match machine.as_ref() {
                         Some(machine) => KnownCpus::first(machine.cpus),
-                        None => KnownCpus::new(measured::host_cpus()?.for_a_loop())
+                        None => KnownCpus::new(scenarios::host_cpus()?.for_a_loop())
                             .ok_or("no CPU may be used")?,
                     };
                     let scenario = Scenario::parse(&text, &path, &known)?;

@@ -2,15 +2,14 @@
 
 mod agent;
 
-use super::measured::trust;
-use super::{Outcome, print};
-use crate::command_line::{Seal, VERSION};
-use crate::runs;
-use crate::terminal::OneLine;
+use crate::command_line::Seal;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 use wakepath_archive::{Finding, Manifest, Run, State};
+use wakepath_console::place::trust;
+use wakepath_console::terminal::{OneLine, print};
+use wakepath_console::{Outcome, VERSION, runs};
 use wakepath_directory::{Directory, DirectoryError, content, empty_directories};
 use wakepath_evidence::{
     Envelope, FileDigest, Job, KeyError, MOST_SEAL_BYTES, Predicate, PrivateKey, PublicKey,

@@ -1,15 +1,15 @@
 //! `wakepath show`: a recorded run's answer, or everything that it says, judged by the scenario that it
 //! was measured for.
 
-use super::progress::assessed;
-use super::{Outcome, answers, opened, print_result};
+use super::{answers, opened};
 use crate::command_line::Show;
-use crate::runs;
-use crate::terminal::{self, OneLine};
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_archive::Run;
 use wakepath_assess::Picture;
+use wakepath_console::progress::assessed;
+use wakepath_console::terminal::{self, OneLine, print_result};
+use wakepath_console::{Outcome, runs};
 use wakepath_report::{Answer, Shown, Style, ToText, histogram_text, nearest_to_passing, to_json};
 
 /// Reads and judges.

@@ -2,13 +2,12 @@
 //! late. Its verdict is that latency alone; every segment of it was traced, so none is judged.
 
 use super::explain::cycle_of;
-use super::{Outcome, opened_in, print, print_result};
-use crate::runs;
-use crate::terminal::OneLine;
-use crate::terminal::folded_for_people;
+use super::opened_in;
 use crate::view::Stopped;
 use std::process::ExitCode;
 use wakepath_archive::{Ending, Run};
+use wakepath_console::terminal::{OneLine, folded_for_people, print, print_result};
+use wakepath_console::{Outcome, runs};
 use wakepath_directory::Directory;
 use wakepath_explain::LateCycle;
 use wakepath_report::cycle_text_of;

@@ -1,7 +1,8 @@
 //! Which loop a machine is inspected or tuned for: from the command line or a scenario.
 
-use super::{check, measured};
+use super::check;
 use crate::command_line::Subject;
+use wakepath_console::scenarios;
 use wakepath_machine::{Facts, Root};
 use wakepath_measure::{HostCpus, Plan};
 use wakepath_readiness::{LoopAtHand, Processes, Program, ProgramThread};
@@ -23,11 +24,11 @@ pub fn root(directory: Option<&std::path::Path>) -> Result<Root, Failure> {
 /// The loop that the arguments describe, on the machine at `root`.
 pub fn of(arguments: &Subject, root: &Root) -> Result<(LoopAtHand, Scenario), Failure> {
     let host = match root.is_host() {
-        true => measured::host_cpus()?,
+        true => scenarios::host_cpus()?,
         false => recorded_cpus(root)?,
     };
     let (text, source) = match &arguments.scenario {
-        Some(name) => measured::scenario_text(name)?,
+        Some(name) => scenarios::scenario_text(name)?,
         None => (
             check::scenario_for(
                 arguments.rate.as_deref().unwrap_or("250Hz"),
@@ -38,7 +39,7 @@ pub fn of(arguments: &Subject, root: &Root) -> Result<(LoopAtHand, Scenario), Fa
             "the scenario of `wakepath check`".to_owned(),
         ),
     };
-    let (scenario, _) = measured::read_scenario(&text, &source, &host)?;
+    let (scenario, _) = scenarios::read_scenario(&text, &source, &host)?;
     let mut subject = loop_of(&scenario, &host);
     if let Some(cpu) = arguments.cpu {
         let online = Facts::read(root).varying.cpu_time.online;

@@ -1,8 +1,6 @@
 //! `wakepath schedulability sweep`: the points of a sweep computed on several threads, or a part of
 //! them for somebody who puts the parts together. What a set's answer is depends on neither.
 
-use super::progress::Progress;
-use super::{Outcome, print_result};
 use crate::command_line::{DistributionWord, SchedulabilitySweep, SweptPolicy};
 use std::ops::Range;
 use std::path::Path;
@@ -12,6 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::Builder;
 use wakepath_archive::Run;
 use wakepath_assess::{KnownOverheads, PublishedOverheads, Sweep, SweptPlan, SweptPoint, Taken};
+use wakepath_console::Outcome;
+use wakepath_console::progress::Progress;
+use wakepath_console::terminal::print_result;
 use wakepath_report::{Style, ToText, sweep_page, to_json};
 use wakepath_schedulability::Method;
 use wakepath_schedulability::sweep::{Distribution, Plan, Profile, Stop, Tally, Work};

@@ -1,14 +1,13 @@
 //! `wakepath verify`: a run's seal held against its files, a trust file and the time.
 
 use super::seal::{digests, text_of};
-use super::{Outcome, print_result};
 use crate::command_line::Verify;
-use crate::runs;
-use crate::terminal::OneLine;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
+use wakepath_console::terminal::{OneLine, print_result};
+use wakepath_console::{Outcome, runs};
 use wakepath_directory::{Directory, empty_directories};
 use wakepath_evidence::{
     FileDigest, MOST_SEAL_BYTES, NOT_PROVEN, SEAL_NAME, Trust, Verification, instant, verify,

@@ -1,16 +1,16 @@
 //! Follows a run: keeps how it stands, for a live view or plain lines and for whoever collects
 //! metrics. It shows nothing itself.
 
+use super::headline;
 use super::lines::worst_text;
 use super::live::LiveView;
 use super::plain::PlainView;
 use super::remaining::{Planned, Remaining};
 use super::standing::{Lines, Shared, Standing, Time, Worst};
-use super::{headline, is_wanted};
-use crate::terminal::OneLine;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use wakepath_assess::explanation::{ExplainError, UnderWay, WorstCycle};
+use wakepath_console::terminal::{OneLine, live_view_fits};
 use wakepath_measure::{LiveFigures, Observer, Plan, Segment};
 use wakepath_timeline::duration::short;
 
@@ -138,7 +138,7 @@ impl Observer for Follower {
                 });
             }
         }
-        self.live = match is_wanted(self.wants_plain) {
+        self.live = match live_view_fits(self.wants_plain) {
             true => LiveView::start(self.standing.clone()),
             false => None,
         };

@@ -4,11 +4,11 @@
 
 use super::lines::lines;
 use super::standing::Shared;
-use crate::terminal::{self, Area};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use wakepath_console::terminal::{self, Area};
 use wakepath_report::Style;
 
 /// Between two drawings: enough for a person, nothing for a CPU.

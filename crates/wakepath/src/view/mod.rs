@@ -18,16 +18,8 @@ pub use live::LiveView;
 pub use standing::{Lines, Row, Shared, Standing, Time, Totals, Worst};
 pub use stopping::{Stopped, Stopping};
 
-use std::io::IsTerminal;
 use wakepath_measure::Plan;
 use wakepath_timeline::CpuSet;
-
-/// Whether a live view fits: on a terminal that can move its cursor, unless plain lines are asked
-/// for.
-pub fn is_wanted(plain_wanted: bool) -> bool {
-    let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-    !plain_wanted && !dumb && std::io::stderr().is_terminal()
-}
 
 /// What is measured, in one line.
 fn headline(plan: &Plan) -> String {

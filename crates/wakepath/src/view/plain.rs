@@ -2,10 +2,9 @@
 
 use super::follower::worst_line;
 use super::headline;
-use crate::terminal::OneLine;
-use crate::terminal::tell;
 use std::collections::HashMap;
 use std::path::Path;
+use wakepath_console::terminal::{OneLine, tell};
 use wakepath_measure::{LiveFigures, Plan, Segment};
 use wakepath_timeline::duration::short;
 

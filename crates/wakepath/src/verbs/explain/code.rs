@@ -1,10 +1,11 @@
 //! Code of late cycles of a laboratory's run, from the windows kept with it.
 
-use crate::terminal::OneLine;
 use std::fmt::Write;
 use wakepath_archive::Run;
+use wakepath_assess::{WindowsError, stored_windows};
+use wakepath_console::terminal::OneLine;
 use wakepath_explain::window::Window;
-use wakepath_lab::{LabError, code_text, kept_windows};
+use wakepath_report::windows_code_text;
 
 /// The cycles whose code is wanted.
 pub struct WantedCode {
@@ -17,11 +18,11 @@ pub struct WantedCode {
 }
 
 /// The code of these cycles, or the command that finds it; none for a run of a real machine.
-pub fn text(run: &Run, wanted: &WantedCode) -> Result<Option<String>, LabError> {
+pub fn text(run: &Run, wanted: &WantedCode) -> Result<Option<String>, WindowsError> {
     if run.manifest.virtual_time.is_none() {
         return Ok(None);
     }
-    let all = kept_windows(run)?.windows;
+    let all = stored_windows(run)?.windows;
     let is_wanted = |window: &&Window| {
         wanted.cycle.is_none_or(|cycle| cycle == window.cycle)
             && wanted
@@ -32,7 +33,7 @@ pub fn text(run: &Run, wanted: &WantedCode) -> Result<Option<String>, LabError> 
     windows.sort_by_key(|window| std::cmp::Reverse(window.latency_ns));
     windows.truncate(wanted.worst.max(1));
     if !windows.is_empty() {
-        return Ok(Some(code_text(&windows)));
+        return Ok(Some(windows_code_text(&windows)));
     }
     let mut text = format!(
         "code of these cycles: wakepath lab window {}",
@@ -45,7 +46,7 @@ pub fn text(run: &Run, wanted: &WantedCode) -> Result<Option<String>, LabError> 
 }
 
 /// Whether windows were kept with a run.
-pub fn is_kept(run: &Run) -> Result<bool, LabError> {
+pub fn is_kept(run: &Run) -> Result<bool, WindowsError> {
     let is_virtual = run.manifest.virtual_time.is_some();
-    Ok(is_virtual && !kept_windows(run)?.windows.is_empty())
+    Ok(is_virtual && !stored_windows(run)?.windows.is_empty())
 }

@@ -1,11 +1,11 @@
 //! How imported threads stand in a run: its segments, under which policy each thread ran, and the
 //! scenario that says so. Nothing of it is guessed: what no file says must be given.
 
-use super::super::given::Refused;
 use super::Failure;
 use super::sources::Sources;
 use crate::command_line::Import;
 use std::fmt::Write;
+use wakepath_console::given::Refused;
 use wakepath_import::{Imported, Thread, Values};
 use wakepath_scenario::{KnownCpus, Scenario, parse_policy};
 use wakepath_timeline::{DueTimes, Policy};

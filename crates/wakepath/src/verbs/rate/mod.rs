@@ -5,12 +5,7 @@
 mod bisection;
 mod terms;
 
-use super::aside::set_aside;
-use super::parts::Parts;
-use super::{Outcome, place, print_result};
 use crate::command_line::Rate;
-use crate::runs::HOME;
-use crate::terminal::tell;
 use bisection::{Became, Bisection};
 use serde::Serialize;
 use std::path::Path;
@@ -19,6 +14,11 @@ use std::time::SystemTime;
 use terms::Terms;
 use wakepath_archive::Run;
 use wakepath_assess::Assessment;
+use wakepath_console::aside::set_aside;
+use wakepath_console::parts::Parts;
+use wakepath_console::runs::HOME;
+use wakepath_console::terminal::{print_result, tell};
+use wakepath_console::{Outcome, place};
 use wakepath_measure::{Interrupt, own_executable};
 use wakepath_report::{Style, Table, number, words};
 use wakepath_scenario::units::parse_rate;
@@ -90,7 +90,7 @@ pub fn run(arguments: &Rate) -> Outcome {
     terms.keep_in(&directory)?;
     let mut parts = Parts::of(
         &arguments.block,
-        arguments.no_tui || arguments.json || crate::terminal::is_quiet(),
+        arguments.no_tui || arguments.json || wakepath_console::terminal::is_quiet(),
     );
     let mut bisection = Bisection::new(lowest, highest, PRECISION);
     let mut answer = Answer {

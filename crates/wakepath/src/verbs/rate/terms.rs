@@ -2,12 +2,13 @@
 //! on has to be the same one.
 
 use crate::command_line::Rate;
-use crate::usage::quoted;
-use crate::verbs::changed::Changes;
 use crate::verbs::check::scenario_for;
-use crate::verbs::{criterion, measured, run};
+use crate::verbs::criterion;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+use wakepath_console::changed::Changes;
+use wakepath_console::scenarios;
+use wakepath_console::usage::quoted;
 use wakepath_directory::Directory;
 
 type Failure = Box<dyn std::error::Error>;
@@ -49,18 +50,18 @@ impl<'a> Terms<'a> {
 
     /// Refuses what a step at this rate would refuse.
     pub(super) fn try_at(&self, rate: u32) -> Result<(), Failure> {
-        let host = measured::host_cpus()?;
-        measured::may_use(self.arguments.cpu, &host)?;
+        let host = scenarios::host_cpus()?;
+        scenarios::may_use(self.arguments.cpu, &host)?;
         let rate = format!("{rate} Hz");
         let policies: Vec<String> = self.policy.iter().cloned().collect();
         let criterion = criterion::asked(&self.arguments.limits)?;
         let (scenario, warnings) = match &self.arguments.scenario {
             None => {
                 let text = scenario_for(&rate, self.arguments.cpu, &policies, criterion.as_ref())?;
-                measured::read_scenario(&text, "the scenario of `wakepath check`", &host)?
+                scenarios::read_scenario(&text, "the scenario of `wakepath check`", &host)?
             }
             Some(name) => {
-                let (text, source) = measured::scenario_text(name)?;
+                let (text, source) = scenarios::scenario_text(name)?;
                 let changes = Changes {
                     rate: Some(&rate),
                     cpu: self.arguments.cpu,
@@ -69,14 +70,14 @@ impl<'a> Terms<'a> {
                     criterion: criterion.as_ref(),
                     reserved_for: None,
                 };
-                run::changed(&text, &source, &changes, &host)?
+                scenarios::changed(&text, &source, &changes, &host)?
             }
         };
         let block = &self.arguments.block;
-        let (_, warnings) = measured::fitted(&scenario, warnings, block)
+        let (_, warnings) = scenarios::fitted(&scenario, warnings, block)
             .map_err(|error| error.to_string().replacen("--duration", "--block", 1))?;
         // No rate could pass: the search would measure for nothing.
-        match measured::TooShort::of("--block", block, &warnings) {
+        match scenarios::TooShort::of("--block", block, &warnings) {
             Some(refused) => Err(format!("at {rate}: {refused}").into()),
             None => Ok(()),
         }

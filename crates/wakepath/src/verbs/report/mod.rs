@@ -7,17 +7,15 @@ mod svg;
 
 pub(super) use svg::write_figures;
 
-use super::progress::assessed;
-use super::{Outcome, measured, print};
 use crate::command_line::Report;
-use crate::runs;
-use crate::terminal::OneLine;
-use crate::terminal::tell;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wakepath_archive::{Manifest, Run, may_add};
 use wakepath_assess::explanation::kept;
 use wakepath_assess::{Assessment, BoundOrder, Bounds, BoundsError, Picture, Trial};
+use wakepath_console::progress::assessed;
+use wakepath_console::terminal::{OneLine, print, tell};
+use wakepath_console::{Outcome, place, runs};
 use wakepath_directory::Directory;
 use wakepath_explain::Explanation;
 use wakepath_report::{Figures, Reported, Titles, page, trial_page};
@@ -38,7 +36,7 @@ pub fn run(arguments: &Report) -> Outcome {
         (Some(output), _) => output.clone(),
         (None, [only]) => {
             // It is said before the report is drawn.
-            let place = Directory::to_write(only, measured::trust(arguments.trust_directory))?;
+            let place = Directory::to_write(only, place::trust(arguments.trust_directory))?;
             may_add(&place).map_err(|error| format!("{error} with --output"))?;
             only.join(NAME)
         }
@@ -100,7 +98,7 @@ fn draw(directory: &Path) -> Result<Drawn, Failure> {
     let (assessment, pictures) = assessed(&run, true)?;
     let explanation = kept(run.directory())?;
     let figures = Figures::of(&assessment, &pictures, explanation.as_ref())
-        .with_windows(&wakepath_lab::kept_windows(&run)?);
+        .with_windows(&wakepath_assess::stored_windows(&run)?);
     Ok(Drawn {
         bounds: bounds(&run)?,
         manifest: run.manifest,

@@ -1,7 +1,7 @@
 //! A run in a few words, for a list of many.
 
 use crate::beginning::without_parts;
-use crate::usage::quoted;
+use wakepath_console::usage::quoted;
 
 /// The command as it was typed, without the program, where the run was to lie and what one command says to
 /// another that it starts.

@@ -4,7 +4,6 @@
 use super::terms::FieldTerms;
 use super::{Order, READY, told};
 use crate::metrics::Listening;
-use crate::terminal::OneLine;
 use crate::view::{Lines, Shared, Standing, Time};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, getppid, pidfd_open};
@@ -19,6 +18,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use wakepath_console::terminal::OneLine;
 use wakepath_directory::Directory;
 use wakepath_measure::{LiveFigures, own_executable};
 use wakepath_rt::{Preparation, attributes};
@@ -64,7 +64,9 @@ pub fn keeper(
         if has_ended(&process) {
             return Ok(());
         }
-        crate::terminal::tell!("wakepath: recorder and keeper died; both are started again");
+        wakepath_console::terminal::tell!(
+            "wakepath: recorder and keeper died; both are started again"
+        );
         order.settings.resumes = true;
     }
     for deaths in 1_u32.. {
@@ -90,7 +92,9 @@ pub fn keeper(
                 false => Err("the recorder ended; nothing is recorded any more".into()),
             };
         }
-        crate::terminal::tell!("wakepath: the recorder died ({status}) and is started again");
+        wakepath_console::terminal::tell!(
+            "wakepath: the recorder died ({status}) and is started again"
+        );
         order.settings.resumes = true;
         std::thread::sleep((PAUSE * deaths).min(LONGEST_PAUSE));
     }
@@ -193,7 +197,7 @@ pub fn recorder(keeper: i32, shared: i32, order: &Order, directory: &Path) -> Re
 
 fn recorded(keeper: i32, shared: i32, order: &Order, directory: &Path) -> Result<(), Failure> {
     let memory = wakepath_measured_loop::shared_memory(shared)?;
-    let trust = super::super::measured::trust(order.trusts_directory);
+    let trust = wakepath_console::place::trust(order.trusts_directory);
     let directory = Directory::to_write(directory, trust)?;
     let mut standing = Standing::new(Lines::Threads, Time::Open);
     standing.what.clone_from(&order.program);
@@ -203,7 +207,7 @@ fn recorded(keeper: i32, shared: i32, order: &Order, directory: &Path) -> Result
     let served = match served {
         // Figures on a socket are no reason to record nothing.
         Err(error) if order.settings.resumes => {
-            crate::terminal::tell!("wakepath: {error}");
+            wakepath_console::terminal::tell!("wakepath: {error}");
             None
         }
         other => other?,
@@ -222,7 +226,9 @@ fn recorded(keeper: i32, shared: i32, order: &Order, directory: &Path) -> Result
     };
     // Without it a recorder that dies later is not started again; that is no reason to record nothing.
     if let Err(error) = keep_the_keeper(keeper, shared, &resumed, directory.path()) {
-        crate::terminal::tell!("wakepath: the recorder's keeper is not watched: {error}");
+        wakepath_console::terminal::tell!(
+            "wakepath: the recorder's keeper is not watched: {error}"
+        );
     }
     let process = std::io::stdin();
     wakepath_service::record(

@@ -1,11 +1,12 @@
 //! `wakepath explain` of a service's directory, and the same in its details: the worst cycles whose kernel events were
 //! kept, each as the run that it has for itself explains it.
 
-use super::super::{Outcome, explain, opened, print_result};
+use super::super::{explain, opened};
 use crate::command_line::Explain;
-use crate::terminal::OneLine;
 use std::path::Path;
 use std::process::ExitCode;
+use wakepath_console::Outcome;
+use wakepath_console::terminal::{OneLine, print_result};
 use wakepath_explain::LateCycle;
 use wakepath_report::cycle_text_of;
 use wakepath_service::{WorstCycle, read_worst};

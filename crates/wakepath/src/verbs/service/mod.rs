@@ -15,7 +15,7 @@ pub use from_within::from_within;
 pub use order::Order;
 pub use shown::show;
 
-use super::{Outcome, criterion, record};
+use super::{criterion, record};
 use crate::command_line::Record;
 use order::Asked;
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
@@ -26,6 +26,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use wakepath_console::Outcome;
 use wakepath_measure::own_executable;
 use wakepath_rt::service::{MOST_LOOPS, READY, SAID_WORDS, SLOTS};
 use wakepath_rt::shared::SharedMemory;

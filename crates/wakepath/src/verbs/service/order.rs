@@ -1,11 +1,11 @@
 //! What a recorder in the field is told, and whether it can be carried out: known before anything is written or
 //! started.
 
-use super::super::{criterion, given, measured};
-use crate::command_line::VERSION;
+use super::super::criterion;
 use crate::metrics::Listening;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use wakepath_console::{VERSION, given, place, scenarios};
 use wakepath_scenario::units::parse_size;
 use wakepath_service::Settings;
 
@@ -45,10 +45,10 @@ impl Asked<'_> {
         if keep_bytes < LEAST_KEPT {
             return Err(format!("--keep {}: give 16 MiB or more", self.keep).into());
         }
-        let host = measured::host_cpus()?;
+        let host = scenarios::host_cpus()?;
         if let Some(criterion) = self.criterion {
             let table = criterion::table(criterion)?;
-            measured::read_scenario(&criterion::judged_by(&table)?, "--criterion", &host)?;
+            scenarios::read_scenario(&criterion::judged_by(&table)?, "--criterion", &host)?;
         }
         if let Some(address) = self.metrics {
             // The recorder takes it; that it can't is better known now.
@@ -75,7 +75,7 @@ impl Asked<'_> {
 impl Order {
     /// The service's directory, made where it is not there; its whole path.
     pub(super) fn place(&self, directory: &Path) -> Result<PathBuf, Box<dyn std::error::Error>> {
-        let trust = measured::trust(self.trusts_directory);
+        let trust = place::trust(self.trusts_directory);
         let place = wakepath_service::prepare(directory, trust)?;
         Ok(place.path().canonicalize()?)
     }

@@ -1,9 +1,9 @@
 //! The answer of rounds of a scenario: as of one run, which policy held in every phase, in a row for each condition.
 
 use super::shown::{Loops, at, worst_line};
-use crate::terminal::folded_for_people;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use wakepath_console::terminal::folded_for_people;
 use wakepath_scenario::PoliciesNeeded;
 use wakepath_service::{JudgedLoops, Summary, WorstCycle};
 use wakepath_statistics::Quantile;

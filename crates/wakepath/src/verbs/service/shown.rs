@@ -1,7 +1,6 @@
 //! `wakepath show` of a service's directory: how long, how many cycles, misses a day, the worst cycles with their time
 //! of day, and what is missing, in one screen.
 
-use super::super::{Outcome, print_result};
 use super::explained::in_details;
 use super::rounds;
 use crate::command_line::Show;
@@ -11,6 +10,8 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
+use wakepath_console::Outcome;
+use wakepath_console::terminal::print_result;
 use wakepath_service::{
     JudgedLoops, LoopSummary, Summary, WorstCycle, is_recorded, read_worst, summary,
 };

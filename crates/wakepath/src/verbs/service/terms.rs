@@ -5,6 +5,7 @@ use super::super::{criterion, measured, record};
 use super::Order;
 use crate::beginning::run_started;
 use std::time::SystemTime;
+use wakepath_console::scenarios;
 use wakepath_machine::{Facts, Root};
 use wakepath_measure::{AnnouncedLoop, HostCpus};
 use wakepath_scenario::{Criterion, Scenario};
@@ -26,7 +27,7 @@ impl<'a> FieldTerms<'a> {
     pub fn of(order: &'a Order) -> Result<Self, Box<dyn std::error::Error>> {
         Ok(Self {
             order,
-            host: measured::host_cpus()?,
+            host: scenarios::host_cpus()?,
         })
     }
 
@@ -46,7 +47,7 @@ impl<'a> FieldTerms<'a> {
                 false => found.cpus.clone(),
             },
         };
-        let (text, source) = measured::scenario_text("check")?;
+        let (text, source) = scenarios::scenario_text("check")?;
         let criterion = criterion.map(criterion::table);
         let asked = record::Asked {
             name: self.order.program.clone(),
@@ -67,7 +68,7 @@ impl<'a> FieldTerms<'a> {
         phase.insert("name".into(), PHASE.into());
         table.insert("phases".into(), vec![phase].into());
         let text = toml::to_string(&table)?;
-        let (scenario, _) = measured::read_scenario(&text, PHASE, &self.host)?;
+        let (scenario, _) = scenarios::read_scenario(&text, PHASE, &self.host)?;
         Ok(scenario)
     }
 }

@@ -3,10 +3,11 @@
 
 mod pin;
 
-use super::{Outcome, opened, print_result};
+use super::opened;
 use crate::command_line::Tiers;
-use crate::runs;
 use std::process::ExitCode;
+use wakepath_console::terminal::print_result;
+use wakepath_console::{Outcome, runs};
 use wakepath_report::{Style, ToText, to_json};
 
 /// Judges a run by each tier; drives a pin first where one is given.

@@ -1,14 +1,14 @@
 //! Drives a pin for `wakepath tiers`: under which policy, on which CPU, and where what came of it is kept. It
 //! judges nothing.
 
-use crate::command_line::{Tiers, VERSION};
-use crate::terminal::OneLine;
-use crate::terminal::tell;
-use crate::verbs::{given, measured, watch};
+use crate::command_line::Tiers;
+use crate::verbs::watch;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::SystemTime;
 use wakepath_archive::{Run, ThreadRecord, may_add};
+use wakepath_console::terminal::{OneLine, tell};
+use wakepath_console::{VERSION, given, place, scenarios};
 use wakepath_directory::Directory;
 use wakepath_gpio::record::{PIN_NAME, PinRecord};
 use wakepath_gpio::{LineName, Order, StepOrder};
@@ -70,7 +70,7 @@ pub(super) fn drive(
     };
     watch::on_line(&cpus)?;
     // Before anything is driven: what is found is kept in the run.
-    let trust = measured::trust(arguments.trust_directory);
+    let trust = place::trust(arguments.trust_directory);
     let directory = Directory::to_write(run.directory(), trust)?;
     may_add(&directory)?;
     let order = Order {
@@ -196,7 +196,7 @@ fn loop_cpus(run: &Run) -> Result<Vec<u16>, Failure> {
 
 /// CPUs on which edges are taken: not the loop's, where there are others.
 fn others(cpus: &[u16]) -> Result<Option<Vec<u16>>, Failure> {
-    let mut others = measured::host_cpus()?.allowed;
+    let mut others = scenarios::host_cpus()?.allowed;
     others.retain(|cpu| !cpus.contains(cpu));
     Ok((!others.is_empty()).then_some(others))
 }

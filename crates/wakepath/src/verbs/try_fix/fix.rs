@@ -1,8 +1,9 @@
 //! A fix by its name: words before the program's command, or one kernel setting.
 
-use crate::verbs::{given, watch};
+use crate::verbs::watch;
 use std::path::Path;
 use std::process::Command;
+use wakepath_console::given;
 use wakepath_measure::own_executable;
 use wakepath_rt::attributes;
 use wakepath_tuning::{Action, Compare, Step, System};

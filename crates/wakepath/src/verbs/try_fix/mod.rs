@@ -5,10 +5,8 @@ mod answer;
 mod fix;
 mod turn;
 
-use super::place::Place;
-use super::{Outcome, exec, given, print, tune};
+use super::{exec, tune};
 use crate::command_line::Try;
-use crate::terminal::{self, OneLine, folded_for_people, tell};
 use answer::Answer;
 use fix::Fix;
 use rustix::process::{Pid, Signal, kill_process};
@@ -19,6 +17,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime};
 use turn::Turn;
 use wakepath_archive::Run;
+use wakepath_console::place::Place;
+use wakepath_console::terminal::{self, OneLine, folded_for_people, print, tell};
+use wakepath_console::{Outcome, given};
 use wakepath_measure::{Interrupt, own_executable};
 use wakepath_tuning::{Journal, Step, System};
 

@@ -1,12 +1,12 @@
 //! `wakepath tune apply`, `revert`, `status`.
 
-use super::{Outcome, agreed, plan, print, print_result, print_whole};
+use super::{agreed, plan};
 use crate::command_line::{TuneApply, TunePlace};
-use crate::terminal::laid;
-use crate::terminal::tell_text;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
+use wakepath_console::Outcome;
+use wakepath_console::terminal::{laid, print, print_result, print_whole, tell_text};
 use wakepath_tuning::{Action, Journal, Step, System};
 
 fn system(root: Option<&Path>) -> System {

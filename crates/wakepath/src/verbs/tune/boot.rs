@@ -1,12 +1,13 @@
 //! `wakepath tune boot`: a second boot entry, and after the boot what the kernel took of it.
 
-use super::{Outcome, agreed, plan, print};
+use super::{agreed, plan};
 use crate::command_line::TuneBoot;
-use crate::terminal::tell_text;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
+use wakepath_console::Outcome;
+use wakepath_console::terminal::{print, tell_text};
 use wakepath_tuning::{BootChange, KEPT_PATH, System};
 
 /// What was prepared.

@@ -5,11 +5,12 @@ mod boot;
 mod trial;
 mod unit;
 
-use super::{Outcome, print, print_result, print_whole, subject};
+use super::subject;
 use crate::command_line::{Tune, TunePlan};
-use crate::terminal;
 use std::process::ExitCode;
 use std::time::Duration;
+use wakepath_console::terminal::{print_result, print_whole};
+use wakepath_console::{Outcome, terminal};
 use wakepath_machine::Root;
 use wakepath_readiness::{Inspection, Report};
 use wakepath_tuning::{Applied, Options, Plan, Step, System};
@@ -83,7 +84,7 @@ fn agreed(question: &str) -> std::io::Result<bool> {
     if !std::io::stdin().is_terminal() {
         return Ok(false);
     }
-    crate::terminal::ask(&format!("{question} [y/N]"))?;
+    wakepath_console::terminal::ask(&format!("{question} [y/N]"))?;
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))

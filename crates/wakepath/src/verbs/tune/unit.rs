@@ -1,11 +1,11 @@
 //! `wakepath tune unit`: a drop-in for the systemd unit of the user's own program. It prints; where
 //! to put it stands in its first line.
 
-use super::{Outcome, print_whole};
 use crate::command_line::TuneUnit;
-use crate::verbs::measured;
 use std::fmt::Write;
 use std::process::ExitCode;
+use wakepath_console::terminal::print_whole;
+use wakepath_console::{Outcome, scenarios};
 use wakepath_scenario::parse_policy;
 use wakepath_timeline::Policy;
 
@@ -26,7 +26,7 @@ pub fn run(arguments: &TuneUnit) -> Outcome {
         .map_err(|complaint| format!("--policy '{}': {complaint}", arguments.policy))?;
     let cpu = match arguments.cpu {
         Some(cpu) => cpu,
-        None => measured::host_cpus()?.loop_cpu(),
+        None => scenarios::host_cpus()?.loop_cpu(),
     };
     print_whole(&drop_in(&arguments.unit, cpu, policy)?)?;
     Ok(ExitCode::SUCCESS)

@@ -4,13 +4,9 @@
 mod findings;
 mod plan;
 
-use super::aside::set_aside;
-use super::parts::Parts;
 use super::run::asked;
-use super::{Outcome, measured, service};
+use super::service;
 use crate::command_line::{Run as Arguments, Show};
-use crate::runs::{self, HOME};
-use crate::terminal::tell;
 use findings::findings;
 use plan::Plan;
 use std::path::{Path, PathBuf};
@@ -18,6 +14,11 @@ use std::process::Command;
 use std::time::SystemTime;
 use wakepath_archive::{Run, Shortfall, State};
 use wakepath_assess::Assessment;
+use wakepath_console::aside::set_aside;
+use wakepath_console::parts::Parts;
+use wakepath_console::runs::{self, HOME};
+use wakepath_console::terminal::tell;
+use wakepath_console::{Outcome, place, scenarios};
 use wakepath_directory::{Directory, Trust};
 use wakepath_measure::{Interrupt, own_executable};
 use wakepath_scenario::Scenario;
@@ -34,11 +35,11 @@ const ASIDE: &str = "cut-short";
 
 /// Begins, for that time in all.
 pub fn begin(arguments: &Arguments, whole: &str) -> Outcome {
-    let (scenario, warnings) = asked(arguments, &measured::host_cpus()?)?;
+    let (scenario, warnings) = asked(arguments, &scenarios::host_cpus()?)?;
     let plan = Plan::asked(arguments, whole, &scenario)?;
     let directory = match &arguments.output.directory {
         Some(directory) => directory.clone(),
-        None => super::place::default_directory(
+        None => wakepath_console::place::default_directory(
             &format!("{}-rounds", scenario.name),
             SystemTime::now(),
         )?,
@@ -50,7 +51,7 @@ pub fn begin(arguments: &Arguments, whole: &str) -> Outcome {
         )
         .into());
     }
-    super::place::refuse_used(&directory)?;
+    wakepath_console::place::refuse_used(&directory)?;
     plan.has_room(&directory)?;
     for warning in warnings {
         tell!("note: {warning}");
@@ -85,7 +86,7 @@ fn latest() -> Result<PathBuf, Failure> {
 
 fn carry_out(directory: &Path, plan: &Plan, is_new: bool, arguments: &Arguments) -> Outcome {
     let interrupt = Interrupt::listen()?;
-    let trust = measured::trust(arguments.output.trust_directory);
+    let trust = place::trust(arguments.output.trust_directory);
     let written = serde_json::to_vec_pretty(plan)?;
     let rounds = Rounds::prepare(
         directory,
@@ -131,7 +132,7 @@ impl Unattended<'_> {
         let scenario = self.directory.join(SCENARIO);
         let place = Directory::to_write(
             self.directory,
-            measured::trust(self.arguments.output.trust_directory),
+            place::trust(self.arguments.output.trust_directory),
         )?;
         place
             .put(SCENARIO, self.plan.scenario.as_bytes())
@@ -139,7 +140,7 @@ impl Unattended<'_> {
         let (reached, of) = (self.rounds.reached()?, self.plan.rounds);
         let is_plain = self.arguments.output.no_tui
             || self.arguments.output.json
-            || crate::terminal::is_quiet();
+            || wakepath_console::terminal::is_quiet();
         let mut parts = Parts::of(&self.plan.duration(), is_plain);
         tell!(
             "{}: {} of {}, {reached} measured before",
@@ -148,7 +149,7 @@ impl Unattended<'_> {
             long(self.plan.round_ns as f64 / 1e9)
         );
         let mut named = None;
-        let trust = measured::trust(self.arguments.output.trust_directory);
+        let trust = place::trust(self.arguments.output.trust_directory);
         for number in reached + 1..=of {
             let name = format!("round-{number:06}");
             let place = self.rounds.segments().path_of(&name);

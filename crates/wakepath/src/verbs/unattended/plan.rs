@@ -3,10 +3,10 @@
 
 use super::Failure;
 use crate::command_line::Run as Arguments;
-use crate::verbs::given;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::Duration;
+use wakepath_console::given;
 use wakepath_directory::Directory;
 use wakepath_scenario::units::{parse_duration, parse_size};
 use wakepath_scenario::{KnownCpus, Scenario};

@@ -7,13 +7,10 @@ mod terms;
 mod text;
 mod usdt;
 
-use super::place::Place;
-use super::{Outcome, measured, print, print_result, ros2_text, ros2_wish, stopped};
+use super::{measured, ros2_text, ros2_wish, stopped};
 use crate::beginning;
 use crate::command_line::Watch;
 use crate::metrics::Listening;
-use crate::terminal::OneLine;
-use crate::terminal::{self, folded_for_people, tell};
 use shown::Shown;
 use std::process::ExitCode;
 use std::time::SystemTime;
@@ -24,6 +21,9 @@ use wakepath_archive::watch::{Session, Threads};
 use wakepath_archive::{Ending, LogWriter, MANIFEST_NAME, Run, RunStarted, When};
 use wakepath_assess::explanation;
 use wakepath_assess::watched::{Figures, Ros2Figures, Ros2Wish};
+use wakepath_console::Outcome;
+use wakepath_console::place::Place;
+use wakepath_console::terminal::{self, OneLine, folded_for_people, print, print_result, tell};
 use wakepath_directory::Directory;
 use wakepath_machine::{Facts, Root};
 use wakepath_measure::Interrupt;
@@ -146,7 +146,7 @@ fn watched(
     interrupt: &Interrupt,
     listening: Option<Listening>,
 ) -> Result<Recorded, Failure> {
-    let wants_plain = arguments.no_tui || arguments.json || crate::terminal::is_quiet();
+    let wants_plain = arguments.no_tui || arguments.json || wakepath_console::terminal::is_quiet();
     let mut shown = Shown::begin(
         watching.session(),
         watching.directory(),
@@ -279,7 +279,7 @@ fn explain(directory: &Directory, arguments: &Watch) -> Result<(), Failure> {
             arguments.worst,
         )))?;
     }
-    let (assessment, pictures) = super::progress::assessed(&run, true)?;
+    let (assessment, pictures) = wakepath_console::progress::assessed(&run, true)?;
     let report = super::report::beside(&run, directory, &assessment, &pictures)?;
     let said = format!(
         "\nrecording: {}; wakepath explain, show and export read it\nreport: {}\n",

@@ -1,12 +1,11 @@
 //! What a person sees of a watch while it goes on: the live view on a terminal, a line now and then
 //! elsewhere.
 
-use crate::terminal::OneLine;
-use crate::terminal::tell;
-use crate::view::{Lines, LiveView, Shared, Standing, Time, Worst, clock, is_wanted};
+use crate::view::{Lines, LiveView, Shared, Standing, Time, Worst, clock};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 use wakepath_archive::watch::{Session, Threads};
+use wakepath_console::terminal::{OneLine, live_view_fits, tell};
 use wakepath_directory::Directory;
 use wakepath_measure::watch::Seen;
 use wakepath_timeline::CpuSet;
@@ -44,7 +43,7 @@ impl Shown {
         standing.recording = directory.path().in_one_line();
         standing.status = "no thread looks periodic so far".into();
         let standing = Shared::new(standing);
-        let live = match is_wanted(wants_plain) {
+        let live = match live_view_fits(wants_plain) {
             true => LiveView::start(standing.clone()),
             false => None,
         };

@@ -1,11 +1,11 @@
 //! What `watch` was asked for: its options as values, what is there already, a name for it all.
 
 use crate::command_line::Watch;
-use crate::verbs::given::{self, Refused, Unfit};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 use wakepath_archive::watch::Threads;
+use wakepath_console::given::{self, Refused, Unfit};
 use wakepath_machine::{Facts, Root};
 use wakepath_measure::watch::Target;
 use wakepath_timeline::{Policy, ThreadName, decoded, plain_name};

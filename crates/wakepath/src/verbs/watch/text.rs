@@ -1,8 +1,8 @@
 //! The watched threads as a table, and what is not judged.
 
-use crate::terminal::columns;
 use std::fmt::Write;
 use wakepath_assess::watched::{Figures, Finding, Watched, WokenBy};
+use wakepath_console::terminal::columns;
 use wakepath_report::{Cell, Table, number, words};
 use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_timeline::duration::{self, Unit};

@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 wakepath_test_program::tests![
     the_laboratory_takes_no_emulator_from_a_directory_that_others_may_write_to,
-    a_laboratory_that_is_not_installed_is_one_line_with_where_to_get_it,
+    a_program_that_is_not_installed_is_one_line_with_where_to_get_it,
     the_laboratory_next_to_the_program_gets_its_arguments_as_they_are,
     the_laboratory_is_found_on_the_path_where_its_user_may_trust_it,
 ];
@@ -40,19 +40,22 @@ fn install(from: &Path, to: &Path) {
     assert!(status.unwrap().success());
 }
 
-fn a_laboratory_that_is_not_installed_is_one_line_with_where_to_get_it() {
+fn a_program_that_is_not_installed_is_one_line_with_where_to_get_it() {
     let place = Place::new();
-    for words in [
-        &["lab", "run", "quick"][..],
-        &["lab", "--help"],
-        &["lab"],
-        &["help", "lab"],
+    for (words, missing) in [
+        (&["lab", "run", "quick"][..], "wakepath-lab"),
+        (&["lab", "--help"], "wakepath-lab"),
+        (&["lab"], "wakepath-lab"),
+        (&["help", "lab"], "wakepath-lab"),
+        (&["experiment", "list"], "wakepath-experiment"),
+        (&["help", "experiment"], "wakepath-experiment"),
     ] {
         let output = alone(&place, Path::new("/nowhere"), words);
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{words:?}: {said}");
         assert_eq!(said.lines().count(), 1, "{words:?}: {said}");
-        for part in ["wakepath-lab is not installed", "archive", "cargo build"] {
+        let begin = format!("{missing} is not installed");
+        for part in [&*begin, "archive", "cargo build"] {
             assert!(said.contains(part), "{words:?}: no {part}: {said}");
         }
         assert_eq!(output.stdout, b"", "{words:?}");

@@ -3,16 +3,16 @@
 
 mod text;
 
-use super::{Outcome, agreed, only, plan, print, print_result};
+use super::{agreed, only, plan};
 use crate::command_line::TuneTrial;
-use crate::terminal::OneLine;
-use crate::terminal::tell;
-use crate::verbs::parts::Parts;
 use crate::verbs::report;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use wakepath_archive::Run;
 use wakepath_assess::{Assessment, Confounders, Trial, TrialEffect, TrialRun, TriedStep};
+use wakepath_console::Outcome;
+use wakepath_console::parts::Parts;
+use wakepath_console::terminal::{OneLine, print, print_result, tell};
 use wakepath_measure::{Interrupt, own_executable};
 use wakepath_tuning::{Effect, EffectFinding, Step, System};
 
@@ -55,7 +55,7 @@ pub fn run(arguments: &TuneTrial) -> Outcome {
     if wakepath_tuning::Journal::open(system.directory())?.is_some() {
         return Err("this machine is tuned already; first: wakepath tune revert".into());
     }
-    crate::verbs::place::refuse_used(&arguments.directory)?;
+    wakepath_console::place::refuse_used(&arguments.directory)?;
     std::fs::create_dir_all(&arguments.directory)?;
     let mut bench = Bench {
         arguments,

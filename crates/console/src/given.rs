@@ -1,0 +1,139 @@
+//! What options were given, read: times, policies, CPUs. A refusal names the option, what it was
+//! given, and what would be right.
+
+use std::fmt;
+use wakepath_scenario::parse_policy;
+use wakepath_scenario::units::{Complaint, parse_duration};
+use wakepath_timeline::{CpuSet, CpuSetError, Policy};
+
+/// An option that was given what it can't take.
+#[derive(Debug, PartialEq, thiserror::Error)]
+#[error("{option} {shown}{joint}{why}", shown = Shown(given), joint = why.joint())]
+pub struct Refused {
+    option: &'static str,
+    given: String,
+    why: Unfit,
+}
+
+/// Why an option can't take what it was given.
+#[derive(Debug, PartialEq, thiserror::Error)]
+pub enum Unfit {
+    /// The text can't be parsed.
+    #[error(transparent)]
+    Text(#[from] Complaint),
+    /// It is zero.
+    #[error("must be more than nothing")]
+    Nothing,
+    /// A reservation without a period.
+    #[error(
+        "the period is not known here; give runtime/deadline/period, such as 'DEADLINE 400us/4ms/4ms'"
+    )]
+    NoPeriod,
+    /// The CPU list can't be parsed.
+    #[error(transparent)]
+    Cpus(#[from] CpuSetError),
+    /// The list has no CPU.
+    #[error("names no CPU; expected e.g. 1 or 2-3,6")]
+    NoCpu,
+    /// A CPU that isn't online.
+    #[error("CPUs {0} are online; give some of them")]
+    NotOnline(CpuSet),
+    /// Neither a share nor a time.
+    #[error("a share such as `10%` or a time such as `5us` would be right")]
+    Margin,
+    /// No process has this number.
+    #[error("there is no such process")]
+    NoProcess,
+    /// No process has this name.
+    #[error("no process or thread has this name")]
+    NoSuchName,
+}
+
+impl Unfit {
+    /// What stands between what was given and this: some go on with the sentence, some are one of their own.
+    fn joint(&self) -> &'static str {
+        match self {
+            Self::Text(_) | Self::Nothing | Self::NoCpu => " ",
+            _ => ": ",
+        }
+    }
+}
+
+impl Refused {
+    /// The refusal of what an option was given.
+    pub fn new(option: &'static str, given: impl ToString, why: impl Into<Unfit>) -> Self {
+        Self {
+            option,
+            given: given.to_string(),
+            why: why.into(),
+        }
+    }
+}
+
+/// As it would have to be typed.
+pub struct Shown<'a>(pub &'a str);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.is_empty() || self.0.contains(char::is_whitespace) {
+            true => write!(f, "'{}'", self.0),
+            false => f.write_str(self.0),
+        }
+    }
+}
+
+/// A time in nanoseconds, more than none.
+pub fn time(option: &'static str, text: Option<&str>) -> Result<Option<u64>, Refused> {
+    let Some(text) = text else { return Ok(None) };
+    match parse_duration(text) {
+        Ok(ns) if ns > 0 => Ok(Some(ns)),
+        Ok(_) => Err(Refused::new(option, text, Unfit::Nothing)),
+        Err(complaint) => Err(Refused::new(option, text, complaint)),
+    }
+}
+
+/// A policy that stands by itself: there is no loop whose period a DEADLINE could take.
+pub fn policy(text: &str) -> Result<Policy, Refused> {
+    let lowered = text.to_lowercase();
+    if lowered.starts_with("deadline ") && !lowered.contains('/') {
+        return Err(Refused::new("--policy", text, Unfit::NoPeriod));
+    }
+    parse_policy(text, 0).map_err(|complaint| Refused::new("--policy", text, complaint))
+}
+
+/// One CPU at least.
+pub fn cpus(text: &str) -> Result<Vec<u16>, Refused> {
+    match text.parse::<CpuSet>() {
+        Ok(cpus) if cpus.is_empty() => Err(Refused::new("--cpu", text, Unfit::NoCpu)),
+        Ok(cpus) => Ok(cpus.numbers().to_vec()),
+        Err(error) => Err(Refused::new("--cpu", text, error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_has_a_unit_and_is_more_than_nothing() {
+        assert_eq!(time("--for", None), Ok(None));
+        assert_eq!(time("--for", Some("2ms")), Ok(Some(2_000_000)));
+        for (bad, shown) in [("0s", "0s"), ("5", "5"), ("", "''"), ("1 day", "'1 day'")] {
+            let refused = time("--for", Some(bad)).unwrap_err().to_string();
+            assert!(refused.starts_with(&format!("--for {shown} ")), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_deadline_without_a_period_and_cpus_that_are_none_are_refused() {
+        let said = |text| policy(text).unwrap_err().to_string();
+        assert!(said("DEADLINE 400us").contains("400us/4ms/4ms"));
+        assert!(said("FIFO 100").contains("--policy 'FIFO 100'"));
+        assert_eq!(
+            cpus("").unwrap_err(),
+            Refused::new("--cpu", "", Unfit::NoCpu)
+        );
+        assert!(cpus("one").unwrap_err().to_string().contains("--cpu one"));
+        assert_eq!(cpus("0-1,4"), Ok(vec![0, 1, 4]));
+    }
+}

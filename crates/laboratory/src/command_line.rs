@@ -1,0 +1,446 @@
+//! Command line of `wakepath-lab`: guests, runs, checks against a baseline.
+
+pub use super::command_line_experiments::LabExperiments;
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Parser, Subcommand};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use wakepath_console::{Printing, VERSION};
+use wakepath_lab::Topology;
+use wakepath_lab::cost::MODELS;
+
+/// The cores whose costs can be told.
+fn cost_models() -> PossibleValuesParser {
+    PossibleValuesParser::new(MODELS.iter().map(|model| model.name))
+}
+
+/// Run a scenario on real kernels in virtual time, repeatable to the nanosecond.
+#[derive(Debug, Parser)]
+#[command(
+    name = "wakepath-lab",
+    bin_name = "wakepath lab",
+    version = VERSION,
+    after_help = "Examples:\n  \
+                  wakepath lab run my-loop.toml --kernel debian:stock --kernel debian:rt\n  \
+                  wakepath lab run my-loop.toml --kernel debian:rt --baseline latency.json\n  \
+                  wakepath lab check latency.json --kernel ./bzImage",
+    disable_help_subcommand = true,
+    arg_required_else_help = true
+)]
+pub struct CommandLine {
+    /// How it prints.
+    #[command(flatten)]
+    pub printing: Printing,
+    /// Command.
+    #[command(subcommand)]
+    pub verb: Lab,
+}
+
+/// Commands of the laboratory.
+#[derive(Debug, Subcommand)]
+pub enum Lab {
+    /// Boot each kernel in an emulator that counts instructions, run the scenario there, and compare.
+    Run(LabRun),
+    /// Repeat the run of a baseline, and say what takes longer than it did.
+    Check(LabCheck),
+    /// Run a wakepath command in a guest, and bring back what it wrote.
+    Exec(LabExec),
+    /// Find the first cycle at which two runs in virtual time differ.
+    Diff(LabDiff),
+    /// Repeat published experiments, and set the figures next to the published ones.
+    Experiments(LabExperiments),
+    /// Repeat a run and show which instructions its worst latencies consist of.
+    Window(LabWindow),
+    /// Repeat a run and list every section of kernel code that could have held its loop up.
+    Sections(LabSections),
+    /// Repeat a run and work out what its cycles would cost on a core with published figures.
+    Costs(LabCosts),
+    /// Find which of a row of kernels made a latency's path longer, and through which functions.
+    Bisect(LabBisect),
+    /// Write the man pages of these commands.
+    #[command(hide = true)]
+    Man {
+        /// Directory to write them to; it must exist.
+        directory: PathBuf,
+    },
+    /// An emulator that dies with the laboratory.
+    #[command(hide = true, name = wakepath_lab::SUPERVISE)]
+    SuperviseEmulator {
+        /// Process that it dies with.
+        parent: i32,
+        /// The emulator and its arguments.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+        command: Vec<OsString>,
+    },
+}
+
+/// The guests of a laboratory: which kernels, on what machine.
+#[derive(Debug, Args)]
+pub struct LabGuests {
+    /// Kernel: `debian:stock`, `debian:rt`, `package:NAME[=VERSION]` (with `@RELEASE` after it, from
+    /// another Debian release), or the path of a bzImage; its own parameters may follow after a space,
+    /// as in 'debian:stock preempt=full'; may be given more than once.
+    #[arg(long, value_name = "KERNEL", required = true)]
+    pub kernel: Vec<String>,
+    /// Further kernel parameters, such as `preempt=full`: each kernel also runs with these; may be
+    /// given more than once.
+    #[arg(long, value_name = "PARAMETERS")]
+    pub variant: Vec<String>,
+    /// Architecture of the guests: `x86-64`, `aarch64` (a Raspberry Pi's) or `armv7` (a BeagleBone's).
+    #[arg(long, value_name = "NAME", default_value = "x86-64")]
+    pub architecture: String,
+    /// CPUs of each guest. Several take turns: docs/concepts/virtual-time.md says what that costs.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=16))]
+    pub cpus: u16,
+    /// How they lie, such as `sockets=2,cores=8` or `sockets=1,cores=4,threads=2` (x86-64 alone): each socket
+    /// is a NUMA node with its share of the memory.
+    #[arg(long, value_name = "TOPOLOGY")]
+    pub topology: Option<Topology>,
+    /// Wakepath command that each guest runs first, such as `tune apply --yes`, or a program or script
+    /// of this host by its path; it must end with 0 unless you put a dash in front; may be given more
+    /// than once.
+    #[arg(long, value_name = "COMMAND", allow_hyphen_values = true)]
+    pub before: Vec<String>,
+    /// What else each guest is given.
+    #[command(flatten)]
+    pub added: LabAdded,
+    /// Virtual nanoseconds for each instruction: 1, 2, 4 … 1024, or a board, for as many times a
+    /// desktop's 1 as its core is slower: `raspberry-pi-5`, `jetson-orin`, `raspberry-pi-4`, `beaglebone`.
+    #[arg(long, value_name = "NS", default_value = "1", value_parser = wakepath_lab::ns_per_instruction)]
+    pub ns_per_instruction: u32,
+    /// Memory of each guest in MiB.
+    #[arg(long, value_name = "MIB", default_value_t = 1024)]
+    pub memory: u32,
+    /// What carries them out.
+    #[command(flatten)]
+    pub host: LabHost,
+}
+
+/// What a laboratory's guests are given beside kernels and programs.
+#[derive(Debug, Args)]
+pub struct LabAdded {
+    /// Kernel module that each guest loads before anything else, after those that it depends on, with
+    /// parameters behind its name, such as 'dummy numdummies=2'; may be given more than once.
+    #[arg(long, value_name = "MODULE")]
+    pub module: Vec<String>,
+    /// Directory of the kernels' modules, such as /lib/modules or what `make modules_install` made
+    /// [default: for a package, the package's own].
+    #[arg(long, value_name = "DIR")]
+    pub modules: Option<String>,
+    /// File or directory of this host and its place in each guest; a program brings its libraries; may
+    /// be given more than once.
+    #[arg(long, value_name = "HOST=GUEST")]
+    pub file: Vec<String>,
+    /// Value that each guest's kernel is given first, such as /proc/sys/vm/swappiness=10; may be given
+    /// more than once.
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub init_write: Vec<String>,
+}
+
+/// What of this host a laboratory's guests use; none of it changes what they count.
+#[derive(Debug, Clone, Args)]
+pub struct LabHost {
+    /// Guests that run side by side [default: as many as this host has CPUs].
+    #[arg(long, value_name = "NUMBER")]
+    pub beside: Option<u16>,
+    /// Time that each guest may take on this host, such as `10min` [default: by what it does].
+    #[arg(long, value_name = "TIME")]
+    pub timeout: Option<String>,
+    /// Wakepath that runs in the guests [default: the one next to `wakepath-lab`, or on PATH; for another
+    /// architecture, the one next to that or in the target directory it was built in].
+    #[arg(long, value_name = "FILE")]
+    pub program: Option<PathBuf>,
+    /// The emulator's program [default: the installed QEMU; if that is too old, one
+    /// fetched from Debian].
+    #[arg(long, value_name = "FILE")]
+    pub emulator: Option<PathBuf>,
+    /// As root, allow a directory that another user owns or can write to.
+    #[arg(long)]
+    pub trust_directory: bool,
+}
+
+/// Boot each kernel in an emulator that counts instructions, run the scenario in it, compare.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 every guest ran its scenario, 1 one of them did not, or an error. \
+                  Virtual time judges no criterion: no such run ever passes.\n\nExamples:\n  \
+                  wakepath lab run pi5-250hz --duration 20s --kernel debian:stock --kernel \
+                  debian:rt\n  \
+                  wakepath lab run my-loop.toml --kernel debian:stock --variant preempt=full \
+                  --variant 'preempt=full threadirqs'\n  \
+                  wakepath lab run my-loop.toml --kernel ./bzImage --seed 1 --seed 2 --seed 3\n  \
+                  wakepath lab run my-loop.toml --kernel debian:rt --cpus 2 --variant \
+                  'isolcpus=1 nohz_full=1 rcu_nocbs=1 irqaffinity=0'"
+)]
+pub struct LabRun {
+    /// A file, or the name of a built-in scenario (see `wakepath scenario list`).
+    pub scenario: String,
+    /// The guests.
+    #[command(flatten)]
+    pub guests: LabGuests,
+    /// Seed of every random number; one seed is one sample, so give several.
+    #[arg(long, value_name = "NUMBER", default_value = "1")]
+    pub seed: Vec<u64>,
+    /// Scale the scenario to this virtual time for the whole run, such as `20s`.
+    #[arg(long, value_name = "TIME")]
+    pub duration: Option<String>,
+    /// Measure everything once more with kernel events recorded, so that late cycles are explained.
+    #[arg(long)]
+    pub trace: bool,
+    /// Write what was counted into this file, for `lab check`.
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Directory of the runs, one for each guest; must be empty or not exist [default:
+    /// wakepath-runs/lab-NAME-TIME].
+    #[arg(long, value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+    /// Print the result as JSON on standard output, for scripts.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Make the run of a baseline once more, and say what takes longer than it did.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The baseline holds all that was asked for: scenario, kernels, variants, seeds. A \
+                  kernel in place of the baseline's is what a test of that kernel is.\n\nExit codes: \
+                  0 nothing takes longer, 1 error, 2 something does.\n\nExamples:\n  \
+                  wakepath lab run my-loop.toml --kernel debian:rt --trace --baseline latency.json\n  \
+                  wakepath lab check latency.json\n  \
+                  wakepath lab check latency.json --kernel ./bzImage --allow 2"
+)]
+pub struct LabCheck {
+    /// File that `lab run --baseline` wrote.
+    pub baseline: PathBuf,
+    /// Kernel instead of the baseline's; give as many as the baseline has, in its order.
+    #[arg(long, value_name = "KERNEL")]
+    pub kernel: Vec<String>,
+    /// Directory of the modules of these kernels, in place of the baseline's.
+    #[arg(long, value_name = "DIR")]
+    pub modules: Option<String>,
+    /// Share by which a count may grow, in percent.
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
+    pub allow: f64,
+    /// Write what was counted now into the baseline.
+    #[arg(long)]
+    pub write: bool,
+    /// What carries the guests out.
+    #[command(flatten)]
+    pub host: LabHost,
+    /// Directory of the runs, one for each guest; must be empty or not exist [default:
+    /// wakepath-runs/lab-NAME-TIME].
+    #[arg(long, value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+    /// Print the changes as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Run a command of wakepath's in a guest, and bring back what it wrote.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The command runs as root in /tmp of a guest that has nothing but memory; what it \
+                  leaves in /tmp comes back with --directory. With one guest its output is this \
+                  command's, its exit code too.\n\nExit codes: 0 all commands ended with 0; 1 \
+                  error; else the command's.\n\nExamples:\n  \
+                  wakepath lab exec --kernel debian:rt -- machine --json\n  \
+                  wakepath lab exec --kernel debian:rt --cpus 2 -- doctor --cpu 1\n  \
+                  wakepath lab exec --kernel debian:stock --cpus 2 --before 'tune apply --cpu 1 \
+                  --yes' --before 'tune revert' -- tune status\n  \
+                  wakepath lab exec --kernel debian:rt -- /usr/bin/cyclictest -m -p 90 -l 1000 -q"
+)]
+pub struct LabExec {
+    /// The guests.
+    #[command(flatten)]
+    pub guests: LabGuests,
+    /// Directory for what comes back, with one inside for each guest; must be empty or not exist.
+    #[arg(long, value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+    /// Wakepath command with its arguments, or a program of this host by its path.
+    #[arg(required = true, last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+/// Find the first cycle at which two runs in virtual time part.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 the same to the nanosecond, 1 error, 2 they part.\n\nExample:\n  \
+                        wakepath lab diff monday/debian-rt tuesday/debian-rt"
+)]
+pub struct LabDiff {
+    /// A run directory.
+    pub first: PathBuf,
+    /// Another.
+    pub second: PathBuf,
+    /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Make a run once more and show which instructions its worst latencies consist of.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The same guest is run again, with the emulator noting what it executes; nothing is \
+                  added to the guest, and its samples must be the same to the nanosecond. What is \
+                  found is kept in the run directory (windows.json, and a .folded file for each \
+                  window, for flamegraph.pl or speedscope); `wakepath report RUN` then draws it as \
+                  flame graphs.\n\nExit codes: 0 found, 1 error.\n\nExamples:\n  \
+                  wakepath lab window wakepath-runs/lab-1/debian-stock\n  \
+                  wakepath lab window wakepath-runs/lab-1/debian-rt --cycle 3:217"
+)]
+pub struct LabWindow {
+    /// Run directory of a guest of the laboratory, with one CPU.
+    pub run: PathBuf,
+    /// Cycle to look into, as SEGMENT:CYCLE; may be given more than once [default:
+    /// the worst of each condition].
+    #[arg(long, value_name = "SEGMENT:CYCLE")]
+    pub cycle: Vec<String>,
+    /// How many of the worst of each condition.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, conflicts_with = "cycle", value_parser = clap::value_parser!(u16).range(1..=20))]
+    pub worst: u16,
+    /// What makes the run again.
+    #[command(flatten)]
+    pub again: LabAgain,
+    /// Print the windows as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What makes a run again.
+#[derive(Debug, Args)]
+pub struct LabAgain {
+    /// The run's kernel, if it is no longer available by its former name.
+    #[arg(long, value_name = "KERNEL")]
+    pub kernel: Option<String>,
+    /// Wakepath that made the run in the guest [default: this one].
+    #[arg(long, value_name = "FILE")]
+    pub program: Option<PathBuf>,
+    /// The emulator's program [default: the installed QEMU].
+    #[arg(long, value_name = "FILE")]
+    pub emulator: Option<PathBuf>,
+    /// Time that the guest may take on this host, such as `10min` [default: by what it does].
+    #[arg(long, value_name = "TIME")]
+    pub timeout: Option<String>,
+    /// As root, allow a directory that another user owns or can write to.
+    #[arg(long)]
+    pub trust_directory: bool,
+}
+
+/// Make a run once more and tell every section of kernel code that could have held its loop up.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The same guest is run again, with the emulator noting where preemption and interrupts \
+                  go off and on; nothing is added to the guest, and its samples must be the same to the \
+                  nanosecond. For each condition under a real-time policy: the longest sections with \
+                  their call stacks, the latency that a wake-up due at any instant would have had, and \
+                  the bound that the sections compose. What `wakepath bound --sections` reads is left \
+                  in the run directory (sections-CONDITION-PHASE.toml).\n\nExit codes: 0 sampled ≤ due \
+                  at any instant ≤ bound, 1 error, 2 one of these does not hold.\n\nExamples:\n  \
+                  wakepath lab sections wakepath-runs/lab-1/debian-rt\n  \
+                  wakepath lab sections wakepath-runs/lab-1/debian-stock --json"
+)]
+pub struct LabSections {
+    /// Run directory of a guest of the laboratory, with one CPU.
+    pub run: PathBuf,
+    /// What makes the run again.
+    #[command(flatten)]
+    pub again: LabAgain,
+    /// Print all of it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Repeat a run and work out what its cycles would cost on a core with published figures.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The same guest is run again, with the emulator carrying a model along: what each class of \
+                  instruction costs, caches with the addresses that the guest uses, string instructions by \
+                  the lines that they touch. The run's own time stays as it is, and its samples must be the \
+                  same to the nanosecond. Costs are no machine's latencies, and judge nothing. They are kept \
+                  in the run directory with the model's figures (costs-MODEL.json).\n\nExit codes: 0 found, 1 \
+                  error.\n\nExamples:\n  \
+                  wakepath lab costs wakepath-runs/lab-1/debian-rt --cost-model cortex-a76\n  \
+                  wakepath lab costs wakepath-runs/lab-1/debian-stock --cost-model skylake --json"
+)]
+pub struct LabCosts {
+    /// Run directory of a guest of the laboratory, with one CPU.
+    pub run: PathBuf,
+    /// Core whose figures are taken.
+    #[arg(long, value_name = "MODEL", value_parser = cost_models())]
+    pub cost_model: String,
+    /// What makes the run again.
+    #[command(flatten)]
+    pub again: LabAgain,
+    /// Print all of it as JSON, each cycle too.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Find which of a row of kernels made a latency's path longer, and through which functions.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The kernels are a row, from good to bad: packages, files, or one kernel with other \
+                  parameters each ('debian:stock preempt=none'). Both ends are measured, then the row is \
+                  halved. Each kernel runs with several seeds: it is bad if more than half of them are \
+                  nearer to the median of the bad end, and the ends must differ by an exact rank test \
+                  over the seeds (p ≤ 5 %). At last the worst cycles on either side are held against each other, function by function. A bisection that was \
+                  stopped goes on with the same command.\n\nExit codes: 0 found, 1 error, 3 nothing grew \
+                  from the first to the last, or a kernel that could not be measured leaves it \
+                  open.\n\nExamples:\n  \
+                  wakepath lab bisect my-loop.toml --kernel ./bzImage-1 --kernel ./bzImage-2 --kernel \
+                  ./bzImage-3 --directory bisection\n  \
+                  wakepath lab bisect my-loop.toml --good package:linux-image-6.1.0-55-amd64 --kernel \
+                  package:linux-image-6.1.0-56-amd64 --bad debian:stock@bookworm-backports --directory b"
+)]
+pub struct LabBisect {
+    /// A file, or the name of a built-in scenario (see `wakepath scenario list`).
+    pub scenario: String,
+    /// Kernel that is still good: the first of the row [default: the first --kernel].
+    #[arg(long, value_name = "KERNEL")]
+    pub good: Option<String>,
+    /// Kernel between the two, in their order, as for `lab run`; may be given more than once.
+    #[arg(long, value_name = "KERNEL")]
+    pub kernel: Vec<String>,
+    /// Kernel that is bad: the last of the row [default: the last --kernel].
+    #[arg(long, value_name = "KERNEL")]
+    pub bad: Option<String>,
+    /// What to compare; latencies of wake-ups are those of the cycles that ran, as scheduled those of
+    /// skipped due times too.
+    #[arg(long, value_name = "COUNT", default_value = "latency-of-wake-ups-max", value_parser = ["latency-of-wake-ups-max", "latency-of-wake-ups-p99", "latency-of-wake-ups-median", "latency-as-scheduled-max", "latency-as-scheduled-p99", "response-max"])]
+    pub count: String,
+    /// Condition to compare it in, such as 'FIFO 80, stress' [default: the one in which it grew most].
+    #[arg(long, value_name = "CONDITION")]
+    pub condition: Option<String>,
+    /// Seed of every random number: each kernel is measured with each of at least three.
+    #[arg(long, value_name = "NUMBER", default_values_t = [1, 2, 3])]
+    pub seed: Vec<u64>,
+    /// Virtual nanoseconds for each instruction, as for `lab run`.
+    #[arg(long, value_name = "NS", default_value = "1", value_parser = wakepath_lab::ns_per_instruction)]
+    pub ns_per_instruction: u32,
+    /// Memory of each guest in MiB.
+    #[arg(long, value_name = "MIB", default_value_t = 1024)]
+    pub memory: u32,
+    /// Command that each guest runs first, as for `lab run`; may be given more than once.
+    #[arg(long, value_name = "COMMAND", allow_hyphen_values = true)]
+    pub before: Vec<String>,
+    /// What else each guest is given.
+    #[command(flatten)]
+    pub added: LabAdded,
+    /// What carries the guests out.
+    #[command(flatten)]
+    pub host: LabHost,
+    /// Directory of the runs and of what is kept between two starts.
+    #[arg(long, value_name = "DIR")]
+    pub directory: PathBuf,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        CommandLine::command().debug_assert();
+    }
+}

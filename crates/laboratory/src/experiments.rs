@@ -1,0 +1,176 @@
+//! `wakepath lab experiments`: repeats published experiments and writes the page that sets our figures
+//! beside the published ones.
+
+use super::command_line::LabExperiments;
+use super::run::{Before, measure_as};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::SystemTime;
+use wakepath_archive::Run;
+use wakepath_assess::explanation::kept;
+use wakepath_console::progress::assessed;
+use wakepath_console::terminal::{print_result, tell};
+use wakepath_console::{Outcome, explained, place};
+use wakepath_directory::{Directory, Trust};
+use wakepath_experiments::{Repeated, all, page};
+use wakepath_explain::Explanation;
+use wakepath_lab::{
+    Compared, GivenKernel, GuestsAsked, Repetition, chosen_experiments, guest_run,
+    repetitions_json, repetitions_text, write_page,
+};
+use wakepath_scenario::Scenario;
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Repeats what is not there yet, and writes the page.
+pub fn run(arguments: &LabExperiments) -> Outcome {
+    if arguments.list {
+        return list();
+    }
+    let directory = match &arguments.directory {
+        Some(directory) => directory.clone(),
+        None => place::default_directory("lab-experiments", SystemTime::now())?,
+    };
+    // Before anything boots: what can't be used is said at once.
+    if directory.exists() {
+        Directory::to_write(&directory, arguments.host.trust())?;
+    }
+    let kernels: Vec<GivenKernel> = arguments
+        .kernel
+        .iter()
+        .map(|text| GivenKernel::parse(text))
+        .collect::<Result<_, _>>()?;
+    let wanted = chosen_experiments(&arguments.name)?.into_iter();
+    let wanted: Vec<Repetition> = wanted
+        .map(|experiment| {
+            Repetition::of(
+                experiment,
+                arguments.cycles,
+                arguments.seeds,
+                &directory,
+                &kernels,
+            )
+        })
+        .collect::<Result<_, _>>()?;
+    let mut repeated = Vec::new();
+    for wanted in &wanted {
+        let (experiment, place) = (wanted.experiment, &wanted.place);
+        if wanted.is_there {
+            tell!("{}: its runs are in {}", experiment.name, place.display());
+        } else {
+            tell!("{}: {}", experiment.name, experiment.title);
+            let scenario = &wanted.scenario;
+            carry_out(
+                arguments,
+                wanted,
+                &wanted.asked(),
+                scenario,
+                &wanted.seeds,
+                place,
+                &done(&wanted.done),
+            )?;
+        }
+        for one in wanted.given.iter().filter(|one| !one.is_there) {
+            tell!("{}: {}", experiment.name, one.given.name);
+            carry_out(
+                arguments,
+                wanted,
+                &wanted.asked_of(one),
+                &one.scenario,
+                &wanted.seeds,
+                &one.place,
+                &done(&one.done),
+            )?;
+        }
+        if !wanted.is_repeated {
+            tell!("{}: one guest once more: it must repeat", experiment.name);
+            carry_out(
+                arguments,
+                wanted,
+                &wanted.asked_again(),
+                &wanted.scenario,
+                &[wanted.seed_again()],
+                &wanted.place_again(),
+                &Before {
+                    first: Some(wanted.first_run()),
+                    ..Before::default()
+                },
+            )?;
+        }
+        wanted.holds()?;
+        repeated.push(read(wanted, arguments.host.trust())?);
+    }
+    let place = arguments.page.as_ref().unwrap_or(&directory);
+    let path = write_page(&page(&repeated), place)?;
+    print_result(
+        arguments.json,
+        &match arguments.json {
+            true => format!("{:#}\n", repetitions_json(&repeated)),
+            false => repetitions_text(&repeated, &path),
+        },
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn done(runs: &[PathBuf]) -> Before {
+    Before {
+        done: runs.to_vec(),
+        first: None,
+    }
+}
+
+fn carry_out(
+    arguments: &LabExperiments,
+    wanted: &Repetition,
+    guests: &GuestsAsked,
+    scenario: &Scenario,
+    seeds: &[u64],
+    place: &Path,
+    before: &Before,
+) -> Result<(), Failure> {
+    let on = &arguments.host;
+    for one in measure_as(guests, on, scenario, seeds, place, before)? {
+        let whole = Compared::into_whole(one);
+        whole.map_err(|error| format!("{}, {error}", wanted.experiment.name))?;
+    }
+    Ok(())
+}
+
+fn list() -> Outcome {
+    let lines = all().iter().map(|experiment| {
+        let given = experiment.given.iter().map(|given| given.name);
+        let guests = experiment.guests.iter().map(|guest| guest.name);
+        let guests: Vec<&str> = guests.chain(given).collect();
+        format!(
+            "{:14} {}: {}\n",
+            experiment.name,
+            experiment.title,
+            guests.join(" / ")
+        )
+    });
+    print_result(false, &lines.collect::<String>())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn read(repetition: &Repetition, trust: Trust) -> Result<Repeated, Failure> {
+    let mut guests = Vec::new();
+    for (guest, run) in repetition.runs() {
+        let run = run?;
+        let (assessment, pictures) = assessed(&run, true)?;
+        let explanation = match kept(run.directory())? {
+            // Its laboratory was stopped before it came to that.
+            None => explained(&run, trust)?,
+            there => there,
+        };
+        guests.push(guest_run(guest, &run, &assessment, pictures, explanation)?);
+    }
+    Ok(Repeated {
+        experiment: repetition.experiment,
+        guests,
+    })
+}
+
+fn explained(run: &Run, trust: Trust) -> Result<Option<Explanation>, Failure> {
+    explained::explain(&Directory::to_write(run.directory(), trust)?);
+    Ok(kept(run.directory())?)
+}

@@ -1,0 +1,48 @@
+//! `wakepath lab window`: which instructions the worst latencies of a run consist of.
+
+use super::command_line::LabWindow;
+use super::host;
+use std::process::ExitCode;
+use wakepath_archive::Run;
+use wakepath_console::terminal::print_result;
+use wakepath_console::{Outcome, place, runs};
+use wakepath_directory::Directory;
+use wakepath_explain::window::Windows;
+use wakepath_lab::{Again, CyclesAsked, Wanted, windows};
+use wakepath_measure::Interrupt;
+use wakepath_report::windows_text;
+
+/// Repeats the run, finds the windows, keeps and shows them.
+pub fn run(arguments: &LabWindow) -> Outcome {
+    let path = runs::find(Some(&arguments.run))?;
+    let run = Run::open(&path)?;
+    // Before anything boots: the windows are kept in the run.
+    let trust = place::trust(arguments.again.trust_directory);
+    let directory = Directory::to_write(&path, trust)?;
+    let cycles = match arguments.cycle.is_empty() {
+        true => CyclesAsked::Worst(arguments.worst.into()),
+        false => CyclesAsked::Named(arguments.cycle.clone()),
+    };
+    let wanted = Wanted::of(&run, &cycles)?;
+    let interrupt = Interrupt::listen()?;
+    let host = host()?;
+    let on = arguments.again.asked();
+    let again = Again::of(&run, arguments.again.kernel.as_deref(), &on, &host)?;
+    let windows = windows(&run, &directory, &again, &wanted, &host, &|| {
+        interrupt.requested()
+    })?;
+    print_result(
+        arguments.json,
+        &match arguments.json {
+            true => {
+                let found = Windows {
+                    windows,
+                    ..Windows::default()
+                };
+                serde_json::to_string_pretty(&found)? + "\n"
+            }
+            false => windows_text(&windows, &path),
+        },
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
