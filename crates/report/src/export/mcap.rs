@@ -1,10 +1,9 @@
 //! A run's samples as MCAP, which Foxglove and PlotJuggler open: a topic for each thread of each
 //! condition, a message of JSON for each cycle. It goes batch by batch, and never back in the file.
 
-use mcap::records::{MessageHeader, Metadata};
-use mcap::write::NoSeek;
-use mcap::{Compression, McapError, WriteOptions, Writer};
+use super::mcap_writer::{ChannelId, McapWriter};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::{self, Write};
 use wakepath_archive::{ArchiveError, Run};
 use wakepath_timeline::{Sample, SampleFlags};
@@ -21,22 +20,7 @@ pub enum McapExportError {
     /// Nobody takes what is written.
     #[error("cannot write the MCAP file: {0}")]
     Write(#[from] io::Error),
-    /// What is written is no MCAP file.
-    #[error("cannot write the MCAP file: {0}")]
-    Form(McapError),
 }
-
-impl From<McapError> for McapExportError {
-    fn from(error: McapError) -> Self {
-        match error {
-            McapError::Io(error) => Self::Write(error),
-            other => Self::Form(other),
-        }
-    }
-}
-
-/// A viewer reads a chunk at a time.
-const CHUNK_BYTES: u64 = 768 << 10;
 
 /// Names of the schemas, which tell viewers that a message is a cycle or a stretch of skipped ones.
 const CYCLE: &str = "wakepath.Cycle";
@@ -73,23 +57,15 @@ pub fn mcap(run: &Run, to: &mut impl Write) -> Result<(), McapExportError> {
             run.directory().display().to_string(),
         ));
     }
-    let mut writer: Writer<NoSeek<_>> = WriteOptions::new()
-        .compression(Some(Compression::Zstd))
-        .compression_level(1)
-        .chunk_size(Some(CHUNK_BYTES))
-        .library(format!("wakepath {}", env!("CARGO_PKG_VERSION")))
-        .disable_seeking(true)
-        .create(NoSeek::new(to))?;
-    writer.write_metadata(&Metadata {
-        name: "wakepath".into(),
-        metadata: about(run),
-    })?;
-    let cycle = writer.add_schema(CYCLE, "jsonschema", CYCLE_SCHEMA.as_bytes())?;
-    let skipped = writer.add_schema(SKIPPED, "jsonschema", SKIPPED_SCHEMA.as_bytes())?;
+    let library = concat!("wakepath ", env!("CARGO_PKG_VERSION"));
+    let mut writer = McapWriter::new(to, library)?;
+    writer.metadata("wakepath", &about(run))?;
+    let cycle = writer.schema(CYCLE, CYCLE_SCHEMA);
+    let skipped = writer.schema(SKIPPED, SKIPPED_SCHEMA);
     let has_work = imported.is_none_or(|imported| imported.has_work());
     let mut text = Vec::new();
     // A condition's repetitions are one topic, whose messages are counted on.
-    let mut counts: BTreeMap<u16, u32> = BTreeMap::new();
+    let mut channels: BTreeMap<_, [ChannelId; 2]> = BTreeMap::new();
     for segment in &manifest.segments {
         for thread in &segment.threads {
             let topic = topic(&[&segment.phase, &segment.condition, &thread.name]);
@@ -99,9 +75,16 @@ pub fn mcap(run: &Run, to: &mut impl Write) -> Result<(), McapExportError> {
                 ("thread".into(), thread.name.clone()),
                 ("period_ns".into(), thread.due.period_ns.to_string()),
             ]);
-            let cycles = writer.add_channel(cycle, &topic, "json", &metadata)?;
-            let gaps = format!("{topic}/skipped");
-            let gaps = writer.add_channel(skipped, &gaps, "json", &metadata)?;
+            let [cycles, gaps] = match channels.entry((topic, metadata)) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(new) => {
+                    let (topic, metadata) = new.key();
+                    let cycles = writer.channel(cycle, topic, metadata)?;
+                    let gaps = format!("{topic}/skipped");
+                    let gaps = writer.channel(skipped, &gaps, metadata)?;
+                    *new.insert([cycles, gaps])
+                }
+            };
             let mut next = 0;
             for batch in run.batches(segment.segment, thread.thread)? {
                 for sample in batch? {
@@ -110,37 +93,17 @@ pub fn mcap(run: &Run, to: &mut impl Write) -> Result<(), McapExportError> {
                         let count = sample.cycle - next;
                         write!(text, "{{\"first_cycle\":{next},\"count\":{count}}}")?;
                         let due_ns = thread.due.due_ns(next);
-                        let header = header(gaps, &mut counts, due_ns, due_ns);
-                        writer.write_to_known_channel(&header, &text)?;
+                        writer.message(gaps, due_ns, due_ns, &text)?;
                     }
                     next = sample.cycle + 1;
                     text.clear();
                     message(&mut text, &sample, has_work)?;
-                    let header = header(cycles, &mut counts, sample.wake_ns, sample.due_ns);
-                    writer.write_to_known_channel(&header, &text)?;
+                    writer.message(cycles, sample.wake_ns, sample.due_ns, &text)?;
                 }
             }
         }
     }
-    writer.finish()?;
-    writer.into_inner().into_inner().flush()?;
-    Ok(())
-}
-
-fn header(
-    channel_id: u16,
-    counts: &mut BTreeMap<u16, u32>,
-    log_time: u64,
-    publish_time: u64,
-) -> MessageHeader {
-    let count = counts.entry(channel_id).or_default();
-    *count = count.wrapping_add(1);
-    MessageHeader {
-        channel_id,
-        sequence: *count,
-        log_time,
-        publish_time,
-    }
+    Ok(writer.finish()?)
 }
 
 fn about(run: &Run) -> BTreeMap<String, String> {

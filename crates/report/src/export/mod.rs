@@ -4,6 +4,7 @@ mod csv;
 mod junit;
 mod markdown;
 mod mcap;
+mod mcap_writer;
 mod open_metrics;
 mod timelines;
 
