@@ -97,18 +97,22 @@ pub fn changed(
     }
 }
 
-/// Fits a scenario into a given time for the whole run. What the file's own length was too short
-/// or long enough for is asked again.
+/// Fits a scenario into a given time for the whole run, which `option` was given. What the file's own length was too
+/// short or long enough for is asked again.
+///
+/// # Errors
+/// In one line that begins with the option.
 pub fn fitted(
     scenario: &Scenario,
     warnings: Vec<Warning>,
+    option: &str,
     duration: &str,
 ) -> Result<(Scenario, Vec<Warning>), Failure> {
     let total_ns = units::parse_duration(duration)
-        .map_err(|complaint| format!("--duration {duration} {complaint}"))?;
+        .map_err(|complaint| format!("{option} {duration} {complaint}"))?;
     let fitted = scenario
         .with_total_duration(total_ns)
-        .map_err(|error| format!("--duration {duration}: {error}"))?;
+        .map_err(|error| format!("{option} {duration}: {error}"))?;
     let mut kept = warnings;
     kept.retain(|warning| !matches!(warning, Warning::TooShortToPass { .. }));
     for warning in fitted.warnings() {

@@ -59,7 +59,7 @@ fn scenario(arguments: &LabRun) -> Result<Scenario, Failure> {
         scenario.trace.get_or_insert_default();
     }
     if let Some(duration) = &arguments.duration {
-        (scenario, warnings) = scenarios::fitted(&scenario, warnings, duration)?;
+        (scenario, warnings) = scenarios::fitted(&scenario, warnings, "--duration", duration)?;
     }
     warn(warnings);
     Ok(scenario)

@@ -106,13 +106,10 @@ fn cycles(
     let (scenario, warnings) = scenarios::changed(&text, &source, &changes, &host)?;
     match duration {
         None => Ok(scenario.cycles),
-        Some(duration) => match scenarios::fitted(&scenario, warnings, duration) {
-            Ok((fitted, _)) => Ok(fitted.cycles),
-            Err(error) => Err(error
-                .to_string()
-                .replacen("--duration", "--short:", 1)
-                .into()),
-        },
+        Some(duration) => {
+            let (fitted, _) = scenarios::fitted(&scenario, warnings, "--short:", duration)?;
+            Ok(fitted.cycles)
+        }
     }
 }
 

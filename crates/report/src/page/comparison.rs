@@ -214,6 +214,6 @@ fn metrics(markup: &mut Markup, comparison: &Comparison) {
     metrics_table(comparison).write_html(markup, "Metrics");
     let reasons = reasons(comparison);
     if !reasons.is_empty() {
-        list(markup, reasons.into_iter());
+        list(markup, reasons.into_iter().map(|(_, reason)| reason));
     }
 }

@@ -59,7 +59,7 @@ pub fn run(arguments: &Check) -> Outcome {
         None => USUAL,
     };
     let duration = arguments.duration.as_deref().unwrap_or(usual);
-    let (scenario, warnings) = scenarios::fitted(&scenario, warnings, duration)?;
+    let (scenario, warnings) = scenarios::fitted(&scenario, warnings, "--duration", duration)?;
     refuse_too_short(duration, &warnings, &arguments.output)?;
     measured::measure(
         scenario,
@@ -309,7 +309,7 @@ mod tests {
         scenario.trace.get_or_insert_default();
         let needed = scenario.criterion_of_each().due_times_needed();
         let cycles = |duration: &str| {
-            let fitted = scenarios::fitted(&scenario, Vec::new(), duration).unwrap();
+            let fitted = scenarios::fitted(&scenario, Vec::new(), "--duration", duration).unwrap();
             (fitted.0.cycles, fitted.1.first().map(ToString::to_string))
         };
         let (cycles_of_default, warned) = cycles(USUAL_TRACED);

@@ -70,7 +70,8 @@ pub fn run(arguments: &Record) -> Outcome {
     }
     // The time asked for is the program's.
     scenario.core_latency_ns = None;
-    let (scenario, warnings) = scenarios::fitted(&scenario, warnings, &arguments.duration)?;
+    let (scenario, warnings) =
+        scenarios::fitted(&scenario, warnings, "--duration", &arguments.duration)?;
     let notes = scenarios::told(&warnings);
     measured::measure_after(scenario, &notes, host, &arguments.output, printed)
 }

@@ -19,7 +19,7 @@ pub fn run(arguments: &Run) -> Outcome {
     let (scenario, warnings) = asked(arguments, &host)?;
     let (scenario, warnings) = match &arguments.duration {
         None => (scenario, warnings),
-        Some(duration) => scenarios::fitted(&scenario, warnings, duration)?,
+        Some(duration) => scenarios::fitted(&scenario, warnings, "--duration", duration)?,
     };
     measured::measure(
         scenario,

@@ -62,7 +62,7 @@ fn write_all(comparison: &Comparison, text: &mut String, style: Style) -> std::f
     writeln!(text)?;
     text.push_str(&metrics_table(comparison).to_terminal(style.columns));
     let mut prose = String::from("\n");
-    for reason in reasons(comparison) {
+    for (_, reason) in reasons(comparison) {
         writeln!(prose, "{reason}")?;
     }
     if let Some(gravity) = &comparison.gravity {

@@ -9,8 +9,8 @@ use wakepath_verdict::{counted, fraction};
 pub(crate) const ONE_RUN: &str =
     "one run a side can't tell a change from chance: measure several of each";
 
-/// Why a metric of a condition shows nothing.
-pub(crate) fn reasons(comparison: &Comparison) -> Vec<String> {
+/// Why a metric of a condition shows nothing, with that metric's finding.
+pub(crate) fn reasons(comparison: &Comparison) -> Vec<(Finding, String)> {
     let mut lines = Vec::new();
     for condition in &comparison.conditions {
         // A condition is invalid in all its metrics for one reason.
@@ -19,15 +19,13 @@ pub(crate) fn reasons(comparison: &Comparison) -> Vec<String> {
             let Some(why) = metric.why.as_deref() else {
                 continue;
             };
-            match metric.finding {
+            let name = &condition.name;
+            let line = match metric.finding {
                 Finding::Invalid if told.contains(&why) => continue,
-                Finding::Invalid => lines.push(format!("{}: invalid: {why}", condition.name)),
-                _ => lines.push(format!(
-                    "{}, {}: {why}",
-                    condition.name,
-                    metric.metric.word()
-                )),
-            }
+                Finding::Invalid => format!("{name}: invalid: {why}"),
+                _ => format!("{name}, {}: {why}", metric.metric.word()),
+            };
+            lines.push((metric.finding, line));
             told.push(why);
         }
     }

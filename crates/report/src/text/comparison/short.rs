@@ -6,7 +6,7 @@ use super::{ONE_RUN, found, reasons, write_banner};
 use crate::Style;
 use crate::answer::COLUMNS;
 use std::fmt::Write;
-use wakepath_assess::Comparison;
+use wakepath_assess::{Comparison, Finding};
 use wakepath_timeline::columns::{cut, folded, wrapped};
 use wakepath_verdict::counted;
 
@@ -54,7 +54,8 @@ pub(super) fn write_short(
     let said = said.filter(|_| !comparison.differences.is_empty());
     let invalid = reasons(comparison)
         .into_iter()
-        .filter(|why| why.contains(": invalid: "));
+        .filter(|(finding, _)| *finding == Finding::Invalid)
+        .map(|(_, reason)| reason);
     for line in invalid.chain(said).take(3) {
         text.push_str(&wrapped(&line, "", "  ", columns));
     }

@@ -74,8 +74,7 @@ impl<'a> Terms<'a> {
             }
         };
         let block = &self.arguments.block;
-        let (_, warnings) = scenarios::fitted(&scenario, warnings, block)
-            .map_err(|error| error.to_string().replacen("--duration", "--block", 1))?;
+        let (_, warnings) = scenarios::fitted(&scenario, warnings, "--block", block)?;
         // No rate could pass: the search would measure for nothing.
         match scenarios::TooShort::of("--block", block, &warnings) {
             Some(refused) => Err(format!("at {rate}: {refused}").into()),
