@@ -62,8 +62,12 @@ pub enum Finding {
         call: String,
         /// What usually ends these waits.
         waker: String,
-        /// How long it waits in a cycle, on average.
+        /// How long one wait takes, on average over those that were seen.
         wait_ns: u64,
+        /// How many were seen.
+        times: u64,
+        /// In how many cycles.
+        cycles: u64,
         /// Whether most of its cycles are due already when it asks for them: what it waits for sets its period.
         sets_period: bool,
     },
@@ -212,11 +216,15 @@ impl fmt::Display for Finding {
                 call,
                 waker,
                 wait_ns,
+                times,
+                cycles,
                 sets_period,
             } => {
                 write!(
                     f,
-                    "each of its cycles waits {} in {call}(), on average, until {waker} wakes it",
+                    "it waits in {call}() within its cycles, {} in {}, {} each on average, until {waker} wakes it",
+                    counted(*times, "time", "times"),
+                    counted(*cycles, "cycle", "cycles"),
                     short(wait_ns.cast_signed()),
                 )?;
                 match sets_period {
@@ -267,165 +275,4 @@ fn hertz(interval_ns: u64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::watched::WokenBy;
-    use wakepath_explain::watch::{
-        Activation, BegunBy, CutBy, CutSleeps, Rhythm, Task, ThreadActivity, TurnWaits, Waker,
-    };
-
-    const MS: u64 = 1_000_000;
-
-    /// Turns of 1 ms that are due at these times and run so much later.
-    fn found(
-        dues_ms: &[u64],
-        latency_ns: u64,
-        begun_by: BegunBy,
-        sleeps_ns: Option<u64>,
-    ) -> Vec<String> {
-        let turn = |due_ms: &u64| Activation {
-            programmed_ns: Some(due_ms * MS),
-            expiry_ns: due_ms * MS,
-            switched_in_ns: due_ms * MS + latency_ns,
-            end_ns: due_ms * MS + latency_ns + MS,
-            ..Activation::default()
-        };
-        let task = Task {
-            rhythm: Rhythm {
-                period_ns: 4 * MS,
-                anchor_ns: None,
-                programmed: begun_by == BegunBy::Timer,
-                begun_by,
-                beside_ns: 0,
-                sleeps_ns,
-                is_periodic: true,
-            },
-            timer: None,
-            turns: dues_ms.iter().map(turn).collect(),
-        };
-        let woken_by = WokenBy {
-            waker: "SoftIRQ NET_RX".into(),
-            kind: WakerKind::Network,
-            times: 9,
-            of: 9,
-        };
-        let row = task.row();
-        let found = Finding::of(&task, &row, Some(&woken_by), &ThreadActivity::default());
-        found.iter().map(Finding::with_fix).collect()
-    }
-
-    #[test]
-    fn a_sender_is_late_only_if_its_pauses_are_longer_than_the_loop_s_own_latency() {
-        let dues = [4, 8, 12, 56, 60, 64];
-        let said = found(&dues, MS / 2, BegunBy::Other, None);
-        assert_eq!(
-            said,
-            [
-                "what wakes it (SoftIRQ NET_RX) came up to 44 ms apart, later than 1.5 periods 1 time, while it \
-              ran at most 500.0 µs after being woken: the sender or the network is late → watch what sends to it \
-              in the same way, on its own machine"
-            ]
-        );
-        assert!(found(&[4, 8, 12, 20], 5 * MS, BegunBy::Other, None).is_empty());
-        assert!(found(&[4, 8, 12, 16], MS / 2, BegunBy::Other, None).is_empty());
-    }
-
-    #[test]
-    fn what_a_sleep_for_a_time_adds_up_to_is_said_with_its_frequency() {
-        let said = found(&[5, 10, 15, 20], MS / 4, BegunBy::Timer, Some(4 * MS));
-        let expected = "it sleeps for 4 ms after its work, so its period is 4 ms + 750.0 µs of work + 250.0 µs of \
-                        wake-up latency = 5 ms on average (200 Hz)";
-        assert!(said.len() == 1 && said[0].starts_with(expected), "{said:?}");
-    }
-
-    #[test]
-    fn a_timer_that_was_programmed_for_later_is_the_program_s_own_doing() {
-        let said = found(&[4, 8, 48, 52], 1_000, BegunBy::Timer, None);
-        assert!(
-            said.len() == 1 && said[0].contains("1 time, up to 40 ms after"),
-            "{said:?}"
-        );
-    }
-    /// A turn that was due at 8 ms, and was asked for so much later or earlier.
-    fn turn(late_ns: i64) -> Activation {
-        Activation {
-            programmed_ns: Some(8 * MS),
-            asked_at_ns: (8 * MS).checked_add_signed(late_ns),
-            expiry_ns: 9 * MS,
-            switched_in_ns: 9 * MS,
-            end_ns: 9 * MS,
-            ..Activation::default()
-        }
-    }
-
-    fn of_turns(turns: Vec<Activation>, activity: &ThreadActivity) -> Vec<String> {
-        let rhythm = Rhythm {
-            period_ns: 4 * MS,
-            anchor_ns: Some(8 * MS),
-            programmed: true,
-            begun_by: BegunBy::Timer,
-            beside_ns: 0,
-            sleeps_ns: None,
-            is_periodic: true,
-        };
-        let timer = None;
-        let task = Task {
-            rhythm,
-            timer,
-            turns,
-        };
-        let found = Finding::of(&task, &task.row(), None, activity);
-        found.iter().map(Finding::with_fix).collect()
-    }
-
-    #[test]
-    fn cycles_that_were_due_before_they_were_asked_for_are_caught_up() {
-        let none = ThreadActivity::default();
-        let turns = [-3_000_000, 250_000, 750_000, -1].map(turn);
-        let said = of_turns(turns.into(), &none);
-        assert!(
-            said.len() == 1 && said[0].contains("2 cycles that were due already, up to 750.0 µs"),
-            "{said:?}"
-        );
-        assert!(of_turns([-3_000_000, -1].map(turn).into(), &none).is_empty());
-    }
-
-    #[test]
-    fn sleeps_that_signals_cut_short_name_the_sender_and_the_fix() {
-        let activity = ThreadActivity {
-            cut_sleeps: vec![CutSleeps {
-                by: CutBy::Timer("it_real_fn".into()),
-                times: 3,
-                early_ns: 400_000,
-            }],
-            ..ThreadActivity::default()
-        };
-        let said = of_turns(Vec::new(), &activity);
-        assert!(
-            said.len() == 1 && said[0].contains("(setitimer)"),
-            "{said:?}"
-        );
-        assert!(said[0].contains("3 times, up to 400.0 µs") && said[0].contains("EINTR"));
-    }
-
-    #[test]
-    fn a_wait_in_each_cycle_names_its_call_and_whether_it_sets_the_period() {
-        let waits = |call: &str, total_ns| ThreadActivity {
-            waits: vec![TurnWaits {
-                call: Some(call.into()),
-                waker: Waker::Unnamed,
-                times: 4,
-                total_ns,
-            }],
-            ..ThreadActivity::default()
-        };
-        let said = |late_ns, activity| of_turns([late_ns; 4].map(turn).into(), &activity);
-        let late = said(400, waits("read", 12 * MS)).remove(0);
-        assert!(late.contains("waits 3000.0 µs in read()"), "{late}");
-        assert!(late.contains("that sets its period"), "{late}");
-        let early = said(-3_000_000, waits("read", 12 * MS)).remove(0);
-        assert!(!early.contains("sets its period"), "{early}");
-        assert!(said(-3_000_000, waits("read", MS)).is_empty());
-        assert!(said(-3_000_000, waits("epoll_wait", 12 * MS)).is_empty());
-    }
-}
+mod tests;

@@ -23,35 +23,59 @@ pub struct TurnWaits {
 pub(super) struct Waits {
     call: Option<Arc<str>>,
     since_ns: Option<u64>,
+    /// The call's wait so far: who ended it last, and how long it took. A thread may be woken and sleep again
+    /// before what it waits for is there.
+    under_way: Option<(Key, u64)>,
+    /// A wake-up came while the thread was awake as far as anyone saw.
+    is_awake: bool,
+    /// Nobody saw how some of the call's wait began.
+    is_partial: bool,
     /// By call and waker: how often, and for how long in all.
     kinds: Vec<(Option<Arc<str>>, Key, u64, u64)>,
 }
 
 impl Waits {
     pub fn entered(&mut self, call: &Arc<str>) {
+        self.left();
         self.call = Some(Arc::clone(call));
     }
 
     pub fn left(&mut self) {
-        self.call = None;
+        let wait = self.under_way.take().filter(|_| !self.is_partial);
+        if let Some((by, ns)) = wait {
+            self.count(&by, ns);
+        }
+        (self.call, self.is_awake, self.is_partial) = (None, false, false);
     }
 
     /// The thread goes to sleep.
     pub fn slept(&mut self, at_ns: u64) {
-        self.since_ns = Some(at_ns);
+        (self.since_ns, self.is_awake) = (Some(at_ns), false);
     }
 
-    /// A timer woke it, or nobody knows what did.
+    /// It runs: a timer woke it, or nobody knows what did, unless `ended` came before.
     pub fn forget(&mut self) {
-        self.since_ns = None;
+        self.is_partial |= self.is_awake;
+        (self.since_ns, self.is_awake) = (None, false);
     }
 
     /// Something else than a timer woke it.
     pub fn ended(&mut self, at_ns: u64, by: &Key) {
         let Some(since_ns) = self.since_ns.take() else {
+            self.is_awake = self.call.is_some();
             return;
         };
         let ns = at_ns.saturating_sub(since_ns);
+        match self.call {
+            Some(_) => {
+                let before_ns = self.under_way.take().map_or(0, |(_, ns)| ns);
+                self.under_way = Some((by.clone(), before_ns + ns));
+            }
+            None => self.count(by, ns),
+        }
+    }
+
+    fn count(&mut self, by: &Key, ns: u64) {
         let known = self.kinds.len();
         let call = self.call.clone();
         match self.kinds.iter_mut().find(|of| of.0 == call && of.1 == *by) {
@@ -65,7 +89,8 @@ impl Waits {
     }
 
     /// The longest in all first.
-    pub fn finish(self, open: &Open) -> Vec<TurnWaits> {
+    pub fn finish(mut self, open: &Open) -> Vec<TurnWaits> {
+        self.left();
         let named = |(call, by, times, total_ns)| TurnWaits {
             call,
             waker: open.named(by),
@@ -75,5 +100,43 @@ impl Waits {
         let mut waits: Vec<TurnWaits> = self.kinds.into_iter().map(named).collect();
         waits.sort_by_key(|of| std::cmp::Reverse(of.total_ns));
         waits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Waits in read() from 0 on; at these times it sleeps, is woken by something and runs.
+    fn read(waits: &mut Waits, sleeps: &[(Option<u64>, u64)]) {
+        waits.entered(&"read".into());
+        for (slept_ns, woken_ns) in sleeps {
+            if let Some(at_ns) = slept_ns {
+                waits.slept(*at_ns);
+            }
+            waits.ended(*woken_ns, &Key::Thread(7));
+            waits.forget();
+        }
+        waits.left();
+    }
+
+    fn kinds(calls: &[&[(Option<u64>, u64)]]) -> Vec<(u64, u64)> {
+        let mut waits = Waits::default();
+        for sleeps in calls {
+            read(&mut waits, sleeps);
+        }
+        waits.kinds.iter().map(|of| (of.2, of.3)).collect()
+    }
+
+    #[test]
+    fn a_thread_that_is_woken_and_sleeps_again_in_one_call_waits_once() {
+        assert_eq!(kinds(&[&[(Some(10), 12), (Some(13), 30)]]), [(1, 19)]);
+    }
+
+    #[test]
+    fn a_wait_of_which_nobody_saw_the_beginning_is_left_out() {
+        let whole: &[_] = &[(Some(10), 30)];
+        assert_eq!(kinds(&[whole, &[(Some(10), 12), (None, 30)]]), [(1, 20)]);
+        assert_eq!(kinds(&[&[(None, 30)], whole]), [(1, 20)]);
     }
 }

@@ -92,8 +92,10 @@ fn waits_in_cycle(task: &Task, activity: &ThreadActivity) -> Option<Finding> {
     let (times, total_ns) = same.fold((0, 0), |(times, ns), of| {
         (times + of.times, ns + of.total_ns)
     });
-    let wait_ns = total_ns / turns;
-    let is_long = times * 2 >= turns && wait_ns * SMALL_WAIT >= task.rhythm.period_ns;
+    // Not every wait is seen: a kernel may leave out a switch, and then nobody knows when it began.
+    let wait_ns = total_ns.checked_div(times)?;
+    let per_cycle_ns = total_ns / times.min(turns);
+    let is_long = times * 2 >= turns && per_cycle_ns * SMALL_WAIT >= task.rhythm.period_ns;
     let was_late = |of: &&Activation| {
         let times = of.programmed_ns.zip(of.asked_at_ns);
         times.is_some_and(|(for_ns, asked_ns)| for_ns <= asked_ns)
@@ -103,6 +105,8 @@ fn waits_in_cycle(task: &Task, activity: &ThreadActivity) -> Option<Finding> {
         call: first.call.as_deref().unwrap_or_default().to_owned(),
         waker: WokenBy::named(&first.waker).0,
         wait_ns,
+        times,
+        cycles: turns,
         sets_period: late * 2 > turns,
     })
 }

@@ -169,5 +169,6 @@ fn a_loop_that_waits_for_a_device_in_each_cycle_has_the_device_s_period() {
         "{wait}"
     );
     let wait_ns = wait["wait_ns"].as_u64().unwrap();
-    assert!((15_900_000..24_000_000).contains(&wait_ns), "{wait}");
+    // The device takes 16 ms; if the machine stalls, its period is longer too.
+    assert!((15_900_000..2 * period_ns).contains(&wait_ns), "{wait}");
 }
