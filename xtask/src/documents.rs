@@ -1,7 +1,7 @@
 //! Documents generated from the program.
 //!
 //! The reference of scenarios, their JSON Schema, the table of combinations that can be analysed,
-//! the texts of `--help`, and the picture of an answer.
+//! the catalogue of fixes, the texts of `--help`, and the picture of an answer.
 
 mod picture;
 
@@ -94,6 +94,10 @@ pub fn all(program: &Path) -> Result<Vec<Document>, String> {
             text: wakepath_schedulability::matrix::page(),
         },
         Document {
+            path: EXPLAIN,
+            text: with_fixes()?,
+        },
+        Document {
             path: "docs/reference/command-line.md",
             text: command_line(program)?,
         },
@@ -102,6 +106,21 @@ pub fn all(program: &Path) -> Result<Vec<Document>, String> {
             text: picture()?,
         },
     ])
+}
+
+const EXPLAIN: &str = "docs/guide/explain.md";
+const BEGIN: &str =
+    "<!-- Made from the catalogue of fixes; `cargo xtask docs` writes it anew. -->\n\n";
+const END: &str = "\n<!-- End of the catalogue. -->\n";
+
+/// The guide, with the catalogue of fixes as it is now.
+fn with_fixes() -> Result<String, String> {
+    let path = place::root().join(EXPLAIN);
+    let text = fs::read_to_string(&path).map_err(|error| format!("{EXPLAIN}: {error}"))?;
+    let parts = text.split_once(BEGIN);
+    let parts = parts.and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
+    let (before, after) = parts.ok_or_else(|| format!("{EXPLAIN}: no place for the catalogue"))?;
+    Ok([before, BEGIN, &wakepath_explain::fix::table(), END, after].concat())
 }
 
 fn picture() -> Result<String, String> {

@@ -1,6 +1,7 @@
 //! Halts of a loop by order of someone else: a signal, the freezer, a limit of memory. `path::halts` finds them.
 
 use crate::cause::Named;
+use crate::fix::{self, Remedy};
 use std::fmt;
 use wakepath_timeline::Thread;
 
@@ -45,21 +46,15 @@ impl Halt {
         }
     }
 
-    pub(crate) fn remedy(&self) -> String {
+    pub(crate) fn remedy(&self) -> Remedy {
         let found = match &self.by {
             Some(by) => format!("find out why {} does it", by.name),
             None => "find out who does it".into(),
         };
         match self.kind {
-            HaltKind::Signal => format!(
-                "no SIGSTOP, job control or debugger for the loop's process while it runs: {found}"
-            ),
-            HaltKind::Freezer => format!(
-                "keep the loop in a control group that nothing freezes (docker pause, systemctl freeze, snapshots): {found}"
-            ),
-            HaltKind::Memory => {
-                "lock the loop's memory (mlockall), allocate none and write to no mapped file while it runs. If memory.events of its control group counts high meanwhile, raise memory.high, or put other programs into a group of their own".into()
-            }
+            HaltKind::Signal => fix::NO_STOP.with(&[&found]),
+            HaltKind::Freezer => fix::NO_FREEZE.with(&[&found]),
+            HaltKind::Memory => fix::MEMORY_LIMIT.plain(),
         }
     }
 }

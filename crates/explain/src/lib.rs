@@ -18,6 +18,7 @@ mod cycle;
 mod explainer;
 mod faults;
 mod feather_trace;
+pub mod fix;
 mod halt;
 mod home;
 mod identify;

@@ -1,204 +1,145 @@
-//! What can be done about a cause, where something fits. Advice for a person; it changes nothing.
+//! What can be done about a cause, where something fits. Advice for a person; it changes nothing. The words are in
+//! the catalogue, `fix`.
 
 mod calls;
 
 use crate::call::may_be_lock;
 use crate::cause::{Cause, Relation, is_stopper};
+use crate::fix::{self, Remedy};
 use crate::wait::{Meanwhile, Wait};
-use wakepath_timeline::{Budget, Interrupt, SoftIrq, one_line};
+use wakepath_timeline::{Budget, Interrupt, SoftIrq, Thread, one_line};
 
 /// What can be done, with the command that tries it if `wakepath try` can apply it. `None` where nothing fits: what is
 /// unknown, or belongs to every wake-up.
 pub fn remedy(cause: &Cause) -> Option<String> {
-    let text = advice(cause)?;
-    Some(match trial(cause) {
-        Some(fix) => format!("{text}. To try it: wakepath try {fix} -- PROGRAM"),
-        None => text,
-    })
+    advice(cause).map(Remedy::printed)
 }
 
-/// The fix as `wakepath try` takes it.
-fn trial(cause: &Cause) -> Option<String> {
-    Some(match cause {
-        Cause::TimerSlack => "slack".into(),
-        Cause::Interrupt(Interrupt::Device { number, .. }) => {
-            format!("/proc/irq/{number}/smp_affinity_list=CPUS")
-        }
-        Cause::Thread {
-            relation: Relation::Shared,
-            ..
-        } => "policy='FIFO 80'".into(),
-        Cause::Throttled {
-            budget: Some(Budget::CpuQuota { file, .. }),
-            ..
-        } => match file.ends_with("cpu.max") {
-            true => format!("{}=max", one_line(file)),
-            false => format!("{}=-1", one_line(file)),
-        },
-        Cause::SystemCall(call) if calls::is_of_memory(&call.name) => "malloc".into(),
-        Cause::Overrun(because) => return trial(because),
-        _ => return None,
-    })
-}
+/// The kernel's number for FIFO 99, the highest priority but DEADLINE.
+const HIGHEST: i32 = 0;
 
-/// One sentence.
-fn advice(cause: &Cause) -> Option<String> {
+fn advice(cause: &Cause) -> Option<Remedy> {
     Some(match cause {
-        Cause::TimerSlack => {
-            "a real-time policy has no timer slack; else prctl(PR_SET_TIMERSLACK, 1)".into()
-        }
+        Cause::TimerSlack => fix::TIMER_SLACK.plain().with_trial(&[]),
         Cause::Interrupt(Interrupt::Device { number, .. }) => {
-            format!("the interrupt can be moved: echo CPUS > /proc/irq/{number}/smp_affinity_list")
+            let number = number.to_string();
+            fix::MOVE_INTERRUPT.with(&[&number]).with_trial(&[&number])
         }
         Cause::Ipi {
             sender: Some(sender),
             ..
         } => match &sender.thread {
-            Some(thread) if thread.id != 0 || !thread.name.bytes().is_empty() => format!(
-                "{} on CPU {} interrupts this one: keep it from sharing memory with threads here (no common process on both CPUs), or isolate the loop's CPU",
-                thread.name, sender.cpu
-            ),
-            _ => "isolate the loop's CPU from the processes that send these (isolcpus, nohz_full)".into(),
+            Some(thread) if thread.id != 0 || !thread.name.bytes().is_empty() => {
+                fix::NO_SHARED_MEMORY.with(&[&thread.name.to_string(), &sender.cpu.to_string()])
+            }
+            _ => fix::ISOLATE.plain(),
         },
-        Cause::Ipi { .. } => {
-            "isolate the loop's CPU from the processes that send these (isolcpus, nohz_full)".into()
-        }
-        Cause::WokenFrom(_) => {
-            "keep the timer on the loop's CPU: give the loop one CPU, and on one of nohz_full sysctl kernel.timer_migration=0".into()
-        }
+        Cause::Ipi { .. } => fix::ISOLATE.plain(),
+        Cause::WokenFrom(_) => fix::TIMER_ON_OWN_CPU.plain(),
         Cause::SoftIrq { vector, .. } => softirq(*vector)?,
-        Cause::OtherTimer(function) if &**function != "tick_nohz_handler" && &**function != "tick_sched_timer" => {
-            "move the threads that own these timers to other CPUs".into()
+        Cause::OtherTimer(function)
+            if &**function != "tick_nohz_handler" && &**function != "tick_sched_timer" =>
+        {
+            fix::TIMERS_ELSEWHERE.plain()
         }
-        Cause::OtherTimer(_) => "the tick stops on a CPU of its own under nohz_full".into(),
-        Cause::IdleExit { state: Some(state) } if *state > 0 => format!(
-            "the state can be disabled: echo 1 > /sys/devices/system/cpu/cpuN/cpuidle/state{state}/disable, or hold /dev/cpu_dma_latency at 0"
-        ),
-        Cause::Thread { thread, relation } => match relation {
-            Relation::MoreUrgent if is_stopper(thread) => {
-                "the kernel moves threads and stops CPUs with it: change no affinities, CPUs or modules while the loop runs; isolcpus keeps balancing away".into()
-            }
-            Relation::MoreUrgent if thread.priority < 0 => {
-                "a DEADLINE thread preempts every FIFO priority: give it another CPU".into()
-            }
-            Relation::MoreUrgent => format!(
-                "{}'s priority is above the loop's: raise the loop's or give it another CPU",
-                thread.name
-            ),
-            Relation::Sibling => format!(
-                "{} is a thread of the loop's own process and has its priority, as a thread inherits it from the one that makes it: give it its own where it is made (PTHREAD_EXPLICIT_SCHED with SCHED_OTHER), or set SCHED_RESET_ON_FORK on the loop's thread before. It would inherit a higher one too",
-                thread.name
-            ),
-            Relation::SamePriority => format!(
-                "{} has the loop's priority and runs until it sleeps: give it a lower one. If the loop's program starts it, it inherits the loop's (SCHED_RESET_ON_FORK prevents that)",
-                thread.name
-            ),
-            Relation::Shared => {
-                "run the loop under FIFO, RR or DEADLINE: those preempt all OTHER threads".into()
-            }
-        },
-        Cause::NotPreemptible(_) => {
-            "a kernel with PREEMPT_RT, or preempt=full, shortens such sections".into()
+        Cause::OtherTimer(_) => fix::NO_TICK.plain(),
+        Cause::IdleExit { state: Some(state) } if *state > 0 => {
+            fix::SHALLOW_IDLE.with(&[&state.to_string()])
         }
-        Cause::NothingRan => {
-            "no setting of this kernel gives the CPU back. In a virtual machine: give it CPUs of its own on the host (pinned, not shared); on metal: switch off in the firmware what interrupts it (SMI). wakepath doctor names which of the two this is".into()
-        }
-        Cause::InterruptsOff(_) => {
-            "wakepath doctor names what can hold a CPU up: a hypervisor, firmware (SMI); a kernel with PREEMPT_RT keeps interrupts on for longer".into()
-        }
+        Cause::Thread { thread, relation } => other_thread(thread, *relation),
+        Cause::NotPreemptible(thread) => fix::PREEMPTIBLE_KERNEL.with(&[&thread.name.to_string()]),
+        Cause::NothingRan => fix::OWN_HOST_CPUS.plain(),
+        Cause::InterruptsOff(_) => fix::FIND_HOLDER.plain(),
         Cause::Throttled {
             budget: Some(budget),
             ..
-        } => budget.fix(),
-        Cause::Throttled { .. } => {
-            "the loop, or a DEADLINE reservation, has used up its share of CPU time: shorten the work, enlarge the reservation, or see /proc/sys/kernel/sched_rt_runtime_us and /sys/kernel/debug/sched/fair_server".into()
-        }
-        Cause::PageFault => format!(
-            "lock and touch the loop's memory before it starts (mlockall), and keep malloc from giving it back: {}",
-            calls::KEEP_MEMORY
-        ),
+        } => used_up(budget),
+        Cause::Throttled { .. } => fix::SHARE.plain(),
+        Cause::PageFault => fix::LOCK_MEMORY.plain(),
         Cause::SystemCall(call) => calls::remedy(call)?,
-        Cause::OwnInflation => {
-            "which of the two is unknown: the system calls of this loop were not recorded (raw_syscalls:sys_enter and sys_exit)".into()
-        }
+        Cause::OwnInflation => fix::RECORD_CALLS.plain(),
         Cause::Blocked(wait) => blocked(wait)?,
         Cause::Halted(halt) => halt.remedy(),
-        Cause::Frequency => "hold the frequency: governor performance, minimum = maximum".into(),
-        Cause::Spin(thread) => format!(
-            "if the loop spins on a lock that {} holds: a mutex with priority inheritance (PTHREAD_PRIO_INHERIT) instead, which lets the holder run",
-            thread.name
-        ),
-        Cause::OtherWork(_) => {
-            "let another thread serve that (in ROS 2: a callback group with an executor of its own), so that this one is free when its timer expires".into()
+        Cause::Frequency => fix::HOLD_FREQUENCY.plain(),
+        Cause::Spin(thread) => fix::MUTEX_FOR_SPIN_LOCK.with(&[&thread.name.to_string()]),
+        Cause::OtherWork(_) => fix::OTHER_EXECUTOR.plain(),
+        Cause::Moved { from, by, .. } => {
+            let from = from.to_string();
+            match by {
+                Some(by) => fix::STAY_ON_CPU_SET_BY.with(&[&from, &by.name.to_string()]),
+                None => fix::STAY_ON_CPU.with(&[&from]).with_trial(&[&from]),
+            }
         }
-        Cause::Moved { from, by, .. } => match by {
-            Some(thread) => format!(
-                "keep the loop on CPU {from}: {} set its CPUs (sched_setaffinity)",
-                thread.name
-            ),
-            None => format!(
-                "keep the loop on CPU {from}: something changed its CPUs (an affinity, a cpuset, a container's limits), or it may use both"
-            ),
-        },
         Cause::Overrun(because) => return advice(because),
-        Cause::OwnTool(_) => "give wakepath's recorder another CPU".into(),
+        Cause::OwnTool(_) => fix::RECORDER_ELSEWHERE.plain(),
         _ => return None,
     })
 }
 
-fn blocked(wait: &Wait) -> Option<String> {
+fn other_thread(thread: &Thread, relation: Relation) -> Remedy {
+    let name = thread.name.to_string();
+    match relation {
+        Relation::MoreUrgent if is_stopper(thread) => fix::NO_STOPPER.plain(),
+        Relation::MoreUrgent if thread.priority < HIGHEST => fix::DEADLINE_ELSEWHERE.plain(),
+        Relation::MoreUrgent if thread.priority == HIGHEST => fix::BELOW_HIGHEST.with(&[&name]),
+        Relation::MoreUrgent => fix::HIGHER_PRIORITY.with(&[&name]),
+        Relation::Sibling => fix::OWN_PRIORITY_FOR_SIBLING.with(&[&name]),
+        Relation::SamePriority => fix::LOWER_FOR_EQUAL.with(&[&name]),
+        Relation::Shared => fix::REAL_TIME_POLICY.plain().with_trial(&[]),
+    }
+}
+
+fn used_up(budget: &Budget) -> Remedy {
+    let words = budget.fix();
+    match budget {
+        Budget::CpuQuota { file, .. } => {
+            let value = match file.ends_with("cpu.max") {
+                true => "max",
+                false => "-1",
+            };
+            fix::QUOTA
+                .with(&[&words])
+                .with_trial(&[&one_line(file), value])
+        }
+        Budget::GroupRealTime { .. } | Budget::MachineRealTime => {
+            fix::REAL_TIME_BUDGET.with(&[&words])
+        }
+        Budget::FairServer => fix::FAIR_SERVER.with(&[&words]),
+        Budget::Reservation => fix::RESERVATION.with(&[&words]),
+    }
+}
+
+fn blocked(wait: &Wait) -> Option<Remedy> {
     let may_be_lock = may_be_lock(wait.call.as_ref());
     if let Some(call) = wait.call.as_ref().filter(|_| !may_be_lock)
         && let Some(remedy) = calls::remedy(call)
     {
         return Some(remedy);
     }
-    Some(match (&wait.meanwhile, wait.chain.last()) {
-        (
-            Meanwhile::KeptOff {
-                by,
-                inversion: true,
-            },
-            Some(holder),
-        ) if may_be_lock => format!(
-            "if the loop waits for a lock that {} holds: make it a mutex with priority inheritance (PTHREAD_PRIO_INHERIT). Otherwise give {} a priority above that of {}",
-            holder.name, holder.name, by.name
-        ),
-        (Meanwhile::KeptOff { by, .. }, Some(holder)) => format!(
-            "give {} another CPU than {}, or let the loop not wait for it",
-            holder.name, by.name
-        ),
-        (Meanwhile::Ran, Some(holder)) if may_be_lock => format!(
-            "the loop waits while {} works: shorten what {} does under the lock, or pass the data without waiting",
-            holder.name, holder.name
-        ),
-        (_, Some(holder)) => format!(
-            "the loop waits for {}: let another thread do what waits for it",
-            holder.name
-        ),
-        (Meanwhile::Slept, None) => {
-            "take sleeps and calls with a time-out out of the loop's work".into()
+    let holder = wait.chain.last().map(|holder| holder.name.to_string());
+    Some(match (&wait.meanwhile, &holder) {
+        (Meanwhile::KeptOff { by, inversion }, Some(holder)) => {
+            let by = by.name.to_string();
+            match *inversion && may_be_lock {
+                true => fix::PRIORITY_INHERITANCE.with(&[holder, holder, &by]),
+                false => fix::HOLDER_ELSEWHERE.with(&[holder, &by]),
+            }
         }
-        (Meanwhile::Device(_), None) => {
-            "let another thread do the input and output that waits for this device".into()
-        }
-        _ if wait.uninterruptible => {
-            "keep files, memory mappings and devices out of the loop's work".into()
-        }
+        (Meanwhile::Ran, Some(holder)) if may_be_lock => fix::SHORT_HOLD.with(&[holder, holder]),
+        (_, Some(holder)) => fix::NO_WAIT_FOR.with(&[holder]),
+        (Meanwhile::Slept, None) => fix::NO_SLEEP.plain(),
+        (Meanwhile::Device(_), None) => fix::INPUT_ELSEWHERE.plain(),
+        _ if wait.uninterruptible => fix::NO_FILES.plain(),
         _ => return None,
     })
 }
 
-fn softirq(vector: SoftIrq) -> Option<String> {
+fn softirq(vector: SoftIrq) -> Option<Remedy> {
     Some(match vector.name() {
-        "NET_RX" | "NET_TX" => {
-            "move the network's interrupts and the threads that use it to other CPUs".into()
-        }
-        "RCU" => "rcu_nocbs for the loop's CPU moves this to threads elsewhere".into(),
-        "TIMER" | "HRTIMER" | "SCHED" => {
-            "an isolated CPU (isolcpus, nohz_full) has few of these".into()
-        }
-        "BLOCK" => "move the disk's interrupts and the threads that use it to other CPUs".into(),
+        "NET_RX" | "NET_TX" => fix::NETWORK_ELSEWHERE.plain(),
+        "RCU" => fix::RCU_ELSEWHERE.plain(),
+        "TIMER" | "HRTIMER" | "SCHED" => fix::FEW_SOFTIRQS.plain(),
+        "BLOCK" => fix::DISK_ELSEWHERE.plain(),
         _ => return None,
     })
 }
@@ -206,6 +147,8 @@ fn softirq(vector: SoftIrq) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::call::Call;
+    use wakepath_timeline::{CallTarget, ThreadName};
 
     #[test]
     fn a_fix_that_can_be_tried_is_printed_with_its_command() {
@@ -232,5 +175,32 @@ mod tests {
         let overrun = Cause::Overrun(Box::new(quota("/sys/fs/cgroup/cpu/robot/cpu.cfs_quota_us")));
         assert!(command(&overrun).unwrap().contains("cpu.cfs_quota_us=-1"));
         assert_eq!(command(&Cause::NothingRan), None);
+    }
+
+    #[test]
+    fn what_would_change_nothing_is_not_advised() {
+        let thread = |priority| Cause::Thread {
+            thread: Thread {
+                id: 9,
+                name: ThreadName::new(b"irq"),
+                priority,
+            },
+            relation: Relation::MoreUrgent,
+        };
+        let said = |priority| remedy(&thread(priority)).unwrap();
+        assert!(said(9).contains("raise the loop's"));
+        // Above FIFO 99 there is nothing, and a DEADLINE thread's CPUs can't be set.
+        assert!(!said(0).contains("raise"));
+        assert!(said(-1).contains("its own affinity can't be set"));
+        let read = |target| Call {
+            name: "read".into(),
+            target: Some(target),
+        };
+        let adapter = |target| {
+            let said = remedy(&Cause::SystemCall(read(target))).unwrap();
+            said.contains("serial adapter")
+        };
+        assert!(adapter(CallTarget::Device("/dev/ttyS0".into())));
+        assert!(!adapter(CallTarget::Socket) && !adapter(CallTarget::Pipe));
     }
 }

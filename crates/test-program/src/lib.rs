@@ -34,6 +34,11 @@ impl Test {
         }
     }
 
+    /// Its name within its module.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// Its name as Rust's own runner writes it: without the program's.
     fn path(&self) -> String {
         match self.module.split_once("::") {

@@ -6,6 +6,7 @@ use super::waking::WakerKind;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use wakepath_archive::SegmentRecord;
+use wakepath_explain::fix;
 use wakepath_timeline::duration::{length, short};
 use wakepath_verdict::counted;
 
@@ -130,24 +131,19 @@ impl Finding {
 
     /// The fix, if there is one.
     pub fn fix(&self) -> Option<&'static str> {
-        Some(match self {
-            Self::SleepsFor { .. } => {
-                "sleep until the next due time instead: clock_nanosleep with TIMER_ABSTIME, sleep_until, or a timerfd"
+        let row = match self {
+            Self::SleepsFor { .. } => &fix::ABSOLUTE_SLEEP,
+            Self::WallClock { .. } => &fix::MONOTONIC_CLOCK,
+            Self::WokenLate { .. } => &fix::WATCH_SENDER,
+            // What such a call waits for may be a device.
+            Self::WaitsInCycle { call, .. } if ["read", "readv", "ioctl"].contains(&&**call) => {
+                &fix::ASK_DEVICE_AHEAD
             }
-            Self::WallClock { .. } => {
-                "use CLOCK_MONOTONIC (in C++ steady_clock), which is never set"
-            }
-            Self::WokenLate { .. } => "watch what sends to it in the same way, on its own machine",
-            Self::WaitsInCycle { .. } => {
-                "ask in one cycle and take the answer in a later one, or let another thread wait. A serial adapter may \
-                 hold data back for its latency timer (wakepath doctor reads it)"
-            }
-            Self::SleepCut { .. } => {
-                "call clock_nanosleep again with the same absolute time as long as it returns EINTR, or block the \
-                 signal in this thread (pthread_sigmask)"
-            }
+            Self::WaitsInCycle { .. } => &fix::ASK_AHEAD,
+            Self::SleepCut { .. } => &fix::SLEEP_AGAIN,
             Self::AskedForLater { .. } | Self::CaughtUp { .. } => return None,
-        })
+        };
+        Some(row.words)
     }
 }
 

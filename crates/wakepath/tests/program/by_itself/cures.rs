@@ -1,114 +1,280 @@
 //! The fixes that are printed, applied as they are printed: the time charged to the cause falls by nine
-//! tenths or more. The program is `cures.c`; its third word is what the printed fix says.
+//! tenths or more. The program is `cures.c`: each of its words is a way of being late, with + the way cured.
 
-use super::tries::cures as program;
-use crate::started::{Place, Start, binary, loop_cpu, not_run};
+use super::tries::{self, cures as program};
+use crate::started::{Place, Start, binary, cpus, loop_cpu, not_run};
+use crate::system::control_groups::Group;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::process::Command;
+use wakepath_explain::fix::{self, Fix, Proof};
 
 wakepath_test_program::tests![
-    a_mutex_with_inheritance_cures_an_inversion,
+    the_catalogue_names_the_tests_that_there_are,
+    priorities_and_cpus_cure_more_urgent_threads,
+    calls_that_wait_for_nothing_cure_waits,
+    ways_of_sleeping_and_serving_cure_late_timers,
     mallopt_cures_allocation_in_locked_memory,
     touched_and_kept_memory_cures_page_faults,
-    a_pipe_without_blocking_cures_printing,
     another_thread_cures_syncing,
-    a_higher_priority_cures_a_more_urgent_hog,
     a_real_time_policy_cures_sharing_with_ordinary_threads,
+    a_mutex_cures_spinning_for_a_lock,
+    the_printed_command_cures_a_cpu_quota,
 ];
 
 const WHAT: &str = "curing a loop";
 
-/// A cause with its fix, and what it took of a cycle on average in nanoseconds.
-type Charged = (String, String, f64);
-
-/// The causes of the thread `control`'s cycles later than 500 µs, per cycle: name, fix, and ns.
-fn causes(before: &[&str], words: &[&str]) -> Vec<Charged> {
-    let place = Place::new();
-    let program = program(&place);
-    let cpu = loop_cpu().to_string();
-    let watch = [
-        "watch",
-        "--directory",
-        "run",
-        "--for",
-        "2s",
-        "--latency",
-        "500us",
-        "--",
-    ];
-    let finished = Start::command_in(place, &watch)
-        .with(before)
-        .with(&[program.as_os_str()])
-        .with(&[&[cpu.as_str()], words].concat())
-        .finish();
-    if finished.complaints.contains("can't watch") {
-        not_run(WHAT, finished.complaints.trim());
-    }
-    let run = finished.run();
-    let explained = Start::command(&["explain", "--json"])
-        .with(&[run.directory().as_os_str()])
-        .finish();
-    explained.assert_code(0);
-    let explanation = explained.json();
-    let all = explanation["conditions"].as_array().unwrap();
-    let is_control = |one: &&Value| one["thread"] == "control";
-    let control = all.iter().find(is_control).expect("the loop is explained");
-    let cycles = control["cycles"].as_f64().unwrap();
-    let text = |cause: &Value, key: &str| cause[key].as_str().unwrap_or_default().to_owned();
-    let causes = control["causes"].as_array().unwrap().iter();
-    causes
-        .map(|cause| {
-            let ns = cause["late_ns"].as_f64().unwrap() / cycles;
-            (text(cause, "cause"), text(cause, "remedy"), ns)
-        })
-        .collect()
-}
-
-/// Watches the program as it is, then with the fix: both words must be printed for its largest cause.
-fn cures(how: &str, cause: &str, fix: &str, (before, word): (&[&str], Option<&str>)) {
-    let _turn = super::turn();
-    let sick = causes(&[], &[how]);
-    let (name, remedy, _) = &sick[0];
-    assert!(name.contains(cause), "{sick:?}");
-    assert!(remedy.contains(fix), "{remedy}");
-    let words: Vec<&str> = std::iter::once(how).chain(word).collect();
-    let cured = causes(before, &words);
-    let charged = |all: &[Charged]| -> f64 {
-        let of = all.iter().filter(|(name, ..)| name.contains(cause));
-        of.map(|(.., ns)| ns).sum()
+/// A fix that names tests has them, and a test that cures is named by a fix.
+fn the_catalogue_names_the_tests_that_there_are() {
+    let of_fix = |fix: &Fix| match fix.proof {
+        Proof::Tests(tests) => tests,
+        Proof::NotHere(_) => &[],
     };
-    let (was, is) = (charged(&sick), charged(&cured));
-    assert!(
-        is <= 0.1 * was,
-        "{was:.0} ns a cycle before, {is:.0} after: {cured:?}"
-    );
+    let named: BTreeSet<&str> = fix::all().flat_map(|fix| of_fix(fix)).copied().collect();
+    let is_cure = |name: &&str| name.contains("_cure_") || name.contains("_cures_");
+    let own = TESTS.iter().map(|test| test.name()).filter(is_cure);
+    let by_trial = tries::TESTS.iter().map(|test| test.name());
+    let there: BTreeSet<&str> = own
+        .chain(by_trial.filter(|name| name.contains("_help_")))
+        .collect();
+    assert_eq!(named, there);
 }
 
-fn a_mutex_with_inheritance_cures_an_inversion() {
-    let fix = "PTHREAD_PRIO_INHERIT";
-    cures("inversion", "priority inversion", fix, (&[], Some(fix)));
+/// A way of being late.
+struct Way {
+    /// Its word.
+    word: &'static str,
+    /// The loop that it makes late.
+    thread: &'static str,
+    /// Part of its cause's name.
+    cause: &'static str,
+    /// The fix that is to be printed.
+    fix: &'static Fix,
+}
+
+/// Of the loop `control`.
+const fn way(word: &'static str, cause: &'static str, fix: &'static Fix) -> Way {
+    Way {
+        word,
+        thread: "control",
+        cause,
+        fix,
+    }
+}
+
+/// A watched program: the threads with their findings, and the causes of cycles later than 500 µs.
+struct Watched {
+    threads: Value,
+    conditions: Value,
+}
+
+impl Watched {
+    fn new(time: &str, before: &[&str], words: &[String]) -> Self {
+        let place = Place::new();
+        let program = program(&place);
+        let watch = ["watch", "--directory", "run", "--for", time, "--json"];
+        let finished = Start::command_in(place, &watch)
+            .with(&["--latency", "500us", "--"])
+            .with(before)
+            .with(&[program.as_os_str()])
+            .with(&[loop_cpu().to_string()])
+            .with(words)
+            .finish();
+        if finished.complaints.contains("can't watch") {
+            not_run(WHAT, finished.complaints.trim());
+        }
+        let run = finished.run();
+        let explained = Start::command(&["explain", "--json"])
+            .with(&[run.directory().as_os_str()])
+            .finish();
+        explained.assert_code(0);
+        Self {
+            threads: finished.json()["threads"].clone(),
+            conditions: explained.json()["conditions"].clone(),
+        }
+    }
+
+    /// The causes of a loop: name, printed fix, and ns of a cycle on average.
+    fn causes(&self, thread: &str) -> Vec<(String, String, f64)> {
+        let mut all = self.conditions.as_array().unwrap().iter();
+        let one = all.find(|one| one["thread"] == thread);
+        let one = one.unwrap_or_else(|| panic!("{thread} is explained: {}", self.conditions));
+        let cycles = one["cycles"].as_f64().unwrap();
+        let text = |cause: &Value, key: &str| cause[key].as_str().unwrap_or_default().to_owned();
+        let causes = one["causes"].as_array().unwrap().iter();
+        causes
+            .map(|cause| {
+                let ns = cause["late_ns"].as_f64().unwrap() / cycles;
+                (text(cause, "cause"), text(cause, "remedy"), ns)
+            })
+            .collect()
+    }
+
+    /// What is charged to the way's cause, and to all of its loop's.
+    fn charged(&self, way: &Way) -> (f64, f64) {
+        let causes = self.causes(way.thread);
+        let of = causes.iter().filter(|(name, ..)| name.contains(way.cause));
+        let of = of.map(|(.., ns)| ns).sum();
+        (of, causes.iter().map(|(.., ns)| ns).sum())
+    }
+
+    /// The fix printed for the way's largest cause.
+    fn printed(&self, way: &Way) -> String {
+        let causes = self.causes(way.thread);
+        let mut of = causes.iter().filter(|(name, ..)| name.contains(way.cause));
+        let first = of.next();
+        let (_, printed, _) = first.unwrap_or_else(|| panic!("{}: {causes:?}", way.cause));
+        printed.clone()
+    }
+
+    /// How often the finding of this kind about this thread was made; 1 where it has no number.
+    fn found(&self, thread: &str, kind: &str) -> u64 {
+        let mut all = self.threads.as_array().unwrap().iter();
+        let one = all.find(|one| one["name"] == thread);
+        let one = one.unwrap_or_else(|| panic!("{thread} is watched: {}", self.threads));
+        let mut findings = one["findings"].as_array().unwrap().iter();
+        let finding = findings.find(|finding| finding["kind"] == kind);
+        finding.map_or(0, |finding| finding["times"].as_u64().unwrap_or(1))
+    }
+}
+
+/// Whether the printed text is this row's.
+fn is_of(fix: &Fix, printed: &str) -> bool {
+    let mut rest = printed;
+    fix.words
+        .split("{}")
+        .all(|part| match rest.split_once(part) {
+            Some((_, after)) => {
+                rest = after;
+                true
+            }
+            None => false,
+        })
+}
+
+/// The program's words, each with this end.
+fn words(ways: &[Way], end: &str) -> Vec<String> {
+    ways.iter().map(|way| way.word.to_owned() + end).collect()
+}
+
+/// Each way is charged a good part of its loop's lateness (a stall of the machine is charged too), its row is
+/// printed, and cured it is charged a tenth at most.
+fn assert_cured(ways: &[Way], sick: &Watched, cured: &Watched) {
+    for way in ways {
+        let (was, all) = sick.charged(way);
+        let beside = ways.iter().filter(|of| of.thread == way.thread).count() as f64;
+        let printed = sick.printed(way);
+        assert!(is_of(way.fix, &printed), "{}: {printed}", way.cause);
+        let causes = sick.causes(way.thread);
+        assert!(
+            was * beside * 5.0 >= all,
+            "{}: {was:.0} ns: {causes:?}",
+            way.cause
+        );
+        let (is, _) = cured.charged(way);
+        let causes = cured.causes(way.thread);
+        assert!(
+            is <= 0.1 * was,
+            "{}: {was:.0} ns a cycle before, {is:.0} after: {causes:?}",
+            way.cause
+        );
+        println!(
+            "{}: {was:.0} ns a cycle before, {:.0} after",
+            way.cause,
+            is + 0.0
+        );
+    }
+}
+
+/// Watches the program as it is, then with the fixes.
+fn cure(time: &str, before: &[&str], ways: &[Way]) {
+    let _turn = super::turn();
+    let sick = Watched::new(time, &[], &words(ways, ""));
+    let end = if before.is_empty() { "+" } else { "" };
+    let cured = Watched::new(time, before, &words(ways, end));
+    assert_cured(ways, &sick, &cured);
+}
+
+/// What some ways need.
+fn needs_two_cpus() {
+    if cpus().len() < 2 {
+        not_run(WHAT, "one CPU only");
+    }
+}
+
+fn priorities_and_cpus_cure_more_urgent_threads() {
+    needs_two_cpus();
+    let ways = [
+        way("hog", "thread hog", &fix::HIGHER_PRIORITY),
+        way("roamer", "thread roamer", &fix::HIGHER_PRIORITY),
+        way("highest", "thread highest", &fix::BELOW_HIGHEST),
+        way("equal", "thread equal", &fix::LOWER_FOR_EQUAL),
+        way("sibling", "thread sibling", &fix::OWN_PRIORITY_FOR_SIBLING),
+        way(
+            "inversion",
+            "priority inversion",
+            &fix::PRIORITY_INHERITANCE,
+        ),
+    ];
+    cure("2s", &[], &ways);
+}
+
+fn calls_that_wait_for_nothing_cure_waits() {
+    needs_two_cpus();
+    let ways = [
+        way("pipe", "write() on a pipe", &fix::PRINT_ELSEWHERE),
+        way("terminal", "write() on the terminal", &fix::PRINT_ELSEWHERE),
+        way("socket", "write() on a socket", &fix::SEND_ELSEWHERE),
+        way("answer", "read() on a socket", &fix::READ_ELSEWHERE),
+        way("child", "vfork()", &fix::START_BEFORE),
+        way("held", "blocked on long-holder", &fix::SHORT_HOLD),
+    ];
+    cure("2s", &[], &ways);
+}
+
+fn ways_of_sleeping_and_serving_cure_late_timers() {
+    let of = |thread, cause, fix| Way {
+        word: thread,
+        thread,
+        cause,
+        fix,
+    };
+    let ways = [
+        of("slack", "timer slack", &fix::TIMER_SLACK),
+        of("executor", "at something else", &fix::OTHER_EXECUTOR),
+    ];
+    // These change how often the loop runs, so that no cycle of it is late.
+    let found = [("relative", "sleeps-for"), ("signalled", "sleep-cut")];
+    let _turn = super::turn();
+    let all = |end| {
+        let names = found.map(|(thread, _)| format!("{thread}{end}"));
+        [&words(&ways, end)[..], &names].concat()
+    };
+    let sick = Watched::new("2s", &[], &all(""));
+    let cured = Watched::new("2s", &[], &all("+"));
+    assert_cured(&ways, &sick, &cured);
+    for (thread, kind) in found {
+        // A signal may come when the sleep is over.
+        let (was, is) = (sick.found(thread, kind), cured.found(thread, kind));
+        assert!(
+            was > 0 && is * 10 <= was,
+            "{kind}: {was}, {is}: {}",
+            cured.threads
+        );
+        println!("{kind}: {was} before, {is} after");
+    }
 }
 
 fn mallopt_cures_allocation_in_locked_memory() {
-    let fix = "mallopt(M_MMAP_MAX, 0) and mallopt(M_TRIM_THRESHOLD, -1)";
-    cures(
-        "allocation",
-        "system call mmap()",
-        fix,
-        (&[], Some("mallopt")),
-    );
+    let way = way("allocation", "system call mmap()", &fix::KEEP_MEMORY);
+    cure("1500ms", &[], &[way]);
 }
 
 fn touched_and_kept_memory_cures_page_faults() {
-    cures("touch", "page faults", "mlockall", (&[], Some("mlockall")));
-}
-
-fn a_pipe_without_blocking_cures_printing() {
-    cures(
-        "pipe",
-        "write() on a pipe",
-        "O_NONBLOCK",
-        (&[], Some("O_NONBLOCK")),
+    cure(
+        "1500ms",
+        &[],
+        &[way("touch", "page faults", &fix::LOCK_MEMORY)],
     );
 }
 
@@ -123,18 +289,59 @@ fn another_thread_cures_syncing() {
     if !output.status.success() {
         not_run(WHAT, &format!("fsync takes {ns} ns even with much data"));
     }
-    let how = format!("sync{bytes}");
-    cures(&how, "fsync()", "another thread", (&[], Some("thread")));
-}
-
-fn a_higher_priority_cures_a_more_urgent_hog() {
-    cures("hog", "thread hog", "raise the loop's", (&[], Some("95")));
+    let _turn = super::turn();
+    let way = [way("sync", "fsync()", &fix::SYNC_ELSEWHERE)];
+    let sick = Watched::new("1500ms", &[], &[format!("sync{bytes}")]);
+    let cured = Watched::new("1500ms", &[], &[format!("sync{bytes}+")]);
+    assert_cured(&way, &sick, &cured);
 }
 
 fn a_real_time_policy_cures_sharing_with_ordinary_threads() {
-    let fifo = ["wakepath", "exec", "--quiet", "--policy", "FIFO 80", "--"];
     let binary = binary();
-    let mut before = fifo.to_vec();
-    before[0] = binary.to_str().unwrap();
-    cures("ordinary", "sharing the CPU", "FIFO", (&before, None));
+    let fifo = [
+        binary.to_str().unwrap(),
+        "exec",
+        "--quiet",
+        "--policy",
+        "FIFO 80",
+        "--",
+    ];
+    let way = way("ordinary", "sharing the CPU", &fix::REAL_TIME_POLICY);
+    cure("1s", &fifo, &[way]);
+}
+
+fn a_mutex_cures_spinning_for_a_lock() {
+    let way = way(
+        "spin",
+        "of its process was ready",
+        &fix::MUTEX_FOR_SPIN_LOCK,
+    );
+    cure("2s", &[], &[way]);
+}
+
+fn the_printed_command_cures_a_cpu_quota() {
+    let group = Group::needed(WHAT, "cpu");
+    // So little that a busy machine gives the program more.
+    let is_set = match group.is_v2 {
+        true => group.write("cpu.max", "1000 100000"),
+        false => group.write("cpu.cfs_quota_us", "1000"),
+    };
+    if !is_set {
+        not_run(WHAT, "this kernel has no CPU quotas");
+    }
+    let join = format!(
+        "echo $$ > {} && exec \"$@\"",
+        group.path.join("cgroup.procs").display()
+    );
+    let before = ["sh", "-c", &join, "sh"];
+    let _turn = super::turn();
+    let way = [way("quota", "CPU quota", &fix::QUOTA)];
+    let sick = Watched::new("1500ms", &before, &words(&way, ""));
+    let printed = sick.printed(&way[0]);
+    let command = printed.strip_prefix("lift the quota: ").expect("a command");
+    let command = command.split(';').next().unwrap();
+    let status = Command::new("sh").args(["-c", command]).status().unwrap();
+    assert!(status.success(), "{command}");
+    let cured = Watched::new("1500ms", &before, &words(&way, ""));
+    assert_cured(&way, &sick, &cured);
 }

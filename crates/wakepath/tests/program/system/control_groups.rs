@@ -14,11 +14,12 @@ wakepath_test_program::tests![
 ];
 
 /// A group below this process's own; removed at the end, when whatever was in it has ended.
-struct Group {
-    path: PathBuf,
+pub struct Group {
+    /// Its directory.
+    pub path: PathBuf,
     /// As wakepath names it.
     name: String,
-    is_v2: bool,
+    pub is_v2: bool,
 }
 
 impl Group {
@@ -44,13 +45,13 @@ impl Group {
     }
 
     /// What only root can test, or not at all here.
-    fn needed(what: &str, controller: &str) -> Self {
+    pub fn needed(what: &str, controller: &str) -> Self {
         let group = is_root().then(|| Self::make(controller)).flatten();
         let why = format!("no control group with the controller {controller} can be made here");
         group.unwrap_or_else(|| not_run(what, &why))
     }
 
-    fn write(&self, file: &str, text: &str) -> bool {
+    pub fn write(&self, file: &str, text: &str) -> bool {
         std::fs::write(self.path.join(file), text).is_ok()
     }
 

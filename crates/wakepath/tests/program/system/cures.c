@@ -1,33 +1,58 @@
-/* A loop of 4 ms at FIFO 80 that is late in the way that its second word names. The third word is what the fix that is
- * printed for it says, applied as it says; without a third word nothing is cured. */
+/* A loop of 4 ms at FIFO 80, late in each way that a word names, each in cycles of its own. A word that ends in + has
+ * the fix that is printed for that way, as it is printed. Some ways are threads of their own. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #define PERIOD 4000000L
+#define MS 1000000L
+/* From one way's cycle to the next one's, in cycles. */
+#define STEP 4
 /* Above 32 MiB: smaller ones glibc keeps once it has given one back. */
 #define BLOCK (48L << 20)
 #define TOUCHED (24L << 20)
 #define BLOCKS 6
 #define PAGE 4096
-/* The most that is written before a sync, and what a sync has to take to be the loop's largest delay. */
-#define MOST (32L << 20)
-#define SLOW 8000000L
+/* The most that is written before a sync, and what a sync should take to be one of the loop's largest delays; half of
+ * it is enough. */
+#define MOST (64L << 20)
+#define SLOW (24 * MS)
 
-static const char *how, *fix;
-static int cpu, descriptors[2], file;
-static volatile int cycles_to_sync;
+static char **ways;
+static int cpu, piped[2], sockets[2], asked[2], terminal[2], file;
+static volatile int to_sync;
+/* What the file gets before each sync, in bytes. */
+static long written;
 static pthread_mutex_t lock;
-static char *fresh;
+static char *fresh, text[512 << 10];
+
+/* Of the way that is so called: 0 none, 1 as it is, 2 with its fix. */
+static int way(const char *name)
+{
+    for (char **word = ways; *word; word++)
+        if (!strncmp(*word, name, strlen(name)))
+            return (*word)[strlen(*word) - 1] == '+' ? 2 : 1;
+    return 0;
+}
+
+static int fixed(const char *name)
+{
+    return way(name) == 2;
+}
 
 static long ns(clockid_t clock)
 {
@@ -45,15 +70,21 @@ static void compute(long for_ns)
 
 static void rest(long for_ns)
 {
-    struct timespec time = {0, for_ns};
+    struct timespec time = {for_ns / 1000000000L, for_ns % 1000000000L};
     clock_nanosleep(CLOCK_MONOTONIC, 0, &time, 0);
 }
 
-static void pin(const char *name)
+static int until(long at_ns)
+{
+    struct timespec at = {at_ns / 1000000000L, at_ns % 1000000000L};
+    return clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, 0);
+}
+
+static void pin(const char *name, int to)
 {
     cpu_set_t set;
     CPU_ZERO(&set);
-    CPU_SET(cpu, &set);
+    CPU_SET(to, &set);
     prctl(PR_SET_NAME, name);
     sched_setaffinity(0, sizeof set, &set);
 }
@@ -61,8 +92,40 @@ static void pin(const char *name)
 static void settle(const char *name, int priority)
 {
     struct sched_param parameters = {.sched_priority = priority};
-    pin(name);
+    pin(name, cpu);
     sched_setscheduler(0, priority ? SCHED_FIFO : SCHED_OTHER, &parameters);
+}
+
+/* On any CPU, and ordinary programs don't keep it off. */
+static void urgent(const char *name)
+{
+    struct sched_param parameters = {.sched_priority = 30};
+    prctl(PR_SET_NAME, name);
+    sched_setscheduler(0, SCHED_FIFO, &parameters);
+}
+
+static void start(void *(*body)(void *), void *with)
+{
+    pthread_t thread;
+    pthread_create(&thread, 0, body, with);
+}
+
+/* A process of its own. */
+static void apart(void *(*body)(void *))
+{
+    if (fork())
+        return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    body(0);
+    _exit(0);
+}
+
+static void disturb_every(long rest_ms, long work_ms)
+{
+    for (;;) {
+        rest(rest_ms * MS);
+        compute(work_ms * MS);
+    }
 }
 
 static void *holder(void *nothing)
@@ -70,9 +133,28 @@ static void *holder(void *nothing)
     settle("holder", 0);
     for (;;) {
         pthread_mutex_lock(&lock);
-        compute(1000000);
+        compute(MS);
         pthread_mutex_unlock(&lock);
-        rest(1500000);
+        rest(MS + MS / 2);
+    }
+    return nothing;
+}
+
+/* Holds another lock for long, on another CPU. */
+static pthread_mutex_t long_held = PTHREAD_MUTEX_INITIALIZER;
+
+static void *long_holder(void *nothing)
+{
+    settle("long-holder", 85);
+    pin("long-holder", cpu ? cpu - 1 : cpu + 1);
+    for (;;) {
+        rest(150 * MS);
+        if (fixed("held"))
+            compute(15 * MS);
+        pthread_mutex_lock(&long_held);
+        if (!fixed("held"))
+            compute(15 * MS);
+        pthread_mutex_unlock(&long_held);
     }
     return nothing;
 }
@@ -80,20 +162,46 @@ static void *holder(void *nothing)
 static void *spoiler(void *nothing)
 {
     settle("spoiler", 50);
-    for (;;) {
-        rest(50000000);
-        compute(20000000);
-    }
+    disturb_every(50, 20);
     return nothing;
 }
 
 static void *hog(void *nothing)
 {
     settle("hog", 90);
-    for (;;) {
-        rest(50000000);
-        compute(20000000);
-    }
+    disturb_every(170, 12);
+    return nothing;
+}
+
+/* "give it another CPU" */
+static void *roamer(void *nothing)
+{
+    settle("roamer", 90);
+    if (fixed("roamer"))
+        pin("roamer", cpu ? cpu - 1 : cpu + 1);
+    disturb_every(180, 12);
+    return nothing;
+}
+
+static void *highest(void *nothing)
+{
+    settle("highest", fixed("highest") ? 70 : 99);
+    disturb_every(190, 12);
+    return nothing;
+}
+
+static void *equal(void *nothing)
+{
+    settle("equal", fixed("equal") ? 70 : 80);
+    disturb_every(210, 12);
+    return nothing;
+}
+
+/* Has what it inherits. */
+static void *sibling(void *nothing)
+{
+    pin("sibling", cpu);
+    disturb_every(230, 12);
     return nothing;
 }
 
@@ -102,38 +210,63 @@ static void *neighbour(void *nothing)
 {
     settle("neighbour", 0);
     for (;;)
-        compute(1000000);
+        compute(MS);
     return nothing;
 }
 
-static void *reader(void *nothing)
+/* Holds a lock that the loop spins on, and can't run meanwhile. */
+static volatile int spun;
+
+static void *spun_holder(void *nothing)
 {
-    static char bytes[65536];
-    prctl(PR_SET_NAME, "reader");
+    settle("spun-holder", 0);
     for (;;) {
-        rest(60000000);
-        read(descriptors[0], bytes, sizeof bytes);
+        if (fixed("spin"))
+            pthread_mutex_lock(&lock);
+        spun = 1;
+        compute(3 * MS);
+        spun = 0;
+        if (fixed("spin"))
+            pthread_mutex_unlock(&lock);
+        rest(60 * MS);
     }
     return nothing;
 }
 
-/* What the file gets before each sync, in bytes. */
-static long written;
+/* Takes what there is, now and then. */
+static void *reader(void *of)
+{
+    static __thread char bytes[65536];
+    struct pollfd ready = {.fd = *(int *)of, .events = POLLIN};
+    urgent("reader");
+    for (;;) {
+        rest(25 * MS);
+        while (poll(&ready, 1, 0) > 0 && read(ready.fd, bytes, sizeof bytes) > 0)
+            ;
+    }
+    return 0;
+}
+
+static void *device(void *nothing)
+{
+    char question[8];
+    urgent("device");
+    while (read(asked[1], question, sizeof question) > 0) {
+        rest(15 * MS);
+        write(asked[1], question, sizeof question);
+    }
+    return nothing;
+}
 
 static void write_file(void)
 {
-    static char text[MOST];
     for (long at = 0; at < written;) {
-        long more = pwrite(file, text + at, written - at, at);
+        long rest_of_it = written - at, whole = sizeof text;
+        long more = pwrite(file, text, rest_of_it < whole ? rest_of_it : whole, at);
         if (more <= 0)
             exit(1);
         at += more;
     }
-}
-
-static void open_file(void)
-{
-    file = open("synced", O_CREAT | O_RDWR, 0600);
 }
 
 /* The other thread that writes and syncs the file for the loop. */
@@ -143,12 +276,25 @@ static void sync_file(void)
     fsync(file);
 }
 
+static void *writer(void *nothing)
+{
+    prctl(PR_SET_NAME, "writer");
+    for (;;) {
+        rest(MS);
+        if (to_sync) {
+            to_sync = 0;
+            sync_file();
+        }
+    }
+    return nothing;
+}
+
 /* As much as makes a sync slow, of the fastest of three; on standard output with that time. */
 static int cost_of_sync(void)
 {
     long fastest = 0;
-    open_file();
-    for (written = 65536; written <= MOST; written *= 2) {
+    file = open("synced", O_CREAT | O_RDWR, 0600);
+    for (written = 65536;; written *= 2) {
         fastest = 1L << 40;
         for (int i = 0; i < 3; i++) {
             write_file();
@@ -157,24 +303,11 @@ static int cost_of_sync(void)
             long took = ns(CLOCK_MONOTONIC) - since;
             fastest = took < fastest ? took : fastest;
         }
-        if (fastest >= SLOW)
+        if (fastest >= SLOW || written == MOST)
             break;
     }
     printf("%ld %ld\n", written, fastest);
-    return fastest < SLOW;
-}
-
-static void *writer(void *nothing)
-{
-    prctl(PR_SET_NAME, "writer");
-    for (;;) {
-        rest(1000000);
-        if (cycles_to_sync) {
-            cycles_to_sync = 0;
-            sync_file();
-        }
-    }
-    return nothing;
+    return fastest < SLOW / 2;
 }
 
 static void use(volatile char *block, long bytes)
@@ -183,36 +316,251 @@ static void use(volatile char *block, long bytes)
         block[at] = 1;
 }
 
-static void disturb(long cycle)
+static void allocate(void)
 {
-    static char text[16384];
-    pthread_mutex_lock(&lock);
-    pthread_mutex_unlock(&lock);
-    if (how[0] == 'p') /* pipe */
-        write(descriptors[1], text, 8192);
-    if (cycle % 40)
-        return;
-    if (how[0] == 'a') { /* allocation */
-        char *block = malloc(BLOCK);
-        use(block, BLOCK);
-        free(block);
+    char *block = malloc(BLOCK);
+    use(block, BLOCK);
+    free(block);
+}
+
+/* Ordinary, with a slack that its starter left it. */
+static void *slack(void *nothing)
+{
+    settle("slack", 0);
+    prctl(PR_SET_TIMERSLACK, fixed("slack") ? 1 : 8 * MS);
+    long due = ns(CLOCK_MONOTONIC);
+    for (;;) {
+        if ((due += 5 * PERIOD) < ns(CLOCK_MONOTONIC))
+            due = ns(CLOCK_MONOTONIC);
+        until(due);
+        compute(MS / 20);
     }
-    if (how[0] == 't') { /* touch */
-        if (cycle / 40 < BLOCKS)
-            use(fresh + cycle / 40 * TOUCHED, TOUCHED);
-    }
-    if (how[0] == 's') { /* sync */
-        if (fix)
-            cycles_to_sync = 1;
+    return nothing;
+}
+
+/* Sleeps for a time after its work, or until one. */
+static void *relative(void *nothing)
+{
+    settle("relative", 79);
+    for (long due = ns(CLOCK_MONOTONIC);;) {
+        if (fixed("relative"))
+            until(due += 5 * PERIOD);
         else
-            sync_file();
+            rest(5 * PERIOD);
+        compute(MS / 2);
+    }
+    return nothing;
+}
+
+/* A sleep that a signal ends is over, or goes on. */
+static pthread_t to_signal;
+
+static void *signalled(void *nothing)
+{
+    settle("signalled", 79);
+    to_signal = pthread_self();
+    for (long due = ns(CLOCK_MONOTONIC);;) {
+        due += 5 * PERIOD;
+        while (until(due) == EINTR && fixed("signalled"))
+            ;
+        compute(MS / 10);
+    }
+    return nothing;
+}
+
+static void *signaller(void *nothing)
+{
+    prctl(PR_SET_NAME, "signaller");
+    for (;;) {
+        rest(53 * MS);
+        if (to_signal)
+            pthread_kill(to_signal, SIGUSR1);
+    }
+    return nothing;
+}
+
+static void handle(int signal)
+{
+}
+
+static int requests[2];
+
+static void *requester(void *nothing)
+{
+    prctl(PR_SET_NAME, "requester");
+    for (;;) {
+        rest(130 * MS);
+        write(requests[1], "request", 8);
+    }
+    return nothing;
+}
+
+static void *service(void *nothing)
+{
+    char request[8];
+    settle("service", 60);
+    while (read(requests[0], request, 8) > 0)
+        compute(20 * MS);
+    return nothing;
+}
+
+/* A timer's callback, and without the fix a service too. */
+static void *executor(void *nothing)
+{
+    char request[8];
+    int timer = timerfd_create(CLOCK_MONOTONIC, 0);
+    struct itimerspec every = {{0, 5 * PERIOD}, {0, 5 * PERIOD}};
+    struct pollfd ready[] = {{timer, POLLIN}, {requests[0], POLLIN}};
+    settle("executor", 79);
+    timerfd_settime(timer, 0, &every, 0);
+    for (;;) {
+        poll(ready, fixed("executor") ? 1 : 2, -1);
+        if (ready[0].revents && read(timer, request, 8) > 0)
+            compute(MS / 10);
+        if (!fixed("executor") && ready[1].revents && read(requests[0], request, 8) > 0)
+            compute(20 * MS);
+    }
+    return nothing;
+}
+
+static void wait_for_answer(void)
+{
+    char answer[8];
+    if (fixed("answer")) {
+        recv(asked[0], answer, sizeof answer, MSG_DONTWAIT);
+        write(asked[0], "question", 8);
+    } else {
+        write(asked[0], "question", 8);
+        read(asked[0], answer, sizeof answer);
     }
 }
 
-static void start(void *(*body)(void *))
+static void touch(void)
 {
-    pthread_t thread;
-    pthread_create(&thread, 0, body, 0);
+    static int blocks;
+    if (blocks < BLOCKS)
+        use(fresh + blocks++ * TOUCHED, TOUCHED);
+}
+
+static void print_to_pipe(void)
+{
+    write(piped[1], text, 128 << 10);
+}
+
+static void print_to_terminal(void)
+{
+    write(terminal[1], text, 128 << 10);
+}
+
+static void send_much(void)
+{
+    write(sockets[1], text, sizeof text);
+}
+
+static void sync_now(void)
+{
+    if (fixed("sync"))
+        to_sync = 1;
+    else
+        sync_file();
+}
+
+static void allocate_now(void)
+{
+    allocate();
+}
+
+static void start_child(void)
+{
+    if (fixed("child") || vfork())
+        return;
+    prctl(PR_SET_NAME, "child");
+    rest(12 * MS);
+    _exit(0);
+}
+
+static const struct {
+    const char *name;
+    void (*now)(void);
+} in_cycle[] = {
+    {"pipe", print_to_pipe}, {"terminal", print_to_terminal}, {"socket", send_much}, {"answer", wait_for_answer},
+    {"sync", sync_now},               {"touch", touch},      {"allocation", allocate_now},
+    {"child", start_child},
+};
+#define WAYS (int)(sizeof in_cycle / sizeof *in_cycle)
+
+/* Each way of this program has its turn, STEP cycles apart, eight of them or more. */
+static void disturb(long cycle)
+{
+    int chosen[WAYS], count = 0;
+    for (int i = 0; i < WAYS; i++)
+        if (way(in_cycle[i].name))
+            chosen[count++] = i;
+    int round = count < 8 ? 8 : count;
+    int turn = cycle / STEP % round;
+    if (cycle % STEP == 0 && turn < count)
+        in_cycle[chosen[turn]].now();
+}
+
+static void open_all(void)
+{
+    pthread_mutexattr_t kind;
+    pthread_mutexattr_init(&kind);
+    if (fixed("inversion") || fixed("spin"))
+        pthread_mutexattr_setprotocol(&kind, PTHREAD_PRIO_INHERIT);
+    pthread_mutex_init(&lock, &kind);
+    pipe2(piped, fixed("pipe") ? O_NONBLOCK : 0);
+    socketpair(AF_UNIX, SOCK_STREAM, 0, sockets);
+    if (fixed("socket"))
+        fcntl(sockets[1], F_SETFL, O_NONBLOCK);
+    socketpair(AF_UNIX, SOCK_STREAM, 0, asked);
+    pipe(requests);
+    if (way("terminal")) {
+        terminal[0] = posix_openpt(O_RDWR | O_NOCTTY);
+        grantpt(terminal[0]);
+        unlockpt(terminal[0]);
+        terminal[1] = open(ptsname(terminal[0]), O_WRONLY | O_NOCTTY | (fixed("terminal") ? O_NONBLOCK : 0));
+    }
+    if (way("sync")) {
+        for (char **word = ways; *word; word++)
+            if (!strncmp(*word, "sync", 4))
+                written = atol(*word + 4);
+        file = open("synced", O_CREAT | O_RDWR, 0600);
+    }
+    if (way("touch")) {
+        fresh = mmap(0, BLOCKS * TOUCHED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        madvise(fresh, BLOCKS * TOUCHED, MADV_NOHUGEPAGE);
+    }
+    if (way("allocation") || fixed("touch"))
+        mlockall(MCL_CURRENT | MCL_FUTURE);
+    if (fixed("allocation")) {
+        mallopt(M_MMAP_MAX, 0);
+        mallopt(M_TRIM_THRESHOLD, -1);
+    }
+    if (way("allocation"))
+        allocate();
+}
+
+static void start_all(void)
+{
+    static const struct {
+        const char *name;
+        void *(*body)(void *);
+        int *with;
+    } threads[] = {
+        {"inversion", holder},    {"inversion", spoiler},   {"hog", hog},           {"highest", highest},
+        {"roamer", roamer},       {"ordinary", neighbour},  {"spin", spun_holder},  {"pipe", reader, &piped[0]},
+        {"terminal", reader, &terminal[0]}, {"socket", reader, &sockets[0]}, {"answer", device}, {"sync", writer},
+        {"slack", slack},         {"relative", relative},   {"executor", requester}, {"executor", executor},
+        {"held", long_holder}, {"signalled", signaller}, {"signalled", signalled},
+    };
+    if (way("equal"))
+        apart(equal);
+    for (int i = 0; i < (int)(sizeof threads / sizeof *threads); i++)
+        if (way(threads[i].name))
+            start(threads[i].body, threads[i].with);
+    if (fixed("executor"))
+        start(service, 0);
 }
 
 int main(int count, char **words)
@@ -220,61 +568,43 @@ int main(int count, char **words)
     if (count < 3)
         return 1;
     cpu = atoi(words[1]);
-    how = words[2];
-    fix = count > 3 ? words[3] : 0;
-    if (!strcmp(how, "cost-of-sync"))
+    ways = words + 2;
+    if (way("cost-of-sync"))
         return cost_of_sync();
-    pthread_mutexattr_t kind;
-    pthread_mutexattr_init(&kind);
-    if (how[0] == 'i' && fix)
-        pthread_mutexattr_setprotocol(&kind, PTHREAD_PRIO_INHERIT);
-    pthread_mutex_init(&lock, &kind);
-    if (how[0] == 'a') {
-        mlockall(MCL_CURRENT | MCL_FUTURE);
-        if (fix) {
-            mallopt(M_MMAP_MAX, 0);
-            mallopt(M_TRIM_THRESHOLD, -1);
-        }
-        char *block = malloc(BLOCK);
-        use(block, BLOCK);
-        free(block);
-    }
-    if (how[0] == 't') {
-        fresh = mmap(0, BLOCKS * TOUCHED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        madvise(fresh, BLOCKS * TOUCHED, MADV_NOHUGEPAGE);
-        if (fix)
-            mlockall(MCL_CURRENT | MCL_FUTURE);
-    }
-    if (how[0] == 'i') {
-        start(holder);
-        start(spoiler);
-    }
-    if (how[0] == 'h')
-        start(hog);
-    if (how[0] == 'o')
-        start(neighbour);
-    if (how[0] == 'p') {
-        pipe2(descriptors, fix ? O_NONBLOCK : 0);
-        start(reader);
-    }
-    if (how[0] == 's') {
-        written = atol(how + strlen("sync"));
-        open_file();
-        start(writer);
-    }
-    if (how[0] == 'o')
-        pin("control");
+    int priority = fixed("hog") ? 95 : 80;
+    /* Its name from the beginning, which may take long. */
+    prctl(PR_SET_NAME, "control");
+    sigaction(SIGUSR1, &(struct sigaction){.sa_handler = handle}, 0);
+    open_all();
+    start_all();
+    if (way("ordinary") || way("quota"))
+        pin("control", cpu);
     else
-        settle("control", how[0] == 'h' && fix ? atoi(fix) : 80);
-    long due = ns(CLOCK_MONOTONIC) + 20000000;
+        settle("control", priority);
+    if (way("sibling")) {
+        struct sched_param parameters = {.sched_priority = priority};
+        if (fixed("sibling"))
+            sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters);
+        start(sibling, 0);
+    }
+    long due = ns(CLOCK_MONOTONIC) + 5 * PERIOD;
     for (long cycle = 0;; cycle++) {
         /* Due times that have passed are skipped: a stall of the machine makes one cycle late. */
         due += PERIOD;
         if (due < ns(CLOCK_MONOTONIC))
             due += (ns(CLOCK_MONOTONIC) - due) / PERIOD * PERIOD;
-        struct timespec at = {due / 1000000000L, due % 1000000000L};
-        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, 0);
-        compute(100000);
+        until(due);
+        compute(way("quota") ? MS / 4 : MS / 10);
+        if (way("inversion") || fixed("spin")) {
+            pthread_mutex_lock(&lock);
+            pthread_mutex_unlock(&lock);
+        }
+        if (way("held")) {
+            pthread_mutex_lock(&long_held);
+            pthread_mutex_unlock(&long_held);
+        }
+        while (way("spin") == 1 && spun)
+            ;
         disturb(cycle);
     }
 }

@@ -1,0 +1,49 @@
+//! Fixes of memory.
+
+use super::Proof::{NotHere, Tests};
+use super::Who::{Programmer, Root, User};
+use super::{Fix, rows};
+
+/// So that malloc and free ask the kernel for nothing once the loop runs.
+macro_rules! keep_memory {
+    () => {
+        "no allocation in the loop; or, before it starts, mlockall, mallopt(M_MMAP_MAX, 0) and \
+         mallopt(M_TRIM_THRESHOLD, -1), and allocate and free once as much as it will need. mlockall alone moves \
+         the work from page faults into these calls"
+    };
+}
+
+rows! {
+    LOCK_MEMORY: Fix {
+        name: "mlockall, before the loop touches its memory",
+        words: concat!(
+            "lock and touch the loop's memory before it starts (mlockall), and keep malloc from giving it back: ",
+            keep_memory!()
+        ),
+        changes: "locked memory of the process",
+        who: &[Programmer],
+        trial: None,
+        proof: Tests(&["touched_and_kept_memory_cures_page_faults"]),
+    };
+    KEEP_MEMORY: Fix {
+        name: "mallopt(M_MMAP_MAX) and mallopt(M_TRIM_THRESHOLD)",
+        words: keep_memory!(),
+        changes: "when malloc returns memory",
+        who: &[Programmer, User],
+        trial: Some("malloc"),
+        proof: Tests(&[
+            "mallopt_cures_allocation_in_locked_memory",
+            "tunables_of_malloc_help_a_loop_that_allocates",
+        ]),
+    };
+    MEMORY_LIMIT: Fix {
+        name: "memory limit of the group",
+        words: "lock the loop's memory (mlockall), allocate none and write to no mapped file while it runs. If memory.events \
+                of its control group counts high meanwhile, raise memory.high, or put other programs into a group of their \
+                own",
+        changes: "`memory.high` of the control group, or the program's use of memory",
+        who: &[Programmer, Root],
+        trial: None,
+        proof: NotHere("the test machine's memory controller is of version 1, which has no memory.high"),
+    };
+}

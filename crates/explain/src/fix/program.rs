@@ -1,0 +1,76 @@
+//! Fixes of the loop's own way of waiting and working.
+
+use super::Proof::{NotHere, Tests};
+use super::Who::{Programmer, User};
+use super::{Fix, rows};
+
+rows! {
+    ABSOLUTE_SLEEP: Fix {
+        name: "sleep until a time instead of for a time",
+        words: "sleep until the next due time instead: clock_nanosleep with TIMER_ABSTIME, sleep_until, or a timerfd",
+        changes: "how the loop sleeps",
+        who: &[Programmer],
+        trial: None,
+        proof: Tests(&["ways_of_sleeping_and_serving_cure_late_timers"]),
+    };
+    MONOTONIC_CLOCK: Fix {
+        name: "CLOCK_MONOTONIC",
+        words: "use CLOCK_MONOTONIC (in C++ steady_clock), which is never set",
+        changes: "clock of the loop",
+        who: &[Programmer],
+        trial: None,
+        proof: NotHere("a test that sets the machine's clock would disturb the others"),
+    };
+    SLEEP_AGAIN: Fix {
+        name: "sleep again after EINTR",
+        words: "call clock_nanosleep again with the same absolute time as long as it returns EINTR, or block the signal in \
+                this thread (pthread_sigmask)",
+        changes: "what the loop does after EINTR, or its signal mask",
+        who: &[Programmer],
+        trial: None,
+        proof: Tests(&["ways_of_sleeping_and_serving_cure_late_timers"]),
+    };
+    OTHER_EXECUTOR: Fix {
+        name: "another thread serves other events",
+        words: "let another thread serve that (in ROS 2: a callback group with an executor of its own), so that this one is \
+                free when its timer expires",
+        changes: "which thread serves which events",
+        who: &[Programmer],
+        trial: None,
+        proof: Tests(&["ways_of_sleeping_and_serving_cure_late_timers"]),
+    };
+    ASK_AHEAD: Fix {
+        name: "no wait in each cycle",
+        words: "ask in one cycle and take the answer in a later one, or let another thread wait",
+        changes: "when the loop reads",
+        who: &[Programmer],
+        trial: None,
+        proof: NotHere("the same change is tested where a cycle waits now and then"),
+    };
+    ASK_DEVICE_AHEAD: Fix {
+        name: "no wait for a device in each cycle",
+        words: "ask in one cycle and take the answer in a later one, or let another thread wait. A serial adapter may hold \
+                data back for its latency timer (wakepath doctor reads it)",
+        changes: "when the loop reads",
+        who: &[Programmer],
+        trial: None,
+        proof: NotHere("needs a device; the same change is tested with a socket"),
+    };
+    WATCH_SENDER: Fix {
+        name: "watch the sender",
+        words: "watch what sends to it in the same way, on its own machine",
+        changes: "nothing: it finds the cause",
+        who: &[User],
+        trial: None,
+        proof: NotHere("it finds the cause, and cures nothing"),
+    };
+    RECORD_CALLS: Fix {
+        name: "record system calls",
+        words: "which of the two is unknown: the system calls of this loop were not recorded (raw_syscalls:sys_enter and \
+                sys_exit)",
+        changes: "nothing: it finds the cause",
+        who: &[User],
+        trial: None,
+        proof: NotHere("it finds the cause, and cures nothing"),
+    };
+}

@@ -1,0 +1,90 @@
+//! Fixes of waits for other threads, and of those who halt the loop.
+
+use super::Proof::{NotHere, Tests};
+use super::Who::{Programmer, Root};
+use super::{Fix, rows};
+
+rows! {
+    PRIORITY_INHERITANCE: Fix {
+        name: "priority inheritance (PTHREAD_PRIO_INHERIT)",
+        words: "if the loop waits for a lock that {} holds: make it a mutex with priority inheritance \
+                (PTHREAD_PRIO_INHERIT). Otherwise give {} a priority above that of {}",
+        changes: "protocol of the mutex",
+        who: &[Programmer],
+        trial: None,
+        proof: Tests(&["priorities_and_cpus_cure_more_urgent_threads"]),
+    };
+    MUTEX_FOR_SPIN_LOCK: Fix {
+        name: "mutex with priority inheritance instead of a spin lock",
+        words: "if the loop spins on a lock that {} holds: a mutex with priority inheritance (PTHREAD_PRIO_INHERIT) instead, \
+                which lets the holder run",
+        changes: "kind of the lock",
+        who: &[Programmer],
+        trial: None,
+        proof: Tests(&["a_mutex_cures_spinning_for_a_lock"]),
+    };
+    HOLDER_ELSEWHERE: Fix {
+        name: "CPU or priority for the thread that the loop waits for",
+        words: "give {} another CPU than {} or a priority above it, or let the loop not wait for it",
+        changes: "CPUs or priority of that thread",
+        who: &[Programmer],
+        trial: None,
+        proof: NotHere("the same change is tested where a more urgent thread keeps the loop itself off its CPU"),
+    };
+    SHORT_HOLD: Fix {
+        name: "short work under the lock",
+        words: "the loop waits while {} works: shorten what {} does under the lock, or pass the data without waiting",
+        changes: "how long the lock is held",
+        who: &[Programmer],
+        trial: None,
+        proof: Tests(&["calls_that_wait_for_nothing_cure_waits"]),
+    };
+    NO_WAIT_FOR: Fix {
+        name: "another thread waits for a thread",
+        words: "the loop waits for {}: let another thread do what waits for it",
+        changes: "who waits",
+        who: &[Programmer],
+        trial: None,
+        proof: NotHere("for waits without a row of their own; the same change is tested with fsync"),
+    };
+    NO_SLEEP: Fix {
+        name: "no sleep within a cycle",
+        words: "take sleeps and calls with a time-out out of the loop's work",
+        changes: "the loop's work",
+        who: &[Programmer],
+        trial: None,
+        proof: NotHere("a sleep within a cycle looks like the one that ends it"),
+    };
+    INPUT_ELSEWHERE: Fix {
+        name: "another thread waits for the device",
+        words: "let another thread do the input and output that waits for this device",
+        changes: "who waits",
+        who: &[Programmer],
+        trial: None,
+        proof: NotHere("needs a slow device; the same change is tested with fsync"),
+    };
+    NO_FILES: Fix {
+        name: "no files or devices in the loop",
+        words: "keep files, memory mappings and devices out of the loop's work",
+        changes: "the loop's work",
+        who: &[Programmer],
+        trial: None,
+        proof: NotHere("printed if no system call was recorded; the same change is tested with fsync"),
+    };
+    NO_STOP: Fix {
+        name: "no SIGSTOP or debugger",
+        words: "no SIGSTOP, job control or debugger for the loop's process while it runs: {}",
+        changes: "what others do while the loop runs",
+        who: &[Programmer, Root],
+        trial: None,
+        proof: NotHere("nothing is left to apply: it takes away what halts the loop"),
+    };
+    NO_FREEZE: Fix {
+        name: "a control group that nothing freezes",
+        words: "keep the loop in a control group that nothing freezes (docker pause, systemctl freeze, snapshots): {}",
+        changes: "the loop's control group",
+        who: &[Root],
+        trial: None,
+        proof: NotHere("nothing is left to apply: it takes away what halts the loop"),
+    };
+}
