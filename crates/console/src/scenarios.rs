@@ -81,8 +81,8 @@ pub fn told(warnings: &[Warning]) -> Vec<String> {
     warnings.iter().map(ToString::to_string).collect()
 }
 
-/// A scenario with what the command line changes in it. As it is in its file it has to be right:
-/// what is wrong there is said with its line.
+/// A scenario with the command line's changes. The file itself must be right too: its faults are reported with their
+/// lines.
 pub fn changed(
     text: &str,
     source: &str,
@@ -97,8 +97,8 @@ pub fn changed(
     }
 }
 
-/// Fits a scenario into a given time for the whole run, which `option` was given. What the file's own length was too
-/// short or long enough for is asked again.
+/// Fits a scenario into a time for the whole run, the value of `option`. Warnings about the file's own length are
+/// replaced by those about the new one.
 ///
 /// # Errors
 /// In one line that begins with the option.

@@ -326,7 +326,7 @@ mod tests {
     use super::*;
     use mcap::{MessageStream, Summary};
 
-    /// A file of so many messages on two topics, in reverse order of time on the second.
+    /// A file with this number of messages on each of two topics, in reverse order of time on the second.
     fn file(messages: u64) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut writer = McapWriter::new(&mut bytes, "test 1").unwrap();

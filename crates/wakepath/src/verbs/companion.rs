@@ -1,4 +1,4 @@
-//! Programs of their own that a verb stands for, started as git starts its programs.
+//! Verbs that are programs of their own, started as git starts its programs.
 
 use std::ffi::OsStr;
 use std::os::unix::process::CommandExt;
@@ -11,7 +11,7 @@ pub const LAB: &str = "wakepath-lab";
 /// Published experiments on this board.
 pub const EXPERIMENT: &str = "wakepath-experiment";
 
-/// The program that a verb stands for.
+/// The program that carries a verb out.
 pub fn of_verb(verb: &str) -> Option<&'static str> {
     match verb {
         "lab" => Some(LAB),
