@@ -262,6 +262,62 @@ mod tests {
         assert_eq!(composed.latency_ns, 2 * 1_384);
     }
 
+    /// A section of 160 000 in each of 8000 periods, somewhere else in each, and the loop due in the middle of
+    /// each period. No cycle is above any instant, and the worst of so many comes within 1 %.
+    #[test]
+    fn of_8000_cycles_none_is_above_any_instant_and_the_planted_section_is_found() {
+        const PERIOD: u64 = 1_000_000;
+        const PLANTED: u64 = 160_000;
+        let mut ledger = Ledger::default();
+        let (mut wake_ups, mut place) = (Vec::new(), 1_u64);
+        for number in 0..8_000 {
+            place = place
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let from = number * PERIOD + (place >> 33) % (PERIOD - PLANTED - 1_000);
+            let due = number * PERIOD + PERIOD / 2;
+            let planted = |interrupts| stretch(Kind::Off, from, PLANTED + interrupts, interrupts);
+            let is_hit = (from + 1..from + PLANTED).contains(&due);
+            if from + PLANTED <= due {
+                ledger.push(planted(0));
+            }
+            ledger.push(stretch(Kind::Interrupt, due, 100, 0));
+            let ended = match is_hit {
+                true => {
+                    ledger.push(planted(100));
+                    from + PLANTED + 100
+                }
+                false => {
+                    ledger.push(stretch(Kind::Off, due, 100, 100));
+                    due + 100
+                }
+            };
+            ledger.push(stretch(Kind::BeforeScheduler, ended, 4, 0));
+            ledger.push(stretch(Kind::Scheduler, ended + 4, 200, 0));
+            let woken = ended + 284;
+            let of = WakeUp::of(ledger.since(due), due, woken, woken - due, false);
+            wake_ups.push(of.unwrap());
+            if from >= due {
+                ledger.push(stretch(Kind::Off, from.max(woken + 1), PLANTED, 0));
+            }
+        }
+        let latencies: Vec<u64> = wake_ups.iter().map(WakeUp::instructions).collect();
+        let span = Span {
+            from: 0,
+            to: 8_000 * PERIOD,
+            passed: 8_000 * PERIOD,
+            wake_ups,
+            latencies: latencies.clone(),
+        };
+        let found = Figures::of(&ledger, &[span]);
+        assert!(found.faults().is_empty(), "{:?}", found.faults());
+        assert!(latencies.iter().all(|one| *one <= found.largest()));
+        // The section, the interrupt, and 284 to the loop: the interrupt counts once.
+        assert_eq!(found.largest(), PLANTED + 384);
+        assert!(found.largest() - found.sampled <= found.largest() / 100);
+        assert!(found.bound - found.largest() <= found.largest() / 100);
+    }
+
     /// A storm: an interrupt of 3600 runs other timers, and the loop's own timer expires 100 into it. All
     /// other wake-ups take 384.
     #[test]

@@ -11,6 +11,7 @@ wakepath_test_program::tests![
     what_can_not_be_given_is_refused_in_one_line_and_nothing_is_written,
     ;
     a_guest_has_its_modules_files_and_values_and_runs_a_script_from_anywhere,
+    functions_of_modules_come_home_with_a_run,
     cpus_lie_in_sockets_and_nodes_as_they_are_asked_to,
 ];
 
@@ -66,6 +67,32 @@ fn a_guest_has_its_modules_files_and_values_and_runs_a_script_from_anywhere() {
     assert_eq!(of(1), "note: a note\n");
     let found = of(2);
     assert!(found.starts_with("7\ndummy "), "{found}");
+}
+
+// Ignored: the stage `lab` runs it: 20 s of a CPU.
+fn functions_of_modules_come_home_with_a_run() {
+    let place = Place::new("module-symbols");
+    let scenario = "name = \"idle\"\nrate = \"1 kHz\"\ncycles = 20\npolicies = [\"FIFO 80\"]\n\
+                    [[phases]]\nname = \"idle\"\n\
+                    [criterion]\nlatency = \"1 ms\"\nmiss-fraction = \"50 %\"\n";
+    fs::write(place.0.join("scenario.toml"), scenario).unwrap();
+    let kernel = ["--kernel", "package:linux-image-cloud-amd64"];
+    let of = |directory: &str, more: &[&str]| {
+        let mut lab = place.lab_run(directory, &[&kernel[..], more].concat());
+        let output = lab.output().unwrap();
+        if let Some(why) = lacking(&output) {
+            wakepath_test_program::not_run(why);
+        }
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let run = place.0.join(directory);
+        let run = run.join("package-linux-image-cloud-amd64");
+        fs::read_to_string(run.join("module-symbols.txt"))
+    };
+    let found = of("with", &["--module", "dummy"]).unwrap();
+    let lines = || found.lines();
+    assert!(lines().any(|line| line.contains("dummy_xmit")), "{found}");
+    assert!(lines().all(|line| line.ends_with(']')), "{found}");
+    assert!(of("without", &[]).is_err());
 }
 
 // Ignored: the stage `lab` runs it: 15 s of a CPU.
