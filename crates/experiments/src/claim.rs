@@ -80,6 +80,15 @@ pub enum Test {
     },
     /// Such a repetition can't show it, for this reason.
     NotVisible(&'static str),
+    /// Both have the figures, and they are of different things: our figures are shown, and judged by nothing.
+    NotComparable {
+        /// The two conditions.
+        cells: [Cell<'static>; 2],
+        /// Which figure.
+        figure: Figure,
+        /// Why the figures can't be compared with the published ones.
+        reason: &'static str,
+    },
 }
 
 /// Whether our figures agree with the published ones.
@@ -94,6 +103,8 @@ pub enum Agreement {
     Undecided,
     /// Not testable by such a repetition.
     NotVisible,
+    /// Ours are figures of something else, for the reason that is given.
+    NotComparable,
     /// The figures are missing.
     NotMeasured,
 }
@@ -106,6 +117,7 @@ impl Agreement {
             Self::Contradicts => "contradicts",
             Self::Undecided => "undecided",
             Self::NotVisible => "not testable here",
+            Self::NotComparable => "not comparable",
             Self::NotMeasured => "not measured",
         }
     }
@@ -181,6 +193,11 @@ fn tried(repeated: &Repeated, test: &Test) -> (Agreement, String) {
         Test::Below { cell, figure, ns } => below(repeated, cell, figure, ns),
         Test::Woken { cell, way } => woken(repeated, cell, way),
         Test::FewerDisturbed { low, high } => disturbed(repeated, low, high),
+        Test::NotComparable {
+            cells,
+            figure,
+            reason,
+        } => not_comparable(repeated, cells, figure, reason),
         Test::NotVisible(why) => return (Agreement::NotVisible, why.to_owned()),
     };
     outcome.unwrap_or_else(|missing| (Agreement::NotMeasured, missing.to_string()))
@@ -250,6 +267,23 @@ fn compared(
         None => probability(setting, &found),
     };
     Ok((found.agreement, format!("{here}; {why}")))
+}
+
+fn not_comparable(
+    repeated: &Repeated,
+    cells: [Cell<'_>; 2],
+    figure: Figure,
+    reason: &str,
+) -> Tried {
+    let setting = repeated.experiment.setting;
+    let mut here = reason.to_owned();
+    for cell in cells {
+        let values = repeated.figures(cell, figure);
+        let values = values.ok_or_else(|| Missing::Figures(told(cell)))?;
+        let values = over_seeds(setting, &values, |ns| duration(ns.round() as i64));
+        here += &format!("; {} of {}: {values}", figure.name(), told(cell));
+    }
+    Ok((Agreement::NotComparable, here))
 }
 
 fn below(repeated: &Repeated, cell: Cell<'_>, figure: Figure, ns: f64) -> Tried {

@@ -8,6 +8,17 @@ const RT: &str = "PREEMPT_RT";
 const STRESS: &str = "stress";
 const FIFO: &str = "FIFO 99";
 
+/// The worst case over all policies is here that of OTHER on either kernel.
+const OVER_ALL: Test = Test::NotComparable {
+    cells: [
+        cell(RT, STRESS, OVER_POLICIES),
+        cell(STANDARD, STRESS, OVER_POLICIES),
+    ],
+    figure: Figure::Max,
+    reason: "the paper had four CPUs; on one, the worst case over all policies is that of OTHER, which waits for time \
+             slices of eight loads on either kernel",
+};
+
 pub const EXPERIMENT: Experiment = Experiment {
     setting: Setting::Laboratory,
     name: "pi5-250hz",
@@ -34,12 +45,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     claims: &[
         Claim {
             published: "under stress the real-time kernel's worst case is nearly 88 % lower",
-            test: Test::Lower {
-                low: cell(RT, STRESS, OVER_POLICIES),
-                high: cell(STANDARD, STRESS, OVER_POLICIES),
-                figure: Figure::Max,
-                times: 1.0 / (1.0 - 0.88),
-            },
+            test: OVER_ALL,
         },
         Claim {
             published: "(ours) the same under each policy separately",
@@ -53,12 +59,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         },
         Claim {
             published: "it is below 225 µs, the standard kernel's above 9 ms: a fortieth",
-            test: Test::Lower {
-                low: cell(RT, STRESS, OVER_POLICIES),
-                high: cell(STANDARD, STRESS, OVER_POLICIES),
-                figure: Figure::Max,
-                times: 9_000.0 / 225.0,
-            },
+            test: OVER_ALL,
         },
         Claim {
             published: "(ours) the same under FIFO 99",
@@ -100,8 +101,8 @@ pub const EXPERIMENT: Experiment = Experiment {
         "Every ten seconds a stock kernel merges small pages into large ones (khugepaged) in non-preemptible \
          code. A cycle due at that time is late by up to 2.13 ms, idle or not (docs/concepts/virtual-time.md). \
          Debian's PREEMPT_RT kernel has no large pages.",
-        "The paper reports one worst case for all policies; it is compared with ours over all policies. That one \
-         is OTHER's, which shares the CPU with eight loads on either kernel, in time slices of milliseconds.",
+        "The paper reports one worst case for all policies on four CPUs. Ours on one CPU is OTHER's, which shares it \
+         with eight loads in time slices of milliseconds; the policies are compared one by one instead.",
         "The arguments of the stress are not published; built-in loads replace it, including storms of timers, \
          of sockets closed with full queues, and forks of a large process. `memory` and `messages` are left out: \
          the first delays nothing here, and both take CPU time that the storms need to prove their work.",

@@ -80,9 +80,9 @@ use line;
 fn summary(text: &mut String, experiments: &[Repeated]) {
     line!(
         text,
-        "\n| experiment | agrees | contradicts | undecided | not testable here |"
+        "\n| experiment | agrees | contradicts | undecided | not comparable | not testable here |"
     );
-    line!(text, "|---|---:|---:|---:|---:|");
+    line!(text, "|---|---:|---:|---:|---:|---:|");
     for repeated in experiments {
         let found = findings(repeated);
         let count = |wanted: &[Agreement]| {
@@ -92,11 +92,12 @@ fn summary(text: &mut String, experiments: &[Repeated]) {
         };
         line!(
             text,
-            "| {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} |",
             repeated.experiment.title,
             count(&[Agreement::Agrees]),
             count(&[Agreement::Contradicts]),
             count(&[Agreement::Undecided]),
+            count(&[Agreement::NotComparable]),
             count(&[Agreement::NotVisible, Agreement::NotMeasured])
         );
     }
