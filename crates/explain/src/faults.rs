@@ -30,10 +30,15 @@ pub(crate) fn waits_for_page(track: &Track, wait: &Interval) -> bool {
                 | Happened::Gap
         )
     });
-    let must_be = wait.state == State::Blocked && track.is_outside_calls(at_ns);
+    let outside = track.is_outside_calls(at_ns);
     last.is_some_and(|mark| {
         let soon = at_ns - mark.at_ns <= FAULT_TO_WAIT_NS;
-        mark.what == Happened::Fault && (soon || must_be)
+        let is_wait = match wait.state {
+            State::Blocked => soon || outside,
+            // Of a call that was not recorded, more likely.
+            _ => soon && outside,
+        };
+        mark.what == Happened::Fault && is_wait
     })
 }
 

@@ -13,6 +13,7 @@ wakepath_test_program::tests![
     calls_that_are_not_recorded_any_more_take_no_blame,
     a_wait_in_a_call_names_the_call_and_its_target,
     a_wait_in_a_call_right_after_a_page_fault_is_the_call_s,
+    without_recorded_calls_a_sleep_after_a_page_fault_is_no_wait_for_its_page,
     pages_that_are_read_from_a_disk_take_what_each_took,
     a_thread_that_inherited_the_loop_s_priority_gets_its_own,
     the_remedy_of_an_allocation_is_no_lock_of_memory_alone,
@@ -243,4 +244,22 @@ fn pages_that_are_read_from_a_disk_take_what_each_took() {
     let faults_ns = of_kind(&cycle, "page-fault");
     assert!((9_950_000..=10_000_000).contains(&faults_ns), "{cycle:#?}");
     assert_eq!(of_kind(&cycle, "user-code"), 0, "{cycle:#?}");
+}
+
+fn without_recorded_calls_a_sleep_after_a_page_fault_is_no_wait_for_its_page() {
+    let page_ns = |left| {
+        let mut stream = Stream::with(hog(), fifo());
+        stream
+            .timer(DUE + 2 * US)
+            .run(DUE + 7 * US, DUE, Left::Runnable)
+            .at(DUE + 20 * US, What::PageFault { user: true })
+            .switch(DUE + 40 * US, hog(), left)
+            .wake(DUE + 5_040 * US);
+        let again = stream.the_loop.clone();
+        stream.switch(DUE + 5_042 * US, again, Left::Runnable);
+        of_kind(&ended(stream, DUE + 5_060 * US), "page-fault")
+    };
+    // Pages are waited for in state D.
+    assert!(page_ns(Left::Blocked) >= 5_000_000);
+    assert!(page_ns(Left::Sleeping) <= 10_000);
 }
