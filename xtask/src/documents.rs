@@ -24,7 +24,7 @@ impl Document {
     /// Difference between the committed text and the generated one.
     pub fn drift(&self) -> Option<String> {
         let path = place::root().join(self.path);
-        let remedy = "`cargo xtask docs` writes it anew";
+        let remedy = "`cargo xtask docs` renews it";
         let there = match fs::read_to_string(&path) {
             Ok(there) => there,
             Err(error) => return Some(format!("{}: {error}; {remedy}", self.path)),
@@ -132,7 +132,7 @@ fn picture() -> Result<String, String> {
 /// The help of the program and of each verb that its help lists.
 fn command_line(program: &Path) -> Result<String, String> {
     let mut page = String::from(
-        "# Command line\n\n<!-- Made from `wakepath --help`; `cargo xtask docs` writes it anew. \
+        "# Command line\n\n<!-- Made from `wakepath --help`; `cargo xtask docs` renews it. \
          -->\n",
     );
     section(program, &[], &mut page)?;

@@ -15,6 +15,7 @@ mod release;
 mod stages;
 mod table;
 mod tools;
+mod words;
 
 use arguments::Arguments;
 use std::process::ExitCode;
@@ -25,25 +26,26 @@ Usage: cargo xtask <command>
   list                     the stages of the tests
   test [--only STAGE]...   run all stages, or only these
         [--deep]           the long ones too: kills, fuzzing, Arm as released
-  bench peer               wakepath beside cyclictest
+  bench peer               wakepath compared with cyclictest
         [--rounds N] [--seconds S] [--cpu C] [--program PATH]
   bench rate               the highest rate that a loop keeps on this machine
         [--runs N] [--seconds S] [--cpu C] [--program PATH]
   bench first-verdict      from a fresh clone to the first verdict
         [--duration TIME]  the run's own length, as in `wakepath check --duration`
-  bench flight             controller, plant and replay, beside RotorPy's same law
+  bench flight             controller, plant and replay, compared with RotorPy's same law
         [--without-rotorpy]
-  bench fleet              exact quantiles of a fleet's samples, beside DuckDB and numpy
+  bench fleet              exact quantiles of a fleet's samples, compared with DuckDB and numpy
         [--samples N]...   by default a million, ten millions, a hundred millions
-  bench recording          what logging and recording cost a loop whose disk or recorder fails, beside spdlog
+  bench recording          cost of logging and recording for a loop whose disk or recorder fails, compared with spdlog
         [--seconds S] [--program PATH]
-  bench probe              what tracing costs a loop, beside plain tracefs and perf
+  bench probe              cost of tracing for a loop, compared with plain tracefs and perf
         [--rounds N] [--seconds S] [--cpu C] [--program PATH]
   bench causes             causes of lateness injected at random, two in a program: how often they are named first
         [--programs N] [--cycles N] [--seed N] [--cpu C] [--kind NAME]... [--program PATH]
-  docs [--check]           write the generated documents, or fail where they drifted
-  experiments [--check]    write the page of published experiments anew, or hold the committed one against it
-        [--program PATH]   takes an hour of CPU time, and goes on where it was cut off
+  docs [--check]           write the generated documents, or fail if they drifted
+  experiments [--check]    write the page of published experiments, or compare the committed one with it
+        [--program PATH]   takes an hour of CPU time, and resumes if it was interrupted
+  words                    phrases of translated English in pages and printed strings, with better ones
   release                  static programs, archives, packages, wheels, installer, check sums
         [--only TARGET]... [--into DIRECTORY]
         [--alone gpu|fleet]              the program for a GPU or a fleet, and nothing else
@@ -69,6 +71,7 @@ fn main() -> ExitCode {
         },
         Some("docs") => documents::run(arguments),
         Some("experiments") => experiments::run(arguments),
+        Some("words") => words::run(arguments),
         Some("release") => release::run(arguments),
         _ => Err(USAGE.into()),
     };

@@ -29,7 +29,7 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     for text in arguments.texts("--samples")? {
         let size: u64 = text
             .parse()
-            .map_err(|_| format!("--samples: {text:?} is no number"))?;
+            .map_err(|_| format!("--samples: {text:?} is not a number"))?;
         sizes.push(size.max(RUNS));
     }
     arguments.end()?;

@@ -18,7 +18,7 @@ impl Version {
         match plain && number(candidate) {
             true => Ok(Self(version.to_owned())),
             false => Err(format!(
-                "{version} is no version of a release: 1.2.3 or 1.2.3-rc.1"
+                "{version} is not a version of a release: 1.2.3 or 1.2.3-rc.1"
             )),
         }
     }

@@ -237,7 +237,7 @@ The wheel carries the program and the module `wakepath`: loops of your own in Py
 records and judges, and runs read as Arrow, polars, pandas or numpy
 ([guide]({repository}/blob/main/docs/guide/own-loop-python.md)). Loops need glibc and Python 3.9; elsewhere the
 wheel brings the program and what reads runs. Controllers from shared libraries need `wakepath-controller-host`
-beside it, which the archives and packages of the [releases]({repository}/releases) bring; so do man pages and
+next to it, which the archives and packages of the [releases]({repository}/releases) bring; so do man pages and
 completions. All about it: [{repository}]({repository}).
 "
     ))

@@ -24,6 +24,7 @@ mod runner;
 mod stalls;
 mod static_builds;
 mod suites;
+mod words;
 
 use crate::arguments::Arguments;
 use crate::job::Job;
@@ -79,6 +80,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "format", about: "rustfmt changes nothing", place: First, limit: minutes(10), run: lints::format },
     Stage { name: "tests", about: "unit and integration tests, all features", place: First, limit: minutes(30), run: suites::tests },
     Stage { name: "documents", about: "generated documents are those committed", place: First, limit: minutes(30), run: documents::check },
+    Stage { name: "words", about: "pages and printed strings are plain English", place: First, limit: minutes(1), run: words::check },
     Stage { name: "clippy", about: "clippy finds nothing, tests and benchmarks included", place: First, limit: minutes(15), run: lints::clippy },
     Stage { name: "documentation", about: "rustdoc warns of nothing; its examples run", place: First, limit: minutes(15), run: lints::documentation },
     Stage { name: "default-features", about: "tests of what has optional features, without them", place: First, limit: minutes(10), run: suites::default_features },

@@ -103,8 +103,8 @@ fn what_can_not_be_granted_whole_is_not_granted_at_all() {
         $install
         refused 'everybody is in it' $rights grant --group users
         refused 'everybody is in it' $rights grant --group root
-        refused 'is no name of a group' $rights grant --group 'a b; id'
-        refused 'is no name of a group' $rights grant --group=-x
+        refused 'is not a name of a group' $rights grant --group 'a b; id'
+        refused 'is not a name of a group' $rights grant --group=-x
         refused 'this needs root' visitor $rights grant
         refused 'unknown argument' $rights revoke now
         plain
