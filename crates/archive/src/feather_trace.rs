@@ -182,7 +182,7 @@ fn parts(file: &File, clocks: bool, mut part: impl FnMut(u32, u32, &[u8])) -> io
     if &mark != MARK {
         return Err(io::Error::new(
             ErrorKind::InvalidData,
-            "it is no Feather-Trace of a segment's",
+            "it is not a Feather-Trace of a segment's",
         ));
     }
     let mut payload = Vec::new();

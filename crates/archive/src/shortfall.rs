@@ -131,9 +131,9 @@ impl fmt::Display for Shortfall {
                 "the run calls itself complete, but {} of {planned} planned never began",
                 counted(*segments, "segment", "segments")
             ),
-            Self::NoLastLook => f.write_str(
-                "the machine was not looked at after the run: whether it changed is unknown",
-            ),
+            Self::NoLastLook => {
+                f.write_str("the machine was not read after the run: it might have changed")
+            }
             Self::NoTrace { segments } => write!(
                 f,
                 "{} to be traced and not: tracing ended before its time",

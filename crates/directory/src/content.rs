@@ -89,7 +89,7 @@ fn look(
         let name = entry.file_name();
         let name = name
             .to_str()
-            .ok_or_else(|| refused("its name is no text"))?;
+            .ok_or_else(|| refused("its name is not text"))?;
         if below.is_empty() && name == but {
             continue;
         }

@@ -398,8 +398,8 @@ impl AsFd for Directory {
 /// Refuses names that lead out of the directory.
 fn plain(name: &str) -> io::Result<&str> {
     match name {
-        "" | "." | ".." => Err(refused("is no file name")),
-        _ if name.contains('/') => Err(refused("is no plain file name")),
+        "" | "." | ".." => Err(refused("is not a file name")),
+        _ if name.contains('/') => Err(refused("is not a plain file name")),
         _ => Ok(name),
     }
 }

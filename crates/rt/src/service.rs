@@ -243,7 +243,7 @@ fn ended(child: &mut Child, kills: bool) -> String {
     }
     match child.wait() {
         Ok(status) => status.to_string(),
-        Err(_) => "without a word".into(),
+        Err(_) => "unknown exit status".into(),
     }
 }
 

@@ -37,8 +37,8 @@ pub enum WaitError {
     NoFutexOnACore,
     /// An additional value would call Linux in every cycle.
     #[error(
-        "CPU time and context switches of each cycle are asked of Linux, and a loop on a real-time core would \
-         leave it for that; take cpu-time and switches out of accounting"
+        "CPU time and context switches come from Linux, and a loop on a real-time core would leave \
+         the core to read them; take cpu-time and switches out of accounting"
     )]
     AccountingOnACore,
     /// A task of LITMUS^RT waits in one way.

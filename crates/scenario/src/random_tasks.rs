@@ -234,6 +234,6 @@ mod tests {
             ..wanted(LitmusPlugin::PsnEdf, Fit::Worst)
         };
         let refused = full.to_toml().unwrap_err().to_string();
-        assert!(refused.contains("fits on no CPU beside"), "{refused}");
+        assert!(refused.contains("fits on no CPU next to"), "{refused}");
     }
 }

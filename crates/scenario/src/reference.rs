@@ -11,7 +11,7 @@ const HEAD: &str = "\
 # Scenario files
 
 <!-- Made from crates/scenario/src/keys; `WRITE_REFERENCE=1 cargo test -p wakepath-scenario` \
-writes it anew. -->
+renews it. -->
 
 A scenario is a TOML file that says what is measured on which terms. Nothing is guessed: an
 unknown key, a number without its unit or an impossible combination is refused with its place in

@@ -184,12 +184,12 @@ priority = 3
                 "\"8 ms\"",
                 "execution = \"8 ms\" is longer than the deadline",
             ),
-            ("\"3 ms\"", "\"0 ms\"", "execution = \"0 ms\" is no time"),
+            ("\"3 ms\"", "\"0 ms\"", "execution = \"0 ms\" is not a time"),
             ("period", "periot", "did you mean \"period\"?"),
             (
                 "P-FP",
                 "FIFO",
-                "policy = \"FIFO\" is no policy that can be analysed",
+                "policy = \"FIFO\" is not a policy that can be analysed",
             ),
             ("priority = 3\n", "", "tasks[0].priority is missing"),
             ("priority = 3", "priority = 3\njitter = \"-1 us\"", "jitter"),
@@ -318,7 +318,7 @@ cache-delays = [{ working-set = \"64 KiB\", delay = \"20 us\" }]
             (
                 "after = \"imu\"",
                 "after = \"gps\"",
-                "set.toml:15:9: tasks[1].after = \"gps\" is no task of this set",
+                "set.toml:15:9: tasks[1].after = \"gps\" is not a task of this set",
             ),
             (
                 "period = \"10 ms\"\noffset = \"1 ms\"",
@@ -333,22 +333,22 @@ cache-delays = [{ working-set = \"64 KiB\", delay = \"20 us\" }]
             (
                 "[\"imu\", \"control\"]",
                 "[\"imu\", \"control\", \"imu\"]",
-                "chains[0].tasks[2] = \"imu\" stands in its chain twice",
+                "chains[0].tasks[2] = \"imu\" is in its chain twice",
             ),
             (
                 "[\"imu\", \"control\"]",
                 "[\"imu\", \"gps\"]",
-                "chains[0].tasks[1] = \"gps\" is no task of this set",
+                "chains[0].tasks[1] = \"gps\" is not a task of this set",
             ),
             (
                 "budget = \"2 ms\"",
                 "budget = \"11 ms\"",
-                "reservations[0].budget = \"11 ms\" is no budget that its period holds",
+                "reservations[0].budget = \"11 ms\" is not a budget that its period holds",
             ),
             (
                 "reservation = \"slow\"",
                 "reservation = \"fast\"",
-                "tasks[2].reservation = \"fast\" is no reservation of this set",
+                "tasks[2].reservation = \"fast\" is not a reservation of this set",
             ),
             (
                 "[admission]\nruntime = \"1 s\"",

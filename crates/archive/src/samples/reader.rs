@@ -96,7 +96,7 @@ impl ParquetSamples {
                 ColumnReader::Int64ColumnReader(reader) => values(reader, rows)?,
                 _ => {
                     return Err(ParquetError::General(format!(
-                        "{} is no integer",
+                        "{} is not an integer",
                         column.name
                     )));
                 }

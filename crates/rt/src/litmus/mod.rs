@@ -70,7 +70,7 @@ pub enum LitmusError {
     /// The CPU releases jobs and runs none.
     #[error(
         "CPU {0} is LITMUS^RT's release master and runs no task; give another CPU, or echo NO_CPU > {path} and set \
-         the plugin anew",
+         the plugin again",
         path = abi::RELEASE_MASTER
     )]
     ReleaseMaster(u16),

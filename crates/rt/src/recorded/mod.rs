@@ -89,7 +89,7 @@ struct Driven {
 #[derive(Debug, thiserror::Error)]
 pub enum LoopError {
     /// A period that no loop has.
-    #[error("a period of {0:?} is no loop's; give 10 µs to 10 s")]
+    #[error("a period of {0:?} is not a loop's; give 10 µs to 10 s")]
     Period(Duration),
     /// Without a name it can't be distinguished from others.
     #[error("a loop has a name of 1 to 32 bytes without control characters, not {0:?}")]

@@ -73,7 +73,7 @@ pub(crate) static FLIGHT: Table = Table {
             "lost",
             Form::Choice(&["never", "tolerated"]),
             "\"never\"",
-            "Whether a condition fails whose vehicle is lost in any of its flights.",
+            "`\"never\"` fails the condition if the vehicle is lost in a flight; `\"tolerated\"` does not.",
         ),
         optional(
             "delay-margin",

@@ -162,8 +162,8 @@ pub(crate) static LOAD: Variants = Variants {
         ),
         Variant {
             name: "gpu",
-            about: "A GPU kept at work by the program wakepath-gpu, through CUDA, Vulkan or OpenCL. Where none of \
-                    them has a device, glmark2 off screen.",
+            about: "A GPU kept at work by the program wakepath-gpu, through CUDA, Vulkan or OpenCL. \
+                    If none of them has a device: glmark2 off screen.",
             keys: &[
                 optional(
                     "work",

@@ -43,7 +43,7 @@ const ENFORCE: Key = optional(
     "enforce",
     Form::Choice(&["none", "quantum", "precise"]),
     "\"none\"",
-    "Whether the core takes the CPU away from a job that has used up its budget, until its next release: never, at ticks, or by a timer.",
+    "When the core preempts a job that has used up its budget, until its next release: never, at ticks, or by a timer.",
 );
 const RELEASE: Key = optional(
     "release",

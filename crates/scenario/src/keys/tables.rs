@@ -199,7 +199,7 @@ pub(crate) static SCENARIO: Table = Table {
             "criterion",
             Form::Either(&[Form::Choice(TIER_NAMES), Form::Table(&CRITERION)]),
             "see there",
-            "What the loop tolerates: a table, or one of BeaglePilot's timing tiers by name, such as `\"1 ms tier\"`: \
+            "Limits that the loop tolerates: a table, or one of BeaglePilot's timing tiers by name, such as `\"1 ms tier\"`: \
              awake within a tenth of it, done within it, at most 0.5 % missed.",
         ),
         optional(

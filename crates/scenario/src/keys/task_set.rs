@@ -176,7 +176,7 @@ pub(crate) static SET_TASK: Table = Table {
 pub(crate) static SET_EXECUTION: Table = Table {
     title: "an execution from a run",
     about: "CPU time that a recorded run tells; elapsed time where the run has no CPU time, which is \
-            longer where others ran in between. An observation is no bound.",
+            longer where others ran in between. An observation is not a bound.",
     one_of: &[],
     not_both: &[],
     keys: &[

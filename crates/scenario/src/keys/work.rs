@@ -91,7 +91,7 @@ pub(crate) static WORK: Variants = Variants {
                     "preempted-by",
                     Form::Size,
                     "\"64 MiB\"",
-                    "What the thread that preempts it reads and writes, up to 1 GiB: twice the \
+                    "Memory that the preempting thread reads and writes, up to 1 GiB: twice the \
                      last-level cache leaves nothing of the working set in any.",
                 ),
             ],
@@ -273,8 +273,8 @@ pub(crate) static TRAJECTORY: Variants = Variants {
             name: "step",
             about: "Hover at one place, then move to another on command.",
             keys: &[
-                optional("from", POSITION, "[-1, 0, 0]", "Where it hovers, m."),
-                optional("to", POSITION, "[0, 0, 0]", "Where it shall be, m."),
+                optional("from", POSITION, "[-1, 0, 0]", "Position of the hover, m."),
+                optional("to", POSITION, "[0, 0, 0]", "Position to reach, m."),
             ],
         },
         Variant {

@@ -118,7 +118,7 @@ fn read_phase(
         };
         match share > 0.0 && share < 1.0 {
             true => Ok(Some(share)),
-            false => Err(node.refuse("is no part of a cache", remedy)),
+            false => Err(node.refuse("is not a part of a cache", remedy)),
         }
     });
     Some(Phase {

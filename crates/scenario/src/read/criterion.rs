@@ -42,7 +42,7 @@ pub(super) fn read_criterion(
             }
             None => {
                 let remedy = format!("give a table, or one of {}", keys::listed(keys::TIER_NAMES));
-                findings.push(node.refuse("is no criterion that is known", remedy));
+                findings.push(node.refuse("is not a criterion that is known", remedy));
                 None
             }
         };
@@ -75,7 +75,7 @@ pub(super) fn read_criterion(
         Ok(Some(outage_ns))
     });
     let miss_fraction = findings.optional(section.get("miss-fraction"), MISS_FRACTION, |node| {
-        share(node, "is no share of the due times to tolerate")
+        share(node, "is not a share of the due times to tolerate")
     });
     let evidence = read_evidence(&section, miss_fraction, findings);
     let confidence = findings.optional(section.get("confidence"), CONFIDENCE, |node| {
@@ -83,14 +83,14 @@ pub(super) fn read_criterion(
         let value = node.number(remedy)?;
         match (0.5..1.0).contains(&value) {
             true => Ok(value),
-            false => Err(node.refuse("is no confidence", remedy)),
+            false => Err(node.refuse("is not a confidence", remedy)),
         }
     });
     let consecutive_misses = findings.optional(section.get("consecutive-misses"), None, |node| {
         Ok(Some(node.integer(0..=1_000_000_000)? as u64))
     });
     let mode_switches = findings.optional(section.get("mode-switches"), 0.0, |node| {
-        share(node, "is no share of the cycles to tolerate")
+        share(node, "is not a share of the cycles to tolerate")
     });
     let policies = findings.optional(section.get("policies"), PoliciesNeeded::Any, |node| {
         choice(
@@ -118,7 +118,7 @@ pub(super) fn time(node: &Node<'_>, period_ns: u64) -> Result<u64, Finding> {
     let remedy =
         "give a time or a share of the period, such as \"400 µs\", \"10 %\" or \"3 periods\"";
     match node.quantity(remedy, |text| parse_of_period(text, period_ns))? {
-        0 => Err(node.refuse("is no time at all", remedy)),
+        0 => Err(node.refuse("allows no time", remedy)),
         ns => Ok(ns),
     }
 }
@@ -146,7 +146,7 @@ fn read_evidence(
         let value = node.number(remedy)?;
         match value > 0.0 && value < 1.0 {
             true => Ok(Some(value)),
-            false => Err(node.refuse("is no probability between 0 and 1", remedy)),
+            false => Err(node.refuse("is not a probability between 0 and 1", remedy)),
         }
     })?;
     match (miss_fraction, evidence, section.get("evidence")) {

@@ -37,7 +37,7 @@ pub(super) fn read_bus(section: &Section<'_>, findings: &mut Findings) -> Option
         }
     });
     let loss = findings.optional(section.get("loss"), default.loss, |node| {
-        share(node, "is no share of frames to lose")
+        share(node, "is not a share of frames to lose")
     });
     let stops_after_ns = findings.optional(section.get("stops-after"), None, |node| {
         let remedy = "give a time such as \"10 s\"";
@@ -58,6 +58,6 @@ fn read_interface(node: &Node<'_>) -> Result<String, Finding> {
         && !name.contains(|one: char| one == '/' || one.is_whitespace() || is_unprintable(one));
     match is_one {
         true => Ok(name.to_owned()),
-        false => Err(node.refuse("is no name of an interface", remedy)),
+        false => Err(node.refuse("is not a name of an interface", remedy)),
     }
 }

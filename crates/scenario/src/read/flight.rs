@@ -39,7 +39,7 @@ pub(super) fn read_flight(
         let degrees = node.number(remedy)?;
         match degrees > 0.0 && degrees < 180.0 {
             true => Ok(Some(degrees)),
-            false => Err(node.refuse("is no tilt to tolerate", remedy)),
+            false => Err(node.refuse("is not a tilt to tolerate", remedy)),
         }
     });
     Some(Some(FlightTerms {
@@ -103,7 +103,7 @@ fn vehicle_of(
     }
     if section.get("vehicle-file").is_some() {
         return match text.is_empty() || text.contains(is_unprintable) {
-            true => Err(node.refuse("is no path", remedy)),
+            true => Err(node.refuse("is not a path", remedy)),
             false => Ok(FlightVehicle::File(text.into())),
         };
     }
@@ -142,7 +142,7 @@ fn read_task(
     let names: Vec<&str> = tasks.iter().map(|task| task.name.as_str()).collect();
     let name = findings.keep(node.text(remedy))?;
     if !names.contains(&name) {
-        findings.push(node.refuse("is no task here", keys::suggestion(name, &names)));
+        findings.push(node.refuse("is not a task here", keys::suggestion(name, &names)));
         return None;
     }
     if crate::Scenario::are_alike(tasks) {

@@ -111,7 +111,7 @@ fn read_ethercat(section: &Section<'_>, findings: &mut Findings) -> Option<LoadK
         .quantity(remedy, read)?
     {
         ns if (EXCHANGE_PERIOD_NS.0..=EXCHANGE_PERIOD_NS.1).contains(&ns) => Ok(ns),
-        _ => Err(node.refuse("is no rate to exchange process data at", remedy)),
+        _ => Err(node.refuse("is not a rate to exchange process data at", remedy)),
     };
     let rate = |text: &str| parse_rate(text).map(|rate| rate.period_ns);
     let period_ns = match (section.get("rate"), section.get("period")) {
@@ -147,7 +147,7 @@ fn read_kind(name: &str, section: &Section<'_>) -> Result<LoadKind, Finding> {
                     let all = [MemoryAccess::Stream, MemoryAccess::Chase];
                     let text = node.text(remedy)?;
                     let known = all.into_iter().find(|access| access.word() == text);
-                    known.ok_or_else(|| node.refuse("is no way through memory", remedy))?
+                    known.ok_or_else(|| node.refuse("is not a known access", remedy))?
                 }
             };
             Ok(LoadKind::Memory {
@@ -214,7 +214,7 @@ fn read_gpu(section: &Section<'_>) -> Result<LoadKind, Finding> {
         Some(node) => {
             let remedy = "give \"compute\" or \"transfer\"";
             gpu_work(node.text(remedy)?)
-                .ok_or_else(|| node.refuse("is no work of a GPU", remedy))?
+                .ok_or_else(|| node.refuse("is not work of a GPU", remedy))?
         }
     };
     let interface = match section.get("interface") {
@@ -228,7 +228,7 @@ fn read_gpu(section: &Section<'_>) -> Result<LoadKind, Finding> {
                 GpuInterface::Opencl,
             ];
             let known = all.into_iter().find(|interface| interface.word() == text);
-            Some(known.ok_or_else(|| node.refuse("is no interface to a GPU", remedy))?)
+            Some(known.ok_or_else(|| node.refuse("is not an interface to a GPU", remedy))?)
         }
     };
     let device = match section.get("device") {
@@ -271,7 +271,7 @@ fn working_set(text: &str) -> Result<WorkingSet, Complaint> {
                 parse_size(text).map_err(|complaint| Complaint::new(complaint.problem, remedy))?;
             if !(1..=MOST_BYTES).contains(&bytes) {
                 let remedy = "give from \"1 B\" to \"64 GiB\"";
-                return Err(Complaint::new("is no size for a working set", remedy));
+                return Err(Complaint::new("is not a size for a working set", remedy));
             }
             WorkingSet::Bytes(bytes)
         }

@@ -40,7 +40,7 @@ pub fn sections(text: &str, source_name: &str) -> Result<Sections, ScenarioError
                 Some(node) => {
                     let read = findings.keep(node.quantity(TIME, parse_duration))?;
                     if read == 0 {
-                        findings.push(node.refuse("is no distance", "give a time above 0"));
+                        findings.push(node.refuse("is not a distance", "give a time above 0"));
                         return None;
                     }
                     Some(read)
@@ -99,7 +99,7 @@ mod tests {
             (
                 "\"1 ms\"",
                 "\"0 ms\"",
-                "s.toml:8:12: interrupts[0].distance = \"0 ms\" is no distance",
+                "s.toml:8:12: interrupts[0].distance = \"0 ms\" is not a distance",
             ),
             ("switch", "swich", "did you mean \"switch\"?"),
         ] {

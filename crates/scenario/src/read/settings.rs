@@ -40,10 +40,7 @@ pub(super) fn read_cpu_dma_latency(node: &Node<'_>) -> Result<Option<u32>, Findi
     // The kernel's own "no bound" is 2000 s.
     match u32::try_from(ns / 1_000) {
         Ok(us @ ..2_000_000_000) => Ok(Some(us)),
-        _ => Err(node.refuse(
-            "is no bound at all",
-            "give less than \"2000 s\" or \"leave\"",
-        )),
+        _ => Err(node.refuse("is not a bound", "give less than \"2000 s\" or \"leave\"")),
     }
 }
 

@@ -52,7 +52,7 @@ pub(super) fn read(section: &Section<'_>) -> Result<LoadKind, Finding> {
         Some(node) => {
             let remedy = "give \"direct\" or \"buffered\"";
             let name = node.text(remedy)?;
-            arguments(name).ok_or_else(|| node.refuse("is no profile of fio", remedy))?
+            arguments(name).ok_or_else(|| node.refuse("is not a profile of fio", remedy))?
         }
     };
     if let Some(node) = section.get("arguments") {

@@ -54,7 +54,7 @@ pub(super) fn read_work(node: &Node<'_>, findings: &mut Findings) -> Option<Work
             let node = findings.keep(section.need("time", remedy))?;
             let ns = findings.keep(node.quantity(remedy, parse_duration))?;
             if !(1..=LONGEST_BUSY_NS).contains(&ns) {
-                findings.push(node.refuse("is no time to compute for", "give 1 ns to 60 s"));
+                findings.push(node.refuse("is not a time to compute for", "give 1 ns to 60 s"));
                 return None;
             }
             Some(Work::Busy { ns })
@@ -74,7 +74,7 @@ pub(super) fn read_work(node: &Node<'_>, findings: &mut Findings) -> Option<Work
                 let remedy = "give a time from 1 us to 150 ms, such as \"500 us\"";
                 match node.quantity(remedy, parse_duration)? {
                     ns @ 1_000..=LONGEST_ANSWER_NS => Ok(Some(ns)),
-                    _ => Err(node.refuse("is no time to wait for an answer", remedy)),
+                    _ => Err(node.refuse("is not a time to wait for an answer", remedy)),
                 }
             });
             let bus = super::ethercat::read_bus(&section, findings);
@@ -159,7 +159,7 @@ fn read_sha256(node: &Node<'_>) -> Result<String, Finding> {
     let digits = node.text(remedy)?;
     match digits.len() == 64 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         true => Ok(digits.to_ascii_lowercase()),
-        false => Err(node.refuse("is no SHA-256", remedy)),
+        false => Err(node.refuse("is not a SHA-256", remedy)),
     }
 }
 
@@ -213,7 +213,7 @@ pub(super) fn read_size(node: &Node<'_>, least: u64) -> Result<u64, Finding> {
         true => Ok(bytes),
         false => {
             let remedy = format!("give from \"{least} B\" to \"1 GiB\"");
-            Err(node.refuse("is no amount of work for a cycle", remedy))
+            Err(node.refuse("is not an amount of work for a cycle", remedy))
         }
     }
 }
@@ -278,7 +278,7 @@ fn read_waypoint(item: &Node<'_>, findings: &mut Findings) -> Option<Waypoint> {
         let seconds = node.number("give seconds")?;
         match (0.0..1e9).contains(&seconds) {
             true => Ok(seconds),
-            false => Err(node.refuse("is no time in a flight", "give 0 or more, below 1e9")),
+            false => Err(node.refuse("is not a time in a flight", "give 0 or more, below 1e9")),
         }
     }));
     let position = section.need("position", "give a place such as [0, 0, 1]");
@@ -293,7 +293,7 @@ fn read_position(node: &Node<'_>) -> Result<[f64; 3], Finding> {
     let remedy = "give three numbers in metres, such as [0, 0, 1]";
     let items = node.items(3, remedy)?;
     let [x, y, z] = &items[..] else {
-        return Err(node.refuse("is no place", remedy));
+        return Err(node.refuse("is not a position", remedy));
     };
     let metres = |item: &Node<'_>| {
         let value = item.number(remedy)?;

@@ -79,7 +79,7 @@ fn read_method(root: &Section<'_>, findings: &mut Findings) -> Option<Method> {
     let node = findings.keep(root.need("policy", &remedy))?;
     let name = findings.keep(node.text(&remedy))?;
     let Ok(method) = name.parse::<Method>() else {
-        findings.push(node.refuse("is no policy that can be analysed", remedy));
+        findings.push(node.refuse("is not a policy that can be analysed", remedy));
         return None;
     };
     match (method, root.get("cluster")) {

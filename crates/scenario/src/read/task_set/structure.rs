@@ -61,7 +61,7 @@ fn read_reservation(
     if let Some(node) = section.get("budget")
         && (budget_ns == 0 || budget_ns > period_ns)
     {
-        let problem = "is no budget that its period holds";
+        let problem = "is not a budget that its period holds";
         findings.push(node.refuse(problem, "give a time above 0 and at most the period"));
         return None;
     }
@@ -76,7 +76,7 @@ fn read_reservation(
                 "sporadic" => Server::Sporadic,
                 "constant-bandwidth" => Server::ConstantBandwidth,
                 _ => {
-                    findings.push(node.refuse("is no server", remedy));
+                    findings.push(node.refuse("is not a server", remedy));
                     return None;
                 }
             }
@@ -149,18 +149,18 @@ fn read_chain(section: &Section<'_>, tasks: &[Task], findings: &mut Findings) ->
     for item in &items {
         let task = findings.keep(item.text(remedy))?;
         let Some(place) = tasks.iter().position(|known| known.name == task) else {
-            findings.push(item.refuse("is no task of this set", remedy));
+            findings.push(item.refuse("is not a task of this set", remedy));
             return None;
         };
         if places.contains(&place) {
-            let problem = "stands in its chain twice: a chain with a circle has no end";
+            let problem = "is in its chain twice, and a circular chain has no end";
             findings.push(item.refuse(problem, "leave it out, or make two chains of it"));
             return None;
         }
         places.push(place);
     }
     if places.len() < 2 {
-        findings.push(node.refuse("is no chain", "give two tasks or more"));
+        findings.push(node.refuse("is not a chain", "give two tasks or more"));
         return None;
     }
     let deadline_ns = match section.get("deadline") {
@@ -247,7 +247,7 @@ pub(super) fn bring_together(
         while let Some(after) = &tasks[first].after {
             let Some(before) = tasks.iter().position(|task| task.name == *after) else {
                 if first == place {
-                    refuse("is no task of this set", "give the name of a task");
+                    refuse("is not a task of this set", "give the name of a task");
                 }
                 first = place;
                 break;

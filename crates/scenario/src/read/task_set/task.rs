@@ -188,7 +188,7 @@ fn read_reserved(
     let name = findings.keep(node.text("give the name of a reservation"))?;
     let found = terms.reservations.iter().find(|known| known.name == name);
     if found.is_none() {
-        let problem = "is no reservation of this set";
+        let problem = "is not a reservation of this set";
         findings.push(node.refuse(
             problem,
             "give it in [[reservations]], with budget and period",
@@ -203,7 +203,7 @@ pub(super) fn possible(section: &Section<'_>, task: &Task, findings: &mut Findin
     let wrong = if task.execution_ns == 0 {
         Some((
             "execution",
-            "is no time",
+            "is not a time",
             "give the most CPU time that a job takes",
         ))
     } else if task.alone_ns() > task.deadline_ns {
@@ -281,7 +281,7 @@ fn read_arrivals(section: &Section<'_>, findings: &mut Findings) -> Option<Arriv
         }
     };
     if !rises {
-        let problem = "is no distance between jobs";
+        let problem = "is not a distance between jobs";
         findings.push(node.refuse(problem, "give times above 0 that don't fall"));
         return None;
     }

@@ -127,7 +127,7 @@ fn a_wrong_file_is_one_line_with_its_place() {
         (
             "P-FP",
             "RM",
-            "tasks.toml:1:10: policy = \"RM\" is no policy that can be analysed",
+            "tasks.toml:1:10: policy = \"RM\" is not a policy that can be analysed",
         ),
     ] {
         let finished = answer(&BURNS.replacen(from, to, 1), &[]);
@@ -178,7 +178,7 @@ fn what_can_t_be_is_told_from_what_can_t_be_held() {
         (
             last,
             "priority = 1\n[[chains]]\nname = \"x\"\ntasks = [\"imu\", \"imu\"]\n",
-            "stands in its chain twice",
+            "is in its chain twice",
         ),
         (
             last,

@@ -82,7 +82,7 @@ impl Trouble {
                 "tracing ended before its time",
                 "tracing ended before its time",
             ),
-            NoLastLook => ("not looked at after the run", "not looked at after the run"),
+            NoLastLook => ("not read after the run", "not read after the run"),
             NoEnd => ("cut short and recovered", "cut short and recovered"),
             TruncatedLog | TruncatedFile | ChangedByte | FullDisk | BrokenDisk => return None,
         })
