@@ -36,7 +36,7 @@ def varied(text):
     """An option and its values."""
     name, equals, those = text.partition("=")
     if not equals or not name or not those:
-        raise argparse.ArgumentTypeError(f"{text!r} is no NAME=VALUES, such as seed=0..9")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a NAME=VALUES, such as seed=0..9")
     return name, values(those)
 
 

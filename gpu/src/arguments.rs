@@ -21,7 +21,7 @@ usage: wakepath-gpu list
           (transfer). Each line it prints: work done so far, in MFLOP or bytes, and nanoseconds
           that the device was at it. It ends when its reader is gone
 
-  --interface NAME   cuda, vulkan or opencl; else the first of them that has a device, one of
+  --interface NAME   cuda, vulkan or opencl; otherwise the first of them that has a device, one of
                      silicon before a program on the CPU
   --device N         by its number in `list`; 0 if not given
 

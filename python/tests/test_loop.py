@@ -162,7 +162,7 @@ def test_a_policy_carries_what_belongs_to_it():
         wakepath.Deadline(1, 2, 3, priority=80)
     with pytest.raises(TypeError):
         wakepath.Deadline(1, 2, 3, cpus=[0])
-    with pytest.raises(TypeError, match="is no policy"):
+    with pytest.raises(TypeError, match="is not a policy"):
         wakepath.prepare("FIFO 80")
 
 

@@ -70,7 +70,7 @@ def prepare(policy: Policy = Other(), *, lock_memory: bool = True) -> List[str]:
         return _native.prepare_deadline(policy.runtime_ns, policy.deadline_ns, policy.period_ns, lock_memory)
     if not isinstance(policy, (Other, Fifo, RoundRobin, EvlFifo, CobaltFifo)):
         known = "wakepath.Other, Fifo, RoundRobin, EvlFifo, CobaltFifo or Deadline"
-        raise TypeError(f"{policy!r} is no policy: give {known}")
+        raise TypeError(f"{policy!r} is not a policy: give {known}")
     cpus = None if policy.cpus is None else list(policy.cpus)
     if isinstance(policy, Other):
         return _native.prepare_other(policy.nice, cpus, lock_memory)

@@ -83,7 +83,7 @@ fn library(work: &Work) -> Option<&Library> {
 fn why(file: &str) -> String {
     format!(
         "the controller {file} is Python, whose allocator and garbage collector give no bound on \
-         a step's time; what was measured holds for what was measured"
+         a step's time: longer steps than those measured are possible"
     )
 }
 

@@ -1,5 +1,5 @@
-//! Limits that the kernel enforces by ending a process, made into errors that can be said and dealt
-//! with. It raises none of them.
+//! Limits that the kernel enforces by ending a process, turned into errors that can be reported and
+//! handled. It raises none of them.
 
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
@@ -12,7 +12,7 @@ use wakepath_machine::Root;
 /// disk does, instead of ending the process without a word. A handler and not "ignore": a program
 /// that this process starts or becomes begins with the default.
 pub fn report_instead_of_dying() {
-    // Where it can't be had, the limit does what it did before.
+    // If that fails, the limit acts as before.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
 }
 

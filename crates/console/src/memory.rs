@@ -45,7 +45,7 @@ fn given(memory: *mut u8, bytes: usize) -> *mut u8 {
 }
 
 /// Ends the process in order: a recorder that loses its measuring process ends the log, and a
-/// measuring process that loses its recorder says so. What was recorded is on the disk by then.
+/// measuring process that loses its recorder reports it. Everything recorded is on disk by then.
 #[cold]
 fn leave(bytes: usize) {
     static LEAVING: AtomicBool = AtomicBool::new(false);
@@ -57,8 +57,8 @@ fn leave(bytes: usize) {
     let mut rest = &mut line[..];
     let _ = writeln!(
         rest,
-        "wakepath: out of memory: {bytes} bytes can't be had (see ulimit -v, and memory.max of its \
-         control group); what was recorded is kept"
+        "wakepath: out of memory: {bytes} bytes are not available (see ulimit -v, and memory.max of its \
+         control group); the recording so far is kept"
     );
     let left = rest.len();
     let _ = rustix::io::write(stderr(), &line[..line.len() - left]);

@@ -12,21 +12,21 @@ use wakepath_timeline::one_line;
 pub const HOME: &str = "wakepath-runs";
 /// Trials and rates keep their runs in directories of their own.
 const DEEPEST: usize = 3;
-/// What makes a directory a run.
+/// Files that make a directory a run.
 const FILES: [&str; 3] = ["manifest.json", "samples.log", wakepath_service::MARK];
-/// So many are named where none was meant.
+/// Number of runs named if none was given.
 const NAMED: usize = 4;
 
-/// A run below [`HOME`], or beside it.
+/// A run below [`HOME`], or in the working directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// Its place below [`HOME`], or its name beside it, as text.
+    /// Its path below [`HOME`], or its name in the working directory, as text.
     pub name: String,
     /// The same as the file system has it, which need not be text.
     place: PathBuf,
     /// When it began, as far as its name or its files tell: sorts as time does.
     began: String,
-    /// Not below [`HOME`], but beside it.
+    /// Not below [`HOME`], but in the working directory.
     is_beside: bool,
 }
 
@@ -51,10 +51,10 @@ pub fn all() -> Vec<Found> {
     found
 }
 
-/// Root follows no link that somebody may have put in [`HOME`]'s place.
+/// Root follows no link that another user might have put in place of [`HOME`].
 ///
 /// # Errors
-/// What is there instead, in one line.
+/// In one line, with the thing that is there instead.
 pub fn home_can_be_used() -> Result<(), String> {
     let is_link = std::fs::symlink_metadata(HOME).is_ok_and(|home| home.is_symlink());
     match is_link && rustix::process::geteuid().is_root() {
@@ -65,7 +65,7 @@ pub fn home_can_be_used() -> Result<(), String> {
     }
 }
 
-/// Runs that lie in the working directory itself, where `--directory` put them.
+/// Runs in the working directory itself, created there by `--directory`.
 fn beside() -> Vec<Found> {
     let entries = std::fs::read_dir(".").into_iter().flatten().flatten();
     let directories = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
@@ -86,7 +86,7 @@ fn beside() -> Vec<Found> {
     found.collect()
 }
 
-/// What makes a run is listed whatever it is; what is no plain file is said when the run is opened.
+/// Anything with such a file is listed as a run; opening it reports a file that is not a plain one.
 fn is_there(file: &Path) -> bool {
     file.symlink_metadata().is_ok_and(|found| !found.is_dir())
 }
@@ -155,8 +155,8 @@ fn compact(time: SystemTime) -> String {
     text.chars().filter(|c| !matches!(c, '-' | ':')).collect()
 }
 
-/// The run that is meant; the latest that has ended where nothing is said, which is told on
-/// standard error. One that is still under way is not read: that would load the machine that it
+/// The named run; without a name the latest that has ended, which is printed on standard error. A
+/// run under way is not read: that would load the machine that it
 /// measures, and judge half of it.
 ///
 /// # Errors
@@ -172,8 +172,7 @@ pub fn find(word: Option<&Path>) -> Result<PathBuf, String> {
     }
 }
 
-/// [`find`], but one that is named may be under way: for who says so itself.
-///
+/// [`find`], but a named run can be under way, for verbs that handle that.
 /// # Errors
 /// As [`find`].
 pub fn place(word: Option<&Path>) -> Result<PathBuf, String> {
@@ -294,8 +293,8 @@ fn listed(runs: &[&Found], all: &[Found]) -> String {
     }
 }
 
-/// What names this run in a command that is typed here: nothing where it is the latest that has
-/// ended, or will be as soon as it has.
+/// The name of this run in a command that is typed here: empty if it is the latest that has ended,
+/// or will be as soon as it has.
 pub fn word_for(directory: &Path) -> String {
     let Ok(below) = directory.strip_prefix(HOME) else {
         return directory.display().to_string();

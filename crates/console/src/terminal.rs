@@ -1,6 +1,6 @@
 //! The one way out: all that the command says on standard output and standard error passes here,
-//! and no character that could steer a terminal gets through but the styling that is our own. It
-//! decides nothing about what is said.
+//! and no character that could steer a terminal gets through, except our own styling. It
+//! decides nothing about the text.
 //!
 //! `lib.rs` denies `println!` and its kin, so that a new line of output comes here too. That a
 //! foreign name can't end its line and forge the next is not seen here, where all line ends look
@@ -93,8 +93,8 @@ pub fn bytes() -> Option<io::StdoutLock<'static>> {
     (!out.is_terminal()).then(|| out.lock())
 }
 
-/// Passes on what a command of the user's own wrote, in a machine where it may have met names of
-/// others: every byte for a file or a pipe, and for a terminal what neither steers it nor hides.
+/// Passes on the output of a user's own command, which might contain foreign names: every byte for
+/// a file or a pipe, and for a terminal only characters that neither steer it nor hide.
 pub fn pass_on(bytes: &[u8], to: &mut (impl Write + IsTerminal)) -> io::Result<()> {
     let seen = to.is_terminal().then(|| seen(bytes));
     unless_closed(to.write_all(seen.as_deref().unwrap_or(bytes)))
@@ -194,7 +194,7 @@ pub fn end_progress() {
     }
 }
 
-/// A question, whose answer is typed behind it.
+/// A question; the answer is typed after it.
 pub fn ask(question: &str) -> io::Result<()> {
     let mut out = io::stderr().lock();
     write!(out, "{} ", shown(question))?;
@@ -208,7 +208,7 @@ fn unless_closed(outcome: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// A path for people: whoever named its directories neither steers a terminal nor forges a line.
+/// A path for people: the names of its directories can neither steer a terminal nor forge a line.
 pub trait OneLine {
     /// It as one line, replacement characters for what must not be shown.
     fn in_one_line(&self) -> String;
@@ -220,7 +220,7 @@ impl OneLine for Path {
     }
 }
 
-/// What a terminal may get: our own styling, line ends, and characters that are seen.
+/// Characters for a terminal: our own styling, line ends, and visible ones.
 fn shown(text: &str) -> Cow<'_, str> {
     if !text.contains(|c| c != '\n' && is_unprintable(c)) {
         return Cow::Borrowed(text);
@@ -274,8 +274,8 @@ pub struct Shown<W>(W);
 
 impl<W: Write> Write for Shown<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Control characters beyond ASCII need their neighbours to be told: a stream is a table of
-        // samples, and has ASCII and labels that are clean.
+        // Control characters beyond ASCII are recognized by their neighbours only: a stream is a
+        // table of samples, with ASCII and labels that are clean.
         let clean = |byte: &u8| *byte == b'\n' || *byte == b'\r' || !byte.is_ascii_control();
         match bytes.iter().position(|byte| !clean(byte)) {
             None => self.0.write(bytes),

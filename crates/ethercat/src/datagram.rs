@@ -198,7 +198,7 @@ pub(crate) mod tests {
         let whole = frame(&[(12, [0; 4], &[1; 40])]);
         for length in 0..whole.len() {
             let mut cut = whole[..length].to_vec();
-            for_each(&mut cut, |_| panic!("{length} bytes are no datagram"));
+            for_each(&mut cut, |_| panic!("{length} bytes are not a datagram"));
         }
         let mut other = whole;
         other[12] = 8;

@@ -49,7 +49,7 @@ pub enum EnvelopeError {
     #[error("the payload is {0:?}, not application/vnd.in-toto+json")]
     PayloadType(String),
     /// Unknown payload.
-    #[error("the payload is no in-toto statement about a run: {0}")]
+    #[error("the payload is not an in-toto statement about a run: {0}")]
     Statement(String),
 }
 

@@ -268,9 +268,7 @@ impl fmt::Display for Cause {
                 "interrupts off in {}, or the CPU was stalled",
                 Named(thread)
             ),
-            Self::NothingRan => {
-                f.write_str("the CPU stood still: hypervisor, firmware or hardware")
-            }
+            Self::NothingRan => f.write_str("CPU stalled (hypervisor, firmware or hardware)"),
             Self::Interrupt(interrupt) => write!(f, "interrupt {}", InterruptName(interrupt)),
             Self::Ipi { kind, sender } => {
                 write!(f, "IPI {}", InterruptName(kind))?;

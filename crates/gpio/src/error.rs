@@ -26,7 +26,7 @@ pub enum GpioError {
         chip: String,
     },
     /// A file, but no chip's.
-    #[error("/dev/{chip} is no GPIO chip; there are {others}")]
+    #[error("/dev/{chip} is not a GPIO chip; there are {others}")]
     NoChip {
         /// Its file's name.
         chip: String,

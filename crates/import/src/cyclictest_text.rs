@@ -129,7 +129,7 @@ impl Text {
             }
             return self.columns.line(number, line);
         } else if !line.is_empty() && !line.starts_with('#') && self.is_within() {
-            let why = format!("`{}` is no bin of the histogram", shortened(line));
+            let why = format!("`{}` is not a bin of the histogram", shortened(line));
             return Err(ImportError::at(number, why));
         }
         Ok(())
@@ -490,7 +490,7 @@ mod tests {
         assert!(error.why.contains("add up to [2982, 2967]"), "{error}");
         let odd = REAL.replacen("000012 000110", "000012 many", 1);
         let error = read(&odd).unwrap_err();
-        assert_eq!(error.to_string(), "15: `many` is no count");
+        assert_eq!(error.to_string(), "15: `many` is not a count");
         let odd = REAL.replacen("000012 000110", "x00012 000110", 1);
         let error = read(&odd).unwrap_err().to_string();
         assert!(error.starts_with("15: `x00012 000110"), "{error}");

@@ -12,7 +12,7 @@ pub(crate) fn text(bytes: &[u8]) -> Result<Cow<'_, str>, ImportError> {
     if let Some(text) = utf_16(bytes) {
         return text
             .map(Cow::Owned)
-            .ok_or_else(|| ImportError::whole("is no text: its UTF-16 is broken"));
+            .ok_or_else(|| ImportError::whole("is not text: its UTF-16 is broken"));
     }
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     let error = match std::str::from_utf8(bytes) {
@@ -26,7 +26,7 @@ pub(crate) fn text(bytes: &[u8]) -> Result<Cow<'_, str>, ImportError> {
     }
     let before = &bytes[..error.valid_up_to()];
     let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
-    Err(ImportError::at(line, "is no text"))
+    Err(ImportError::at(line, "is not text"))
 }
 
 /// The text of a file's beginning, which may end within a character; `None` if it is none.

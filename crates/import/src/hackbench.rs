@@ -8,8 +8,7 @@ pub(crate) const FORM: Form = Form {
     written_by: "hackbench",
     uses: &[],
     reader: Reader::Text(fits, |_, _| {
-        let why =
-            "hackbench tells how long a whole run took, and no latency: there is nothing to import";
+        let why = "hackbench reports the time of a whole run and no latencies: there is nothing to import";
         Err(ImportError::whole(why))
     }),
 };

@@ -170,7 +170,7 @@ fn greatest_common_divisor(a: i64, b: i64) -> i64 {
 /// A whole number, or what stands there instead.
 pub(crate) fn whole<T: std::str::FromStr>(line: usize, word: &str) -> Result<T, ImportError> {
     word.parse()
-        .map_err(|_| ImportError::at(line, format!("`{}` is no count", shortened(word))))
+        .map_err(|_| ImportError::at(line, format!("`{}` is not a count", shortened(word))))
 }
 
 /// Foreign words in messages: no more than a few of their characters, and no control ones.
@@ -186,5 +186,5 @@ pub(crate) fn nanoseconds(line: usize, value: u64, unit_ns: i64) -> Result<i64, 
     i64::try_from(value)
         .ok()
         .and_then(|value| value.checked_mul(unit_ns))
-        .ok_or_else(|| ImportError::at(line, format!("{value} is no latency")))
+        .ok_or_else(|| ImportError::at(line, format!("{value} is not a latency")))
 }

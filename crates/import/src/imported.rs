@@ -343,6 +343,6 @@ pub(crate) fn share_range(threads: &mut [Thread]) {
 /// That the tool ended its run at a limit.
 pub(crate) fn stopped(at: &str) -> Lack {
     Lack::Other(format!(
-        "what came after: the tool stopped by itself at {at}"
+        "the time after the end: the tool stopped at its own limit, {at}"
     ))
 }

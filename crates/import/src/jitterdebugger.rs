@@ -92,7 +92,7 @@ const RECORD: usize = 28;
 fn samples(bytes: &[u8], period_ns: Option<u64>) -> Result<Imported, ImportError> {
     if bytes.is_empty() || !bytes.len().is_multiple_of(RECORD) {
         let why = format!(
-            "{} bytes are no whole number of samples of {RECORD} bytes: cut short, or no samples.raw",
+            "{} bytes are not a whole number of samples of {RECORD} bytes: cut short, or no samples.raw",
             bytes.len()
         );
         return Err(ImportError::whole(why));

@@ -83,7 +83,7 @@ impl JsonThread {
             let scaled = value
                 .checked_mul(unit_ns)
                 .filter(|ns| ns.checked_add(unit_ns).is_some());
-            scaled.ok_or_else(|| whole(format!("{value} is no latency")))
+            scaled.ok_or_else(|| whole(format!("{value} is not a latency")))
         };
         let mut bins = Vec::new();
         for (index, &count) in self.histogram.iter().flatten() {

@@ -276,7 +276,7 @@ fn by_rhythm(
     }
     if moved > 0 {
         lacks.push(Lack::Other(format!(
-            "an even row of {name}: {moved} of its cycles were due up to {} beside whole periods and \
+            "an even row of {name}: {moved} of its cycles were due up to {} off whole periods and \
              are moved onto them; latencies and run times are as recorded",
             length(furthest_ns)
         )));

@@ -59,7 +59,7 @@ fn numbers<const N: usize>(number: usize, cells: &[&str]) -> Result<[f64; N], Im
     for (value, at) in all.iter_mut().zip(0..) {
         let cell = cells.get::<usize>(at).map_or("", |cell| cell.trim());
         let parsed = cell.parse::<f64>().ok().filter(|us| us.abs() < 1e12);
-        let wrong = || ImportError::at(number, format!("`{}` is no latency", shortened(cell)));
+        let wrong = || ImportError::at(number, format!("`{}` is not a latency", shortened(cell)));
         *value = parsed.ok_or_else(wrong)?;
     }
     Ok(all)

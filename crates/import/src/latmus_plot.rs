@@ -38,7 +38,7 @@ fn read(text: &str) -> Result<Imported, ImportError> {
             let ns = || {
                 let us = first.parse::<f64>().ok().filter(|us| us.abs() < 1e12);
                 let wrong =
-                    || ImportError::at(number, format!("`{}` is no latency", shortened(first)));
+                    || ImportError::at(number, format!("`{}` is not a latency", shortened(first)));
                 us.map(|us| (us * 1e3).round() as i64).ok_or_else(wrong)
             };
             match name {

@@ -117,7 +117,7 @@ impl Rates {
             || min > max
             || count.is_some_and(|n| !(1.0..1e12).contains(&n))
         {
-            let why = format!("{name}: its rates are no rates of updates");
+            let why = format!("{name}: its rates are not rates of updates");
             return Err(ImportError::whole(why));
         }
         Ok(Some(Self {
@@ -243,7 +243,7 @@ fn controllers(text: &str) -> Result<BTreeMap<String, Rates>, ImportError> {
                     return Err(ImportError::at(number, "a value without its name"));
                 };
                 let value = number_of(value)
-                    .ok_or_else(|| ImportError::at(number, format!("{value:?} is no number")))?;
+                    .ok_or_else(|| ImportError::at(number, format!("{value:?} is not a number")))?;
                 let mut parts = name.rsplitn(3, '/');
                 let (figure, what, of) = (parts.next(), parts.next(), parts.next());
                 if let (Some(figure), Some(PERIODICITY), Some(of)) = (figure, what, of) {
@@ -361,7 +361,7 @@ mod tests {
         assert!(refused("statistics: []\n---\n").contains("no rate of updates"));
         assert_eq!(
             refused("statistics:\n- name: a\n  value: x\n"),
-            "3: \"x\" is no number"
+            "3: \"x\" is not a number"
         );
         assert!(refused("statistics:\n  value: 1\n").starts_with("2: "));
         let odd = TEXT.replace("80.0", "-3.0");

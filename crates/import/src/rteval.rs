@@ -90,7 +90,7 @@ fn read(text: &str) -> Result<Imported, ImportError> {
                 .parse::<f64>()
                 .ok()
                 .filter(|us| (0.0..1e12).contains(us));
-            value.ok_or_else(|| wrong(format!("`{}` is no number", shortened(text.trim()))))
+            value.ok_or_else(|| wrong(format!("`{}` is not a number", shortened(text.trim()))))
         };
         match (tag.name(), &mut open) {
             ("rteval", _) => version = tag.attribute("version").map(shortened),

@@ -65,7 +65,7 @@ pub(crate) fn has_lines(text: &str, with: &[&str], without: &[&str]) -> bool {
 /// Takes a status line into `all`; a thread's count never falls within a run.
 pub(crate) fn take(all: &mut Statuses, number: usize, line: &str) -> Result<(), ImportError> {
     let wrong = |why: String| ImportError::at(number, why);
-    let odd = || wrong(format!("`{}` is no status of a thread", shortened(line)));
+    let odd = || wrong(format!("`{}` is not a status of a thread", shortened(line)));
     let rest = line.trim_start().strip_prefix("T:").ok_or_else(odd)?;
     let (head, fields) = rest.split_once(')').ok_or_else(odd)?;
     let thread = head.split('(').next().unwrap_or("").trim();
@@ -101,7 +101,7 @@ pub(crate) fn take(all: &mut Statuses, number: usize, line: &str) -> Result<(), 
             // The last value, SMIs, and what newer versions add.
             _ => Some(()),
         };
-        known.ok_or_else(|| wrong(format!("`{}` is no number", shortened(value))))?;
+        known.ok_or_else(|| wrong(format!("`{}` is not a number", shortened(value))))?;
     }
     if !has.iter().all(|has| *has) || !status.mean.is_finite() {
         return Err(odd());
@@ -182,7 +182,7 @@ mod tests {
         let second = refused(&[&line(900, 3, 12), &line(10, 3, 12)]);
         assert!(second.starts_with("2: thread 0 had 900"), "{second}");
         assert!(refused(&[&line(9, 30, 12)]).contains("contradict"));
-        assert!(refused(&["T: 0 ( 1) C:x Min:1 Avg:1 Max:1"]).contains("`x` is no number"));
+        assert!(refused(&["T: 0 ( 1) C:x Min:1 Avg:1 Max:1"]).contains("`x` is not a number"));
         assert!(refused(&["T: 0 ( 1) C:1 Min:1"]).contains("no status"));
     }
 }

@@ -90,7 +90,7 @@ fn read(text: &str) -> Result<Imported, ImportError> {
     if count == 0 || count > MOST_VALUES {
         return Err(ImportError::at(
             line,
-            format!("{count} is no count of samples"),
+            format!("{count} is not a count of samples"),
         ));
     }
     let (mut below, mut low) = (0_u64, min);

@@ -211,7 +211,7 @@ impl Emulation<'_> {
         if find(BEGUN).is_none() {
             let mut why = console.last();
             if console.lines().is_empty() {
-                why += ": a kernel says nothing where its memory is too small (`--memory`), or where it \
+                why += ": a kernel prints nothing if its memory is too small (`--memory`), or if it \
                         is made for another machine";
             }
             return Err(LabError::NeverStarted { why, console: path });
@@ -296,7 +296,7 @@ mod tests {
         );
         let silent = said("exit 0");
         assert!(
-            silent.contains("the console is empty: a kernel says nothing"),
+            silent.contains("the console is empty: a kernel prints nothing"),
             "{silent}"
         );
         let hung = said("echo 'wakepath-lab: begun' > console.log; exec sleep 60");

@@ -103,8 +103,8 @@ pub enum LabError {
     },
     /// The kernel's name can't be parsed.
     #[error(
-        "{name:?} is no kernel: give the path of a bzImage or Image, debian:stock, debian:rt, or \
-         package:NAME or package:NAME=VERSION, and @RELEASE behind a name for another of Debian's"
+        "{name:?} is not a kernel: give the path of a bzImage or Image, debian:stock, debian:rt, or \
+         package:NAME or package:NAME=VERSION, with @RELEASE after a name for another Debian release"
     )]
     KernelName {
         /// The name.
@@ -201,7 +201,7 @@ pub enum LabError {
     },
     /// Virtual time passes by powers of two.
     #[error(
-        "{ns} ns per instruction can't be had: the emulator counts 1, 2, 4, 8 … 1024 ns for each"
+        "{ns} ns per instruction is not possible: the emulator counts 1, 2, 4, 8 … 1024 ns for each"
     )]
     Rate {
         /// The requested rate.

@@ -246,7 +246,7 @@ mod tests {
         };
         let said = modules(place.path(), CONFIGURATION, module.clone()).unwrap_err();
         assert!(
-            said.contains("say where they are with `--modules DIR`"),
+            said.contains("give their directory with `--modules DIR`"),
             "{said}"
         );
         let fixed = CONFIGURATION.replace("CONFIG_MODULES=y\n", "");

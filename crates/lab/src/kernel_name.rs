@@ -217,7 +217,7 @@ mod tests {
                 .unwrap_err()
                 .to_string();
             assert!(
-                error.contains(&format!("{text:?} is no kernel: give")),
+                error.contains(&format!("{text:?} is not a kernel: give")),
                 "{error}"
             );
         }
@@ -246,7 +246,7 @@ mod tests {
         for bytes in [b"".as_slice(), b"# a letter", &[0; 0x203]] {
             let said = fetched(bytes, Architecture::X86_64).unwrap_err();
             assert!(
-                said.contains("is no bzImage, the guest is x86-64"),
+                said.contains("is not a bzImage, the guest is x86-64"),
                 "{said}"
             );
         }

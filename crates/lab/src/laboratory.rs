@@ -356,7 +356,7 @@ fn warn_of_another_version(program: &Path, is_own: bool, host: &Host) -> Result<
     if found.as_ref().map_or(!is_own, |found| found != version) {
         let found = found.unwrap_or_else(|| "of a version that it does not say".into());
         (host.tell)(&format!(
-            "warning: {place} is {found}, the laboratory is {version}: build it anew, or name another \
+            "warning: {place} is {found}, the laboratory is {version}: build it again, or name another \
              with `--program`"
         ));
     }

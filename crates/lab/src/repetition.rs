@@ -71,7 +71,7 @@ impl GivenKernel {
             )));
         }
         if !Path::new(kernel).is_file() {
-            return Err(refused(format!("{kernel} is no file; {known}")));
+            return Err(refused(format!("{kernel} is not a file; {known}")));
         }
         Ok(Self {
             key: key.to_owned(),

@@ -119,7 +119,7 @@ pub(crate) fn why_not_working(
             report
                 .ending
                 .clone()
-                .unwrap_or_else(|| "it ended by itself".into()),
+                .unwrap_or_else(|| "it exited unexpectedly".into()),
         );
     }
     match &load.work {

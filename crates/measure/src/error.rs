@@ -13,7 +13,7 @@ pub enum MeasureError {
     #[error(transparent)]
     SharedMemory(#[from] wakepath_rt::shared::SharedMemoryError),
     /// What a program printed can't be kept.
-    #[error("what the program printed can't be kept: {0}")]
+    #[error("the program's output can't be saved: {0}")]
     Program(#[source] io::Error),
     /// A process that takes part can't be started.
     #[error("the {which} process can't be started: {source}")]
@@ -28,7 +28,7 @@ pub enum MeasureError {
     Recording(String),
     /// The recorder ended without a word.
     #[error(
-        "the recorder died ({how}); what it had written can be read: wakepath recover {}",
+        "the recorder died ({how}); recover what it had written with: wakepath recover {}",
         directory.display()
     )]
     RecorderDied {

@@ -37,7 +37,7 @@ pub enum PluginError {
         wanted: String,
     },
     /// The kernel took the name and has another plugin.
-    #[error("LITMUS^RT was told to activate {wanted} and has {active}")]
+    #[error("LITMUS^RT accepted {wanted}, but its active plugin is {active}")]
     NotInEffect {
         /// The one that is active.
         active: String,

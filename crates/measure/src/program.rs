@@ -10,8 +10,8 @@ const HOST: &str = "wakepath-controller-host";
 /// The program that could load a controller is not there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{library}: this wakepath is linked statically and can't load a shared library by itself; put \
-     {HOST} beside it or into a directory of PATH ({found})"
+    "{library}: this wakepath is linked statically and can't load shared libraries; put \
+     {HOST} next to it or into a directory of PATH ({found})"
 )]
 pub struct NoProgram {
     library: String,
@@ -54,7 +54,7 @@ mod tests {
         let found = NotFound::Nowhere { program };
         let line = NoProgram { library, found }.to_string();
         assert!(
-            line.starts_with("./libmine.so: ") && line.contains("beside it"),
+            line.starts_with("./libmine.so: ") && line.contains("next to it"),
             "{line}"
         );
     }

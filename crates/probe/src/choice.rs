@@ -52,7 +52,7 @@ impl Chosen {
                 )),
             },
             None => match instance() {
-                Ok(made) => Ok(Self::of(made, "the cheapest that can be had".into())),
+                Ok(made) => Ok(Self::of(made, "the cheapest one available".into())),
                 Err(of_instance) => match perf() {
                     Ok(made) => Ok(Self::of(
                         made,

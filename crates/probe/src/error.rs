@@ -72,7 +72,7 @@ pub enum ProbeError {
     },
     /// perf refuses.
     #[error(
-        "perf events of a whole CPU can't be had ({source}; perf_event_paranoid is {paranoid}): run as root, give the program CAP_PERFMON, or let root write -1 into /proc/sys/kernel/perf_event_paranoid"
+        "perf events of a whole CPU are not available ({source}; perf_event_paranoid is {paranoid}): run as root, give the program CAP_PERFMON, or let root write -1 into /proc/sys/kernel/perf_event_paranoid"
     )]
     Perf {
         /// What the kernel says of its strictness: 2 by default, −1 for none, `unknown` without perf.
@@ -135,7 +135,9 @@ pub(crate) enum KernelMeasureError {
     )]
     NoAddresses,
     /// The thread beside can't have its place or priority.
-    #[error("the thread beside the events can't have CPU {cpu} and FIFO 95: {source}")]
+    #[error(
+        "the thread that is measured next to the events can't run on CPU {cpu} under FIFO 95: {source}"
+    )]
     NoThreadBeside {
         /// Its CPU.
         cpu: u16,

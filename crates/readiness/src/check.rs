@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use wakepath_machine::Reading;
 use wakepath_timeline::shortened;
 
-/// What a check is about.
+/// Subject of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the words say it")]
@@ -48,7 +48,7 @@ impl Group {
     }
 }
 
-/// How well the fact behind a check is known.
+/// How well the fact of a check is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
@@ -73,7 +73,7 @@ impl Confidence {
 pub struct Check {
     /// Short and stable: `F3`.
     pub id: &'static str,
-    /// What it is about.
+    /// Subject.
     pub group: Group,
     /// A few words.
     pub title: &'static str,
@@ -85,7 +85,7 @@ pub struct Check {
     pub now: &'static str,
     /// What to do at boot or by another kernel; empty if nothing can be done.
     pub boot: &'static str,
-    /// How grave it is where no figure is known.
+    /// Severity if no figure is known.
     pub weight: Severity,
     /// How well it is known.
     pub confidence: Confidence,
@@ -94,7 +94,7 @@ pub struct Check {
     pub judge: fn(&Inspection) -> Finding,
 }
 
-/// What a check says of a machine.
+/// Result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -120,18 +120,18 @@ impl State {
     }
 }
 
-/// What was found.
+/// Finding of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// The judgement.
     pub state: State,
-    /// What was read, in words, or why nothing was.
+    /// The value that was read, in words, or the reason that nothing was.
     pub found: String,
-    /// The file, or files, that say so.
+    /// The file, or files, that it was read from.
     pub path: String,
     /// How much it can cost.
     pub magnitude: Magnitude,
-    /// The remedy for exactly what was found, where that is more than the check's own words.
+    /// The fix for exactly this finding, if it needs more than the check's own words.
     pub now: Option<String>,
     /// The same for what a boot changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -166,7 +166,7 @@ impl Finding {
         Self::new(state, found, path)
     }
 
-    /// It could not be told.
+    /// Unknown.
     pub fn unknown(why: impl Into<String>, path: impl Into<String>) -> Self {
         Self::new(State::Unknown, why, path)
     }

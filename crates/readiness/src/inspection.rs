@@ -70,7 +70,7 @@ impl Inspection {
         ProgramThread::leading(&self.program_threads)
     }
 
-    /// CPUs online; those of the loop where that can't be read.
+    /// CPUs online; those of the loop if unknown.
     pub fn online(&self) -> CpuSet {
         let online = self.facts.varying.cpu_time.online.known();
         online.unwrap_or(&self.subject.cpus).clone()
@@ -81,7 +81,7 @@ impl Inspection {
         self.online().without(&self.subject.cpus)
     }
 
-    /// Whether there is a CPU beside the loop's to move anything to.
+    /// Whether there is a CPU besides the loop's to move anything to.
     pub fn has_others(&self) -> bool {
         !self.others().is_empty()
     }

@@ -1,5 +1,5 @@
-//! The device interrupts: who raises them, where they may go, where they do go, how often. The
-//! per-CPU ones without a number (timer, rescheduling) are in the machine's facts.
+//! Device interrupts: names, allowed CPUs, actual CPUs, counts. The per-CPU ones without a number
+//! (timer, rescheduling) are in the machine's facts.
 
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! The kernel's own log: what it says about parameters that it did not take. Reading it starts at
+//! The kernel's own log, with the parameters that it rejected. Reading it starts at
 //! the oldest message that is still kept; a long-running machine may have dropped those of its
 //! boot, and then the log says nothing about them.
 
@@ -19,7 +19,7 @@ const MOST_MESSAGES: usize = 200_000;
 /// The messages, oldest first, without their headers.
 #[derive(Debug, Clone, Default)]
 pub struct KernelMessages {
-    /// What could be read.
+    /// Messages, if readable.
     pub messages: Reading<Vec<String>>,
 }
 
@@ -56,8 +56,8 @@ impl KernelMessages {
     }
 }
 
-/// Reads the device without waiting for more: each read gives one record, or says that there is
-/// none (EAGAIN), or that some were overwritten meanwhile (EPIPE), after which it goes on.
+/// Reads the device without waiting for more: each read gives one record, nothing more (EAGAIN), or
+/// a gap because records were overwritten (EPIPE), after which reading continues.
 fn live() -> Reading<Vec<String>> {
     let path = DEVICE.to_owned();
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;

@@ -1,8 +1,8 @@
 //! Whether a machine is ready for the control loop at hand: about sixty checks, each an entry in a
 //! table with a small reader. It reads below one directory, which may be a recorded tree, and
-//! changes nothing. What a remedy writes is the business of the crate `wakepath-tuning`.
+//! changes nothing. The writing of fixes is in the crate `wakepath-tuning`.
 //!
-//! What was requested is never taken for what is in effect: where the kernel tells what it
+//! A requested setting is never taken for one in effect: if the kernel reports what it
 //! accepted (masks, partitions, its log), the check reads that.
 
 mod check;

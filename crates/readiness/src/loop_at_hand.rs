@@ -1,5 +1,5 @@
-//! The loop that a machine is inspected for: what it tolerates decides what is bad. Nothing here
-//! is read from the machine.
+//! The loop that a machine is inspected for: its tolerance decides the severity. Nothing here is
+//! read from the machine.
 
 use serde::{Deserialize, Serialize};
 use wakepath_timeline::CpuSet;
@@ -43,8 +43,8 @@ impl LoopAtHand {
             .max(1)
     }
 
-    /// The delay from which one source alone is worth a remedy, ns: 5 % of the period, or a quarter
-    /// of the criterion's latency where that is less.
+    /// The delay from which one source alone is worth a fix, ns: 5 % of the period, or a quarter of
+    /// the criterion's latency if that is less.
     pub fn noticeable_ns(&self) -> u64 {
         let of_period = self.period_ns / NOTICEABLE_PART;
         let of_criterion = self.latency_ns.map_or(of_period, |latency| latency / 4);

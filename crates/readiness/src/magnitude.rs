@@ -1,13 +1,13 @@
-//! How much a finding can cost the loop at hand, and how grave that is. Figures come from the
-//! machine (an idle state's latency, a throttling share); where nothing tells a figure, the
-//! check's own weight stands in and no figure is printed.
+//! Cost and severity of a finding for the loop. Figures come from the machine (an idle state's
+//! latency, a throttling share); if there is no figure, the check's own weight counts and no figure
+//! is printed.
 
 use crate::LoopAtHand;
 use serde::{Deserialize, Serialize};
 use wakepath_timeline::count::counted;
 use wakepath_timeline::duration::length;
 
-/// How grave a finding is for the loop at hand.
+/// Severity of a finding for the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
@@ -61,7 +61,7 @@ impl Magnitude {
         }
     }
 
-    /// How grave it is for this loop; `weight` where no figure is known.
+    /// Severity for this loop; `weight` if no figure is known.
     pub fn severity(self, subject: &LoopAtHand, weight: Severity) -> Severity {
         let ns = match self {
             Self::NotKnown => return weight,
@@ -80,7 +80,7 @@ impl Magnitude {
         }
     }
 
-    /// What it means for this loop, in words with figures.
+    /// Meaning for this loop, in words with figures.
     pub fn for_loop(self, subject: &LoopAtHand) -> Option<String> {
         match self {
             Self::NotKnown => None,

@@ -1,6 +1,5 @@
-//! The processes of a machine as far as readiness needs them: which are the kernel's, where they
-//! may run, at which priority. A process may go while it is read; it is then left out. What is in
-//! these files is taken as hostile: a process chooses its own name.
+//! The processes of a machine: kernel or user, CPUs, priority. A process that ends while it is read
+//! is left out. These files are hostile input: a process chooses its own name.
 
 use serde::Serialize;
 use wakepath_machine::{Reading, Root};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wakepath_machine::DebugFiles;
 
-/// Where a report stands in the facts that a run begins with.
+/// Key of a report among the facts that a run begins with.
 pub const READINESS_KEY: &str = "readiness";
 
 /// One check with what it found.
@@ -20,14 +20,14 @@ pub struct Judged {
     pub title: String,
     /// Where the check looks.
     pub reads: String,
-    /// What it found.
+    /// Its finding.
     #[serde(flatten)]
     pub finding: Finding,
-    /// How grave a bad finding is for this loop; for an unknown one, what it could be.
+    /// Severity of a bad finding for this loop; for an unknown one, the possible severity.
     pub severity: Severity,
     /// Why it matters.
     pub why: String,
-    /// What it means for this loop, with its figures; only for what is bad.
+    /// Meaning for this loop, with its figures; only for bad findings.
     pub for_this_loop: Option<String>,
     /// What to do now; empty if nothing can be done.
     pub remedy_now: String,
@@ -50,20 +50,21 @@ pub struct Tally {
 pub struct Report {
     /// The loop.
     pub subject: LoopAtHand,
-    /// Bad first, the gravest before the others; then unknown, good, not applicable.
+    /// Bad first, by severity; then unknown, good, not applicable.
     pub checks: Vec<Judged>,
     /// How many are in each state.
     pub tally: Tally,
-    /// The device interrupts with where they go: what is plugged in, for a comparison.
+    /// The device interrupts with their CPUs: the devices that are plugged in, for a comparison.
     #[serde(default)]
     pub interrupts: Vec<(String, String)>,
 }
 
 impl Report {
-    /// As a run's manifest holds it, beside the facts. Compiled here once, and not again by each crate that reads runs.
+    /// From a run's manifest, among its facts. Compiled here once, and not again by
+    /// each crate that reads runs.
     ///
     /// # Errors
-    /// What of it this version can't read.
+    /// If this version can't read it.
     pub fn of_json(json: &Value) -> serde_json::Result<Self> {
         Self::deserialize(json)
     }
@@ -182,7 +183,7 @@ impl Report {
         }
     }
 
-    /// The bad ones, gravest first.
+    /// The bad ones, most severe first.
     pub fn bad(&self) -> impl Iterator<Item = &Judged> {
         self.in_state(State::Bad)
     }
@@ -200,8 +201,8 @@ impl Report {
         Some(judged.finding.state)
     }
 
-    /// 0 when nothing notable or grave is bad and nothing that could be grave is unknown, 2 when
-    /// something notable or grave is bad, 3 when only unknown ones stand against it.
+    /// 0 without a major or critical problem and without an unknown check that could be critical, 2
+    /// with such a problem, 3 if only unknown ones are left.
     pub fn exit_code(&self) -> u8 {
         if self.bad().any(|judged| judged.severity > Severity::Minor) {
             return 2;
@@ -258,7 +259,7 @@ impl Report {
         differences
     }
 
-    /// One line for a run's report: which checks were bad, gravest first.
+    /// One line for a run's report: the bad checks, most severe first.
     pub fn line(&self) -> String {
         let bad: Vec<String> = self
             .bad()

@@ -1,5 +1,5 @@
-//! Programs that write the settings a plan writes, by the names of their processes. What they do
-//! is judged in `checks`.
+//! Programs that write the settings of a plan, by the names of their processes. Their effects are
+//! judged in `checks`.
 
 /// It spreads interrupts over the CPUs, again and again.
 pub const BALANCER: &str = "irqbalance";

@@ -23,7 +23,7 @@ pub enum Fit {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotPlaced {
     /// A task fits on no CPU beside those before it.
-    #[error("{0}: fits on no CPU beside the tasks placed before it; give more CPUs or less work")]
+    #[error("{0}: fits on no CPU next to the tasks placed before it; give more CPUs or less work")]
     NoRoom(String),
     /// A task that can't be moved by itself.
     #[error(

@@ -145,7 +145,7 @@ fn recorded(cycles: u64) {
     let (all, segments) = (room(directory.path()), room(&directory.path_of("segments")));
     println!(
         "{cycles} due times ({:.1} h at 1 kHz) in {:.1} s: resident {} KiB after a quarter, {} KiB at the end; on \
-         disk {} KiB of samples, {} KiB beside them",
+         disk {} KiB of samples, {} KiB of other files",
         cycles as f64 / 3.6e6,
         took.as_secs_f64(),
         early >> 10,

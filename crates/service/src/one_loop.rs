@@ -215,7 +215,7 @@ impl<'a> OneLoop<'a> {
 
     fn give_up(&mut self, error: ArchiveError) {
         self.complaint = Some(format!(
-            "{error}; its figures go on, its samples are kept again when there is room"
+            "{error}; its figures continue; samples are kept again when there is space"
         ));
         self.segment = None;
         self.no_segment_before_ns = now_ns() + 10_000_000_000;

@@ -146,11 +146,11 @@ impl Summary {
                 if let Some((_, last_ns)) = self.span {
                     let what = match self.is_running {
                         true if is_other_boot => {
-                            "the machine went down while the program ran, or both were killed before; what was after the \
-                             last sync, 5 s at most, is not known"
+                            "the machine went down while the program ran, or both were killed before; data after the \
+                             last sync, 5 s at most, is lost"
                         }
                         true => {
-                            "the recorder and the program ended without a word (power, or a kill of both)"
+                            "the recorder and the program ended without a record of it (power loss, or both killed)"
                         }
                         false => "the program did not run",
                     };
@@ -462,7 +462,7 @@ mod tests {
         }
         assert_eq!(summary.loops["loop"].died, 1, "the second one runs");
         assert_eq!(summary.gaps.len(), 1);
-        assert!(summary.gaps[0].what.contains("without a word"));
+        assert!(summary.gaps[0].what.contains("without a record of it"));
         let mut after = started(20);
         if let Entry::Started { boot, .. } = &mut after {
             *boot = "another".into();

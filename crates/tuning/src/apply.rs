@@ -22,7 +22,7 @@ pub enum TuningError {
     },
     /// The machine was booted since.
     #[error(
-        "the journal is of another boot ({journal}): what it could restore is gone with it; remove \
+        "the journal is from an earlier boot ({journal}), and its settings ended with that boot; remove \
          /run/wakepath/journal"
     )]
     OtherBoot {

@@ -33,7 +33,7 @@ pub enum SettingError {
         pid: u32,
     },
     /// A number that no process or thread can have.
-    #[error("{0} is no number of a process")]
+    #[error("{0} is not a number of a process")]
     NoProcess(u32),
     /// The program still runs, or stays paused, after the signal.
     #[error("{name} ({pid}) does not take the signal")]

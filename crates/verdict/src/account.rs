@@ -1,5 +1,5 @@
-//! The account of due times: what became of each, sample by sample, in bounded memory. The live
-//! view, runs, services and imports all count with it. It judges nothing beyond the single due time.
+//! The account of due times: the fate of each, sample by sample, in bounded memory. Live view,
+//! runs, services and imports all count with it. It judges single due times only.
 
 use crate::judge::CLUSTER_GAP;
 use crate::limits::Kept;
@@ -28,11 +28,11 @@ pub struct JudgedWindow {
     pub thread: u32,
     /// Samples of it that were lost on the way to the recording.
     pub lost: u64,
-    /// What a due time without a sample means.
+    /// Meaning of a due time without a sample.
     pub gaps: Gaps,
 }
 
-/// What a due time without a sample means.
+/// Meaning of a due time without a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Gaps {
@@ -87,7 +87,7 @@ pub enum Until {
     LastCycle,
 }
 
-/// What became of due times, as the account finds it out.
+/// Fate of a due time, as the account finds out.
 #[derive(Debug, Clone, Copy)]
 pub enum Fate<'a> {
     /// A cycle ran.
@@ -478,7 +478,7 @@ impl Account {
         }
     }
 
-    /// What it came to since the last [`Self::take`], or in all without one.
+    /// The tally since the last [`Self::take`], or of everything without one.
     pub fn tally(&self) -> DueTally {
         DueTally {
             misses: self.clusters.tally(),
@@ -486,8 +486,8 @@ impl Account {
         }
     }
 
-    /// What it came to since the last time. Merged in their order, all of these are what the account
-    /// would have come to without one.
+    /// The tally since the last call. Merged in their order, all of them equal the tally without a
+    /// call.
     pub fn take(&mut self) -> DueTally {
         DueTally {
             misses: self.clusters.take(),

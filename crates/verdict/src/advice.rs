@@ -1,5 +1,4 @@
-//! What would bring a policy to an answer, by the policy's own reasons. What is to be typed for it is
-//! left to who prints.
+//! Advice that would bring a policy to an answer, by its own reasons. Printing adds the commands.
 
 use crate::{EarlyEnd, FlightFinding, Judgement, MoreNeeded, Outcome, Reason};
 use serde::Serialize;
@@ -12,12 +11,12 @@ pub enum Advice {
     MeasureLonger {
         /// How many times as long each condition has to be measured, at least.
         times: f64,
-        /// What the condition with the most to come lacks.
+        /// Needs of the condition that needs most.
         more: MoreNeeded,
     },
     /// It was cut off, or not run everywhere: the same again, to its end.
     MeasureToTheEnd,
-    /// At this rate of misses no longer run would pass: what makes cycles late has to go first.
+    /// At this miss rate a longer run won't pass: remove the causes of late cycles first.
     FindCauses {
         /// Where cycles are late.
         places: Vec<String>,
@@ -26,7 +25,7 @@ pub enum Advice {
     GetRight,
 }
 
-/// What one undecided condition asks for.
+/// Needs of one undecided condition.
 enum Asks {
     Time(f64, MoreNeeded),
     ItsEnd,

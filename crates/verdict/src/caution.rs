@@ -1,4 +1,4 @@
-//! What the reader of a verdict should know beside it. A caution never changes an outcome.
+//! Cautions for the reader of a verdict. A caution never changes an outcome.
 
 use crate::FactChange;
 use crate::wording::{count, counted, duration, fraction};
@@ -49,7 +49,7 @@ pub enum Caution {
     },
     /// The loop's work is of a kind that gives no bound on its time, whatever was measured.
     NotRealTime {
-        /// What it is.
+        /// The reason.
         why: String,
     },
 }

@@ -19,7 +19,7 @@ pub struct ConditionName {
     pub task: Option<String>,
 }
 
-/// What is judged.
+/// The judged condition.
 #[derive(Debug, Clone, Copy)]
 pub struct Condition<'a> {
     /// Which condition.
@@ -37,9 +37,9 @@ pub struct Judgement {
     pub name: ConditionName,
     /// The verdict.
     pub outcome: Outcome,
-    /// Why, gravest first.
+    /// Reasons, most serious first.
     pub reasons: Vec<Reason>,
-    /// What the reader should know beside it; never changes the outcome.
+    /// Cautions for the reader; they never change the outcome.
     pub cautions: Vec<Caution>,
     /// The largest values observed; no bounds, and no part in the verdict.
     pub observations: Vec<Observation>,
@@ -62,7 +62,7 @@ impl Judgement {
         self
     }
 
-    /// Without a verdict: nobody said what is to be held. What makes the run itself doubtful stays.
+    /// Without a verdict, because no criterion was given. Doubts about the run itself stay.
     #[must_use]
     pub fn without_criterion(mut self) -> Self {
         self.more = None;

@@ -1,4 +1,4 @@
-//! The account of a condition whose samples are all at hand, with its exact distributions beside it.
+//! The account of a condition whose samples are all in memory, with its exact distributions.
 
 use crate::account::{Account, Fate, JudgedWindow};
 use crate::{CycleSummary, DueTally, Inconsistency, Limits};
@@ -6,7 +6,7 @@ use wakepath_scenario::Criterion;
 use wakepath_statistics::Distribution;
 use wakepath_timeline::{Sample, SampleFlags};
 
-/// What became of the due times of a condition, over all its segments and threads.
+/// Fate of the due times of a condition, over all its segments and threads.
 ///
 /// Scheduled due times are those executed and those skipped, and nothing else.
 #[derive(Debug, Clone)]
@@ -106,8 +106,8 @@ impl CycleRecord {
     }
 
     /// Wake-up latencies over all due times, in nanoseconds. A skipped one counts with the latency
-    /// it suffered: the wake-up of the next cycle that ran − its due time. If none ran after
-    /// it, the end of the window − its due time, which is the least it can have been.
+    /// it suffered: the wake-up of the next cycle that ran − its due time. If none ran after it,
+    /// the end of the window − its due time, which is a lower bound.
     pub fn latency_as_scheduled(&self) -> Option<Distribution> {
         let values = &self.values;
         Distribution::new([&values.latency[..], &values.latency_of_skipped].concat())

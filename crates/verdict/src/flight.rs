@@ -1,5 +1,5 @@
-//! Holds the flight of a vehicle through the measured instants against its criterion. Nothing is
-//! flown here: the figures are told.
+//! Compares the flight of a vehicle through the measured timing with its criterion. It flies
+//! nothing: the figures are arguments.
 
 use crate::wording::duration;
 use crate::{Judgement, Outcome, Reason};
@@ -7,17 +7,17 @@ use serde::Serialize;
 use std::fmt;
 use wakepath_scenario::{FlightCriterion, Losses};
 
-/// What a flight came to, as far as it is judged.
+/// Judged result of a flight.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FlightFigures {
     /// The vehicle's name.
     pub vehicle: String,
-    /// How the vehicle was lost, in a few words; `None` where it was not.
+    /// How the vehicle was lost, in a few words; `None` if it was not.
     pub lost: Option<String>,
     /// Whether it is lost at this period even without latency, which no timing can help.
     pub ideal_lost: bool,
-    /// Constant delay that the loop bears beyond its own, in nanoseconds; negative beyond the
-    /// margin, `None` where it has no margin at all.
+    /// Constant delay that the loop tolerates beyond its own, in nanoseconds; negative beyond the
+    /// margin, `None` if it has no margin at all.
     pub delay_left_ns: Option<i64>,
     /// Greatest tilt after a kick, in degrees.
     pub peak_tilt_deg: f64,
@@ -52,7 +52,7 @@ pub enum FlightFinding {
 }
 
 impl FlightFinding {
-    /// What this alone would make of the verdict.
+    /// Outcome by this alone.
     pub fn bearing(&self) -> Outcome {
         let met = match self {
             Self::NotFlown { .. } => return Outcome::Undecided,
@@ -71,7 +71,7 @@ impl FlightFinding {
     }
 }
 
-/// What the figures show of each part of the criterion.
+/// Findings for each part of the criterion.
 pub fn flight_findings(figures: &FlightFigures, criterion: &FlightCriterion) -> Vec<FlightFinding> {
     let vehicle = figures.vehicle.clone();
     let kicks = figures.kicks;

@@ -148,7 +148,7 @@ fn miss_fraction(tally: &DueTally, criterion: &Criterion) -> Reason {
         Some(MoreNeeded { due_times, seconds })
     };
     let evidence_unit = misses.evidence_unit(confidence) * parallel.max(1) as f64;
-    // What the bounds would be if due times were independent, of each thread.
+    // Bounds of each thread if due times were independent.
     let depends = |criterion: f64| {
         let [missed, due] = [missed, due].map(|count| count as f64 / parallel.max(1) as f64);
         let decides = miss_upper_bound(missed, due, confidence) <= criterion

@@ -14,7 +14,7 @@ pub struct Limits {
     pub deadline_ns: Option<u64>,
 }
 
-/// What became of a due time at which a cycle ran, or of one that the next cycle served.
+/// Fate of a due time at which a cycle ran, or that the next cycle served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kept {
     /// Well within the limits.

@@ -1,9 +1,9 @@
-//! What speaks against believing a condition's samples at all, whatever they show. A verdict asks it
-//! first, and so does whoever computes anything else from them: there is one list.
+//! Objections to a condition's samples, whatever their values. A verdict asks first, and so does
+//! every other computation from them: there is one list.
 
 use crate::{FactChange, Inconsistency, Provenance, Reason, UnprovenLoad};
 
-/// What the samples of a condition say of themselves, over all its segments and threads.
+/// Statements of a condition's samples about themselves, over all its segments and threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SamplesSeen {
     /// How many there are, warm-up included.

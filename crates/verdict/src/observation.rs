@@ -1,5 +1,5 @@
-//! What may be said of the largest values: that they were observed, and how likely the next one
-//! is to exceed them. Never a bound, and never part of a verdict.
+//! Statements about the largest values: they were observed, with the probability that the next one
+//! exceeds them. Never a bound, and never part of a verdict.
 
 use crate::CycleSummary;
 use crate::wording::{count, duration, exact_fraction, upper_fraction};
@@ -23,7 +23,7 @@ pub struct Observation {
     pub confidence: f64,
 }
 
-/// What was observed.
+/// One observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Observed {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::fmt;
 
-/// What a run shows of its criterion.
+/// Result of a run against its criterion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {

@@ -16,7 +16,7 @@ pub struct Overall {
     pub outcome: Outcome,
     /// Which policies had to hold.
     pub needed: PoliciesNeeded,
-    /// What became of each policy, in the order of the judgements.
+    /// Outcome of each policy, in the order of the judgements.
     pub policies: Vec<PolicyOutcome>,
     /// Which policy to use; `None` if none passed, or there was but one.
     pub recommendation: Option<Recommendation>,
@@ -35,7 +35,7 @@ pub struct PolicyOutcome {
     pub decided_by: Vec<String>,
     /// Its worst margin over all phases; `None` without a criterion.
     pub margin: Option<Margin>,
-    /// What would bring it to an answer, where it has none yet and something would.
+    /// Advice that would bring it to an answer, if it has none and there is any.
     pub advice: Option<Advice>,
 }
 
@@ -61,9 +61,10 @@ pub struct Recommendation {
 
 /// Combines the verdicts on all conditions.
 ///
-/// - `Any`: passed if some policy passed in every phase and no condition is invalid; failed if every policy
-///   failed somewhere; otherwise undecided, or invalid where only invalid conditions stand in the way of an answer.
-/// - `Every`: failed if any policy failed, then invalid, then undecided, else passed.
+/// - `Any`: passed if some policy passed in every phase and no condition is invalid; failed if
+/// every policy
+/// failed somewhere; otherwise undecided, or invalid if only invalid conditions prevent an answer.
+/// - `Every`: failed if any policy failed, then invalid, then undecided, otherwise passed.
 ///
 /// Virtual time is no answer to either: a run in it is of its own kind, unless it is invalid. So is
 /// one without a criterion.
@@ -93,7 +94,7 @@ pub fn overall(needed: PoliciesNeeded, judgements: &[Judgement]) -> Overall {
         .into_iter()
         .find(|&outcome| any(outcome))
         .unwrap_or(Outcome::Invalid);
-    // Something went wrong while it was measured: what passed beside it is no evidence either.
+    // Something went wrong during the measurement: the passed conditions are not evidence either.
     let is_invalid = |judgement: &Judgement| judgement.outcome == Outcome::Invalid;
     let outcome = match outcome {
         Outcome::Passed if judgements.iter().any(is_invalid) => Outcome::Invalid,
@@ -212,7 +213,7 @@ fn recommendation(policies: &[PolicyOutcome], judgements: &[Judgement]) -> Optio
     })
 }
 
-/// Place in which policies are recommended that can't be told apart; of equal ones the first named.
+/// Rank of policies with indistinguishable results; of equal ones the first named.
 fn usual(policy: Policy) -> (u32, u32) {
     match policy {
         Policy::Fifo { priority } => (0, priority.into()),
@@ -296,7 +297,7 @@ impl fmt::Display for Recommendation {
         Ok(())
     }
 }
-/// The outcome that counts where several conditions are told as one; `None` where all passed.
+/// The outcome of several conditions shown as one; `None` if all passed.
 pub fn gravest(judgements: &[&Judgement]) -> Option<Outcome> {
     let order = [
         Outcome::Failed,

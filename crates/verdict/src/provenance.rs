@@ -1,11 +1,10 @@
-//! Where the numbers come from: what the run must say of itself before it may be judged.
+//! Provenance of the numbers: facts that a run must state before it is judged.
 
 use crate::SkippedCounts;
 use serde::Serialize;
 use wakepath_timeline::Policy;
 
-/// What is known of how a condition was measured, over all its segments. The default is a run
-/// that recorded nothing.
+/// How a condition was measured, over all its segments. The default is a run that recorded nothing.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Provenance {
     /// Samples that the loop wrote or tried to write, warm-up included.
@@ -22,7 +21,7 @@ pub struct Provenance {
     pub skipped: Vec<SkippedCounts>,
     /// Requested policies and what the kernel said was in effect, for each thread.
     pub policies: Vec<EffectivePolicy>,
-    /// What each load of the phase proved; empty for an idle phase.
+    /// Loads of the phase without proof; empty for an idle phase.
     pub unproven_loads: Vec<UnprovenLoad>,
     /// Loops that ended before their time.
     pub early_ends: Vec<EarlyEnd>,
@@ -37,7 +36,7 @@ pub struct Provenance {
     pub virtual_ns_per_instruction: Option<u32>,
 }
 
-/// A thread's policy as asked for and as the kernel reported it.
+/// A thread's requested policy and the one that the kernel reported.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EffectivePolicy {
     /// Name of the thread's task.
@@ -63,7 +62,7 @@ pub struct UnprovenLoad {
 pub enum EarlyEnd {
     /// A safety guard ended it, a limit on real-time CPU use for instance.
     Guard {
-        /// What the guard says.
+        /// The guard's message.
         detail: String,
     },
     /// A signal killed it.
@@ -76,7 +75,7 @@ pub enum EarlyEnd {
         /// The error.
         detail: String,
     },
-    /// It was told to stop at the first overrun, and there was one.
+    /// It was configured to stop at the first overrun, and there was one.
     Overrun {
         /// The cycle that overran.
         cycle: u64,
@@ -105,7 +104,7 @@ pub enum FactChange {
     },
     /// The CPU was throttled.
     Throttled {
-        /// What the machine says: heat, power, under-voltage, and how often.
+        /// The machine's report: heat, power, under-voltage, and how often.
         detail: String,
     },
     /// A hypervisor took CPU time away.

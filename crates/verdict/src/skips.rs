@@ -14,8 +14,8 @@ pub enum ServedUntil {
 }
 
 /// Two counts of the same due times: those at which no cycle started. The loop counts them when it
-/// decides to go on at a later one; the recording shows them as gaps between cycle numbers. A
-/// sample that vanished on its way makes the second larger than the first.
+/// continues at a later one; the recording shows them as gaps between cycle numbers. A sample that
+/// vanished on its way makes the second larger than the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct SkippedCounts {
     /// As the loop counted them, warm-up included.
@@ -25,10 +25,9 @@ pub struct SkippedCounts {
 }
 
 impl SkippedCounts {
-    /// The counts of a thread whose samples, in order, are `samples`; `None` where there is nothing
-    /// to compare. Where the loop didn't count (`None`: runs of other tools, and of wakepath before
-    /// it counted) or samples are known to be lost, gaps can't be told apart, and the counts of
-    /// samples alone must speak for the recording.
+    /// The counts of a thread whose samples, in order, are `samples`; `None` if there is nothing to
+    /// compare. If the loop didn't count (`None`: runs of other tools, and of earlier versions) or
+    /// samples are known to be lost, gaps are ambiguous, and the counts of samples alone must do.
     pub fn of(
         counted: Option<u64>,
         lost: Option<u64>,
@@ -76,7 +75,7 @@ impl CyclesServed {
         self.last = Some(cycle);
     }
 
-    /// What they leave out beside what the loop counted, as [`SkippedCounts::of`] has it.
+    /// The recording's shortfall against the loop's count, as in [`SkippedCounts::of`].
     pub fn against(&self, counted: Option<u64>, lost: Option<u64>) -> Option<SkippedCounts> {
         let counted = counted.filter(|_| lost == Some(0))?;
         let end = match self.until {

@@ -4,7 +4,7 @@ use crate::{DueTally, Outage, Overruns};
 use serde::Serialize;
 use wakepath_statistics::{DistributionSummary, MissTally};
 
-/// Counts and distributions of a condition. What is not known is `None`, never 0, and so are
+/// Counts and distributions of a condition. Unknown values are `None`, never 0, and so are
 /// distributions without a value; their values are nanoseconds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CycleSummary {
@@ -19,8 +19,8 @@ pub struct CycleSummary {
     /// Due times that nothing shows, though no sample was lost: those of a watched program that passed
     /// while a cycle ran, which a loop that catches up serves late.
     pub unseen: u64,
-    /// Of the skipped ones, those after which no cycle ran any more; the latency they count with
-    /// is the least it can have been.
+    /// Of the skipped ones, those after which no cycle ran any more; their latency is a lower
+    /// bound.
     pub skipped_at_end: Option<u64>,
     /// Executed cycles that missed the criterion's latency bound or deadline; `None` without a
     /// criterion.
@@ -102,7 +102,7 @@ impl Misses {
         self.tally
     }
 
-    /// Share of due times missed; 0 where nothing was due.
+    /// Share of due times missed; 0 if nothing was due.
     pub fn fraction(&self) -> f64 {
         match self.due {
             0 => 0.0,

@@ -1,4 +1,4 @@
-//! What an account of due times came to, as numbers that can be stored and added up: minutes,
+//! The result of an account of due times, as numbers that can be stored and added up: minutes,
 //! rounds, repetitions and threads.
 
 use crate::{Inconsistency, SamplesSeen};
@@ -75,7 +75,7 @@ pub struct DueTally {
     /// Due times that nothing shows, though no sample was lost: of a program that kernel events show
     /// from outside.
     pub unseen: u64,
-    /// Whether nothing can be said of skipped due times: those of some thread are an assumption.
+    /// Whether skipped due times are unknown: those of some thread are an assumption.
     pub skips_unknown: bool,
     /// Executed cycles that missed their due time.
     pub executed_late: u64,
@@ -128,7 +128,7 @@ impl DueTally {
             (&mut self.mode_switches, later.mode_switches),
             (&mut self.window_ns, later.window_ns),
         ];
-        // A history that somebody else wrote may hold any number.
+        // A history from elsewhere can hold any number.
         for (sum, more) in sums {
             *sum = sum.saturating_add(more);
         }
@@ -152,7 +152,7 @@ impl DueTally {
         }
     }
 
-    /// What the samples say of themselves.
+    /// Statements of the samples about themselves.
     pub fn samples_seen(&self) -> SamplesSeen {
         SamplesSeen {
             count: self.samples,

@@ -4,7 +4,7 @@
 pub use wakepath_timeline::count::{count, counted};
 pub use wakepath_timeline::duration::rounded as duration;
 
-/// As [`duration`]; in plain nanoseconds where it would read the same as a `limit` that it isn't.
+/// As [`duration`]; in plain nanoseconds if it would read the same as a different `limit`.
 pub(crate) fn duration_against(nanoseconds: i64, limit: i64) -> String {
     let text = duration(nanoseconds);
     if nanoseconds != limit && text == duration(limit) {

@@ -1,5 +1,5 @@
-//! How a run describes itself in its first event, whoever measures: the program, its words, the
-//! terms. What is planned is filled in by who plans.
+//! How a run describes itself in its first event, whichever verb measures: the program, its words,
+//! the terms. The measuring verb adds the plan.
 
 use std::time::SystemTime;
 use wakepath_archive::{RunStarted, ScenarioText, Tool, run_id};
@@ -51,7 +51,7 @@ pub fn without_parts(mut words: impl Iterator<Item = String>) -> Vec<String> {
     kept
 }
 
-/// The command line as text. A path that is no UTF-8 is told as far as it is.
+/// The command line as text. A path that is not UTF-8 is shown as far as possible.
 pub fn own_words() -> impl Iterator<Item = String> {
     std::env::args_os().map(|word| word.to_string_lossy().into_owned())
 }

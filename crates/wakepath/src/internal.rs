@@ -19,7 +19,7 @@ pub fn load_worker_arguments() -> Option<impl Iterator<Item = std::ffi::OsString
     is_worker.then_some(arguments)
 }
 
-/// Runs the process and returns its exit code; what goes wrong is said on standard error.
+/// Runs the process and returns its exit code; errors go to standard error.
 pub fn run(process: Internal) -> ExitCode {
     let outcome = match process {
         Internal::Candidates { words } => {
@@ -151,7 +151,7 @@ fn recorder_process(parent: i32, shared: i32, directory: &std::path::Path) -> Ou
     let outcome =
         wakepath_measure::recorder::run(&memory, &directory, input, std::io::stdout().lock());
     if let Err(error) = outcome {
-        // The measuring process shows what is said this way; standard error is for its absence.
+        // The measuring process shows this reply; standard error is for its absence.
         let failed = wakepath_measure::recorder::Reply::Failed {
             error: error.to_string(),
         };

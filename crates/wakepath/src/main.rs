@@ -1,4 +1,4 @@
-//! The program `wakepath`: what it does stands in the library beside it.
+//! The program `wakepath`, as the library defines it.
 
 fn main() -> std::process::ExitCode {
     wakepath::main()

@@ -229,7 +229,7 @@ fn plain_files(directory: &Path) -> Result<()> {
             return Err(refused("the run has more than 10 000 files"));
         }
         if !found.is_file() && !found.is_dir() {
-            return Err(refused("it is no plain file; a link leads elsewhere"));
+            return Err(refused("it is not a plain file; a link leads elsewhere"));
         }
         let is_text = BESIDE.iter().any(|(name, _)| entry.file_name() == *name);
         if is_text && found.len() > LONGEST_TEXT {

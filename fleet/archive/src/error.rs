@@ -56,20 +56,20 @@ pub enum FleetArchiveError {
     },
     /// A name that no board can have.
     #[error(
-        "{name:?} is no name of a board: up to 64 letters, digits, `.`, `_` and `-`, the first a letter or digit"
+        "{name:?} is not a name of a board: up to 64 letters, digits, `.`, `_` and `-`, the first a letter or digit"
     )]
     BoardName {
         /// As it was given.
         name: String,
     },
     /// Not a day.
-    #[error("{day:?} is no day; one is written 2026-11-24")]
+    #[error("{day:?} is not a day; one is written 2026-11-24")]
     Day {
         /// As it was given.
         day: String,
     },
     /// Not an archive of a fleet.
-    #[error("{}: is no archive of a fleet: no run is in it; `wakepath-fleet add` begins one", path.display())]
+    #[error("{}: is not an archive of a fleet: no run is in it; `wakepath-fleet add` begins one", path.display())]
     NotAnArchive {
         /// The path.
         path: PathBuf,

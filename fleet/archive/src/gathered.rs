@@ -116,7 +116,7 @@ impl<'a> OneThread<'a> {
     ) -> std::result::Result<Self, String> {
         let whole = |what: &str, value: u64| {
             let whole = i64::try_from(value);
-            whole.map_err(|_| format!("its {what}, {value}, is no count"))
+            whole.map_err(|_| format!("its {what}, {value}, is not a count"))
         };
         Ok(Self {
             thread,

@@ -189,7 +189,7 @@ impl RunRecord {
         struct Version {
             format: u32,
         }
-        let unreadable = |e: serde_json::Error| damaged(format!("is no record of a run: {e}"));
+        let unreadable = |e: serde_json::Error| damaged(format!("is not a record of a run: {e}"));
         let Version { format } = serde_json::from_slice(bytes).map_err(unreadable)?;
         if format > FORMAT {
             return Err(damaged(format!(
@@ -205,7 +205,7 @@ impl RunRecord {
         Board::new(&record.board).map_err(|e| damaged(e.to_string()))?;
         let mut digests = record.files.iter().map(|file| &file.sha256);
         if !digests.all(|digest| is_sha256(digest)) || !is_sha256(&record.histograms) {
-            return Err(damaged("names an object by what is no SHA-256".to_owned()));
+            return Err(damaged("names an object by what is not a SHA-256".to_owned()));
         }
         Ok(record)
     }

@@ -102,7 +102,7 @@ pub fn sweep(store: &dyn Store, retention: &Retention, dry: bool) -> Result<Swep
                 let path = store.path_of(&object);
                 return Err(FleetArchiveError::damaged(
                     &path,
-                    "is no object of an archive",
+                    "is not an object of an archive",
                 ));
             }
             swept.bytes += store.length(&object)?.unwrap_or(0);

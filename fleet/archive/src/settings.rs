@@ -42,7 +42,7 @@ impl Catalogue {
         };
         let bytes = read_bounded(file, LONGEST).map_err(FleetArchiveError::io("read", &path))?;
         let manifest: Value = serde_json::from_slice(&bytes)
-            .map_err(|error| FleetArchiveError::damaged(&path, format!("is no JSON: {error}")))?;
+            .map_err(|error| FleetArchiveError::damaged(&path, format!("is not JSON: {error}")))?;
         add("command", &manifest["command"], &mut all);
         add("", &manifest["facts"][0]["facts"], &mut all);
         Ok(all)

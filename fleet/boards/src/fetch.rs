@@ -37,7 +37,7 @@ pub enum FetchError {
     #[error("{place}: {1}", place = .0.display())]
     Here(PathBuf, std::io::Error),
     /// A file that did not arrive as it was.
-    #[error("{0}: not the content that the board listed; it is fetched anew next time")]
+    #[error("{0}: not the content that the board listed; it is fetched again next time")]
     Digest(String),
     /// Too much.
     #[error("the run has {0} bytes; at most {1} are fetched (--most-bytes)")]

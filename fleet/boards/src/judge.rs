@@ -38,7 +38,7 @@ pub fn ended(
     last_line: &str,
 ) -> (Outcome, Option<String>) {
     if begun.boot != ended.boot {
-        return invalid("the board was booted anew in mid-run");
+        return invalid("the board rebooted during the run");
     }
     let by_clock = ended.time.abs_diff(begun.time);
     let by_uptime = ended.up.saturating_sub(begun.up);
@@ -85,7 +85,7 @@ pub fn held_against(
 /// Outcome of a run without a recorded end.
 pub fn gone(begun: &Clocks, now: &Clocks, free_kib: u64) -> (Outcome, Option<String>) {
     if begun.boot != now.boot {
-        return invalid("the board was booted anew in mid-run");
+        return invalid("the board rebooted during the run");
     }
     match free_kib < FULL_KIB {
         true => invalid("its disk is full: the run's end could not be written"),

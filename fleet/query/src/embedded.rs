@@ -155,7 +155,7 @@ fn file(file: &TableFile) -> Result<PartitionedFile> {
     let path = std::path::absolute(&file.path).map_err(QueryError::io(&file.path))?;
     let found = std::fs::metadata(&path).map_err(QueryError::io(&path))?;
     let path = path.to_str().ok_or_else(|| QueryError::NoEngine {
-        why: format!("{}: its name is no UTF-8", path.display()),
+        why: format!("{}: its name is not UTF-8", path.display()),
     })?;
     let run = file.run.map(|run| ScalarValue::Int64(Some(run)));
     let file = PartitionedFile::new(path, found.len());

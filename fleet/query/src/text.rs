@@ -38,7 +38,7 @@ impl Text {
         }
         let statements = match Parser::parse_sql(&GenericDialect {}, sql) {
             Ok(statements) => statements,
-            Err(error) => return refused(format!("the text is no SQL: {error}")),
+            Err(error) => return refused(format!("the text is not SQL: {error}")),
         };
         let [Statement::Query(query)] = &statements[..] else {
             return refused(

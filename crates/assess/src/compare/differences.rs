@@ -378,14 +378,14 @@ pub(crate) fn cautions(
         .count();
     match explain {
         0 if differences.iter().all(|d| d.weight == Weight::Note) => cautions.push(
-            "no setting that could explain a change differs between the sides: what is found here is \
-             chance, time or something that was not looked at"
+            "no setting that could explain a change differs between the sides: this result is \
+             chance, drift, or something that was not recorded"
                 .to_owned(),
         ),
         0 | 1 => {}
         several => cautions.push(format!(
-            "{several} settings differ between the sides: which of them did it can't be told from \
-             this"
+            "{several} settings differ between the sides: this comparison can't show which one \
+             matters"
         )),
     }
     let blind = base
@@ -394,8 +394,7 @@ pub(crate) fn cautions(
         .filter(|subject| subject.facts.is_none());
     for subject in blind {
         cautions.push(format!(
-            "{} holds no facts of its machine: whether machine and kernel are the same can't be \
-             told",
+            "{} holds no facts of its machine: its machine and kernel might differ",
             subject.directory
         ));
     }

@@ -24,7 +24,7 @@ pub enum Metric {
 
 /// A word that is no metric.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no metric; there are {all}", all = Metric::ALL.map(Metric::word).join(", "))]
+#[error("`{0}` is not a metric; there are {all}", all = Metric::ALL.map(Metric::word).join(", "))]
 pub struct UnknownMetric(pub String);
 
 impl Metric {

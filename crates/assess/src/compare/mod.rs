@@ -48,7 +48,7 @@ pub enum CompareError {
     #[error("nothing to compare with: give runs for both sides")]
     EmptySide,
     /// One run twice.
-    #[error("{first} and {second} are the same run ({run_id}): a run is no evidence beside itself")]
+    #[error("{first} and {second} are the same run ({run_id}): give two different runs")]
     SameRun {
         /// The first directory.
         first: String,
@@ -262,7 +262,7 @@ fn reasons_against(base: &[Subject], against: &[Subject], between: &[Difference]
                 .filter(|d| d.weight != Weight::Note)
                 .map(|difference| {
                     format!(
-                        "{} and {} are no repetitions of each other: {difference}",
+                        "{} and {} are not repetitions of each other: {difference}",
                         side[0].directory, other.directory
                     )
                 });

@@ -17,7 +17,7 @@ const MOST_DUE_TIMES: u64 = 86_400_000;
 /// Why a condition's instants are not flown.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub(super) enum NotFlown {
-    #[error("what was measured is invalid")]
+    #[error("the measurement is invalid")]
     Invalid,
     #[error("it spans {due_times} due times; a replay takes at most {MOST_DUE_TIMES}")]
     TooLong { due_times: u64 },

@@ -83,7 +83,7 @@ impl DelayTable {
             format_size(largest)
         );
         if few {
-            words += ", the largest observed where they are too few for that quantile";
+            words += ", or the largest observed if there are too few for that quantile";
         }
         if stayed {
             words += "; a migration was not measured, and counts as a preemption";

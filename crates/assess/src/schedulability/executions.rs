@@ -17,7 +17,7 @@ pub enum ExecutionLack {
     #[error("it has no cycles")]
     NoCycles,
     /// The share is not one of the quantiles that are kept.
-    #[error("{0} is no quantile in parts per million; give 0.999999 at most")]
+    #[error("{0} is not a quantile in parts per million; give 0.999999 at most")]
     NoQuantile(f64),
     /// A quantile would be the maximum under another name, or has no bound.
     #[error(

@@ -36,7 +36,7 @@ pub enum MachineError {
     /// Another machine than the one that the tasks run on.
     #[error(
         "{run} was measured on another machine ({other}) than {on} ({name}); give a run of that \
-         machine, or --other-machine if its costs are to stand for it"
+         machine, or --other-machine to use its costs all the same"
     )]
     Another {
         /// The run.

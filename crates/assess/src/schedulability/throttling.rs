@@ -35,7 +35,7 @@ pub(super) fn notes(set: &TaskSet) -> Vec<String> {
     over.map(|(first, share)| {
         format!(
             "the tasks can take {:.1} % of {}, and Linux stops real-time threads after {} of each {} \
-             (kernel.sched_rt_runtime_us): the answer holds where that is -1",
+             (kernel.sched_rt_runtime_us): the answer only holds if that is -1",
             share * 100.0,
             place(first),
             exact(runtime_ns),

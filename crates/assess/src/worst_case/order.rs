@@ -42,7 +42,7 @@ const WANTED: &str =
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExceedError {
     /// They are no number.
-    #[error("`{0}` is no number; give {WANTED}")]
+    #[error("`{0}` is not a number; give {WANTED}")]
     NoNumber(String),
     /// They are a number that is none.
     #[error("{0} is outside; give {WANTED}")]

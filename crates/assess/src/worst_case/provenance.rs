@@ -166,7 +166,7 @@ fn cure(reason: &Reason) -> Option<&'static str> {
         Reason::PolicyNotEffective { .. } => "measure again with the right to that policy",
         Reason::ClockSourceChanged { .. } => STEADY,
         Reason::ModeSwitches { .. } => "take what asks Linux out of the loop, and measure again",
-        Reason::WorkFaults { .. } => "mend what the work reports, and measure again",
+        Reason::WorkFaults { .. } => "fix the faults that the work reports, and measure again",
         Reason::VirtualTime { .. } => "measure on the machine itself",
         Reason::WhileTraced { reason } => return cure(reason),
         Reason::EndedEarly { cause } => match cause {

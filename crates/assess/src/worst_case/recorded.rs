@@ -84,7 +84,7 @@ fn bound(
     }
     if let PreemptionModel::None | PreemptionModel::Voluntary = model {
         return Err(format!(
-            "this kernel gives way at marked places alone (preemption: {}), and no event tells the sections \
+            "this kernel can be preempted only at preemption points (preemption: {}), and no event marks the sections \
              between them; remedy: boot it with preempt=full",
             model.word()
         ));

@@ -25,7 +25,7 @@ fn the_table_shows_a_stall_as_the_due_times_that_it_cost() {
         text.contains("load stress: cpu × 2: 50.0 rounds/s"),
         "{text}"
     );
-    assert!(!text.contains('\x1b'), "no colour was asked for");
+    assert!(!text.contains('\x1b'), "no colour was requested");
 }
 
 #[test]

@@ -354,7 +354,7 @@ miss-fraction = "0.5 %"
         .unwrap_err()
         .to_string();
     assert!(
-        refused.contains("no repetitions of each other: loads of phase idle"),
+        refused.contains("not repetitions of each other: loads of phase idle"),
         "{refused}"
     );
 }

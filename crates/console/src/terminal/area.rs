@@ -1,6 +1,6 @@
-//! A few lines at the bottom of the terminal on standard error, written over in place; what stands
-//! above stays as it was. It asks the terminal nothing and reads nothing from it: what is typed
-//! meanwhile stays for the shell. It knows nothing of what the lines say.
+//! A few lines at the bottom of the terminal on standard error, overwritten in place; lines above
+//! stay as they were. It asks the terminal nothing and reads nothing from it: text typed in the
+//! meantime stays for the shell. It does not know the meaning of the lines.
 
 use super::shown;
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ pub struct Area {
     widths: Vec<usize>,
 }
 
-/// Columns and lines of the terminal on standard error; `None` where there is none.
+/// Columns and lines of the terminal on standard error; `None` without a terminal.
 pub fn size() -> Option<(usize, usize)> {
     let size = rustix::termios::tcgetwinsize(io::stderr()).ok()?;
     let size = (usize::from(size.ws_col), usize::from(size.ws_row));
@@ -32,13 +32,13 @@ impl Area {
             text += line;
             text += "\x1b[K";
         }
-        // What was below.
+        // Old lines below.
         text += "\x1b[J";
         self.widths = lines.iter().map(|line| width(line)).collect();
         write(&text);
     }
 
-    /// Takes the lines away: what comes next stands in their place.
+    /// Removes the lines: the next output replaces them.
     pub fn clear(&mut self, columns: usize) {
         if !self.widths.is_empty() {
             let text = self.to_the_top(columns) + "\x1b[J";

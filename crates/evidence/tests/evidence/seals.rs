@@ -301,7 +301,7 @@ fn what_is_no_seal_is_refused() {
         assert!(text.contains(from), "{from}");
         envelope.payload = text.replace(from, to).into_bytes();
         assert!(
-            refused(&envelope.to_bytes()).contains("no in-toto statement"),
+            refused(&envelope.to_bytes()).contains("not an in-toto statement"),
             "{from}"
         );
     }

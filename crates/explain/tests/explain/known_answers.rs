@@ -80,7 +80,7 @@ fn a_device_s_interrupt_during_the_wait_shows_that_the_timer_itself_was_late() {
         beyond_usual(cycle),
         [
             (
-                "the CPU stood still: hypervisor, firmware or hardware".into(),
+                "CPU stalled (hypervisor, firmware or hardware)".into(),
                 200_000
             ),
             ("interrupt 36 eth0".into(), 10_000),
@@ -89,7 +89,7 @@ fn a_device_s_interrupt_during_the_wait_shows_that_the_timer_itself_was_late() {
 }
 
 fn a_softirq_or_an_ipi_with_code_behind_it_shows_that_interrupts_were_on() {
-    let nothing = "the CPU stood still: hypervisor, firmware or hardware".to_owned();
+    let nothing = "CPU stalled (hypervisor, firmware or hardware)".to_owned();
     let off = "interrupts off in hog-200 (OTHER), or the CPU was stalled";
     // A SoftIRQ begins with interrupts on: 200 µs are the timer's, the 90 µs behind it are not told.
     let mut stream = Stream::with(hog(), fifo());

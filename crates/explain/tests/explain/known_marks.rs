@@ -92,7 +92,7 @@ fn sections_between_marks_are_paired_by_thread_and_what_is_unpaired_is_counted()
             what,
         });
     };
-    pass(10, LOOP, MARK(0)); // A cycle is no section.
+    pass(10, LOOP, MARK(0)); // A cycle is not a section.
     pass(20, LOOP, MARK(2));
     pass(25, SLOW, MARK(2)); // Another thread in the same section.
     pass(30, LOOP, MARK(4)); // One within the other.

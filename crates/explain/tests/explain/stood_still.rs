@@ -15,7 +15,7 @@ wakepath_test_program::tests![
     where_time_passes_with_instructions_alone_nothing_stood_still,
 ];
 
-const STILL: &str = "the CPU stood still: hypervisor, firmware or hardware";
+const STILL: &str = "CPU stalled (hypervisor, firmware or hardware)";
 
 /// The timer's interrupt comes 5.3 ms late, and nothing happens until then.
 fn silent_under(current: Thread) -> Stream {

@@ -139,8 +139,8 @@ impl Reader {
                 "has neither `start`, when a cycle began, nor `latency`: name it with --columns"
             }
             (None, Some(_), None) => {
-                "has `start` and not `due`, when a cycle was to begin: how late it was can't be \
-                 told; name it with --columns"
+                "has `start` but not `due`, the time when a cycle should begin: its lateness is \
+                 unknown; name the column with --columns"
             }
             (None, _, Some(_)) if asked.period_ns.is_none() => {
                 "has latencies and no due times: give --period"
@@ -183,7 +183,7 @@ impl Reader {
             };
             number::nanoseconds(&cell, unit).ok_or_else(|| {
                 let why = format!(
-                    "{:?} in column {} is no time",
+                    "{:?} in column {} is not a time",
                     cells[at],
                     columns::word(role)
                 );
@@ -342,7 +342,7 @@ fn as_written(cell: &str) -> &str {
 fn whole<T: std::str::FromStr>(line: usize, role: Role, cell: &str) -> Result<T, ImportError> {
     cell.parse().map_err(|_| {
         let why = format!(
-            "{cell:?} in column {} is no such number",
+            "{cell:?} in column {} is not a number of that kind",
             columns::word(role)
         );
         ImportError::at(line, why)
@@ -448,7 +448,7 @@ mod tests {
     fn a_broken_line_is_named() {
         let refused = |text: &str| read(text, &Asked::default()).unwrap_err().to_string();
         let text = "due_us,start_us\n1000,1010\n2000,x\n";
-        assert_eq!(refused(text), "3: \"x\" in column start is no time");
+        assert_eq!(refused(text), "3: \"x\" in column start is not a time");
         assert!(
             refused("due_us,start_us\n1000\n").starts_with("2: 1 cell where the first line has 2")
         );

@@ -93,7 +93,9 @@ fn traced(text: &str) -> impl Iterator<Item = (usize, Cow<'_, str>)> {
 /// Why a line is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 enum Wrong {
-    #[error("its instant is no number of seconds: record with trace_clock local, global or mono")]
+    #[error(
+        "its instant is not a number of seconds: record with trace_clock local, global or mono"
+    )]
     Clock,
     #[error("the fields of {0} are not as the kernel writes them")]
     Fields(String),

@@ -163,8 +163,9 @@ fn decoder(file: &File<'_>, clock: &mut TimersClock) -> Result<Decoder, ImportEr
         let why = format!("holds no tracepoints: record with {NEEDED}");
         return Err(ImportError::whole(why));
     };
-    let formats = formats::formats(section)
-        .ok_or_else(|| ImportError::whole("what it says of the events' formats can't be read"))?;
+    let formats = formats::formats(section).ok_or_else(|| {
+        ImportError::whole("its descriptions of the events' formats can't be read")
+    })?;
     let kernel = file.kernel.as_deref().unwrap_or("");
     let is_real_time = kernel.contains("-rt") || kernel.contains("PREEMPT_RT");
     let mut decoder = Decoder::new(Symbols::default(), is_real_time);

@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
                 return Ok(found);
             }
         }
-        let why = "its options go on without end: not as trace-cmd writes it";
+        let why = "its options have no end: trace-cmd did not write them";
         Err(ImportError::whole(why))
     }
 

@@ -66,7 +66,7 @@ pub(crate) fn read(text: &str, asked: &Asked<'_>) -> Result<Imported, ImportErro
     lacks.extend([Lack::WarmUp, Lack::EffectivePolicy, Lack::Machine]);
     Ok(Imported {
         tool: "hwlat",
-        measures: "stretches in which the hardware took the CPU, which are no latencies",
+        measures: "stretches in which the hardware took the CPU, which are not latencies",
         lacks,
         threads: threads("hwlat", cpus, period_ns),
         period_ns: Some(period_ns),

@@ -52,7 +52,7 @@ pub(crate) fn read(text: &str, asked: &Asked<'_>) -> Result<Imported, ImportErro
     lacks.extend([Lack::WarmUp, Lack::EffectivePolicy, Lack::Machine]);
     Ok(Imported {
         tool: "osnoise",
-        measures: "longest single noise of each measurement, which is no latency",
+        measures: "longest single noise of each measurement, which is not a latency",
         lacks,
         threads: threads("osnoise", cpus, period_ns),
         period_ns: Some(period_ns),

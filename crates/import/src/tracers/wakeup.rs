@@ -54,7 +54,7 @@ pub(crate) fn read(text: &str, _: &Asked<'_>) -> Result<Imported, ImportError> {
     };
     if !tracer.starts_with("wakeup") {
         return Err(ImportError::whole(format!(
-            "{tracer} keeps the longest stretch that nothing could interrupt ({} µs), which is no \
+            "{tracer} keeps the longest stretch that nothing could interrupt ({} µs), which is not a \
              wake-up: import a trace of wakeup_rt, or of sched_waking and sched_switch",
             latency_ns / 1_000
         )));

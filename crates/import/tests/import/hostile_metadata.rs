@@ -15,7 +15,7 @@ fn refused(text: &str) -> String {
     let refused = Form::named("ros2")
         .unwrap()
         .read_directory(&[part], &Asked::default());
-    refused.expect_err("it is no trace").to_string()
+    refused.expect_err("it is not a trace").to_string()
 }
 
 fn names(count: usize) -> String {

@@ -22,7 +22,7 @@ pub enum AgainError {
     },
     /// With several CPUs instructions are no measure of time.
     #[error(
-        "{}: {cpus} CPUs: CPUs that count instructions take turns: what one of them executed is not \
+        "{}: {cpus} CPUs: CPUs that count instructions take turns, so the instructions of one are not \
          the time that passed", run.display()
     )]
     Cpus {
@@ -144,7 +144,7 @@ pub enum AgainError {
     /// The count of reasons not to preempt is not in the kernel's list.
     #[error(
         "the kernel's list of its symbols has neither __preempt_count nor pcpu_hot: it was built without \
-         CONFIG_KALLSYMS_ALL, and where its sections begin can't be told"
+         CONFIG_KALLSYMS_ALL, so the beginnings of its sections are unknown"
     )]
     NoCount,
     /// The kernel's list of functions is unusable.

@@ -78,17 +78,17 @@ pub struct PathPart {
 pub enum BaselineError {
     /// Of another version.
     #[error(
-        "baseline of version {0}: this wakepath reads version {BASELINE_VERSION}; write it anew with `lab \
+        "baseline of version {0}: this wakepath reads version {BASELINE_VERSION}; write it again with `lab \
          run --baseline`"
     )]
     Version(u32),
     /// Doesn't match its own order.
     #[error(
-        "the baseline was cut or edited: {0}; write it anew with `lab run --baseline` or `lab check --write`"
+        "the baseline was cut or edited: {0}; write it again with `lab run --baseline` or `lab check --write`"
     )]
     Contradiction(String),
     /// Other guests or conditions.
-    #[error("the baseline has {before}, this run {now}: write the baseline anew")]
+    #[error("the baseline has {before}, this run {now}: write the baseline again")]
     Other {
         /// In the baseline.
         before: String,

@@ -108,7 +108,7 @@ impl Bisection {
             fault: FileFault::NotUnderstood {
                 is_not: "no bisection of the laboratory",
                 source,
-                remedy: Some("remove it, and all is measured anew"),
+                remedy: Some("remove it to measure everything again"),
             },
         })?;
         let steps = read.steps;

@@ -64,7 +64,7 @@ pub enum ModuleFault {
     },
     /// Nowhere to look.
     #[error(
-        "modules of {kernel} are asked for ({names}), and it is no package: say where they are with \
+        "modules of {kernel} were requested ({names}), and it is not a package: give their directory with \
          `--modules DIR`"
     )]
     Nowhere {

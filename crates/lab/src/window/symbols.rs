@@ -43,7 +43,7 @@ impl<'a> Place<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SymbolsError {
     /// An invalid line.
-    #[error("line {number}: {line:?} is no symbol")]
+    #[error("line {number}: {line:?} is not a symbol")]
     NoSymbol {
         /// The line's number, from 1.
         number: usize,
@@ -51,7 +51,7 @@ pub enum SymbolsError {
         line: String,
     },
     /// A line begins with something else.
-    #[error("line {number}: {word:?} is no address")]
+    #[error("line {number}: {word:?} is not an address")]
     NoAddress {
         /// The line's number, from 1.
         number: usize,

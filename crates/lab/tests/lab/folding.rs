@@ -36,7 +36,9 @@ const FUNCTIONS: [&str; 14] = [
 
 fn at(function: &str, offset: u64) -> u64 {
     let index = FUNCTIONS.iter().position(|name| *name == function);
-    KERNEL + 0x1000 * index.unwrap_or_else(|| panic!("{function} is no function")) as u64 + offset
+    KERNEL
+        + 0x1000 * index.unwrap_or_else(|| panic!("{function} is not a function")) as u64
+        + offset
 }
 
 fn symbols() -> Symbols {

@@ -34,7 +34,7 @@ impl Running {
             let left = deadline.saturating_duration_since(Instant::now());
             let line = self.control.receive(Some(left)).map_err(|error| {
                 let said = self.complaint().unwrap_or_else(|| match error.kind() {
-                    std::io::ErrorKind::UnexpectedEof => "it ended by itself".into(),
+                    std::io::ErrorKind::UnexpectedEof => "it exited unexpectedly".into(),
                     std::io::ErrorKind::TimedOut => {
                         format!("no answer within {:.0} s", patience.as_secs_f64())
                     }

@@ -24,7 +24,7 @@ pub(crate) enum CacheError {
     NoL3,
     #[error("another wakepath has a share of the cache at this moment")]
     AnotherWakepath,
-    #[error("{}: {text:?} is no number", path.display())]
+    #[error("{}: {text:?} is not a number", path.display())]
     NoNumber { path: PathBuf, text: String },
     #[error("{}: has no line for L3", path.display())]
     NoL3Line { path: PathBuf },

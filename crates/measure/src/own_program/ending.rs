@@ -30,11 +30,11 @@ impl OwnProgram {
                 let (end, why): (fn(String) -> ThreadEnd, _) = match self.was_replaced(number) {
                     true => (
                         ThreadEnd::failed,
-                        "its program became another one (exec) while the loop ran: what it runs now is not recorded",
+                        "its program became another one (exec) while the loop ran: the new program is not recorded",
                     ),
                     false => (
                         ThreadEnd::died,
-                        "the program ended without a word of this loop's end: its process died, or was killed",
+                        "the program ended before this loop reported its end: its process died or was killed",
                     ),
                 };
                 let announcement = self.memory.announcement(number as u32);

@@ -10,7 +10,7 @@ const MOST_ANCESTORS: usize = 64;
 /// A loop whose thread is somebody else's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the loop `{name}` says that its thread has the number {thread_id}, which is no thread of the program; start \
+    "the loop `{name}` says that its thread has the number {thread_id}, which is not a thread of the program; start \
      the program itself, in no PID namespace of its own"
 )]
 pub struct Foreign {

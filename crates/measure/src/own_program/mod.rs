@@ -274,7 +274,7 @@ impl LoopProcess for OwnProgram {
                 false => "it was killed",
             };
             self.left_late = Some(format!(
-                "the program did not leave within {} s of its loops' end, and {how}: what it had not \
+                "the program did not leave within {} s of its loops' end, and {how}: data that it had not \
                  written by then is lost",
                 LEAVING[0].as_secs()
             ));

@@ -30,8 +30,8 @@ pub(super) fn of(memory: &SharedMemory, threads: &[ThreadSpec]) -> Vec<String> {
     }
     if memory.words().in_a_child.load(Ordering::Acquire) > 0 {
         remarks.push(
-            "a child that the program forked went on with a loop of it, which ended there; nothing that it said \
-             is in the run: make a loop in the process that runs it"
+            "a forked child of the program continued one of its loops, which ended there; none of its samples \
+             are in the run: make a loop in the process that runs it"
                 .into(),
         );
     }

@@ -285,7 +285,7 @@ fn assert_readable(path: &Path, said: &Said, faults: &Faults, leaves: Leaves, wh
     }
     assert!(
         !missing || said.failed,
-        "{what}: something is missing, and nobody was told"
+        "{what}: something is missing, and nothing reported it"
     );
     assert!(!(said.ended && missing && !said.failed), "{what}");
     if faults.failed().is_empty() {
@@ -366,7 +366,7 @@ fn a_recorder_left_amid_a_command_ends_in_order_and_says_so_in_the_run() {
     let said = recorded(&path, &nothing, Leaves::DeadInACommand);
     assert!(!said.failed, "{said:?}");
     let notes = Run::open(&path).unwrap().manifest.notes;
-    for wanted in ["is no command", "the measuring process died"] {
+    for wanted in ["is not a command", "the measuring process died"] {
         assert!(notes.iter().any(|note| note.contains(wanted)), "{notes:?}");
     }
 }

@@ -219,7 +219,7 @@ impl<C: Read + AsFd> Input<C> {
             Ok(_) => match serde_json::from_str(&line) {
                 Ok(command) => Next::Command(command),
                 Err(error) => Next::Closed(Some(format!(
-                    "what the measuring process said last is no command ({error})"
+                    "the last line from the measuring process is not a command ({error})"
                 ))),
             },
         }

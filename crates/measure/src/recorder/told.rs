@@ -163,7 +163,7 @@ impl<'a> ToldBeside<'a> {
             remarks.extend(doubted.map(|sentence| format!("{name}: {sentence}")));
             if of.is_foreign || of.reader.is_damaged() {
                 remarks.push(format!(
-                    "{name}: what it said beside its samples can't be true, something wrote over it: nothing \
+                    "{name}: its counters contradict its samples, so something overwrote them: nothing \
                      that came after is in the run"
                 ));
             }

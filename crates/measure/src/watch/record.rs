@@ -223,7 +223,7 @@ fn scenario(
         );
     }
     let known = KnownCpus::first(1024);
-    Scenario::parse(&text, "what was watched", &known)
+    Scenario::parse(&text, "the watched program", &known)
 }
 
 /// A policy as scenarios write it.

@@ -61,7 +61,7 @@ pub(crate) enum LibraryFault {
     Nul,
     #[error("can't be loaded: {0}")]
     NotLoaded(String),
-    #[error("is no controller: it doesn't export {0}; see wakepath_controller.h")]
+    #[error("is not a controller: it doesn't export {0}; see wakepath_controller.h")]
     NoController(String),
     #[error(
         "was built for version {found} of the controller interface, and this wakepath has version \

@@ -139,7 +139,7 @@ def start(file, settings, path, setup, given, answer, times):
         )
     make = getattr(module, "Controller", None)
     if not callable(make) or not callable(getattr(make, "step", None)):
-        return f"{file}: is no controller: it defines no class Controller with a method step"
+        return f"{file}: is not a controller: it defines no class Controller with a method step"
     fields = struct.unpack_from("@Q17d", setup)
     modules = Modules(times)
     try:

@@ -36,7 +36,7 @@ pub enum NoProbes {
     #[error(transparent)]
     Unreadable(io::Error),
     /// A script, say.
-    #[error("it is no ELF program")]
+    #[error("it is not an ELF program")]
     NotElf,
     /// It claims what can't be.
     #[error("its ELF file is damaged: {0}")]

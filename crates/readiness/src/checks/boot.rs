@@ -1,4 +1,4 @@
-//! The boot parameters: what the kernel made of them.
+//! Boot parameters, and which of them took effect.
 
 use crate::{Check, Confidence, Finding, Group, Inspection, Magnitude, Severity};
 use wakepath_machine::Reading;
@@ -37,7 +37,7 @@ pub const CHECKS: &[Check] = &[
         reads: "/proc/cmdline (`kthread_cpus=`), the kernel's log (`Unknown kernel command line \
                 parameters`)",
         why: "`kthread_cpus=` is documented by some vendors and distributions; a mainline kernel \
-              ignores it, and kernel threads stay where they were.",
+              ignores it, and kernel threads keep their CPUs.",
         now: "move the kernel threads while the machine runs: `wakepath tune plan`",
         boot: "drop it",
         weight: Severity::Notable,
@@ -149,7 +149,7 @@ fn in_effect(seen: &Inspection) -> Finding {
         };
         let Some((flags, requested)) = cpus_of(value) else {
             return Finding::bad(
-                format!("{name}={value} is no list of CPUs"),
+                format!("{name}={value} is not a list of CPUs"),
                 seen.facts.fixed.command_line.text.path(),
             );
         };

@@ -46,8 +46,8 @@ fn steps(seen: &Inspection) -> Finding {
     }
 }
 
-/// chrony steps if `makestep THRESHOLD LIMIT` says so, for the first LIMIT updates; always if LIMIT is negative
-/// (chrony.conf(5)).
+/// chrony steps if configured by `makestep THRESHOLD LIMIT`, for the first LIMIT updates; always if
+/// LIMIT is negative (chrony.conf(5)).
 fn chrony(seen: &Inspection) -> Finding {
     let in_folders = CHRONY_FOLDERS.iter().flat_map(|folder| {
         let names = seen.root.names(folder);

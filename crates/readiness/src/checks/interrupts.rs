@@ -1,4 +1,4 @@
-//! Device interrupts: where they go, who is told where to send them.
+//! Device interrupts: their CPUs, and who sets them.
 
 use super::{network, own_interrupt};
 use crate::{Check, Confidence, Finding, Group, Inspection, Severity, rivals};
@@ -11,8 +11,8 @@ pub const CHECKS: &[Check] = &[
         group: Group::Interrupts,
         title: "interrupts on the loop's CPU",
         reads: "/proc/irq/*/effective_affinity_list, counts of /proc/interrupts",
-        why: "Each one stops the loop for its handler and the SoftIRQ behind it. On x86 a move can \
-              stay pending until the next interrupt, so where it may go is not where it goes.",
+        why: "Each one stops the loop for its handler and the SoftIRQ that follows. On x86 a move can \
+              stay pending until the next interrupt, so its allowed CPUs are not yet its actual CPU.",
         now: "write the other CPUs to /proc/irq/N/smp_affinity_list",
         boot: "irqaffinity=CPUS",
         weight: Severity::Notable,
@@ -52,7 +52,7 @@ pub const CHECKS: &[Check] = &[
         title: "interrupts of the Raspberry Pi 5's south bridge",
         reads: "/proc/interrupts (rp1), /proc/irq/*/effective_affinity_list",
         why: "A write to the affinity of RP1's interrupts gives EINVAL on some kernels, the \
-              effective mask is empty, and a threaded handler may stay where it was.",
+              effective mask is empty, and a threaded handler might not move.",
         now: "place the loop on another CPU than they use",
         boot: "a newer kernel of the board's maker",
         weight: Severity::Notable,
@@ -63,7 +63,7 @@ pub const CHECKS: &[Check] = &[
         id: "Q5",
         group: Group::Interrupts,
         title: "the loop's own interrupt",
-        reads: "/proc/PID/fd and /proc/interrupts do not tell which device a loop waits for: give \
+        reads: "/proc/PID/fd and /proc/interrupts do not show which device a loop waits for: give \
                 the program to see its CPU",
         why: "A loop that waits for a device whose interrupt is taken on another CPU pays a \
               wake-up across CPUs.",

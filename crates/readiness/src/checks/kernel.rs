@@ -90,7 +90,7 @@ pub const CHECKS: &[Check] = &[
         title: "the kernel's own tracers",
         reads: "CONFIG_OSNOISE_TRACER, CONFIG_TIMERLAT_TRACER, CONFIG_HWLAT_TRACER",
         why: "With them a measurement can be cross-checked from the kernel's side, and stalls of \
-              the firmware can be told from the kernel's.",
+              the firmware can be distinguished from the kernel's.",
         now: "",
         boot: "a kernel with CONFIG_OSNOISE_TRACER, CONFIG_TIMERLAT_TRACER, CONFIG_HWLAT_TRACER",
         weight: Severity::Minor,
@@ -137,8 +137,8 @@ fn preemption_model(seen: &Inspection) -> Finding {
         | (PreemptionModel::Full | PreemptionModel::Lazy, Standing::InEffect) => {
             Finding::good(found, &preemption.evidence)
         }
-        // Requested or configured is not in effect: good is not said of it. Bad is, because what
-        // would have to be done to find out is the remedy's first half.
+        // A requested or configured model might not be in effect, so it is never good. It is bad,
+        // because finding out is the first half of the fix.
         (PreemptionModel::Full | PreemptionModel::Lazy, _) => {
             let remedy = preemption.remedy.clone().unwrap_or_default();
             Finding::unknown(format!("{found}; {remedy}"), &preemption.evidence)
@@ -177,7 +177,7 @@ fn high_resolution(seen: &Inspection) -> Finding {
         }
         None => {}
     }
-    // Root alone may read the list; a kernel built without them is bad whoever asks.
+    // Only root can read the list; a kernel built without them is bad for every user.
     match seen.facts.fixed.config.is_set("HIGH_RES_TIMERS") {
         Some(false) => Finding::bad(
             "the kernel is built without them",
@@ -226,9 +226,9 @@ fn built_for_parameters(seen: &Inspection) -> Finding {
         .filter(|(parameter, _)| line.parameters().any(|(name, _)| name == *parameter))
         .collect();
     if given.is_empty() {
-        return Finding::does_not_apply("neither is asked for", line.text.path());
+        return Finding::does_not_apply("neither is requested", line.text.path());
     }
-    let mut finding = Finding::good("both built in as far as asked for", config.options.path());
+    let mut finding = Finding::good("each requested option is built in", config.options.path());
     for (parameter, option) in given {
         match config.is_set(option) {
             Some(true) => {}

@@ -143,8 +143,8 @@ fn callbacks(seen: &Inspection) -> Finding {
     if !missing.is_empty() {
         return Finding::bad(format!("CPU {missing} runs its own callbacks"), path);
     }
-    // The kernel starts rcuo* for every CPU in the mask, whether or not it is offloaded now; those
-    // that are say so only in its log.
+    // The kernel starts rcuo* for every CPU in the mask, offloaded now or not; only its log lists
+    // the offloaded ones.
     let here: Vec<&str> = seen
         .processes
         .of_kernel()

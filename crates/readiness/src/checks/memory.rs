@@ -1,4 +1,4 @@
-//! Memory: what makes the loop fault, and what moves its pages.
+//! Memory: causes of page faults in the loop, and of moved pages.
 
 use crate::{Check, Confidence, Finding, Group, Inspection, Process, Severity};
 use wakepath_machine::Reading;

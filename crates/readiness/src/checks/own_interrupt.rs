@@ -3,8 +3,8 @@
 use super::interrupts::{listed, short};
 use crate::{Finding, Inspection};
 
-/// What the loop's program waits for can't be told from /proc; what can be told is which
-/// interrupts are named like a device that it holds open.
+/// /proc does not show which device the loop's program waits for; it shows interrupts named like a
+/// device that the program holds open.
 pub(super) fn judge(seen: &Inspection) -> Finding {
     let path = "/proc/interrupts";
     let Some(program) = &seen.subject.program else {

@@ -1,4 +1,4 @@
-//! What the scheduler takes from real-time loops, or refuses them.
+//! Time that the scheduler takes from real-time loops, and policies that it refuses.
 
 use crate::{Check, Confidence, Finding, Group, Inspection, Magnitude, Severity};
 use wakepath_machine::{Reading, timers_elsewhere};
@@ -91,7 +91,7 @@ pub const CHECKS: &[Check] = &[
         group: Group::Scheduler,
         title: "real-time core",
         reads: "/dev/evl/control, /sys/devices/virtual/evl/control, /proc/xenomai, /proc/litmus",
-        why: "A core beside Linux's own scheduler has policies of its own, whose timers expire early by \
+        why: "A real-time core next to Linux's scheduler has its own policies, whose timers expire early by \
               their gravity. A core that is stopped, closed to this user or of an ABI that is not known \
               can't be used.",
         now: "echo start > /sys/devices/virtual/evl/control/state; give your user the right to \

@@ -233,7 +233,7 @@ fn exceedance(
         title.clone(),
         "How often a value is reached, on log–log axes: a curve that falls steeply has a short tail. The \
          pale band is the 95 % interval of each share, if values are independent; the dot is the largest \
-         observed, which is no bound.",
+         observed, which is not a bound.",
         alternative(&title, lines),
     )
 }

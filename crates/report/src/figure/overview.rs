@@ -109,7 +109,7 @@ pub(super) fn draw(assessment: &Assessment) -> Option<Figure> {
         "How late the loop woke",
         format!(
             "{which} from the median (thick stroke) to the largest observed (dot); the thin stroke \
-             is the 99.9th percentile. Red is beyond the limit. The largest observed is no bound.{others}"
+             is the 99.9th percentile. Red is beyond the limit. The largest observed is not a bound.{others}"
         ),
         format!("How late the loop woke. {}.", told.join("; ")),
     ))

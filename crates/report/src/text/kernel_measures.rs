@@ -74,7 +74,7 @@ pub(crate) fn sections_table(all: &[KernelSections]) -> Table {
         .caption(
             "Sections of kernel code that keep threads from running, from the kernel's events preemptirq:*, \
              interrupts left out: preemption or interrupts off; both on, before the scheduler's call; that \
-             call; the switch in it. Beside it the wake-ups of a thread of FIFO 95, without and with the events",
+             call; the switch in it. The last columns: wake-ups of a FIFO 95 thread, without and with the events",
         )
         .group("longest", "µs", &longest)
         .group("woke without", "µs", &turns)

@@ -121,7 +121,7 @@ const NO_CRITERION: &str =
 /// Why a run is not judged.
 pub(crate) fn no_criterion(assessment: &Assessment) -> &'static str {
     match (measured(assessment), assessment.cache_delays.is_empty()) {
-        (Measured::Noise, _) => "it measures noise, which is no response: no criterion applies",
+        (Measured::Noise, _) => "it measures noise, which is not a response: no criterion applies",
         (Measured::Handover, _) => {
             "it measures handovers, which have no due times: no criterion applies"
         }

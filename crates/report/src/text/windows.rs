@@ -156,7 +156,7 @@ fn most_of(window: &Window, stretch: &str) -> Vec<String> {
 fn check(window: &Window) -> String {
     match window.check {
         Check::SinceIdle { difference_ns } => format!(
-            "idle until due; {} of the latency are no instructions: the timer's own delay",
+            "idle until due; {} of the latency are not instructions: the timer's own delay",
             ns(difference_ns)
         ),
         Check::SinceTheCycleBefore { difference_ns } => format!(

@@ -366,7 +366,7 @@ pub(crate) fn tests_table(condition: &Bounded) -> Table {
         .column(number("statistic"))
         .column(number("p"))
         .column(number("effect"))
-        .column(words("of what"));
+        .column(words("test"));
     for test in &condition.examined.tests {
         table.row(
             test.name,

@@ -222,7 +222,7 @@ pub enum Why {
     NoDeadline,
     /// Constant bandwidth on several CPUs.
     #[error(
-        "its budgets that begin at a wake-up are no sporadic jobs, and no test for several CPUs \
+        "its budgets that begin at a wake-up are not sporadic jobs, and no test for several CPUs \
          is built in for them; give one CPU (`cluster = 1`)"
     )]
     NoServerTest,

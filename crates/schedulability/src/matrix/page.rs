@@ -4,9 +4,9 @@ use super::theorems::{plain, theorem};
 use super::{Cell, Feature, Queue, Why, alone, pair};
 use std::fmt::Write;
 
-const HEAD: &str = "# What is analysed together
+const HEAD: &str = "# Features that are analysed together
 
-<!-- Made from the table that admits sets to the analyses; `cargo xtask docs` writes it anew. -->
+<!-- Made from the table that admits sets to the analyses; `cargo xtask docs` renews it. -->
 
 A set is either analysed with a proof or refused with one line that names the features. This page is made
 from the table in `crates/schedulability/src/matrix/` that decides which. Sources of formulas are in

@@ -25,7 +25,7 @@ impl BootFile {
         let is_boot_file = plain && ["boot", "efi"].iter().any(|top| relative.starts_with(top));
         let name = relative.file_name().and_then(|name| name.to_str());
         let (true, Some(above), Some(name)) = (is_boot_file, relative.parent(), name) else {
-            return Err(unfit(path, "is no boot loader's file"));
+            return Err(unfit(path, "is not a boot loader's file"));
         };
         match beneath(top, above) {
             Ok(directory) => Ok(Some(Self {

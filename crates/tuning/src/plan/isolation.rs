@@ -136,7 +136,7 @@ impl Planner<'_> {
             actions,
         );
         self.note(
-            "programs in sets of their own (containers) stay where they are, and may run on the \
+            "programs in their own CPU sets (containers) are not moved, and can run on the \
              loop's CPU if their set holds it",
         );
         self.own_place(V1_OWN);
@@ -157,7 +157,7 @@ impl Planner<'_> {
 
     fn own_place(&mut self, group: &str) {
         self.note(format!(
-            "measuring commands put their loop into {group} by themselves; a program of yours: \
+            "measuring commands put their loop into {group} automatically; your own program: \
              --program NAME, or echo PID > {group}/cgroup.procs"
         ));
     }

@@ -63,7 +63,7 @@ impl Plan {
         planner.rivals();
         if planner.others.is_empty() {
             planner.note(
-                "one CPU for all: nothing can be isolated. What is left: a priority above the \
+                "one CPU for everything: nothing can be isolated. Still possible: a priority above the \
                  interrupt threads (PREEMPT_RT) for the loop, locked memory, a steady clock, \
                  shallow idle states, and less other work. An interrupt handler, a SoftIRQ and a \
                  section of the kernel that can't be preempted delay the loop as before",

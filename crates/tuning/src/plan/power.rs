@@ -34,7 +34,7 @@ impl Planner<'_> {
             "frequency",
             &["F1", "F2"],
             Words {
-                reason: "the clock follows the load, and a loop that mostly sleeps is no load",
+                reason: "the clock follows the load, and a loop that mostly sleeps is too little load",
                 effect: "the highest clock that is allowed, all the time",
                 cost: "heat and energy, also of the CPUs that share the clock; a hot machine \
                        slows down by itself",

@@ -36,8 +36,8 @@ impl Planner<'_> {
             Words {
                 reason: "these write the same settings at a time of their own",
                 effect: "they are paused and can't revert the settings",
-                cost: "their work rests: interrupts are not spread anew, profiles not switched; \
-                       who asks them by D-Bus waits in vain",
+                cost: "they do nothing while paused: interrupts are not rebalanced, profiles not switched; \
+                       D-Bus requests to them time out",
                 undo: "they resume",
             },
             actions,

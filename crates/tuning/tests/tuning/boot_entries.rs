@@ -243,7 +243,7 @@ fn files_that_are_not_as_expected_are_refused() {
         ] {
             let error = outcome.unwrap_err().to_string();
             assert!(
-                error.contains("no boot loader's file"),
+                error.contains("not a boot loader's file"),
                 "{elsewhere}: {error}"
             );
         }

@@ -288,7 +288,7 @@ fn a_journal_of_another_boot_restores_nothing() {
     let boot_id = directory.path().join("proc/sys/kernel/random/boot_id");
     std::fs::write(&boot_id, "4567").unwrap();
     let error = revert(&system).unwrap_err().to_string();
-    assert!(error.contains("of another boot (0123)"), "{error}");
+    assert!(error.contains("from an earlier boot (0123)"), "{error}");
     std::fs::write(&boot_id, "0123").unwrap();
     assert_eq!(files(directory.path()), applied);
     assert!(revert(&system).unwrap().unwrap().left.is_empty());

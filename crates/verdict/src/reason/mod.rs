@@ -9,7 +9,7 @@ use wakepath_timeline::Policy;
 /// How much longer a run must be before it can be decided.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct MoreNeeded {
-    /// Further due times, if misses go on as they went so far.
+    /// Further due times, if misses continue at the present rate.
     pub due_times: u64,
     /// The time these take, in seconds.
     pub seconds: f64,
@@ -27,7 +27,7 @@ pub enum Reason {
     InconsistentSamples { inconsistency: Inconsistency },
     /// The judged windows hold no due time.
     NoDueTimes,
-    /// A history that goes on holds no due time yet.
+    /// A history under way has no due time yet.
     NoDueTimesYet,
     /// Nothing could be measured: someone ended the run in the warm-up.
     InterruptedInWarmUp,
@@ -43,7 +43,7 @@ pub enum Reason {
     },
     /// The loop skipped other due times than the samples leave out.
     SkippedCountsDiffer { counts: SkippedCounts },
-    /// What was judged isn't what was recorded.
+    /// Judged and recorded samples differ.
     JudgedCountDiffers { recorded: u64, judged: u64 },
     /// A load did not prove its work.
     LoadNotProven { load: String, detail: String },
@@ -156,7 +156,7 @@ pub enum Reason {
     RoundsUndecided { rounds: u64, last: String },
     /// Something is wrong with segments that were traced, which judge nothing else.
     WhileTraced { reason: Box<Reason> },
-    /// What the flight of a vehicle through the measured instants showed.
+    /// Finding of the flight of a vehicle through the measured timing.
     Flight { finding: FlightFinding },
 }
 
@@ -169,7 +169,7 @@ impl Reason {
         }
     }
 
-    /// Place among reasons, gravest first.
+    /// Rank among reasons, most serious first.
     pub(crate) fn rank(&self) -> u8 {
         match self.bearing() {
             Outcome::Invalid => 0,
@@ -222,7 +222,7 @@ impl Reason {
         Some((largest as u64).clamp(1, due.max(1)))
     }
 
-    /// What this reason alone would make of the verdict.
+    /// Outcome by this reason alone.
     pub fn bearing(&self) -> Outcome {
         match self {
             Self::InconsistentSamples { .. }

@@ -15,7 +15,7 @@ use wakepath_verdict::{
 enum Fate {
     Met,
     Late,
-    /// Wakes so many periods late; what comes next catches up.
+    /// Wakes the given number of periods late, and catches up.
     Stalled(u64),
     Unanswered,
     Switched,
@@ -132,7 +132,7 @@ impl History {
     }
 }
 
-/// What a due time counts as, where all of them are at hand.
+/// Fate of a due time if all of them are known.
 #[derive(Clone, Copy, PartialEq)]
 enum Counted {
     Met,
@@ -307,7 +307,7 @@ proptest! {
 
     #[test]
     fn a_run_and_its_minutes_have_the_same_verdict(history in histories(), every in 1..60_u64) {
-        // What is lost is another reason in each.
+        // Lost due times have a different reason in each.
         let kept = |fate: &Fate| if *fate == Fate::Lost { Fate::Skipped } else { *fate };
         let fates: Vec<Fate> = history[0].fates.iter().map(kept).collect();
         let history = History {
@@ -344,7 +344,8 @@ proptest! {
 
 #[test]
 fn due_times_that_passed_while_a_cycle_ran_are_no_skipped_ones_where_nothing_shows_them() {
-    // Each 50th cycle works for 5 periods; what is due meanwhile runs at once after it, without a wake-up.
+    // Each 50th cycle works for 5 periods; cycles due in that time run at once afterwards, without
+    // a wake-up.
     let busy = |cycle: u64| cycle % 50 == 10;
     let mut account = Account::new(Limits::of(&criterion()));
     account.begin(JudgedWindow {

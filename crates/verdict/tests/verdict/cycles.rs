@@ -4,7 +4,7 @@ use crate::runs::*;
 use wakepath_timeline::{Sample, SampleFlags};
 use wakepath_verdict::{CycleRecord, Inconsistency};
 
-/// A loop that wakes 299.999 ms late in cycle 100 and goes on at the next due time.
+/// A loop that wakes 299.999 ms late in cycle 100 and continues at the next due time.
 fn stall_with_skipping() -> Vec<Sample> {
     let mut samples = clean(0..100);
     samples.push(sample(100, 299_999_000, 500));

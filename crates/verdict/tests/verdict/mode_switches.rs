@@ -1,4 +1,4 @@
-//! A loop on a real-time core that leaves it for Linux: how often that is tolerated, and what is said.
+//! A loop on a real-time core that leaves it for Linux: the tolerated number, and the message.
 
 use crate::judging::sentences;
 use crate::runs::*;
@@ -27,7 +27,7 @@ fn a_loop_that_leaves_its_core_more_often_than_is_tolerated_is_invalid() {
         said(0.0009),
         format!("{plain}; at most 0.09 % is tolerated")
     );
-    // Exactly as many as are tolerated are told of, and no more.
+    // Exactly the tolerated number is reported, and no more.
     let found = tolerating(0.001);
     assert_eq!(found.outcome, Outcome::Passed);
     assert_eq!(

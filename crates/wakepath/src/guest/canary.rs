@@ -1,5 +1,5 @@
-//! Tells a guest's canary while it measures: all that came into its log, after each segment. Whatever else is told of a
-//! run is passed on, but for what has to be explained first.
+//! Passes a guest's log on while it measures, after each segment. Other output of a run is passed
+//! on too, except lines that need an explanation first.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};

@@ -1,5 +1,5 @@
-//! One client: its request read, its answer written, both in bounded space and time. What is
-//! answered is said by the caller.
+//! One client: its request read, its answer written, both in bounded space and time. The caller
+//! gives the answer.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Prometheus sends some hundred bytes.
 const LONGEST_REQUEST: usize = 8 * 1024;
 
-/// What a client asked for.
+/// A client's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asked {
     Metrics,
@@ -31,7 +31,7 @@ enum State {
     Closing,
 }
 
-/// What is to be done with it.
+/// The next step with a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
     Wait,
@@ -127,7 +127,7 @@ fn read_some(stream: &mut impl Read, request: &mut Vec<u8>) -> io::Result<bool> 
     }
 }
 
-/// What a whole request asks for; `None` while its end is missing.
+/// Meaning of a whole request; `None` while its end is missing.
 fn asked(request: &[u8]) -> Option<Asked> {
     let is_whole = request.windows(4).any(|bytes| bytes == b"\r\n\r\n")
         || request.windows(2).any(|bytes| bytes == b"\n\n");

@@ -1,5 +1,5 @@
-//! How a run or a watch stands, served as OpenMetrics while it goes on. What a finished run is as
-//! OpenMetrics is `wakepath export`'s.
+//! State of a run or a watch under way, served as OpenMetrics. A finished run's OpenMetrics are
+//! `wakepath export`'s.
 
 mod address;
 mod connection;

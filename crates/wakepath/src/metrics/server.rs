@@ -1,6 +1,6 @@
-//! The thread that serves metrics: one, at ordinary priority, off the measured CPUs, with so many
-//! clients at most and so many looks in a second, however many clients press. It changes nothing
-//! about what is measured.
+//! The thread that serves metrics: one, at ordinary priority, off the measured CPUs, with a limited
+//! number of clients and of looks per second, however many clients there are. It does not affect
+//! the measurement.
 
 use super::address::{self, Refused};
 use super::connection::{Asked, Connection, Next};
@@ -114,7 +114,7 @@ impl Serving {
         }
     }
 
-    /// Until somebody comes, says something or takes something.
+    /// Until a client connects, sends or reads.
     fn wait(&self) {
         let mut waited = Vec::with_capacity(self.clients.len() + 1);
         waited.push(PollFd::new(&self.listener, PollFlags::IN));

@@ -1,5 +1,5 @@
-//! How something stands as OpenMetrics 1.0 text. Pure. Names begin with `wakepath_live_`: what a
-//! finished run is exported with has other names, for it is judged and this is not.
+//! A state as OpenMetrics 1.0 text. Pure. Names begin with `wakepath_live_`: exports of finished
+//! runs have other names, because those are judged and this is not.
 
 use crate::view::{Lines, Row, Standing, Time, Totals};
 use std::fmt::{Result, Write};

@@ -1,5 +1,5 @@
-//! Follows a run: keeps how it stands, for a live view or plain lines and for whoever collects
-//! metrics. It shows nothing itself.
+//! Follows a run: keeps its state, for a live view or plain lines and for a collector of metrics.
+//! It shows nothing itself.
 
 use super::headline;
 use super::lines::worst_text;
@@ -14,17 +14,17 @@ use wakepath_console::terminal::{OneLine, live_view_fits};
 use wakepath_measure::{LiveFigures, Observer, Plan, Segment};
 use wakepath_timeline::duration::short;
 
-/// What a run under way is a part of, and what comes after.
+/// The measurement that a run under way is a part of, and the parts that follow.
 #[derive(Debug, Clone, Default)]
 pub struct Part {
     pub of: Option<String>,
     pub after_it: Duration,
 }
 
-/// What is known of a run's phases beside its plan.
+/// Facts about a run's phases besides its plan.
 #[derive(Debug, Clone, Default)]
 pub struct Course {
-    /// What each takes beside its segments.
+    /// Time of each besides its segments.
     pub beside: Duration,
     /// Names of those that have loads.
     pub loaded: Vec<String>,

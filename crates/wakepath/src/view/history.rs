@@ -10,7 +10,7 @@ const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█
 pub struct History {
     /// Nanoseconds.
     points: Vec<i64>,
-    /// How many values one point stands for.
+    /// Number of values in one point.
     each: u32,
     /// Values in the last point.
     filled: u32,
@@ -52,7 +52,7 @@ impl History {
         }
     }
 
-    /// Its points drawn together until one stands for so many values.
+    /// Its points merged until each has this number of values.
     fn with_points_for(&self, each: u32) -> Vec<i64> {
         let together = (each / self.each.max(1)).max(1) as usize;
         let largest = |some: &[i64]| some.iter().copied().fold(i64::MIN, i64::max);
@@ -64,7 +64,7 @@ impl History {
         Some((*self.points.iter().min()?, *self.points.iter().max()?))
     }
 
-    /// In at most so many columns, each the largest of its stretch, on a logarithmic scale.
+    /// In at most this number of columns, each the largest of its stretch, on a logarithmic scale.
     pub fn line(&self, columns: usize, scale: Scale) -> String {
         let count = self.points.len();
         let columns = columns.min(count);

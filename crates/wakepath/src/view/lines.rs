@@ -16,7 +16,7 @@ const LEAST_COLUMNS: usize = 40;
 /// Notes that are shown.
 const NOTES: usize = 2;
 
-/// What the view shows, in lines of at most `columns` and at most so many.
+/// The view's text, with at most `columns` columns and `most` lines.
 pub fn lines(standing: &Standing, style: Style, columns: usize, most: usize) -> Vec<String> {
     // The last column stays free: a terminal that wraps at once would make two lines of one.
     let columns = columns.saturating_sub(1).max(LEAST_COLUMNS);

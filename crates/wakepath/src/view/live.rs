@@ -1,6 +1,6 @@
-//! The live view: how it stands, drawn again in place a few times a second at the bottom of the
-//! terminal, by a thread at ordinary priority on the CPUs of whoever starts it, which are not the
-//! measured ones. It takes part in nothing: a terminal that stands still stops this thread alone.
+//! The live view: the state, drawn again in place a few times a second at the bottom of the
+//! terminal, by a thread at ordinary priority on the CPUs of its process, which are not the
+//! measured ones. It takes part in nothing: a terminal that stalls stops only this thread.
 
 use super::lines::lines;
 use super::standing::Shared;
@@ -23,7 +23,7 @@ pub struct LiveView {
 }
 
 impl LiveView {
-    /// Draws until it is stopped; `None` where there is no terminal to draw on.
+    /// Draws until it is stopped; `None` without a terminal to draw on.
     pub fn start(standing: Shared) -> Option<Self> {
         terminal::size()?;
         let stop = Arc::new(AtomicBool::new(false));

@@ -1,18 +1,18 @@
-//! How long a run will still take: what is left to be measured, and what starting loops and loads
-//! and writing traces has taken so far, as it was on this machine in this run. Pure: time is told
-//! to it. It knows nothing of what is computed once the measuring is over.
+//! Remaining time of a run: the measurements left, and the time for starting loops and loads and
+//! writing traces so far, as seen on this machine in this run. Pure: time is an argument. It does
+//! not know the time of computations after the measurement.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Before anything of a phase was seen: starting a loop's process and locking its memory.
 const START: Duration = Duration::from_millis(400);
-/// Before anything of a phase was seen: starting it, where it has no loads.
+/// Before anything of a phase was seen: starting it, without loads.
 const QUIET_PHASE: Duration = Duration::from_millis(200);
 /// The same, starting its loads, until each has worked.
 const LOADED_PHASE: Duration = Duration::from_millis(1500);
-/// Before anything of a phase was seen: writing a segment's trace and finding its worst cycle,
-/// where little happens beside the loop.
+/// Before anything of a phase was seen: writing a segment's trace and finding its worst cycle, if
+/// little happens besides the loop.
 const QUIET_TRACE: Duration = Duration::from_millis(400);
 /// The same under loads, which fill the trace and take the CPUs from who reads it.
 const LOADED_TRACE: Duration = Duration::from_millis(2000);
@@ -22,7 +22,7 @@ const LOADED_TRACE: Duration = Duration::from_millis(2000);
 pub struct Planned {
     /// Which phase of the run it belongs to, counted over repetitions.
     pub phase_run: usize,
-    /// Its policy and its phase: what can't be measured once is not tried again.
+    /// Its policy and its phase: a condition that can't be measured once is not tried again.
     pub key: (String, String),
     /// Whether its phase has loads.
     pub is_loaded: bool,
@@ -44,7 +44,7 @@ impl Took {
         *count += 1;
     }
 
-    /// The mean of what was seen of this phase; the guess where nothing was.
+    /// The mean of this phase so far; the guess if nothing was seen.
     fn mean(&self, phase: &str, guess: Duration) -> Duration {
         match self.0.get(phase) {
             Some((sum, count)) => *sum / *count,
@@ -53,7 +53,7 @@ impl Took {
     }
 }
 
-/// What is under way.
+/// Present activity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Now {
     /// The run or a phase is being prepared, since then.
@@ -66,7 +66,7 @@ enum Now {
     Tracing(Duration),
 }
 
-/// What is left of a run.
+/// The rest of a run.
 #[derive(Debug, Clone)]
 pub struct Remaining {
     segments: Vec<Planned>,
@@ -74,7 +74,7 @@ pub struct Remaining {
     ended: usize,
     /// Keys that can't be measured here.
     lacking: Vec<(String, String)>,
-    /// What each phase takes beside its segments: the kernel's own measurements.
+    /// Time of each phase besides its segments: the kernel's own measurements.
     beside: Duration,
     start: Took,
     phase_start: Took,
@@ -189,7 +189,7 @@ impl Remaining {
             }
             _ => phase_of(self.ended.saturating_sub(1).min(self.segments.len())),
         };
-        // What the phase under way takes beside its segments comes when they have ended.
+        // Time of the phase under way besides its segments follows their end.
         if phase.is_some() && self.ended < self.segments.len() {
             left += self.beside;
         }
@@ -221,7 +221,7 @@ impl Remaining {
     }
 }
 
-/// What is left of a stretch of this length that began then.
+/// The rest of a stretch of this length that began then.
 fn rest(length: Duration, since: Duration, at: Duration) -> Duration {
     length.saturating_sub(at.saturating_sub(since))
 }
@@ -235,8 +235,9 @@ mod tests {
     }
 
     /// A run of 2 repetitions of 2 phases with 4 policies, the second phase loaded, on a machine
-    /// with these overheads in seconds, those of a trace without and with loads; returns what was
-    /// said after each segment beside what was true, at its beginning first.
+    /// with these overheads in seconds, those of a trace without and with loads; returns the
+    /// estimate
+    /// after each segment next to the truth, at its beginning first.
     fn said(start: f64, phase: f64, trace: [f64; 2], traced: bool) -> Vec<(f64, f64)> {
         let mut segments = Vec::new();
         for phase_run in 0..4 {

@@ -51,7 +51,8 @@ struct Cells {
 }
 
 impl SideBySide {
-    /// Laid out for so many columns; `None` if there is one phase only, or the phases don't fit.
+    /// Layout for this number of columns; `None` if there is one phase only, or the phases don't
+    /// fit.
     pub(super) fn of(standing: &Standing, columns: usize) -> Option<Self> {
         let mut names: Vec<String> = Vec::new();
         for row in &standing.rows {
@@ -103,7 +104,7 @@ impl SideBySide {
         })
     }
 
-    /// At most so many lines; rows that don't fit are counted.
+    /// Limited to `most` lines; rows that don't fit are counted.
     pub(super) fn lines(&self, style: Style, most: usize) -> Vec<String> {
         let mut lines = self.titles();
         let now = self.rows.iter().position(|row| row.now.is_some());

@@ -26,7 +26,7 @@ impl Shared {
     }
 }
 
-/// What the lines of the table are.
+/// Kind of the table's lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lines {
     /// Policies or task sets, each in several phases.
@@ -35,25 +35,25 @@ pub enum Lines {
     Threads,
 }
 
-/// How long it goes on.
+/// Its length.
 #[derive(Debug, Clone)]
 pub enum Time {
     /// Until all segments are measured.
     Run(Remaining),
     /// For this time.
     For(Duration),
-    /// Until somebody or something ends it.
+    /// Until something ends it.
     Open,
 }
 
-/// Everything that is known while it goes on.
+/// The state while it runs.
 #[derive(Debug, Clone)]
 pub struct Standing {
-    /// What is measured, in a few words.
+    /// The subject, in a few words.
     pub what: String,
     /// Where it is recorded.
     pub recording: String,
-    /// What this is a part of, where it is one: a step of a search.
+    /// The measurement that this is a part of, if any: a step of a search.
     pub part: Option<String>,
     /// What comes after this part.
     pub after_it: Duration,
@@ -67,9 +67,9 @@ pub struct Standing {
     pub threads: Vec<String>,
     /// Worst so far that has been explained, where anything is traced.
     pub worst: Option<Worst>,
-    /// What is being done.
+    /// Present activity.
     pub status: String,
-    /// What the reader should know, latest last.
+    /// Notes for the reader, latest last.
     pub notes: Vec<String>,
     pub time: Time,
     pub begun: Instant,
@@ -217,7 +217,7 @@ impl Standing {
         }
     }
 
-    /// The row of a condition in a phase, made where it is new.
+    /// The row of a condition in a phase, created if new.
     pub fn row(&mut self, name: &str, phase: &str) -> usize {
         let known = |row: &Row| row.name == name && row.phase == phase;
         self.rows.iter().position(known).unwrap_or_else(|| {
@@ -256,7 +256,7 @@ impl Standing {
         }
     }
 
-    /// Time since it began, and what is left of it where that can be told.
+    /// Time since its beginning, and the remaining time if known.
     pub fn gone_and_left(&self) -> (Duration, Option<Duration>) {
         let gone = self.begun.elapsed();
         let left = match &self.time {

@@ -1,5 +1,5 @@
-//! A watcher of a run that asks for its end at the first latency above a limit, and remembers where
-//! that was. What is shown meanwhile is another watcher's business.
+//! A watcher of a run that requests its end at the first latency above a limit, and remembers the
+//! place. Another watcher shows the progress.
 
 use std::path::Path;
 use wakepath_measure::{Interrupt, LiveFigures, Observer, Plan, Segment};

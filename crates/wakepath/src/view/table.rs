@@ -42,7 +42,7 @@ const MEDIAN: usize = 9;
 const MAX: usize = 10;
 
 impl Table {
-    /// Laid out for so many columns.
+    /// Layout for this number of columns.
     pub(super) fn of(standing: &Standing, columns: usize) -> Self {
         let rows = by_name(standing);
         let widest = |of: &dyn Fn(&Line) -> usize| rows.iter().map(of).max().unwrap_or(0);
@@ -70,7 +70,7 @@ impl Table {
         }
     }
 
-    /// At most so many lines; rows that don't fit are counted.
+    /// Limited to `most` lines; rows that don't fit are counted.
     pub(super) fn lines(&self, style: Style, most: usize) -> Vec<String> {
         let mut lines = vec![self.title()];
         let all = self.rows.len();
@@ -203,7 +203,8 @@ fn join(line: &mut Line, row: &Row, is_now: bool) {
     line.problem |= row.problem.is_some();
 }
 
-/// The first row shown and how many, in so many lines with a title; the row under way is always among them.
+/// The first row shown and their number, if `most` lines fit with a title; the row under way is
+/// always among them.
 pub(super) fn window(all: usize, now: Option<usize>, most: usize) -> (usize, usize) {
     let shown = match all < most {
         true => all,

@@ -51,7 +51,7 @@ impl Inventory {
         let length = std::fs::metadata(path).map_err(unreadable)?.len();
         if length > MOST_BYTES {
             return Err(unreadable(std::io::Error::other(format!(
-                "{length} bytes are no inventory; at most {MOST_BYTES} are read"
+                "{length} bytes are not an inventory; at most {MOST_BYTES} are read"
             ))));
         }
         let text = std::fs::read_to_string(path).map_err(unreadable)?;

@@ -113,7 +113,7 @@ fn days(texts: Spanned<Vec<String>>) -> Result<[bool; 7], Fault> {
         false => Err((
             span,
             format!(
-                "days = []: without it, every day; else of {}",
+                "days = []: without it, every day; otherwise of {}",
                 DAYS.join(", ")
             ),
         )),

@@ -38,8 +38,8 @@ pub struct Looked {
 #[derive(Debug, Args)]
 #[command(
     after_help = "A run is taken whole or not at all, and once: add it again as often as you like, from \
-                        as many controllers as you like. One that is not as it was sealed is refused, whoever is \
-                        trusted.\n\n\
+                        as many controllers as you like. A run that was changed after its seal is \
+                        refused, even from a trusted signer.\n\n\
                         Examples:\n  \
                         wakepath-fleet add --board pi5-07 wakepath-runs/2026*\n  \
                         wakepath-fleet add --archive /srv/fleet --board pi5-07 RUN"
@@ -59,7 +59,7 @@ pub struct Add {
 /// Remove expendable samples.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Kept for ever: what each run says of itself, its histograms, its worst cycles, its seals \
+    after_help = "Kept indefinitely: the manifest of each run, its histograms, its worst cycles, its seals \
                         and their runs' samples.\n\n\
                         Examples:\n  \
                         wakepath-fleet gc --dry-run --samples-before 2026-08-01\n  \

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// Compare runs of one kind with runs of another.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 nothing regressed, 2 something did, 3 something could not be told, 1 error.\n\n\
+    after_help = "Exit codes: 0 nothing regressed, 2 something did, 3 inconclusive, 1 error.\n\n\
                         Examples:\n  \
                         wakepath-fleet regressions --first kernel=6.6.31-rt --second kernel=6.12.9-rt\n  \
                         wakepath-fleet regressions --first governor=schedutil --second governor=performance --margin 5\n  \
@@ -77,8 +77,9 @@ pub struct Site {
 /// Show the site.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "For a look: the pages of `site`, each made when it is asked for, and every run leads to its report. \
-                        Whoever reaches the address reads them; there is no password.\n\n\
+    after_help = "Serves the pages of `site`, each made on request, with a link from every run to \
+                        its report. Anyone who reaches the address can read them; there is no \
+                        password.\n\n\
                         Examples:\n  \
                         wakepath-fleet serve\n  \
                         wakepath-fleet serve --address 127.0.0.1:9000 --program ./wakepath"

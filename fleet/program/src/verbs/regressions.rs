@@ -14,12 +14,12 @@ use wakepath_fleet_regression::{
 pub fn run(arguments: &Regressions) -> Outcome {
     let sides = [&arguments.first, &arguments.second].map(|side| {
         side.split_once('=')
-            .ok_or_else(|| format!("{side:?} is no FACT=VALUE, such as kernel=6.12.9-rt"))
+            .ok_or_else(|| format!("{side:?} is not a FACT=VALUE, such as kernel=6.12.9-rt"))
     });
     let [first, second] = sides;
     let (first, second) = (first?, second?);
     if !(arguments.margin > 0.0 && arguments.margin <= 1000.0) {
-        return Err(format!("--margin {} is no percentage above 0", arguments.margin).into());
+        return Err(format!("--margin {} is not a percentage above 0", arguments.margin).into());
     }
     let blocks = arguments.blocks.as_deref().map(blocks);
     let Opened { all, left_out, .. } = look(&arguments.at)?;

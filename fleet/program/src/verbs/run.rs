@@ -172,7 +172,7 @@ fn planned(arguments: &Run) -> Result<Planned, Box<dyn std::error::Error>> {
         });
     } else {
         return Err(format!(
-            "{word}: neither a file nor a built-in scenario (`wakepath scenario list`); for one that lies in the \
+            "{word}: neither a file nor a built-in scenario (`wakepath scenario list`); for one in the \
              boards' allowed/, --takes says how long it takes"
         )
         .into());

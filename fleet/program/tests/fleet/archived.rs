@@ -221,9 +221,9 @@ fn what_is_wrong_is_one_line_and_nothing_is_written() {
     let scratch = scratch.path();
     let run = made_up(scratch, 1, "6.12.9-rt", 0);
     for (line, expected) in [
-        (&["check"][..], "is no archive of a fleet"),
-        (&["site"], "is no archive of a fleet"),
-        (&["add", "--board", "../x", &run], "is no name of a board"),
+        (&["check"][..], "is not an archive of a fleet"),
+        (&["site"], "is not an archive of a fleet"),
+        (&["add", "--board", "../x", &run], "is not a name of a board"),
         (&["add", &run], "--board"),
     ] {
         let said = said(scratch, line, 1);
@@ -238,10 +238,10 @@ fn what_is_wrong_is_one_line_and_nothing_is_written() {
     said(scratch, &["add", "--board", "a", &run], 0);
     for (line, expected) in [
         (&["add", "--board", "a", "nowhere"][..], "nowhere"),
-        (&["gc", "--samples-before", "yesterday"], "is no day"),
+        (&["gc", "--samples-before", "yesterday"], "is not a day"),
         (
             &["regressions", "--first", "x", "--second", "kernel=y"],
-            "is no FACT=VALUE",
+            "is not a FACT=VALUE",
         ),
         (
             &["regressions", "--first", "kernel=x", "--second", "kernel=y"],

@@ -146,7 +146,7 @@ fn made_up(place: &Path, number: u64) -> String {
 fn runs_in_a_bucket_are_added_once_checked_shown_and_swept() {
     let served = Served::start();
     let empty = served.said(&["check"], 1);
-    assert!(empty.contains("s3://fleet/night: is no archive"), "{empty}");
+    assert!(empty.contains("s3://fleet/night: is not an archive"), "{empty}");
     let [first, second] = [1, 2].map(|number| made_up(served.path(), number));
     let add = ["add", "--board", "pi5-07", &first, &second];
     let added = served.said(&add, 0);
@@ -179,7 +179,7 @@ fn runs_in_a_bucket_are_added_once_checked_shown_and_swept() {
     // A stranger's file among the objects.
     served.asked("PUT", "/fleet/night/objects/ab/not-ours", b"x");
     let odd = served.said(&["gc", "--dry-run"], 1);
-    assert!(odd.contains("is no object of an archive"), "{odd}");
+    assert!(odd.contains("is not an object of an archive"), "{odd}");
     served.asked("DELETE", "/fleet/night/objects/ab/not-ours", b"");
 
     let sweep = ["gc", "--samples-before", "2027-01-01"];

@@ -90,7 +90,7 @@ fn every_way_to_fail_has_its_reason() {
         (1, "s ahead of the controller"),
         (2, "its disk is full: the run could not be written"),
         (3, "its disk is full"),
-        (4, "booted anew in mid-run"),
+        (4, "rebooted during the run"),
         (5, "the run was killed"),
         (6, "invalid"),
         (7, "its clock"),

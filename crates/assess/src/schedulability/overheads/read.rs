@@ -49,12 +49,12 @@ impl Taken {
 pub enum OverheadsError {
     /// The run was not traced.
     #[error(
-        "{0}: holds no overheads; measure it with --trace, as root, and they are written beside it, or \
+        "{0}: holds no overheads; measure it with --trace, as root, which writes them next to the run, or \
          give a run of the scenario cache-delay for those of caches"
     )]
     NotTraced(PathBuf),
     /// The file is not what it should be.
-    #[error("{path}: {source}; give another traced run, or measure anew with --trace")]
+    #[error("{path}: {source}; give another traced run, or measure again with --trace")]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -200,7 +200,8 @@ fn costs_in(
             run: run.directory().to_owned(),
             phase: wanted.to_owned(),
             there: match there.is_empty() {
-                true => "its overheads are not kept apart: measure anew with --trace".to_owned(),
+                true => "its overheads were not recorded separately: measure again with --trace"
+                    .to_owned(),
                 false => format!("give one of: {}", there.join(", ")),
             },
         })

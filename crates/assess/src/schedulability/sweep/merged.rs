@@ -17,7 +17,7 @@ pub enum NotOneSweep {
         other: String,
     },
     /// Two answers for one point.
-    #[error("{0} finds something else for point {1} than a part before it; compute both anew")]
+    #[error("{0} contradicts an earlier part at point {1}; compute both again")]
     Contradiction(String, usize),
     /// More points than a sweep can have.
     #[error(

@@ -60,7 +60,7 @@ impl Laboratory {
         // The kernel's events have its own thread numbers, which nobody in a container knows.
         let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
         if namespace.as_os_str() != FIRST_PID_NAMESPACE {
-            not_run("in a PID namespace threads can't be told in the kernel's events")
+            not_run("in a PID namespace the kernel's events have other thread numbers")
         }
         match Tracefs::find_or_mount() {
             Ok(tracefs) => Self {

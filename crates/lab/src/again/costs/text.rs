@@ -10,7 +10,7 @@ pub fn to_text(run: &RunCosts) -> String {
     let model = run.model;
     let mut text = format!(
         "cost model {}: {}\n\
-         what the same instructions would cost there by published figures, beside their virtual time; no \
+         cost of the same instructions there by published figures, next to their virtual time; not a \
          machine's latencies: one\ncore that no other disturbs, nothing mispredicted, overlapped, translated or \
          fetched ahead\n",
         model.name, model.about
@@ -114,7 +114,7 @@ FIFO 80, idle: 3 cycles
   of the execution: instructions 10 %, waiting for code 50 %, for data 30 %, lines written 10 %
 ";
         assert!(text.contains(expected), "{text}");
-        assert!(text.contains("no machine's latencies"), "{text}");
+        assert!(text.contains("not a machine's latencies"), "{text}");
         assert!(text.ends_with("tinymembench)\n"), "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! What a board does to its clocks: supply, power mode, heat.
+//! A board's influence on its clocks: supply, power mode, heat.
 
 use crate::{Finding, Inspection};
 use wakepath_machine::Reading;

@@ -78,7 +78,7 @@ pub(super) fn latency_bound(seen: &Inspection) -> Finding {
         let bound = bound_us(seen, cpu);
         match bound.known() {
             None => return Finding::unread(&bound),
-            // No bound, where there is something to bound.
+            // No bound, although there are idle states to bound.
             Some(None) if has_states => {
                 return Finding::bad(format!("0 on CPU {cpu}: no bound"), bound.path());
             }

@@ -1,11 +1,11 @@
-//! Files of the trees, by short names, and what may stand in them.
+//! Files of the trees, by short names, with possible contents.
 
 /// A file that is not there although the base has it.
 pub const GONE: &str = "\u{0}gone";
 
 pub type Files = &'static [(&'static str, &'static str)];
 
-/// A check's id, and files where it is good, where it is bad, where it can't be told.
+/// A check's id, and files that make it good, bad, and unknown.
 pub type Case = (&'static str, Files, Files, Files);
 
 pub const BASE: Files = &[

@@ -1,5 +1,5 @@
-//! Every check on a tree where it is good, one where it is bad, one where it can't be told. The
-//! trees hold a few files each, beside the same base: two CPUs, the loop on CPU 1.
+//! Every check on trees that make it good, bad and unknown. Each tree holds a few files over the
+//! same base: two CPUs, the loop on CPU 1.
 
 mod files;
 mod interrupts_and_threads;
@@ -13,7 +13,7 @@ use std::time::Duration;
 use wakepath_machine::Root;
 use wakepath_readiness::{Inspection, LoopAtHand, Program, State, all, named};
 
-/// What each check is shown: good, bad, unknown.
+/// Inputs of each check: good, bad, unknown.
 fn cases() -> impl Iterator<Item = &'static Case> {
     [
         kernel_and_boot::CASES,
@@ -81,9 +81,9 @@ fn every_check_is_good_where_it_should_be_bad_where_it_should_be_and_else_unknow
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What the table can't show: these have a test of their own below, or no such state.
+/// Cases that the table can't contain: these have their own test below, or no such state.
 const SEPARATE: &[(&str, State)] = &[
-    // Only ethtool could tell: always unknown where there is a card.
+    // Only ethtool reads it: always unknown if there is a card.
     ("Q7", State::Good),
     ("Q7", State::Bad),
     ("M2", State::Good),

@@ -191,7 +191,7 @@ fn assumptions(markup: &mut Markup, run: &Reported<'_>) {
                 layout, its temperature. Several runs with a restart between them show more than one \
                 longer run.";
     let limits = [
-        "The largest value observed is no bound: a stall too rare to have happened in the run is in \
+        "The largest value observed is not a bound: a stall too rare to have happened in the run is in \
          no figure."
             .to_owned(),
         runs.to_owned(),

@@ -18,7 +18,7 @@ use std::fmt::Write;
 use wakepath_assess::{Comparison, Finding};
 
 /// Above runs that are not comparable.
-pub(crate) const BANNER: &str = "NOT COMPARABLE, compared by --force: what follows is no evidence";
+pub(crate) const BANNER: &str = "NOT COMPARABLE, compared by --force: what follows is not evidence";
 
 /// The finding, and what it rests on: of one run against one a dozen lines, else the whole.
 pub(super) fn to_text(comparison: &Comparison, style: Style) -> String {

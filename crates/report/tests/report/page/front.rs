@@ -20,7 +20,7 @@ fn the_first_page_says_it_all_and_the_chapters_are_folded() {
     let page = reporting.page(&titles);
     assert!(
         !page.contains("<b>Arm"),
-        "what is written on it is no markup"
+        "what is written on it is not markup"
     );
     for kept in [
         "due every 1\u{a0}ms",

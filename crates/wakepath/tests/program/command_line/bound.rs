@@ -139,7 +139,7 @@ fn what_can_t_be_asked_is_one_line() {
     for (more, told) in [
         (&["--exceed", "2"][..], "between 0 and 1"),
         (&["--exceed", "-1e-6"], "between 0 and 1"),
-        (&["--exceed", "seldom"], "is no number"),
+        (&["--exceed", "seldom"], "is not a number"),
         (
             &["--policy", "RR 1"],
             "there are OTHER nice 0, idle; FIFO 50, idle",

@@ -114,7 +114,7 @@ fn a_changed_archive_and_bad_words_are_refused_in_one_line() {
     let other = measure(&place, "b", "500 Hz");
     for (words, told) in [
         (&["--margin", "5"][..], "--margin 5: "),
-        (&["--metric", "mean"], "`mean` is no metric"),
+        (&["--metric", "mean"], "`mean` is not a metric"),
     ] {
         compare(&[&run, &other], words).assert_refused(1, &[told]);
     }

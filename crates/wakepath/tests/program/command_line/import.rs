@@ -283,7 +283,7 @@ fn a_broken_file_is_named_with_its_line_and_leaves_nothing() {
     assert!(
         refused
             .complaints
-            .contains("broken.txt:15: `x` is no count"),
+            .contains("broken.txt:15: `x` is not a count"),
         "{}",
         refused.said()
     );

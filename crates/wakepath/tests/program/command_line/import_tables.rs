@@ -169,7 +169,7 @@ fn a_broken_table_is_named_with_its_line_and_leaves_nothing() {
     let refused = import(&place, "run", "rt-tests-json", &json, &["--columns", "due"]);
     refused.assert_code(1);
     assert!(
-        refused.complaints.contains("is no table"),
+        refused.complaints.contains("is not a table"),
         "{}",
         refused.said()
     );

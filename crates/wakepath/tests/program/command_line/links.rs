@@ -215,7 +215,7 @@ fn the_laboratory_writes_in_nobody_elses_directory() {
     // Trusted, they fail on what comes next: a run of a real machine, a kernel that is none.
     for (trusted, next) in [
         (window(&["--trust-directory"]), "no run of the laboratory"),
-        (exec(&["--trust-directory"]), "is no kernel"),
+        (exec(&["--trust-directory"]), "is not a kernel"),
     ] {
         trusted.assert_code(1);
         assert!(trusted.errors()[0].contains(next), "{}", trusted.said());

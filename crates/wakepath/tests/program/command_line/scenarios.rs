@@ -128,7 +128,7 @@ fn a_random_task_set_is_the_same_again_and_wrong_words_are_refused() {
     for (words, expected) in [
         (
             "--utilization 100",
-            "fits on no CPU beside the tasks placed before it",
+            "fits on no CPU next to the tasks placed before it",
         ),
         (
             "--shortest-period 20ms --longest-period 10ms",

@@ -175,8 +175,14 @@ fn what_is_typed_by_habit_gets_one_line_that_helps() {
             &["./not-there: no such program"],
         ),
         (&["check", "./loop"], &["wakepath watch -- ./loop"]),
-        (&["run", &binary], &["is no scenario", "wakepath watch -- "]),
-        (&["run", &script], &["is no scenario", "wakepath watch -- "]),
+        (
+            &["run", &binary],
+            &["is not a scenario", "wakepath watch -- "],
+        ),
+        (
+            &["run", &script],
+            &["is not a scenario", "wakepath watch -- "],
+        ),
         (
             &["rate", "not-there.toml"],
             &["not-there.toml: no such file"],

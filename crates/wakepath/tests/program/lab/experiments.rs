@@ -33,7 +33,7 @@ fn experiments_are_listed_and_wrong_ones_refused_before_anything_boots() {
         ),
         (
             &["lab", "experiments", "--kernel", "litmus=nowhere"],
-            "nowhere is no file",
+            "nowhere is not a file",
         ),
         (&used, "remove runs/beaglepilot or give another --directory"),
     ] {

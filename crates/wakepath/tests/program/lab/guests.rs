@@ -48,7 +48,7 @@ fn a_guest_dies_with_its_wakepath_and_an_interrupted_run_leaves_no_guest() {
         // What it left blocks nothing: the next complaint is of the kernel.
         let again = place.lab_run("run", &["--kernel", "no-such-kernel"]);
         let said = text(&{ again }.output().unwrap().stderr);
-        assert!(said.contains("is no kernel: give"), "{name}: {said}");
+        assert!(said.contains("is not a kernel: give"), "{name}: {said}");
     }
 }
 

@@ -87,7 +87,7 @@ const REFUSED: [(&str, &str); 6] = [
     ),
     (
         "--drive null:0 --read gpiochip0:1",
-        "wakepath: /dev/null is no GPIO chip; there are gpiochip0 (gpio-sim.0:node0, 8 lines)",
+        "wakepath: /dev/null is not a GPIO chip; there are gpiochip0 (gpio-sim.0:node0, 8 lines)",
     ),
 ];
 

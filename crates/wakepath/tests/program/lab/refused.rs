@@ -21,7 +21,7 @@ fn a_wrong_kernel_a_wrong_rate_and_a_real_run_are_refused_in_one_line() {
         "3",
     ]);
     assert!(
-        rate.starts_with("wakepath: 3 ns per instruction can't be had"),
+        rate.starts_with("wakepath: 3 ns per instruction is not possible"),
         "{rate}"
     );
     let none = said(&["lab", "run", "scenario.toml"]);

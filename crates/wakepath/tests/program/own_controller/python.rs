@@ -153,7 +153,7 @@ fn a_python_file_that_is_no_controller_is_refused_before_the_loop() {
     for (text, line) in [
         (
             "x = 1\n",
-            "mine.py: is no controller: it defines no class Controller",
+            "mine.py: is not a controller: it defines no class Controller",
         ),
         (
             "def f(:\n",

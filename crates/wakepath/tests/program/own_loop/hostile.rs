@@ -115,7 +115,9 @@ fn a_loop_that_names_a_thread_of_somebody_else_is_refused() {
     finished.assert_code(1);
     let said = &finished.complaints;
     assert!(
-        said.contains("the loop `loop` says that its thread has the number 1, which is no thread"),
+        said.contains(
+            "the loop `loop` says that its thread has the number 1, which is not a thread"
+        ),
         "{said}"
     );
     assert!(!finished.directory.exists());
@@ -124,7 +126,7 @@ fn a_loop_that_names_a_thread_of_somebody_else_is_refused() {
     finished.assert_code(3);
     let why = finished.json().to_string();
     assert!(
-        why.contains("has the number 1, which is no thread"),
+        why.contains("has the number 1, which is not a thread"),
         "{why}"
     );
 }

@@ -37,7 +37,7 @@ fn a_child_that_a_program_forks_writes_nothing_of_its_loop() {
     assert_eq!(told(" of 1"), 0, "a child's lines are in the log");
     let said = &finished.complaints;
     assert!(
-        said.contains("a child that the program forked went on with a loop of it"),
+        said.contains("a forked child of the program continued one of its loops"),
         "{said}"
     );
     assert!(printed(&finished).contains("the child's loop is over"));
@@ -108,7 +108,7 @@ fn a_program_that_becomes_another_one_is_named_and_its_samples_are_kept() {
     // It waits neither for what the program is now nor for the cycles that never come.
     assert!(begun.elapsed() < Duration::from_secs(30));
     finished.assert_code(1);
-    let sentence = "its program became another one (exec) while the loop ran: what it runs now is not recorded, \
+    let sentence = "its program became another one (exec) while the loop ran: the new program is not recorded, \
                     within its section `update`";
     is_said_everywhere(&finished, sentence);
     finished.assert_nobody_is_left(Duration::from_secs(5));

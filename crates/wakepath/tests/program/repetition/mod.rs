@@ -176,7 +176,7 @@ impl Campaign {
             done[0].min(done[1])
         };
         if done > 1 {
-            println!("the campaign goes on: {} runs were made before", done - 1);
+            println!("the campaign resumes after {} runs", done - 1);
         }
         let left = AtomicUsize::new(runs.saturating_sub(done));
         let workers = number("WAKEPATH_REPETITIONS_BESIDE")

@@ -42,7 +42,7 @@ fn kernel(place: Place) -> (Place, String) {
     assert_eq!(names, known);
     match all[3]["booted"].as_str() {
         Some(kernel) => (listed.place, kernel.to_lowercase().replace('_', "-")),
-        None => wakepath_test_program::not_run("this kernel's preemption can't be told"),
+        None => wakepath_test_program::not_run("this kernel's preemption model is unknown"),
     }
 }
 

@@ -234,7 +234,7 @@ fn a_probe_that_is_not_there_is_answered_with_those_that_are() {
     let said = refused(&["--cycle", "/bin/true:pilot:begin"]);
     assert!(said.contains("it has none"), "{said}");
     let said = refused(&["--section", "/etc/passwd:pilot:begin,pilot:end"]);
-    assert!(said.contains("no ELF program"), "{said}");
+    assert!(said.contains("not an ELF program"), "{said}");
     let said = refused(&["--section", "pilot:begin"]);
     assert!(said.contains("expected BEGIN,END"), "{said}");
 }

@@ -154,7 +154,7 @@ fn a_full_disk_harms_no_loop_and_the_figures_go_on() {
     assert_eq!(count(&found, "lost"), 0);
     assert!((1_500 - 60..=1_500).contains(&due(&found)), "{found:#}");
     let notes = found["notes"].to_string();
-    assert!(notes.contains("its figures go on"), "{found:#}");
+    assert!(notes.contains("its figures continue"), "{found:#}");
 }
 
 fn a_segment_is_a_run_and_live_figures_are_served() {

@@ -127,7 +127,7 @@ fn a_recorder_that_is_killed_comes_back_and_a_program_that_is_killed_is_said_to_
         process_of("service-recorder", &place).is_some_and(|of| of != recorder)
     });
     std::thread::sleep(Duration::from_millis(700));
-    assert!(child.try_wait().unwrap().is_none(), "the loop goes on");
+    assert!(child.try_wait().unwrap().is_none(), "the loop still runs");
     kill(child.id());
     child.wait().unwrap();
     let found = shown(&place);
