@@ -29,7 +29,7 @@ pub fn run(arguments: &LabBisect) -> Outcome {
     let seeds = &arguments.seed;
     if seeds.len() < FEWEST_SEEDS {
         return Err(format!(
-            "{} seeds: with fewer than {FEWEST_SEEDS} no growth can be told from chance; give --seed {FEWEST_SEEDS} \
+            "{} seeds: with fewer than {FEWEST_SEEDS} growth can't be distinguished from chance; give --seed {FEWEST_SEEDS} \
              times or more",
             seeds.len()
         )

@@ -200,7 +200,7 @@ pub(super) mod tests {
             };
             let said = other.check().unwrap_err().to_string();
             let expected =
-                format!("version {version}: this wakepath reads version 5; write it anew");
+                format!("version {version}: this wakepath reads version 5; write it again");
             assert!(said.contains(&expected), "{said}");
         }
     }
