@@ -1,5 +1,5 @@
-//! A run with its verdict and all that is said of it, put together from the recording alone, so that
-//! it says the same today and in ten years. How conditions are judged is in `judged`.
+//! A run with its verdict and all findings about it, put together from the recording alone, so that
+//! it is the same today and in ten years. How conditions are judged is in `judged`.
 
 use crate::bounds::{HeldBound, held_bounds};
 use crate::cache_delays::{CacheDelays, cache_delays};
@@ -44,13 +44,13 @@ pub struct Assessment {
     pub imported: Option<wakepath_archive::Imported>,
     /// What bears on the run as a whole: an interruption, a recovery, lost segments.
     pub remarks: Vec<String>,
-    /// What would decide the run, where it is undecided.
+    /// Steps that would decide an undecided run.
     pub next_steps: Vec<NextStep>,
     /// Length of a run of the same scenario that is also traced and long enough to pass, ns; `None` of a run
     /// that was traced.
     #[serde(skip)]
     pub traced_run_ns: Option<u64>,
-    /// What became of each policy, and which to use.
+    /// Outcome of each policy, and the one to use.
     pub overall: Overall,
     /// Every condition that was measured, with its figures and reasons.
     pub conditions: Vec<Judgement>,
@@ -58,25 +58,26 @@ pub struct Assessment {
     pub not_measured: Vec<NotMeasured>,
     /// The vehicle flown through each condition; `None` where the scenario has no flight.
     pub flights: Option<FlownConditions>,
-    /// What an analysis promised of the responses, and what was observed; none where the scenario
-    /// has no bounds.
+    /// An analysis's bounds on the responses against the observed ones; none if the scenario has no
+    /// bounds.
     pub bounds: Vec<HeldBound>,
     /// Programs that the run tried in turns.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub variants: Vec<Variant>,
     /// How much longer the work takes under load than idle.
     pub inflation: Vec<Inflation>,
-    /// What stretches a controller, where it was measured beside loads that compute and loads that use memory.
+    /// Causes of a controller's longer execution, measured with loads that compute and with loads
+    /// that use memory.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stretch: Vec<Stretched>,
     /// The controllers of the user's own that were at work.
     pub controllers: Vec<ControllerFile>,
-    /// Hardware counters of the loop's cycles, where they were asked for.
+    /// Hardware counters of the loop's cycles, if requested.
     pub counters: Vec<CounterFigures>,
-    /// What a real-time core counted of the loop's threads, where they were on one that counts.
+    /// A real-time core's counts of the loop's threads, if they ran on one that counts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_a_core: Vec<OnACore>,
-    /// What a real-time core measured of itself, beside the loop's latencies.
+    /// A real-time core's own measurements, next to the loop's latencies.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub core_latency: Vec<BesideTheCore>,
     /// The parts of a controller that timed themselves.
@@ -87,17 +88,17 @@ pub struct Assessment {
     /// The clocks that drove recorded loops.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bus_clocks: Vec<BusClock>,
-    /// What became of exchanges with a bus, where loops had one.
+    /// Results of exchanges with a bus, if loops had one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exchanges: Vec<Exchanges>,
-    /// What a job loses of its caches, where that was measured.
+    /// Cache losses of a job, if measured.
     pub cache_delays: Vec<CacheDelays>,
     /// What watched threads' own ways of waiting do, each with the thread's name.
     #[serde(skip)]
     pub findings: Vec<(String, Finding)>,
-    /// What each load did, by phase.
+    /// Work of each load, by phase.
     pub loads: Vec<LoadSummary>,
-    /// What tracing cost; `None` where nothing was traced.
+    /// Cost of tracing; `None` if nothing was traced.
     pub probe_effect: Option<ProbeEffect>,
     /// Page faults in the loop after its warm-up, summed over all segments.
     pub page_faults: u64,
@@ -138,8 +139,8 @@ impl Assessment {
         Self::assess(run, true, &|_, _| ())
     }
 
-    /// As [`Assessment::of`], or as [`Assessment::with_pictures`] where it is to be `drawn`; `done`
-    /// is told how many pieces of work of how many are ready, where a vehicle is flown.
+    /// As [`Assessment::of`], or as [`Assessment::with_pictures`] if it will be `drawn`; `done`
+    /// gets the number of finished pieces of work and of all, while a vehicle is flown.
     ///
     /// # Errors
     /// As [`Assessment::of`].
@@ -192,7 +193,7 @@ impl Assessment {
         remarks.extend(controllers.iter().filter_map(ControllerFile::remark));
         let next_steps = next_steps(outcome, &overall, &not_measured, &scenario);
         if outcome != Outcome::Passed {
-            // A policy that passed where it was measured is no advice for where it was not.
+            // A policy that passed where it was measured is not advice for other places.
             overall.recommendation = None;
         }
         let page_faults = manifest

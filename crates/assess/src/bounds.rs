@@ -1,5 +1,5 @@
-//! Bound against observed: what an analysis promised of each task's response, and the longest that
-//! was measured. A longer one contradicts the promise: an execution, a cost or a policy was not what
+//! Bound against observed: the analysis's bound on each task's response, and the longest measured
+//! one. A longer one contradicts the bound: an execution, a cost or a policy was not what
 //! the analysis took it for.
 
 use serde::Serialize;
@@ -14,11 +14,11 @@ pub struct HeldBound {
     pub task: String,
     /// The condition that it was measured in.
     pub condition: ConditionName,
-    /// What was promised, in nanoseconds from the due time.
+    /// The bound, in nanoseconds from the due time.
     pub bound_ns: u64,
     /// The longest response observed, in nanoseconds.
     pub observed_ns: i64,
-    /// Over so many cycles.
+    /// Number of cycles.
     pub cycles: u64,
     /// Whether it is longer than the bound.
     pub contradicted: bool,
@@ -30,7 +30,7 @@ impl HeldBound {
         self.observed_ns as f64 / self.bound_ns.max(1) as f64
     }
 
-    /// The contradiction in a sentence; `None` where there is none.
+    /// The contradiction in a sentence; `None` without one.
     pub fn contradiction(&self) -> Option<String> {
         self.contradicted.then(|| {
             format!(
@@ -46,7 +46,7 @@ impl HeldBound {
     }
 }
 
-/// What each promise came to.
+/// Result for each bound.
 pub(crate) fn held_bounds(scenario: &Scenario, conditions: &[Judgement]) -> Vec<HeldBound> {
     let found = conditions.iter().filter_map(|judged| {
         let task = match &judged.name.task {

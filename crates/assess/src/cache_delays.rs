@@ -1,5 +1,6 @@
-//! What a job loses of its caches to a preemption and to a migration, by working set, as the work
-//! `cache-delay` measured it: counts and quantiles, over all segments of a phase. It makes no bound of
+//! Cache losses of a job through a preemption and a migration, by working set, as the work
+//! `cache-delay` measured them: counts and quantiles, over all segments of a phase. It makes no
+//! bound of
 //! them.
 
 use crate::run_times::RunTimes;
@@ -9,24 +10,24 @@ use wakepath_archive::{CacheState, Run, ThreadRecord};
 use wakepath_machine::Facts;
 use wakepath_statistics::LatencyHistogram;
 
-/// What was measured with one working set under one policy.
+/// Measurements with one working set under one policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CacheDelays {
     /// The condition: its policy.
     pub condition: String,
     /// The working set, in bytes.
     pub working_set_bytes: u64,
-    /// What the preempting thread read and wrote, in bytes.
+    /// Memory that the preempting thread read and wrote, in bytes.
     pub preempting_bytes: u64,
     /// Time of a warm run through it.
     pub warm: RunTimes,
     /// How much longer one takes after another thread ran on the CPU.
     pub preempted: RunTimes,
-    /// How much longer one takes on another CPU; without a count where there is none.
+    /// Additional time on another CPU; without a count if there is none.
     pub migrated: RunTimes,
 }
 
-/// More runs than any machine makes in a year: a file that says so is not believed.
+/// More runs than any machine makes in a year: a file with more is not trusted.
 const MOST_RUNS: u64 = 1 << 40;
 
 #[derive(Default)]
@@ -104,8 +105,8 @@ fn collect(thread: &ThreadRecord, condition: usize, found: &mut Found) {
     }
 }
 
-/// Where the preempting thread was too small to empty the last level of the machine's caches: what it
-/// touched and that level, in bytes.
+/// If the preempting thread was too small to empty the last level of the machine's caches: its
+/// memory and that level, in bytes.
 pub(crate) fn left_in_cache(run: &Run, delays: &[CacheDelays]) -> Option<(u64, u64)> {
     let facts = Facts::of_json(&run.manifest.facts.first()?.facts).ok()?;
     let sizes = facts.caches();

@@ -18,7 +18,7 @@ pub(crate) struct RunChanges {
 }
 
 impl RunChanges {
-    /// The clock source before and after, where it changed at any time of the run.
+    /// The clock source before and after, if it changed at any time of the run.
     pub(crate) fn clock_source(&self) -> Option<(&str, &str)> {
         let mut all = self.all.iter();
         let change = all.find(|change| is_clock_source(change))?;

@@ -31,9 +31,9 @@ pub(crate) struct ConditionSegments<'a> {
     pub(crate) policy: Option<Policy>,
     /// The task, where tasks are judged one by one.
     pub(crate) task: Option<String>,
-    /// What is judged.
+    /// The judged threads.
     pub(crate) threads: Vec<(&'a SegmentRecord, &'a ThreadRecord)>,
-    /// What was traced: it explains, and must be as sound as what is judged.
+    /// The traced threads: they explain, and must be as sound as the judged ones.
     pub(crate) traced: Vec<(&'a SegmentRecord, &'a ThreadRecord)>,
     /// The shortest period of the scenario, in nanoseconds.
     shortest_period_ns: u64,
@@ -53,7 +53,7 @@ pub(crate) fn group<'a>(manifest: &'a Manifest, scenario: &Scenario) -> Vec<Cond
         .as_ref()
         .is_some_and(|from| from.is_made_of_events());
     let judges = |segment: &SegmentRecord| watched || !segment.traced;
-    // What is judged comes first: a condition that was only traced is none.
+    // Judged ones first: a condition that was only traced does not count.
     let (judged, traced): (Vec<_>, Vec<_>) = manifest
         .segments
         .iter()
@@ -97,7 +97,7 @@ pub(crate) fn group<'a>(manifest: &'a Manifest, scenario: &Scenario) -> Vec<Cond
 }
 
 impl ConditionSegments<'_> {
-    /// What it is called in a verdict.
+    /// Its name in a verdict.
     pub(crate) fn name(&self) -> ConditionName {
         ConditionName {
             policy: self.policy,

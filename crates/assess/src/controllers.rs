@@ -26,7 +26,7 @@ impl ControllerFile {
         }
     }
 
-    /// What belongs beside the verdict.
+    /// A remark next to the verdict.
     pub fn remark(&self) -> Option<String> {
         (!self.real_time).then(|| format!("not real-time: {}", why(&self.file)))
     }

@@ -1,5 +1,6 @@
-//! What a real-time core measured of itself, beside the loop's own latencies, and what each step adds to those before it:
-//! the timer's handler, the core's scheduler, the way into user space. From the recording alone; no part of the verdict.
+//! A real-time core's own latencies next to the loop's, and the share of each step: the timer's
+//! handler, the core's scheduler, the way into user space. From the recording alone; not part of
+//! the verdict.
 
 use serde::Serialize;
 use wakepath_archive::{CoreLatency, CoreStageLatency};
@@ -10,11 +11,12 @@ use wakepath_verdict::Judgement;
 pub struct BesideTheCore {
     /// The task, where tasks are judged one by one.
     pub task: Option<String>,
-    /// What the core measured.
+    /// The core's measurement.
     pub core: CoreLatency,
-    /// From the due time to the loop's first instruction, over the cycles that ran; `None` where none did.
+    /// From the due time to the loop's first instruction, over the cycles that ran; `None` if none
+    /// did.
     pub the_loop: Option<LoopLatency>,
-    /// What each step adds, where both of its ends were measured and the gravity is known.
+    /// Share of each step, if both of its ends were measured and the gravity is known.
     pub adds: Added,
 }
 
@@ -37,7 +39,7 @@ pub struct LoopLatency {
 pub struct Added {
     /// From there to the timer's handler.
     pub interrupt_ns: Option<f64>,
-    /// From the handler to a thread of the kernel: what the core's scheduler costs.
+    /// From the handler to a thread of the kernel: the cost of the core's scheduler.
     pub scheduler_ns: Option<f64>,
     /// From there to the loop: what user space costs.
     pub user_space_ns: Option<f64>,

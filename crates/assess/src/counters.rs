@@ -5,7 +5,7 @@ use crate::conditions::ConditionSegments;
 use serde::Serialize;
 use wakepath_archive::CountersRead;
 
-/// What was counted in one condition, in user space, over all its segments and threads.
+/// Counts of one condition, in user space, over all its segments and threads.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CounterFigures {
     /// The condition: its policy.
@@ -14,9 +14,9 @@ pub struct CounterFigures {
     pub phase: String,
     /// The task, where tasks are judged one by one.
     pub task: Option<String>,
-    /// The means; `None` where there are none.
+    /// The means; `None` without counts.
     pub per_cycle: Option<PerCycle>,
-    /// Why there are none, where there are none.
+    /// Why there are none, if so.
     pub missing: Option<String>,
 }
 

@@ -12,12 +12,12 @@ pub enum AssessmentError {
     /// The scenario's vehicle can't be flown.
     #[error("the run's own vehicle can't be flown: {0}")]
     Vehicle(#[from] wakepath_flight::VehicleError),
-    /// What was recorded of a pin can't be read.
+    /// The record of a pin can't be read.
     #[error("{path}: {why}; remove it: `wakepath tiers --drive` writes a new one")]
     Pin {
         /// The file.
         path: String,
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
 }

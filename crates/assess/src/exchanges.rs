@@ -1,5 +1,6 @@
-//! What became of a loop's exchanges with a bus, by condition: answers, faults by their names, and when
-//! frames passed the clock that the devices share. It makes no verdict: an exchange without a right answer
+//! Results of a loop's exchanges with a bus, by condition: answers, faults by their names, and when
+//! frames passed the clock that the devices share. It makes no verdict: an exchange without a right
+//! answer
 //! is a due time missed, which its sample says.
 
 use crate::conditions::ConditionSegments;
@@ -17,7 +18,7 @@ pub struct Exchanges {
     pub phase: String,
     /// The thread.
     pub thread: String,
-    /// The interface, or what stands in its place.
+    /// The interface, or its replacement.
     pub bus: String,
     /// How many devices answered.
     pub devices: u16,
@@ -105,7 +106,7 @@ impl Collected {
         }
     }
 
-    /// Counts of a recording that somebody else made may be anything.
+    /// Counts of a foreign recording can have any value.
     fn add(&mut self, told: &BusExchanges) {
         let of = &mut self.of;
         let faults = [told.late, told.lost, told.wrong_counter, told.not_sent];

@@ -1,5 +1,5 @@
-//! What became of a trial of settings: each step's effect, the loop before and with what helps, and
-//! what else could have made the difference. It measures nothing and decides nothing.
+//! Result of a trial of settings: each step's effect, the loop before and with the helpful steps,
+//! and other possible causes of the difference. It measures nothing and decides nothing.
 
 use crate::Assessment;
 use serde::Serialize;
@@ -13,9 +13,9 @@ use wakepath_verdict::counted;
 pub struct Trial {
     /// The loop, in words.
     pub subject: String,
-    /// What the loop tolerates, in words.
+    /// The loop's criterion, in words.
     pub criterion: String,
-    /// Time for each run, as asked for.
+    /// Requested time for each run.
     pub block: String,
     /// The steps, in the order in which they were tried.
     pub steps: Vec<TriedStep>,
@@ -36,7 +36,7 @@ pub struct TriedStep {
     pub step: String,
     /// Why it was in the plan.
     pub reason: String,
-    /// What it costs.
+    /// Its cost.
     pub cost: String,
     /// Runs next to each other, without and with it.
     pub pairs: Vec<(TrialRun, TrialRun)>,
@@ -86,7 +86,7 @@ pub struct TrialRun {
 }
 
 impl TrialRun {
-    /// The figures of a run; none where no cycle was measured.
+    /// The figures of a run; none if no cycle was measured.
     pub fn of(assessment: &Assessment) -> Option<Self> {
         let conditions = &assessment.conditions;
         let latencies = || {
@@ -123,7 +123,7 @@ pub fn p99(summary: &DistributionSummary) -> f64 {
         .unwrap_or(summary.max) as f64
 }
 
-/// What the runs themselves show that could have made a difference beside the steps.
+/// Other possible causes of a difference, as the runs show them.
 #[derive(Debug, Default)]
 pub struct Confounders {
     runs: usize,

@@ -4,7 +4,7 @@
 use serde::Serialize;
 use wakepath_statistics::Quantile;
 
-/// Values of different names that are told of one loop.
+/// Maximum number of names whose values are reported for one loop.
 const MOST_NAMES: usize = 64;
 /// So many numbers of one loop are kept for quantiles: more than a log of 64 MiB has lines.
 const MOST_KEPT: usize = 2 << 20;
@@ -14,13 +14,13 @@ const MOST_KEPT: usize = 2 << 20;
 pub struct SaidValue {
     /// Its name.
     pub name: String,
-    /// How often it was said.
+    /// Number of values.
     pub count: u64,
     /// The smallest.
     pub min: f64,
     /// The mean.
     pub mean: f64,
-    /// The median, by nearest rank; none where there were too many to keep.
+    /// The median, by nearest rank; none if there were too many to keep.
     pub p50: Option<f64>,
     /// The 99 % quantile, by nearest rank.
     pub p99: Option<f64>,
@@ -79,7 +79,7 @@ impl Values {
         self.kept += 1;
     }
 
-    /// What they came to, in the order of their first coming.
+    /// The results, in the order of first appearance.
     pub(crate) fn ended(self) -> Vec<SaidValue> {
         let is_beyond = self.is_beyond;
         let ended = self.found.into_iter().map(|(mut of, mut all)| {

@@ -13,7 +13,7 @@ pub struct Variant {
     pub command: Vec<String>,
 }
 
-/// The variants in the scenario's order; none where there are no two.
+/// The variants in the scenario's order; none if there is only one.
 pub(crate) fn variants(scenario: &Scenario) -> Vec<Variant> {
     let own = scenario
         .phases

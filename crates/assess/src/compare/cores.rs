@@ -32,7 +32,7 @@ fn named(cores: &RealTimeCores) -> impl Iterator<Item = (&'static str, String)> 
     })
 }
 
-/// What a reader of latencies on a core needs beside them; `None` where no side measured one.
+/// A note for the reader of latencies on a core; `None` if no side measured one.
 pub(super) fn told(base: &[Subject], against: &[Subject]) -> Option<String> {
     let is_of_a_core = |subject: &Subject| {
         let own = subject.scenario.tasks.iter().filter_map(|task| task.policy);

@@ -1,5 +1,5 @@
-//! What differs between two runs in machine, kernel and scenario, and whether it forbids comparing
-//! them, may explain what is found, or is merely to be known.
+//! Differences between two runs in machine, kernel and scenario: they forbid a comparison, might
+//! explain its findings, or are only notes.
 
 use super::cores;
 use crate::error::AssessmentError;
@@ -15,13 +15,13 @@ use wakepath_scenario::{Scenario, Work};
 use wakepath_timeline::{CpuSet, one_line};
 use wakepath_verdict::{counted, duration};
 
-/// What a difference means for comparing.
+/// Meaning of a difference for a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weight {
     /// The runs measured different things.
     Forbids,
-    /// What is compared, or what may explain it.
+    /// It is compared, or might explain the findings.
     Explains,
     /// To be known.
     Note,
@@ -30,15 +30,15 @@ pub enum Weight {
 /// One difference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// Where it lies: `machine`, `settings`, `scenario`, `loads` or `tool`.
+    /// Its part: `machine`, `settings`, `scenario`, `loads` or `tool`.
     pub part: &'static str,
-    /// What differs.
+    /// The setting that differs.
     pub what: String,
     /// As it is in the one run.
     pub base: String,
     /// As it is in the other.
     pub against: String,
-    /// What it means.
+    /// Its meaning.
     pub weight: Weight,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Subject {
     loads: Vec<LoadSummary>,
 }
 
-/// A load that did this share more or less work than the other side's is told of.
+/// A load whose work differs by this share from the other side's is reported.
 const LOAD_APART: f64 = 0.25;
 
 impl Subject {
@@ -78,7 +78,7 @@ impl Subject {
         })
     }
 
-    /// What differs, gravest first.
+    /// Differences, most serious first.
     pub(crate) fn differences_from(&self, other: &Self) -> Vec<Difference> {
         let mut found = Found(Vec::new());
         self.tools(other, &mut found);
@@ -164,7 +164,7 @@ fn machines(one: &Facts, two: &Facts, found: &mut Found) {
         found.differs("settings", Weight::Explains, what, &base, &against);
     }
     for change in apart.settings {
-        // A log-in has a group of its own; what it limits is a fact of its own.
+        // A log-in has its own group; its limits are a separate fact.
         let incidental = change.what == "control group of wakepath";
         let weight = match change.severity {
             Severity::Serious if !incidental => Weight::Explains,
@@ -365,7 +365,7 @@ impl Found {
     }
 }
 
-/// What the differences leave open.
+/// Questions that the differences leave open.
 pub(crate) fn cautions(
     differences: &[Difference],
     base: &[Subject],

@@ -1,5 +1,5 @@
-//! The figures of one run's conditions that are compared. Each run is read once; what is kept of it
-//! is small however long it was.
+//! The compared figures of one run's conditions. Each run is read once; the result is small,
+//! however long the run was.
 
 use super::Metric;
 use crate::changes::run_changes;
@@ -24,7 +24,7 @@ pub struct RunFigures {
     pub run_id: String,
     /// The verdict on the condition, by the base's criterion.
     pub outcome: Outcome,
-    /// Why it can't be trusted, where it can't.
+    /// Why it can't be trusted, if so.
     pub invalid: Vec<String>,
     /// Due times judged.
     pub due_times: u64,
@@ -208,7 +208,7 @@ pub(crate) fn figures(
     Ok(all)
 }
 
-/// What a comparison takes of a histogram; `None` where there are samples.
+/// Figures of a histogram for a comparison; `None` if there are samples.
 fn of_histogram(
     run: &Run,
     scenario: &Scenario,

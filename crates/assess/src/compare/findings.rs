@@ -1,5 +1,5 @@
-//! What each metric shows: regressed, improved, equivalent within the margin, inconclusive or
-//! invalid. Runs are the replicates; of many tests at once the false findings are held down.
+//! Finding of each metric: regressed, improved, equivalent within the margin, inconclusive or
+//! invalid. Runs are the replicates; false findings among many tests are limited.
 
 use super::{ALPHA, CompareOrder, ConditionComparison, Metric};
 use serde::Serialize;
@@ -10,13 +10,13 @@ use wakepath_statistics::{
     least_signed_rank_p, rank_sum_test, shift_between, shift_of_pairs, signed_rank_test,
 };
 
-/// What a metric of a condition shows.
+/// Finding of a metric of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finding {
-    /// Worse beyond doubt, by more than the margin as far as can be told.
+    /// Worse beyond doubt, and by more than the margin as far as known.
     Regressed,
-    /// Better beyond doubt, by more than the margin as far as can be told.
+    /// Better beyond doubt, and by more than the margin as far as known.
     Improved,
     /// Within the margin beyond doubt.
     Equivalent,
@@ -84,9 +84,9 @@ pub struct MetricComparison {
     pub p_equivalent: Option<f64>,
     /// The probabilities adjusted for all metrics of all conditions.
     pub adjusted: Option<Adjusted>,
-    /// What it shows.
+    /// The finding.
     pub finding: Finding,
-    /// Why, where it is not the figures.
+    /// The reason, if it is not the figures.
     pub why: Option<String>,
 }
 
@@ -100,8 +100,8 @@ pub struct Adjusted {
     pub better: f64,
 }
 
-/// Fills in every condition's metrics. Returns how many runs a side would be needed to tell one of
-/// them alone, where there are fewer.
+/// Fills in every condition's metrics. Returns the number of runs a side that would decide one of
+/// them alone, if there are fewer.
 pub(crate) fn judge(
     conditions: &mut [ConditionComparison],
     order: &CompareOrder,
@@ -150,8 +150,8 @@ fn finding(metric: &MetricComparison, adjusted: Adjusted) -> Finding {
     } else if small(adjusted.better) && shift.estimate < -margin {
         Finding::Improved
     } else if metric.p_equivalent.is_some_and(small) {
-        // Not adjusted: what is claimed of the whole is that all are equivalent, and that needs
-        // each test at its own level (an intersection–union test, Berger 1982).
+        // Not adjusted: the claim is that all are equivalent, and that needs each test at its own
+        // level (an intersection–union test, Berger 1982).
         Finding::Equivalent
     } else {
         Finding::Inconclusive
@@ -222,7 +222,7 @@ pub fn median(values: &[f64]) -> f64 {
     sorted[(sorted.len() - 1) / 2]
 }
 
-/// Runs a side from which on one metric alone, adjusted for all of them, could be told.
+/// Number of runs a side that would decide one metric alone, adjusted for all of them.
 fn runs_needed(conditions: &[ConditionComparison], interleaved: bool) -> Option<u64> {
     let first = conditions.first()?;
     let have = first.base.len().min(first.against.len()) as u64;

@@ -1,4 +1,4 @@
-//! What is compared of a condition, in which unit, and what difference is declared not to matter.
+//! Metrics of a comparison, their units, and the differences declared not to matter.
 
 use serde::{Serialize, Serializer};
 use std::fmt;

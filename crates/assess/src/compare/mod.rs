@@ -1,4 +1,4 @@
-//! Runs against runs: what differs between them, and what may be said of their timing. The
+//! Runs against runs: their differences, and findings about their timing. The
 //! replicate is the run, not the sample: samples of one run share its boot, its memory layout and
 //! its hour. It measures nothing and changes no run.
 
@@ -25,16 +25,16 @@ use wakepath_verdict::ConditionName;
 /// Probability of a false finding that is accepted: the usual one in twenty.
 pub const ALPHA: f64 = 0.05;
 
-/// What is compared and how.
+/// Terms of a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CompareOrder {
     /// Differences within it don't matter.
     pub margin: Margin,
-    /// What is compared; the fewer, the fewer runs are needed.
+    /// Compared metrics; the fewer, the fewer runs are needed.
     pub metrics: Vec<Metric>,
     /// Compare runs that are not comparable, with a warning.
     pub force: bool,
-    /// The k-th run of one side was measured beside the k-th of the other.
+    /// The k-th run of one side was measured next to the k-th of the other.
     pub interleaved: bool,
 }
 
@@ -80,17 +80,17 @@ pub enum CompareError {
 /// Two sides of runs, compared.
 #[derive(Debug, Clone, Serialize)]
 pub struct Comparison {
-    /// The finding on the whole: the gravest of all.
+    /// The finding on the whole: the most serious of all.
     pub finding: Finding,
     /// Runs of the one side.
     pub base: Vec<RunIdentity>,
     /// Runs of the other.
     pub against: Vec<RunIdentity>,
-    /// What differs between the sides.
+    /// Differences between the sides.
     pub differences: Vec<Difference>,
     /// Why the runs are not comparable, where `--force` compared them all the same.
     pub forced: Vec<String>,
-    /// What a reader should know.
+    /// Cautions for the reader.
     pub cautions: Vec<String>,
     /// How early the timers of real-time cores are on each side, where a loop ran on one.
     pub gravity: Option<String>,
@@ -104,8 +104,8 @@ pub struct Comparison {
     pub latency_limit_ns: Option<i64>,
     /// Every condition that is in all runs.
     pub conditions: Vec<ConditionComparison>,
-    /// Runs a side from which on one metric alone among all compared could be told; `None` where
-    /// there are enough.
+    /// Number of runs a side that would decide one metric alone among all compared; `None` if there
+    /// are enough.
     pub runs_needed: Option<u64>,
 }
 
@@ -120,7 +120,7 @@ pub struct ConditionComparison {
     pub against: Vec<RunFigures>,
     /// Due times over which maxima were taken: the fewest of all runs.
     pub equal_count: u64,
-    /// What each metric shows.
+    /// Finding of each metric.
     pub metrics: Vec<MetricComparison>,
     /// Wake-up latencies over all due times and runs of the base, for drawing; bins up to 0.8 %
     /// wide.
@@ -220,7 +220,7 @@ fn in_time(runs: &[Run]) -> Vec<&Run> {
     runs
 }
 
-/// Whether the k-th run of each side were measured beside each other, pair after pair.
+/// Whether the k-th run of each side were measured next to each other, pair after pair.
 fn check_turns(base: &[&Run], against: &[&Run]) -> Result<(), CompareError> {
     let refused = |why: String| Err(CompareError::NotInterleaved { why });
     if base.len() != against.len() {
@@ -315,7 +315,7 @@ fn paired_up(mut base: Vec<OfRun>, mut against: Vec<OfRun>) -> Vec<ConditionComp
     conditions
 }
 
-/// So many conditions of a run are named where none is in common.
+/// Number of conditions named if none is in common.
 const NAMED: usize = 3;
 
 /// A run with the conditions that were measured in it.

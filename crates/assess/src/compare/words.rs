@@ -72,7 +72,7 @@ fn differing(key: &str, one: &Value, two: &Value, found: &mut Vec<Differing>) {
     let mut add = |one: &Value, two: &Value| {
         let one = shortened(&in_words(one), LONGEST);
         let two = match shortened(&in_words(two), LONGEST) {
-            // What differs further on is a difference all the same.
+            // A difference further on is still a difference.
             same if same == one => "another".to_owned(),
             two => two,
         };
@@ -80,7 +80,7 @@ fn differing(key: &str, one: &Value, two: &Value, found: &mut Vec<Differing>) {
         found.push(Differing { key, one, two });
     };
     let (Value::Object(first), Value::Object(second)) = (one, two) else {
-        // Of something beside nothing, its kind says enough.
+        // If one side has nothing, its kind is enough.
         return add(kind_of(one), kind_of(two));
     };
     if first.get(KIND) != second.get(KIND) {

@@ -1,5 +1,5 @@
-//! What a recorded loop said of its late cycles, put beside their causes: sections with what ran in them, lines and
-//! values. It explains no cycle.
+//! A recorded loop's own records about its late cycles, next to their causes: sections with the
+//! threads that ran in them, lines and values. It explains no cycle.
 
 use super::ExplainError;
 use std::collections::{BTreeMap, HashMap};

@@ -1,5 +1,5 @@
-//! What of a segment its trace covers: the stretch from which no event is overwritten, and the windows
-//! whose events were kept.
+//! The part of a segment that its trace covers: the stretch without overwritten events, and the
+//! windows whose events were kept.
 
 use std::iter::Peekable;
 use wakepath_archive::{Kept, Trace};
@@ -13,7 +13,7 @@ pub struct Covered {
 }
 
 impl Covered {
-    /// What a trace says of itself.
+    /// A trace's own statement.
     pub fn of(trace: &Trace) -> Self {
         let end = trace.end();
         let complete = end.into_iter().flat_map(|end| &end.cpus);

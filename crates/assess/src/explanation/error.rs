@@ -19,7 +19,7 @@ pub enum ExplainError {
         /// The run directory.
         directory: String,
     },
-    /// The explanation beside a run can't be read.
+    /// The explanation next to a run can't be read.
     #[error("{path}: {error}")]
     Read {
         /// The file.
@@ -32,7 +32,7 @@ pub enum ExplainError {
     NotAnExplanation {
         /// The file.
         path: String,
-        /// What is wrong with it.
+        /// The fault.
         error: serde_json::Error,
     },
     /// It has a later form.
@@ -41,7 +41,7 @@ pub enum ExplainError {
         /// The file.
         path: String,
     },
-    /// The explanation can't be written beside the run.
+    /// The explanation can't be written next to the run.
     #[error("{path}: {error}")]
     Write {
         /// The file.
@@ -49,7 +49,7 @@ pub enum ExplainError {
         /// Why not.
         error: io::Error,
     },
-    /// What reads along can't go on.
+    /// The accompanying reader failed.
     #[error("while the run was explained: {0}")]
     Along(#[from] io::Error),
 }

@@ -52,7 +52,7 @@ impl Recorded {
         self.segments.iter().any(|(own, ..)| *own == segment)
     }
 
-    /// The run's table, with what tracepoints told of its other segments.
+    /// The run's table, with the results from tracepoints for its other segments.
     pub(super) fn table(&self, mut overheads: Vec<(String, Overheads)>) -> OverheadTable {
         for (_, phase, own) in &self.segments {
             add(&mut overheads, phase, own);

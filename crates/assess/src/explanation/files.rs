@@ -10,8 +10,8 @@ use wakepath_archive::{Run, Trace, read_legible};
 use wakepath_directory::Directory;
 use wakepath_explain::{Explanation, OverheadTable};
 
-/// Explains a run that holds events and writes what comes out beside them; returns `None`, and
-/// writes no explanation, for a run without.
+/// Explains a run that holds events and writes the result next to them; returns `None`, and writes
+/// no explanation, for a run without.
 ///
 /// # Errors
 /// When the run can't be read or the files not be written.
@@ -40,8 +40,8 @@ pub fn write_beside(run: &Run, directory: &Directory) -> Result<Option<Explanati
     Ok(Some(explanation))
 }
 
-/// The explanation that was written beside a run when it ended, each text in it one line, whoever
-/// made the run; `None` for a run that was not traced.
+/// The explanation written next to a run at its end, each text in it one line, even for a foreign
+/// run; `None` for a run that was not traced.
 ///
 /// # Errors
 /// [`ExplainError::Read`], [`ExplainError::NotAnExplanation`], [`ExplainError::Newer`].
@@ -60,7 +60,7 @@ pub fn kept(run: &Path) -> Result<Option<Explanation>, ExplainError> {
     }
 }
 
-/// Whole: whoever reads finds all of it or nothing.
+/// Whole: a reader finds all of it or nothing.
 fn write(directory: &Directory, name: &str, content: &impl Serialize) -> Result<(), ExplainError> {
     let text = serde_json::to_string_pretty(content).map_err(io::Error::from);
     text.and_then(|text| directory.put(name, (text + "\n").as_bytes()))

@@ -29,7 +29,7 @@ struct Loop<'a> {
     until_next_wake_up: bool,
 }
 
-/// Cycles that tell which thread a loop is, where the recording does not.
+/// Number of cycles that identify a loop's thread, if the recording does not.
 const CYCLES_TO_IDENTIFY: usize = 200;
 
 impl<'a> SegmentLoops<'a> {
@@ -138,12 +138,12 @@ impl<'a> SegmentLoops<'a> {
         }
     }
 
-    /// The loops' thread numbers, where they are known.
+    /// The loops' thread numbers, if known.
     pub fn threads(&self) -> Vec<Option<u32>> {
         self.loops.iter().map(|of| of.thread).collect()
     }
 
-    /// What a loop of the user's own told of its sections.
+    /// A user's loop's records of its sections.
     pub fn told(&self, number: usize) -> Option<&ThreadTold> {
         self.loops[number].told.as_ref()
     }
@@ -240,7 +240,7 @@ fn as_it_was_due(told: &ThreadTold, samples: &mut Vec<Sample>) -> u64 {
     left_out
 }
 
-/// From the first judged due time to the end of the last one's period; `None` where no end is known.
+/// From the first judged due time to the end of the last one's period; `None` if no end is known.
 fn judged_ns(record: &ThreadRecord) -> Option<(u64, u64)> {
     let due_ns = |cycle: u64| {
         let after_ns = cycle.checked_mul(record.due.period_ns)?;

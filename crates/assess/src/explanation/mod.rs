@@ -44,7 +44,7 @@ pub trait Along {
         Ok(())
     }
 
-    /// What a CPU did from one instant to another.
+    /// Activity of a CPU in a stretch of time.
     fn span(&mut self, _cpu: u16, _span_ns: (u64, u64), _name: &str) -> Result<(), ExplainError> {
         Ok(())
     }
@@ -95,11 +95,11 @@ fn not_traced<'a>(loops: impl Iterator<Item = &'a u16>, recorded: &[u16]) -> Opt
     (!outside.is_empty()).then(|| format!("events of CPU {outside} (a loop may run there)"))
 }
 
-/// What an explanation consists of.
+/// An explanation.
 pub struct ExplainedRun {
     /// The causes.
     pub explanation: Explanation,
-    /// What the kernel's own work cost.
+    /// Costs of the kernel's own work.
     pub overheads: OverheadTable,
 }
 
@@ -151,7 +151,8 @@ pub fn explain(
             .map_or(0, |end| end.cpus.iter().map(|cpu| cpu.lost).sum());
         lost += explainer.lost().max(counted);
         untold += explainer.untold_switches();
-        // LITMUS^RT tells what its own work costs by itself; its scheduler has none of Linux's tracepoints.
+        // LITMUS^RT reports the costs of its own work; its scheduler has none of Linux's
+        // tracepoints.
         if !recorded.holds(record.segment) {
             add(&mut overheads, &record.phase, explainer.overheads());
         }

@@ -1,4 +1,4 @@
-//! What an explanation is asked for: the threshold of late cycles, how many of the worst to keep.
+//! Terms of an explanation: the threshold of late cycles, the number of worst cycles to keep.
 
 use super::ExplainError;
 use crate::conditions::own_deadline_ns;
@@ -21,7 +21,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// The run's own terms: its criterion's latency where it has one.
+    /// The run's own terms: its criterion's latency if it has one.
     ///
     /// # Errors
     /// When the run's scenario can't be read.

@@ -1,5 +1,5 @@
-//! What the explainer is told of a segment beside its loops: which threads are wakepath's own, and
-//! what the drivers say of the CPUs' idle states.
+//! Facts about a segment for the explainer, besides its loops: wakepath's own threads, and the
+//! drivers' figures for the CPUs' idle states.
 
 use wakepath_archive::{FactsTaken, OwnRole, SegmentRecord, VirtualTime};
 use wakepath_explain::{Budgets, IdleExits, Options, Own, OwnThread, Quota};

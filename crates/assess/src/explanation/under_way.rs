@@ -19,16 +19,16 @@ pub struct UnderWay {
 pub struct WorstCycle {
     /// Its wake-up latency, in nanoseconds.
     pub latency_ns: u64,
-    /// What took most of it beside the wake-up itself, and how much in nanoseconds; `None` where
-    /// nothing interfered.
+    /// The largest part of it besides the wake-up itself, in nanoseconds; `None` if nothing
+    /// interfered.
     pub main_cause: Option<(String, u64)>,
 }
 
-/// Cycles before the worst that are explained with it: what is usual is measured on as many.
+/// Cycles before the worst that are explained with it: the usual times are measured on them.
 const BEFORE: usize = 256;
 /// Cycles after it.
 const AFTER: usize = 16;
-/// Events of other CPUs may be stamped by so many nanoseconds later.
+/// Maximum delay of other CPUs' time stamps, in nanoseconds.
 const LATER_NS: u64 = 5_000_000;
 
 impl UnderWay {

@@ -1,4 +1,4 @@
-//! What a flight shows, as its criterion is held against it.
+//! Figures of a flight, in the terms of its criterion.
 
 use wakepath_flight::replay::{FlightReport, Flown, Loss, LossCause};
 use wakepath_verdict::FlightFigures;
@@ -16,7 +16,7 @@ pub(super) fn figures(report: &FlightReport) -> FlightFigures {
     }
 }
 
-/// How the vehicle was lost, in a few words; `None` where it was not.
+/// How the vehicle was lost, in a few words; `None` if it was not.
 pub fn loss_text(flown: &Flown) -> Option<String> {
     let at = |flight: &str, loss: Loss| {
         let cause = match loss.cause {

@@ -1,5 +1,5 @@
-//! What the measured timing does to a flight: a vehicle flown through every condition's recorded
-//! instants, beside the flight without latency. Computed from the recording alone.
+//! Effect of the measured timing on a flight: a vehicle flown through every condition's recorded
+//! timing, compared with the flight without latency. Computed from the recording alone.
 
 mod figures;
 mod instants;
@@ -42,7 +42,7 @@ pub enum FlightsError {
     Nothing {
         /// The run directory.
         directory: String,
-        /// What stands in the way in the first condition.
+        /// The obstacle in the first condition.
         why: String,
     },
 }

@@ -6,7 +6,7 @@ use wakepath_gpio::record::PinStep;
 /// A wave's changes with their edges.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Matched {
-    /// For each change, when its edge was seen; `None` where none was, or none can be told to be its own.
+    /// For each change, when its edge was seen; `None` without one, or if it is ambiguous.
     pub seen_ns: Vec<Option<u64>>,
     /// Edges that the kernel's buffer had no room for: they occurred, and nobody knows when.
     pub dropped: u64,
@@ -40,7 +40,7 @@ fn number(step: &PinStep, number: u32) -> u64 {
     number.wrapping_sub(step.before).into()
 }
 
-/// As many edges as changes: one for each, in order. `None` where one would have come before its change.
+/// As many edges as changes: one for each, in order. `None` if one came before its change.
 fn by_number(step: &PinStep) -> Option<Vec<Option<u64>>> {
     let mut seen = vec![None; step.driven.len()];
     for edge in &step.edges {

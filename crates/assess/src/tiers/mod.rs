@@ -30,7 +30,7 @@ pub struct Tiers {
     pub kernel: Option<String>,
     /// From the shortest to the longest.
     pub tiers: Vec<ReachedTier>,
-    /// How finely a pin was driven; `None` where none was.
+    /// How finely a pin was driven; `None` without one.
     pub pin: Option<Pin>,
 }
 
@@ -40,11 +40,11 @@ pub struct ReachedTier {
     /// The tier.
     #[serde(flatten)]
     pub tier: Tier,
-    /// What a loop must keep; `None` where no thread can.
+    /// The criterion of a loop; `None` if no thread can meet it.
     pub needs: Option<Criterion>,
-    /// Whether some policy reaches it in every phase; `None` where no thread can.
+    /// Whether some policy reaches it in every phase; `None` if no thread can.
     pub outcome: Option<Outcome>,
-    /// What became of each policy.
+    /// Outcome of each policy.
     pub policies: Vec<PolicyInTier>,
 }
 
@@ -61,7 +61,7 @@ pub struct PolicyInTier {
     pub missed: u64,
     /// Largest wake-up latency over all due times, in nanoseconds.
     pub largest_latency_ns: Option<i64>,
-    /// Why it is no better than that, in a few words; empty where it is reached.
+    /// Why it is no better, in a few words; empty if it is reached.
     pub why: String,
 }
 
@@ -82,7 +82,8 @@ impl Tiers {
         })
     }
 
-    /// 0 where every tier that a thread can reach is, by its pin too where one was driven, 2 where one is not, else 3.
+    /// 0 if every tier that a thread can reach is reached, by its pin too if one was driven, 2 if
+    /// one is not, otherwise 3.
     pub fn exit_code(&self) -> u8 {
         let by_pin = self.pin.iter().flat_map(|pin| &pin.tiers);
         let threads = self.tiers.iter().filter_map(|tier| tier.outcome);
@@ -143,7 +144,7 @@ fn reached(run: &Run, tier: &'static Tier, period_ns: u64) -> Result<ReachedTier
         one.scheduled += tally.scheduled();
         one.missed += tally.misses.missed;
         one.largest_latency_ns = one.largest_latency_ns.max(tally.largest_suffered_ns);
-        // A policy has the gravest outcome of its phases, and its reason.
+        // A policy has the worst outcome of its phases, and its reason.
         if place.is_none() || gravity(outcome) > gravity(one.outcome) {
             one.outcome = outcome;
             one.why = match why.is_empty() {

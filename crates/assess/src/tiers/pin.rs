@@ -23,7 +23,7 @@ pub struct Pin {
     pub policy: String,
     /// CPUs on which the loop ran.
     pub cpus: Vec<u16>,
-    /// What was not as asked for.
+    /// Differences from the request.
     pub shortfalls: Vec<String>,
     /// Start, RFC 3339 in UTC.
     pub started: String,
@@ -60,11 +60,11 @@ pub struct PinStepFigures {
     pub largest_ns: Option<i64>,
     /// By how much the time between two edges in a row differed from the half period at most, in nanoseconds.
     pub jitter_ns: Option<u64>,
-    /// What the system call that changes the line took: the median, in nanoseconds.
+    /// Time of the system call that changes the line: the median, in nanoseconds.
     pub call_ns: Option<i64>,
     /// Whether each edge came within a tenth of the half period, as a tier asks of it.
     pub outcome: Outcome,
-    /// Why it is no better than that; empty where it is kept.
+    /// Why it is no better; empty if it is kept.
     pub why: String,
 }
 
@@ -77,11 +77,11 @@ pub struct PinInTier {
     pub by_half_period_ns: Option<u64>,
     /// Whether it is reached.
     pub outcome: Outcome,
-    /// Why it is no better than that; empty where it is reached.
+    /// Why it is no better; empty if it is reached.
     pub why: String,
 }
 
-/// What was recorded of a pin beside a run, each text in it one line; `None` where nothing was.
+/// The record of a pin next to a run, each text in it one line; `None` without one.
 ///
 /// # Errors
 /// Where the file can't be read, is something else, or contradicts itself.

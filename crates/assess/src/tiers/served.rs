@@ -27,7 +27,7 @@ impl Served {
         let _ = self.account.add_segment(window, samples, |_| ());
     }
 
-    /// What became of them.
+    /// Their tally.
     pub fn tally(&self) -> DueTally {
         self.account.tally()
     }
@@ -58,7 +58,7 @@ impl Served {
         let found = judged(name, &tally, reasons, &self.criterion);
         match found.outcome {
             Outcome::Passed if seldom => {
-                // What is woken as seldom may be later when it is woken more often.
+                // A thread that wakes as seldom might be later if it is woken more often.
                 let why = "kept, but its loop was due more seldom than this tier is";
                 (Outcome::Undecided, why.into())
             }

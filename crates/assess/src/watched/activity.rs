@@ -16,7 +16,7 @@ pub struct Seen {
     pub beyond: u64,
 }
 
-/// What the threads of these numbers did.
+/// Activity of the threads with these numbers.
 ///
 /// # Errors
 /// When the trace can't be read.
@@ -75,7 +75,7 @@ pub struct RowOf {
 }
 
 impl RowOf {
-    /// As a run's record says it; `None` where it does not.
+    /// As in a run's record; `None` if it has none.
     pub fn recorded(record: &ThreadRecord) -> Option<Self> {
         let number = |name| record.effective.details.get(name)?.as_u64();
         Some(Self {

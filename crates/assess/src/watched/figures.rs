@@ -1,4 +1,4 @@
-//! What is said of each watched thread: figures of the periodic ones, and why the others are not
+//! Findings about each watched thread: figures of the periodic ones, and why the others are not
 //! judged.
 
 use super::not_judged::{SeenThread, told};
@@ -33,7 +33,7 @@ pub struct Figures {
 /// A thread, or one of the tasks of a thread with several timers. Times are nanoseconds.
 #[derive(Debug, Serialize)]
 pub struct Watched {
-    /// What it is called in the run: its own name, with a number where several have it.
+    /// Its name in the run: its own, with a number if several have it.
     pub name: String,
     /// Its number.
     pub thread_id: u32,
@@ -41,7 +41,7 @@ pub struct Watched {
     pub process: u32,
     /// Policy in effect.
     pub policy: Policy,
-    /// Policy that it is meant to have, where that was said.
+    /// Its declared policy, if given.
     pub declared: Option<Policy>,
     /// Other policies that it was seen with.
     pub earlier_policies: Vec<Policy>,
@@ -64,7 +64,7 @@ pub struct Watched {
     pub apart_ns: (u64, u64),
     /// What its own way of waiting does.
     pub findings: Vec<Finding>,
-    /// What begins its turns where no timer does: the most frequent waker.
+    /// The trigger of its cycles if no timer is: the most frequent waker.
     pub woken_by: Option<WokenBy>,
     /// Whether each of its cycles begins with an event, even one before which it did not sleep.
     pub shows_each_cycle: bool,
@@ -78,7 +78,8 @@ pub struct Watched {
     pub outside: u64,
     /// Begins of sections without an end, and ends without a begin.
     pub unpaired: u64,
-    /// Between two of its turns, on average: what a thread that does not sleep until instants keeps.
+    /// Mean time between two of its cycles: the rate of a thread that does not sleep until due
+    /// times.
     pub mean_interval_ns: Option<u64>,
     /// How far intervals between wake-ups are from whole periods.
     pub jitter_ns: Option<DistributionSummary>,
@@ -102,13 +103,13 @@ pub struct Watched {
     pub unseen_wake_ups: u64,
     /// Switch-ins that the kernel did not tell: the latency of those is uncertain.
     pub untold_switches: u64,
-    /// Activations left out: events are missing in them, or their timer is beside the row.
+    /// Activations left out: events missing, or off the period grid.
     pub left_out: u64,
     /// Whether it ran with other priorities than its policy's, as a lock with inheritance gives.
     pub other_priorities: u64,
     /// Whether it came while it was watched.
     pub is_new: bool,
-    /// Whether it ended meanwhile.
+    /// Whether it ended during the watch.
     pub ended: bool,
     /// Its activations.
     #[serde(skip)]
@@ -141,7 +142,7 @@ impl Watched {
             events_lost,
         } = *seen;
         let rhythm = task.rhythm;
-        // What a scenario may hold: below, timers are no loop's; above, nothing repeats in a run.
+        // Limits of a scenario: below, timers are not a loop's; above, nothing repeats in a run.
         if !(10_000..=100_000_000_000).contains(&rhythm.period_ns) {
             let period = wakepath_timeline::duration::length(rhythm.period_ns);
             return Err(seen.not_judged(format!("its period of {period} is beyond what is judged")));
@@ -249,7 +250,7 @@ fn apart_ns(row: &Row) -> (u64, u64) {
     (at(1), at(9))
 }
 
-/// What became of its due times, as the account of the run that it is recorded as has it, and their latencies.
+/// Its due times by the account of the recorded run, and their latencies.
 fn due_times_of(row: &Row, gaps: Gaps) -> (DueTally, Option<Distribution>) {
     let mut account = Account::new(Limits::default());
     let mut latencies = Vec::new();

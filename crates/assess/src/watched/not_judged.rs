@@ -10,11 +10,11 @@ use wakepath_timeline::Policy;
 pub(super) struct SeenThread<'a> {
     /// Its number.
     pub number: u32,
-    /// What the system says of it.
+    /// The system's facts about it.
     pub thread: &'a Thread,
     /// What its events show.
     pub activity: &'a ThreadActivity,
-    /// Policy that it is meant to have, where that was said.
+    /// Its declared policy, if given.
     pub declared: Option<Policy>,
     /// Whether events are lost.
     pub events_lost: bool,

@@ -10,7 +10,7 @@ use wakepath_timeline::KernelEvent;
 /// A chain less long before the end of the recording is taken for under way.
 const PATIENCE_NS: u64 = 500_000_000;
 
-/// What is asked for.
+/// The request.
 #[derive(Debug, Clone, Default)]
 pub struct Ros2Wish {
     /// Chains to find.
@@ -40,7 +40,7 @@ pub struct Ros2Figures {
 }
 
 impl Ros2Figures {
-    /// What the watched threads did; `None` where no call of theirs was recorded.
+    /// Activity of the watched threads; `None` if no call of theirs was recorded.
     ///
     /// # Errors
     /// When the trace can't be read.
@@ -59,7 +59,7 @@ impl Ros2Figures {
         Self::of_events(&each, &process, wish)
     }
 
-    /// What the threads of these processes did; `each` gives all events in their order.
+    /// Activity of the threads of these processes; `each` gives all events in their order.
     ///
     /// # Errors
     /// Those of `each`.

@@ -15,7 +15,7 @@ const MOST_THREADS: usize = 256;
 const LEAST_TURNS: usize = 10;
 
 impl Figures {
-    /// What a watch saw.
+    /// Observations of a watch.
     ///
     /// # Errors
     /// When the trace can't be read.
@@ -93,7 +93,7 @@ fn without_period(seen: &[SeenThread<'_>], others: &[NotJudged], is_all: bool) -
 fn tell_apart(threads: &mut [Watched]) {
     let mut taken: Vec<String> = Vec::new();
     for of in threads {
-        // Tasks of one thread are told apart by what they differ in.
+        // Tasks of one thread are named by their differences.
         let base = match of.timer {
             Some(_) => plain_name(&format!(
                 "{}-{}",

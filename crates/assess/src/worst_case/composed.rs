@@ -12,9 +12,9 @@ pub struct Composed {
     pub source: String,
     /// The bound on the scheduling latency of the highest-priority thread.
     pub latency_ns: u64,
-    /// What it consists of, in words with the time of each; they add up to it.
+    /// Its parts, in words with the time of each; they add up to it.
     pub made_of: Vec<(String, u64)>,
-    /// The largest latency observed where that is above the bound: the composition is at fault.
+    /// The largest observed latency if it is above the bound: the composition is at fault.
     pub contradicted_by_ns: Option<u64>,
 }
 
@@ -51,7 +51,7 @@ impl Bounds {
             .largest()
             .map_or(0, |one| one.examined.observed.largest);
         self.composed = Some(compose(sections, source_name, largest)?);
-        // What a file says is instead of what the run says.
+        // A file's sections replace the run's.
         self.recorded.clear();
         Ok(self)
     }

@@ -27,7 +27,7 @@ use wakepath_scenario::Scenario;
 use wakepath_statistics::due_times_needed;
 use wakepath_timeline::condition_label;
 
-/// Why nothing can be said of a run's largest values.
+/// Why a run's largest values allow no statement.
 #[derive(Debug, thiserror::Error)]
 pub enum BoundsError {
     /// The run can't be read.
@@ -38,7 +38,7 @@ pub enum BoundsError {
     NoSuchCondition {
         /// The run directory.
         directory: String,
-        /// What was asked for.
+        /// The request.
         asked: String,
         /// The conditions of the run.
         there: String,
@@ -57,7 +57,7 @@ impl From<wakepath_archive::ArchiveError> for BoundsError {
     }
 }
 
-/// What may be said of the largest values of a run.
+/// Statements about the largest values of a run.
 #[derive(Debug, Clone, Serialize)]
 pub struct Bounds {
     /// Version of this form.
@@ -75,12 +75,12 @@ pub struct Bounds {
     /// The bound composed of the longest sections of code that keep the loop from running; `None`:
     /// they were not given.
     pub composed: Option<Composed>,
-    /// The bounds composed of sections that the run itself holds, where none were given.
+    /// The bounds composed of the run's own sections, if none were given.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub recorded: Vec<RecordedSections>,
 }
 
-/// What may be said of one thread in one condition. Times in nanoseconds.
+/// Statements about one thread in one condition. Times in nanoseconds.
 #[derive(Debug, Clone, Serialize)]
 pub struct Bounded {
     /// The phase.
@@ -98,7 +98,7 @@ pub struct Bounded {
     pub exceed_per_cycle: f64,
     /// Cycles of one hour.
     pub cycles_per_hour: f64,
-    /// What the run's criterion says of this time, if it does.
+    /// The criterion's limit for this time, if any.
     pub limit_ns: Option<u64>,
     /// Cycles after which the largest value observed is itself the bound.
     pub cycles_needed: Option<u64>,
@@ -110,7 +110,7 @@ pub struct Bounded {
 }
 
 impl Bounded {
-    /// The bound, where there is one.
+    /// The bound, if there is one.
     pub fn bound_ns(&self) -> Option<u64> {
         match &self.examined.answer {
             Answer::Observed => u64::try_from(self.examined.observed.largest).ok(),

@@ -1,4 +1,4 @@
-//! What is asked of a run's largest values: which time, which conditions, how rarely exceeded.
+//! Request for a run's largest values: which time, which conditions, how rarely exceeded.
 
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -105,7 +105,7 @@ impl Serialize for Exceed {
     }
 }
 
-/// What is asked.
+/// The request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoundOrder {
     /// Of which time.

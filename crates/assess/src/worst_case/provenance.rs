@@ -13,14 +13,14 @@ use wakepath_scenario::Scenario;
 use wakepath_timeline::Lack;
 use wakepath_verdict::{Caution, EarlyEnd, FactChange, Reason, SamplesSeen, counted, objections};
 
-/// What was found, and what would cure it.
+/// An objection, and its fix.
 type Objection = (String, &'static str);
 
 /// What speaks against every bound on a condition, whichever of its threads it is for: a verdict takes
 /// them together too.
 pub(super) struct Provenance {
     objections: Vec<Objection>,
-    /// What was not recorded of an imported or watched run.
+    /// Facts missing from an imported or watched run.
     lacks: Vec<Lack>,
 }
 
@@ -121,7 +121,7 @@ fn matters(lack: &Lack, metric: BoundMetric) -> bool {
 
 fn of_run(run: &Run) -> Vec<Objection> {
     let mut found = Vec::new();
-    // What was measured until someone stopped it stands.
+    // Measurements until someone stopped it count.
     let lacks = run.shortfalls().into_iter();
     let lacks = lacks.filter(|of| *of != Shortfall::Interrupted);
     found.extend(lacks.map(|of| (of.to_string(), "measure again")));
@@ -170,14 +170,14 @@ fn cure(reason: &Reason) -> Option<&'static str> {
         Reason::VirtualTime { .. } => "measure on the machine itself",
         Reason::WhileTraced { reason } => return cure(reason),
         Reason::EndedEarly { cause } => match cause {
-            // What was measured until then stands.
+            // Measurements until then count.
             EarlyEnd::Interrupted => return None,
             EarlyEnd::Guard { .. }
             | EarlyEnd::Killed { .. }
             | EarlyEnd::Error { .. }
             | EarlyEnd::Overrun { .. } => TO_ITS_END,
         },
-        // What a criterion makes of the values says nothing against them.
+        // A criterion's verdict on the values is no objection to them.
         Reason::NoDueTimes
         | Reason::NoDueTimesYet
         | Reason::InterruptedInWarmUp

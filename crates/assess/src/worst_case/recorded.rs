@@ -8,7 +8,7 @@ use wakepath_archive::{KernelSections, Run, SectionKind, SectionsEffect};
 use wakepath_machine::{Facts, PreemptionModel};
 use wakepath_schedulability::sections::Composition;
 
-/// Sections that the kernel's events told of a CPU in a phase.
+/// Sections of a CPU in a phase from the kernel's events.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RecordedSections {
     /// The phase.
@@ -23,7 +23,7 @@ pub struct RecordedSections {
     pub composed: Option<Composed>,
     /// Why there is none, in one line.
     pub refused: Option<String>,
-    /// What recording did to the wake-ups of a thread beside: the sections hold it too.
+    /// Effect of recording on the wake-ups of a parallel thread: the sections contain it too.
     pub effect: SectionsEffect,
 }
 
@@ -123,7 +123,7 @@ fn merged(all: &[KernelSections]) -> Vec<KernelSections> {
             found.push(one.clone());
             continue;
         };
-        // What is known of one repetition is known.
+        // A fact known from one repetition is known.
         if known.not_available.is_some() || one.not_available.is_some() {
             if known.not_available.is_some() {
                 *known = one.clone();

@@ -13,12 +13,12 @@ use wakepath_verdict::{
 pub(super) struct Series {
     /// Nanoseconds, in the order of time, one segment after the other.
     pub(super) values: Vec<i64>,
-    /// The longest latency that a skipped due time suffered; `None` where none was skipped, or
-    /// where another time than latency is asked for.
+    /// The longest latency that a skipped due time suffered; `None` if none was skipped, or for
+    /// another time than latency.
     pub(super) longest_suffered_ns: Option<i64>,
-    /// What became of its due times.
+    /// Fates of its due times.
     pub(super) tally: DueTally,
-    /// What they leave out beside what the loop counted, segment by segment.
+    /// The recording's shortfall against the loop's counts, segment by segment.
     pub(super) skipped_counts: Vec<SkippedCounts>,
 }
 
@@ -33,7 +33,7 @@ pub(super) fn read(
         if thread.due.start_ns == 0 {
             continue;
         }
-        // What a manifest claims is no reason to ask for more memory than samples can fill.
+        // A manifest's claim does not justify more memory than samples can fill.
         let likely = thread.recorded.min(1 << 24) as usize;
         series.values.reserve(likely);
         let mut account = Account::new(Limits::default());

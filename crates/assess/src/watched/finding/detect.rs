@@ -78,7 +78,7 @@ const FOR_ANY_EVENT: [&str; 8] = [
 /// A wait of less than this share of the period, one in so many, is part of the work.
 const SMALL_WAIT: u64 = 5;
 
-/// Waits of most cycles in one system call, where they take a good part of the period.
+/// Waits of most cycles in one system call, if they take a good part of the period.
 fn waits_in_cycle(task: &Task, activity: &ThreadActivity) -> Option<Finding> {
     let turns = task.turns.len() as u64;
     if task.rhythm.begun_by != BegunBy::Timer || task.timer.is_some() || turns == 0 {
