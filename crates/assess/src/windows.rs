@@ -17,7 +17,7 @@ pub enum WindowsError {
         source: io::Error,
     },
     /// It has another content.
-    #[error("{}: no windows: {source}; remove it; `wakepath lab window` makes it anew", path.display())]
+    #[error("{}: no windows: {source}; remove it; `wakepath lab window` makes it again", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
@@ -25,7 +25,7 @@ pub enum WindowsError {
         source: serde_json::Error,
     },
     /// It has a later form.
-    #[error("{}: written by a newer wakepath; remove it; `wakepath lab window` makes it anew", path.display())]
+    #[error("{}: written by a newer wakepath; remove it; `wakepath lab window` makes it again", path.display())]
     Newer {
         /// The file.
         path: PathBuf,

@@ -44,7 +44,7 @@ pub fn scenario_text(name: &str) -> Result<(String, String), Failure> {
 
 fn no_scenario(name: &str) -> String {
     format!(
-        "{name}: is no scenario but a program or other data; a program is watched: wakepath watch -- {name}"
+        "{name}: is not a scenario but a program or other data; a program is watched: wakepath watch -- {name}"
     )
 }
 

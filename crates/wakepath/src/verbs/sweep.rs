@@ -193,9 +193,10 @@ fn merged(files: &[impl AsRef<Path>]) -> Result<Sweep, Failure> {
         let part: Sweep =
             serde_json::from_str(&text).map_err(|error| format!("{name}: {error}; {remedy}"))?;
         if part.plan.version != SweptPlan::VERSION || !is_clean(&part) {
-            return Err(
-                format!("{name}: is no part of a sweep that this program makes; {remedy}").into(),
-            );
+            return Err(format!(
+                "{name}: is not a part of a sweep that this program makes; {remedy}"
+            )
+            .into());
         }
         Ok((name, part))
     };

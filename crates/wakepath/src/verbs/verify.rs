@@ -66,7 +66,7 @@ fn seal(place: &Path) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
         .length(SEAL_NAME)
         .map_err(|e| format!("{path}: {e}"))?;
     if length > MOST_SEAL_BYTES {
-        return Err(format!("{path}: {length} bytes are no seal").into());
+        return Err(format!("{path}: {length} bytes are not a seal").into());
     }
     let bytes = directory
         .read(SEAL_NAME)

@@ -159,9 +159,9 @@ fn refuse_useless(arguments: &Import, form: &Form) -> Result<(), Failure> {
     } else if arguments.nanoseconds && !form.uses(Use::Nanoseconds) {
         format!("--nanoseconds: a file of {word} says its unit")
     } else if arguments.columns.is_some() && !form.uses(Use::Columns) {
-        format!("--columns: a file of {word} is no table; csv is")
+        format!("--columns: a file of {word} is not a table; csv is")
     } else if arguments.unit.is_some() && !form.uses(Use::Columns) {
-        format!("--unit: a file of {word} is no table; csv is")
+        format!("--unit: a file of {word} is not a table; csv is")
     } else if (!arguments.chain.is_empty() || arguments.worst.is_some())
         && !form.uses(Use::Callbacks)
     {

@@ -109,7 +109,7 @@ fn keep_the_keeper(
     order: &Order,
     directory: &Path,
 ) -> Result<(), Failure> {
-    let keeper = Pid::from_raw(keeper).ok_or("0 is no process")?;
+    let keeper = Pid::from_raw(keeper).ok_or("0 is not a process")?;
     let descriptor = pidfd_open(keeper, PidfdFlags::empty());
     // As long as it is the parent, its number is nobody else's.
     let is_it = getppid() == Some(keeper);

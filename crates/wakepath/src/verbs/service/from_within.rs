@@ -39,7 +39,7 @@ fn started(arguments: &Beside) -> Result<(), Failure> {
         // The CPUs of its loop are no place for a recorder.
         wakepath_rt::affinity::widen()?;
     }
-    let program = Pid::from_raw(arguments.process.cast_signed()).ok_or("0 is no process")?;
+    let program = Pid::from_raw(arguments.process.cast_signed()).ok_or("0 is not a process")?;
     let process = pidfd_open(program, PidfdFlags::empty());
     // Asked for afterwards: as long as it is the parent, its number is nobody else's.
     if getppid() != Some(program) {

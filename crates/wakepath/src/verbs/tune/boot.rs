@@ -128,7 +128,7 @@ pub fn status(
             "boot: {parameter}: {}",
             match given {
                 true =>
-                    "on the command line; whether the kernel took it: wakepath doctor (B1, B2, W3)",
+                    "on the command line; check that the kernel accepted it: wakepath doctor (B1, B2, W3)",
                 false => "not on the command line: this boot was not the trial",
             }
         )?;

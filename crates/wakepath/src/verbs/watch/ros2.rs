@@ -23,7 +23,7 @@ pub(super) enum Refused {
     )]
     NotInstalled,
     #[error(
-        "--ros2: no watched process has {LIBRARY} in memory: it is no program of ROS 2, or one that was built without tracing"
+        "--ros2: no watched process has {LIBRARY} in memory: it is not a program of ROS 2, or one that was built without tracing"
     )]
     NotMapped,
     #[error("--ros2: {}: {why}", file.display())]

@@ -208,12 +208,12 @@ fn remarks(of: &Watched, cycle: Option<&str>) -> Vec<String> {
         );
     }
     if !of.is_periodic && of.activations == 1 {
-        remarks.push("took one turn only: whether it has a period is unknown".into());
+        remarks.push("one cycle only: its period, if any, is unknown".into());
     }
     if !of.is_periodic && of.activations > 1 {
         let (low, high) = (of.apart_ns.0.cast_signed(), of.apart_ns.1.cast_signed());
         remarks.push(format!(
-            "without a period: most of its turns are {} to {} apart. Whether it was late for one is unknown; its \
+            "without a period: most of its cycles begin {} to {} apart. Late cycles are unknown; its \
              wake-up latencies and run times are as measured",
             duration::short(low),
             duration::short(high)
@@ -259,7 +259,7 @@ fn remarks(of: &Watched, cycle: Option<&str>) -> Vec<String> {
     }
     if of.untold_switches > 0 {
         remarks.push(format!(
-            "{} not told by this kernel: latencies of those are uncertain by some microseconds, up \
+            "{} not reported by this kernel: those latencies are uncertain by a few microseconds, up \
              to the run time",
             counted(of.untold_switches, "switch-in was", "switch-ins were")
         ));
