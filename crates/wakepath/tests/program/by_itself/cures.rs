@@ -24,13 +24,16 @@ wakepath_test_program::tests![
 
 const WHAT: &str = "curing a loop";
 
-/// A fix that names tests has them, and a test that cures is named by a fix.
-fn the_catalogue_names_the_tests_that_there_are() {
-    let of_fix = |fix: &Fix| match fix.proof {
+fn tests_of(fix: &Fix) -> &'static [&'static str] {
+    match fix.proof {
         Proof::Tests(tests) => tests,
         Proof::NotHere(_) => &[],
-    };
-    let named: BTreeSet<&str> = fix::all().flat_map(|fix| of_fix(fix)).copied().collect();
+    }
+}
+
+/// A fix that names tests has them, and a test that cures is named by a fix.
+fn the_catalogue_names_the_tests_that_there_are() {
+    let named: BTreeSet<&str> = fix::all().flat_map(tests_of).copied().collect();
     let is_cure = |name: &&str| name.contains("_cure_") || name.contains("_cures_");
     let own = TESTS.iter().map(|test| test.name()).filter(is_cure);
     let by_trial = tries::TESTS.iter().map(|test| test.name());
