@@ -58,6 +58,10 @@ impl Chosen {
                         made,
                         format!("no tracefs instance: {of_instance}"),
                     )),
+                    // Both need tracefs, and the same of it is closed.
+                    Err(of_perf) if of_perf.to_string() == of_instance.to_string() => {
+                        Err(of_instance)
+                    }
                     Err(of_perf) => Err(ProbeError::Neither {
                         instance: Box::new(of_instance),
                         perf: Box::new(of_perf),

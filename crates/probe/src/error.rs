@@ -26,14 +26,12 @@ pub enum ProbeError {
     },
     /// It is there, and closed to this user.
     #[error(
-        "{path}: this user may not trace ({source}): run as root, or let root do: mount -o remount,gid=GROUP,mode=770 {mount}",
-        path = path.display(), mount = mount.display()
+        "{path}: this user may not trace ({source}): run as root",
+        path = path.display()
     )]
     Forbidden {
         /// What was tried.
         path: PathBuf,
-        /// Where tracefs is mounted.
-        mount: PathBuf,
         /// What the kernel said.
         source: io::Error,
     },
@@ -192,17 +190,13 @@ impl ProbeError {
     }
 
     /// A refusal within tracefs: by its rights, or by lockdown.
-    pub(crate) fn refused(path: &Path, mount: &Path, source: io::Error) -> Self {
-        let (path, mount) = (path.to_owned(), mount.to_owned());
+    pub(crate) fn refused(path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
         match source.kind() {
             io::ErrorKind::PermissionDenied if is_locked_down() => {
                 Self::LockedDown { path, source }
             }
-            io::ErrorKind::PermissionDenied => Self::Forbidden {
-                path,
-                mount,
-                source,
-            },
+            io::ErrorKind::PermissionDenied => Self::Forbidden { path, source },
             _ => Self::Io {
                 action: "use",
                 path,

@@ -62,8 +62,7 @@ impl Instance {
             events: format!("events/header_page ({error})"),
         })?;
         let directory = tracefs.instances().join(owner.name());
-        fs::create_dir(&directory)
-            .map_err(|error| ProbeError::refused(&directory, &tracefs.root, error))?;
+        fs::create_dir(&directory).map_err(|error| ProbeError::refused(&directory, error))?;
         let mut instance = Self {
             directory,
             cpus: cpus.to_owned(),

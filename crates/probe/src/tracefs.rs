@@ -78,7 +78,7 @@ impl Tracefs {
 
     pub(crate) fn read(&self, name: &str) -> Result<String> {
         let path = self.root.join(name);
-        read_text(&path).map_err(|error| ProbeError::refused(&path, &self.root, error))
+        read_text(&path).map_err(|error| ProbeError::refused(&path, error))
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use wakepath_timeline::{KernelEvent, Left, Thread, What};
 
 /// A thread, and the window that is looked at, in nanoseconds on `CLOCK_MONOTONIC`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Window {
     /// The thread.
     pub thread: u32,
@@ -52,8 +52,11 @@ enum State {
 /// Takes a trace's events, and keeps the accounts of the windows.
 #[derive(Debug)]
 pub struct Accounts {
+    /// Each once.
     windows: Vec<(Window, Account)>,
-    of_thread: BTreeMap<u32, Vec<usize>>,
+    /// Which of them was asked for, in the order in which they were.
+    order: Vec<usize>,
+    threads: BTreeMap<u32, ByTime>,
     states: BTreeMap<u32, (State, u64)>,
     wakers: BTreeMap<u32, Waited>,
     names: BTreeMap<u32, String>,
@@ -67,21 +70,50 @@ pub struct Accounts {
     in_timer: Vec<u16>,
 }
 
+/// The windows of a thread, so that an event meets those alone that it lies in.
+#[derive(Debug, Default)]
+struct ByTime {
+    /// That begin later, the first at the end.
+    later: Vec<usize>,
+    /// That began and did not end.
+    open: Vec<usize>,
+}
+
+impl ByTime {
+    /// The windows that have something of the time between two instants, neither of which goes back.
+    fn between(&mut self, windows: &[(Window, Account)], from_ns: u64, to_ns: u64) -> &[usize] {
+        while let Some(number) = self.later.last().copied()
+            && windows[number].0.from_ns < to_ns
+        {
+            self.open.push(number);
+            self.later.pop();
+        }
+        self.open
+            .retain(|number| windows[*number].0.to_ns > from_ns);
+        &self.open
+    }
+}
+
 impl Accounts {
     /// For these windows; they come back in their order.
-    pub fn new(windows: impl IntoIterator<Item = Window>) -> Self {
-        let windows: Vec<_> = windows
-            .into_iter()
-            .map(|window| (window, Account::default()))
-            .collect();
-        let mut of_thread: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for (number, (window, _)) in windows.iter().enumerate() {
-            of_thread.entry(window.thread).or_default().push(number);
+    pub fn new(asked: impl IntoIterator<Item = Window>) -> Self {
+        let (mut numbers, mut windows) = (BTreeMap::new(), Vec::new());
+        let number = |window: Window| {
+            *numbers.entry(window).or_insert_with(|| {
+                windows.push((window, Account::default()));
+                windows.len() - 1
+            })
+        };
+        let order = asked.into_iter().map(number).collect();
+        let mut threads: BTreeMap<u32, ByTime> = BTreeMap::new();
+        for (window, number) in numbers.into_iter().rev() {
+            threads.entry(window.thread).or_default().later.push(number);
         }
         Self {
             ran: vec![BTreeMap::new(); windows.len()],
             windows,
-            of_thread,
+            order,
+            threads,
             states: BTreeMap::new(),
             wakers: BTreeMap::new(),
             names: BTreeMap::new(),
@@ -96,7 +128,7 @@ impl Accounts {
         match &event.what {
             What::TimerExpiryEntry { .. } => self.in_timer.push(event.cpu),
             What::TimerExpiryExit { .. } => self.in_timer.retain(|cpu| *cpu != event.cpu),
-            What::Waking { thread, target_cpu } if self.of_thread.contains_key(&thread.id) => {
+            What::Waking { thread, target_cpu } if self.threads.contains_key(&thread.id) => {
                 let waker = match (self.in_timer.contains(&event.cpu), event.current) {
                     (true, _) => Waited::Timer,
                     (_, 0) => Waited::Interrupt,
@@ -124,7 +156,7 @@ impl Accounts {
                 self.change(previous.id, state, event.at_ns);
                 self.change(next.id, State::OnCpu, event.at_ns);
                 self.ready.remove(&next.id);
-                if state == State::Ready && self.of_thread.contains_key(&previous.id) {
+                if state == State::Ready && self.threads.contains_key(&previous.id) {
                     self.ready.insert(previous.id, event.cpu);
                 }
             }
@@ -141,7 +173,10 @@ impl Accounts {
         let here = self.ready.iter().filter(|(_, cpu)| **cpu == event.cpu);
         for (thread, _) in here {
             let since_ns = self.states.get(thread).map_or(event.at_ns, |(_, at)| *at);
-            for &number in &self.of_thread[thread] {
+            let Some(windows) = self.threads.get_mut(thread) else {
+                continue;
+            };
+            for &number in windows.between(&self.windows, since_ns, event.at_ns) {
                 let (window, _) = &self.windows[number];
                 let from_ns = began_ns.max(since_ns).max(window.from_ns);
                 let length_ns = event.at_ns.min(window.to_ns).saturating_sub(from_ns);
@@ -154,14 +189,14 @@ impl Accounts {
     }
 
     fn change(&mut self, thread: u32, state: State, at_ns: u64) {
-        let Some(numbers) = self.of_thread.get(&thread) else {
+        let Some(windows) = self.threads.get_mut(&thread) else {
             return;
         };
         let before = self.states.insert(thread, (state, at_ns));
         let Some((before, since_ns)) = before else {
             return;
         };
-        for &number in numbers {
+        for &number in windows.between(&self.windows, since_ns, at_ns) {
             let (window, account) = &mut self.windows[number];
             let from_ns = since_ns.max(window.from_ns);
             let length_ns = at_ns.min(window.to_ns).saturating_sub(from_ns);
@@ -188,6 +223,8 @@ impl Accounts {
             let others = ran.into_iter().map(|(name, ns)| (ns, name)).max();
             Account { others, ..account }
         };
-        both.map(account).collect()
+        let accounts: Vec<Account> = both.map(account).collect();
+        let accounts = self.order.into_iter().map(|at| accounts[at].clone());
+        accounts.collect()
     }
 }

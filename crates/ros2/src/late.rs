@@ -7,6 +7,9 @@ use serde::Serialize;
 /// A gap counts from this many halves of a period on.
 const HALVES: u64 = 3;
 
+/// A thousand callbacks hold their executor a thousand times; the longest are the causes.
+const MOST_HOLDERS: usize = 16;
+
 /// A late run of a timer's callback.
 #[derive(Debug, Clone, Serialize)]
 pub struct Late {
@@ -18,8 +21,12 @@ pub struct Late {
     pub gap_ns: u64,
     /// How long after it was due it began.
     pub latency_ns: u64,
-    /// Runs that held its executor, the longest first.
+    /// Runs that held its executor, the longest first: no more than sixteen.
     pub holders: Vec<Holder>,
+    /// Further runs that held it.
+    pub more_holders: u64,
+    /// How long all of these runs held it.
+    pub held_ns: u64,
     /// What its thread did between the due time and the run, once events of the kernel were looked at.
     pub account: Option<Account>,
 }
@@ -71,8 +78,7 @@ impl Late {
 
     /// How much of the latency lies in no holder's run.
     pub fn unheld_ns(&self) -> u64 {
-        let held = self.holders.iter().map(|holder| holder.share_ns).sum();
-        self.latency_ns.saturating_sub(held)
+        self.latency_ns.saturating_sub(self.held_ns)
     }
 }
 
@@ -95,13 +101,21 @@ pub fn lates(
     let count = late.len() as u64;
     late.sort_by_key(|(gap_ns, run, _)| (std::cmp::Reverse(*gap_ns), run.from_ns));
     late.truncate(most);
-    let explained = late.into_iter().map(|(gap_ns, run, due_ns)| Late {
-        at_ns: run.from_ns,
-        thread: run.thread,
-        gap_ns,
-        latency_ns: run.from_ns.saturating_sub(due_ns),
-        holders: holders(seen, &run, due_ns),
-        account: None,
+    let explained = late.into_iter().map(|(gap_ns, run, due_ns)| {
+        let mut holders = holders(seen, &run, due_ns);
+        let held_ns = holders.iter().map(|holder| holder.share_ns).sum();
+        let more_holders = holders.len().saturating_sub(MOST_HOLDERS) as u64;
+        holders.truncate(MOST_HOLDERS);
+        Late {
+            at_ns: run.from_ns,
+            thread: run.thread,
+            gap_ns,
+            latency_ns: run.from_ns.saturating_sub(due_ns),
+            holders,
+            more_holders,
+            held_ns,
+            account: None,
+        }
     });
     (count, explained.collect())
 }

@@ -3,7 +3,7 @@
 
 use super::notes::{Loaded, in_file, loaded};
 use super::{NoProbes, Place};
-use object::elf::{FileHeader32, FileHeader64, SHT_DYNSYM, STT_FUNC};
+use object::elf::{self, FileHeader64, SHT_DYNSYM, STT_FUNC};
 use object::read::elf::{FileHeader, Sym};
 use object::{Endianness, FileKind, ReadCache, ReadRef};
 use std::collections::BTreeMap;
@@ -27,23 +27,56 @@ fn read<'data>(
     data: impl ReadRef<'data>,
     prefix: &str,
 ) -> Result<BTreeMap<String, Place>, NoProbes> {
-    match FileKind::parse(data) {
-        Ok(FileKind::Elf64) => of::<FileHeader64<Endianness>>(data, prefix),
-        Ok(FileKind::Elf32) => of::<FileHeader32<Endianness>>(data, prefix),
-        _ => return Err(NoProbes::NotElf),
+    let kind = FileKind::parse(data);
+    if !matches!(kind, Ok(FileKind::Elf32 | FileKind::Elf64)) {
+        return Err(NoProbes::NotElf);
     }
-    .map_err(NoProbes::Damaged)
+    // In both forms of the header at one place, in the file's own order of bytes.
+    let head = data.read_bytes_at(0, 20).unwrap_or_default();
+    let machine = match head {
+        [_, _, _, _, _, 2, .., high, low] => u16::from_be_bytes([*high, *low]),
+        [.., low, high] => u16::from_le_bytes([*low, *high]),
+        _ => 0,
+    };
+    let machine = elf::Machine(machine);
+    if kind != Ok(FileKind::Elf64) || Some(machine) != OWN_MACHINE {
+        return Err(NoProbes::Machine(machine_name(machine)));
+    }
+    let found = of(data, prefix).map_err(NoProbes::Damaged)?;
+    found.ok_or(NoProbes::NoExports)
 }
 
-fn of<'data, Elf: FileHeader<Endian = Endianness>>(
+/// That of this program, if the kernel can read the arguments of calls there.
+const OWN_MACHINE: Option<elf::Machine> = match () {
+    () if cfg!(target_arch = "x86_64") => Some(elf::EM_X86_64),
+    () if cfg!(target_arch = "aarch64") => Some(elf::EM_AARCH64),
+    () => None,
+};
+
+fn machine_name(machine: elf::Machine) -> String {
+    match machine {
+        elf::EM_X86_64 => "x86-64".into(),
+        elf::EM_AARCH64 => "64-bit ARM".into(),
+        elf::EM_386 => "32-bit x86".into(),
+        elf::EM_ARM => "32-bit ARM".into(),
+        elf::EM_RISCV => "RISC-V".into(),
+        elf::Machine(other) => format!("ELF machine {other}"),
+    }
+}
+
+/// `None` without a table of exported functions.
+fn of<'data>(
     data: impl ReadRef<'data>,
     prefix: &str,
-) -> object::Result<BTreeMap<String, Place>> {
-    let header = Elf::parse(data)?;
+) -> object::Result<Option<BTreeMap<String, Place>>> {
+    let header = FileHeader64::<Endianness>::parse(data)?;
     let endian = header.endian()?;
     let segments: Vec<Loaded> = loaded(header, endian, data)?;
     let sections = header.sections(endian, data)?;
     let symbols = sections.symbols(endian, data, SHT_DYNSYM)?;
+    if symbols.is_empty() {
+        return Ok(None);
+    }
     let mut found = BTreeMap::new();
     for symbol in symbols.iter() {
         let name = symbol.name(endian, symbols.strings())?;
@@ -62,7 +95,7 @@ fn of<'data, Elf: FileHeader<Endian = Endianness>>(
             found.insert(name.to_owned(), place);
         }
     }
-    Ok(found)
+    Ok(Some(found))
 }
 
 /// The instruction of a function's beginning that is cheapest to record: arguments are in their registers at each.
@@ -90,6 +123,31 @@ mod tests {
         let found = exported(Path::new(&libc), "pthread_mutex_").unwrap();
         assert!(found.contains_key("lock") && found.contains_key("unlock"));
         assert!(exported(Path::new("/proc/self/maps"), "").is_err());
+    }
+
+    #[test]
+    fn a_library_of_another_machine_and_one_without_exports_are_refused() {
+        let refused = |class: u8, order: u8, machine: elf::Machine| {
+            let mut head = vec![0_u8; 64];
+            head[..7].copy_from_slice(&[0x7f, b'E', b'L', b'F', class, order, 1]);
+            let machine = match order {
+                1 => machine.0.to_le_bytes(),
+                _ => machine.0.to_be_bytes(),
+            };
+            head[18..20].copy_from_slice(&machine);
+            read(&head[..], "").unwrap_err().to_string()
+        };
+        let other = match cfg!(target_arch = "x86_64") {
+            true => (elf::EM_AARCH64, "64-bit ARM"),
+            false => (elf::EM_X86_64, "x86-64"),
+        };
+        assert!(refused(2, 1, other.0).contains(other.1));
+        assert!(refused(1, 1, elf::EM_386).contains("32-bit x86"));
+        assert!(refused(2, 2, elf::EM_S390).contains("ELF machine 22"));
+        if let Some(own) = OWN_MACHINE {
+            let said = refused(2, 1, own);
+            assert!(said.contains("no table of exported functions"), "{said}");
+        }
     }
 
     #[test]

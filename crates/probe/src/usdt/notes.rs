@@ -41,6 +41,14 @@ pub enum NoProbes {
     /// It claims what can't be.
     #[error("its ELF file is damaged: {0}")]
     Damaged(object::Error),
+    /// The kernel reads arguments as this machine passes them.
+    #[error(
+        "it is built for {0}: calls are recorded of 64-bit programs of this machine's own architecture, x86-64 or 64-bit ARM"
+    )]
+    Machine(String),
+    /// `strip` leaves the table; other programs take it.
+    #[error("it has no table of exported functions: its section headers were removed")]
+    NoExports,
 }
 
 /// All sites that a file lists; one whose address lies in no part that is loaded is left out.

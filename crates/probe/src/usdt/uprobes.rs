@@ -234,7 +234,7 @@ fn say(root: &Path, line: &str) -> Result<()> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err(ProbeError::NoUprobes);
         }
-        opened => opened.map_err(|error| ProbeError::refused(&path, root, error))?,
+        opened => opened.map_err(|error| ProbeError::refused(&path, error))?,
     };
     list.write_all(line.as_bytes())
         .map_err(|source| ProbeError::UprobeRefused {

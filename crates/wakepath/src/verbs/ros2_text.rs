@@ -1,5 +1,6 @@
 //! Callbacks and chains of ROS 2 as a table, with what held the executor of the late ones.
 
+use super::ros2_shown;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use wakepath_assess::watched::Ros2Figures;
@@ -21,9 +22,23 @@ pub fn text(figures: &Ros2Figures, limit_ns: Option<u64>) -> String {
         return "ROS 2: no callback ran\n".into();
     }
     let names = names(&figures.callbacks);
-    text += &table(&figures.callbacks, &names).to_terminal(Some(columns()));
-    for (row, name) in figures.callbacks.iter().zip(&names) {
+    let all: Vec<(&Row, &str)> = figures
+        .callbacks
+        .iter()
+        .zip(names.iter().map(String::as_str))
+        .collect();
+    let shown = ros2_shown::rows(&all);
+    text += &table(&shown).to_terminal(Some(columns()));
+    text += &ros2_shown::hidden(all.len(), shown.len());
+    let is_late = |(row, _): &&(&Row, &str)| row.late.is_some_and(|count| count > 0);
+    let late_rows: Vec<_> = all.iter().filter(is_late).copied().collect();
+    let shown = ros2_shown::late(all.len(), &late_rows);
+    for (row, name) in &shown {
         text += &late(row, name, figures.began_ns);
+    }
+    if let Some(more @ 1..) = late_rows.len().checked_sub(shown.len()) {
+        let more = counted(more as u64, "more callback was", "more callbacks were");
+        let _ = writeln!(text, "\n{more} late too: --json has the gaps of each");
     }
     for chain in &figures.chains {
         text += &chain_text(chain, limit_ns);
@@ -70,7 +85,7 @@ fn names(rows: &[Row]) -> Vec<String> {
     rows.iter().map(name).collect()
 }
 
-fn table(rows: &[Row], names: &[String]) -> Table {
+fn table(rows: &[(&Row, &str)]) -> Table {
     let mut table = Table::of("callback")
         .column(number("runs"))
         .group("latency", "ms", &["median", "p99", "max"].map(number))
@@ -78,14 +93,14 @@ fn table(rows: &[Row], names: &[String]) -> Table {
         .group("run time", "ms", &["median", "max"].map(number))
         .column(number("gaps > 1.5 T"))
         .column(number("skipped"));
-    for (row, name) in rows.iter().zip(names) {
+    for (row, name) in rows {
         let latency = row.latency_ns.or(row.waited_ns);
         let of = |figures: Option<Figures>, which: fn(&Figures) -> i64| -> Cell {
             let shown = figures.as_ref().map(which);
             shown.map(|ns| Cell::of(Unit::Millis.figure(ns, 3))).into()
         };
         table.row(
-            name.as_str(),
+            *name,
             vec![
                 Cell::of(row.count),
                 of(latency, |of| of.median),
@@ -125,7 +140,8 @@ fn late(row: &Row, name: &str, began_ns: u64) -> String {
 fn why(late: &Late) -> String {
     let holders = late.holders.iter().filter(|of| of.share_ns >= LEAST_NS);
     let mut parts: Vec<String> = holders.clone().take(MOST_HOLDERS).map(held).collect();
-    if let Some(more @ 1..) = holders.count().checked_sub(MOST_HOLDERS) {
+    let more = holders.count().saturating_sub(MOST_HOLDERS) as u64;
+    if let more @ 1.. = more + late.more_holders {
         parts.push(format!("{more} more"));
     }
     let unheld_ns = late.unheld_ns();

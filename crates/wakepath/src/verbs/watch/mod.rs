@@ -175,6 +175,11 @@ fn made_a_run(
     let figures = Figures::of(&recorded.session, &recorded.trace, &recorded.traced)?;
     let ros2 = Ros2Figures::of(&recorded.session, &recorded.trace, wish)?;
     tell(arguments, &recorded, &figures, (ros2.as_ref(), wish))?;
+    if ros2.is_none() && ros2::is_asked(arguments) {
+        tell!(
+            "ROS 2: no node made a call of libtracetools.so: none was started, or the program uses another              copy of it, which --ros2=LIBRARY names"
+        );
+    }
     if figures.threads.is_empty() {
         tell!("no thread was seen to wake up, and no run is recorded");
         let has_callbacks = ros2.is_some_and(|ros2| !ros2.callbacks.is_empty());

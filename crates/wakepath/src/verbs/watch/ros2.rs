@@ -2,7 +2,7 @@
 //! and those functions as places to record.
 
 use crate::command_line::Watch;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use wakepath_archive::watch::Threads;
 use wakepath_probe::usdt::{Argument, Function, Mark, NoProbes, exported};
@@ -33,11 +33,25 @@ pub(super) enum Refused {
         file.display()
     )]
     Another { file: PathBuf, name: &'static str },
+    #[error(
+        "--ros2: {}: {PREFIX}{one} and {PREFIX}{other} are one piece of code, so that their calls can't be distinguished: link it without folding of identical code (--icf=none)",
+        file.display()
+    )]
+    Folded {
+        file: PathBuf,
+        one: &'static str,
+        other: &'static str,
+    },
+}
+
+/// Whether callbacks of ROS 2 were asked for, and are not only recorded where they are.
+pub(super) fn is_asked(arguments: &Watch) -> bool {
+    arguments.ros2.is_some() || !arguments.chain.is_empty()
 }
 
 /// The functions to record; none where there is no ROS 2 and none was asked for.
 pub(super) fn marks(arguments: &Watch, threads: &Threads) -> Result<Vec<Mark>, Refused> {
-    let is_asked = arguments.ros2.is_some() || !arguments.chain.is_empty();
+    let is_asked = is_asked(arguments);
     let files = match &arguments.ros2 {
         Some(Some(file)) => BTreeSet::from([file.clone()]),
         _ => found(arguments, threads),
@@ -74,6 +88,14 @@ fn of_file(file: &Path, is_needed: bool, already: usize) -> Result<Vec<Mark>, Re
         let place = places.remove(function.name)?;
         Some((function, place))
     });
+    let known: Vec<_> = known.collect();
+    let mut by_offset = BTreeMap::new();
+    for (function, place) in &known {
+        if let Some(one) = by_offset.insert(place.offset, function.name) {
+            let other = function.name;
+            return Err(Refused::Folded { file, one, other });
+        }
+    }
     let first = usize::from(FIRST_NUMBER) + already;
     let marks = (first..)
         .zip(known)

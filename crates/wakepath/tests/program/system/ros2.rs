@@ -9,7 +9,9 @@ use std::process::Command;
 wakepath_test_program::tests![
     callbacks_chains_and_what_held_their_executor_are_those_that_the_program_noted,
     a_real_node_has_a_row_for_each_of_its_callbacks,
-    a_library_without_the_functions_is_refused_in_one_line,
+    a_thousand_callbacks_are_counted_and_the_answer_fits_a_screen,
+    a_library_that_can_not_be_recorded_is_refused_in_one_line,
+    a_program_that_makes_no_call_of_the_library_is_told_in_one_line,
 ];
 
 const WHAT: &str = "watching ROS 2";
@@ -27,28 +29,23 @@ fn compiled(compiler: &str, arguments: &[&str]) {
     }
 }
 
-/// A place with the program and its library.
-fn nodes() -> Place {
-    let place = Place::new();
-    let directory = place.path().display().to_string();
-    let library = format!("{directory}/libtracetools.so");
+/// Compiles the library, with this added.
+fn library(place: &Place, name: &str, option: &str) -> String {
+    let library = place.path().join(name).display().to_string();
     let from = source("ros2-library.c").display().to_string();
-    compiled(
-        "cc",
-        &[
-            "-O2",
-            "-fno-ipa-icf",
-            "-shared",
-            "-fPIC",
-            "-w",
-            "-o",
-            &library,
-            &from,
-        ],
-    );
-    let (program, from) = (format!("{directory}/nodes"), source("ros2-node.c"));
+    let options = ["-O2", "-fno-ipa-icf", "-shared", "-fPIC", "-w", option];
+    compiled("cc", &[&options[..], &["-o", &library, &from]].concat());
+    library
+}
+
+/// A place with this program and the library.
+fn nodes(program: &str) -> Place {
+    let place = Place::new();
+    let library = library(&place, "libtracetools.so", "-g0");
+    let directory = place.path().display().to_string();
+    let from = source(program).display().to_string();
+    let program = format!("{directory}/nodes");
     let path = format!("-Wl,-rpath,{directory}");
-    let from = from.display().to_string();
     compiled("cc", &["-O2", "-o", &program, &from, &library, &path]);
     place
 }
@@ -76,7 +73,7 @@ fn row<'a>(found: &'a Value, node: &str, kind: &str) -> &'a Value {
 }
 
 fn callbacks_chains_and_what_held_their_executor_are_those_that_the_program_noted() {
-    let place = nodes();
+    let place = nodes("ros2-node.c");
     let (program, library) = (
         place.path().join("nodes"),
         place.path().display().to_string(),
@@ -159,23 +156,102 @@ fn a_real_node_has_a_row_for_each_of_its_callbacks() {
     assert_eq!(holder["callback"], "timer 250 ms", "{found:#}");
 }
 
-fn a_library_without_the_functions_is_refused_in_one_line() {
+fn a_thousand_callbacks_are_counted_and_the_answer_fits_a_screen() {
+    let watched = |words: &[&str]| {
+        let place = nodes("ros2-many.c");
+        let (program, library) = (place.path().join("nodes"), place.path().to_owned());
+        let start = Start::command_in(place, &["watch", "--directory", "run", "--no-tui"]);
+        watched(
+            start
+                .with(words)
+                .with(&["--ros2", "--"])
+                .with(&[&program])
+                .environment("LD_LIBRARY_PATH", &library.display().to_string()),
+        )
+    };
+    let finished = watched(&["--json"]);
+    let found = finished.json();
+    let rows = found["ros2"]["callbacks"].as_array().unwrap();
+    assert_eq!(rows.len(), 1000);
+    assert!(rows.iter().all(|row| row["count"] == 3), "{found:#}");
+    let finished = watched(&[]);
+    let said = &finished.output;
+    assert!(said.contains("and 990 more callbacks"), "{said}");
+    let rows = said.lines().filter(|line| line.starts_with("many: timer "));
+    // Ten, once in each half of a narrow table, and at most three with their late runs.
+    assert!(rows.count() <= 23, "{said}");
+}
+
+fn a_library_that_can_not_be_recorded_is_refused_in_one_line() {
+    if !is_root() {
+        not_run(WHAT, "only root may trace");
+    }
     let place = Place::new();
+    let whole = library(&place, "whole", "-g0");
+    let whole = std::fs::read(whole).unwrap();
+    let damaged = |name: &str, damage: &dyn Fn(&mut Vec<u8>)| {
+        let mut bytes = whole.clone();
+        damage(&mut bytes);
+        std::fs::write(place.path().join(name), bytes).unwrap();
+        place.path().join(name)
+    };
+    let one_code = "-Wl,--defsym=ros_trace_callback_end=ros_trace_callback_start";
+    let folded = PathBuf::from(library(&place, "folded", one_code));
+    let libraries = [
+        (folded, "are one piece of code"),
+        (
+            PathBuf::from("/bin/true"),
+            "has no function ros_trace_callback_start",
+        ),
+        (place.path().join("nowhere"), "No such file"),
+        (
+            damaged("text", &|bytes| *bytes = b"library".to_vec()),
+            "not an ELF program",
+        ),
+        (
+            damaged("cut", &|bytes| bytes.truncate(bytes.len() / 2)),
+            "its ELF file is damaged",
+        ),
+        // Machine 22 is none that wakepath is built for.
+        (
+            damaged("other", &|bytes| bytes[18..20].copy_from_slice(&[22, 0])),
+            "it is built for",
+        ),
+        (damaged("narrow", &|bytes| bytes[4] = 1), "it is built for"),
+        (
+            damaged("no-sections", &|bytes| {
+                bytes[40..48].fill(0);
+                bytes[58..64].fill(0);
+            }),
+            "no table of exported functions",
+        ),
+    ];
+    for (library, why) in libraries {
+        let option = format!("--ros2={}", library.display());
+        let words = ["watch", "--directory", "run", &option, "--", "/bin/true"];
+        let finished = watched(Start::command_in(Place::new(), &words));
+        finished.assert_code(1);
+        let said = finished.complaints.trim();
+        assert!(said.contains(why), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+        assert!(!finished.directory.exists());
+    }
+}
+
+fn a_program_that_makes_no_call_of_the_library_is_told_in_one_line() {
+    let place = Place::new();
+    let option = format!("--ros2={}", library(&place, "libtracetools.so", "-g0"));
     let words = [
         "watch",
         "--directory",
         "run",
-        "--ros2=/bin/true",
+        "--no-tui",
+        &option,
         "--",
         "/bin/true",
     ];
     let finished = watched(Start::command_in(place, &words));
-    finished.assert_code(1);
-    let said = finished.complaints.trim();
-    assert!(
-        said.contains("has no function ros_trace_callback_start"),
-        "{said}"
-    );
-    assert_eq!(said.lines().count(), 1, "{said}");
-    assert!(!finished.directory.exists());
+    let said = finished.complaints.lines();
+    let said = said.filter(|line| line.contains("no node made a call of libtracetools.so"));
+    assert_eq!(said.count(), 1, "{}", finished.complaints);
 }
