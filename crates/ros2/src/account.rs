@@ -70,7 +70,7 @@ pub struct Accounts {
     in_timer: Vec<u16>,
 }
 
-/// The windows of a thread, so that an event meets those alone that it lies in.
+/// The windows of a thread, so that an event visits only those that contain it.
 #[derive(Debug, Default)]
 struct ByTime {
     /// That begin later, the first at the end.

@@ -34,6 +34,8 @@ pub enum Kind {
     Subscription {
         /// The topic.
         topic: String,
+        /// Messages that wait for it at most; 0 for all (KEEP_ALL).
+        depth: u64,
     },
     /// Requests to a service.
     Service {
@@ -62,7 +64,7 @@ impl fmt::Display for Kind {
             Self::Timer { period_ns, .. } => {
                 write!(f, "timer {}", duration::length(*period_ns))
             }
-            Self::Subscription { topic } => f.write_str(topic),
+            Self::Subscription { topic, .. } => f.write_str(topic),
             Self::Service { service } => write!(f, "service {service}"),
             Self::Unknown => f.write_str("unknown callback"),
         }
@@ -82,7 +84,8 @@ pub struct Run {
     pub from_ns: u64,
     /// When it ended.
     pub to_ns: u64,
-    /// The message that it was called with: when the sender's middleware dated it, in nanoseconds on that one's clock.
+    /// The message that it was called with: when the sender's middleware dated it, in nanoseconds on that one's clock,
+    /// or a number below 0 for one that stayed within its process.
     pub message: Option<i64>,
 }
 

@@ -77,10 +77,32 @@ pub struct Hop {
 pub struct Lost {
     /// The topic of their last message.
     pub topic: String,
-    /// Whether a callback was called with it, which published nothing that leads on.
-    pub taken: bool,
+    /// Why they ended there.
+    pub by: LostBy,
     /// How many.
     pub count: u64,
+}
+
+/// Why a chain ended at a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LostBy {
+    /// A callback was called with it, and published nothing that leads on.
+    NothingLeadsOn,
+    /// So many newer ones came before a callback took the next that its queue did not hold it any longer.
+    Overwritten {
+        /// The callback.
+        callback: String,
+        /// Messages that its queue holds.
+        depth: u64,
+    },
+    /// A callback took newer ones, but not this.
+    Missed {
+        /// The callback.
+        callback: String,
+    },
+    /// No watched callback took it, nor a newer one.
+    NotTaken,
 }
 
 /// The messages and runs that belong together.
@@ -90,21 +112,23 @@ struct Links<'a> {
     takers: BTreeMap<(i64, &'a str), Vec<&'a Run>>,
     /// Messages that a thread published, by when.
     by_thread: BTreeMap<u32, Vec<usize>>,
+    /// The last message that each callback was called with.
+    last: BTreeMap<usize, usize>,
 }
 
 /// How far a message came.
 enum Came {
     /// To the end: the hops' runs with their messages, last first.
     ToEnd(Vec<(usize, Run)>),
-    /// To this message, and whether a callback was called with it.
-    To(usize, bool),
+    /// To this message.
+    To(usize),
 }
 
 impl<'a> Links<'a> {
     fn of(seen: &'a Seen) -> Self {
         let mut takers: BTreeMap<(i64, &str), Vec<&Run>> = BTreeMap::new();
         for run in &seen.runs {
-            if let (Some(stamp), Kind::Subscription { topic }) =
+            if let (Some(stamp), Kind::Subscription { topic, .. }) =
                 (run.message, &seen.callbacks[run.callback].kind)
             {
                 takers.entry((stamp, topic.as_str())).or_default().push(run);
@@ -114,11 +138,75 @@ impl<'a> Links<'a> {
         for (number, of) in seen.published.iter().enumerate() {
             by_thread.entry(of.thread).or_default().push(number);
         }
-        Self {
+        let mut links = Self {
             seen,
             takers,
             by_thread,
+            last: BTreeMap::new(),
+        };
+        let all = (0..seen.published.len())
+            .flat_map(|at| links.takers(at).map(move |run| (run.callback, at)));
+        links.last = all.collect();
+        links
+    }
+
+    /// The runs that were called with a message.
+    fn takers(&self, message: usize) -> impl Iterator<Item = &'a Run> + use<'a, '_> {
+        let of = &self.seen.published[message];
+        let runs = of
+            .stamps()
+            .filter_map(|stamp| self.takers.get(&(stamp, &*of.topic)));
+        runs.flatten().copied()
+    }
+
+    /// Why a chain ended at a message, where these callbacks lead on.
+    fn lost(&self, message: usize, leading: &BTreeSet<usize>) -> LostBy {
+        let of = &self.seen.published[message];
+        let is_of = |number: &usize| {
+            let kind = &self.seen.callbacks[*number].kind;
+            matches!(kind, Kind::Subscription { topic, .. } if **topic == *of.topic)
+        };
+        let leading: Vec<usize> = leading.iter().copied().filter(is_of).collect();
+        let leads = |run: &Run| leading.is_empty() || leading.contains(&run.callback);
+        if self.takers(message).any(leads) {
+            return LostBy::NothingLeadsOn;
         }
+        let callbacks = match leading.is_empty() {
+            true => (0..self.seen.callbacks.len()).filter(is_of).collect(),
+            false => leading,
+        };
+        let missed = callbacks.into_iter().filter_map(|number| {
+            let next_ns = self.next_newer(number, message)?;
+            let callback = self.seen.callbacks[number].to_string();
+            let newer = self.seen.published[message + 1..].iter();
+            let newer = newer.take_while(|one| one.at_ns < next_ns);
+            let newer = newer.filter(|one| one.topic == of.topic).count() as u64;
+            let was_overwritten = of
+                .stamps()
+                .any(|stamp| self.seen.overwritten.contains(&stamp));
+            Some(match self.seen.callbacks[number].kind {
+                Kind::Subscription { depth, .. }
+                    if was_overwritten || (depth > 0 && newer >= depth) =>
+                {
+                    LostBy::Overwritten { callback, depth }
+                }
+                _ => LostBy::Missed { callback },
+            })
+        });
+        missed.into_iter().next().unwrap_or(LostBy::NotTaken)
+    }
+
+    /// When a callback began with a message that was published after this one.
+    fn next_newer(&self, callback: usize, message: usize) -> Option<u64> {
+        if self.last.get(&callback).is_none_or(|last| *last <= message) {
+            return None;
+        }
+        let topic = &self.seen.published[message].topic;
+        let newer = self.seen.published[message + 1..].iter().enumerate();
+        let newer = newer.filter(|(_, one)| one.topic == *topic);
+        let mut runs = newer.flat_map(|(at, _)| self.takers(message + 1 + at));
+        let first = runs.find(|run| run.callback == callback);
+        first.map(|run| run.from_ns)
     }
 
     /// The messages that a run published.
@@ -136,24 +224,22 @@ impl<'a> Links<'a> {
     /// Follows a message to the chain's end, along the first callbacks that lead there.
     fn follow(&self, message: usize, to: &str, met: &mut BTreeSet<usize>) -> Came {
         let of = &self.seen.published[message];
-        let takers = self.takers.get(&(of.stamp, &*of.topic));
-        let takers = takers.map_or(&[][..], Vec::as_slice);
-        let mut furthest = Came::To(message, !takers.is_empty());
+        let mut furthest = Came::To(message);
         if !met.insert(message) || met.len() > MOST_HOPS {
             return furthest;
         }
-        for run in takers {
+        for run in self.takers(message) {
             // A node in the root namespace is named with or without it.
             let plain = |name: &str| name.trim_start_matches('/').to_owned();
             let node = self.seen.callbacks[run.callback].node.as_deref();
             let is_end = *of.topic == *to || node.map(plain) == Some(plain(to));
             if is_end {
-                return Came::ToEnd(vec![(message, **run)]);
+                return Came::ToEnd(vec![(message, *run)]);
             }
             for &next in self.within(run) {
                 match self.follow(next, to, met) {
                     Came::ToEnd(mut hops) => {
-                        hops.push((message, **run));
+                        hops.push((message, *run));
                         return Came::ToEnd(hops);
                     }
                     further @ Came::To(..) => furthest = further,
@@ -183,6 +269,7 @@ impl Chain {
         let mut latencies = Vec::new();
         // By the callbacks along the way: several ways may lead from the one to the other.
         let mut hops: Vec<(usize, Vec<u64>, Vec<u64>)> = Vec::new();
+        let mut early = Vec::new();
         for (number, message) in seen.published.iter().enumerate() {
             if *message.topic != *self.from {
                 continue;
@@ -214,20 +301,27 @@ impl Chain {
                         hops[at].2.push(next.unwrap_or(run.to_ns) - run.from_ns);
                     }
                 }
-                Came::To(..) if message.at_ns + patience_ns > ended_ns => found.under_way += 1,
-                Came::To(last, taken) => {
-                    let topic = &seen.published[last].topic;
-                    let known = found.lost.iter_mut();
-                    let mut known = known.filter(|of| *of.topic == **topic && of.taken == taken);
-                    match known.next() {
-                        Some(of) => of.count += 1,
-                        None => found.lost.push(Lost {
-                            topic: topic.to_string(),
-                            taken,
-                            count: 1,
-                        }),
-                    }
-                }
+                Came::To(last) => early.push((last, message.at_ns + patience_ns > ended_ns)),
+            }
+        }
+        let leading: BTreeSet<usize> = hops.iter().map(|(callback, ..)| *callback).collect();
+        for (last, is_recent) in early {
+            let by = links.lost(last, &leading);
+            // It may still be taken, or what leads on be published.
+            if is_recent && matches!(by, LostBy::NotTaken | LostBy::NothingLeadsOn) {
+                found.under_way += 1;
+                continue;
+            }
+            let topic = &seen.published[last].topic;
+            let known = found.lost.iter_mut();
+            let mut known = known.filter(|of| *of.topic == **topic && of.by == by);
+            match known.next() {
+                Some(of) => of.count += 1,
+                None => found.lost.push(Lost {
+                    topic: topic.to_string(),
+                    by,
+                    count: 1,
+                }),
             }
         }
         found.latency_ns = Figures::of(latencies);

@@ -5,35 +5,71 @@
 /// before it was due is on time, and not a period late.
 const SLACK_NS: u64 = 200_000;
 
-/// How many whole periods after the timer's making each run was due, less one, and how many due times were passed
-/// over. `None` where the runs do not fit the timer's whole periods: it was reset, its period was changed, or it is on
-/// another clock.
-pub fn due_cycles(made_ns: u64, period_ns: u64, starts: &[u64]) -> Option<(Vec<u64>, u64)> {
-    let (mut due, mut skipped, mut beside) = (Vec::with_capacity(starts.len()), 0_u64, 0);
-    let first = made_ns.checked_add(period_ns)?;
-    let mut next = first;
-    if period_ns == 0 {
-        return None;
+/// The whole periods after a timer's making, run by run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Grid {
+    first_ns: u64,
+    period_ns: u64,
+    next_ns: u64,
+    /// Due times that were passed over.
+    skipped: u64,
+    runs: usize,
+    /// Runs that began before they were due.
+    beside: usize,
+}
+
+impl Grid {
+    /// Of a timer of this making and period; `None` without a period.
+    pub(crate) fn new(made_ns: u64, period_ns: u64) -> Option<Self> {
+        let first_ns = made_ns.checked_add(period_ns)?;
+        (period_ns > 0).then_some(Self {
+            first_ns,
+            period_ns,
+            next_ns: first_ns,
+            skipped: 0,
+            runs: 0,
+            beside: 0,
+        })
     }
-    for &start in starts {
-        if next > start + SLACK_NS.min(period_ns / 4) {
-            beside += 1;
+
+    /// When the next run, which begins now, was due. `None` where no due time is before it.
+    pub(crate) fn due(&mut self, start_ns: u64) -> Option<u64> {
+        self.runs += 1;
+        if self.next_ns > start_ns + SLACK_NS.min(self.period_ns / 4) {
+            self.beside += 1;
             // The clock was read before the due time that was taken for passed over.
-            let periods = (next - start).div_ceil(period_ns);
-            next = next
-                .checked_sub(periods * period_ns)
-                .filter(|next| *next >= first)?;
-            skipped = skipped.saturating_sub(periods);
+            let periods = (self.next_ns - start_ns).div_ceil(self.period_ns);
+            let next_ns = self.next_ns.checked_sub(periods * self.period_ns);
+            self.next_ns = next_ns.filter(|next_ns| *next_ns >= self.first_ns)?;
+            self.skipped = self.skipped.saturating_sub(periods);
         }
-        due.push((next - first) / period_ns);
-        next += period_ns;
-        if next < start {
-            let periods = (start - next).div_ceil(period_ns);
-            next += periods * period_ns;
-            skipped += periods;
+        let due_ns = self.next_ns;
+        self.next_ns += self.period_ns;
+        if self.next_ns < start_ns {
+            let periods = (start_ns - self.next_ns).div_ceil(self.period_ns);
+            self.next_ns += periods * self.period_ns;
+            self.skipped += periods;
         }
+        Some(due_ns)
     }
-    (beside * 20 <= starts.len()).then_some((due, skipped))
+
+    /// Whether the runs so far fit; they don't if the timer was reset, its period was changed, or it is on another
+    /// clock.
+    pub(crate) fn fits(&self) -> bool {
+        self.beside * 20 <= self.runs
+    }
+}
+
+/// How many whole periods after the timer's making each run was due, less one, and how many due times were passed
+/// over. `None` where the runs do not fit the timer's whole periods.
+pub fn due_cycles(made_ns: u64, period_ns: u64, starts: &[u64]) -> Option<(Vec<u64>, u64)> {
+    let mut grid = Grid::new(made_ns, period_ns)?;
+    let due = starts.iter().map(|start| {
+        let due_ns = grid.due(*start)?;
+        Some((due_ns - grid.first_ns) / period_ns)
+    });
+    let due: Vec<u64> = due.collect::<Option<_>>()?;
+    grid.fits().then_some((due, grid.skipped))
 }
 
 /// The due time of each run, in nanoseconds on the clock of `starts`, and how many were passed over.

@@ -57,6 +57,7 @@ pub const FUNCTIONS: &[Function] = {
                 Number(0, "subscription_handle"),
                 NODE,
                 Number(2, "rmw_subscription_handle"),
+                Number(4, "queue_depth"),
                 Text(3, "topic_name"),
             ],
         ),
@@ -88,6 +89,19 @@ pub const FUNCTIONS: &[Function] = {
         of("rclcpp_callback_register", &[CALLBACK, Text(1, "symbol")]),
         of("callback_start", &[CALLBACK, Flag(1, "is_intra_process")]),
         of("callback_end", &[CALLBACK]),
+        of("rclcpp_intra_publish", &[Number(0, "publisher_handle")]),
+        of(
+            "rclcpp_ring_buffer_enqueue",
+            &[
+                Number(0, "buffer"),
+                Number(1, "index"),
+                Flag(3, "overwritten"),
+            ],
+        ),
+        of(
+            "rclcpp_ring_buffer_dequeue",
+            &[Number(0, "buffer"), Number(1, "index")],
+        ),
         of(
             "rmw_publish",
             &[Number(0, "rmw_publisher_handle"), Number(2, "timestamp")],

@@ -21,6 +21,8 @@ struct Timer {
 struct End {
     node: Handle,
     name: Arc<str>,
+    /// Of a subscription: how many messages wait for it at most.
+    depth: u64,
 }
 
 /// What is known of the handles.
@@ -32,13 +34,15 @@ pub struct Graph {
     subscriptions: BTreeMap<Handle, End>,
     /// By rclcpp's object.
     subscription_of_object: BTreeMap<Handle, Handle>,
-    subscription_of_callback: BTreeMap<Handle, Handle>,
+    /// rclcpp's object of a callback. Of messages within the process it is linked to its subscription after that.
+    object_of_callback: BTreeMap<Handle, Handle>,
     /// By the middleware's handle.
     subscription_of_middleware: BTreeMap<Handle, Handle>,
     services: BTreeMap<Handle, End>,
     service_of_callback: BTreeMap<Handle, Handle>,
-    /// By the middleware's handle.
     publishers: BTreeMap<Handle, End>,
+    /// By the middleware's handle.
+    publisher_of_middleware: BTreeMap<Handle, Handle>,
     symbols: BTreeMap<Handle, Arc<str>>,
 }
 
@@ -54,6 +58,13 @@ impl Graph {
     ) -> bool {
         let handle = |at: usize| numbers.get(at).map(|address| (process, *address));
         let text = |at: usize| texts.get(at).cloned();
+        let end = |name: Arc<str>| {
+            Some(End {
+                node: handle(1)?,
+                name,
+                depth: 0,
+            })
+        };
         let mut take = || {
             match function {
                 "rcl_node_init" => {
@@ -77,8 +88,8 @@ impl Graph {
                 }
                 "rcl_subscription_init" => {
                     let end = End {
-                        node: handle(1)?,
-                        name: text(0)?,
+                        depth: numbers.get(3).copied().unwrap_or(0),
+                        ..end(text(0)?)?
                     };
                     self.subscriptions.insert(handle(0)?, end);
                     let middleware = handle(2)?;
@@ -89,28 +100,19 @@ impl Graph {
                     self.subscription_of_object.insert(handle(1)?, handle(0)?);
                 }
                 "rclcpp_subscription_callback_added" => {
-                    let subscription = *self.subscription_of_object.get(&handle(0)?)?;
                     self.forget_callback(handle(1)?);
-                    self.subscription_of_callback
-                        .insert(handle(1)?, subscription);
+                    self.object_of_callback.insert(handle(1)?, handle(0)?);
                 }
                 "rcl_service_init" => {
-                    let end = End {
-                        node: handle(1)?,
-                        name: text(0)?,
-                    };
-                    self.services.insert(handle(0)?, end);
+                    self.services.insert(handle(0)?, end(text(0)?)?);
                 }
                 "rclcpp_service_callback_added" => {
                     self.forget_callback(handle(1)?);
                     self.service_of_callback.insert(handle(1)?, handle(0)?);
                 }
                 "rcl_publisher_init" => {
-                    let end = End {
-                        node: handle(1)?,
-                        name: text(0)?,
-                    };
-                    self.publishers.insert(handle(2)?, end);
+                    self.publishers.insert(handle(0)?, end(text(0)?)?);
+                    self.publisher_of_middleware.insert(handle(2)?, handle(0)?);
                 }
                 "rclcpp_callback_register" => {
                     self.symbols.insert(handle(0)?, text(0)?);
@@ -125,7 +127,7 @@ impl Graph {
     /// An address that held another kind of callback before.
     fn forget_callback(&mut self, callback: Handle) {
         self.timer_of_callback.remove(&callback);
-        self.subscription_of_callback.remove(&callback);
+        self.object_of_callback.remove(&callback);
         self.service_of_callback.remove(&callback);
         self.symbols.remove(&callback);
     }
@@ -143,10 +145,11 @@ impl Graph {
                 ),
                 None => (None, Kind::Unknown),
             }
-        } else if let Some(of) = self.subscription_of_callback.get(&callback) {
-            ended(self.subscriptions.get(of), |topic| Kind::Subscription {
-                topic,
-            })
+        } else if let Some(of) = self.object_of_callback.get(&callback) {
+            let of = self.subscription_of_object.get(of);
+            let of = of.and_then(|of| self.subscriptions.get(of));
+            let depth = of.map_or(0, |of| of.depth);
+            ended(of, |topic| Kind::Subscription { topic, depth })
         } else if let Some(of) = self.service_of_callback.get(&callback) {
             ended(self.services.get(of), |service| Kind::Service { service })
         } else {
@@ -169,9 +172,14 @@ impl Graph {
         Some(Arc::clone(&self.subscriptions.get(subscription)?.name))
     }
 
-    /// The topic that is published to by this handle of the middleware.
-    pub fn published_topic(&self, middleware: Handle) -> Option<Arc<str>> {
-        Some(Arc::clone(&self.publishers.get(&middleware)?.name))
+    /// The publisher with this handle of the middleware.
+    pub fn publisher(&self, middleware: Handle) -> Option<Handle> {
+        self.publisher_of_middleware.get(&middleware).copied()
+    }
+
+    /// The topic that a publisher publishes to.
+    pub fn published_topic(&self, publisher: Handle) -> Option<Arc<str>> {
+        Some(Arc::clone(&self.publishers.get(&publisher)?.name))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Why a callback's run was late: what its executor ran between the due time and the run.
 
 use crate::account::{Account, Window};
+use crate::row::{Dues, by_callback};
 use crate::{Run, Seen};
 use serde::Serialize;
 
@@ -53,6 +54,23 @@ pub struct Holder {
 }
 
 impl Late {
+    fn of(seen: &Seen, gap_ns: u64, run: &Run, due_ns: u64) -> Self {
+        let mut holders = holders(seen, run, due_ns);
+        let held_ns = holders.iter().map(|holder| holder.share_ns).sum();
+        let more_holders = holders.len().saturating_sub(MOST_HOLDERS) as u64;
+        holders.truncate(MOST_HOLDERS);
+        Self {
+            at_ns: run.from_ns,
+            thread: run.thread,
+            gap_ns,
+            latency_ns: run.from_ns.saturating_sub(due_ns),
+            holders,
+            more_holders,
+            held_ns,
+            account: None,
+        }
+    }
+
     /// The windows whose accounts explain it: its own, then each holder's.
     pub fn windows(&self) -> impl Iterator<Item = Window> {
         let own = Window {
@@ -83,41 +101,38 @@ impl Late {
 }
 
 /// The runs of a timer's callback whose gap to the one before is above one and a half periods, the longest first: how
-/// many, and the longest `most` of them with their holders. `due_ns` are the due times of `runs`.
-pub fn lates(
-    seen: &Seen,
-    runs: &[Run],
-    due_ns: &[u64],
-    period_ns: u64,
-    most: usize,
-) -> (u64, Vec<Late>) {
-    let pairs = runs.windows(2).zip(due_ns.iter().skip(1));
+/// many, and the longest `most` of them with their holders.
+pub(crate) fn lates(seen: &Seen, runs: &[Run], dues: &Dues, most: usize) -> (u64, Vec<Late>) {
+    let pairs = runs.windows(2).zip(dues.due_ns.iter().skip(1));
     let mut late: Vec<(u64, Run, u64)> = pairs
         .filter_map(|(pair, due_ns)| {
             let gap_ns = pair[1].from_ns - pair[0].from_ns;
-            (gap_ns * 2 > period_ns * HALVES).then_some((gap_ns, pair[1], *due_ns))
+            (gap_ns * 2 > dues.period_ns * HALVES).then_some((gap_ns, pair[1], *due_ns))
         })
         .collect();
     let count = late.len() as u64;
     late.sort_by_key(|(gap_ns, run, _)| (std::cmp::Reverse(*gap_ns), run.from_ns));
     late.truncate(most);
-    let explained = late.into_iter().map(|(gap_ns, run, due_ns)| {
-        let mut holders = holders(seen, &run, due_ns);
-        let held_ns = holders.iter().map(|holder| holder.share_ns).sum();
-        let more_holders = holders.len().saturating_sub(MOST_HOLDERS) as u64;
-        holders.truncate(MOST_HOLDERS);
-        Late {
-            at_ns: run.from_ns,
-            thread: run.thread,
-            gap_ns,
-            latency_ns: run.from_ns.saturating_sub(due_ns),
-            holders,
-            more_holders,
-            held_ns,
-            account: None,
-        }
-    });
+    let explained = late.into_iter();
+    let explained = explained.map(|(gap_ns, run, due_ns)| Late::of(seen, gap_ns, &run, due_ns));
     (count, explained.collect())
+}
+
+/// The first run of a callback with a period that began more than `above_ns` after it was due: the callback's number,
+/// and the run.
+pub fn first_above(seen: &Seen, above_ns: u64) -> Option<(usize, Late)> {
+    let runs = by_callback(seen);
+    let first = |(number, runs): (&usize, &Vec<Run>)| {
+        let starts: Vec<u64> = runs.iter().map(|run| run.from_ns).collect();
+        let dues = Dues::of(&seen.callbacks[*number].kind, &starts)?;
+        let mut both = starts.iter().zip(&dues.due_ns);
+        let at = both.position(|(start, due)| start.saturating_sub(*due) > above_ns)?;
+        let gap_ns = starts[at] - starts[at.saturating_sub(1)];
+        Some((starts[at], *number, at, gap_ns, dues.due_ns[at]))
+    };
+    let (_, number, at, gap_ns, due_ns) = runs.iter().filter_map(first).min()?;
+    let run = runs[&number][at];
+    Some((number, Late::of(seen, gap_ns, &run, due_ns)))
 }
 
 /// What ran between `due_ns` and a run: on its thread, or, if that leaves more than half of the time open, of its

@@ -1,8 +1,9 @@
 //! Calls, one after the other, as runs of callbacks and messages.
 
 use crate::graph::{Graph, Handle};
+use crate::within::Within;
 use crate::{Callback, Run};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wakepath_timeline::{KernelEvent, What};
 
@@ -17,8 +18,17 @@ pub struct Published {
     pub process: u32,
     /// On which topic.
     pub topic: Arc<str>,
-    /// Its date, by which a taker recognises it.
+    /// Its date, by which a taker recognises it; below 0 within its process.
     pub stamp: i64,
+    /// Its date in the middleware, if it also left its process.
+    pub also: Option<i64>,
+}
+
+impl Published {
+    /// All that takers recognise it by.
+    pub fn stamps(&self) -> impl Iterator<Item = i64> {
+        std::iter::once(self.stamp).chain(self.also)
+    }
 }
 
 /// Everything that was seen.
@@ -32,6 +42,8 @@ pub struct Seen {
     pub published: Vec<Published>,
     /// Messages that were published by handles whose making was not seen.
     pub unnamed_messages: u64,
+    /// Messages within a process that newer ones overwrote before they were taken.
+    pub overwritten: BTreeSet<i64>,
     /// Ends of callbacks whose beginning was not seen, and beginnings whose end was not.
     pub unpaired: u64,
     /// When the first and the last call came, in nanoseconds on `CLOCK_MONOTONIC`.
@@ -59,6 +71,7 @@ pub struct Recorder {
     open: BTreeMap<u32, Vec<Open>>,
     /// The message that a thread took last, and no callback was called with yet.
     taken: BTreeMap<u32, (Option<Arc<str>>, i64)>,
+    within: Within,
 }
 
 impl Recorder {
@@ -93,19 +106,47 @@ impl Recorder {
                     self.taken.insert(thread, (topic, stamp.cast_signed()));
                 }
             }
+            "rclcpp_intra_publish" => {
+                let Some(publisher) = handle(0) else {
+                    return;
+                };
+                let Some(topic) = self.graph.published_topic(publisher) else {
+                    self.seen.unnamed_messages += 1;
+                    return;
+                };
+                let at = self.seen.published.len();
+                let of = Arc::clone(&topic);
+                let stamp = self.within.publish(thread, publisher, of, at);
+                self.published(event, process, topic, stamp);
+            }
+            "rclcpp_ring_buffer_enqueue" => {
+                if let (Some(buffer), Some(place), Some(is_full)) =
+                    (handle(0), number(1), number(2))
+                {
+                    self.within.put(thread, buffer, place, is_full != 0);
+                }
+            }
+            "rclcpp_ring_buffer_dequeue" => {
+                if let (Some(buffer), Some(place)) = (handle(0), number(1)) {
+                    let taken = self.within.take(buffer, place);
+                    let taken = taken.map(|(topic, stamp)| (Some(topic), stamp));
+                    self.taken.extend(taken.map(|taken| (thread, taken)));
+                }
+            }
             "rmw_publish" => {
                 let (Some(of), Some(stamp)) = (handle(0), number(1)) else {
                     return;
                 };
-                match self.graph.published_topic(of) {
-                    None => self.seen.unnamed_messages += 1,
-                    Some(topic) => self.seen.published.push(Published {
-                        at_ns,
-                        thread,
-                        process,
-                        topic,
-                        stamp: stamp.cast_signed(),
-                    }),
+                let publisher = self.graph.publisher(of);
+                let topic = publisher.and_then(|of| self.graph.published_topic(of));
+                let (Some(publisher), Some(topic)) = (publisher, topic) else {
+                    self.seen.unnamed_messages += 1;
+                    return;
+                };
+                let stamp = stamp.cast_signed();
+                match self.within.also(thread, publisher) {
+                    Some(at) => self.seen.published[at].also = Some(stamp),
+                    None => self.published(event, process, topic, stamp),
                 }
             }
             function => {
@@ -123,6 +164,17 @@ impl Recorder {
         }
     }
 
+    fn published(&mut self, event: &KernelEvent, process: u32, topic: Arc<str>, stamp: i64) {
+        self.seen.published.push(Published {
+            at_ns: event.at_ns,
+            thread: event.current,
+            process,
+            topic,
+            stamp,
+            also: None,
+        });
+    }
+
     fn begin(&mut self, callback: Handle, event: &KernelEvent) {
         let thread = event.current;
         let number = *self.numbers.entry(callback).or_insert_with(|| {
@@ -132,7 +184,7 @@ impl Recorder {
         let message = self.taken.remove(&thread);
         let message = message.and_then(|(topic, stamp)| {
             let is_of = match &self.seen.callbacks[number].kind {
-                crate::Kind::Subscription { topic: own } => {
+                crate::Kind::Subscription { topic: own, .. } => {
                     topic.is_some_and(|topic| **own == *topic)
                 }
                 _ => false,
@@ -181,6 +233,7 @@ impl Recorder {
         self.seen.unpaired += open as u64;
         self.seen.runs.sort_by_key(|run| (run.from_ns, run.to_ns));
         self.seen.published.sort_by_key(|of| of.at_ns);
+        self.seen.overwritten = self.within.overwritten;
         self.seen
     }
 }

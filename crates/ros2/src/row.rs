@@ -64,14 +64,11 @@ impl Figures {
 
 /// All callbacks that ran, timers by their periods first; of each late one the `worst` longest gaps.
 pub fn rows(seen: &Seen, worst: usize) -> Vec<Row> {
-    let mut runs: BTreeMap<usize, Vec<Run>> = BTreeMap::new();
-    for run in &seen.runs {
-        runs.entry(run.callback).or_default().push(*run);
-    }
+    let runs = by_callback(seen);
     let published: BTreeMap<(i64, &str), u64> = seen
         .published
         .iter()
-        .map(|of| ((of.stamp, &*of.topic), of.at_ns))
+        .flat_map(|of| of.stamps().map(|stamp| ((stamp, &*of.topic), of.at_ns)))
         .collect();
     let mut rows: Vec<Row> = runs
         .into_iter()
@@ -89,11 +86,20 @@ pub fn rows(seen: &Seen, worst: usize) -> Vec<Row> {
     rows
 }
 
+/// The runs of each callback.
+pub(crate) fn by_callback(seen: &Seen) -> BTreeMap<usize, Vec<Run>> {
+    let mut runs: BTreeMap<usize, Vec<Run>> = BTreeMap::new();
+    for run in &seen.runs {
+        runs.entry(run.callback).or_default().push(*run);
+    }
+    runs
+}
+
 /// Fewer gaps show no rhythm.
 const LEAST_GAPS: usize = 10;
 
 /// The period of a timer, or of a callback of which nothing is known but when it ran.
-fn period_of(kind: &Kind, gaps: impl Iterator<Item = u64>) -> Option<u64> {
+pub(crate) fn period_of(kind: &Kind, gaps: impl Iterator<Item = u64>) -> Option<u64> {
     match kind {
         Kind::Timer { period_ns, .. } => (*period_ns > 0).then_some(*period_ns),
         Kind::Subscription { .. } | Kind::Service { .. } => None,
@@ -108,6 +114,44 @@ fn period_of(kind: &Kind, gaps: impl Iterator<Item = u64>) -> Option<u64> {
     }
 }
 
+/// When runs were due.
+pub(crate) struct Dues {
+    pub(crate) period_ns: u64,
+    /// The due time of each.
+    pub(crate) due_ns: Vec<u64>,
+    /// How many due times were passed over; `None` where the due times are estimates.
+    pub(crate) skipped: Option<u64>,
+}
+
+impl Dues {
+    /// Of the runs of a timer, or of a callback that keeps a period.
+    pub(crate) fn of(kind: &Kind, starts: &[u64]) -> Option<Self> {
+        let gaps = starts.windows(2).map(|pair| pair[1] - pair[0]);
+        let period_ns = period_of(kind, gaps)?;
+        let by_rule = match *kind {
+            Kind::Timer { period_ns, made_ns } => due_times(made_ns, period_ns, starts),
+            _ => None,
+        };
+        Some(match by_rule {
+            Some((due_ns, skipped)) => Self {
+                period_ns,
+                due_ns,
+                skipped: Some(skipped),
+            },
+            // A run counts as due a period after the one before it.
+            None => {
+                let after = starts.iter().map(|at| at + period_ns);
+                let due = starts.first().copied().into_iter().chain(after);
+                Self {
+                    period_ns,
+                    due_ns: due.take(starts.len()).collect(),
+                    skipped: None,
+                }
+            }
+        })
+    }
+}
+
 fn row(
     seen: &Seen,
     number: usize,
@@ -117,34 +161,19 @@ fn row(
 ) -> Row {
     let callback = seen.callbacks[number].clone();
     let starts: Vec<u64> = runs.iter().map(|run| run.from_ns).collect();
-    let due = match callback.kind {
-        Kind::Timer { period_ns, made_ns } => due_times(made_ns, period_ns, &starts),
-        _ => None,
-    };
+    let dues = Dues::of(&callback.kind, &starts);
+    let exact = dues.as_ref().filter(|of| of.skipped.is_some());
     let gaps = || starts.windows(2).map(|pair| pair[1] - pair[0]);
     let waited = match &callback.kind {
-        Kind::Subscription { topic } => Figures::of(runs.iter().filter_map(|run| {
+        Kind::Subscription { topic, .. } => Figures::of(runs.iter().filter_map(|run| {
             let at_ns = published.get(&(run.message?, topic.as_str()))?;
             run.from_ns.checked_sub(*at_ns)
         })),
         _ => None,
     };
-    let period = period_of(&callback.kind, gaps());
-    let (late, worst) = match period {
-        Some(period_ns) => {
-            // Without due times a run counts as due a period after the one before it.
-            let estimated = || {
-                starts
-                    .first()
-                    .copied()
-                    .into_iter()
-                    .chain(starts.iter().map(|at| at + period_ns))
-            };
-            let due_ns = match &due {
-                Some((due, _)) => due.clone(),
-                None => estimated().take(starts.len()).collect(),
-            };
-            let (count, worst) = lates(seen, runs, &due_ns, period_ns, worst);
+    let (late, worst) = match &dues {
+        Some(dues) => {
+            let (count, worst) = lates(seen, runs, dues, worst);
             (Some(count), worst)
         }
         None => (None, Vec::new()),
@@ -156,13 +185,14 @@ fn row(
         number,
         callback,
         count: runs.len() as u64,
-        period_ns: period,
+        period_ns: dues.as_ref().map(|of| of.period_ns),
         threads,
-        latency_ns: due.as_ref().and_then(|(due, _)| {
-            let latencies = starts.iter().zip(due).map(|(start, due)| start - due);
+        latency_ns: exact.and_then(|of| {
+            let both = starts.iter().zip(&of.due_ns);
+            let latencies = both.map(|(start, due)| start - due);
             Figures::of(latencies)
         }),
-        skipped: due.map(|(_, skipped)| skipped),
+        skipped: exact.and_then(|of| of.skipped),
         gap_ns: Figures::of(gaps()),
         waited_ns: waited,
         run_ns: Figures::of(runs.iter().map(Run::length_ns)),

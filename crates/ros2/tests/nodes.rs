@@ -1,7 +1,9 @@
 //! Two nodes out of the calls that they make: names, due times, what held the executor, a chain.
 
 use std::sync::Arc;
-use wakepath_ros2::{Accounts, Chain, Kind, Recorder, Seen, Window, rows};
+use wakepath_ros2::{
+    Accounts, Chain, ChainFound, Kind, Live, LostBy, Recorder, Seen, Window, first_above, rows,
+};
 use wakepath_timeline::{Call, KernelEvent, Left, Thread, ThreadName, What};
 
 const MS: u64 = 1_000_000;
@@ -35,7 +37,7 @@ fn made() -> Vec<KernelEvent> {
         call("rclcpp_timer_callback_added", &[20, 200], &[]),
         call("rclcpp_timer_link_node", &[20, 1], &[]),
         call("rcl_publisher_init", &[30, 1, 31], &["/pose"]),
-        call("rcl_subscription_init", &[40, 2, 41], &["/pose"]),
+        call("rcl_subscription_init", &[40, 2, 41, 2], &["/pose"]),
         call("rclcpp_subscription_init", &[40, 42], &[]),
         call("rclcpp_subscription_callback_added", &[42, 400], &[]),
     ]
@@ -126,7 +128,7 @@ fn a_chain_goes_from_publishing_to_the_end_of_the_last_callback() {
         let [lost] = &found.lost[..] else {
             panic!("{found:#?}")
         };
-        assert_eq!((lost.count, lost.taken), (1, false));
+        assert_eq!((lost.count, &lost.by), (1, &LostBy::NotTaken));
     }
     assert_eq!(found("/pose:/nowhere").ended, 0);
     for bad in ["", "/pose", ":/pose", "/pose:", "/a b:/c", "/a:/b:/c"] {
@@ -212,4 +214,197 @@ fn who_had_the_cpu_of_a_ready_thread_is_named() {
     let account = accounts.finish().remove(0);
     assert_eq!((account.on_cpu_ns, account.ready_ns), (50, 250));
     assert_eq!(account.others, Some((200, "long".into())));
+}
+
+#[test]
+fn latencies_of_timers_are_known_while_they_run() {
+    let mut live = Live::default();
+    let process = |_| Some(PROCESS);
+    let mut found = Vec::new();
+    let mut events = made();
+    for due in (1..=10).filter(|due| !(5..8).contains(due)) {
+        events.push(call(
+            due * 10 * MS + 1_000,
+            11,
+            "callback_start",
+            &[100, 0],
+            &[],
+        ));
+        events.push(call(due * 10 * MS + 9_000, 11, "callback_end", &[100], &[]));
+        // Of a subscription no due time is known.
+        events.push(call(
+            due * 10 * MS + 9_000,
+            11,
+            "callback_start",
+            &[400, 0],
+            &[],
+        ));
+    }
+    for event in &events {
+        let begun = live.event(event, process);
+        found.extend(begun.map(|(callback, latency_ns)| (callback.to_string(), latency_ns)));
+    }
+    let latencies: Vec<u64> = found.iter().map(|(_, latency_ns)| *latency_ns).collect();
+    let late = 30 * MS + 1_000;
+    assert_eq!(latencies, [1_000, 1_000, 1_000, 1_000, late, 1_000, 1_000]);
+    assert!(found.iter().all(|(name, _)| name == "pilot: timer 10 ms"));
+    let (number, late) = first_above(&seen(11), 20 * MS).unwrap();
+    assert_eq!((number, late.latency_ns), (0, 30 * MS + 1_000));
+    assert!(first_above(&seen(11), 31 * MS).is_none());
+}
+
+#[test]
+fn a_callback_that_was_made_before_is_late_by_its_own_period_while_it_runs() {
+    let mut live = Live::default();
+    let begins = (0..40).filter(|at| *at != 30).filter_map(|at| {
+        let event = call(
+            at * 10 * MS + at % 3 * 1_000,
+            11,
+            "callback_start",
+            &[500, 0],
+            &[],
+        );
+        Some(live.event(&event, |_| Some(PROCESS))?.1)
+    });
+    let latencies: Vec<u64> = begins.collect();
+    let late = latencies.iter().filter(|of| **of > 5 * MS);
+    let late: Vec<&u64> = late.collect();
+    assert!(
+        matches!(late[..], [one] if one.abs_diff(10 * MS) < 5_000),
+        "{latencies:?}"
+    );
+}
+
+/// A thousand callbacks that wait for one another.
+#[test]
+fn of_many_holders_the_longest_are_kept_and_all_are_counted() {
+    let mut recorder = Recorder::default();
+    let mut events = vec![
+        call(0, 11, "rcl_timer_init", &[10, 10 * MS], &[]),
+        call(0, 11, "rclcpp_timer_callback_added", &[10, 100], &[]),
+        call(10 * MS, 11, "callback_start", &[100, 0], &[]),
+        call(10 * MS, 11, "callback_end", &[100], &[]),
+    ];
+    for other in 0..1000 {
+        let at_ns = 15 * MS + other * MS;
+        events.push(call(at_ns, 11, "callback_start", &[1000 + other, 0], &[]));
+        events.push(call(at_ns + MS, 11, "callback_end", &[1000 + other], &[]));
+    }
+    events.push(call(1015 * MS, 11, "callback_start", &[100, 0], &[]));
+    events.push(call(1016 * MS, 11, "callback_end", &[100], &[]));
+    for event in &events {
+        recorder.event(event, |_| Some(PROCESS));
+    }
+    let rows = rows(&recorder.finish(), 3);
+    let late = &rows[0].worst[0];
+    assert_eq!(late.holders.len() as u64 + late.more_holders, 995);
+    assert_eq!((late.held_ns, late.unheld_ns()), (995 * MS, 0));
+}
+
+/// The chain of messages 1, 2 … at milliseconds, of which these are taken: when, and which.
+fn chain_of(published: u64, taken: &[(u64, u64)]) -> ChainFound {
+    let mut events = made();
+    for number in 1..=published {
+        events.push(call(number * MS, 11, "rmw_publish", &[31, number], &[]));
+    }
+    for (at, number) in taken {
+        let at_ns = at * MS + 500_000 + number * 100;
+        events.push(call(at_ns, 12, "rmw_take", &[41, *number, 1], &[]));
+        events.push(call(at_ns + 10, 12, "callback_start", &[400, 0], &[]));
+        events.push(call(at_ns + 20, 12, "callback_end", &[400], &[]));
+    }
+    events.sort_by_key(|event| event.at_ns);
+    let mut recorder = Recorder::default();
+    for event in &events {
+        recorder.event(event, |_| Some(PROCESS));
+    }
+    let chain: Chain = "/pose:/arm/motor".parse().unwrap();
+    chain.find(&recorder.finish(), None, 0)
+}
+
+#[test]
+fn a_message_that_its_queue_of_two_could_not_hold_was_overwritten() {
+    let lost = |published, taken: &[(u64, u64)]| {
+        let found = chain_of(published, taken);
+        let by = found.lost.into_iter().map(|of| (of.by, of.count));
+        (found.ended, by.collect::<Vec<_>>())
+    };
+    let callback = || "/arm/motor: /pose".to_owned();
+    // Two newer ones came before the next was taken, and only one did.
+    let overwritten = LostBy::Overwritten {
+        callback: callback(),
+        depth: 2,
+    };
+    let missed = LostBy::Missed {
+        callback: callback(),
+    };
+    assert_eq!(
+        lost(6, &[(1, 1), (5, 4), (5, 5), (6, 6)]),
+        (4, vec![(overwritten, 2)])
+    );
+    assert_eq!(lost(3, &[(1, 1), (3, 3)]), (2, vec![(missed, 1)]));
+    assert_eq!(lost(3, &[(1, 1)]), (1, vec![(LostBy::NotTaken, 2)]));
+}
+
+#[test]
+fn messages_within_a_process_are_followed_through_its_ring_buffers() {
+    let mut events = made();
+    // Of messages within the process, the callback is known before its subscription is.
+    events.push(call(
+        0,
+        11,
+        "rclcpp_subscription_callback_added",
+        &[43, 401],
+        &[],
+    ));
+    events.push(call(0, 11, "rclcpp_subscription_init", &[40, 43], &[]));
+    let publish = |number: u64, place: u64, is_full: u64| {
+        let at_ns = number * MS;
+        [
+            call(at_ns, 11, "rclcpp_intra_publish", &[30], &[]),
+            call(
+                at_ns + 1,
+                11,
+                "rclcpp_ring_buffer_enqueue",
+                &[50, place, is_full],
+                &[],
+            ),
+            // A subscriber in another process has it of the middleware, and it is still one message.
+            call(at_ns + 2, 11, "rmw_publish", &[31, 7_000 + number], &[]),
+        ]
+    };
+    let take = |at_ns: u64, place: u64| {
+        [
+            call(at_ns, 12, "rclcpp_ring_buffer_dequeue", &[50, place], &[]),
+            call(at_ns + 10, 12, "callback_start", &[401, 1], &[]),
+            call(at_ns + 500, 12, "callback_end", &[401], &[]),
+        ]
+    };
+    // The third takes the place of the first.
+    for (number, place, is_full) in [(1, 0, 0), (2, 1, 0), (3, 0, 1)] {
+        events.extend(publish(number, place, is_full));
+    }
+    events.extend(take(4 * MS, 1));
+    events.extend(take(5 * MS, 0));
+    let mut recorder = Recorder::default();
+    for event in &events {
+        recorder.event(event, |_| Some(PROCESS));
+    }
+    let seen = recorder.finish();
+    let chain: Chain = "/pose:/arm/motor".parse().unwrap();
+    let found = chain.find(&seen, None, 0);
+    assert_eq!((found.begun, found.ended), (3, 2));
+    let latency = found.latency_ns.unwrap();
+    assert_eq!(
+        (latency.max, latency.median),
+        (2 * MS as i64 + 500, 2 * MS as i64 + 500)
+    );
+    let overwritten = LostBy::Overwritten {
+        callback: "/arm/motor: /pose".into(),
+        depth: 2,
+    };
+    assert_eq!(found.lost[0].by, overwritten);
+    let rows = rows(&seen, 3);
+    assert_eq!(rows[0].callback.to_string(), "/arm/motor: /pose");
+    assert_eq!(rows[0].waited_ns.unwrap().max, 2 * MS as i64 + 10);
 }

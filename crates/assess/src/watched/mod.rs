@@ -14,6 +14,6 @@ pub use activity::{RowOf, Seen, activity, comes_without_period, rows};
 pub use figures::{Figures, Watched};
 pub use finding::Finding;
 pub use not_judged::NotJudged;
-pub use ros2::{Ros2Figures, Ros2Wish};
+pub use ros2::{FirstAbove, Ros2Figures, Ros2Wish};
 pub use sections::{SectionRun, WatchedSection};
 pub use waking::{WakerKind, WokenBy};

@@ -4,7 +4,7 @@
 use serde::Serialize;
 use wakepath_archive::watch::Session;
 use wakepath_archive::{ArchiveError, Trace};
-use wakepath_ros2::{Accounts, Chain, ChainFound, Recorder, Row, rows};
+use wakepath_ros2::{Accounts, Chain, ChainFound, Late, Recorder, Row, first_above, rows};
 use wakepath_timeline::KernelEvent;
 
 /// A chain less long before the end of the recording is taken for under way.
@@ -19,6 +19,8 @@ pub struct Ros2Wish {
     pub limit_ns: Option<u64>,
     /// Late runs of each callback that are explained.
     pub worst: usize,
+    /// Latency of a callback whose first passing is explained, in nanoseconds.
+    pub above_ns: Option<u64>,
 }
 
 /// Gives each event in its order to what it is called with.
@@ -31,12 +33,25 @@ pub struct Ros2Figures {
     pub callbacks: Vec<Row>,
     /// The chains that were asked for.
     pub chains: Vec<ChainFound>,
+    /// The first run of a callback that was later than the limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_above: Option<FirstAbove>,
     /// When the first call came, in nanoseconds on `CLOCK_MONOTONIC`.
     pub began_ns: u64,
     /// Beginnings of callbacks without an end, and ends without a beginning.
     pub unpaired: u64,
     /// Messages by publishers that were made before the recording.
     pub unnamed_messages: u64,
+}
+
+/// A run of a callback that was later than a limit.
+#[derive(Debug, Serialize)]
+pub struct FirstAbove {
+    /// Its callback.
+    pub callback: String,
+    /// The run.
+    #[serde(flatten)]
+    pub late: Late,
 }
 
 impl Ros2Figures {
@@ -75,11 +90,20 @@ impl Ros2Figures {
             return Ok(None);
         };
         let mut callbacks = rows(&seen, wish.worst);
+        let first_above = wish
+            .above_ns
+            .and_then(|above_ns| first_above(&seen, above_ns));
+        let mut first_above = first_above.map(|(number, late)| FirstAbove {
+            callback: seen.callbacks[number].to_string(),
+            late,
+        });
         let late = callbacks.iter().flat_map(|row| &row.worst);
+        let late = late.chain(first_above.as_ref().map(|of| &of.late));
         let mut accounts = Accounts::new(late.flat_map(|late| late.windows()));
         each(&mut |event| accounts.event(event))?;
         let mut accounts = accounts.finish().into_iter();
-        for late in callbacks.iter_mut().flat_map(|row| &mut row.worst) {
+        let late = callbacks.iter_mut().flat_map(|row| &mut row.worst);
+        for late in late.chain(first_above.as_mut().map(|of| &mut of.late)) {
             late.accounted(&mut accounts);
         }
         let chains = wish.chains.iter();
@@ -87,6 +111,7 @@ impl Ros2Figures {
         Ok(Some(Self {
             callbacks,
             chains: chains.collect(),
+            first_above,
             began_ns,
             unpaired: seen.unpaired,
             unnamed_messages: seen.unnamed_messages,

@@ -5,10 +5,12 @@
 use crate::{LiveFigures, LiveTally, LiveThread};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
+use wakepath_archive::watch::Threads;
 use wakepath_archive::{ArchiveError, TraceFollower};
 use wakepath_directory::Directory;
 use wakepath_explain::Untold;
 use wakepath_explain::watch::{Activation, Activations, BegunBy, Rhythm, Taken, row};
+use wakepath_ros2::Live;
 use wakepath_timeline::Sample;
 use wakepath_verdict::{Gaps, Limits};
 
@@ -29,6 +31,7 @@ pub struct Following<'a> {
     untold: Untold,
     activations: Activations,
     threads: BTreeMap<u32, Followed>,
+    callbacks: Live,
     limits: Limits,
     /// When to look again.
     next: Instant,
@@ -41,6 +44,15 @@ struct Followed {
     rhythm: Option<Rhythm>,
     /// The last activation that was counted, and its cycle.
     last: Option<(Activation, u64)>,
+}
+
+/// What is new.
+#[derive(Default)]
+pub struct News {
+    /// Of threads that showed a period or a rhythm.
+    pub threads: Vec<Seen>,
+    /// The latest of the callbacks of ROS 2 that began since the last look, and its latency in nanoseconds.
+    pub callback: Option<(u64, String)>,
 }
 
 /// A thread's figures, and its new cycles.
@@ -64,6 +76,7 @@ impl<'a> Following<'a> {
             untold: Untold::default(),
             activations: Activations::new([]),
             threads: BTreeMap::new(),
+            callbacks: Live::default(),
             limits: Limits {
                 latency_ns,
                 deadline_ns: None,
@@ -76,31 +89,38 @@ impl<'a> Following<'a> {
     ///
     /// # Errors
     /// When the trace can't be read.
-    pub fn look(
-        &mut self,
-        threads: impl IntoIterator<Item = u32>,
-    ) -> Result<Vec<Seen>, ArchiveError> {
+    pub fn look(&mut self, threads: &Threads) -> Result<News, ArchiveError> {
         let begun = Instant::now();
+        let mut news = News::default();
         if begun < self.next {
-            return Ok(Vec::new());
+            return Ok(news);
         }
         if self.follower.is_none() {
             self.follower = TraceFollower::open_in(self.directory, 0)?;
         }
-        for thread in threads {
-            self.activations.follow(thread);
+        for thread in threads.keys() {
+            self.activations.follow(*thread);
         }
         let Some(follower) = &mut self.follower else {
-            return Ok(Vec::new());
+            return Ok(news);
         };
         let (untold, activations) = (&mut self.untold, &mut self.activations);
+        let (callbacks, latest) = (&mut self.callbacks, &mut news.callback);
+        let process = |thread: u32| threads.get(&thread).map(|of| of.process);
         follower.take(LAG_NS, |event| {
             if let Some(switch) = untold.before(&event) {
                 activations.untold(&switch);
             }
             activations.event(&event);
+            if let Some((callback, latency_ns)) = callbacks.event(&event, process) {
+                let is_latest = latest
+                    .as_ref()
+                    .is_none_or(|(latest, _)| latency_ns > *latest);
+                if is_latest {
+                    *latest = Some((latency_ns, callback.to_string()));
+                }
+            }
         })?;
-        let mut seen = Vec::new();
         for (thread, taken) in activations.take() {
             let limits = self.limits;
             let of = self.threads.entry(thread).or_insert_with(|| Followed {
@@ -113,13 +133,13 @@ impl<'a> Following<'a> {
             of.turns.timers.extend(taken.timers);
             of.turns.handed.extend(taken.handed);
             of.turns.marked.extend(taken.marked);
-            seen.extend(of.seen(thread));
+            news.threads.extend(of.seen(thread));
         }
         // A trace that fills faster than it is read takes the view, not the machine.
         self.next = Instant::now() + begun.elapsed() * SHARE;
         let least = Duration::from_millis(200);
         self.next = self.next.max(begun + least);
-        Ok(seen)
+        Ok(news)
     }
 }
 

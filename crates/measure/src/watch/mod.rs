@@ -12,7 +12,7 @@ mod target;
 mod watching;
 
 pub use error::WatchError;
-pub use following::{Following, Seen};
+pub use following::{Following, News, Seen};
 pub use namespace::{OtherNumbers, has_the_kernels_numbers};
 pub use record::{Begin, record};
 pub use recover::{Recovered, recover};

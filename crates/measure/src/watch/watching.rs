@@ -2,7 +2,7 @@
 //! kept, until time, program or patience ends.
 
 use super::groups::Groups;
-use super::{Following, Printing, Seen, Target, WatchError};
+use super::{Following, News, Printing, Target, WatchError};
 use crate::{Interrupt, Watching, traced_cpus};
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
@@ -144,7 +144,7 @@ impl<'a> Watch<'a> {
     pub fn follow(
         &mut self,
         interrupt: &Interrupt,
-        mut look: impl FnMut(&[Seen], &Threads) -> bool,
+        mut look: impl FnMut(&News, &Threads) -> bool,
     ) -> Result<Ended, WatchError> {
         let begun = Instant::now();
         let (mut kept, mut kept_at) = (None, begun);
@@ -165,8 +165,8 @@ impl<'a> Watch<'a> {
             if interrupt.requested() {
                 return Ok(Ended::Interrupted);
             }
-            let seen = following.look(self.session.threads.keys().copied())?;
-            if look(&seen, &self.session.threads) {
+            let news = following.look(&self.session.threads)?;
+            if look(&news, &self.session.threads) {
                 return Ok(Ended::Enough);
             }
             let left = self.duration.map(|all| all.saturating_sub(begun.elapsed()));

@@ -87,7 +87,7 @@ fn of<'data>(
         if symbol.st_type() != STT_FUNC || symbol.is_undefined(endian) {
             continue;
         }
-        if let Some(offset) = in_file(&segments, symbol.st_value(endian).into()) {
+        if let Some(offset) = in_file(&segments, symbol.st_value(endian)) {
             let place = Place {
                 offset: first_cheap(data, offset),
                 semaphore: None,
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn a_library_of_another_machine_and_one_without_exports_are_refused() {
         let refused = |class: u8, order: u8, machine: elf::Machine| {
-            let mut head = vec![0_u8; 64];
+            let mut head = [0_u8; 64];
             head[..7].copy_from_slice(&[0x7f, b'E', b'L', b'F', class, order, 1]);
             let machine = match order {
                 1 => machine.0.to_le_bytes(),

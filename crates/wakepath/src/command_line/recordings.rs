@@ -373,6 +373,9 @@ pub struct Import {
     /// Of ROS 2: number of late runs of each callback to explain [default: 3].
     #[arg(long, value_name = "COUNT")]
     pub worst: Option<usize>,
+    /// Of ROS 2: print the callbacks and chains as JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Make an interrupted run readable and say what is missing.

@@ -3,11 +3,11 @@
 use wakepath_ros2::Row;
 use wakepath_timeline::count::counted;
 
-/// So many callbacks are shown in full.
+/// Most callbacks that are shown in full.
 const MOST_ROWS: usize = 24;
-/// Of more, so many.
+/// Callbacks shown of more than that.
 const WORST_ROWS: usize = 10;
-/// And so many of them with their late runs.
+/// Callbacks shown with their late runs then.
 const WORST_LATE: usize = 3;
 
 /// A row, and its name.

@@ -3,10 +3,10 @@
 use super::ros2_shown;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use wakepath_assess::watched::Ros2Figures;
+use wakepath_assess::watched::{FirstAbove, Ros2Figures};
 use wakepath_console::terminal::columns;
 use wakepath_report::{Cell, Table, number};
-use wakepath_ros2::{Account, ChainFound, Figures, Holder, Kind, Late, Row, Waited};
+use wakepath_ros2::{Account, ChainFound, Figures, Holder, Kind, Late, LostBy, Row, Waited};
 use wakepath_timeline::duration::{Unit, length, three_digits};
 use wakepath_verdict::counted;
 
@@ -66,6 +66,18 @@ pub fn text(figures: &Ros2Figures, limit_ns: Option<u64>) -> String {
         );
     }
     text
+}
+
+/// The run that a watch was to stop at.
+pub fn first_above(of: &FirstAbove, began_ns: u64, above_ns: u64) -> String {
+    let at = of.late.at_ns.saturating_sub(began_ns) as f64 / 1e9;
+    format!(
+        "\nstopped: {}: a latency of {}, above {}, at {at:.3} s: {}\n",
+        of.callback,
+        three_digits(of.late.latency_ns.cast_signed()),
+        length(above_ns),
+        why(&of.late)
+    )
 }
 
 /// A name for each row, with the process where others have one of that name.
@@ -253,18 +265,18 @@ fn chain_text(chain: &ChainFound, limit_ns: Option<u64>) -> String {
     }
     for lost in &chain.lost {
         let count = counted(lost.count, "message", "messages");
-        let _ = match lost.taken {
-            true => writeln!(
-                text,
-                "  {count} ended at {}: the callback published nothing that leads on",
-                lost.topic
+        let why = match &lost.by {
+            LostBy::NothingLeadsOn => "the callback published nothing that leads on".to_owned(),
+            LostBy::Overwritten { callback, depth } => format!(
+                "newer ones took their place in the queue of {callback}, which holds {depth}: a greater depth of its \
+                 QoS keeps more"
             ),
-            false => writeln!(
-                text,
-                "  {count} ended at {}: no watched callback took it",
-                lost.topic
-            ),
+            LostBy::Missed { callback } => {
+                format!("{callback} took newer ones, but not these; its queue could hold them")
+            }
+            LostBy::NotTaken => "no watched callback took them, nor newer ones".to_owned(),
         };
+        let _ = writeln!(text, "  {count} ended at {}: {why}", lost.topic);
     }
     if chain.under_way > 0 {
         let _ = writeln!(text, "  {} under way at the end", chain.under_way);

@@ -22,5 +22,6 @@ pub(super) fn wish(
         chains: chains.iter().map(chain).collect::<Result<_, _>>()?,
         limit_ns,
         worst,
+        above_ns: None,
     })
 }

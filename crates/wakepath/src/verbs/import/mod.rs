@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 use wakepath_assess::watched::{Ros2Figures, Ros2Wish};
 use wakepath_console::place::Place;
-use wakepath_console::terminal::{OneLine, folded_for_people, print};
+use wakepath_console::terminal::{self, OneLine, folded_for_people, print, print_result};
 use wakepath_console::{Outcome, given};
 use wakepath_directory::Directory;
 use wakepath_import::{Asked, Form, Histogram, Imported, TOO_MANY_BINS, Unit, Use, Values};
@@ -38,14 +38,15 @@ pub fn run(arguments: &Import) -> Outcome {
     let limit_ns = given::time("--limit", arguments.limit.as_deref())?;
     let worst = arguments.worst.unwrap_or(WORST);
     let wish = ros2_wish::wish(&arguments.chain, limit_ns, worst)?;
-    let callbacks: Vec<String> = sources
+    let callbacks: Vec<Ros2Figures> = sources
         .files
         .iter()
         .filter_map(|file| callbacks(file, &wish))
         .collect();
     if sources.files.iter().all(|file| file.threads.is_empty()) {
-        print(&folded_for_people(&callbacks.join("\n")))?;
-        print("\nno timer was called back at its period ten times, and no run is recorded\n")?;
+        print_callbacks(arguments, &callbacks, &wish)?;
+        let why = "\nno timer was called back at its period ten times, and no run is recorded\n";
+        print_for_people(arguments, why)?;
         return Ok(ExitCode::SUCCESS);
     }
     let prepared = Prepared::of(arguments, sources, asked_ns)?;
@@ -62,15 +63,44 @@ pub fn run(arguments: &Import) -> Outcome {
         let _ = write::withdraw(&directory).map(|()| std::fs::remove_dir(directory.path()));
         return Err(error);
     }
-    for text in callbacks {
-        print(&folded_for_people(&(text + "\n")))?;
-    }
-    print(&told(&prepared, directory.path()))?;
+    print_callbacks(arguments, &callbacks, &wish)?;
+    print_for_people(arguments, &told(&prepared, directory.path()))?;
     Ok(ExitCode::SUCCESS)
 }
 
+/// Prints what a person reads, out of the way of JSON.
+fn print_for_people(arguments: &Import, text: &str) -> Result<(), Failure> {
+    match arguments.json {
+        true => terminal::tell_text(text),
+        false => print(text)?,
+    }
+    Ok(())
+}
+
+/// The callbacks of each trace as JSON has them, by the names that those of `watch` have.
+#[derive(serde::Serialize)]
+struct All<'a> {
+    ros2: &'a [Ros2Figures],
+}
+
+fn print_callbacks(
+    arguments: &Import,
+    callbacks: &[Ros2Figures],
+    wish: &Ros2Wish,
+) -> Result<(), Failure> {
+    if arguments.json {
+        let text = serde_json::to_string_pretty(&All { ros2: callbacks })? + "\n";
+        return Ok(print_result(true, &text)?);
+    }
+    for figures in callbacks {
+        let text = ros2_text::text(figures, wish.limit_ns) + "\n";
+        print(&folded_for_people(&text))?;
+    }
+    Ok(())
+}
+
 /// The callbacks of ROS 2 in a file, where it has some.
-fn callbacks(file: &Imported, wish: &Ros2Wish) -> Option<String> {
+fn callbacks(file: &Imported, wish: &Ros2Wish) -> Option<Ros2Figures> {
     let (events, processes) = file.ros2_calls()?;
     let each = |take: &mut dyn FnMut(&KernelEvent)| {
         events.iter().for_each(take);
@@ -78,7 +108,7 @@ fn callbacks(file: &Imported, wish: &Ros2Wish) -> Option<String> {
     };
     let Ok(figures) =
         Ros2Figures::of_events(&each, &|thread| processes.get(&thread).copied(), wish);
-    Some(ros2_text::text(&figures?, wish.limit_ns))
+    figures
 }
 
 /// What was read, and how it is to be understood.
@@ -162,10 +192,10 @@ fn refuse_useless(arguments: &Import, form: &Form) -> Result<(), Failure> {
         format!("--columns: a file of {word} is not a table; csv is")
     } else if arguments.unit.is_some() && !form.uses(Use::Columns) {
         format!("--unit: a file of {word} is not a table; csv is")
-    } else if (!arguments.chain.is_empty() || arguments.worst.is_some())
+    } else if (!arguments.chain.is_empty() || arguments.worst.is_some() || arguments.json)
         && !form.uses(Use::Callbacks)
     {
-        format!("--chain and --worst: a file of {word} has no callbacks; one of ros2 has")
+        format!("--chain, --worst and --json: a file of {word} has no callbacks; one of ros2 has")
     } else {
         return Ok(());
     };

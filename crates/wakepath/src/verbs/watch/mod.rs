@@ -62,7 +62,10 @@ pub fn run(arguments: &Watch) -> Outcome {
     });
     let (mut marks, marked) = usdt::marks(arguments, &threads)?;
     marks.extend(ros2::marks(arguments, &threads)?);
-    let wish = ros2_wish::wish(&arguments.chain, terms.limit_ns, arguments.worst)?;
+    let wish = Ros2Wish {
+        above_ns: terms.stop_above_ns,
+        ..ros2_wish::wish(&arguments.chain, terms.limit_ns, arguments.worst)?
+    };
     let interrupt = Interrupt::listen()?;
     if arguments
         .part_of
@@ -156,8 +159,8 @@ fn watched(
     let serving = listening
         .map(|listening| listening.serve(shown.standing(), watching.own_cpus()))
         .transpose()?;
-    let followed = watching.follow(interrupt, |seen, threads| {
-        shown.take(seen, threads, terms.stop_above_ns)
+    let followed = watching.follow(interrupt, |news, threads| {
+        shown.take(news, threads, terms.stop_above_ns)
     });
     shown.end();
     drop(serving);
@@ -182,10 +185,12 @@ fn made_a_run(
     }
     if figures.threads.is_empty() {
         tell!("no thread was seen to wake up, and no run is recorded");
-        let has_callbacks = ros2.is_some_and(|ros2| !ros2.callbacks.is_empty());
-        return Ok(Made::Nothing(match has_callbacks {
-            true => ExitCode::SUCCESS,
-            false => ExitCode::from(3),
+        let has_callbacks = ros2.as_ref().is_some_and(|ros2| !ros2.callbacks.is_empty());
+        let is_above = callback_above(arguments, terms, ros2.as_ref())?;
+        return Ok(Made::Nothing(match (is_above, has_callbacks) {
+            (true, _) => ExitCode::from(stopped::ABOVE),
+            (false, true) => ExitCode::SUCCESS,
+            (false, false) => ExitCode::from(3),
         }));
     }
     let Recorded {
@@ -208,6 +213,9 @@ fn made_a_run(
         &run_started,
     )?;
     explain(directory, arguments)?;
+    if callback_above(arguments, terms, ros2.as_ref())? {
+        return Ok(Made::Run(ExitCode::from(stopped::ABOVE)));
+    }
     match (terms.stop_above_ns, ended == Ended::Enough) {
         (Some(above_ns), _) if !arguments.json => {
             stopped::first(directory, above_ns).map(Made::Run)
@@ -215,6 +223,23 @@ fn made_a_run(
         (_, true) => Ok(Made::Run(ExitCode::from(stopped::ABOVE))),
         _ => Ok(Made::Run(ExitCode::SUCCESS)),
     }
+}
+
+/// Shows the first callback that was later than `--stop-above`; whether there was one.
+fn callback_above(
+    arguments: &Watch,
+    terms: &Terms,
+    ros2: Option<&Ros2Figures>,
+) -> Result<bool, Failure> {
+    let found = ros2.and_then(|ros2| Some((ros2.first_above.as_ref()?, ros2.began_ns)));
+    let (Some((found, began_ns)), Some(above_ns)) = (found, terms.stop_above_ns) else {
+        return Ok(false);
+    };
+    if !arguments.json {
+        let text = ros2_text::first_above(found, began_ns, above_ns);
+        print(&folded_for_people(&text))?;
+    }
+    Ok(true)
 }
 
 /// The first event of a watch's run.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use wakepath_archive::watch::{Session, Threads};
 use wakepath_console::terminal::{OneLine, live_view_fits, tell};
 use wakepath_directory::Directory;
-use wakepath_measure::watch::Seen;
+use wakepath_measure::watch::News;
 use wakepath_timeline::CpuSet;
 use wakepath_timeline::duration::short;
 
@@ -64,9 +64,19 @@ impl Shown {
     }
 
     /// Takes in what was seen; whether a latency was above the limit.
-    pub fn take(&mut self, seen: &[Seen], threads: &Threads, above_ns: Option<u64>) -> bool {
+    pub fn take(&mut self, news: &News, threads: &Threads, above_ns: Option<u64>) -> bool {
         let mut standing = self.standing.lock();
+        let passes = |latency_ns: u64| above_ns.is_some_and(|limit| latency_ns > limit);
         let mut is_above = false;
+        if let Some((latency_ns, callback)) = &news.callback {
+            is_above = passes(*latency_ns);
+            let latency = short(latency_ns.cast_signed());
+            standing.explained(Worst {
+                latency_ns: *latency_ns,
+                text: format!("worst so far: {latency} ({callback}); cause follows at the end"),
+            });
+        }
+        let seen = &news.threads;
         for of in seen {
             let Some(thread) = threads.get(&of.thread) else {
                 continue;
@@ -88,7 +98,7 @@ impl Shown {
             let name = standing.rows[row].name.clone();
             for sample in &of.samples {
                 let latency_ns = u64::try_from(sample.latency_ns()).unwrap_or(0);
-                is_above |= above_ns.is_some_and(|limit| latency_ns > limit);
+                is_above |= passes(latency_ns);
                 let latency = short(sample.latency_ns());
                 standing.explained(Worst {
                     latency_ns,

@@ -140,6 +140,10 @@ fn callbacks_of_ros_2_have_what_held_their_executor() {
     ] {
         assert!(done.output.contains(part), "{part}: {}", done.said());
     }
+    let json = ["--policy", "FIFO 50", "--json"];
+    let found = import(&place, "in-json", "", &fixture("ros2"), &json).json();
+    let rows = found["ros2"][0]["callbacks"].as_array().unwrap();
+    assert_eq!(rows[0]["node"], "balance", "{found:#}");
     for chain in ["", "/image", "/a:/b:/c"] {
         let bad = ["--policy", "FIFO 50", "--chain", chain];
         let refused = import(&place, "other", "", &fixture("ros2"), &bad);
@@ -156,6 +160,7 @@ fn what_a_form_has_no_use_for_is_refused() {
         (&["--thread", "7"][..], "has the loop's threads alone"),
         (&["--nanoseconds"], "says its unit"),
         (&["--chain", "/image:/motor"], "has no callbacks"),
+        (&["--json"], "has no callbacks"),
     ] {
         let json = fixture("cyclictest.json");
         let refused = import(&place, "run", "rt-tests-json", &json, option);

@@ -1,5 +1,6 @@
 /* Two nodes in one executor of one thread, as libtracetools is told of them: a timer of 10 ms that publishes, a timer of
- * 250 ms that sleeps for 30, and a subscriber. It notes how often each ran, and the gaps of the first above 15 ms. */
+ * 250 ms that sleeps for 30, and a subscriber. It notes how often each ran, and the gaps of the first above 15 ms, in
+ * the file that its first argument names; the second is how many seconds it runs. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -62,7 +63,7 @@ static bool called(struct timer *timer, int64_t soon) {
 int main(int count, char **arguments) {
     static char pilot, motor, out, out_rmw, in, in_rmw, object, taking;
     static struct timer control, slow;
-    (void)count;
+    const int64_t length = count > 2 ? atoll(arguments[2]) * 1000000000 : 1200000000;
     ros_trace_rcl_node_init(&pilot, NULL, "pilot", "/");
     ros_trace_rcl_node_init(&motor, NULL, "motor", "/arm");
     ros_trace_rcl_publisher_init(&out, &pilot, &out_rmw, "/pose", 10);
@@ -73,7 +74,7 @@ int main(int count, char **arguments) {
     make(&slow, 250000000, &pilot);
     long gaps = 0, messages = 0;
     int64_t before = 0;
-    const int64_t end = now() + 1200000000;
+    const int64_t end = now() + length;
     while (now() < end) {
         int64_t stamp = 0;
         if (called(&control, 0)) {

@@ -8,6 +8,7 @@ use std::process::Command;
 
 wakepath_test_program::tests![
     callbacks_chains_and_what_held_their_executor_are_those_that_the_program_noted,
+    a_watch_ends_at_the_first_callback_later_than_the_limit,
     a_real_node_has_a_row_for_each_of_its_callbacks,
     a_thousand_callbacks_are_counted_and_the_answer_fits_a_screen,
     a_library_that_can_not_be_recorded_is_refused_in_one_line,
@@ -122,6 +123,28 @@ fn callbacks_chains_and_what_held_their_executor_are_those_that_the_program_note
     assert_eq!(chain["ended"], noted[2], "{chain:#}");
     // The timer that sleeps for 30 ms is called between the message and its taker.
     assert!(chain["above"].as_u64() >= Some(noted[1]), "{chain:#}");
+}
+
+fn a_watch_ends_at_the_first_callback_later_than_the_limit() {
+    let place = nodes("ros2-node.c");
+    let (program, library) = (
+        place.path().join("nodes"),
+        place.path().display().to_string(),
+    );
+    let words = ["watch", "--directory", "run", "--no-tui"];
+    let finished = watched(
+        Start::command_in(place, &words)
+            .with(&["--stop-above", "20ms", "--ros2", "--"])
+            .with(&[&program])
+            .with(&["truth", "60"])
+            .environment("LD_LIBRARY_PATH", &library),
+    );
+    finished.assert_code(2);
+    let said = &finished.output;
+    assert!(said.contains("stopped: pilot: timer "), "{said}");
+    assert!(said.contains("above 20 ms, at "), "{said}");
+    // The program was ended before it noted anything.
+    assert!(!finished.place.path().join("truth").exists());
 }
 
 fn a_real_node_has_a_row_for_each_of_its_callbacks() {

@@ -1,0 +1,104 @@
+//! Latencies of callbacks while they run, in bounded memory: of timers, and of callbacks that keep a period.
+
+use crate::due::Grid;
+use crate::graph::{Graph, Handle};
+use crate::row::period_of;
+use crate::{Callback, Kind};
+use std::collections::{BTreeMap, VecDeque};
+use wakepath_timeline::{KernelEvent, What};
+
+/// A period shows in so many of the latest gaps.
+const RECENT: usize = 64;
+
+/// Takes calls, and has the latency of each beginning of a callback.
+#[derive(Debug, Default)]
+pub struct Live {
+    graph: Graph,
+    callbacks: BTreeMap<Handle, Followed>,
+}
+
+#[derive(Debug)]
+struct Followed {
+    callback: Callback,
+    grid: Option<Grid>,
+    last_ns: Option<u64>,
+    gaps: VecDeque<u64>,
+}
+
+impl Live {
+    /// Takes an event, if it is a call of a thread of this process. If a callback begins and its due time is known or
+    /// can be estimated: the callback, and how long after it was due it began, in nanoseconds.
+    pub fn event(
+        &mut self,
+        event: &KernelEvent,
+        process: impl Fn(u32) -> Option<u32>,
+    ) -> Option<(&Callback, u64)> {
+        let What::Call(call) = &event.what else {
+            return None;
+        };
+        let process = process(event.current)?;
+        let handle = |at: usize| call.numbers.get(at).map(|address| (process, *address));
+        if &*call.function != "callback_start" {
+            let known = self.graph.take(
+                process,
+                event.at_ns,
+                &call.function,
+                &call.numbers,
+                &call.texts,
+            );
+            if known && call.function.ends_with("_callback_added") {
+                self.callbacks.remove(&handle(1)?);
+            }
+            return None;
+        }
+        let callback = handle(0)?;
+        let graph = &self.graph;
+        let followed = self
+            .callbacks
+            .entry(callback)
+            .or_insert_with(|| Followed::new(graph.callback(callback)));
+        let latency_ns = followed.begins(event.at_ns)?;
+        Some((&followed.callback, latency_ns))
+    }
+}
+
+impl Followed {
+    fn new(callback: Callback) -> Self {
+        let grid = match callback.kind {
+            Kind::Timer { period_ns, made_ns } => Grid::new(made_ns, period_ns),
+            _ => None,
+        };
+        Self {
+            callback,
+            grid,
+            last_ns: None,
+            gaps: VecDeque::new(),
+        }
+    }
+
+    /// How long after it was due it begins.
+    fn begins(&mut self, at_ns: u64) -> Option<u64> {
+        if matches!(
+            self.callback.kind,
+            Kind::Subscription { .. } | Kind::Service { .. }
+        ) {
+            return None;
+        }
+        let gap_ns = self.last_ns.map(|last_ns| at_ns.saturating_sub(last_ns));
+        self.last_ns = Some(at_ns);
+        if let Some(grid) = &mut self.grid {
+            let due_ns = grid.due(at_ns);
+            if due_ns.is_none() || !grid.fits() {
+                self.grid = None;
+            } else {
+                return due_ns.map(|due_ns| at_ns.saturating_sub(due_ns));
+            }
+        }
+        let gap_ns = gap_ns?;
+        // As it was before this run.
+        let period_ns = period_of(&self.callback.kind, self.gaps.iter().copied());
+        self.gaps.truncate(RECENT - 1);
+        self.gaps.push_front(gap_ns);
+        Some(gap_ns.saturating_sub(period_ns?))
+    }
+}
