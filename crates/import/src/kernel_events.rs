@@ -249,20 +249,19 @@ fn by_rhythm(
         false => Lack::BeforeWakeUp,
     });
     if rhythm.begun_by == BegunBy::Other {
-        lacks.push(Lack::Other(match has_timers {
-            true => format!(
-                "timers of {name}: something else wakes it, and its cycles are due when it was woken"
-            ),
-            false => format!(
+        lacks.push(match has_timers {
+            true => Lack::Timers {
+                threads: name.to_string(),
+            },
+            false => Lack::Other(format!(
                 "timers (hrtimer_start, hrtimer_expire_entry): the cycles of {name} are due when it \
                  was woken"
-            ),
-        }));
+            )),
+        });
     } else if !rhythm.programmed {
-        lacks.push(Lack::Other(format!(
-            "programmed times of {name}: its cycles are due when the timer's callback began, and \
-             the timer's own lateness is not in their latency"
-        )));
+        lacks.push(Lack::ProgrammedTimes {
+            threads: name.to_string(),
+        });
     }
     if !rhythm.programmed {
         lacks.push(Lack::MissedWakeUps);

@@ -2,6 +2,7 @@
 //!
 //! Code derives unknown figures from the values; recordings store the sentences.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// Something that a run of wakepath records and this recording does not hold.
@@ -56,13 +57,50 @@ pub enum Lack {
     Untraced,
     /// Digits below a microsecond.
     BelowMicroseconds,
-    /// In the words of the run itself: of one watched from outside, or of another version.
+    /// When the timers of these threads expired: something else wakes them.
+    Timers {
+        /// Their names, with commas.
+        threads: String,
+    },
+    /// When some cycles of these threads were due: the thread was not woken before them.
+    DueTimesOfSomeCycles {
+        /// Their names, with commas.
+        threads: String,
+    },
+    /// The times for which these threads' timers were programmed.
+    ProgrammedTimes {
+        /// Their names, with commas.
+        threads: String,
+    },
+    /// In the words of the run itself: of an import, or of another version.
     Other(String),
 }
 
 impl Lack {
     /// The sentence for a reader.
-    pub fn text(&self) -> &str {
+    pub fn text(&self) -> Cow<'_, str> {
+        let (before, after) = match self {
+            Self::Timers { .. } => TIMERS,
+            Self::DueTimesOfSomeCycles { .. } => DUE_TIMES_OF_SOME_CYCLES,
+            Self::ProgrammedTimes { .. } => PROGRAMMED_TIMES,
+            Self::Other(text) => return Cow::Borrowed(text),
+            fixed => return Cow::Borrowed(fixed.fixed_text()),
+        };
+        let threads = self.threads().unwrap_or_default();
+        Cow::Owned(format!("{before}{threads}{after}"))
+    }
+
+    /// The threads that it is about, if not all.
+    pub fn threads(&self) -> Option<&str> {
+        match self {
+            Self::Timers { threads }
+            | Self::DueTimesOfSomeCycles { threads }
+            | Self::ProgrammedTimes { threads } => Some(threads),
+            _ => None,
+        }
+    }
+
+    fn fixed_text(&self) -> &'static str {
         match self {
             Self::SkippedPeriods => {
                 "skipped periods: the tool goes on after a late cycle and does not count what it \
@@ -110,7 +148,10 @@ impl Lack {
             }
             Self::Untraced => "untraced repetitions: what tracing costs this program is not known",
             Self::BelowMicroseconds => "digits below a microsecond: the file's text has none",
-            Self::Other(text) => text,
+            Self::Timers { .. }
+            | Self::DueTimesOfSomeCycles { .. }
+            | Self::ProgrammedTimes { .. }
+            | Self::Other(_) => "",
         }
     }
 
@@ -143,23 +184,54 @@ impl Lack {
     ];
 }
 
+/// A sentence before and after the names of threads.
+type Around = (&'static str, &'static str);
+
+const TIMERS: Around = (
+    "timers of ",
+    ": something else wakes it, and its cycles are due when it was woken",
+);
+const DUE_TIMES_OF_SOME_CYCLES: Around = (
+    "due times of some cycles of ",
+    ": the thread was not woken before them, so that they count as due when they began",
+);
+const PROGRAMMED_TIMES: Around = (
+    "programmed times of ",
+    ": its cycles are due when the timer's callback began, and the timer's own lateness is not in \
+     their latency",
+);
+
 impl From<String> for Lack {
     fn from(text: String) -> Self {
-        let known = Self::KNOWN.into_iter().find(|known| known.text() == text);
+        let within = |(before, after): Around| {
+            let rest = text.strip_prefix(before)?;
+            rest.strip_suffix(after).map(str::to_owned)
+        };
+        if let Some(threads) = within(TIMERS) {
+            return Self::Timers { threads };
+        }
+        if let Some(threads) = within(DUE_TIMES_OF_SOME_CYCLES) {
+            return Self::DueTimesOfSomeCycles { threads };
+        }
+        if let Some(threads) = within(PROGRAMMED_TIMES) {
+            return Self::ProgrammedTimes { threads };
+        }
+        let mut known = Self::KNOWN.into_iter();
+        let known = known.find(|known| known.fixed_text() == text);
         known.unwrap_or(Self::Other(text))
     }
 }
 
 impl fmt::Display for Lack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.text())
+        f.write_str(&self.text())
     }
 }
 
 #[cfg(feature = "serde")]
 impl serde::Serialize for Lack {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.text())
+        serializer.serialize_str(&self.text())
     }
 }
 
@@ -178,6 +250,23 @@ mod tests {
     fn a_sentence_leads_back_to_what_it_says() {
         for known in Lack::KNOWN {
             assert_eq!(Lack::from(known.to_string()), known);
+        }
+        for threads in ["imu", "imu, motor: left"] {
+            let threads = threads.to_owned();
+            for named in [
+                Lack::Timers {
+                    threads: threads.clone(),
+                },
+                Lack::DueTimesOfSomeCycles {
+                    threads: threads.clone(),
+                },
+                Lack::ProgrammedTimes {
+                    threads: threads.clone(),
+                },
+            ] {
+                assert!(named.to_string().contains(&threads));
+                assert_eq!(Lack::from(named.to_string()), named);
+            }
         }
         let other = "skipped periods: counted, but not by cycle".to_owned();
         assert_eq!(Lack::from(other.clone()), Lack::Other(other));

@@ -90,7 +90,10 @@ const TO_ITS_END: &str = "measure again, to the run's own end";
 /// Whether a bound needs what was not recorded.
 fn matters(lack: &Lack, metric: BoundMetric) -> bool {
     match lack {
-        Lack::BeforeWakeUp => metric != BoundMetric::Execution,
+        Lack::BeforeWakeUp
+        | Lack::Timers { .. }
+        | Lack::DueTimesOfSomeCycles { .. }
+        | Lack::ProgrammedTimes { .. } => metric != BoundMetric::Execution,
         Lack::ExecutionTimes | Lack::EndOfWork => metric != BoundMetric::Latency,
         Lack::SkippedPeriods
         | Lack::OverflowedValues

@@ -170,22 +170,14 @@ fn lacks(figures: &Figures) -> Vec<Lack> {
     {
         lacks.push(Lack::UnevenDueTimes);
     }
-    if let Some(names) = named(&|of| of.woken_by.is_some()) {
-        lacks.push(Lack::Other(format!(
-            "timers of {names}: something else wakes it, and its cycles are due when it was woken"
-        )));
+    if let Some(threads) = named(&|of| of.woken_by.is_some()) {
+        lacks.push(Lack::Timers { threads });
     }
-    if let Some(names) = named(&|of| of.marked && of.unwoken > 0) {
-        lacks.push(Lack::Other(format!(
-            "due times of some cycles of {names}: the thread was not woken before them, so that they \
-             count as due when they began"
-        )));
+    if let Some(threads) = named(&|of| of.marked && of.unwoken > 0) {
+        lacks.push(Lack::DueTimesOfSomeCycles { threads });
     }
-    if let Some(names) = named(&|of| !of.programmed && of.woken_by.is_none() && !of.marked) {
-        lacks.push(Lack::Other(format!(
-            "programmed times of {names}: its cycles are due when the timer's callback began, and \
-             the timer's own lateness is not in their latency"
-        )));
+    if let Some(threads) = named(&|of| !of.programmed && of.woken_by.is_none() && !of.marked) {
+        lacks.push(Lack::ProgrammedTimes { threads });
     }
     lacks
 }

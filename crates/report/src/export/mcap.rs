@@ -120,7 +120,7 @@ fn about(run: &Run) -> BTreeMap<String, String> {
         ("scenario".into(), manifest.scenario.toml.clone()),
     ]);
     if let Some(imported) = &manifest.imported {
-        let lacks: Vec<&str> = imported.lacks.iter().map(|lack| lack.text()).collect();
+        let lacks: Vec<_> = imported.lacks.iter().map(|lack| lack.text()).collect();
         about.insert("lacks".into(), lacks.join("\n"));
     }
     about
