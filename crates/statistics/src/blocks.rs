@@ -22,8 +22,11 @@ pub(crate) struct Blocks {
     pub head: Option<Block>,
     /// The block that has not ended yet.
     pub open: Block,
-    /// Blocks that began and ended in this part with at least one miss.
+    /// Blocks that began and ended in this part with at least one miss, and with exactly one.
     pub with_misses: u64,
+    pub with_one: u64,
+    /// Most misses in one of them.
+    pub largest: u64,
     /// Σ misses² over blocks that began and ended in this part.
     pub squares: f64,
     /// Σ misses · due times over these.
@@ -35,6 +38,8 @@ pub(crate) struct Blocks {
 impl Blocks {
     fn add(&mut self, (missed, due): Block) {
         self.with_misses = self.with_misses.saturating_add(u64::from(missed > 0));
+        self.with_one = self.with_one.saturating_add(u64::from(missed == 1));
+        self.largest = self.largest.max(missed);
         let (missed, due) = (missed as f64, due as f64);
         self.squares += missed * missed;
         self.products += missed * due;
@@ -76,6 +81,8 @@ impl Blocks {
             None => self.end_if_any(),
         }
         self.with_misses = self.with_misses.saturating_add(later.with_misses);
+        self.with_one = self.with_one.saturating_add(later.with_one);
+        self.largest = self.largest.max(later.largest);
         self.squares += later.squares;
         self.products += later.products;
         self.weights += later.weights;
@@ -143,6 +150,8 @@ pub(crate) struct OpenBlocks {
     before: [u64; LEVELS],
     heads: [u64; LEVELS],
     with_misses: [u64; LEVELS],
+    with_one: [u64; LEVELS],
+    largest: [u64; LEVELS],
     squares: [f64; LEVELS],
     series: Blocks,
 }
@@ -174,6 +183,10 @@ impl OpenBlocks {
                 self.close(level, block(first), missed(second));
                 let whole = latest - second;
                 self.with_misses[level] += whole;
+                if whole > 0 {
+                    self.largest[level] = self.largest[level].max(1 << level);
+                    self.with_one[level] += if level == 0 { whole } else { 0 };
+                }
                 self.squares[level] += whole as f64 * ((1_u64 << level) as f64).powi(2);
                 self.before[level] = ends;
             }
@@ -193,6 +206,8 @@ impl OpenBlocks {
         } else {
             self.squares[level] += (misses as f64).powi(2);
             self.with_misses[level] += 1;
+            self.with_one[level] += u64::from(misses == 1);
+            self.largest[level] = self.largest[level].max(misses);
         }
     }
 
@@ -235,6 +250,8 @@ impl OpenBlocks {
             let current = self.place >> level;
             let mut open = 0;
             blocks.with_misses = self.with_misses[level];
+            blocks.with_one = self.with_one[level];
+            blocks.largest = self.largest[level];
             blocks.squares = self.squares[level];
             let is_cut = self.is_cut(level);
             if latest > 0 {
@@ -243,6 +260,8 @@ impl OpenBlocks {
                     block if is_cut && block == self.from >> level => heads = latest,
                     _ => {
                         blocks.with_misses += 1;
+                        blocks.with_one += u64::from(latest == 1);
+                        blocks.largest = blocks.largest.max(latest);
                         blocks.squares += (latest as f64).powi(2);
                     }
                 }

@@ -1,9 +1,10 @@
 //! Counts misses as they come and how they cluster, because one stall that misses 300 due times
 //! is one piece of evidence, not 300. What counts as a miss is decided elsewhere.
 
-use crate::binomial::{miss_lower_bound, miss_upper_bound};
+use crate::binomial::miss_lower_bound;
 use crate::blocks::{OpenBlocks, Spread};
 use crate::dispersion::dispersion;
+use crate::steady_bound::{Seen, worth};
 
 /// Tallies misses over one or several series of due times, in a few kilobytes for any number.
 #[derive(Debug, Clone)]
@@ -18,8 +19,38 @@ pub struct MissClusters {
     cluster: u64,
     hits_since_miss: u64,
     blocks: OpenBlocks,
-    close: u64,
-    close_blocks: OpenBlocks,
+    close: OpenClose,
+    halfway: OpenClose,
+}
+
+/// The due times past a part of a limit, under way.
+#[derive(Debug, Clone, Default)]
+struct OpenClose {
+    count: u64,
+    blocks: OpenBlocks,
+}
+
+impl OpenClose {
+    fn push(&mut self, times: u64) {
+        self.count = self.count.saturating_add(times);
+        self.blocks.push_missed(times);
+    }
+
+    fn close(&self) -> Close {
+        Close {
+            count: self.count,
+            spread: self.blocks.spread(),
+        }
+    }
+}
+
+/// What a due time that was met took of its limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NearMiss {
+    /// More than half.
+    PastHalf,
+    /// More than three quarters.
+    PastThreeQuarters,
 }
 
 /// What was counted.
@@ -42,13 +73,21 @@ pub struct MissTally {
     pub largest_cluster: u64,
     spread: Spread,
     close: Close,
+    halfway: Close,
 }
 
-/// Due times that were missed or nearly missed.
+/// Due times that were missed, or past three quarters (`close`) or half (`halfway`) of a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Close {
     count: u64,
     spread: Spread,
+}
+
+impl Close {
+    fn merge(&mut self, later: &Self) {
+        self.count = self.count.saturating_add(later.count);
+        self.spread.append(&later.spread);
+    }
 }
 
 /// Near misses stand for misses only if they are the tail of what was measured: at most this share of
@@ -70,8 +109,8 @@ impl MissClusters {
             cluster: 0,
             hits_since_miss: 0,
             blocks: OpenBlocks::default(),
-            close: 0,
-            close_blocks: OpenBlocks::default(),
+            close: OpenClose::default(),
+            halfway: OpenClose::default(),
         }
     }
 
@@ -90,8 +129,8 @@ impl MissClusters {
         self.longest_run = self.longest_run.max(self.run);
         self.largest_cluster = self.largest_cluster.max(self.cluster);
         self.blocks.push_missed(times);
-        self.close = self.close.saturating_add(times);
-        self.close_blocks.push_missed(times);
+        self.close.push(times);
+        self.halfway.push(times);
     }
 
     /// Counts the next due time of the series.
@@ -100,17 +139,21 @@ impl MissClusters {
             true => self.push_missed(1),
             false => {
                 self.met();
-                self.close_blocks.push_met();
+                self.close.blocks.push_met();
+                self.halfway.blocks.push_met();
             }
         }
     }
 
-    /// Counts the next due time of the series as met with little to spare. How these come together
-    /// shows how misses would, before there are any.
-    pub fn push_near_miss(&mut self) {
+    /// Counts the next due time of the series as met with so much of its limit used. How these come
+    /// together shows how misses would, before there are any.
+    pub fn push_near_miss(&mut self, used: NearMiss) {
         self.met();
-        self.close = self.close.saturating_add(1);
-        self.close_blocks.push_missed(1);
+        match used {
+            NearMiss::PastHalf => self.close.blocks.push_met(),
+            NearMiss::PastThreeQuarters => self.close.push(1),
+        }
+        self.halfway.push(1);
     }
 
     fn met(&mut self) {
@@ -127,7 +170,8 @@ impl MissClusters {
         self.cluster = 0;
         self.hits_since_miss = 0;
         self.blocks.end_series();
-        self.close_blocks.end_series();
+        self.close.blocks.end_series();
+        self.halfway.blocks.end_series();
     }
 
     /// What was counted so far.
@@ -139,10 +183,8 @@ impl MissClusters {
             clusters: self.clusters,
             largest_cluster: self.largest_cluster,
             spread: self.blocks.spread(),
-            close: Close {
-                count: self.close,
-                spread: self.close_blocks.spread(),
-            },
+            close: self.close.close(),
+            halfway: self.halfway.close(),
         }
     }
 
@@ -152,14 +194,16 @@ impl MissClusters {
     pub fn take(&mut self) -> MissTally {
         let tally = self.tally();
         self.blocks.part();
-        self.close_blocks.part();
+        self.close.blocks.part();
+        self.halfway.blocks.part();
         [
             &mut self.due,
             &mut self.missed,
             &mut self.longest_run,
             &mut self.clusters,
             &mut self.largest_cluster,
-            &mut self.close,
+            &mut self.close.count,
+            &mut self.halfway.count,
         ]
         .into_iter()
         .for_each(|count| *count = 0);
@@ -185,6 +229,7 @@ impl MissTally {
         Self {
             spread: Spread::default(),
             close: Close::default(),
+            halfway: Close::default(),
             ..self
         }
     }
@@ -199,8 +244,8 @@ impl MissTally {
         self.clusters = self.clusters.saturating_add(later.clusters);
         self.largest_cluster = self.largest_cluster.max(later.largest_cluster);
         self.spread.append(&later.spread);
-        self.close.count = self.close.count.saturating_add(later.close.count);
-        self.close.spread.append(&later.close.spread);
+        self.close.merge(&later.close);
+        self.halfway.merge(&later.halfway);
     }
 
     /// Share of due times missed; 0 where nothing was due.
@@ -218,10 +263,50 @@ impl MissTally {
         (self.missed > 0).then(|| self.clusters as f64 / self.missed as f64)
     }
 
-    /// Due times that the bounds at `confidence` treat as one: 1 where misses come independently
+    /// Due times that the upper bound at `confidence` treats as one: 1 where misses come independently
     /// of each other. Misses that come together, in clusters or in stretches of time, raise it, and
-    /// so does having seen only few of these. So do near misses that come together.
+    /// so do near misses that come together.
     pub fn evidence_unit(&self, confidence: f64) -> f64 {
+        let bound = self.upper_bound(confidence, 1);
+        worth(self.missed as f64, self.due as f64, bound, confidence)
+    }
+
+    /// One-sided upper bound on the miss probability at `confidence`, for `parallel` series that may be
+    /// hit together (1 for one thread). A due time that is missed instead of met never lowers it.
+    ///
+    /// It knows only the misses and near misses that were seen: a run without either counts each due
+    /// time as evidence of its own, and bounds no stall that is too rare to have occurred in it.
+    pub fn upper_bound(&self, confidence: f64, parallel: u64) -> f64 {
+        let seen = Seen {
+            missed: self.missed as f64,
+            due: self.due as f64,
+            confidence,
+            parallel: parallel.max(1) as f64,
+        };
+        let near = [&self.close, &self.halfway].map(|Close { count, spread }| {
+            let others = count.saturating_sub(self.missed);
+            let is_tail = others > 0 && others as f64 <= TAIL * self.due as f64;
+            match is_tail {
+                true => seen.by_near_misses(spread, *count as f64),
+                false => 0.0,
+            }
+        });
+        near.into_iter()
+            .fold(seen.by_misses(&self.spread), f64::max)
+    }
+
+    /// One-sided lower bound on the miss probability at `confidence`, with due times and misses
+    /// divided by the ratio of variances and by `parallel` series that may be hit together (1 for one
+    /// thread); or, where that is more, the share missed times 1 − `confidence`, which holds however
+    /// misses depend on each other (Markov's inequality).
+    pub fn lower_bound(&self, confidence: f64, parallel: u64) -> f64 {
+        let unit = self.variance_ratio(confidence) * parallel.max(1) as f64;
+        let (missed, due) = (self.missed as f64 / unit, self.due as f64 / unit);
+        miss_lower_bound(missed, due, confidence).max((1.0 - confidence) * self.fraction())
+    }
+
+    /// Variance of the misses, or near misses, in blocks of time over that of independent ones.
+    pub(crate) fn variance_ratio(&self, confidence: f64) -> f64 {
         let misses = dispersion(&self.spread, self.missed, self.due, Some(confidence));
         let Close { count, spread } = &self.close;
         // Without others these are the misses again.
@@ -230,31 +315,6 @@ impl MissTally {
             true => misses.max(dispersion(spread, *count, self.due, None)),
             false => misses,
         }
-    }
-
-    /// One-sided upper bound on the miss probability at `confidence`, with due times and misses
-    /// divided by [`Self::evidence_unit`] and by `parallel` series that may be hit together (1
-    /// for one thread).
-    ///
-    /// It knows only the misses and near misses that were seen: a run without either counts each due
-    /// time as evidence of its own, and bounds no stall that is too rare to have occurred in it.
-    pub fn upper_bound(&self, confidence: f64, parallel: u64) -> f64 {
-        let (missed, due) = self.independent(confidence, parallel);
-        miss_upper_bound(missed, due, confidence)
-    }
-
-    /// One-sided lower bound on the miss probability at `confidence`, with due times and misses
-    /// divided as for [`Self::upper_bound`]; or, where that is more, the share missed times
-    /// 1 − `confidence`, which holds however misses depend on each other (Markov's inequality).
-    pub fn lower_bound(&self, confidence: f64, parallel: u64) -> f64 {
-        let (missed, due) = self.independent(confidence, parallel);
-        miss_lower_bound(missed, due, confidence).max((1.0 - confidence) * self.fraction())
-    }
-
-    /// Misses and due times that were as good as independent.
-    fn independent(&self, confidence: f64, parallel: u64) -> (f64, f64) {
-        let unit = self.evidence_unit(confidence) * parallel.max(1) as f64;
-        (self.missed as f64 / unit, self.due as f64 / unit)
     }
 }
 
@@ -281,167 +341,4 @@ pub fn serialize_miss_counts<S: serde::Serializer>(
 mod stored;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn tally(gap: u64, series: &[&str]) -> MissTally {
-        let mut clusters = MissClusters::new(gap);
-        for part in series {
-            part.bytes().for_each(|byte| clusters.push(byte == b'x'));
-            clusters.end_series();
-        }
-        clusters.tally()
-    }
-
-    /// As many misses as `missed` in each stretch of `stretch` due times, at its start.
-    fn regular(stretches: usize, stretch: usize, missed: usize) -> MissTally {
-        let one = "x".repeat(missed) + &".".repeat(stretch - missed);
-        tally(10, &[&one.repeat(stretches)])
-    }
-
-    #[test]
-    fn runs_and_clusters_are_told_apart() {
-        let found = tally(1, &["..xx.x...x..", "xxx."]);
-        assert_eq!((found.due, found.missed), (16, 7));
-        assert_eq!(found.longest_run, 3);
-        assert_eq!((found.clusters, found.largest_cluster), (3, 3));
-        assert_eq!(tally(0, &["..xx.x...x.."]).clusters, 3);
-        assert_eq!(found.extremal_index(), Some(3.0 / 7.0));
-    }
-
-    #[test]
-    fn clusters_do_not_reach_across_series() {
-        let found = tally(5, &["...x", "x..."]);
-        assert_eq!((found.clusters, found.longest_run), (2, 1));
-    }
-
-    #[test]
-    fn misses_pushed_together_count_as_one_by_one() {
-        for (before, times) in [("", 0), ("..x", 1), ("x.", 7), ("....", 40)] {
-            let mut together = MissClusters::new(2);
-            before.bytes().for_each(|byte| together.push(byte == b'x'));
-            let mut single = together.clone();
-            together.push_missed(times);
-            (0..times).for_each(|_| single.push(true));
-            for clusters in [&mut together, &mut single] {
-                clusters.push(false);
-                clusters.push(true);
-            }
-            assert_eq!(together.tally(), single.tally(), "{before} {times}");
-        }
-    }
-
-    #[test]
-    fn one_stall_is_one_piece_of_evidence_whose_size_is_a_guess() {
-        let stall = ".".repeat(60_000) + &"x".repeat(300) + &".".repeat(59_700);
-        let found = tally(10, &[&stall]);
-        // 0.28 % if the misses had been independent of each other.
-        assert!(found.upper_bound(0.95, 1) > 0.01, "{found:?}");
-        assert!(found.lower_bound(0.95, 1) < 2e-4);
-        let short = tally(10, &[&(".".repeat(50_000) + "xxx" + &".".repeat(50_000))]);
-        assert!(short.upper_bound(0.95, 1) < 0.005);
-    }
-
-    #[test]
-    fn lone_misses_count_each_by_itself() {
-        let alone = regular(100, 1000, 1);
-        assert_eq!(alone.evidence_unit(0.95), 1.0);
-        assert_eq!(
-            alone.upper_bound(0.95, 1),
-            miss_upper_bound(100.0, 100_000.0, 0.95)
-        );
-    }
-
-    #[test]
-    fn half_of_everything_missed_in_many_stretches_is_beyond_doubt_at_once() {
-        assert!(regular(60, 20, 10).lower_bound(0.95, 1) > 0.3);
-        // A single one that takes half of the run: Markov's inequality.
-        let half = "x".repeat(600) + &".".repeat(600);
-        let bound = tally(10, &[&half]).lower_bound(0.95, 1);
-        assert!((bound - 0.025).abs() < 1e-12, "{bound}");
-    }
-
-    #[test]
-    fn near_misses_show_how_misses_would_come_together() {
-        let run = |near: &dyn Fn(u64) -> bool| {
-            let mut clusters = MissClusters::new(10);
-            for place in 0..10_000 {
-                match near(place) {
-                    true => clusters.push_near_miss(),
-                    false => clusters.push(false),
-                }
-            }
-            clusters.tally()
-        };
-        let together = run(&|place| place % 1000 < 20 && (place / 1000) % 3 == 1);
-        assert!(together.evidence_unit(0.95) > 15.0);
-        assert_eq!(together.missed, 0);
-        let clean = run(&|_| false).upper_bound(0.95, 1);
-        assert!(together.upper_bound(0.95, 1) > 15.0 * clean);
-        for alone in [run(&|place| place % 100 == 7), run(&|place| place == 7)] {
-            assert_eq!(alone.evidence_unit(0.95), 1.0);
-        }
-        // What is usual shows nothing of what is rare.
-        assert_eq!(run(&|place| place % 5000 < 2500).evidence_unit(0.95), 1.0);
-    }
-
-    #[test]
-    fn threads_that_are_hit_together_count_as_one() {
-        let alone = regular(20, 1000, 1);
-        assert!(alone.upper_bound(0.95, 4) > alone.upper_bound(0.95, 1));
-        assert!(alone.lower_bound(0.95, 4) < alone.lower_bound(0.95, 1));
-    }
-
-    #[test]
-    fn minutes_merged_are_the_whole() {
-        let mut whole = MissClusters::new(10);
-        let mut by_minute = MissClusters::new(10);
-        let mut merged = MissTally::default();
-        for place in 0..200_000_u64 {
-            for clusters in [&mut whole, &mut by_minute] {
-                match place % 7000 {
-                    0..12 => clusters.push(true),
-                    12..30 | 400 => clusters.push_near_miss(),
-                    _ => clusters.push(false),
-                }
-            }
-            if place % 7777 == 0 {
-                merged.merge(&by_minute.take());
-            }
-        }
-        merged.merge(&by_minute.take());
-        assert_eq!(merged, whole.tally());
-    }
-
-    #[test]
-    fn nothing_due_is_no_evidence() {
-        assert_eq!(MissTally::default().upper_bound(0.95, 1), 1.0);
-        assert_eq!(MissTally::default().lower_bound(0.95, 1), 0.0);
-        assert_eq!(MissTally::default().extremal_index(), None);
-    }
-
-    #[cfg(feature = "serde")]
-    #[test]
-    fn a_tally_is_read_as_it_was_written_and_a_clean_one_is_short() {
-        let mut clusters = MissClusters::new(10);
-        let read_back = |clusters: &mut MissClusters| {
-            let tally = clusters.take();
-            let text = serde_json::to_string(&tally).unwrap();
-            assert_eq!(serde_json::from_str::<MissTally>(&text).unwrap(), tally);
-            text
-        };
-        (0..5000).for_each(|_| clusters.push(false));
-        assert!(!read_back(&mut clusters).contains("blocks"));
-        (0..5000).for_each(|place| clusters.push(place % 500 < 7));
-        assert!(read_back(&mut clusters).contains("blocks"));
-        clusters.end_series();
-        (0..70).for_each(|place| match place % 5 {
-            0 => clusters.push_near_miss(),
-            _ => clusters.push(place == 33),
-        });
-        assert!(read_back(&mut clusters).contains("close_blocks"));
-        (0..3000).for_each(|_| clusters.push(false));
-        assert!(!read_back(&mut clusters).contains("blocks"));
-        assert!(read_back(&mut clusters).len() < 150);
-    }
-}
+mod tests;

@@ -1,5 +1,5 @@
-//! How many due times are worth one independent due time: the variance of the misses in blocks of
-//! time, compared with that of independent misses. Chosen by its coverage in simulations
+//! How many due times are worth one independent due time, for the bound that fails a run: the variance of
+//! the misses in blocks of time, compared with that of independent misses. Chosen by its coverage in simulations
 //! (`examples/coverage.rs`); `docs/concepts/evidence.md` has the table.
 
 use crate::blocks::{Blocks, Spread};

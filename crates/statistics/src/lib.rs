@@ -31,6 +31,7 @@ mod signed_rank;
 mod special;
 mod split_mix;
 mod stationarity;
+mod steady_bound;
 mod student;
 mod subset_sums;
 mod wilson;
@@ -39,7 +40,7 @@ pub use batch_means::{MeanInterval, batch_mean_interval};
 pub use binomial::{miss_bound_without_misses, miss_lower_bound, miss_upper_bound};
 #[cfg(feature = "serde")]
 pub use clusters::serialize_miss_counts;
-pub use clusters::{MissClusters, MissTally};
+pub use clusters::{MissClusters, MissTally, NearMiss};
 pub use distribution::{Distribution, DistributionSummary, QuantileValue};
 pub use evidence::due_times_needed;
 pub use false_discovery::adjusted_for_many;

@@ -53,7 +53,7 @@ pub fn quantile_rank_interval(count: u64, quantile: Quantile, confidence: f64) -
 
 /// The two-sided interval of `quantile` at `confidence` from values in their order in time, which may
 /// depend on each other: that of as many independent values as the series is worth
-/// ([`MissTally::evidence_unit`](crate::MissTally::evidence_unit) of the values above the quantile).
+/// (the variance of the values above the quantile in blocks of time, over that of independent ones).
 /// A side is `None` where these are too few.
 pub fn quantile_interval_in_order(
     series: &[i64],
@@ -70,7 +70,7 @@ pub fn quantile_interval_in_order(
     let middle = sorted.at(quantile);
     let mut above = MissClusters::new(0);
     series.iter().for_each(|&value| above.push(value > middle));
-    let unit = above.tally().evidence_unit((1.0 + confidence) / 2.0);
+    let unit = above.tally().variance_ratio((1.0 + confidence) / 2.0);
     let count = sorted.count();
     let ranks = quantile_rank_interval((count as f64 / unit) as u64, quantile, confidence);
     // The same share of the values below: a rank among the independent ones is `unit` ranks.

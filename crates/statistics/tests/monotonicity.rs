@@ -1,14 +1,14 @@
 //! What one further due time can do to the bounds, whatever came before it.
 
 use proptest::prelude::*;
-use wakepath_statistics::{MissClusters, MissTally};
+use wakepath_statistics::{MissClusters, MissTally, NearMiss};
 
 const CONFIDENCE: f64 = 0.95;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Came {
     Met,
-    Near,
+    Near(NearMiss),
     Missed,
 }
 
@@ -17,7 +17,7 @@ fn tally(history: &[Came]) -> MissTally {
     for came in history {
         match came {
             Came::Met => misses.push(false),
-            Came::Near => misses.push_near_miss(),
+            Came::Near(used) => misses.push_near_miss(*used),
             Came::Missed => misses.push(true),
         }
     }
@@ -30,7 +30,8 @@ fn histories() -> impl Strategy<Value = Vec<Came>> {
         5 => (Just(Came::Met), 1_usize..400),
         2 => (Just(Came::Missed), 1_usize..4),
         1 => (Just(Came::Missed), 1_usize..40),
-        1 => (Just(Came::Near), 1_usize..10),
+        1 => (Just(Came::Near(NearMiss::PastHalf)), 1_usize..30),
+        1 => (Just(Came::Near(NearMiss::PastThreeQuarters)), 1_usize..30),
     ];
     let stretches = proptest::collection::vec(stretch, 1..40);
     stretches.prop_map(|stretches| {
@@ -51,6 +52,52 @@ fn lone_misses() -> impl Strategy<Value = Vec<Came>> {
         })
         .collect()
     })
+}
+
+/// Misses close to each other in a stretch, few or none in the next.
+fn uneven() -> impl Strategy<Value = Vec<Came>> {
+    let stretch = prop_oneof![
+        2 => (1_usize..40, 1_usize..30),
+        1 => (40_usize..4000, 1_usize..4),
+    ];
+    let stretches = proptest::collection::vec(stretch, 1..12);
+    stretches.prop_map(|stretches| {
+        let each = stretches.into_iter();
+        each.flat_map(|(gap, misses)| {
+            let met = std::iter::repeat_n(Came::Met, gap);
+            let one = met.chain([Came::Missed]).collect::<Vec<_>>();
+            std::iter::repeat_n(one, misses).flatten()
+        })
+        .collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    /// PASSED is an upper bound within the criterion: what a further miss can't lower passes no run that
+    /// did not pass without it.
+    #[test]
+    fn a_further_miss_passes_no_run(
+        mut history in prop_oneof![histories(), uneven(), lone_misses()],
+        places in proptest::collection::vec(any::<prop::sample::Index>(), 1..8),
+        parallel in 1_u64..4,
+        confidence in prop_oneof![Just(CONFIDENCE), 0.9..0.999_f64],
+    ) {
+        let mut before = tally(&history).upper_bound(confidence, parallel);
+        for place in places {
+            let place = place.index(history.len());
+            history[place] = Came::Missed;
+            let after = tally(&history).upper_bound(confidence, parallel);
+            let seen: Vec<_> = history.iter().enumerate().filter(|(_, came)| **came != Came::Met).collect();
+            prop_assert!(
+                after >= before * (1.0 - 1e-9),
+                "{before} {after} at {place} of {}: {seen:?}",
+                history.len()
+            );
+            before = after;
+        }
+    }
 }
 
 proptest! {

@@ -499,7 +499,7 @@ impl Account {
 fn count(clusters: &mut MissClusters, kept: Kept) {
     match kept {
         Kept::Met => clusters.push(false),
-        Kept::Near => clusters.push_near_miss(),
+        Kept::Near(used) => clusters.push_near_miss(used),
         Kept::Missed => clusters.push(true),
     }
 }

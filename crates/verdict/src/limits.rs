@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wakepath_scenario::Criterion;
+use wakepath_statistics::NearMiss;
 use wakepath_timeline::{Sample, SampleFlags};
 
 /// How late a cycle may be, in nanoseconds. Without either limit only a skipped or unanswered due
@@ -19,8 +20,7 @@ pub struct Limits {
 pub(crate) enum Kept {
     /// Well within the limits.
     Met,
-    /// Past three quarters of a limit.
-    Near,
+    Near(NearMiss),
     Missed,
 }
 
@@ -42,18 +42,22 @@ impl Limits {
 
     /// How a wake-up latency and a response time keep them.
     pub(crate) fn kept_by(&self, latency_ns: i64, response_ns: i64) -> Kept {
-        // Not for 0: every other latency is past that.
-        let most = |limit_ns: &u64| (*limit_ns > 0).then_some(limit_ns - limit_ns / 4);
-        let near = Self {
-            latency_ns: self.latency_ns.as_ref().and_then(most),
-            deadline_ns: self.deadline_ns.as_ref().and_then(most),
+        let past = |quarters: u64| {
+            // Not for 0: every other latency is past that.
+            let part = |limit_ns: &u64| {
+                (*limit_ns > 0).then_some(limit_ns - limit_ns / 4 * (4 - quarters))
+            };
+            let part = Self {
+                latency_ns: self.latency_ns.as_ref().and_then(part),
+                deadline_ns: self.deadline_ns.as_ref().and_then(part),
+            };
+            part.are_exceeded_by(latency_ns, response_ns)
         };
-        if self.are_exceeded_by(latency_ns, response_ns) {
-            Kept::Missed
-        } else if near.are_exceeded_by(latency_ns, response_ns) {
-            Kept::Near
-        } else {
-            Kept::Met
+        match () {
+            () if self.are_exceeded_by(latency_ns, response_ns) => Kept::Missed,
+            () if past(3) => Kept::Near(NearMiss::PastThreeQuarters),
+            () if past(2) => Kept::Near(NearMiss::PastHalf),
+            () => Kept::Met,
         }
     }
 

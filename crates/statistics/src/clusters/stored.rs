@@ -18,21 +18,27 @@ pub(super) struct Stored {
     blocks: Vec<Row>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     series: Option<Row>,
-    /// Those missed or nearly missed, and their blocks, if there are more than missed ones.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    close: u64,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    close_blocks: Vec<Row>,
+    /// Those past three quarters of a limit, and past half of it, each if there are more than of the
+    /// narrower kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    close_series: Option<Row>,
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
+    close: Option<StoredClose>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    halfway: Option<StoredClose>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Row(bool, Option<Block>, Block, u64, f64, f64, f64);
+struct StoredClose {
+    count: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    blocks: Vec<Row>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    series: Option<Row>,
+}
+
+/// Whether the part began within a block, that block's rest, the open block; blocks with misses, with one,
+/// and the most in one; squares, products, weights.
+#[derive(Serialize, Deserialize)]
+struct Row(bool, Option<Block>, Block, (u64, u64, u64), f64, f64, f64);
 
 impl From<Blocks> for Row {
     fn from(of: Blocks) -> Self {
@@ -40,7 +46,7 @@ impl From<Blocks> for Row {
             of.began_within,
             of.head,
             of.open,
-            of.with_misses,
+            (of.with_misses, of.with_one, of.largest),
             of.squares,
             of.products,
             of.weights,
@@ -50,12 +56,15 @@ impl From<Blocks> for Row {
 
 impl From<Row> for Blocks {
     fn from(row: Row) -> Self {
-        let Row(began_within, head, open, with_misses, squares, products, weights) = row;
+        let Row(began_within, head, open, counts, squares, products, weights) = row;
+        let (with_misses, with_one, largest) = counts;
         Self {
             began_within,
             head,
             open,
             with_misses,
+            with_one,
+            largest,
             squares,
             products,
             weights,
@@ -117,16 +126,32 @@ fn spread(
     spread
 }
 
+impl StoredClose {
+    /// If there are more than `narrower`.
+    fn of(close: &Close, narrower: u64, due: u64) -> Option<Self> {
+        let (blocks, series) = match close.count > narrower {
+            true => rows(&close.spread, close.count, due),
+            false => return None,
+        };
+        Some(Self {
+            count: close.count,
+            blocks,
+            series,
+        })
+    }
+
+    fn close(self, places: (u64, u64), due: u64) -> Close {
+        let spread = spread(places, (self.count, due), self.blocks, self.series);
+        Close {
+            count: self.count,
+            spread,
+        }
+    }
+}
+
 impl From<MissTally> for Stored {
     fn from(of: MissTally) -> Self {
         let (blocks, series) = rows(&of.spread, of.missed, of.due);
-        let (close, (close_blocks, close_series)) = match of.close.count > of.missed {
-            true => (
-                of.close.count,
-                rows(&of.close.spread, of.close.count, of.due),
-            ),
-            false => (0, (Vec::new(), None)),
-        };
         Self {
             due: of.due,
             missed: of.missed,
@@ -136,40 +161,31 @@ impl From<MissTally> for Stored {
             places: of.spread.places,
             blocks,
             series,
-            close,
-            close_blocks,
-            close_series,
+            close: StoredClose::of(&of.close, of.missed, of.due),
+            halfway: StoredClose::of(&of.halfway, of.close.count, of.due),
         }
     }
 }
 
 impl From<Stored> for MissTally {
     fn from(of: Stored) -> Self {
-        let missed = spread(of.places, (of.missed, of.due), of.blocks, of.series);
-        let close = match of.close > of.missed {
-            true => Close {
-                count: of.close,
-                spread: spread(
-                    of.places,
-                    (of.close, of.due),
-                    of.close_blocks,
-                    of.close_series,
-                ),
-            },
-            // Those missed alone.
-            false => Close {
-                count: of.missed,
-                spread: missed,
-            },
+        let missed = Close {
+            count: of.missed,
+            spread: spread(of.places, (of.missed, of.due), of.blocks, of.series),
         };
+        let read = |stored: Option<StoredClose>, narrower: Close| {
+            stored.map_or(narrower, |stored| stored.close(of.places, of.due))
+        };
+        let close = read(of.close, missed);
         Self {
             due: of.due,
             missed: of.missed,
             longest_run: of.longest_run,
             clusters: of.clusters,
             largest_cluster: of.largest_cluster,
-            spread: missed,
+            spread: missed.spread,
             close,
+            halfway: read(of.halfway, close),
         }
     }
 }

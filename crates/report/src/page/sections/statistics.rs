@@ -169,9 +169,9 @@ fn assumptions(markup: &mut Markup, run: &Reported<'_>) {
              confidence. They assume that the run is typical of what follows it."
         ),
         format!(
-            "Misses with at most {CLUSTER_GAP} met due times between them are a group. If misses vary \
-             more over blocks of time than independent ones would, misses and due times are divided \
-             by how much more, before either bound is taken."
+            "Misses with at most {CLUSTER_GAP} met due times between them are a group. If misses, or near \
+             misses, come together in blocks of time more than independent ones would, misses and due \
+             times are divided by how much more, before either bound is taken."
         ),
         format!(
             "The probability that the next latency is larger than the largest observed is bounded \
