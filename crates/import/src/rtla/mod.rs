@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn remarks_and_durations_are_read() {
-        let missed = |line: &str| remark(line).unwrap().text().to_owned();
+        let missed = |line: &str| remark(line).unwrap().to_string();
         let some = missed("12 (0.61%) events missed, results might not be accurate");
         assert!(
             some.starts_with("12 (0.61%) events that rtla missed"),
