@@ -1,16 +1,16 @@
-//! What is left of a run that is a part of something larger and was cut short: it is no part, and its samples stay,
-//! beside the parts.
+//! Remains of a run that was a part of something larger and was cut short: it is not a part any
+//! more, and its samples stay, next to the parts.
 
 use crate::terminal::tell;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use wakepath_archive::Run;
 
-/// What a round takes to end in order after the command that started it was killed, and some more.
+/// Time for a round to end in order after the command that started it was killed, and a margin.
 const ENDING: Duration = Duration::from_secs(10);
 
-/// Moves it to the first place that is free, where it is there; `what` is what it was to become. `free` gives the
-/// places by their number, from 1.
+/// Moves it, if it exists, to the first free place; `what` is its intended name. `free` gives the
+/// places by number, from 1.
 pub fn set_aside(
     place: &Path,
     what: &str,

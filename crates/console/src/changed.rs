@@ -6,7 +6,7 @@ use std::fmt;
 use wakepath_scenario::{parse_policy, units};
 use wakepath_timeline::Policy;
 
-/// What is to be other than the text says.
+/// Changes to a scenario's text.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Changes<'a> {
     /// Rate of the loop.
@@ -183,7 +183,7 @@ fn policies_of(table: &mut toml::Table) -> impl Iterator<Item = &mut toml::Value
     policies.into_iter().flatten()
 }
 
-/// A DEADLINE runtime keeps its share of the period: 400 µs of 4 ms are 100 µs of 1 ms. What is no
+/// A DEADLINE runtime keeps its share of the period: 400 µs of 4 ms are 100 µs of 1 ms. An invalid
 /// policy is refused when the scenario is read.
 fn scale_reservation(policy: &mut toml::Value, before_ns: u64, period_ns: u64) {
     let written = policy.as_str().unwrap_or_default();

@@ -10,7 +10,7 @@ use wakepath_scenario::{FlightVehicle, NamedFileError, Scenario, TableSource, Wo
 /// Why a file that the scenario names can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum UnusableFile {
-    /// There is none, or its place can't be told.
+    /// It is missing, or its place is unknown.
     #[error("{}: {source}", path.display())]
     Unread {
         /// The file.

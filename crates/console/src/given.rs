@@ -50,7 +50,8 @@ pub enum Unfit {
 }
 
 impl Unfit {
-    /// What stands between what was given and this: some go on with the sentence, some are one of their own.
+    /// Separator between the given text and this: some messages continue the sentence, others are
+    /// separate.
     fn joint(&self) -> &'static str {
         match self {
             Self::Text(_) | Self::Nothing | Self::NoCpu => " ",

@@ -1,5 +1,6 @@
-//! Runs that are parts of something larger, a search or a trial: each a process of its own, which
-//! shows the live view on the same terminal, is told what comes after it, and ends with the one that started it.
+//! Runs that are parts of something larger, a search or a trial: each is a separate process, which
+//! shows the live view on the same terminal, knows how many parts follow, and ends with the process
+//! that started it.
 
 use crate::terminal::live_view_fits;
 use std::io;
@@ -7,14 +8,14 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use wakepath_scenario::units::parse_duration;
 
-/// What a part takes beside its cycles, before one was seen.
+/// Time of a part besides its cycles, before one was seen.
 const BESIDE: Duration = Duration::from_secs(5);
 
 /// Parts of a whole.
 pub struct Parts {
     /// Whether they show their view.
     are_shown: bool,
-    /// What all so far have taken.
+    /// Time of all parts so far.
     taken: Duration,
     count: u32,
     guess: Duration,
@@ -32,8 +33,8 @@ impl Parts {
         }
     }
 
-    /// Carries a part out, before so many others. Returns the last line that it said; `None` where
-    /// it was seen on the terminal.
+    /// Carries out a part that the given number of others follows. Returns the last line that it
+    /// printed; `None` if it was seen on the terminal.
     ///
     /// # Errors
     /// When it can't be started.

@@ -1,4 +1,4 @@
-//! The directory that a run will lie in: where it is, and that it may be there. It measures nothing.
+//! The directory of a new run: its path, and whether it is allowed. It measures nothing.
 
 use crate::runs;
 use std::path::{Path, PathBuf};
@@ -7,8 +7,8 @@ use wakepath_directory::{Directory, Trust};
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Where a run will lie: known early, so that what can't be is said before anything is measured;
-/// made late, so that nothing is left of what was never measured.
+/// Directory of a new run: chosen early, so that faults are reported before anything is measured;
+/// created late, so that nothing is left of a run that was never measured.
 pub struct Place {
     path: PathBuf,
     is_named: bool,
@@ -57,7 +57,7 @@ pub fn trust(trusts: bool) -> Trust {
     }
 }
 
-/// A run needs a directory of its own: what is there already stays as it is.
+/// A run needs its own directory: existing files stay as they are.
 pub fn refuse_used(directory: &Path) -> Result<(), Failure> {
     // One that is not there is made; one that can't be is named when it is tried.
     let used = std::fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some());

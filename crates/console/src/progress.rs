@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 use wakepath_archive::Run;
 use wakepath_assess::{Assessment, AssessmentError, Picture};
 
-/// A run assessed, with its pictures where it is to be `drawn`; where its flights take long, how far
-/// they are is said meanwhile.
+/// A run assessed, with its pictures if it will be `drawn`; long flights show their progress.
 pub fn assessed(run: &Run, drawn: bool) -> Result<(Assessment, Vec<Picture>), AssessmentError> {
     let progress = Progress::of("flying");
     let assessment = Assessment::with_progress(run, drawn, &|ready, of| progress.tell(ready, of));

@@ -134,7 +134,7 @@ fn one(
         ..guests.clone()
     };
     let directory = place.join(format!("{}", kernel + 1));
-    // What an earlier start left unfinished.
+    // Left unfinished by an earlier start.
     let _ = std::fs::remove_dir_all(&directory);
     let interrupt = Interrupt::listen()?;
     let seeds = &arguments.seed;

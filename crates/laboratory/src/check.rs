@@ -55,7 +55,7 @@ pub fn run(arguments: &LabCheck) -> Outcome {
     )?;
     if arguments.write {
         write_baseline(&arguments.baseline, &now)?;
-        tell!("baseline written anew: {source}");
+        tell!("baseline replaced: {source}");
         return Ok(ExitCode::SUCCESS);
     }
     Ok(ExitCode::from(if longer { 2 } else { 0 }))

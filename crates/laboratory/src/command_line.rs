@@ -9,7 +9,7 @@ use wakepath_console::{Printing, VERSION};
 use wakepath_lab::Topology;
 use wakepath_lab::cost::MODELS;
 
-/// The cores whose costs can be told.
+/// The cores with a cost model.
 fn cost_models() -> PossibleValuesParser {
     PossibleValuesParser::new(MODELS.iter().map(|model| model.name))
 }
@@ -92,7 +92,8 @@ pub struct LabGuests {
     /// CPUs of each guest. Several take turns: docs/concepts/virtual-time.md says what that costs.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=16))]
     pub cpus: u16,
-    /// How they lie, such as `sockets=2,cores=8` or `sockets=1,cores=4,threads=2` (x86-64 alone): each socket
+    /// Topology of the CPUs, such as `sockets=2,cores=8` or `sockets=1,cores=4,threads=2` (x86-64
+    /// alone): each socket
     /// is a NUMA node with its share of the memory.
     #[arg(long, value_name = "TOPOLOGY")]
     pub topology: Option<Topology>,
@@ -116,7 +117,7 @@ pub struct LabGuests {
     pub host: LabHost,
 }
 
-/// What a laboratory's guests are given beside kernels and programs.
+/// Additions to a laboratory's guests besides kernels and programs.
 #[derive(Debug, Args)]
 pub struct LabAdded {
     /// Kernel module that each guest loads before anything else, after those that it depends on, with
@@ -137,12 +138,12 @@ pub struct LabAdded {
     pub init_write: Vec<String>,
 }
 
-/// What of this host a laboratory's guests use; none of it changes what they count.
+/// Use of this host by a laboratory's guests; none of it changes their counts.
 #[derive(Debug, Clone, Args)]
 pub struct LabHost {
-    /// Guests that run side by side [default: as many as this host has CPUs].
-    #[arg(long, value_name = "NUMBER")]
-    pub beside: Option<u16>,
+    /// Guests to run at the same time [default: one for each CPU of this host].
+    #[arg(short, long, value_name = "NUMBER")]
+    pub jobs: Option<u16>,
     /// Time that each guest may take on this host, such as `10min` [default: by what it does].
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
@@ -164,13 +165,10 @@ pub struct LabHost {
 #[command(
     after_help = "Exit codes: 0 every guest ran its scenario, 1 one of them did not, or an error. \
                   Virtual time judges no criterion: no such run ever passes.\n\nExamples:\n  \
-                  wakepath lab run pi5-250hz --duration 20s --kernel debian:stock --kernel \
-                  debian:rt\n  \
-                  wakepath lab run my-loop.toml --kernel debian:stock --variant preempt=full \
-                  --variant 'preempt=full threadirqs'\n  \
+                  wakepath lab run pi5-250hz --kernel debian:stock --kernel debian:rt\n  \
+                  wakepath lab run my-loop.toml --kernel debian:stock --variant preempt=full\n  \
                   wakepath lab run my-loop.toml --kernel ./bzImage --seed 1 --seed 2 --seed 3\n  \
-                  wakepath lab run my-loop.toml --kernel debian:rt --cpus 2 --variant \
-                  'isolcpus=1 nohz_full=1 rcu_nocbs=1 irqaffinity=0'"
+                  wakepath lab run my-loop.toml --kernel debian:rt --cpus 2 --variant isolcpus=1"
 )]
 pub struct LabRun {
     /// A file, or the name of a built-in scenario (see `wakepath scenario list`).
@@ -205,7 +203,7 @@ pub struct LabRun {
     after_help = "The baseline holds all that was asked for: scenario, kernels, variants, seeds. A \
                   kernel in place of the baseline's is what a test of that kernel is.\n\nExit codes: \
                   0 nothing takes longer, 1 error, 2 something does.\n\nExamples:\n  \
-                  wakepath lab run my-loop.toml --kernel debian:rt --trace --baseline latency.json\n  \
+                  wakepath lab run my-loop.toml --kernel debian:rt --baseline latency.json\n  \
                   wakepath lab check latency.json\n  \
                   wakepath lab check latency.json --kernel ./bzImage --allow 2"
 )]
@@ -239,15 +237,14 @@ pub struct LabCheck {
 /// Run a command of wakepath's in a guest, and bring back what it wrote.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The command runs as root in /tmp of a guest that has nothing but memory; what it \
-                  leaves in /tmp comes back with --directory. With one guest its output is this \
+    after_help = "The command runs as root in /tmp of a guest that has nothing but memory; files \
+                  that it leaves in /tmp come back with --directory. With one guest its output is this \
                   command's, its exit code too.\n\nExit codes: 0 all commands ended with 0; 1 \
-                  error; else the command's.\n\nExamples:\n  \
+                  error; otherwise the command's.\n\nExamples:\n  \
                   wakepath lab exec --kernel debian:rt -- machine --json\n  \
                   wakepath lab exec --kernel debian:rt --cpus 2 -- doctor --cpu 1\n  \
-                  wakepath lab exec --kernel debian:stock --cpus 2 --before 'tune apply --cpu 1 \
-                  --yes' --before 'tune revert' -- tune status\n  \
-                  wakepath lab exec --kernel debian:rt -- /usr/bin/cyclictest -m -p 90 -l 1000 -q"
+                  wakepath lab exec --kernel debian:rt --before 'tune apply --yes' -- doctor\n  \
+                  wakepath lab exec --kernel debian:rt -- /usr/bin/cyclictest -p 90 -l 1000 -q"
 )]
 pub struct LabExec {
     /// The guests.
@@ -281,8 +278,8 @@ pub struct LabDiff {
 #[derive(Debug, Args)]
 #[command(
     after_help = "The same guest is run again, with the emulator noting what it executes; nothing is \
-                  added to the guest, and its samples must be the same to the nanosecond. What is \
-                  found is kept in the run directory (windows.json, and a .folded file for each \
+                  added to the guest, and its samples must be the same to the nanosecond. The result \
+                  is kept in the run directory (windows.json, and a .folded file for each \
                   window, for flamegraph.pl or speedscope); `wakepath report RUN` then draws it as \
                   flame graphs.\n\nExit codes: 0 found, 1 error.\n\nExamples:\n  \
                   wakepath lab window wakepath-runs/lab-1/debian-stock\n  \
@@ -298,7 +295,7 @@ pub struct LabWindow {
     /// How many of the worst of each condition.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, conflicts_with = "cycle", value_parser = clap::value_parser!(u16).range(1..=20))]
     pub worst: u16,
-    /// What makes the run again.
+    /// The repeated run.
     #[command(flatten)]
     pub again: LabAgain,
     /// Print the windows as JSON.
@@ -306,7 +303,7 @@ pub struct LabWindow {
     pub json: bool,
 }
 
-/// What makes a run again.
+/// A run to repeat.
 #[derive(Debug, Args)]
 pub struct LabAgain {
     /// The run's kernel, if it is no longer available by its former name.
@@ -342,7 +339,7 @@ pub struct LabAgain {
 pub struct LabSections {
     /// Run directory of a guest of the laboratory, with one CPU.
     pub run: PathBuf,
-    /// What makes the run again.
+    /// The repeated run.
     #[command(flatten)]
     pub again: LabAgain,
     /// Print all of it as JSON.
@@ -353,14 +350,14 @@ pub struct LabSections {
 /// Repeat a run and work out what its cycles would cost on a core with published figures.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The same guest is run again, with the emulator carrying a model along: what each class of \
-                  instruction costs, caches with the addresses that the guest uses, string instructions by \
+    after_help = "The same guest is run again, with the emulator running a cost model: a cost for \
+                  each class of instruction, caches with the addresses that the guest uses, string instructions by \
                   the lines that they touch. The run's own time stays as it is, and its samples must be the \
-                  same to the nanosecond. Costs are no machine's latencies, and judge nothing. They are kept \
+                  same to the nanosecond. Costs are not machine's latencies, and judge nothing. They are kept \
                   in the run directory with the model's figures (costs-MODEL.json).\n\nExit codes: 0 found, 1 \
                   error.\n\nExamples:\n  \
                   wakepath lab costs wakepath-runs/lab-1/debian-rt --cost-model cortex-a76\n  \
-                  wakepath lab costs wakepath-runs/lab-1/debian-stock --cost-model skylake --json"
+                  wakepath lab costs wakepath-runs/lab-1/debian-stock --cost-model skylake"
 )]
 pub struct LabCosts {
     /// Run directory of a guest of the laboratory, with one CPU.
@@ -368,7 +365,7 @@ pub struct LabCosts {
     /// Core whose figures are taken.
     #[arg(long, value_name = "MODEL", value_parser = cost_models())]
     pub cost_model: String,
-    /// What makes the run again.
+    /// The repeated run.
     #[command(flatten)]
     pub again: LabAgain,
     /// Print all of it as JSON, each cycle too.
@@ -383,14 +380,15 @@ pub struct LabCosts {
                   parameters each ('debian:stock preempt=none'). Both ends are measured, then the row is \
                   halved. Each kernel runs with several seeds: it is bad if more than half of them are \
                   nearer to the median of the bad end, and the ends must differ by an exact rank test \
-                  over the seeds (p ≤ 5 %). At last the worst cycles on either side are held against each other, function by function. A bisection that was \
-                  stopped goes on with the same command.\n\nExit codes: 0 found, 1 error, 3 nothing grew \
+                  over the seeds (p ≤ 5 %). At last the worst cycles on either side are compared \
+                  function by function. Resume an interrupted bisection with the same \
+                  command.
+
+Exit codes: 0 found, 1 error, 3 nothing grew \
                   from the first to the last, or a kernel that could not be measured leaves it \
                   open.\n\nExamples:\n  \
-                  wakepath lab bisect my-loop.toml --kernel ./bzImage-1 --kernel ./bzImage-2 --kernel \
-                  ./bzImage-3 --directory bisection\n  \
-                  wakepath lab bisect my-loop.toml --good package:linux-image-6.1.0-55-amd64 --kernel \
-                  package:linux-image-6.1.0-56-amd64 --bad debian:stock@bookworm-backports --directory b"
+                  wakepath lab bisect my-loop.toml --kernel ./1 --kernel ./2 --directory b\n  \
+                  wakepath lab bisect my-loop.toml --good ./1 --bad debian:stock --directory b"
 )]
 pub struct LabBisect {
     /// A file, or the name of a built-in scenario (see `wakepath scenario list`).

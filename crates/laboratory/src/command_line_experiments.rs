@@ -6,8 +6,8 @@ use std::path::PathBuf;
 /// Repeat published experiments and compare with the published figures.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "An experiment whose runs lie in --directory already is not repeated: an interrupted \
-                  command goes on where it was.\n\nExit codes: 0 all were repeated, whatever they \
+    after_help = "An experiment that has runs in --directory is not repeated: the same command \
+                  resumes an interrupted one.\n\nExit codes: 0 all were repeated, whatever they \
                   found; 1 error.\n\nExamples:\n  \
                   wakepath lab experiments --list\n  \
                   wakepath lab experiments beaglepilot --directory experiments\n  \
@@ -25,8 +25,9 @@ pub struct LabExperiments {
     /// Seeds, from 1: each guest runs with each. Fewer than three can't decide a claim.
     #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100))]
     pub seeds: u64,
-    /// Kernel that no package has: `xenomai=BZIMAGE` with Xenomai's Cobalt for beaglepilot, `litmus=BZIMAGE` with
-    /// LITMUS^RT for litmus-16core; without it their rows say so.
+    /// Kernel without a package: `xenomai=BZIMAGE` with Xenomai's Cobalt for beaglepilot,
+    /// `litmus=BZIMAGE` with
+    /// LITMUS^RT for litmus-16core; their claims are not measured without it.
     #[arg(long, value_name = "NAME=BZIMAGE")]
     pub kernel: Vec<String>,
     /// Directory of the runs, one for each experiment and guest [default:

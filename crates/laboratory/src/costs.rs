@@ -1,4 +1,4 @@
-//! `wakepath lab costs`: what a run's cycles would cost by a model of a core.
+//! `wakepath lab costs`: cost of a run's cycles by a model of a core.
 
 use super::command_line::LabCosts;
 use super::host;

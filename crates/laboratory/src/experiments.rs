@@ -1,5 +1,5 @@
-//! `wakepath lab experiments`: repeats published experiments and writes the page that sets our figures
-//! beside the published ones.
+//! `wakepath lab experiments`: repeats published experiments and writes the page that compares our
+//! figures with the published ones.
 
 use super::command_line::LabExperiments;
 use super::run::{Before, measure_as};
@@ -31,7 +31,7 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
         Some(directory) => directory.clone(),
         None => place::default_directory("lab-experiments", SystemTime::now())?,
     };
-    // Before anything boots: what can't be used is said at once.
+    // Before anything boots: unusable options are refused at once.
     if directory.exists() {
         Directory::to_write(&directory, arguments.host.trust())?;
     }

@@ -127,7 +127,7 @@ impl LabAdded {
 }
 
 impl LabAgain {
-    /// What of this host makes a run again.
+    /// Parts of this host that a repeated run uses.
     fn asked(&self) -> HostAsked {
         HostAsked {
             beside: None,
@@ -147,7 +147,7 @@ impl LabHost {
     /// The same of this host.
     fn asked(&self) -> HostAsked {
         HostAsked {
-            beside: self.beside,
+            beside: self.jobs,
             timeout: self.timeout.clone(),
             program: self.program.clone(),
             emulator: self.emulator.clone(),

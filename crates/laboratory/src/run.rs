@@ -65,7 +65,7 @@ fn scenario(arguments: &LabRun) -> Result<Scenario, Failure> {
     Ok(scenario)
 }
 
-/// A scenario as it is, for guests of so many CPUs.
+/// A scenario as it is, for guests with this number of CPUs.
 pub fn for_guests(scenario: &str, cpus: u16) -> Result<Scenario, Failure> {
     let (scenario, warnings) = read(scenario, cpus)?;
     warn(warnings);
@@ -110,16 +110,16 @@ pub fn measure(
     measure_as(guests, on, scenario, seeds, directory, &Before::default())
 }
 
-/// What is there of a measurement already.
+/// Existing parts of a measurement.
 #[derive(Default)]
 pub struct Before {
     /// Runs of these guests.
     pub done: Vec<PathBuf>,
-    /// A run that the one guest is to repeat: it is stopped where it parts from it.
+    /// A run that the one guest repeats: it stops at the first difference.
     pub first: Option<PathBuf>,
 }
 
-/// The same, beside what is there already.
+/// The same, with the existing parts.
 pub fn measure_as(
     guests: &GuestsAsked,
     on: &LabHost,

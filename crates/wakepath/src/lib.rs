@@ -1,6 +1,5 @@
-//! The command. Each verb has a file in `verbs`; what a person sees while a run is carried out is in
-//! `view`. Carrying it out is in the crate `wakepath-measure`, the process in which the loop runs in
-//! `wakepath-measured-loop`.
+//! The command. Each verb has a file in `verbs`; the display of a running measurement is in `view`. The crate
+//! `wakepath-measure` carries runs out, and the loop's process is in `wakepath-measured-loop`.
 //!
 //! No library for others: [`main`] is the program. It is here and not in the program's own crate, because the
 //! compiler begins a library beside those it needs, and a program only once all of them have ended.
@@ -81,4 +80,15 @@ pub fn main() -> ExitCode {
         Verb::Internal(process) => return internal::run(process),
     };
     ended(outcome)
+}
+
+/// Reads a command line with all its values, without carrying it out. Help and versions are right, too.
+///
+/// # Errors
+/// With the line that the program would print.
+pub fn read_command(words: &[&str]) -> Result<(), String> {
+    match CommandLine::try_parse_from([&["wakepath"], words].concat()) {
+        Ok(line) => verbs::read_values(&line.verb).map_err(|error| error.to_string()),
+        Err(said) => usage::refusal(&said),
+    }
 }

@@ -24,6 +24,14 @@ pub fn answer(said: &clap::Error) -> ExitCode {
     wakepath_console::usage::answer(said, without_dashes(said, &typed))
 }
 
+/// The message for a wrong command line; help and versions are right.
+pub fn refusal(said: &clap::Error) -> Result<(), String> {
+    match said.use_stderr() {
+        true => Err(wakepath_console::usage::one_line(said)),
+        false => Ok(()),
+    }
+}
+
 /// Nothing typed, or the short help of the whole program; `--help` lists every command.
 fn is_first_page(said: &clap::Error) -> bool {
     let typed: Vec<_> = std::env::args_os().skip(1).collect();

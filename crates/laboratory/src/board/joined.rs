@@ -1,5 +1,5 @@
-//! The rounds of an experiment as they lie in a directory, of all kernels that were booted, put together for the
-//! page; and what was found, for the terminal and for a script.
+//! The rounds of an experiment in a directory, of all kernels that were booted, put together for
+//! the page; and the findings, for the terminal and for a script.
 
 use super::Failure;
 use serde_json::{Value, json};
@@ -126,7 +126,7 @@ fn machine(facts: &Facts) -> String {
     }
 }
 
-/// What was found and the figures, for a script.
+/// Findings and figures, for a script.
 pub(super) fn findings_json(all: &[Repeated], page: &Path) -> Value {
     let round = |run: &GuestRun| json!({ "kernel": run.guest.name, "board": run.board, "conditions": run.conditions });
     let one = |repeated: &Repeated| {

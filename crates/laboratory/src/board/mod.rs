@@ -1,5 +1,5 @@
-//! `wakepath experiment`: published experiments repeated on this board, with the built-in scenario of the same name.
-//! What they are and what is said of them is in the room `experiments`.
+//! `wakepath experiment`: published experiments repeated on this board, with the built-in scenario
+//! of the same name. Their definitions and claims are in the room `experiments`.
 
 pub mod command_line;
 mod joined;

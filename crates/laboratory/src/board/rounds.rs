@@ -1,5 +1,5 @@
-//! An experiment carried out on the kernel that is booted: each round a run of its own, by a process of its own, in
-//! `DIR/KERNEL/round-N`. What is there is not measured again.
+//! An experiment carried out on the running kernel: each round is a separate run in its own
+//! process, in `DIR/KERNEL/round-N`. Existing rounds are not measured again.
 
 use super::command_line::ExperimentRun;
 use super::joined::{folder_of, joined, round_in};
@@ -73,7 +73,7 @@ pub fn run(arguments: &ExperimentRun) -> Outcome {
 fn none_booted(experiment: &Experiment) -> String {
     let wanted = experiment.guests.iter().map(|guest| guest.kernel);
     format!(
-        "{}: the kernel that is booted is none of its own, or its preemption can't be told (`wakepath machine`); it \
+        "{}: the running kernel is not one of its kernels, or its preemption model is unknown (`wakepath machine`); it \
          takes {}",
         experiment.name,
         wanted.collect::<Vec<_>>().join("; ")
@@ -113,7 +113,7 @@ fn cycles(
     }
 }
 
-/// What is to be measured on the kernel that is booted.
+/// Measurement on the running kernel.
 struct Order<'a> {
     arguments: &'a ExperimentRun,
     experiment: &'static Experiment,
@@ -221,7 +221,7 @@ impl Order<'_> {
         command
     }
 
-    /// What so many rounds of this kernel leave open.
+    /// Open questions after this number of rounds of this kernel.
     fn cannot_show(&self) -> String {
         let others = self.experiment.guests.iter();
         let others = others.filter(|guest| guest.name != self.guest.name);
@@ -248,16 +248,16 @@ impl Order<'_> {
     }
 }
 
-/// A round that was refused before its first sample is no evidence: without it the next command needs no
-/// `--resume`, whoever types it.
+/// A round that was refused before its first sample is not evidence: without it the next command
+/// needs no `--resume`.
 fn leave_nothing_of_a_refusal(place: &Path, directory: &Path) {
-    // What can't be read may hold samples.
+    // An unreadable run might hold samples.
     let Ok(run) = Run::open(place) else { return };
     let mut threads = run.manifest.segments.iter().flat_map(|of| &of.threads);
     if threads.any(|thread| thread.recorded > 0) {
         return;
     }
-    // What can't be removed, or is not empty, stays.
+    // A directory that can't be removed, or is not empty, stays.
     let _ = std::fs::remove_dir_all(place);
     for above in place.ancestors().skip(1) {
         let is_ours = above.starts_with(directory);

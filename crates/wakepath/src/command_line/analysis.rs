@@ -23,11 +23,11 @@ A set by hand:
 
 Examples:
   wakepath schedulability tasks.toml
-  wakepath schedulability tasks.toml --overheads wakepath-runs/check-20260101T120000Z
-  wakepath schedulability --from wakepath-runs/watch-20260101T120000Z --output tasks.toml
-  wakepath schedulability tasks.toml --machine wakepath-runs/check-20260101T120000Z
+  wakepath schedulability tasks.toml --overheads wakepath-runs/check-1
+  wakepath schedulability --from wakepath-runs/watch-1 --output tasks.toml
+  wakepath schedulability tasks.toml --machine wakepath-runs/check-1
   wakepath schedulability tasks.toml --assign worst --output placed.toml
-  wakepath schedulability tasks.toml --json | jq '.tasks[] | {name, response_ns}'")]
+  wakepath schedulability tasks.toml --json | jq '.tasks[].response_ns'")]
 pub struct Schedulability {
     /// Something else than the answer for one set.
     #[command(subcommand)]
@@ -59,8 +59,8 @@ pub struct Schedulability {
     #[arg(long)]
     pub other_machine: bool,
     /// A traced run on this machine whose overheads to add, or a run of cache-delay; several with
-    /// different numbers of threads are interpolated [default: those in the file; without any, the
-    /// answer says so].
+    /// different numbers of threads are interpolated [default: those in the file; the answer
+    /// reports if there are none].
     #[arg(long, value_name = "RUN")]
     pub overheads: Vec<PathBuf>,
     /// Which of the observed overheads counts.

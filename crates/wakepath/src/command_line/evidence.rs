@@ -17,8 +17,9 @@ pub struct Seal {
     /// The run: its directory, its number such as `@1` in `wakepath runs`, or a part of its name [default: the
     /// latest].
     pub run: Option<PathBuf>,
-    /// Ed25519 key of OpenSSH without a passphrase; or a public key (Ed25519, ECDSA on P-256), for which ssh-agent
-    /// signs, with a TPM or token where it has one.
+    /// Ed25519 key of OpenSSH without a passphrase; or a public key (Ed25519, ECDSA on P-256), for
+    /// which ssh-agent
+    /// signs, if available with a TPM or token.
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
     /// The key's certificate, as `ssh-keygen -s` makes it.

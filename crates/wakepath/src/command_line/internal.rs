@@ -18,7 +18,7 @@ pub enum Internal {
         /// The loop's process.
         parent: i32,
     },
-    /// What has a real-time core measure its own latency.
+    /// Has a real-time core measure its own latency.
     CoreLatency {
         /// Process that it dies with.
         parent: i32,
@@ -55,7 +55,7 @@ pub enum Internal {
     LoadSupervisor,
     /// A ring of simulated EtherCAT devices.
     EthercatRing {
-        /// What it is like, as JSON.
+        /// Its options, as JSON.
         options: std::ffi::OsString,
     },
     /// What drives a GPIO line.
@@ -75,10 +75,10 @@ pub enum Internal {
         #[arg(last = true, required = true)]
         command: Vec<std::ffi::OsString>,
     },
-    /// What a loop's library starts, so that a recorder stays beside its program. Libraries of other versions say
-    /// these words: none is ever taken away.
+    /// A recorder that a loop's library starts and keeps next to its program. Libraries of other
+    /// versions use these words: none is ever removed.
     ServiceBeside(Beside),
-    /// What keeps a recorder beside a program in the field.
+    /// Keeps a recorder next to a program in the field.
     ServiceKeeper {
         /// Starts itself again, so that it is nobody's child.
         #[arg(long)]
@@ -88,7 +88,7 @@ pub enum Internal {
         of: Option<u32>,
         /// Descriptor of the shared memory.
         shared: i32,
-        /// What the recorder is told, as JSON.
+        /// The recorder's order, as JSON.
         order: String,
         /// The service's directory.
         directory: PathBuf,
@@ -100,14 +100,14 @@ pub enum Internal {
         keeper: i32,
         /// Descriptor of the shared memory.
         shared: i32,
-        /// What it is told, as JSON.
+        /// Its order, as JSON.
         order: String,
         /// The service's directory.
         directory: PathBuf,
     },
 }
 
-/// What a program asks for its recorder.
+/// A program's request for a recorder.
 #[derive(Debug, Args)]
 pub struct Beside {
     /// The program's number.

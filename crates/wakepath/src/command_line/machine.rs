@@ -53,14 +53,14 @@ pub struct Loads {
 #[command(
     after_help = "With --drive and --read, a loop drives a GPIO line at half periods from 10 ms to 10 µs, and the \
                         kernel dates the edges on a second line that you have wired to it. The line is low at first \
-                        and at last; let nothing else hang on it. What is found is kept beside the run (pin.json), \
+                        and at last; connect nothing else to it. The result is stored with the run (pin.json), \
                         and shown with its tiers from then on.\n\n\
-                        Exit codes: 0 every tier that a thread may reach is reached, 1 error, 2 one is not, 3 undecided.\n\n\
+                        Exit codes: 0 every tier that a thread can reach is reached, 1 error, 2 one is not, 3 undecided.\n\n\
                         Examples:\n  \
                         wakepath check --rate 1kHz && wakepath tiers\n  \
                         wakepath tiers @3 --json\n  \
                         wakepath tiers --drive gpiochip0:17 --read gpiochip0:27\n  \
-                        wakepath tiers --drive gpiochip0:17 --read gpiochip0:27 --policy 'FIFO 80' --cpu 3"
+                        wakepath tiers --drive gpiochip0:17 --read gpiochip0:27 --cpu 3"
 )]
 pub struct Tiers {
     /// The run: its directory, its number or a part of its name [default: the latest].
@@ -115,7 +115,7 @@ pub struct Doctor {
     /// The loop.
     #[command(flatten)]
     pub subject: Subject,
-    /// Print all checks, with where they were read, why they matter and how to fix them.
+    /// Print all checks, with source, reason and fix.
     #[arg(short, long, conflicts_with_all = ["explain", "against", "json"])]
     pub all: bool,
     /// Print everything about one check, such as `F3`.

@@ -137,7 +137,7 @@ pub struct Run {
 #[derive(Debug, Args)]
 #[command(
     after_help = "The criterion's limits in periods follow the rate; those of `check` are all shares of the period. The \
-                        search goes on where it stopped when --directory names it again.\n\nExit codes: 0 found, 1 error, \
+                        search resumes if --directory names it again.\n\nExit codes: 0 found, 1 error, \
                         2 not even the lowest rate is kept, 3 the rate above the answer is undecided.\n\nExamples:\n  \
                         wakepath rate\n  \
                         wakepath rate my-loop.toml --to 5kHz\n  \
@@ -193,10 +193,10 @@ pub struct Rate {
                         that it prints goes to program.log in the run directory.\n\nExit codes: 0 passed, 1 error or invalid run, \
                         2 criterion not met, 3 undecided.\n\nExamples:\n  \
                         wakepath record -- ./my-loop\n  \
-                        wakepath record --criterion 'latency 200us, miss-fraction 0.1 %' -- ./my-loop --fast\n  \
+                        wakepath record --latency 200us --miss-fraction 0.1% -- ./my-loop --fast\n  \
                         wakepath record --policy 'OTHER' --policy 'FIFO 80' --cpu 3 -- ./my-loop\n  \
                         wakepath record --idle --trace --duration 60s -- ./my-loop\n  \
-                        wakepath record --service /var/lib/my-loop --keep 2GiB --metrics 9464 -- ./my-loop"
+                        wakepath record --service runs --keep 2GiB --metrics 9464 -- ./my-loop"
 )]
 pub struct Record {
     /// The limits.
@@ -222,8 +222,8 @@ pub struct Record {
     #[arg(
         long,
         long_help = "Measure everything once more with kernel events recorded, so that late cycles can be explained. \
-        With --service: record the kernel's events into a ring beside the loops, and keep those around the worst \
-        cycles; what an event costs is then in all latencies"
+        With --service: record the kernel's events into a ring while the loops run, and keep those \
+        around the worst cycles; all latencies then include the cost of tracing"
     )]
     pub trace: bool,
     /// In the field: start a recorder that runs for as long as the program, and become the program.
@@ -300,7 +300,8 @@ pub struct Output {
         address must be written out, such as `0.0.0.0:9464`, and has no password"
     )]
     pub metrics: Option<String>,
-    /// What this run is a part of, for the live view; by the verb that starts it.
+    /// The measurement that this run is a part of, for the live view; set by the verb that starts
+    /// it.
     #[arg(long, hide = true)]
     pub part: Option<String>,
     /// Milliseconds that come after this part.
@@ -322,7 +323,7 @@ pub struct Output {
                         wakepath watch --comm px4 --stop-above 500us\n  \
                         wakepath watch --for 20s -- ./controller --fast\n  \
                         wakepath watch -- wakepath exec --policy 'FIFO 80' --cpu 1 -- ./controller\n  \
-                        wakepath watch --cycle pilot:begin,pilot:end --section pilot:read_begin,pilot:read_end -- ./pilot"
+                        wakepath watch --cycle px:begin,px:end --section px:read,px:done -- ./pilot"
 )]
 #[command(group = clap::ArgGroup::new("what").required(true))]
 pub struct Watch {
@@ -365,7 +366,7 @@ pub struct Watch {
         long,
         value_name = "BEGIN,END",
         long_help = "Where a cycle of the program begins and ends: two USDT probes (<sys/sdt.h>) that its author put \
-        into it, as PROVIDER:NAME, or FILE:PROVIDER:NAME where they are in a library or the command starts another \
+        into it, as PROVIDER:NAME, or FILE:PROVIDER:NAME if they are in a library or the command starts another \
         program. Without END it lasts until its thread sleeps for the last time before the next begin. A name that \
         is not there is answered with those that are. [default: from a wake-up to the last sleep before the next]"
     )]
@@ -381,7 +382,7 @@ pub struct Watch {
         require_equals = true,
         long_help = "Record the callbacks of ROS 2 by node, topic and timer: where libtracetools.so, which every \
         installation has, is called. It is looked for in the watched processes, or, for a program that is started, in \
-        LD_LIBRARY_PATH and AMENT_PREFIX_PATH; name it as --ros2=LIBRARY where it is elsewhere. Needs no rebuild and no \
+        LD_LIBRARY_PATH and AMENT_PREFIX_PATH; name it as --ros2=LIBRARY if it is elsewhere. Needs no rebuild and no \
         tracing session. Names are known of nodes that are made while they are watched: start them under `wakepath \
         watch -- ros2 launch …`. [default: if libtracetools.so is found]"
     )]

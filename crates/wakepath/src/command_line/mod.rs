@@ -1,5 +1,5 @@
-//! The command line as data: one definition that help, completions and man pages come from. What a
-//! verb does is in `verbs`.
+//! The command line as data: one definition for help, completions and man pages. The verbs
+//! themselves are in `verbs`.
 
 mod analysis;
 mod candidates;
@@ -64,7 +64,7 @@ fn process(text: &str) -> Result<u32, String> {
                   wakepath run pi5-250hz                a built-in experiment\n  \
                   wakepath run my-loop.toml --json > result.json\n  \
                   wakepath check --quick                an answer in twelve seconds of measuring\n  \
-                  wakepath show                         the latest run again; `wakepath runs` lists all",
+                  wakepath show                         the latest run; `wakepath runs` lists all",
     disable_help_subcommand = true,
     arg_required_else_help = true
 )]

@@ -17,7 +17,7 @@ Exit codes: 0 printed, 1 error.
 
 Examples:
   wakepath scenario tasks --plugin PSN-EDF --cpus 2 --utilization 60 > set.toml
-  wakepath scenario tasks --plugin P-FP --distribution light --fit first --seed 2 > set.toml
+  wakepath scenario tasks --plugin P-FP --fit first --seed 2 > set.toml
   wakepath lab run set.toml --kernel ./bzImage --cpus 2")]
 pub struct RandomTasks {
     /// The plugin.
@@ -73,7 +73,7 @@ pub enum FitWord {
 }
 
 impl RandomTasks {
-    /// What is wanted.
+    /// The requested tasks.
     ///
     /// # Errors
     /// Where the longest period is shorter than the shortest.

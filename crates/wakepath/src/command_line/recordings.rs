@@ -1,4 +1,4 @@
-//! Words of the verbs that read recordings, make them from other tools' files, or mend them.
+//! Words of the verbs that read recordings, import other tools' files, or repair runs.
 
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -173,7 +173,7 @@ Exit codes: 0 a bound for every condition, within the criterion if it limits tha
 bound is above the criterion's limit; 3 refused for a condition.
 
 A probability of 1e-6 is that of any one cycle. At 1 kHz an hour has 3.6 million cycles, so 3.6 of
-them exceed the bound on average, alone or in clusters. That is no failure rate: one late cycle does
+them exceed the bound on average, alone or in clusters. It is not a failure rate: a late cycle does
 not lose a vehicle (see wakepath fly).
 
 Examples:
@@ -285,7 +285,7 @@ pub struct Compare {
                         wakepath export RUN --format mcap > run.mcap\n  \
                         wakepath export RUN --format markdown >> $GITHUB_STEP_SUMMARY\n  \
                         wakepath export RUN --format junit > wakepath.xml\n  \
-                        wakepath export RUN --format openmetrics > /var/lib/prometheus/node-exporter/wakepath.prom"
+                        wakepath export RUN --format openmetrics > wakepath.prom"
 )]
 pub struct Export {
     /// The run: its directory, its number such as `@1` in `wakepath runs`, or a part of its name [default: the
@@ -318,11 +318,9 @@ pub struct Export {
                         wakepath import result.json --directory monday\n  \
                         wakepath import hist.txt.gz --period 1ms --policy 'FIFO 80' --directory monday\n  \
                         ssh robot cat hist.txt | wakepath import - --period 1ms --policy 'FIFO 80'\n  \
-                        wakepath import perf.data --thread my-loop --period 4ms --policy \
-                        'FIFO 80' --directory monday\n  \
-                        wakepath import log.csv --columns due=t_ref_us,start=t_wake_us,end=t_done_us \
-                        --policy 'FIFO 80' --directory monday\n  \
-                        wakepath import ~/.ros/tracing/SESSION --policy 'FIFO 50' --chain /image:/motor --limit 40ms"
+                        wakepath import perf.data --thread my-loop --period 4ms --policy 'FIFO 80'\n  \
+                        wakepath import log.csv --columns due=ref_us,start=wake_us --policy OTHER\n  \
+                        wakepath import ~/.ros/tracing/SESSION --policy OTHER --chain /image:/motor"
 )]
 pub struct Import {
     /// The files, packed or not: one, or repetitions of one measurement. A directory means its

@@ -12,12 +12,12 @@ number of threads or machines.
 
 Examples:
   wakepath schedulability sweep --output sweep.html
-  wakepath schedulability sweep --overheads wakepath-runs/check-20260101T120000Z
+  wakepath schedulability sweep --overheads wakepath-runs/check-1
   wakepath schedulability sweep --cpus 16 --cluster 4 --utilization 60,70,80,90
 In parts, on several machines:
   wakepath schedulability sweep --points 0..40 > a.json
   wakepath schedulability sweep --points 40..80 > b.json
-  wakepath schedulability sweep --merge a.json --merge b.json --output sweep.html")]
+  wakepath schedulability sweep --merge a.json --merge b.json --output s.html")]
 pub struct SchedulabilitySweep {
     /// CPUs of the machine.
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]

@@ -33,7 +33,7 @@ pub enum Tune {
     Unit(TuneUnit),
 }
 
-/// What the plan is for.
+/// The loop of the plan.
 #[derive(Debug, Args)]
 pub struct TunePlan {
     /// The loop.
@@ -57,7 +57,7 @@ pub struct TunePlan {
                         wakepath tune plan --rate 1kHz --cpu 3\n  \
                         wakepath tune plan --dry-run")]
 pub struct TunePlanShown {
-    /// What it is for.
+    /// The plan.
     #[command(flatten)]
     pub plan: TunePlan,
     /// Print everything: reasons, effects, costs, how to undo each step, and the commands.
@@ -78,7 +78,7 @@ pub struct TunePlanShown {
                         wakepath tune revert"
 )]
 pub struct TuneApply {
-    /// What the plan is for.
+    /// The plan.
     #[command(flatten)]
     pub plan: TunePlan,
     /// Only these steps, by name (repeatable).
@@ -111,10 +111,10 @@ pub struct TunePlace {
 #[command(
     after_help = "Exit codes: 0 carried out, 1 error. Each run's own verdict is in the table.\n\n\
                         Example:\n  \
-                        wakepath tune trial --rate 1kHz --cpu 3 --policy 'FIFO 80' --pairs 5 --block 60s"
+                        wakepath tune trial --rate 1kHz --cpu 3 --pairs 5 --block 60s"
 )]
 pub struct TuneTrial {
-    /// What the plan is for.
+    /// The plan.
     #[command(flatten)]
     pub plan: TunePlan,
     /// Policy of the loop that is measured; with --scenario, the scenario's count.
@@ -181,7 +181,7 @@ pub struct Try {
                   wakepath tune boot --remove"
 )]
 pub struct TuneBoot {
-    /// What the plan is for.
+    /// The plan.
     #[command(flatten)]
     pub plan: TunePlan,
     /// Remove the prepared entry.

@@ -47,7 +47,7 @@ pub fn of(run: &Run) -> Result<KnownAnswer, Box<dyn Error>> {
     };
     if let Some((cache, key)) = place {
         clear_if_full(&cache);
-        // What can't be kept is worked out again.
+        // An answer that can't be stored is computed again.
         let _ = serde_json::to_vec(&known).map(|bytes| cache.put(&key, &bytes));
     }
     Ok(known)

@@ -1,4 +1,4 @@
-//! `wakepath bound`: what a run proves about its worst case, and a bound where that can be had.
+//! `wakepath bound`: a run's evidence about its worst case, and a bound if possible.
 
 use super::opened;
 use crate::command_line::{Bound, BoundMetricWord};
@@ -25,7 +25,7 @@ pub fn run(arguments: &Bound) -> Outcome {
         policy: arguments.policy.clone(),
         phase: arguments.phase.clone(),
     };
-    // What is wrong with the file is said before the run is read.
+    // A faulty file is reported before the run is read.
     let sections = arguments.sections.as_deref().map(sections).transpose()?;
     let run = opened(&runs::find(arguments.run.as_deref())?, arguments.json)?;
     let mut bounds = Bounds::of(&run, &order)?;

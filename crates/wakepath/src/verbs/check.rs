@@ -6,6 +6,7 @@ use wakepath_console::changed::Changes;
 use wakepath_console::terminal::tell;
 use wakepath_console::{Outcome, scenarios};
 use wakepath_machine::{Facts, RealTimeCores, Root};
+use wakepath_measure::HostCpus;
 use wakepath_scenario::{Scenario, Warning, builtin};
 use wakepath_timeline::duration::rounded;
 use wakepath_timeline::{JobRelease, LitmusPlugin, LitmusTask, Policy};
@@ -13,8 +14,9 @@ use wakepath_timeline::{JobRelease, LitmusPlugin, LitmusTask, Policy};
 /// Period of the built-in scenario: 250 Hz.
 const DEFAULT_PERIOD_NS: u64 = 4_000_000;
 
-/// Time for the whole run where none is given: some 1195 due times for each condition. At 0.5 % a policy
-/// of eight passes with 1013 of them without a miss, so that the run's confidence is 95 %; with one it
+/// Default time for the whole run: some 1195 due times for each condition. At 0.5 % a policy
+/// of eight passes with 1013 of them without a miss, so that the run's confidence is 95 %; with one
+/// it
 /// would need 1440.
 const USUAL: &str = "85s";
 /// The same where everything is measured once more, traced.
@@ -53,7 +55,7 @@ pub fn run(arguments: &Check) -> Outcome {
         let (scenario, notes) = quick(scenario, arguments.policy.is_empty());
         return measured::measure(scenario, &notes, host, &arguments.output);
     }
-    // What is traced is measured once more: in the same time neither half could pass.
+    // A traced run is measured twice: in the same time neither half could pass.
     let usual = match scenario.trace {
         Some(_) => USUAL_TRACED,
         None => USUAL,
@@ -69,9 +71,18 @@ pub fn run(arguments: &Check) -> Outcome {
     )
 }
 
+/// The scenario with what the command line changes in it, but for its length.
+pub(super) fn asked(
+    arguments: &Check,
+    host: &HostCpus,
+) -> Result<(Scenario, Vec<Warning>), Box<dyn std::error::Error>> {
+    let text = changed(arguments)?;
+    scenarios::read_scenario(&text, "the scenario of `wakepath check`", host)
+}
+
 /// Refuses a time in which no condition could pass. A part of a larger measurement is judged there, and
 /// `--stop-above` judges one limit alone.
-fn refuse_too_short(
+pub(super) fn refuse_too_short(
     duration: &str,
     warnings: &[Warning],
     output: &Output,
@@ -88,8 +99,8 @@ const QUICK_NS: u64 = 12_000_000_000;
 /// The ordinary policy and the real-time one that `--quick` takes of the eight.
 const QUICK_POLICIES: [Policy; 2] = [Policy::Other { nice: 0 }, Policy::Fifo { priority: 50 }];
 
-/// The policies of a core that this machine has and this user may enter, beside Linux's FIFO of the same
-/// priorities.
+/// The policies of a core that this machine has and this user can enter, next to Linux's FIFO of
+/// the same priorities.
 fn of_a_core(cores: &RealTimeCores) -> Vec<Policy> {
     let evl = cores.evl.is_some().then_some([50, 99]);
     let cobalt = cores.cobalt.is_some().then_some([50, 99]);
@@ -102,7 +113,7 @@ fn of_a_core(cores: &RealTimeCores) -> Vec<Policy> {
     there.chain(of_litmus(cores)).collect()
 }
 
-/// The priority of the row of P-FP, below which others can be told apart.
+/// Priority of the row of P-FP; other rows are distinguished below it.
 const P_FP_PRIORITY: u16 = 10;
 
 /// The policies of LITMUS^RT's active plugin: woken as jobs, and by sleeping.

@@ -96,6 +96,13 @@ fn open(directories: &[PathBuf], json: bool) -> Result<Vec<Run>, Failure> {
     Ok(runs)
 }
 
+/// Reads the values of the options.
+pub(super) fn read(arguments: &Compare) -> Result<(), Failure> {
+    margin(arguments.margin.as_deref())?;
+    metrics(&arguments.metric)?;
+    Ok(())
+}
+
 fn metrics(words: &[String]) -> Result<Vec<Metric>, UnknownMetric> {
     if words.is_empty() {
         return Ok(Metric::ALL.to_vec());

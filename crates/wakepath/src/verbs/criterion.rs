@@ -47,7 +47,7 @@ pub(super) fn asked(options: &CriterionOptions) -> Result<Option<toml::Table>, F
     Ok(Some(table))
 }
 
-/// A scenario of which nothing matters but its criterion: what is wrong in it is known before anything is
+/// A scenario that matters only for its criterion: faults in it are found before anything is
 /// measured.
 pub(super) fn judged_by(criterion: &toml::Table) -> Result<String, Failure> {
     let mut table = toml::Table::new();

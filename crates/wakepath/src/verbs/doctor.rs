@@ -45,7 +45,7 @@ pub fn run(arguments: &Doctor) -> Outcome {
     Ok(ExitCode::from(report.exit_code()))
 }
 
-/// What differs from the machine on which a run was measured.
+/// Differences from the machine on which a run was measured.
 fn against(directory: &std::path::Path, root: Root, subject: LoopAtHand, json: bool) -> Outcome {
     let run = opened(directory, json)?;
     let assessment = Assessment::of(&run)?;
@@ -105,7 +105,7 @@ fn against(directory: &std::path::Path, root: Root, subject: LoopAtHand, json: b
                     value => value,
                 });
             write!(text, "changed: {}: {before} → {after}", change.what)?;
-            // What could not be read names its file already.
+            // An unreadable fact names its file already.
             match before.contains(&change.path) || after.contains(&change.path) {
                 true => writeln!(text)?,
                 false => writeln!(text, " ({})", change.path)?,

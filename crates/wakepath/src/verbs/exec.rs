@@ -89,7 +89,7 @@ pub(super) fn to_start(
     })
 }
 
-/// What shells end with where there is no such program.
+/// Shells' exit code if there is no such program.
 const NOT_FOUND: u8 = 127;
 /// What shells end with where a program may not be executed.
 const NOT_EXECUTABLE: u8 = 126;
@@ -115,7 +115,7 @@ fn lockable_bytes() -> Option<u64> {
     getrlimit(Resource::Memlock).current
 }
 
-/// What is in effect, what the program's own threads get of it, and what it does not get.
+/// Settings in effect, those that the program's own threads inherit, and those that they don't.
 fn told(effective: &Effective, reset_on_fork: bool, lockable: Option<u64>) -> Vec<String> {
     let cpus = CpuSet::from(&effective.cpus[..]);
     let slack = match effective.policy.is_real_time() {

@@ -128,7 +128,7 @@ fn one_cycle(run: &Run, order: &Order, cycle: u64, arguments: &Explain) -> Outco
     Ok(ExitCode::SUCCESS)
 }
 
-/// One cycle of one thread of one segment, with its heading; `None` where no kernel events cover it.
+/// One cycle of one thread of one segment, with its heading; `None` if no kernel events cover it.
 pub(super) fn cycle_of(
     run: &Run,
     segment: u32,

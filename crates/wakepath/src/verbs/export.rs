@@ -12,7 +12,7 @@ use wakepath_report::{
     CsvError, McapExportError, csv, junit, markdown, mcap, open_metrics, to_json,
 };
 
-/// What is wrong with a run is said in so many lines at most.
+/// Maximum number of lines about a run's faults.
 const MOST_SAID: usize = 3;
 
 /// Reads and writes.
@@ -41,9 +41,9 @@ pub fn run(arguments: &Export) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// An archive that is not as it was written is not passed on. One that was cut short, or whose
-/// counts don't add up, is, and what is wrong with it is said: whoever reads the export reads it
-/// beside standard error, or in the verdict, which is invalid.
+/// An archive that differs from the written one is not passed on. One that was cut short, or whose
+/// counts don't add up, is, with its faults: the reader sees them on standard error, or in the
+/// verdict, which is invalid.
 fn open(arguments: &Export) -> Result<Run, Box<dyn std::error::Error>> {
     let directory = runs::find(arguments.run.as_deref())?;
     let run = opened(&directory, arguments.format == "json")?;
@@ -67,7 +67,7 @@ fn samples(arguments: &Export) -> Outcome {
     match csv(&run, &mut out) {
         // A reader that has had enough is no error.
         Err(CsvError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => {
-            // What is left in the buffer has no reader either.
+            // The rest of the buffer has no reader either.
             let _ = out.into_parts();
             Ok(ExitCode::SUCCESS)
         }
@@ -87,7 +87,7 @@ fn messages(arguments: &Export) -> Outcome {
     match mcap(&run, &mut out) {
         // A reader that has had enough is no error.
         Err(McapExportError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => {
-            // What is left in the buffer has no reader either.
+            // The rest of the buffer has no reader either.
             let _ = out.into_parts();
             Ok(ExitCode::SUCCESS)
         }

@@ -1,4 +1,4 @@
-//! `wakepath fly`: what the recorded timing of a run does to a vehicle's flight.
+//! `wakepath fly`: effect of the recorded timing of a run on a vehicle's flight.
 
 use super::opened;
 use crate::command_line::Fly;

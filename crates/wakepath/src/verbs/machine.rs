@@ -1,4 +1,4 @@
-//! `wakepath machine`: what this host is, and what this user may do on it.
+//! `wakepath machine`: this host, and this user's privileges on it.
 
 use crate::command_line::Machine;
 use std::fmt::Write;

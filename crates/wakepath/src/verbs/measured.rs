@@ -54,7 +54,7 @@ pub fn measure_after(
         scenario.litmus_plugin = PluginSwitch::Switch;
     }
     if is_part {
-        // What is larger asks for verdicts, and a core's own latencies are part of none.
+        // The larger measurement judges, and a core's own latencies are part of none.
         scenario.core_latency_ns = None;
     }
     if above_ns.is_some() {
@@ -133,7 +133,7 @@ pub fn measure_after(
     let stopped = observer.stopped.take();
     drop((observer, serving));
 
-    // Whatever ended it: what was recorded is put in order and shown.
+    // However it ended, the recording is completed and shown.
     let recorded = wakepath_archive::finish_in(&directory);
     let ending = match (ending, recorded) {
         (Ok(ending), Ok(_)) => ending,
@@ -168,7 +168,8 @@ pub fn measure_after(
     show(&directory, output)
 }
 
-/// What each phase takes beside its cycles: the kernel's own measurements, CPU after CPU, and in the mean those of cores.
+/// Time of each phase besides its cycles: the kernel's own measurements, CPU by CPU, and those of
+/// cores on average.
 fn beside(scenario: &Scenario, plan: &Plan) -> Duration {
     let trace = scenario.trace.as_ref();
     let each_ns = trace.map_or(0, |terms| terms.by_kernel_ns());
@@ -202,7 +203,7 @@ fn show(directory: &Directory, output: &Output) -> Outcome {
             }),
         },
     )?;
-    // A report that can't be written takes nothing from the verdict, and can be had again.
+    // A report that can't be written does not affect the verdict, and can be written again.
     match super::report::beside(&run, directory, &assessment, &pictures) {
         Ok(_) if output.part.is_some() => {}
         Ok(path) if output.json => tell!("report: {}", path.display()),

@@ -38,8 +38,11 @@ pub mod tiers;
 pub mod try_fix;
 pub mod tune;
 mod unattended;
+mod values;
 pub mod verify;
 pub mod watch;
+
+pub use values::read as read_values;
 
 use std::path::Path;
 use wakepath_archive::Run;

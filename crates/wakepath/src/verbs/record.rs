@@ -36,7 +36,7 @@ pub fn run(arguments: &Record) -> Outcome {
     let host = scenarios::host_cpus()?;
     scenarios::may_use(arguments.cpu, &host)?;
     let command = words(&file, rest)?;
-    // Whatever can be known to be wrong is said before the program is started.
+    // Faults that are known early are reported before the program is started.
     for policy in &arguments.policy {
         // The share of a reservation is held against the loop's period, which only the program knows.
         let policy_of = parse_policy(policy, LONG_PERIOD_NS);
@@ -85,7 +85,7 @@ pub(super) fn words(file: &Path, rest: &[OsString]) -> Result<Vec<String>, Failu
     })
 }
 
-/// What is put in the place of a scenario's own loop.
+/// Replacement of a scenario's own loop.
 pub(super) struct Asked<'a> {
     pub(super) name: String,
     pub(super) command: Vec<String>,

@@ -1,4 +1,4 @@
-//! `wakepath recover`: an interrupted run becomes a readable one, and what is missing is said.
+//! `wakepath recover`: makes an interrupted run readable and lists what is missing.
 
 use super::watch::{run_started, text};
 use crate::command_line::Recover;
@@ -105,7 +105,7 @@ pub fn run(arguments: &Recover) -> Outcome {
 
 /// Removes trace buffers of dead processes; a line for each.
 fn orphans() -> String {
-    // A tracefs that can't be had holds nothing of ours either.
+    // An unavailable tracefs has none of our instances.
     let names = wakepath_probe::remove_orphans().unwrap_or_default();
     let line = |name| format!("removed: the kernel's trace buffers {name} of a dead process\n");
     names.into_iter().map(line).collect()
@@ -122,8 +122,8 @@ fn tell(directory: &Path, figures: &Figures) -> std::io::Result<()> {
     ))
 }
 
-/// What a killed run's loads left behind: processes first, then their files. Whether there were
-/// files, and how many processes.
+/// Remains of a killed run's loads: processes first, then their files. Returns whether there were
+/// files, and the number of processes.
 fn remove_loads(directory: &Directory) -> Result<(bool, usize), Box<dyn std::error::Error>> {
     let reaped = wakepath_load::reap_orphans(&directory.lasting_path().join(SCRATCH));
     let had_scratch = directory.holds(SCRATCH);
@@ -133,8 +133,8 @@ fn remove_loads(directory: &Directory) -> Result<(bool, usize), Box<dyn std::err
     Ok((had_scratch, reaped))
 }
 
-/// Says that nothing was recorded; what is left of it goes, and the directory with it unless
-/// somebody else's files are in it.
+/// Reports that nothing was recorded; the remains are removed, and the directory too unless it has
+/// other files.
 fn empty(directory: &Directory, why: &str) -> Outcome {
     remove_loads(directory)?;
     let place = directory.path().in_one_line();
@@ -149,7 +149,7 @@ fn empty(directory: &Directory, why: &str) -> Outcome {
     Ok(ExitCode::from(3))
 }
 
-/// What was found of a watch in which no thread woke up.
+/// Findings about a watch in which no thread woke up.
 fn nothing_woken(directory: &Directory, figures: &Figures) -> String {
     format!(
         "no thread woke up in the {} kernel events of {:.1} s that it had recorded\n{}\n\
@@ -161,7 +161,7 @@ fn nothing_woken(directory: &Directory, figures: &Figures) -> String {
     )
 }
 
-/// Says that there is no run, and why; what was recorded stays.
+/// Reports that there is no run, and why; the recording stays.
 fn no_run(directory: &Directory, found: &str) -> Outcome {
     let place = directory.path().in_one_line();
     print(&format!(

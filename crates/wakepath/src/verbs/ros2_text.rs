@@ -15,7 +15,7 @@ const LEAST_NS: u64 = 100_000;
 /// Holders of one late run that are named.
 const MOST_HOLDERS: usize = 3;
 
-/// What was seen of ROS 2.
+/// Findings about ROS 2.
 pub fn text(figures: &Ros2Figures, limit_ns: Option<u64>) -> String {
     let mut text = String::new();
     if figures.callbacks.is_empty() {
@@ -194,7 +194,7 @@ fn held(holder: &Holder) -> String {
     }
 }
 
-/// Who had the CPU meanwhile.
+/// Threads that had the CPU in that time.
 fn others(account: Option<&Account>) -> String {
     match account.and_then(|of| of.others.as_ref()) {
         Some((ns, name)) => format!(
@@ -205,7 +205,7 @@ fn others(account: Option<&Account>) -> String {
     }
 }
 
-/// What a run did other than to run, where that is half of it or more.
+/// Time of a run that was not running, if it is half of it or more.
 fn inside(account: &Account) -> Option<String> {
     let all_ns = account.on_cpu_ns + account.ready_ns + account.waiting_ns;
     if account.ready_ns * 2 >= all_ns && account.ready_ns >= LEAST_NS {

@@ -1,4 +1,4 @@
-//! What the command line asks for of the callbacks of ROS 2.
+//! Options of the command line about callbacks of ROS 2.
 
 use wakepath_assess::watched::Ros2Wish;
 use wakepath_ros2::Chain;
@@ -8,7 +8,8 @@ use wakepath_ros2::Chain;
 #[error("--chain {0}: expected FROM:TO, such as /image:/motor: a topic, and a topic or node")]
 pub(super) struct NoChain(String);
 
-/// The chains of these texts, with the limit of their latency, and so many late runs of each callback.
+/// The chains of these texts, with the limit of their latency, and the number of late runs to
+/// explain for each callback.
 pub(super) fn wish(
     chains: &[String],
     limit_ns: Option<u64>,

@@ -32,7 +32,7 @@ struct Listed {
     what: Option<String>,
     /// `None` of what is no single run, and of one that is still being recorded.
     verdict: Option<String>,
-    /// Why the run can't be judged, where it can't be read or is not as it was written or sealed.
+    /// Why the run can't be judged: unreadable, or changed since it was written or sealed.
     problem: Option<String>,
     machine: Option<String>,
     /// Whether it is still being recorded.
@@ -79,7 +79,7 @@ fn listed(number: usize, found: &Found) -> Listed {
         return Listed { what, ..shown };
     }
     if Run::writer(&directory).is_some() {
-        // What is in it so far is left alone: reading it would load the machine that it measures.
+        // Its present content is left alone: reading it would load the machine that it measures.
         return Listed {
             under_way: true,
             ..shown
@@ -144,7 +144,7 @@ fn text(listed: &[Listed], style: Style) -> String {
     if !is_one {
         table = table.column(words("machine"));
     }
-    // A terminal has so much room; names are whole elsewhere, for they are typed again.
+    // A terminal has limited space; elsewhere names are whole, because they are typed again.
     let fitted = |text: &str| match style.columns {
         Some(_) => cut(&one_line(text), LONGEST),
         None => one_line(text),

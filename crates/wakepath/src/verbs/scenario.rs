@@ -1,4 +1,4 @@
-//! `wakepath scenario`: what is built in, and whether a file of one's own is right.
+//! `wakepath scenario`: the built-in scenarios, and checks of your own file.
 
 use crate::command_line::Scenario;
 use std::fmt::Write;

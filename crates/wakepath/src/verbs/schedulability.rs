@@ -60,7 +60,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     Ok(ExitCode::from(answer.exit_code()))
 }
 
-/// What is to be written where: all is made before anything is.
+/// Files to write, with their content: all is made before anything is written.
 fn files(
     arguments: &Arguments,
     answer: &Schedulability,
@@ -215,7 +215,7 @@ fn overheads(
     })
 }
 
-/// Whether a run was traced, so that its overheads lie beside it.
+/// Whether a run was traced, so that its overheads are next to it.
 fn has_overheads(run: &Path) -> bool {
     run.join(OverheadTable::FILE_NAME).is_file()
 }

@@ -85,7 +85,7 @@ fn whole(directory: &Directory) -> Result<Manifest, Box<dyn std::error::Error>> 
         );
     }
     let findings = run.check()?;
-    // A run that lacks something is evidence too, and says so itself.
+    // An incomplete run is evidence too, and lists what is missing.
     match findings.iter().find(|of| matches!(of, Finding::File(_))) {
         Some(altered) => Err(format!("{place}: {altered}").into()),
         None => Ok(run.manifest),

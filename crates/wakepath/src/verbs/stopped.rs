@@ -1,4 +1,4 @@
-//! What a run shows that was to end at the first latency above a limit: the cycle, and why it was
+//! Result of a run that was to end at the first latency above a limit: the cycle, and why it was
 //! late. Its verdict is that latency alone; every segment of it was traced, so none is judged.
 
 use super::explain::cycle_of;
@@ -15,19 +15,19 @@ use wakepath_timeline::count::counted;
 use wakepath_timeline::duration::rounded;
 use wakepath_timeline::{Sample, one_line};
 
-/// Exit code where the limit was passed, as where any other criterion is not met.
+/// Exit code if the limit was passed, as for any other criterion that is not met.
 pub const ABOVE: u8 = 2;
 /// Exit code where nobody can tell: the run was interrupted, or nothing was traced.
 const UNDECIDED: u8 = 3;
 
-/// Lines of one screen for the cycle itself; the others say where it stopped and what to type next.
+/// Lines of one screen for the cycle itself; the others show the place and what to type next.
 const ROOM: usize = 31;
-/// Causes and pieces of a cycle that are told where there is room, and in any case.
+/// Causes and pieces of a cycle that are shown if they fit, and in any case.
 const MOST: usize = 12;
 /// See [`MOST`].
 const LEAST: usize = 2;
 
-/// Shows where it stopped and why, or that nothing was above the limit.
+/// Shows the place and the cause, or that nothing was above the limit.
 pub fn show(
     directory: &Directory,
     stopped: Option<&Stopped>,
@@ -77,7 +77,7 @@ pub fn first(directory: &Directory, above_ns: u64) -> Outcome {
     let run = opened_in(directory, false)?;
     let limit = rounded(above_ns.cast_signed());
     let measured = measured(&run)?;
-    // What a watch counts as skipped are its own activations, and told by it.
+    // A watch counts its own activations as skipped, and reports them.
     let mut samples = measured.samples.iter().filter(|late| late.skipped == 0);
     let late = samples.find(|late| late.latency_ns > above_ns.cast_signed());
     let Some(late) = late else {
@@ -145,7 +145,7 @@ fn told(run: &Run, late: &Late, limit: &str) -> Result<Told, Box<dyn std::error:
             );
         }
     }
-    // Nothing names the latest run: it is meant where none is named.
+    // Without a name the latest run is meant.
     let run = runs::word_for(run.directory());
     text += "\nnext\n";
     let whole = format!("--cycle {cycle} --segment {segment}");

@@ -77,7 +77,7 @@ pub fn as_it_runs(arguments: &Subject, root: &Root) -> Result<LoopAtHand, Failur
 }
 
 /// The loop of a scenario: its shortest period, its CPUs, the lowest real-time priority that it is
-/// measured at, because what stands in the way of that one is to be seen.
+/// measured at, because obstacles to that one must be found.
 pub fn loop_of(scenario: &Scenario, host: &HostCpus) -> LoopAtHand {
     let plan = Plan::new(scenario, host.clone());
     let own = scenario.tasks.iter().filter_map(|task| task.policy);

@@ -1,5 +1,5 @@
 //! `wakepath schedulability sweep`: the points of a sweep computed on several threads, or a part of
-//! them for somebody who puts the parts together. What a set's answer is depends on neither.
+//! them for a merge on another machine. Neither changes a set's answer.
 
 use crate::command_line::{DistributionWord, SchedulabilitySweep, SweptPolicy};
 use std::ops::Range;
@@ -111,7 +111,7 @@ fn swept(plan: &Plan, points: Range<usize>, threads: usize, progress: &Progress)
         .collect()
 }
 
-/// For each of a plan's overheads where they come from, and what of them is not known.
+/// For each of a plan's overheads the source, and its unknown parts.
 type Sources = Vec<(String, Vec<String>)>;
 
 fn plan(arguments: &SchedulabilitySweep) -> Result<(Plan, Sources), Failure> {

@@ -15,7 +15,7 @@ use wakepath_evidence::{
 use wakepath_timeline::one_line;
 use wakepath_verdict::counted;
 
-/// So many findings are said; the rest is counted.
+/// Maximum number of findings shown; the rest is counted.
 const MOST_SAID: usize = 20;
 
 /// Looks.

@@ -1,5 +1,5 @@
-//! What a person sees while something is being measured: a live view on a terminal, plain lines
-//! elsewhere. Both go to standard error; standard output is for the result.
+//! Display of a measurement under way: a live view on a terminal, plain lines elsewhere. Both go to
+//! standard error; standard output is for the result.
 
 mod follower;
 mod history;

@@ -1,5 +1,5 @@
-//! Commands as pages show them: taken out of the text, and held against the program's own help. It
-//! types none.
+//! Commands as pages show them: taken out of the text, and read by the program's own command line. It
+//! carries none out.
 
 use crate::started::Start;
 use std::collections::BTreeMap;
@@ -104,7 +104,7 @@ pub fn inline(page: &str) -> Vec<String> {
     found
 }
 
-/// Asserts that the program has the verb and the options of this command line.
+/// Asserts that the program reads this command line, with the values of its options.
 #[track_caller]
 pub fn assert_is_known(line: &str) {
     if let Err(why) = is_known(line) {
@@ -112,17 +112,57 @@ pub fn assert_is_known(line: &str) {
     }
 }
 
-/// What of it the program has not.
+/// Why the program does not read it.
 pub fn is_known(line: &str) -> Result<(), String> {
     let line = line.strip_prefix("sudo ").unwrap_or(line);
     let words = words_of(line);
-    let Some((&"wakepath", words)) = words.split_first() else {
+    let Some((first, words)) = words.split_first() else {
         return Ok(());
     };
+    if first != "wakepath" {
+        return Ok(());
+    }
     let end = words
         .iter()
-        .position(|word| ["|", ">", "&&", "&", "||"].contains(word));
-    let words = &words[..end.unwrap_or(words.len())];
+        .position(|word| ["|", ">", "2>", "&&", "&", "||"].contains(&word.as_str()));
+    let words: Vec<&str> = words[..end.unwrap_or(words.len())]
+        .iter()
+        .map(String::as_str)
+        .collect();
+    // Programs of their own read these, so only their help is at hand.
+    if let Some(&("lab" | "experiment")) = words.first() {
+        return has_its_options(&words);
+    }
+    match wakepath::read_command(&words) {
+        Err(_) if has_blanks(&words) => has_its_options(&words),
+        outcome => outcome,
+    }
+}
+
+/// Whether something is left to the reader: a word in capitals, an ellipsis, or a verb, perhaps with one option, that
+/// is only named.
+fn has_blanks(words: &[&str]) -> bool {
+    let policies = ["OTHER", "BATCH", "IDLE"];
+    let is_blank = |word: &&str| {
+        let value = word.rsplit('=').next().unwrap_or(word);
+        let is_in_capitals = value.starts_with(|c: char| c.is_ascii_uppercase())
+            && value
+                .chars()
+                .all(|c| c.is_ascii_uppercase() || "-_,:".contains(c));
+        word.contains('…') || is_in_capitals && !policies.contains(&value)
+    };
+    let verbs = match words {
+        [verbs @ .., option] if option.starts_with('-') => verbs,
+        verbs => verbs,
+    };
+    let is_verb = |word: &&str| word.starts_with(|c: char| c.is_ascii_lowercase());
+    let is_named_only = verbs.len() <= 2 && verbs.iter().all(is_verb);
+    words.iter().any(is_blank)
+        || is_named_only && lists(&help_of(&[]), words.first().unwrap_or(&""))
+}
+
+/// What of a line with blanks the program has not: its verbs and options are in its help.
+fn has_its_options(words: &[&str]) -> Result<(), String> {
     let mut verbs: Vec<&str> = Vec::new();
     let mut help = help_of(&verbs);
     while let Some(word) = words.get(verbs.len()) {
@@ -141,37 +181,44 @@ pub fn is_known(line: &str) -> Result<(), String> {
     let options = words[verbs.len()..]
         .iter()
         .take_while(|word| **word != "--");
-    for option in options.filter(|word| word.starts_with('-') && word.len() > 1) {
+    // A word with blanks is a value.
+    let is_option = |word: &&&str| word.starts_with('-') && word.len() > 1 && !word.contains(' ');
+    for option in options.filter(is_option) {
         let name = option.split('=').next().unwrap_or(option);
         let name = name.trim_end_matches([',', ';', ')', ']', '…']);
         let is_there = help
             .split(|character: char| character.is_whitespace() || ",[]=.".contains(character))
             .any(|word| word == name);
-        let is_number = name[1..].starts_with(|first: char| first.is_ascii_digit());
-        if !is_there && !is_number {
+        if !is_there {
             return Err(format!("wakepath {} has no {name}", verbs.join(" ")));
         }
     }
     Ok(())
 }
 
-/// The words of a line; what is in quotes is a part of one.
-fn words_of(line: &str) -> Vec<&str> {
+/// The words of a line, as a shell splits it.
+fn words_of(line: &str) -> Vec<String> {
     let mut words = Vec::new();
-    let (mut begin, mut quoted) = (0, None);
-    for (at, character) in line.char_indices() {
+    let (mut word, mut begun, mut quoted) = (String::new(), false, None);
+    for character in line.chars() {
         match (quoted, character) {
-            (None, '\'' | '"') => quoted = Some(character),
+            (None, '\'' | '"') => (quoted, begun) = (Some(character), true),
             (Some(quote), _) if quote == character => quoted = None,
             (None, ' ') => {
-                words.push(&line[begin..at]);
-                begin = at + 1;
+                if begun {
+                    words.push(std::mem::take(&mut word));
+                }
+                begun = false;
             }
-            _ => {}
+            _ => {
+                word.push(character);
+                begun = true;
+            }
         }
     }
-    words.push(&line[begin..]);
-    words.retain(|word| !word.is_empty());
+    if begun {
+        words.push(word);
+    }
     words
 }
 

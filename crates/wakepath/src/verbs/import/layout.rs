@@ -1,5 +1,5 @@
-//! How imported threads stand in a run: its segments, under which policy each thread ran, and the
-//! scenario that says so. Nothing of it is guessed: what no file says must be given.
+//! Layout of imported threads in a run: its segments, the policy of each thread, and the scenario.
+//! Nothing is guessed: options must give facts that no file has.
 
 use super::Failure;
 use super::sources::Sources;
@@ -28,7 +28,7 @@ pub(super) struct Segment {
     own: u32,
 }
 
-/// A thread as it stands in a segment.
+/// A thread in a segment.
 pub(super) struct Placed {
     /// Its number in the file.
     pub(super) thread: usize,

@@ -30,8 +30,19 @@ type Failure = Box<dyn std::error::Error>;
 /// Late runs of a callback that are explained.
 const WORST: usize = 3;
 
-/// Reads all, then writes. What can't be written whole is not left behind: the files are still
-/// there to be imported again.
+/// Reads the values of the options.
+pub(super) fn read_options(arguments: &Import) -> Result<(), Failure> {
+    given::time("--period", arguments.period.as_deref())?;
+    given::time("--latency", arguments.latency.as_deref())?;
+    given::time("--limit", arguments.limit.as_deref())?;
+    if let Some(policy) = &arguments.policy {
+        given::policy(policy)?;
+    }
+    Ok(())
+}
+
+/// Reads everything, then writes. An incomplete import is removed: the files are still there to be
+/// imported again.
 pub fn run(arguments: &Import) -> Outcome {
     let asked_ns = given::time("--period", arguments.period.as_deref())?;
     let sources = read(arguments, asked_ns)?;
@@ -59,7 +70,7 @@ pub fn run(arguments: &Import) -> Outcome {
     )?;
     let directory = place.make()?;
     if let Err(error) = prepared.write(&directory) {
-        // What can't be taken back, `wakepath recover` tells from a whole run.
+        // If that fails, `wakepath recover` distinguishes it from a whole run.
         let _ = write::withdraw(&directory).map(|()| std::fs::remove_dir(directory.path()));
         return Err(error);
     }
@@ -111,7 +122,7 @@ fn callbacks(file: &Imported, wish: &Ros2Wish) -> Option<Ros2Figures> {
     figures
 }
 
-/// What was read, and how it is to be understood.
+/// Files that were read, and their interpretation.
 struct Prepared {
     sources: Sources,
     lacks: Vec<Lack>,
@@ -121,7 +132,7 @@ struct Prepared {
 
 /// Reads the files as the options say.
 fn read(arguments: &Import, asked_ns: Option<u64>) -> Result<Sources, Failure> {
-    // What is said of columns is said of a table.
+    // Options about columns are about a table.
     let is_table = arguments.columns.is_some() || arguments.unit.is_some();
     let form = arguments.form.as_deref().or(is_table.then_some("csv"));
     let form = form.map(Form::named).transpose()?;

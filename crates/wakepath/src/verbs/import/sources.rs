@@ -1,5 +1,5 @@
-//! The files to be imported, read and remembered by their digest. What stands in them is the crate
-//! `wakepath-import`'s to say.
+//! The files to be imported, read and remembered by their digest. The crate `wakepath-import`
+//! interprets them.
 
 use super::Failure;
 use sha2::{Digest, Sha256};
@@ -12,13 +12,13 @@ use wakepath_import::{Asked, Form, ImportError, Imported, Part, unpacked};
 
 /// More bytes than any such file has.
 const MOST_BYTES: u64 = 2 << 30;
-/// Files of a directory, and how deep they lie, at most.
+/// Maximum number of files in a directory, and their maximum depth.
 const MOST_PARTS: usize = 4096;
 const DEEPEST: usize = 8;
 /// The file that is standard input.
 const STANDARD_INPUT: &str = "-";
 
-/// What was read, all of one form.
+/// Files that were read, all of one form.
 pub(super) struct Sources {
     pub(super) form: &'static Form,
     pub(super) files: Vec<Imported>,
@@ -168,7 +168,7 @@ fn parts(directory: &Path) -> Result<Vec<Part>, Failure> {
             let path = entry.path();
             let about = entry.metadata().map_err(|error| shown(&path, &error))?;
             if about.is_dir() && depth < DEEPEST {
-                // Of the index beside the streams nothing is needed.
+                // The index next to the streams is not needed.
                 if entry.file_name() != "index" {
                     open.push((path, depth + 1));
                 }

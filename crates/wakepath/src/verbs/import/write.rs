@@ -1,4 +1,4 @@
-//! An import written as a run: its log, and the kernel's events where there are some.
+//! An import written as a run: its log, and the kernel's events if it has any.
 
 use super::layout::{Placed, Segment, due_times};
 use super::{Failure, Prepared};
@@ -93,7 +93,7 @@ fn of_segment(number: u32, segment: &Segment, file: &Imported) -> Vec<ThreadHist
         let Values::Histogram(found) = &file.threads[of.thread].values else {
             return None;
         };
-        // Taken apart by field: what a reader learns is not left out here.
+        // Taken apart by field, so that a reader's new field is not forgotten here.
         let Histogram {
             bins,
             overflowed,
@@ -228,7 +228,7 @@ fn write_samples(
                     cycle,
                     due_ns,
                     wake_ns,
-                    // The tool has no work: the cycle ends where it begins.
+                    // The tool has no work: the cycle ends at its beginning.
                     end_ns: wake_ns,
                     cpu: cpu.unwrap_or_default(),
                     ..Sample::default()
@@ -240,7 +240,7 @@ fn write_samples(
     Ok(())
 }
 
-/// The events beside the log, where `wakepath explain` finds them.
+/// The events next to the log, for `wakepath explain`.
 fn write_trace(
     directory: &Directory,
     segment: u32,

@@ -1,7 +1,7 @@
-//! Which rate to try next: a bisection on a logarithmic scale between a rate that was kept and one
-//! that was not. Pure: what became of a rate is told to it.
+//! The next rate to try: a bisection on a logarithmic scale between a rate that was kept and one
+//! that was not. Pure: the results of rates are arguments.
 
-/// What became of a rate.
+/// Result of a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Became {
     /// It passed.
@@ -83,7 +83,7 @@ impl Bisection {
     }
 }
 
-/// Two significant digits where that stays between the two, else the whole hertz.
+/// Two significant digits if that stays between the two, otherwise whole hertz.
 fn rounded(rate: f64, above: u32, below: u32) -> Option<u32> {
     let scale = 10_f64.powf((rate.log10().floor() - 1.0).max(0.0));
     let between = |rate: f64| {

@@ -1,10 +1,11 @@
 //! `wakepath rate`: the highest rate that a loop keeps on this machine by its criterion: that of
-//! `check` under one policy, or a scenario's. Each step of the search is a run of its own, which stays as evidence
-//! and is not measured again when the search goes on.
+//! `check` under one policy, or a scenario's. Each step of the search is a separate run, which
+//! stays as evidence and is not measured again when the search resumes.
 
 mod bisection;
 mod terms;
 
+use super::criterion;
 use crate::command_line::Rate;
 use bisection::{Became, Bisection};
 use serde::Serialize;
@@ -18,10 +19,10 @@ use wakepath_console::aside::set_aside;
 use wakepath_console::parts::Parts;
 use wakepath_console::runs::HOME;
 use wakepath_console::terminal::{print_result, tell};
-use wakepath_console::{Outcome, place};
-use wakepath_measure::{Interrupt, own_executable};
+use wakepath_console::{Outcome, place, scenarios};
+use wakepath_measure::{HostCpus, Interrupt, own_executable};
 use wakepath_report::{Style, Table, number, words};
-use wakepath_scenario::units::parse_rate;
+use wakepath_scenario::{builtin, units::parse_rate};
 use wakepath_timeline::columns::wrapped;
 use wakepath_verdict::{Outcome as Verdict, fraction};
 
@@ -43,7 +44,7 @@ struct Step {
     run: String,
 }
 
-/// What was found.
+/// Result of the search.
 #[derive(Debug, Serialize)]
 struct Answer {
     /// The scenario; `None` for the loop of `check`.
@@ -64,22 +65,9 @@ struct Answer {
 
 /// Searches and shows.
 pub fn run(arguments: &Rate) -> Outcome {
-    let (lowest, highest) = (
-        hertz("--from", &arguments.from)?,
-        hertz("--to", &arguments.to)?,
-    );
-    if lowest >= highest {
-        return Err(format!(
-            "--from {} --to {}: the first must be the lower",
-            arguments.from, arguments.to
-        )
-        .into());
-    }
+    let (lowest, highest) = between(arguments)?;
     let terms = Terms::of(arguments);
-    // What the steps would refuse is refused before the first.
-    for rate in [lowest, highest] {
-        terms.try_at(rate)?;
-    }
+    refuse_early(&terms, [lowest, highest], &scenarios::host_cpus()?)?;
     let directory = match &arguments.directory {
         Some(directory) => directory.clone(),
         None => place::default_directory("rate", SystemTime::now())?,
@@ -164,7 +152,40 @@ fn code(answer: &Answer) -> u8 {
     }
 }
 
-/// Whole hertz: what is between two of them makes no difference to a loop.
+/// The lowest and the highest rate.
+fn between(arguments: &Rate) -> Result<(u32, u32), Failure> {
+    let (lowest, highest) = (
+        hertz("--from", &arguments.from)?,
+        hertz("--to", &arguments.to)?,
+    );
+    if lowest >= highest {
+        return Err(format!(
+            "--from {} --to {}: the first must be the lower",
+            arguments.from, arguments.to
+        )
+        .into());
+    }
+    Ok((lowest, highest))
+}
+
+/// Reads the values of the options, and those of a step unless the scenario is a file.
+pub(super) fn read(arguments: &Rate, host: &HostCpus) -> Result<(), Failure> {
+    let (lowest, highest) = between(arguments)?;
+    let is_file = |name: &String| builtin::named(name).is_none();
+    match arguments.scenario.as_ref().is_some_and(is_file) {
+        true => criterion::asked(&arguments.limits).map(drop),
+        false => refuse_early(&Terms::of(arguments), [lowest, highest], host),
+    }
+}
+
+/// Refuses what a step would refuse, before the first.
+fn refuse_early(terms: &Terms<'_>, rates: [u32; 2], host: &HostCpus) -> Result<(), Failure> {
+    rates
+        .into_iter()
+        .try_for_each(|rate| terms.try_at(rate, host))
+}
+
+/// Whole hertz: fractions make no difference to a loop.
 fn hertz(option: &str, text: &str) -> Result<u32, String> {
     let rate = parse_rate(text).map_err(|complaint| format!("{option} {text}: {complaint}"))?;
     let hertz = (1e9 / rate.period_ns as f64).round();
@@ -174,7 +195,7 @@ fn hertz(option: &str, text: &str) -> Result<u32, String> {
     }
 }
 
-/// What a step needs.
+/// Needs of a step.
 struct Order<'a> {
     arguments: &'a Rate,
     terms: &'a Terms<'a>,
@@ -183,8 +204,7 @@ struct Order<'a> {
 }
 
 impl Order<'_> {
-    /// What became of a rate, and the criterion that it was held against: measured now, unless an
-    /// earlier search has.
+    /// The result of a rate, and the criterion: measured now, unless an earlier search has it.
     fn step(
         &self,
         rate: u32,
@@ -239,7 +259,7 @@ impl Order<'_> {
         }
         command.arg("--directory").arg(run);
         let said = parts.carry_out(command, part, after_it)?;
-        // Half of a step is no evidence: it is measured again when the search goes on.
+        // Half of a step is not evidence: it is measured again when the search resumes.
         if self.interrupt.requested() {
             let _ = std::fs::remove_dir_all(run);
             return Err(format!(

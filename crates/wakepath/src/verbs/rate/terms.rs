@@ -1,5 +1,5 @@
-//! What is searched for: which loop, which policy, which CPU, how long each step. A search that goes
-//! on has to be the same one.
+//! Terms of a search: loop, policy, CPU, time of each step. Only a search with the same terms can
+//! be resumed.
 
 use crate::command_line::Rate;
 use crate::verbs::check::scenario_for;
@@ -10,12 +10,13 @@ use wakepath_console::changed::Changes;
 use wakepath_console::scenarios;
 use wakepath_console::usage::quoted;
 use wakepath_directory::Directory;
+use wakepath_measure::HostCpus;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// The policy of `check`'s loop where none is named.
+/// Default policy of `check`'s loop.
 const USUAL: &str = "FIFO 80";
-/// What a directory of a search says that it is of.
+/// File with the terms of a search, in its directory.
 const KEPT: &str = "rate.json";
 
 /// Terms of a search.
@@ -49,16 +50,19 @@ impl<'a> Terms<'a> {
     }
 
     /// Refuses what a step at this rate would refuse.
-    pub(super) fn try_at(&self, rate: u32) -> Result<(), Failure> {
-        let host = scenarios::host_cpus()?;
-        scenarios::may_use(self.arguments.cpu, &host)?;
+    pub(super) fn try_at(&self, rate: u32, host: &HostCpus) -> Result<(), Failure> {
+        scenarios::may_use(self.arguments.cpu, host)?;
         let rate = format!("{rate} Hz");
         let policies: Vec<String> = self.policy.iter().cloned().collect();
         let criterion = criterion::asked(&self.arguments.limits)?;
         let (scenario, warnings) = match &self.arguments.scenario {
             None => {
                 let text = scenario_for(&rate, self.arguments.cpu, &policies, criterion.as_ref())?;
-                scenarios::read_scenario(&text, "the scenario of `wakepath check`", &host)?
+                let (mut scenario, warnings) =
+                    scenarios::read_scenario(&text, "the scenario of `wakepath check`", host)?;
+                // As `check` itself leaves it out.
+                scenario.core_latency_ns = None;
+                (scenario, warnings)
             }
             Some(name) => {
                 let (text, source) = scenarios::scenario_text(name)?;
@@ -70,7 +74,7 @@ impl<'a> Terms<'a> {
                     criterion: criterion.as_ref(),
                     reserved_for: None,
                 };
-                scenarios::changed(&text, &source, &changes, &host)?
+                scenarios::changed(&text, &source, &changes, host)?
             }
         };
         let block = &self.arguments.block;
@@ -82,7 +86,7 @@ impl<'a> Terms<'a> {
         }
     }
 
-    /// The command line of a step, without where it is recorded.
+    /// The command line of a step, without its directory.
     pub(super) fn words_at(&self, rate: u32) -> Vec<String> {
         let mut words: Vec<String> = match &self.arguments.scenario {
             None => vec!["check".into()],
@@ -104,7 +108,7 @@ impl<'a> Terms<'a> {
         words
     }
 
-    /// Notes what the search is of, or refuses to go on with one of something else.
+    /// Stores the terms of the search, or refuses to resume one with other terms.
     pub(super) fn keep_in(&self, directory: &Path) -> Result<(), Failure> {
         let own = Kept {
             scenario: self.arguments.scenario.clone(),
@@ -124,7 +128,7 @@ impl<'a> Terms<'a> {
                 match before == own {
                     true => Ok(()),
                     false => Err(format!(
-                        "{}: holds a search for {}; go on with the same words, or take another \
+                        "{}: holds a search for {}; resume with the same options, or give another \
                          --directory",
                         directory.display(),
                         before.words()

@@ -45,7 +45,7 @@ pub fn run(arguments: &Report) -> Outcome {
         }
     };
     let titles = titles(arguments)?;
-    // It is said before anything is written.
+    // Reported before anything is written.
     let printer = arguments.pdf.then(pdf::program).transpose()?;
     let drawn: Vec<Drawn> = directories
         .iter()
@@ -84,7 +84,7 @@ struct Drawn {
     figures: Figures,
 }
 
-/// What a run proves about its largest latency. One without a cycle proves nothing.
+/// A run's evidence about its largest latency. One without a cycle has none.
 fn bounds(run: &Run) -> Result<Option<Bounds>, BoundsError> {
     match Bounds::of(run, &BoundOrder::default()) {
         Ok(bounds) => Ok(Some(bounds)),
@@ -120,7 +120,7 @@ pub fn of_trial(directory: &Path, trial: &Trial) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
-/// The report of a run that was just measured, beside its recording.
+/// The report of a run that was just measured, next to its recording.
 pub fn beside(
     run: &Run,
     directory: &Directory,
@@ -145,7 +145,7 @@ pub fn beside(
 /// So many characters a line of a report's head holds.
 const LONGEST: usize = 200;
 
-/// What the command line says of the report, each in one line.
+/// Titles of the report from the command line, each in one line.
 fn titles(arguments: &Report) -> Result<Titles, Failure> {
     let of = |option: &str, text: &Option<String>| -> Result<Option<String>, Failure> {
         let Some(text) = text else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! Hands a report to the browser of the desktop, where there is one.
+//! Hands a report to the browser of the desktop, if there is one.
 
 use super::Failure;
 use std::path::Path;

@@ -69,7 +69,7 @@ pub(super) fn printed(program: &Path, page: &str, beside: &Path) -> Result<Vec<u
         .arg("--no-pdf-header-footer")
         .arg(format!("--print-to-pdf={}", pdf.display()));
     if rustix::process::geteuid().is_root() {
-        // Chromium's sandbox refuses to be root's; what it shows is this program's own page.
+        // Chromium's sandbox does not run as root; it only shows this program's own page.
         command.arg("--no-sandbox");
     }
     command
@@ -89,7 +89,7 @@ pub(super) fn printed(program: &Path, page: &str, beside: &Path) -> Result<Vec<u
     }
 }
 
-/// Its end; it is killed where it takes too long.
+/// Waits for its end, and kills it if that takes too long.
 fn waited(mut command: Command, program: &Path) -> Result<ExitStatus, Result<NoPdf, io::Error>> {
     let mut child = command.spawn().map_err(Err)?;
     let began = Instant::now();
@@ -118,7 +118,7 @@ impl Place {
             path: directory.to_owned(),
             error,
         })?;
-        // Fails where there is one, whoever made it.
+        // Fails if one exists, made by any user.
         let made = DirBuilder::new().mode(0o700).create(&path);
         made.map_err(|error| NoPdf::Io {
             path: path.clone(),

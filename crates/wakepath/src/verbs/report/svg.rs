@@ -1,11 +1,11 @@
-//! Figures as files, each saying by itself what it shows of what.
+//! Figures as files, each complete with its subject and source.
 
 use super::{Drawn, Failure, put};
 use std::path::Path;
 use wakepath_directory::{Directory, Trust};
 use wakepath_report::{Figure, Origin};
 
-/// One file for each figure; those of several runs are told apart by a number in front.
+/// One file for each figure; those of several runs have a number in front.
 pub(super) fn write_all(directory: &Path, drawn: &[Drawn]) -> Result<usize, Failure> {
     let mut count = 0;
     for (number, run) in drawn.iter().enumerate() {
@@ -23,7 +23,7 @@ pub(super) fn write_all(directory: &Path, drawn: &[Drawn]) -> Result<usize, Fail
     Ok(count)
 }
 
-/// One file for each figure, with `prefix` before its name and where it comes from in it.
+/// One file for each figure, with `prefix` before its name, and its source in the file.
 pub(in crate::verbs) fn write_figures<'a>(
     directory: &Path,
     prefix: &str,

@@ -1,5 +1,6 @@
-//! What runs beside a program in the field: a keeper, which starts a recorder that has died anew, and the recorder.
-//! Both end when the program has ended and not when somebody asks them to: what is in the rings is not to be lost.
+//! Processes next to a program in the field: a keeper, which restarts a recorder that died, and the
+//! recorder. Both end when the program has ended and not on a signal: the samples in the rings must
+//! not be lost.
 
 use super::terms::FieldTerms;
 use super::{Order, READY, told};
@@ -43,8 +44,8 @@ pub fn leave(shared: i32, order: &Order, directory: &Path) -> Result<(), Failure
     Ok(())
 }
 
-/// Keeps a recorder beside the program, whose descriptor is its standard input: one that is there, which started this
-/// keeper because the one before had died, or one that it starts.
+/// Keeps a recorder next to the program, whose descriptor is its standard input: an existing one,
+/// which started this keeper because the one before had died, or one that it starts.
 pub fn keeper(
     of: Option<u32>,
     shared: i32,
@@ -85,7 +86,7 @@ pub fn keeper(
             close_output()?;
         }
         let status = recorder.wait()?;
-        // One that ends by itself has done its work, or said why it can't.
+        // A regular exit means that it has done its work, or reported why it can't.
         if status.code().is_some() {
             return match status.success() {
                 true => Ok(()),

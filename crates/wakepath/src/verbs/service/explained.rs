@@ -12,7 +12,7 @@ use wakepath_report::cycle_text_of;
 use wakepath_service::{WorstCycle, read_worst};
 use wakepath_timeline::one_line;
 
-/// Causes and pieces of a cycle that are told beside others.
+/// Causes and pieces of a cycle that are shown next to others.
 const MOST: usize = 4;
 
 type Failure = Box<dyn std::error::Error>;
@@ -80,7 +80,7 @@ pub fn explain_worst(directory: &Path, arguments: &Explain) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The same beside a cycle in the details; nothing where it can't be had.
+/// The same next to a cycle in the details; empty if not available.
 pub(super) fn in_details(directory: &Path, of: &WorstCycle) -> String {
     let Ok(Some((run, cycle))) = explained(directory, of) else {
         return String::new();
@@ -96,7 +96,7 @@ fn explained(directory: &Path, of: &WorstCycle) -> Result<Option<(String, LateCy
     let Some(trace) = &of.trace else {
         return Ok(None);
     };
-    // It stands in a file that anybody may have written.
+    // It is in a file that anyone might have written.
     if Path::new(&trace.run).components().count() != 1 || trace.run.starts_with('.') {
         return Ok(None);
     }

@@ -31,7 +31,8 @@ pub fn from_within(arguments: &Beside) -> ExitCode {
 }
 
 fn started(arguments: &Beside) -> Result<(), Failure> {
-    // What the program has open, its bus and its sockets, is not for processes that outlive it.
+    // Descriptors that the program has open, such as its bus and sockets, are not for processes
+    // that outlive it.
     wakepath_rt::inherited::close_in_children();
     let is_real_time = wakepath_rt::attributes::get(0)?.is_real_time();
     stay()?;

@@ -1,5 +1,6 @@
-//! A recorder that stays beside a program: started by `wakepath record --service`, which then becomes the program, or
-//! by the program itself. Both wait for nothing but the recorder's word that all is there, and measure nothing.
+//! A recorder that stays next to a program: started by `wakepath record --service`, which then
+//! becomes the program, or by the program itself. Both wait only for the recorder's report that it
+//! is ready, and measure nothing.
 
 mod beside;
 mod explained;

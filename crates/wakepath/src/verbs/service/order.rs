@@ -1,5 +1,5 @@
-//! What a recorder in the field is told, and whether it can be carried out: known before anything is written or
-//! started.
+//! Orders for a recorder in the field, and whether they can be carried out: known before anything
+//! is written or started.
 
 use super::super::criterion;
 use crate::metrics::Listening;
@@ -12,7 +12,7 @@ use wakepath_service::Settings;
 /// Less than this holds no minute of a fast loop.
 const LEAST_KEPT: u64 = 16 << 20;
 
-/// What the recorder is told.
+/// The recorder's order.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Order {
     pub(super) settings: Settings,
@@ -38,7 +38,7 @@ pub(super) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// The order, where it can be carried out.
+    /// The order, if it can be carried out.
     pub(super) fn order(self) -> Result<Order, Box<dyn std::error::Error>> {
         let keep_bytes =
             parse_size(self.keep).map_err(|why| given::Refused::new("--keep", self.keep, why))?;
@@ -73,7 +73,7 @@ impl Asked<'_> {
 }
 
 impl Order {
-    /// The service's directory, made where it is not there; its whole path.
+    /// The service's directory, created if missing; its whole path.
     pub(super) fn place(&self, directory: &Path) -> Result<PathBuf, Box<dyn std::error::Error>> {
         let trust = place::trust(self.trusts_directory);
         let place = wakepath_service::prepare(directory, trust)?;

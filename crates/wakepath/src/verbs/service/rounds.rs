@@ -111,7 +111,7 @@ pub(super) fn text(
             "\n{lines} lines of the history are damaged and left out"
         );
     }
-    // What is to be typed is never broken.
+    // Lines to type are never broken.
     text = folded_for_people(&text) + "\nnext\n";
     if measured < of {
         let _ = writeln!(text, "  wakepath run --resume --directory {place}");

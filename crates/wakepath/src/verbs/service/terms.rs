@@ -1,5 +1,5 @@
-//! What a loop in the field is held against, and how its segments describe themselves: as a run of a scenario with
-//! one phase, `service`.
+//! The criterion of a loop in the field, and how its segments describe themselves: as a run of a
+//! scenario with one phase, `service`.
 
 use super::super::{criterion, measured, record};
 use super::Order;
@@ -13,7 +13,7 @@ use wakepath_service::{Described, Found, Refusal, Terms};
 
 /// The phase of all segments.
 const PHASE: &str = "service";
-/// So many cycles stand for a loop whose segments are not known yet.
+/// Assumed number of cycles for a loop whose segments are not known yet.
 const SOME_CYCLES: u64 = 10_000;
 
 /// By the order that the recorder has.

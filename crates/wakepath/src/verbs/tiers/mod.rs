@@ -10,7 +10,7 @@ use wakepath_console::terminal::print_result;
 use wakepath_console::{Outcome, runs};
 use wakepath_report::{Style, ToText, to_json};
 
-/// Judges a run by each tier; drives a pin first where one is given.
+/// Judges a run by each tier; drives a pin first if given.
 pub fn run(arguments: &Tiers) -> Outcome {
     let lines = pin::lines(arguments)?;
     let run = opened(&runs::find(arguments.run.as_deref())?, arguments.json)?;

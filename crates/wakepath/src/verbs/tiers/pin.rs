@@ -51,7 +51,7 @@ pub(super) fn lines(arguments: &Tiers) -> Result<Option<(LineName, LineName)>, F
     }
 }
 
-/// Drives the line, and keeps what came of it beside the run.
+/// Drives the line, and stores the result with the run.
 pub(super) fn drive(
     arguments: &Tiers,
     (drive, read): (LineName, LineName),
@@ -194,7 +194,7 @@ fn loop_cpus(run: &Run) -> Result<Vec<u16>, Failure> {
     })
 }
 
-/// CPUs on which edges are taken: not the loop's, where there are others.
+/// CPUs on which edges are recorded: not the loop's, if there are others.
 fn others(cpus: &[u16]) -> Result<Option<Vec<u16>>, Failure> {
     let mut others = scenarios::host_cpus()?.allowed;
     others.retain(|cpu| !cpus.contains(cpu));

@@ -63,8 +63,8 @@ impl Fix {
         })
     }
 
-    /// Applies the words before the command to a program that does nothing: what is refused here
-    /// would be refused in each turn.
+    /// Applies the words before the command to a program that does nothing: a refusal here would
+    /// happen in each turn.
     ///
     /// # Errors
     /// Names the fix, and repeats what was refused.

@@ -28,6 +28,15 @@ type Failure = Box<dyn std::error::Error>;
 /// Between two looks at a turn.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
+/// Reads the values of the options, a setting's file excepted.
+pub(super) fn read(arguments: &Try) -> Result<(), Failure> {
+    given::time("--for", Some(&arguments.block))?;
+    match arguments.fix.starts_with('/') {
+        true => Ok(()),
+        false => Fix::read(&arguments.fix).map(drop),
+    }
+}
+
 /// Measures and prints the answer.
 pub fn run(arguments: &Try) -> Outcome {
     given::time("--for", Some(&arguments.block))?;

@@ -10,7 +10,7 @@ use wakepath_console::Outcome;
 use wakepath_console::terminal::{print, tell_text};
 use wakepath_tuning::{BootChange, KEPT_PATH, System};
 
-/// What was prepared.
+/// The prepared boot entry.
 #[derive(Debug, Serialize, Deserialize)]
 struct Prepared {
     parameters: String,
@@ -68,7 +68,7 @@ pub fn run(arguments: &TuneBoot) -> Outcome {
     // Before the boot loader's files, so that whatever ends this can be taken back.
     wakepath_tuning::keep(&top, &serde_json::to_string_pretty(&prepared)?)?;
     if let Err(error) = wakepath_tuning::write(&prepared.change, &top) {
-        // What was written before the one that failed goes too.
+        // Files written before the failure are removed too.
         let _ = wakepath_tuning::remove(&prepared.change, &top);
         wakepath_tuning::forget(&top)?;
         return Err(error.into());

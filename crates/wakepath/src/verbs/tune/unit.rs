@@ -1,5 +1,5 @@
-//! `wakepath tune unit`: a drop-in for the systemd unit of the user's own program. It prints; where
-//! to put it stands in its first line.
+//! `wakepath tune unit`: a drop-in for the systemd unit of the user's own program. It prints; its
+//! first line gives the path.
 
 use crate::command_line::TuneUnit;
 use std::fmt::Write;

@@ -1,5 +1,6 @@
-//! What a round shows beside its counts: conditions that are no evidence, and reasons that no count tells, such as the
-//! vehicle's flight. The counts of all rounds are judged together elsewhere.
+//! Findings about a round besides its counts: conditions that are not evidence, and reasons that no
+//! count shows, such as the vehicle's flight. The counts of all rounds are judged together
+//! elsewhere.
 
 use std::collections::BTreeMap;
 use wakepath_archive::SegmentRecord;
@@ -44,7 +45,7 @@ pub fn findings(
     found
 }
 
-/// What makes the whole round no evidence, and is no condition's own.
+/// Faults of the whole round, not of one condition.
 fn of_run(assessment: &Assessment) -> Option<RoundFinding> {
     let is_invalid = |one: &Judgement| one.outcome == Outcome::Invalid;
     let is_own = assessment.conditions.iter().any(is_invalid);

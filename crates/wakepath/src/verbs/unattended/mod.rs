@@ -1,5 +1,6 @@
-//! `wakepath run --for`: a scenario for hours or days, unattended. Rounds of it, each a run by a process of its own, come
-//! into one history; memory and disk stay bounded, and after Ctrl-C, a power cut or a reboot `--resume` goes on.
+//! `wakepath run --for`: a scenario for hours or days, unattended. Its rounds, each a run in its
+//! own process, form one history; memory and disk stay bounded, and after Ctrl-C, a power cut or a
+//! reboot `--resume` continues.
 
 mod findings;
 mod plan;
@@ -28,10 +29,15 @@ use wakepath_timeline::duration::long;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// The scenario's file, beside the rounds.
+/// The scenario's file, next to the rounds.
 const SCENARIO: &str = "scenario.toml";
 /// Where rounds lie that were cut short.
 const ASIDE: &str = "cut-short";
+
+/// Reads the values of the options.
+pub(super) fn read(arguments: &Arguments, whole: &str, scenario: &Scenario) -> Result<(), Failure> {
+    Plan::asked(arguments, whole, scenario).map(drop)
+}
 
 /// Begins, for that time in all.
 pub fn begin(arguments: &Arguments, whole: &str) -> Outcome {
@@ -199,7 +205,7 @@ impl Unattended<'_> {
         command
     }
 
-    /// A round that did not come to its end: what was refused leaves nothing, samples stay beside.
+    /// A round that did not complete: a refused one leaves nothing, samples are set aside.
     fn cut_short(&self, place: &Path, number: u32, said: Option<String>) -> Failure {
         let part = format!("round {number}");
         if let Err(error) = self.set_aside(place, number) {
@@ -218,7 +224,7 @@ impl Unattended<'_> {
         }
     }
 
-    /// What is left of a round that was cut short is no round; its samples stay, beside.
+    /// An incomplete round does not count; its samples are set aside.
     fn set_aside(&self, place: &Path, number: u32) -> Result<(), Failure> {
         let aside = self.directory.join(ASIDE);
         if !place.exists() {

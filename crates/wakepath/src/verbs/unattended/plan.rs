@@ -1,5 +1,5 @@
-//! The plan of rounds: of what, how many and how long, with what is kept. It stands in the rounds' directory from the
-//! beginning, and whoever goes on goes by it alone.
+//! The plan of rounds: scenario, number, length, and what is kept. It is in the rounds' directory
+//! from the beginning, and a resumed measurement follows it alone.
 
 use super::Failure;
 use crate::command_line::Run as Arguments;
@@ -15,13 +15,13 @@ use wakepath_timeline::duration::exact;
 
 /// Less than this is no room for a round.
 const LEAST_KEPT: u64 = 16 << 20;
-/// What a cycle takes in the log of a round under way, and less of it when the round is put in order.
+/// Space of a cycle in the log of a round under way; less after its completion.
 const LOGGED_BYTES: u64 = 64;
 const KEPT_BYTES: u64 = 16;
 /// The version of this form.
 const FORM: u32 = 1;
 
-/// What is to be measured.
+/// The planned measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     wakepath_rounds: u32,

@@ -1,5 +1,5 @@
 //! `wakepath watch`: a program that was not written for wakepath, watched by the kernel's events
-//! alone. It is not touched but for being started and ended, where that was asked for.
+//! alone. It is not touched, except for its start and end if requested.
 
 mod ros2;
 mod shown;
@@ -36,6 +36,13 @@ use wakepath_scenario::Scenario;
 use wakepath_timeline::CpuSet;
 
 type Failure = Box<dyn std::error::Error>;
+
+/// Reads the values of the options.
+pub(super) fn read(arguments: &Watch) -> Result<(), Failure> {
+    let terms = Terms::read(arguments)?;
+    ros2_wish::wish(&arguments.chain, terms.limit_ns, arguments.worst)?;
+    Ok(())
+}
 
 /// Watches, records, explains, tells.
 pub fn run(arguments: &Watch) -> Outcome {
@@ -119,7 +126,7 @@ pub fn run(arguments: &Watch) -> Outcome {
     .map_err(Failure::from)
     .and_then(|watching| watched(watching, arguments, &terms, &interrupt, listening))
     .and_then(|recorded| made_a_run(recorded, log, &directory, arguments, (&terms, &wish)));
-    // A directory without a run helps nobody; what is recorded stays, whatever went wrong after.
+    // A directory without a run is useless; the recording stays, whatever failed afterwards.
     let has_record = || {
         let left = Session::left_in(&directory).ok().flatten();
         let has_seen = left.is_some_and(|session| !session.threads.is_empty());
@@ -133,7 +140,7 @@ pub fn run(arguments: &Watch) -> Outcome {
     }
 }
 
-/// What is left of a watch, and its exit code.
+/// Result of a watch, and its exit code.
 enum Made {
     /// A run.
     Run(ExitCode),
@@ -141,7 +148,7 @@ enum Made {
     Nothing(ExitCode),
 }
 
-/// Watches, shown to a person and to whoever collects metrics.
+/// Watches, with output for a person and for a collector of metrics.
 fn watched(
     mut watching: Watching<'_>,
     arguments: &Watch,
@@ -299,7 +306,7 @@ fn tell(
     Ok(())
 }
 
-/// Writes explanation, overheads and report beside the run, and shows the causes.
+/// Writes explanation, overheads and report next to the run, and shows the causes.
 fn explain(directory: &Directory, arguments: &Watch) -> Result<(), Failure> {
     let run = Run::open_in(directory)?;
     let explanation = explanation::write_beside(&run, directory)?;

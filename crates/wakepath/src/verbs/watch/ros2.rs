@@ -49,7 +49,7 @@ pub(super) fn is_asked(arguments: &Watch) -> bool {
     arguments.ros2.is_some() || !arguments.chain.is_empty()
 }
 
-/// The functions to record; none where there is no ROS 2 and none was asked for.
+/// The functions to record; none without ROS 2, unless requested.
 pub(super) fn marks(arguments: &Watch, threads: &Threads) -> Result<Vec<Mark>, Refused> {
     let is_asked = is_asked(arguments);
     let files = match &arguments.ros2 {

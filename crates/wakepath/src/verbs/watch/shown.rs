@@ -1,5 +1,4 @@
-//! What a person sees of a watch while it goes on: the live view on a terminal, a line now and then
-//! elsewhere.
+//! Display of a watch under way: the live view on a terminal, a line now and then elsewhere.
 
 use crate::view::{Lines, LiveView, Shared, Standing, Time, Worst, clock};
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +10,7 @@ use wakepath_measure::watch::News;
 use wakepath_timeline::CpuSet;
 use wakepath_timeline::duration::short;
 
-/// The first line where there is no view; each next one after twice the time, up to the longest.
+/// The first line without a view; each next one after twice the time, up to the longest.
 const FIRST_LINE: Duration = Duration::from_secs(10);
 const LONGEST: Duration = Duration::from_secs(600);
 
@@ -134,7 +133,7 @@ impl Shown {
         is_above
     }
 
-    /// What is said where there is no view, when it is time.
+    /// The line without a view, when it is time.
     fn line(&self, standing: &Standing) -> Option<String> {
         if !self.plainly || self.said.elapsed() < self.say_after {
             return None;

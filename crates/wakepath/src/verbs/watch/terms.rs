@@ -37,7 +37,7 @@ impl Terms {
     }
 }
 
-/// What is there already to be watched; `None` where a program is to be started.
+/// The running target; `None` if a program will be started.
 pub(super) fn there(arguments: &Watch, threads: &mut Threads) -> Result<Option<Target>, Refused> {
     let (mut target, missing) = match (arguments.pid, &arguments.comm) {
         (None, None) => return Ok(None),
@@ -56,7 +56,7 @@ pub(super) fn there(arguments: &Watch, threads: &mut Threads) -> Result<Option<T
     }
 }
 
-/// What is watched, as a name for directory and tables.
+/// The target's name, for directory and tables.
 pub(super) fn name(arguments: &Watch) -> String {
     let name = match (arguments.pid, &arguments.comm, arguments.command.first()) {
         (Some(pid), ..) => std::fs::read(format!("/proc/{pid}/comm")).map_or_else(

@@ -11,7 +11,7 @@ use wakepath_verdict::counted;
 /// Threads without a period that are named; JSON has all.
 const MOST_NOT_JUDGED: usize = 8;
 
-/// What was seen.
+/// The findings.
 pub fn text(figures: &Figures) -> String {
     let mut text = String::new();
     if !figures.threads.is_empty() {
@@ -70,7 +70,7 @@ fn table(threads: &[Watched]) -> Table {
         .column(number("skipped"));
     for of in threads {
         let [latency, run] = [&of.latency_ns, &of.run_ns];
-        // Without a period there is nothing to be beside.
+        // Without a period there is no deviation from it.
         let jitter = if of.is_periodic { &of.jitter_ns } else { &None };
         let period = of.is_periodic.then(|| duration::length(of.period_ns));
         table.row(
@@ -144,7 +144,7 @@ fn micros(ns: i64) -> String {
     Unit::Micros.figure(ns, 1)
 }
 
-/// What a reader must know of a thread to read its line rightly.
+/// Facts that a reader needs to read a thread's line correctly.
 fn remarks(of: &Watched, cycle: Option<&str>) -> Vec<String> {
     let mut remarks = Vec::new();
     if let Some(cycle) = cycle.filter(|_| of.marked) {

@@ -13,7 +13,7 @@ use wakepath_timeline::{one_line, plain_name};
 
 /// As many as a recorded loop has.
 const MOST_SECTIONS: usize = 16;
-/// Names that are told where one was not found.
+/// Number of names shown if one was not found.
 const MOST_TOLD: usize = 12;
 /// A probe that is inlined more often slows what it is in.
 const MOST_PLACES: usize = 256;
@@ -108,7 +108,7 @@ impl fmt::Display for Wanted {
     }
 }
 
-/// What is asked for, as marks for the kernel and as names for people.
+/// The requested probes, as marks for the kernel and as names for people.
 pub(super) fn marks(arguments: &Watch, threads: &Threads) -> Result<(Vec<Mark>, Marked), Refused> {
     let mut files = Files::of(arguments, threads);
     let (mut marks, mut marked) = (Vec::new(), Marked::default());
@@ -211,7 +211,7 @@ impl Files {
         };
         let mut first = None;
         for file in candidates {
-            // As the kernel's list of uprobes will name it, for whoever looks there.
+            // As in the kernel's list of uprobes.
             let file = std::fs::canonicalize(&file).unwrap_or(file);
             let sites = match self
                 .read

@@ -76,7 +76,7 @@ pub fn run(arguments: &TuneTrial) -> Outcome {
     };
     only(&bench.system, &kept)?;
     if outcome.is_err() {
-        // Only an empty one goes: where nothing was measured, nothing is left.
+        // Only an empty one is removed: without a measurement nothing is left.
         let _ = std::fs::remove_dir(&arguments.directory);
     }
     let (steps, before, after) = outcome?;
@@ -171,7 +171,7 @@ impl Bench<'_> {
         let found = |effect: &Option<Effect>| {
             effect.map_or(EffectFinding::NotShown, |effect| effect.finding())
         };
-        // The misses decide; where they show nothing, the tail does.
+        // The misses decide; if they show nothing, the tail does.
         let finding = match found(&misses) {
             EffectFinding::NotShown => found(&p99),
             shown => shown,
