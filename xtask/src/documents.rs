@@ -110,7 +110,7 @@ pub fn all(program: &Path) -> Result<Vec<Document>, String> {
 
 const EXPLAIN: &str = "docs/guide/explain.md";
 const BEGIN: &str =
-    "<!-- Made from the catalogue of fixes; `cargo xtask docs` writes it anew. -->\n\n";
+    "<!-- Made from the catalogue of fixes; `cargo xtask docs` writes it again. -->\n\n";
 const END: &str = "\n<!-- End of the catalogue. -->\n";
 
 /// The guide, with the catalogue of fixes as it is now.

@@ -62,8 +62,8 @@ pub struct Recommendation {
 /// Combines the verdicts on all conditions.
 ///
 /// - `Any`: passed if some policy passed in every phase and no condition is invalid; failed if
-/// every policy
-/// failed somewhere; otherwise undecided, or invalid if only invalid conditions prevent an answer.
+///   every policy failed somewhere; otherwise undecided, or invalid if only invalid conditions
+///   prevent an answer.
 /// - `Every`: failed if any policy failed, then invalid, then undecided, otherwise passed.
 ///
 /// Virtual time is no answer to either: a run in it is of its own kind, unless it is invalid. So is

@@ -49,7 +49,7 @@ rows! {
     LATENCY_TIMER: Fix {
         name: "latency timer of a USB serial adapter",
         words: "a USB serial adapter may hold data back for its latency timer: echo 1 > \
-                /sys/bus/usb-serial/devices/{}/latency_timer. Else let another thread read, or take the answer in the next \
+                /sys/bus/usb-serial/devices/{}/latency_timer. Otherwise let another thread read, or take the answer in the next \
                 cycle",
         changes: "file below `/sys`",
         who: &[Root],

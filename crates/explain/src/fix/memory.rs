@@ -39,7 +39,7 @@ rows! {
     MEMORY_LIMIT: Fix {
         name: "memory limit of the group",
         words: "lock the loop's memory (mlockall), allocate none and write to no mapped file while it runs. If memory.events \
-                of its control group counts high meanwhile, raise memory.high, or put other programs into a group of their \
+                of its control group counts high in the meantime, raise memory.high, or put other programs into a group of their \
                 own",
         changes: "`memory.high` of the control group, or the program's use of memory",
         who: &[Programmer, Root],

@@ -25,7 +25,7 @@ rows! {
         name: "sleep again after EINTR",
         words: "call clock_nanosleep again with the same absolute time as long as it returns EINTR, or block the signal in \
                 this thread (pthread_sigmask)",
-        changes: "what the loop does after EINTR, or its signal mask",
+        changes: "the loop's answer to EINTR, or its signal mask",
         who: &[Programmer],
         trial: None,
         proof: Tests(&["ways_of_sleeping_and_serving_cure_late_timers"]),

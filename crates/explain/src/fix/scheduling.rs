@@ -43,7 +43,7 @@ rows! {
         name: "no change of affinity or CPUs by others",
         words: "the kernel moves threads and stops CPUs with it: change no affinities, CPUs or modules while the loop runs; \
                 isolcpus keeps balancing away",
-        changes: "what others do while the loop runs",
+        changes: "others' actions while the loop runs",
         who: &[Root],
         trial: None,
         proof: NotHere("one such stop takes microseconds, which the noise here hides"),
@@ -51,7 +51,7 @@ rows! {
     OWN_PRIORITY_FOR_SIBLING: Fix {
         name: "own priority for a thread that the loop makes",
         words: "{} is a thread of the loop's own process and has its priority, as a thread inherits it from the one that \
-                makes it: give it its own where it is made (PTHREAD_EXPLICIT_SCHED with SCHED_OTHER), or set \
+                makes it: give it its own when creating it (PTHREAD_EXPLICIT_SCHED with SCHED_OTHER), or set \
                 SCHED_RESET_ON_FORK on the loop's thread before. It would inherit a higher one too",
         changes: "policy of the new thread",
         who: &[Programmer],
@@ -69,7 +69,7 @@ rows! {
     };
     TIMER_SLACK: Fix {
         name: "timer slack of 1 ns",
-        words: "a real-time policy has no timer slack; else prctl(PR_SET_TIMERSLACK, 1)",
+        words: "a real-time policy has no timer slack; otherwise prctl(PR_SET_TIMERSLACK, 1)",
         changes: "timer slack of the thread",
         who: &[Programmer, User],
         trial: Some("slack"),

@@ -74,7 +74,7 @@ rows! {
     NO_STOP: Fix {
         name: "no SIGSTOP or debugger",
         words: "no SIGSTOP, job control or debugger for the loop's process while it runs: {}",
-        changes: "what others do while the loop runs",
+        changes: "others' actions while the loop runs",
         who: &[Programmer, Root],
         trial: None,
         proof: NotHere("nothing is left to apply: it takes away what halts the loop"),

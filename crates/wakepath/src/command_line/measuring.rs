@@ -356,8 +356,8 @@ pub struct Watch {
         value_name = "TIME",
         long_help = "End at the first latency of a periodic thread, or of a timer's callback of ROS 2, above this time, \
         such as `200us`, keep the trace and say why it was so late: exit code 2. The trace is looked at about twice in \
-        a second, so that it goes on for up to three seconds after it. Also the limit of --latency, \
-        where that is not given"
+        a second, so that it runs for up to three seconds after it. Also the limit of --latency, \
+        if that is not given"
     )]
     pub stop_above: Option<String>,
     /// Where a cycle begins and ends: two USDT probes of the program's own, such as `pilot:begin,pilot:end` [default:
