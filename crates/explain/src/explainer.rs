@@ -15,6 +15,7 @@ use crate::own::Own;
 use crate::path::{self, Window};
 use crate::resolve::{Raw, Usual, resolve};
 use crate::spin;
+use crate::stacks::Places;
 use crate::threads::Threads;
 use crate::track::{Happened, Mark, Track};
 use crate::untold::Untold;
@@ -35,6 +36,8 @@ pub struct Options {
     pub never_still: bool,
     /// The budgets of CPU time that the loops' threads can run out of.
     pub budgets: Budgets,
+    /// Where in the program threads blocked.
+    pub places: Places,
 }
 
 /// Cycles over which the usual is measured.
@@ -381,6 +384,7 @@ impl Explainer {
             idle_exits: &self.options.idle_exits,
             never_still: self.options.never_still,
             budgets: &self.options.budgets,
+            places: &self.options.places,
             refills: &self.refills,
         };
         let (latency, woken) = path::latency(&window, &sample);

@@ -1,5 +1,6 @@
 //! A late cycle as it is written to `explanation.json` and shown.
 
+use crate::cause::Cause;
 use crate::cycle::{Explained, Piece};
 use crate::share::shares;
 use crate::told::{LateLine, LateSection};
@@ -49,6 +50,18 @@ pub struct LatePiece {
     pub from_ns: u64,
     /// Length in nanoseconds.
     pub ns: u64,
+    /// Stack of the thread where it blocked; absent where none was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack: Option<LateStack>,
+}
+
+/// The stack of a thread that blocked, the innermost function first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LateStack {
+    /// Functions of the program.
+    pub user: Vec<String>,
+    /// Functions of the kernel.
+    pub kernel: Vec<String>,
 }
 
 /// What one cause has of a stretch of a late cycle.
@@ -77,6 +90,7 @@ impl LateCycle {
                 cause: piece.cause.to_string(),
                 from_ns: piece.from_ns.saturating_sub(due_ns),
                 ns: piece.ns(),
+                stack: stack_of(&piece.cause),
             });
             written.collect()
         };
@@ -103,4 +117,15 @@ impl LateCycle {
             said: Vec::new(),
         }
     }
+}
+
+fn stack_of(cause: &Cause) -> Option<LateStack> {
+    let Cause::Blocked(wait) = cause else {
+        return None;
+    };
+    let place = wait.place.as_ref()?;
+    Some(LateStack {
+        user: place.user.clone(),
+        kernel: place.kernel.clone(),
+    })
 }

@@ -35,6 +35,7 @@ mod remedy;
 mod resolve;
 mod share;
 mod spin;
+mod stacks;
 mod summary;
 mod threads;
 mod told;
@@ -60,13 +61,14 @@ pub use idle_exit::IdleExits;
 pub use interference::{
     Interference, InterferenceFigures, InterfererFigures, Kind as InterfererKind, KindFigures,
 };
-pub use late_cycle::{LateCycle, LatePiece, LateShare};
+pub use late_cycle::{LateCycle, LatePiece, LateShare, LateStack};
 pub use loop_thread::LoopThread;
 pub use overheads::{Distribution, OverheadCosts, OverheadTable, Overheads, PhaseOverheads};
 pub use own::{Own, OwnThread};
 pub use remedy::remedy;
 pub use resolve::Usual;
 pub use share::{Share, shares};
+pub use stacks::{CallStack, Frame, Place, Places, Stacks, Stay};
 pub use summary::{
     CauseFigures, ConditionExplanation, Explanation, RestFigures, StretchFigures, WaterfallFigures,
 };

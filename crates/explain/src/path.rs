@@ -14,6 +14,7 @@ use crate::cycle::{Piece, Stretch, WokenBy};
 use crate::faults;
 use crate::halt::HaltKind;
 use crate::idle_exit::IdleExits;
+use crate::stacks::Places;
 use crate::threads::Threads;
 use crate::track::{Happened, Interval, State, Track};
 use std::cell::Cell;
@@ -38,6 +39,7 @@ pub(crate) struct Window<'a> {
     pub idle_exits: &'a IdleExits,
     pub never_still: bool,
     pub budgets: &'a Budgets,
+    pub places: &'a Places,
     pub refills: &'a Refills,
 }
 

@@ -107,6 +107,7 @@ mod tests {
             cause: cause.into(),
             from_ns,
             ns,
+            stack: None,
         }
     }
 

@@ -3,7 +3,9 @@
 
 use crate::call::Call;
 use crate::cause::{InterruptName, Named};
+use crate::stacks::Place;
 use std::fmt;
+use std::sync::Arc;
 use wakepath_timeline::{Interrupt, SoftIrq, Thread};
 
 /// A wait of the loop.
@@ -18,6 +20,10 @@ pub struct Wait {
     pub uninterruptible: bool,
     /// The system call in which the loop waited, where calls were recorded.
     pub call: Option<Call>,
+    /// Where in its program the loop waited, if its stack was recorded.
+    pub place: Option<Arc<Place>>,
+    /// Where in its program the chain's last thread waited meanwhile, if its stack was recorded.
+    pub there: Option<Arc<Place>>,
 }
 
 /// State of a chain's last thread during a wait, or the end of a wait.
@@ -98,12 +104,17 @@ impl Wait {
             meanwhile,
             uninterruptible: self.uninterruptible,
             call: self.call.clone(),
+            place: grouped(&self.place),
+            there: grouped(&self.there),
         }
     }
 }
 
 impl fmt::Display for Wait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.place {
+            write!(f, "in {}, ", place.function)?;
+        }
         if let Some(call) = &self.call {
             write!(f, "in {call}: ")?;
         }
@@ -131,9 +142,33 @@ impl fmt::Display for Wait {
                     false => Ok(()),
                 }
             }
-            Meanwhile::Slept => f.write_str(", which slept until a timer woke it"),
-            Meanwhile::Device(handler) => write!(f, ", which waited until {handler} woke it"),
+            Meanwhile::Slept => {
+                write!(f, ", which slept{} until a timer woke it", In(&self.there))
+            }
+            Meanwhile::Device(handler) => {
+                write!(
+                    f,
+                    ", which waited{} until {handler} woke it",
+                    In(&self.there)
+                )
+            }
             Meanwhile::Unknown => Ok(()),
+        }
+    }
+}
+
+fn grouped(place: &Option<Arc<Place>>) -> Option<Arc<Place>> {
+    place.as_ref().map(|of| Arc::new(of.grouped()))
+}
+
+/// A place, if it is known.
+struct In<'a>(&'a Option<Arc<Place>>);
+
+impl fmt::Display for In<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(place) => write!(f, " in {}", place.function),
+            None => Ok(()),
         }
     }
 }

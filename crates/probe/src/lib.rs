@@ -10,6 +10,7 @@
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod apart;
+pub mod blocking;
 mod borrowed;
 mod buffers;
 mod choice;

@@ -24,6 +24,10 @@ pub struct Event {
     pub wake_up: u32,
     /// Clock of the records, if the flags select one.
     pub clock: i32,
+    /// User registers in a record, one bit each, in the numbers of the kernel's `perf_regs.h`.
+    pub user_registers: u64,
+    /// Bytes of the user stack in a record, a multiple of 8.
+    pub user_stack: u32,
 }
 
 /// The kernel's `perf_event_attr` in its fifth size (Linux 4.1, `include/uapi/linux/perf_event.h`).
@@ -56,6 +60,8 @@ struct Attributes {
 pub enum Of {
     /// The calling thread's, on any CPU.
     ThisThread,
+    /// Another thread's, on any CPU.
+    Thread(u32),
     /// Everybody's on one CPU.
     Cpu(u16),
 }
@@ -77,10 +83,13 @@ impl Event {
             flags: self.flags,
             wake_up: self.wake_up,
             clock: self.clock,
+            user_registers: self.user_registers,
+            user_stack: self.user_stack,
             ..Attributes::default()
         };
         let (thread, cpu): (libc::pid_t, libc::c_int) = match of {
             Of::ThisThread => (0, -1),
+            Of::Thread(thread) => (thread.cast_signed(), -1),
             Of::Cpu(cpu) => (-1, cpu.into()),
         };
         // SAFETY: the kernel reads `size` bytes of the attributes and writes none; no group.

@@ -35,6 +35,16 @@ pub enum ExplainError {
         /// The fault.
         error: serde_json::Error,
     },
+    /// What lies there are no stacks.
+    #[error(
+        "{path}: not the stacks of a run: {error}; remove it, and the causes do without functions"
+    )]
+    NotStacks {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        error: serde_json::Error,
+    },
     /// It has a later form.
     #[error("{path}: written by a newer wakepath; remove it, and the report does without causes")]
     Newer {

@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 use wakepath_archive::{Run, Trace, read_legible};
 use wakepath_directory::Directory;
-use wakepath_explain::{Explanation, OverheadTable};
+use wakepath_explain::{Explanation, OverheadTable, Places, Stacks};
 
 /// Explains a run that holds events and writes the result next to them; returns `None`, and writes
 /// no explanation, for a run without.
@@ -57,6 +57,27 @@ pub fn kept(run: &Path) -> Result<Option<Explanation>, ExplainError> {
         Err(error) => Err(ExplainError::NotAnExplanation { path, error }),
         Ok(found) if found.version > Explanation::VERSION => Err(ExplainError::Newer { path }),
         Ok(found) => Ok(Some(found)),
+    }
+}
+
+/// Where a run's threads blocked, in its one segment; nothing where no stacks were recorded.
+///
+/// # Errors
+/// [`ExplainError::Read`], [`ExplainError::NotStacks`], [`ExplainError::Newer`].
+pub(super) fn places(run: &Path) -> Result<Places, ExplainError> {
+    let path = run.join(Stacks::FILE_NAME).display().to_string();
+    let read = Directory::to_read(run).and_then(|run| run.read(Stacks::FILE_NAME));
+    let Some(text) = read.map_err(|error| ExplainError::Read {
+        path: path.clone(),
+        error,
+    })?
+    else {
+        return Ok(Places::default());
+    };
+    match read_legible::<Stacks>(&text) {
+        Err(error) => Err(ExplainError::NotStacks { path, error }),
+        Ok(found) if found.version > Stacks::VERSION => Err(ExplainError::Newer { path }),
+        Ok(found) => Ok(found.places()),
     }
 }
 

@@ -120,6 +120,7 @@ pub fn explain(
     let imported = run.manifest.imported.as_ref();
     let imported = imported.is_some_and(|imported| !imported.is_watched());
     let recorded = Recorded::read(run)?;
+    let places = files::places(run.directory())?;
     for record in &run.manifest.segments {
         let Some(trace) = Trace::open(run.directory(), record.segment)? else {
             continue;
@@ -132,6 +133,8 @@ pub fn explain(
             run.manifest.virtual_time.as_ref(),
             record,
             &loops.threads(),
+            // A run with stacks has one segment.
+            places.clone(),
         );
         // What another tool traced has no processes of wakepath's.
         match imported {

@@ -2,7 +2,7 @@
 //! drivers' figures for the CPUs' idle states.
 
 use wakepath_archive::{FactsTaken, OwnRole, SegmentRecord, VirtualTime};
-use wakepath_explain::{Budgets, IdleExits, Options, Own, OwnThread, Quota};
+use wakepath_explain::{Budgets, IdleExits, Options, Own, OwnThread, Places, Quota};
 use wakepath_machine::{Facts, GroupBudget, IdleGroup};
 use wakepath_timeline::Budget;
 
@@ -12,6 +12,7 @@ pub fn options(
     virtual_time: Option<&VirtualTime>,
     record: &SegmentRecord,
     loops: &[Option<u32>],
+    places: Places,
 ) -> Options {
     Options {
         usual: None,
@@ -20,6 +21,7 @@ pub fn options(
         // Several take turns, each while the others stand still.
         never_still: virtual_time.is_some_and(|time| time.cpus == 1),
         budgets: budgets(facts),
+        places,
     }
 }
 

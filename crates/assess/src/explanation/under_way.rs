@@ -6,7 +6,7 @@ use super::terms::options;
 use super::{ExplainError, SegmentLoops};
 use std::path::{Path, PathBuf};
 use wakepath_archive::{LogFollower, Trace};
-use wakepath_explain::{Explained, Explainer};
+use wakepath_explain::{Explained, Explainer, Places};
 
 /// A run that is being recorded.
 pub struct UnderWay {
@@ -64,6 +64,7 @@ impl UnderWay {
             self.log.virtual_time(),
             &record,
             &loops.threads(),
+            Places::default(),
         );
         let mut explainer = Explainer::new(loops.to_explain(), options);
         let mut found = None;

@@ -91,11 +91,14 @@ impl Cut<'_> {
 
     /// A sleep, and from the end that was asked for on the freezer.
     pub(super) fn frozen_from(&mut self, asked_ns: u64, interval: &Interval, stretch: Stretch) {
+        let (thread, at_ns) = (self.window.thread, interval.from_ns);
         let sleep = Wait {
             chain: Vec::new(),
             meanwhile: Meanwhile::Slept,
             uninterruptible: false,
-            call: self.window.track.call_at(interval.from_ns).cloned(),
+            call: self.window.track.call_at(at_ns).cloned(),
+            place: self.window.places.at(thread, at_ns).cloned(),
+            there: None,
         };
         self.push(interval.from_ns, asked_ns, stretch, Cause::Blocked(sleep));
         let frozen = Interval {

@@ -7,8 +7,10 @@ use crate::call::{Call, may_be_lock};
 use crate::cause::Cause;
 use crate::cpu::{Context, Doing};
 use crate::cycle::Stretch;
+use crate::stacks::Place;
 use crate::track::{Happened, Interval, State, Track};
 use crate::wait::{Meanwhile, Wait};
+use std::sync::Arc;
 use wakepath_timeline::Thread;
 
 /// Longest chain that is followed; the threads beyond it are part of its last link.
@@ -22,6 +24,8 @@ struct Link<'a> {
     uninterruptible: bool,
     /// The system call in which the loop waits.
     call: Option<Call>,
+    /// Where in its program it does.
+    place: Option<Arc<Place>>,
     /// The loop's priority, on the kernel's scale.
     priority: i32,
     track: &'a Track,
@@ -40,6 +44,11 @@ impl Cut<'_> {
             stretch,
             uninterruptible: interval.state == State::Blocked,
             call: track.call_at(interval.from_ns).cloned(),
+            place: self
+                .window
+                .places
+                .at(self.window.thread, interval.from_ns)
+                .cloned(),
             priority,
             track,
         };
@@ -144,11 +153,16 @@ impl Cut<'_> {
     }
 
     fn wait(&mut self, link: &Link<'_>, from_ns: u64, to_ns: u64, meanwhile: Meanwhile) {
+        let waits = matches!(meanwhile, Meanwhile::Slept | Meanwhile::Device(_));
+        let last = link.chain.last().filter(|_| waits);
+        let there = last.and_then(|last| self.window.places.at(last.id, from_ns));
         let wait = Wait {
             chain: link.chain.clone(),
             meanwhile,
             uninterruptible: link.uninterruptible,
             call: link.call.clone(),
+            place: link.place.clone(),
+            there: there.cloned(),
         };
         self.push(from_ns, to_ns, link.stretch, Cause::Blocked(wait));
     }

@@ -2,7 +2,7 @@
 //! out by hand.
 
 use crate::stream::*;
-use wakepath_explain::{Bands, Explained, Totals};
+use wakepath_explain::{Bands, CallStack, Explained, Frame, LateCycle, LatePiece, Stacks, Totals};
 use wakepath_timeline::{Interrupt, Left, SoftIrq, Thread, What};
 
 wakepath_test_program::tests![
@@ -21,6 +21,8 @@ wakepath_test_program::tests![
     without_any_interrupt_a_thread_that_runs_on_is_unexplained_in_its_cause,
     one_page_fault_does_not_take_the_blame_for_longer_work,
     a_cycle_that_overran_is_late_by_what_its_work_waited_for,
+    a_wait_is_told_with_the_function_that_waited,
+    a_holder_that_waits_is_told_with_the_function_that_waits,
 ];
 
 const HOLDER: u32 = 300;
@@ -266,4 +268,80 @@ fn a_cycle_that_overran_is_late_by_what_its_work_waited_for() {
     assert_eq!(late_with(800 * US), (1, 1, "priority-inversion", 800 * US));
     let (overran, late, ..) = late_with(900 * US);
     assert_eq!((overran, late), (0, 0));
+}
+
+/// Where one thread waited once: in the C library, called by `function` of the program.
+fn stacks_of(function: &str, thread: u32, from_ns: u64, to_ns: u64) -> Stacks {
+    let frame = |function: &str, module: &str| Frame {
+        function: Some(function.into()),
+        file: None,
+        line: None,
+        module: Some(module.into()),
+        address: None,
+        generated: false,
+    };
+    Stacks {
+        version: Stacks::VERSION,
+        lost: 0,
+        left_out: 0,
+        frames: vec![
+            frame("__lll_lock_wait", "/lib/libc.so.6"),
+            frame(function, "/opt/planner"),
+            frame("futex_do_wait", ""),
+        ],
+        stacks: vec![CallStack {
+            user: vec![0, 1],
+            kernel: vec![2],
+        }],
+        stays: vec![(thread, from_ns, to_ns, 0).into()],
+    }
+}
+
+fn longest(cycle: &Explained) -> LatePiece {
+    let cycle = LateCycle::of(cycle, 0);
+    let pieces = cycle.execution.into_iter();
+    pieces.max_by_key(|piece| piece.ns).unwrap()
+}
+
+fn a_wait_is_told_with_the_function_that_waited() {
+    let told = |from_ns, to_ns| {
+        let mut stream = blocked_from_20_us(holder(120), Left::Sleeping);
+        stream.places = stacks_of("take_state", LOOP, from_ns, to_ns).places();
+        longest(&woken(&mut stream, DUE + 830 * US))
+    };
+    // Another tracer of the kernel stamps the same switch a microsecond later.
+    let piece = told(DUE + 21 * US, DUE + 832 * US);
+    let cause = "in `take_state`, blocked on logger-300 (OTHER), which ran";
+    assert_eq!(piece.cause, cause);
+    let stack = piece.stack.unwrap();
+    assert_eq!(stack.user, ["`__lll_lock_wait`", "`take_state`"]);
+    assert_eq!(stack.kernel, ["`futex_do_wait`"]);
+    // The stack of another wait says nothing of this one.
+    let piece = told(DUE - 900 * US, DUE + 5 * US);
+    assert_eq!(piece.cause, "blocked on logger-300 (OTHER), which ran");
+    assert_eq!(piece.stack, None);
+}
+
+fn a_holder_that_waits_is_told_with_the_function_that_waits() {
+    let device = Interrupt::Device {
+        number: 40,
+        name: "ttyUSB0".into(),
+    };
+    let mut stream = blocked_from_20_us(holder(120), Left::Sleeping);
+    stream.places = stacks_of("send_state", HOLDER, DUE + 31 * US, DUE + 733 * US).places();
+    stream.switch(DUE + 30 * US, hog(), Left::Sleeping);
+    stream.at(DUE + 729 * US, What::InterruptEntry(device.clone()));
+    stream.at(
+        DUE + 730 * US,
+        What::Waking {
+            thread: holder(120),
+            target_cpu: 1,
+        },
+    );
+    stream.at(DUE + 731 * US, What::InterruptExit(device));
+    stream.switch(DUE + 732 * US, holder(120), Left::Runnable);
+    let piece = longest(&woken(&mut stream, DUE + 740 * US));
+    let cause = "blocked on logger-300 (OTHER), which waited in `send_state` until interrupt 40 \
+        ttyUSB0 woke it";
+    assert_eq!(piece.cause, cause);
 }

@@ -8,6 +8,7 @@ mod groups;
 mod namespace;
 mod record;
 mod recover;
+mod stacks;
 mod target;
 mod watching;
 

@@ -2,6 +2,7 @@
 //! kept, until time, program or patience ends.
 
 use super::groups::Groups;
+use super::stacks::Stacks;
 use super::{Following, News, Printing, Target, WatchError};
 use crate::{Interrupt, Watching, traced_cpus};
 use std::ffi::OsString;
@@ -39,6 +40,7 @@ pub struct Watch<'a> {
     probe: Watching,
     target: Target,
     groups: Groups,
+    stacks: Option<Stacks>,
 }
 
 /// How a watch ended.
@@ -100,6 +102,7 @@ impl<'a> Watch<'a> {
         session.notes = notes_of(&ready);
         session.set_up = ready.set_up;
         probe.begin().map_err(WatchError::NotTraced)?;
+        let stacks = Stacks::begin();
         let target = match subject {
             Subject::There(target) => target,
             Subject::Start(command, printing) => {
@@ -118,6 +121,7 @@ impl<'a> Watch<'a> {
             probe,
             target,
             groups: Groups::new(Root::host()),
+            stacks,
         })
     }
 
@@ -155,6 +159,9 @@ impl<'a> Watch<'a> {
                 return Ok(Ended::ByItself);
             }
             self.groups.look(&self.session.threads);
+            if let Some(stacks) = &mut self.stacks {
+                stacks.follow(&self.session.threads);
+            }
             followed = self.follow_new(followed);
             // A kill from here on leaves what `wakepath recover` needs.
             let is_time = kept.is_none() || kept_at.elapsed() >= KEEP_EVERY;
@@ -198,6 +205,7 @@ impl<'a> Watch<'a> {
     /// That of following; when there is no trace, or the machine can't be read again.
     pub fn end(mut self, followed: Result<Ended, WatchError>) -> Result<Recorded, WatchError> {
         let traced = self.probe.end();
+        let stacks = self.stacks.take().and_then(Stacks::end);
         if !matches!(followed, Err(_) | Ok(Ended::ByItself)) {
             self.target.end();
         }
@@ -228,6 +236,12 @@ impl<'a> Watch<'a> {
             outside(&session),
         ];
         session.notes.extend(notes.into_iter().flatten());
+        session.notes.extend(
+            stacks
+                .map(|of| of.keep(self.directory))
+                .into_iter()
+                .flatten(),
+        );
         Ok(Recorded {
             session,
             trace,

@@ -18,7 +18,7 @@ const TAIL: usize = 1032;
 
 /// A ring: one page of control, then a power of two of bytes.
 #[derive(Debug)]
-pub(super) struct Ring {
+pub(crate) struct Ring {
     page: NonNull<u8>,
     page_bytes: usize,
     bytes: usize,
@@ -29,7 +29,7 @@ pub(super) struct Ring {
 
 impl Ring {
     /// Maps the ring of an event, of `bytes`, a power of two of pages.
-    pub(super) fn map(event: OwnedFd, bytes: usize, overwritten: bool) -> io::Result<Self> {
+    pub(crate) fn map(event: OwnedFd, bytes: usize, overwritten: bool) -> io::Result<Self> {
         let page_bytes = rustix::param::page_size();
         // A ring that can't be written to is one that the kernel may overwrite.
         let protection = match overwritten {
@@ -58,27 +58,32 @@ impl Ring {
     }
 
     /// The event that the ring belongs to.
-    pub(super) fn event(&self) -> &OwnedFd {
+    pub(crate) fn event(&self) -> &OwnedFd {
         &self.event
     }
 
     /// Bytes of the ring.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.bytes as u64
     }
 
     /// Where the kernel writes next, or, backwards, where it has written last. What was written
     /// before it can be read.
-    pub(super) fn head(&self) -> u64 {
+    pub(crate) fn head(&self) -> u64 {
         self.word(HEAD).load(Ordering::Acquire)
     }
 
     /// Gives everything before `tail` back to the kernel.
-    pub(super) fn set_tail(&self, tail: u64) {
+    pub(crate) fn set_tail(&self, tail: u64) {
         // One that is overwritten is mapped without the right to write.
         if !self.overwritten {
             self.word(TAIL).store(tail, Ordering::Release);
         }
+    }
+
+    /// Up to where everything was given back.
+    pub(crate) fn tail(&self) -> u64 {
+        self.word(TAIL).load(Ordering::Relaxed)
     }
 
     fn word(&self, at: usize) -> &AtomicU64 {
@@ -119,7 +124,7 @@ impl Drop for Ring {
 }
 
 /// Has an event write into another's ring.
-pub(super) fn write_into(event: &OwnedFd, ring: &OwnedFd) -> io::Result<()> {
+pub(crate) fn write_into(event: &OwnedFd, ring: &OwnedFd) -> io::Result<()> {
     /// `PERF_EVENT_IOC_SET_OUTPUT`.
     const SET_OUTPUT: rustix::ioctl::Opcode = opcode::none(b'$', 5);
     // SAFETY: this request takes a descriptor as its value, and no memory of ours.
@@ -129,7 +134,7 @@ pub(super) fn write_into(event: &OwnedFd, ring: &OwnedFd) -> io::Result<()> {
 }
 
 /// Has an event count and record.
-pub(super) fn enable(event: &OwnedFd) -> io::Result<()> {
+pub(crate) fn enable(event: &OwnedFd) -> io::Result<()> {
     /// `PERF_EVENT_IOC_ENABLE`.
     const ENABLE: rustix::ioctl::Opcode = opcode::none(b'$', 0);
     // SAFETY: this request takes nothing.
@@ -137,9 +142,20 @@ pub(super) fn enable(event: &OwnedFd) -> io::Result<()> {
 }
 
 /// Has it stop; its count stays.
-pub(super) fn disable(event: &OwnedFd) -> io::Result<()> {
+pub(crate) fn disable(event: &OwnedFd) -> io::Result<()> {
     /// `PERF_EVENT_IOC_DISABLE`.
     const DISABLE: rustix::ioctl::Opcode = opcode::none(b'$', 1);
     // SAFETY: as for enabling.
     Ok(unsafe { ioctl(event, NoArg::<DISABLE>::new()) }?)
+}
+
+/// Has an event of the kernel's tracer count only where the filter holds.
+pub(crate) fn filter(event: &OwnedFd, filter: &str) -> io::Result<()> {
+    /// `PERF_EVENT_IOC_SET_FILTER`.
+    const SET_FILTER: rustix::ioctl::Opcode = opcode::write::<*const libc::c_char>(b'$', 6);
+    let filter = std::ffi::CString::new(filter)?;
+    // SAFETY: this request takes a pointer to a text that ends with 0, which the kernel copies.
+    let request = unsafe { IntegerSetter::<SET_FILTER>::new_usize(filter.as_ptr().addr()) };
+    // SAFETY: as above; the text lives until the call is over.
+    Ok(unsafe { ioctl(event, request) }?)
 }

@@ -3,8 +3,8 @@
 //! of this either. Nothing outlives the process: the kernel closes what a killed one had open.
 
 mod buffer;
-mod kernel;
-mod records;
+pub(crate) mod kernel;
+pub(crate) mod records;
 
 use std::cell::{Cell, RefCell};
 use std::io;

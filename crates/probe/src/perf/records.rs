@@ -10,7 +10,7 @@ const SAMPLE: u32 = 9;
 const HEAD_BYTES: usize = 8;
 
 /// A ring's bytes, at positions that only grow or only shrink and wrap around.
-pub(super) trait Memory {
+pub(crate) trait Memory {
     /// Length, a power of two.
     fn bytes(&self) -> u64;
     /// Copies what stands at a position on.
@@ -54,7 +54,7 @@ fn length(memory: &impl Memory, at: u64, room: u64) -> Option<usize> {
 }
 
 /// Reads the record at a position into `into`.
-pub(super) fn read(memory: &impl Memory, at: u64, room: u64, into: &mut Vec<u8>) -> Option<usize> {
+pub(crate) fn read(memory: &impl Memory, at: u64, room: u64, into: &mut Vec<u8>) -> Option<usize> {
     let length = length(memory, at, room)?;
     into.resize(length, 0);
     memory.copy(at, into);

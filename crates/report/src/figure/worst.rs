@@ -242,6 +242,7 @@ mod tests {
             cause: cause.into(),
             from_ns,
             ns,
+            stack: None,
         }
     }
 

@@ -10,6 +10,8 @@ use wakepath_timeline::count;
 const MOST_OF_STRETCH: usize = 2;
 /// Causes in the sums of one cycle.
 const MOST_SHARES: usize = 12;
+/// Functions of a stack.
+const MOST_FUNCTIONS: usize = 8;
 /// Pieces in the timeline of one cycle, latency and execution each.
 const MOST_PIECES: usize = 40;
 
@@ -91,6 +93,7 @@ fn with_sections(cycle: &LateCycle) -> Vec<LatePiece> {
         cause: of.why(time),
         from_ns: of.from_ns,
         ns: of.ns,
+        stack: None,
     });
     let said = cycle.said.iter().map(|of| LatePiece {
         stretch: stretch.to_owned(),
@@ -98,6 +101,7 @@ fn with_sections(cycle: &LateCycle) -> Vec<LatePiece> {
         cause: format!("the loop said: {}", of.text),
         from_ns: of.from_ns,
         ns: 0,
+        stack: None,
     });
     let mut all: Vec<LatePiece> = sections
         .chain(said)
@@ -198,8 +202,26 @@ fn timeline(text: &mut String, pieces: &[LatePiece], last: &mut String, most: us
             time(piece.ns),
             piece.cause
         );
+        if let Some(stack) = &piece.stack {
+            say_stack(text, "in", &stack.user);
+            say_stack(text, "kernel:", &stack.kernel);
+        }
     }
     say_left_out(text, &mut left_out);
+}
+
+/// The innermost functions of a stack, each with its caller after it.
+fn say_stack(text: &mut String, whose: &str, functions: &[String]) {
+    if functions.is_empty() {
+        return;
+    }
+    let shown = functions.iter().take(MOST_FUNCTIONS).map(|of| &**of);
+    let shown = shown.collect::<Vec<&str>>().join(" ← ");
+    let more = match functions.len().saturating_sub(MOST_FUNCTIONS) {
+        0 => String::new(),
+        more => format!(" ← {more} more"),
+    };
+    let _ = writeln!(text, "  {:>28}{whose} {shown}{more}", "");
 }
 
 fn say_left_out(text: &mut String, (pieces, ns): &mut (u64, u64)) {
@@ -239,6 +261,7 @@ mod tests {
             cause: format!("thread {number}"),
             from_ns: number * 100_000,
             ns: 100_000 + number,
+            stack: None,
         };
         LateCycle {
             segment: 1,

@@ -107,6 +107,7 @@ wakepath_test_program::program![
     system::recorder::TESTS,
     system::rights::TESTS,
     system::settings::TESTS,
+    system::stacks::TESTS,
     system::traced::TESTS,
     system::unattended::TESTS,
     system::wake_ups::TESTS,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use wakepath_explain::{
-    Budgets, Explained, Explainer, IdleExits, LoopThread, Options, Own, Stretch, Usual,
+    Budgets, Explained, Explainer, IdleExits, LoopThread, Options, Own, Places, Stretch, Usual,
 };
 use wakepath_timeline::{
     Interrupt, KernelEvent, Left, Sample, SampleFlags, SoftIrq, Thread, ThreadName, What,
@@ -59,6 +59,7 @@ pub struct Stream {
     pub idle_exits: IdleExits,
     pub never_still: bool,
     pub budgets: Budgets,
+    pub places: Places,
     pub until_next_wake_up: bool,
 }
 
@@ -77,6 +78,7 @@ impl Stream {
             idle_exits: IdleExits::default(),
             never_still: false,
             budgets: Budgets::default(),
+            places: Places::default(),
             until_next_wake_up: false,
         };
         new.switch(DUE - 5 * MS, running, Left::Sleeping);
@@ -199,6 +201,7 @@ impl Stream {
             idle_exits: self.idle_exits.clone(),
             never_still: self.never_still,
             budgets: self.budgets.clone(),
+            places: self.places.clone(),
         };
         Explainer::new(vec![thread], options)
     }

@@ -17,7 +17,7 @@ wakepath_test_program::tests![
 const NOBODY: u32 = 65_534;
 
 /// Every name that a run, its recovery or its report is written under.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 22] = [
     "manifest.json",
     "manifest.json.partial",
     "samples.parquet",
@@ -35,6 +35,8 @@ const NAMES: [&str; 20] = [
     "report.html",
     "report.html.partial",
     "windows.json.partial",
+    "stacks.json",
+    "stacks.json.partial",
     "pin.json",
     "pin.json.partial",
     "scratch",

@@ -14,7 +14,7 @@ wakepath_test_program::tests![
 ];
 
 /// Files that are read of a run, whole or in pieces.
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
     "answer.json",
     "explanation.json",
     "overheads.json",
@@ -22,6 +22,7 @@ const FILES: [&str; 7] = [
     "samples.parquet",
     "samples.log",
     "segment-0.events",
+    "stacks.json",
 ];
 
 fn plant(what: &str, path: &Path) {

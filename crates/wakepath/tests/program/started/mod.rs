@@ -55,7 +55,7 @@ pub fn built(place: &Place, name: &str, what: &str) -> PathBuf {
     let program = place.path().join(name);
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/system");
     let built = Command::new("cc")
-        .args(["-O1", "-w", "-pthread", "-o"])
+        .args(["-O1", "-g", "-w", "-pthread", "-o"])
         .args([&program, &sources.join(name).with_extension("c")])
         .output();
     match built {

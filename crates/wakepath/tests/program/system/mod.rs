@@ -17,6 +17,7 @@ pub mod recording;
 pub mod rights;
 pub mod ros2;
 pub mod settings;
+pub mod stacks;
 pub mod traced;
 pub mod unattended;
 pub mod usdt;

@@ -1,0 +1,375 @@
+//! Stacks of threads that blocked, as a file of the run has them: for each stay off the CPU the functions of the program
+//! and of the kernel that the thread was in.
+
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::Arc;
+
+/// The stacks of a run's threads.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stacks {
+    /// Version of this form.
+    pub version: u32,
+    /// Number of stays whose stack or end found no room in the kernel's buffer.
+    pub lost: u64,
+    /// Number of stays that are left out: shorter ones of a stack that has many.
+    pub left_out: u64,
+    /// Functions that occur in the stacks.
+    pub frames: Vec<Frame>,
+    /// The different stacks.
+    pub stacks: Vec<CallStack>,
+    /// Stays off the CPU.
+    pub stays: Vec<Stay>,
+}
+
+/// A function in which a thread was, with as much as is known of it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Frame {
+    /// Its name; absent where its file has no symbols.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
+    /// Its source file; absent without debugging information.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line that was under way in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The program or library.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub module: Option<String>,
+    /// Address in `module`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<u64>,
+    /// Whether it was made while the program ran: by an interpreter or a just-in-time compiler.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub generated: bool,
+}
+
+/// One stack: numbers of its frames, the innermost first.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct CallStack {
+    /// Functions of the program.
+    pub user: Vec<u32>,
+    /// Functions of the kernel.
+    pub kernel: Vec<u32>,
+}
+
+/// A wait off the CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "(u32, u64, u64, u32)", from = "(u32, u64, u64, u32)")]
+pub struct Stay {
+    /// The thread.
+    pub thread: u32,
+    /// When it left the CPU, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub from_ns: u64,
+    /// When it was over: at the latest when the thread left a CPU again to wait, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub to_ns: u64,
+    /// Number of its stack.
+    pub stack: u32,
+}
+
+impl From<(u32, u64, u64, u32)> for Stay {
+    fn from((thread, from_ns, to_ns, stack): (u32, u64, u64, u32)) -> Self {
+        Self {
+            thread,
+            from_ns,
+            to_ns,
+            stack,
+        }
+    }
+}
+
+impl From<Stay> for (u32, u64, u64, u32) {
+    fn from(of: Stay) -> Self {
+        (of.thread, of.from_ns, of.to_ns, of.stack)
+    }
+}
+
+impl Stacks {
+    /// The version that this program writes, and the newest that it reads.
+    pub const VERSION: u32 = 1;
+    /// Name of the file in the run directory.
+    pub const FILE_NAME: &str = "stacks.json";
+
+    /// The stays by thread, each with the place that a person wants to see.
+    pub fn places(&self) -> Places {
+        let places: Vec<Option<Arc<Place>>> = self
+            .stacks
+            .iter()
+            .map(|stack| self.place(stack).map(Arc::new))
+            .collect();
+        let mut threads: HashMap<u32, Waits> = HashMap::new();
+        for stay in &self.stays {
+            if let Some(Some(place)) = places.get(stay.stack as usize) {
+                let of = threads.entry(stay.thread).or_default();
+                of.insert(stay.from_ns, (stay.to_ns, Arc::clone(place)));
+            }
+        }
+        Places(Arc::new(threads))
+    }
+
+    fn place(&self, stack: &CallStack) -> Option<Place> {
+        let frames = |numbers: &[u32]| {
+            let known = numbers.iter().map(|&at| self.frames.get(at as usize));
+            known.collect::<Option<Vec<&Frame>>>()
+        };
+        let (user, kernel) = (frames(&stack.user)?, frames(&stack.kernel)?);
+        let text = |of: &[&Frame]| of.iter().map(ToString::to_string).collect();
+        Some(Place {
+            function: own_function(&user)?.to_string(),
+            user: text(&user),
+            kernel: text(&kernel),
+        })
+    }
+}
+
+/// Of a stack the function that its author knows: the innermost one that is neither of the language's nor of the
+/// system's libraries. Where an interpreter runs the program, the innermost of what it interprets.
+fn own_function<'a>(user: &[&'a Frame]) -> Option<&'a Frame> {
+    let generated = user.iter().find(|of| of.generated && is_own(of));
+    let own = || user.iter().find(|of| !of.is_of_runtime() && is_own(of));
+    let any = || user.iter().find(|of| of.function.is_some());
+    let found = generated.or_else(own).or_else(any);
+    found.or_else(|| user.first()).copied()
+}
+
+/// Whether a function is the author's by its name.
+fn is_own(of: &Frame) -> bool {
+    /// Of a language's library, linked into the program.
+    const BEGINNINGS: [&str; 17] = [
+        "__",
+        "std::",
+        "core::",
+        "alloc::",
+        "<std::",
+        "<core::",
+        "<alloc::",
+        "pthread_",
+        "runtime.",
+        "syscall.",
+        "internal/",
+        "sync.",
+        "os.(",
+        "Builtin:",
+        "Stub:",
+        "BytecodeHandler:",
+        "py::<",
+    ];
+    /// Wrappers of system calls in a program that is linked statically.
+    const WRAPPERS: [&str; 34] = [
+        "syscall",
+        "read",
+        "write",
+        "readv",
+        "writev",
+        "pread",
+        "pwrite",
+        "fsync",
+        "fdatasync",
+        "sync",
+        "open",
+        "openat",
+        "close",
+        "ioctl",
+        "poll",
+        "ppoll",
+        "select",
+        "pselect",
+        "epoll_wait",
+        "recv",
+        "recvfrom",
+        "recvmsg",
+        "send",
+        "sendto",
+        "sendmsg",
+        "accept",
+        "connect",
+        "nanosleep",
+        "clock_nanosleep",
+        "usleep",
+        "sleep",
+        "wait4",
+        "futex_wait",
+        "sem_wait",
+    ];
+    let Some(name) = &of.function else {
+        return true;
+    };
+    !BEGINNINGS.iter().any(|of| name.starts_with(of)) && !WRAPPERS.contains(&&**name)
+}
+
+impl Frame {
+    /// Whether its file is the C library, the dynamic linker, or the library of a language.
+    fn is_of_runtime(&self) -> bool {
+        const FILES: [&str; 16] = [
+            "libc.",
+            "libc-",
+            "libpthread",
+            "ld-",
+            "libstdc++",
+            "libc++",
+            "libgcc",
+            "libm.",
+            "librt.",
+            "libdl.",
+            "[vdso]",
+            "libpython",
+            "libjvm",
+            "libuv",
+            "libnode",
+            "libglib-",
+        ];
+        let name = self.module.as_deref().map(file_name);
+        name.is_some_and(|name| FILES.iter().any(|of| name.starts_with(of)))
+    }
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+impl fmt::Display for Frame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let module = self.module.as_deref().map(file_name);
+        match (&self.function, module, self.address) {
+            (Some(function), ..) => {
+                write!(f, "`{function}`")?;
+                match (&self.file, self.line) {
+                    (Some(file), Some(line)) => write!(f, " ({}:{line})", file_name(file)),
+                    (Some(file), None) => write!(f, " ({})", file_name(file)),
+                    _ => Ok(()),
+                }
+            }
+            (None, Some(module), Some(address)) => write!(f, "{module}+{address:#x}"),
+            (None, Some(module), None) => f.write_str(module),
+            (None, None, _) => f.write_str("unknown code"),
+        }
+    }
+}
+
+/// Where a thread blocked.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The function of the program, as a person reads it.
+    pub function: String,
+    /// The whole stack in the program, the innermost first; empty where several times are put together.
+    pub user: Vec<String>,
+    /// Likewise in the kernel.
+    pub kernel: Vec<String>,
+}
+
+impl Place {
+    /// Without what changes from one time to the next.
+    pub(crate) fn grouped(&self) -> Self {
+        Self {
+            function: self.function.clone(),
+            user: Vec::new(),
+            kernel: Vec::new(),
+        }
+    }
+}
+
+/// Where threads blocked, by thread and time.
+#[derive(Debug, Clone, Default)]
+pub struct Places(Arc<HashMap<u32, Waits>>);
+
+/// End and place of each of a thread's waits, by its begin.
+type Waits = BTreeMap<u64, (u64, Arc<Place>)>;
+
+/// The kernel stamps one switch for each of its tracers anew.
+const APART_NS: u64 = 20_000;
+
+impl Places {
+    /// Where a thread was that is off its CPU at an instant; `None` if that is unknown.
+    pub(crate) fn at(&self, thread: u32, at_ns: u64) -> Option<&Arc<Place>> {
+        let stays = self.0.get(&thread)?;
+        let (_, (to_ns, place)) = stays.range(..=at_ns.saturating_add(APART_NS)).next_back()?;
+        (at_ns < *to_ns).then_some(place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(function: &str, module: &str) -> Frame {
+        Frame {
+            function: (!function.is_empty()).then(|| function.into()),
+            file: None,
+            line: None,
+            module: Some(module.into()),
+            address: Some(0x1234),
+            generated: module.is_empty(),
+        }
+    }
+
+    fn own(frames: &[Frame]) -> String {
+        let frames: Vec<&Frame> = frames.iter().collect();
+        own_function(&frames).unwrap().to_string()
+    }
+
+    #[test]
+    fn the_function_that_is_named_is_the_authors() {
+        let libc = frame("__lll_lock_wait", "/lib/x86_64-linux-gnu/libc.so.6");
+        let lock = frame("std::mutex::lock", "/opt/robot");
+        let write = Frame {
+            file: Some("src/logger.cpp".into()),
+            line: Some(48),
+            ..frame("Logger::write", "/opt/robot")
+        };
+        let main = frame("main", "/opt/robot");
+        let all = [libc.clone(), lock, write, main.clone()];
+        assert_eq!(own(&all), "`Logger::write` (logger.cpp:48)");
+        // Linked statically.
+        let all = [frame("fsync", "/opt/robot"), main.clone()];
+        assert_eq!(own(&all), "`main`");
+        // Stripped: the program's own address says more than the library's function.
+        let stripped = frame("", "/opt/robot");
+        assert_eq!(own(&[libc.clone(), stripped, main]), "robot+0x1234");
+        assert_eq!(own(&[libc]), "`__lll_lock_wait`");
+    }
+
+    #[test]
+    fn of_an_interpreter_that_is_named_which_it_interprets() {
+        let all = [
+            frame("clock_nanosleep", "/lib/libc.so.6"),
+            frame("time_sleep", "/usr/bin/python3.12"),
+            frame("_PyEval_EvalFrameDefault", "/usr/bin/python3.12"),
+            frame("py::<module>:/srv/loop.py", ""),
+            frame("write_log (loop.py)", ""),
+        ];
+        assert_eq!(own(&all), "`write_log (loop.py)`");
+    }
+
+    #[test]
+    fn a_stay_is_found_by_thread_and_time_alone() {
+        let stacks = Stacks {
+            version: 1,
+            lost: 0,
+            left_out: 0,
+            frames: vec![frame("a", "/p"), frame("b", "/p")],
+            stacks: vec![0, 1]
+                .into_iter()
+                .map(|at| CallStack {
+                    user: vec![at],
+                    kernel: vec![],
+                })
+                .collect(),
+            stays: vec![
+                (7, 1_000_000, 2_000_000, 0).into(),
+                (7, 3_000_000, 4_000_000, 1).into(),
+                // A stack that is not there, as in a damaged file.
+                (8, 1_000_000, 2_000_000, 9).into(),
+            ],
+        };
+        let places = stacks.places();
+        let at = |thread, ns| places.at(thread, ns).map(|of| of.function.clone());
+        assert_eq!(at(7, 999_000).as_deref(), Some("`a`"));
+        assert_eq!(at(7, 1_500_000).as_deref(), Some("`a`"));
+        assert_eq!(at(7, 2_500_000), None);
+        assert_eq!(at(7, 3_500_000).as_deref(), Some("`b`"));
+        assert_eq!(at(7, 900_000), None);
+        assert_eq!(at(8, 1_500_000), None);
+    }
+}

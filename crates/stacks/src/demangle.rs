@@ -1,0 +1,121 @@
+//! Names of functions as their authors write them: C++ without parameters, Rust without hashes. C++ names with
+//! templates, operators or conversions stay as the compiler writes them: a library that reads all of the grammar would
+//! be the largest part of this room.
+
+/// Longer ones are cut: generic code of generic code.
+const LONGEST: usize = 120;
+
+/// A symbol's name, read.
+pub(crate) fn demangled(symbol: &str) -> String {
+    // A symbol's version, as in `memcpy@GLIBC_2.14`.
+    let symbol = symbol.split_once('@').map_or(symbol, |(name, _)| name);
+    let rust = rustc_demangle::try_demangle(symbol).map(|of| format!("{of:#}"));
+    let rust = rust.ok().filter(|name| !name.is_empty());
+    let name = rust.or_else(|| cpp(symbol));
+    let name = name.unwrap_or_else(|| symbol.to_owned());
+    match name.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", &name[..at]),
+        None => name,
+    }
+}
+
+/// `_ZN6Logger5writeEPKc` and `_Z4openv`: names by their lengths, between `N` and `E` if there are several.
+/// <https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangle.name>
+fn cpp(symbol: &str) -> Option<String> {
+    let rest = symbol.strip_prefix("_Z")?;
+    let Some(nested) = rest.strip_prefix('N') else {
+        return Some(source_name(rest)?.0.to_owned());
+    };
+    // Methods that are const, volatile, or for values of one kind.
+    let mut rest = nested.trim_start_matches(['K', 'V', 'r', 'R', 'O']);
+    let mut names: Vec<&str> = Vec::new();
+    if let Some(after) = rest.strip_prefix("St") {
+        (names, rest) = (vec!["std"], after);
+    }
+    while !rest.starts_with('E') {
+        let special = rest.get(..2)?;
+        if matches!(special, "C1" | "C2" | "D0" | "D1" | "D2") {
+            let class = *names.last()?;
+            names.push(if special.starts_with('D') { "~" } else { class });
+            rest = &rest[2..];
+            continue;
+        }
+        let (name, after) = source_name(rest)?;
+        names.push(name);
+        rest = after;
+    }
+    // Nothing is no name.
+    names.first()?;
+    let joined = names.join("::");
+    // A destructor has its class's name after the sign.
+    Some(match joined.strip_suffix("::~") {
+        Some(class) => format!("{class}::~{}", names[names.len() - 2]),
+        None => joined,
+    })
+}
+
+/// A name and what follows it.
+fn source_name(text: &str) -> Option<(&str, &str)> {
+    // Of one file alone.
+    let text = text.strip_prefix('L').unwrap_or(text);
+    let digits = text.find(|of: char| !of.is_ascii_digit())?;
+    let length: usize = text[..digits].parse().ok()?;
+    let end = digits.checked_add(length)?;
+    let name = text.get(digits..end).filter(|name| !name.is_empty())?;
+    let rest = &text[end..];
+    // Arguments of a template: what follows can't be told without reading all of them.
+    if rest.starts_with('I') {
+        return None;
+    }
+    let name = match name.starts_with("_GLOBAL__N") {
+        true => "(anonymous namespace)",
+        false => name,
+    };
+    Some((name, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_as_their_authors_write_them() {
+        for (symbol, name) in [
+            ("_ZN6Logger5writeEPKcm", "Logger::write"),
+            ("_ZNK5robot4Gait4nextEv", "robot::Gait::next"),
+            ("_ZN6LoggerC2Ev", "Logger::Logger"),
+            ("_ZN5robot6LoggerD1Ev", "robot::Logger::~Logger"),
+            ("_ZNSt6thread4joinEv", "std::thread::join"),
+            ("_ZN12_GLOBAL__N_14stepEv", "(anonymous namespace)::step"),
+            ("_ZL9take_locki", "take_lock"),
+            ("_Z4openv", "open"),
+            (
+                "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
+                "core::fmt::Formatter::pad",
+            ),
+            ("_RNvCs1234_7mycrate3foo", "mycrate::foo"),
+            ("pthread_mutex_lock@@GLIBC_2.2.5", "pthread_mutex_lock"),
+            ("write_log", "write_log"),
+        ] {
+            assert_eq!(demangled(symbol), name);
+        }
+        assert_eq!(demangled(&"x".repeat(500)).chars().count(), LONGEST + 1);
+    }
+
+    #[test]
+    fn what_is_not_understood_stays_as_it_is() {
+        for symbol in [
+            "_ZN5QueueIiE3popEv",
+            "_ZplRK6VectorS1_",
+            "_Zwhat",
+            "_ZN",
+            "_ZN99aE",
+            "_ZN0E",
+            "_ZNC1Ev",
+            "_ZN18446744073709551615aE",
+            "_ZN1äE",
+        ] {
+            assert_eq!(demangled(symbol), symbol);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The functions in which a loop blocks, of a program that waits in two of its own.
+
+use crate::started::{Place, Start, built, not_run};
+use serde_json::Value;
+
+wakepath_test_program::tests![
+    a_wait_is_told_with_the_function_that_waits,
+    without_symbols_a_wait_is_told_with_an_address,
+];
+
+const WHAT: &str = "watching where a loop blocks";
+
+/// The causes of the late cycles of the thread `control`, with what is printed and the worst cycles as text.
+fn causes(strip: bool) -> (Vec<String>, String, String) {
+    let place = Place::new();
+    let program = built(&place, "stacks", WHAT);
+    if strip {
+        let stripped = std::process::Command::new("strip").arg(&program).status();
+        if !stripped.is_ok_and(|status| status.success()) {
+            not_run(WHAT, "no strip");
+        }
+    }
+    let words = ["watch", "--directory", "run", "--for", "3s", "--"];
+    let finished = Start::command_in(place, &words)
+        .with(&[program.as_os_str()])
+        .finish();
+    let complaints = &finished.complaints;
+    if complaints.contains("can't watch") {
+        not_run(WHAT, complaints.trim());
+    }
+    let printed = finished.output.clone();
+    let refused = |line: &&str| line.contains("without the functions");
+    if let Some(why) = printed.lines().find(refused) {
+        not_run(WHAT, why);
+    }
+    let run = finished.run();
+    let explained = Start::command(&["explain", "--json"])
+        .with(&[run.directory().as_os_str()])
+        .finish();
+    explained.assert_code(0);
+    let explanation = explained.json();
+    let all = explanation["conditions"].as_array().unwrap();
+    let is_control = |one: &&Value| one["thread"] == "control";
+    let control = all.iter().find(is_control).expect("the loop is explained");
+    let causes = control["causes"].as_array().unwrap().iter();
+    let causes = causes.filter_map(|cause| cause["cause"].as_str().map(str::to_owned));
+    let worst = control["worst"].to_string() + &control["longest"].to_string();
+    (causes.collect(), printed, worst)
+}
+
+/// Those of the causes that are waits in a call, with a place in the program: of the first tenth of a
+/// second none is known.
+fn placed<'a>(causes: &'a [String], call: &str) -> Vec<&'a str> {
+    // A place comes before the call.
+    let is_placed = |of: &&str| of.contains(&format!(", in {call}"));
+    let waits = causes.iter().map(|of| &**of);
+    let waits = waits.filter(|of| of.contains("blocked on"));
+    waits.filter(is_placed).collect()
+}
+
+fn a_wait_is_told_with_the_function_that_waits() {
+    let (causes, printed, worst) = causes(false);
+    for (call, function, line) in [
+        (
+            "futex()",
+            "take_state",
+            "pthread_mutex_lock(&state);\n\tcounted",
+        ),
+        ("read()", "read_answer", "read(answer[0]"),
+    ] {
+        let source = include_str!("stacks.c");
+        let before = source.find(line).unwrap();
+        let line = source[..before].lines().count();
+        let expected = format!("in `{function}` (stacks.c:{line}), in {call}");
+        let placed = placed(&causes, call);
+        assert!(!placed.is_empty(), "{call}: {printed}\n{causes:#?}");
+        for cause in &placed {
+            assert!(cause.contains(&expected), "{cause}, not {expected}");
+        }
+        // So that who reads it knows why the other thread let it wait for so long.
+        let slept = "which slept in `pause_ms` (stacks.c:";
+        let has_slept = placed.iter().any(|cause| cause.contains(slept));
+        assert!(has_slept, "{placed:#?}");
+    }
+    assert!(
+        worst.contains("do_syscall") || worst.contains("_sys_"),
+        "{worst}"
+    );
+}
+
+fn without_symbols_a_wait_is_told_with_an_address() {
+    let (causes, printed, _) = causes(true);
+    let placed = placed(&causes, "read()");
+    assert!(!placed.is_empty(), "{printed}\n{causes:#?}");
+    for cause in placed {
+        assert!(cause.contains("in stacks+0x"), "{cause}");
+    }
+}
