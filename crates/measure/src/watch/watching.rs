@@ -102,7 +102,6 @@ impl<'a> Watch<'a> {
         session.notes = notes_of(&ready);
         session.set_up = ready.set_up;
         probe.begin().map_err(WatchError::NotTraced)?;
-        let stacks = Stacks::begin();
         let target = match subject {
             Subject::There(target) => target,
             Subject::Start(command, printing) => {
@@ -121,8 +120,14 @@ impl<'a> Watch<'a> {
             probe,
             target,
             groups: Groups::new(Root::host()),
-            stacks,
+            stacks: None,
         })
+    }
+
+    /// Also records the functions in which threads wait, which makes each wait some microseconds longer.
+    pub fn with_stacks(mut self) -> Self {
+        self.stacks = Stacks::begin();
+        self
     }
 
     /// Where it is recorded.

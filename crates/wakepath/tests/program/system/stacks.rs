@@ -20,7 +20,15 @@ fn causes(strip: bool) -> (Vec<String>, String, String) {
             not_run(WHAT, "no strip");
         }
     }
-    let words = ["watch", "--directory", "run", "--for", "3s", "--"];
+    let words = [
+        "watch",
+        "--stacks",
+        "--directory",
+        "run",
+        "--for",
+        "3s",
+        "--",
+    ];
     let finished = Start::command_in(place, &words)
         .with(&[program.as_os_str()])
         .finish();
