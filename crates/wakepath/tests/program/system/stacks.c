@@ -1,6 +1,7 @@
 /* A loop of 10 ms that waits in two functions of its own, each in every twentieth cycle: for a mutex that the thread
- * `telemetry` holds, and for an answer through a pipe that the thread `peer` gives. Both let it wait for 25 ms. The
- * functions are not the innermost ones: below them the C library waits, which has no frame pointers. */
+ * `telemetry` holds, and for an answer through a pipe that the thread `peer` gives. Both let it wait for 25 ms, and it
+ * computes until the next cycle is due before, so that this cycle has the whole wait. The functions are not the
+ * innermost ones: below them the C library waits, which has no frame pointers. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <semaphore.h>
@@ -55,9 +56,18 @@ static __attribute__((noinline)) void read_answer(void)
 	counted++;
 }
 
-static void cycle(int number)
+static void compute_until(const struct timespec *next)
+{
+	struct timespec now;
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while (now.tv_sec < next->tv_sec || (now.tv_sec == next->tv_sec && now.tv_nsec < next->tv_nsec));
+}
+
+static void cycle(int number, const struct timespec *next)
 {
 	if (number % 20 == 5) {
+		compute_until(next);
 		held = 0;
 		sem_post(&wanted);
 		while (!held)
@@ -65,23 +75,31 @@ static void cycle(int number)
 		take_state();
 	}
 	if (number % 20 == 15) {
+		compute_until(next);
 		write(question[1], "?", 1);
 		read_answer();
 	}
 }
 
+static struct timespec later(struct timespec time, long by_ns)
+{
+	time.tv_nsec += by_ns;
+	if (time.tv_nsec >= 1000000000) {
+		time.tv_nsec -= 1000000000;
+		time.tv_sec++;
+	}
+	return time;
+}
+
 static void *control(void *nothing)
 {
-	struct timespec due;
+	struct timespec due, next;
 	clock_gettime(CLOCK_MONOTONIC, &due);
 	for (int number = 0;; number++) {
-		due.tv_nsec += 10000000;
-		if (due.tv_nsec >= 1000000000) {
-			due.tv_nsec -= 1000000000;
-			due.tv_sec++;
-		}
+		due = later(due, 10000000);
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL);
-		cycle(number);
+		next = later(due, 10500000);
+		cycle(number, &next);
 	}
 }
 
