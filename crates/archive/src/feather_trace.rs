@@ -279,7 +279,7 @@ mod tests {
         std::fs::write(directory.path().join(feather_trace_name(0)), [0; 64]).unwrap();
         let refused = FeatherTraceFile::open(directory.path(), 0).unwrap_err();
         assert!(
-            refused.to_string().contains("no Feather-Trace"),
+            refused.to_string().contains("not a Feather-Trace"),
             "{refused}"
         );
     }

@@ -183,6 +183,6 @@ mod tests {
         assert!(second.starts_with("2: thread 0 had 900"), "{second}");
         assert!(refused(&[&line(9, 30, 12)]).contains("contradict"));
         assert!(refused(&["T: 0 ( 1) C:x Min:1 Avg:1 Max:1"]).contains("`x` is not a number"));
-        assert!(refused(&["T: 0 ( 1) C:1 Min:1"]).contains("no status"));
+        assert!(refused(&["T: 0 ( 1) C:1 Min:1"]).contains("not a status"));
     }
 }

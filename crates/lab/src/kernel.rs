@@ -82,7 +82,7 @@ pub(crate) fn refuse_other(path: &Path, bytes: &[u8], architecture: Architecture
             path: path.to_owned(),
             is: match found {
                 Some((is, ..)) => format!("a kernel for {is}"),
-                None => "no bzImage".to_owned(),
+                None => "not a bzImage".to_owned(),
             },
             guest: architecture,
         }),

@@ -69,7 +69,10 @@ pub fn catalogue(store: &dyn Store) -> Result<Catalogue> {
     for name in store.names(RUNS)? {
         let path = store.path_of(&format!("{RUNS}/{name}"));
         let Some(run_id) = name.strip_suffix(".json") else {
-            return Err(FleetArchiveError::damaged(&path, "is not a record of a run"));
+            return Err(FleetArchiveError::damaged(
+                &path,
+                "is not a record of a run",
+            ));
         };
         // A record is never removed.
         let record = read_record(store, run_id)?

@@ -127,6 +127,10 @@ mod tests {
         let mut histogram = Histogram::default();
         histogram.add(i64::MAX);
         histogram.add(i64::MAX);
-        assert_eq!(histogram.bins(), None, "the sum is not an integer of a table");
+        assert_eq!(
+            histogram.bins(),
+            None,
+            "the sum is not an integer of a table"
+        );
     }
 }

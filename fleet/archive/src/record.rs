@@ -205,7 +205,9 @@ impl RunRecord {
         Board::new(&record.board).map_err(|e| damaged(e.to_string()))?;
         let mut digests = record.files.iter().map(|file| &file.sha256);
         if !digests.all(|digest| is_sha256(digest)) || !is_sha256(&record.histograms) {
-            return Err(damaged("names an object by what is not a SHA-256".to_owned()));
+            return Err(damaged(
+                "names an object by what is not a SHA-256".to_owned(),
+            ));
         }
         Ok(record)
     }

@@ -102,7 +102,10 @@ fn a_record_that_is_damaged_moved_or_forged_is_said_and_nothing_is_answered() {
     let whole = std::fs::read_to_string(&record).unwrap();
     std::fs::remove_file(&record).unwrap();
     let forged = [
-        (whole[..whole.len() / 2].to_owned(), "is not a record of a run"),
+        (
+            whole[..whole.len() / 2].to_owned(),
+            "is not a record of a run",
+        ),
         (
             whole.replace("\"format\":1", "\"format\":2"),
             "is of form 2",
@@ -111,7 +114,10 @@ fn a_record_that_is_damaged_moved_or_forged_is_said_and_nothing_is_answered() {
             whole.replacen("2026-00000001", "2026-00000002", 1),
             "is not named by the run",
         ),
-        (whole.replacen("pi5-07", "../x", 1), "is not a name of a board"),
+        (
+            whole.replacen("pi5-07", "../x", 1),
+            "is not a name of a board",
+        ),
         ("[".repeat(100_000), "is not a record of a run"),
     ];
     for (text, expected) in forged {

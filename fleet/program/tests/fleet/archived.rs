@@ -223,7 +223,10 @@ fn what_is_wrong_is_one_line_and_nothing_is_written() {
     for (line, expected) in [
         (&["check"][..], "is not an archive of a fleet"),
         (&["site"], "is not an archive of a fleet"),
-        (&["add", "--board", "../x", &run], "is not a name of a board"),
+        (
+            &["add", "--board", "../x", &run],
+            "is not a name of a board",
+        ),
         (&["add", &run], "--board"),
     ] {
         let said = said(scratch, line, 1);

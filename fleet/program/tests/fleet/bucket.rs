@@ -146,7 +146,10 @@ fn made_up(place: &Path, number: u64) -> String {
 fn runs_in_a_bucket_are_added_once_checked_shown_and_swept() {
     let served = Served::start();
     let empty = served.said(&["check"], 1);
-    assert!(empty.contains("s3://fleet/night: is not an archive"), "{empty}");
+    assert!(
+        empty.contains("s3://fleet/night: is not an archive"),
+        "{empty}"
+    );
     let [first, second] = [1, 2].map(|number| made_up(served.path(), number));
     let add = ["add", "--board", "pi5-07", &first, &second];
     let added = served.said(&add, 0);
