@@ -85,10 +85,11 @@ fn a_wait_is_told_with_the_function_that_waits() {
         for cause in &placed {
             assert!(cause.contains(&expected), "{cause}, not {expected}");
         }
-        // So that who reads it knows why the other thread let it wait for so long.
+        // So that the reader knows why the holder of a lock let it wait for so long. The other end of a pipe has its
+        // function only where its own stack was taken.
         let slept = "which slept in `pause_ms` (stacks.c:";
         let has_slept = placed.iter().any(|cause| cause.contains(slept));
-        assert!(has_slept, "{placed:#?}");
+        assert!(has_slept || call != "futex()", "{placed:#?}");
     }
     assert!(
         worst.contains("do_syscall") || worst.contains("_sys_"),
