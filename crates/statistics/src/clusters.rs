@@ -263,12 +263,14 @@ impl MissTally {
         (self.missed > 0).then(|| self.clusters as f64 / self.missed as f64)
     }
 
-    /// Due times that the upper bound at `confidence` treats as one: 1 where misses come independently
+    /// Due times that [`Self::upper_bound`] treats as one: for one series 1 where misses come independently
     /// of each other. Misses that come together, in clusters or in stretches of time, raise it, and
     /// so do near misses that come together.
-    pub fn evidence_unit(&self, confidence: f64) -> f64 {
-        let bound = self.upper_bound(confidence, 1);
-        worth(self.missed as f64, self.due as f64, bound, confidence)
+    pub fn evidence_unit(&self, confidence: f64, parallel: u64) -> f64 {
+        let bound = self.upper_bound(confidence, parallel);
+        let series = parallel.max(1) as f64;
+        let [missed, due] = [self.missed, self.due].map(|count| count as f64 / series);
+        series * worth(missed, due, bound, confidence)
     }
 
     /// One-sided upper bound on the miss probability at `confidence`, for `parallel` series that may be
@@ -285,8 +287,8 @@ impl MissTally {
         };
         let near = [&self.close, &self.halfway].map(|Close { count, spread }| {
             let others = count.saturating_sub(self.missed);
-            let is_tail = others > 0 && others as f64 <= TAIL * self.due as f64;
-            match is_tail {
+            // Also without others: the last near miss that becomes a miss must not lower the bound.
+            match others as f64 <= TAIL * self.due as f64 {
                 true => seen.by_near_misses(spread, *count as f64),
                 false => 0.0,
             }

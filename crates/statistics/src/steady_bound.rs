@@ -108,17 +108,21 @@ impl Seen {
     }
 
     /// By how `count` misses and near misses of `spread` come together: misses would come so too.
+    ///
+    /// A further miss raises what chance gives; so the largest block is also taken against the near misses
+    /// without any miss. In between the bound is convex in the misses left out, and never larger.
     pub fn by_near_misses(&self, spread: &Spread, count: f64) -> f64 {
-        let mut unit = 1.0_f64;
+        let none = -(1.0 - self.confidence).ln() * self.parallel;
+        let mut bound = 0.0_f64;
         for level in self.levels(spread, count) {
-            let mean = count / level.count;
-            let tail = (level.count / SURPRISE).ln();
-            // Bernstein's inequality, over all blocks.
-            let by_chance = 1.0 + mean + (2.0 * mean * tail).sqrt() + tail / 3.0;
-            let weight = LONGER.min(0.55 / self.parallel * level.slowest((tail / 4.0).sqrt()));
-            unit = unit.max(1.0 + weight * (level.largest - by_chance).max(0.0));
+            for (near, missed) in [(count, self.missed), (count - self.missed, 0.0)] {
+                let beyond = level.largest - level.largest_by_chance(near);
+                if beyond > 0.0 {
+                    bound = bound.max(missed + none * (1.0 + LONGER * beyond));
+                }
+            }
         }
-        self.bound(unit)
+        (bound / self.due).min(1.0)
     }
 
     fn levels<'a>(&self, spread: &'a Spread, missed: f64) -> impl Iterator<Item = Level> + 'a {
@@ -146,6 +150,13 @@ impl Level {
     fn by_chance(&self, missed: f64) -> f64 {
         let mean = missed * missed / (2.0 * self.count);
         mean + CHANCE * mean.sqrt()
+    }
+
+    /// The most of `near` independent near misses in one block: Bernstein's inequality, over all blocks.
+    fn largest_by_chance(&self, near: f64) -> f64 {
+        let mean = near / self.count;
+        let tail = (self.count / SURPRISE).ln();
+        1.0 + mean + (2.0 * mean * tail).sqrt() + tail / 3.0
     }
 
     /// By how much a further miss raises [`Self::by_chance`].

@@ -139,15 +139,14 @@ fn miss_fraction(tally: &DueTally, criterion: &Criterion) -> Reason {
     let parallel = tally.threads.len() as u64;
     let (missed, due) = (misses.missed, misses.due);
     let at_most = misses.upper_bound(confidence, parallel);
+    let evidence_unit = misses.evidence_unit(confidence, parallel);
     let more = |target: f64| {
-        let unit = misses.evidence_unit(confidence) * parallel.max(1) as f64;
-        let needed = due_times_needed(missed, due, unit, target, confidence)?;
+        let needed = due_times_needed(missed, due, evidence_unit, target, confidence)?;
         let due_times = needed.saturating_sub(due).max(1);
         let mean_period_ns = tally.window_ns as f64 / due as f64;
         let seconds = due_times as f64 * mean_period_ns / 1e9 / parallel.max(1) as f64;
         Some(MoreNeeded { due_times, seconds })
     };
-    let evidence_unit = misses.evidence_unit(confidence) * parallel.max(1) as f64;
     // Bounds of each thread if due times were independent.
     let depends = |criterion: f64| {
         let [missed, due] = [missed, due].map(|count| count as f64 / parallel.max(1) as f64);

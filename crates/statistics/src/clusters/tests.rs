@@ -64,7 +64,7 @@ fn one_stall_is_one_piece_of_evidence_whose_size_is_a_guess() {
 #[test]
 fn lone_misses_count_each_by_itself() {
     let alone = regular(100, 1000, 1);
-    assert_eq!(alone.evidence_unit(0.95), 1.0);
+    assert_eq!(alone.evidence_unit(0.95, 1), 1.0);
     assert_eq!(
         alone.upper_bound(0.95, 1),
         miss_upper_bound(100.0, 100_000.0, 0.95)
@@ -99,15 +99,18 @@ fn near_misses_show(used: NearMiss) {
         clusters.tally()
     };
     let together = run(&|place| place % 1000 < 20 && (place / 1000) % 3 == 1);
-    assert!(together.evidence_unit(0.95) > 15.0);
+    assert!(together.evidence_unit(0.95, 1) > 15.0);
     assert_eq!(together.missed, 0);
     let clean = run(&|_| false).upper_bound(0.95, 1);
     assert!(together.upper_bound(0.95, 1) > 15.0 * clean);
     for alone in [run(&|place| place % 100 == 7), run(&|place| place == 7)] {
-        assert_eq!(alone.evidence_unit(0.95), 1.0);
+        assert_eq!(alone.evidence_unit(0.95, 1), 1.0);
     }
     // What is usual shows nothing of what is rare.
-    assert_eq!(run(&|place| place % 5000 < 2500).evidence_unit(0.95), 1.0);
+    assert_eq!(
+        run(&|place| place % 5000 < 2500).evidence_unit(0.95, 1),
+        1.0
+    );
 }
 
 #[test]
