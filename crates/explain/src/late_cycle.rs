@@ -120,8 +120,10 @@ impl LateCycle {
 }
 
 fn stack_of(cause: &Cause) -> Option<LateStack> {
-    let Cause::Blocked(wait) = cause else {
-        return None;
+    let wait = match cause {
+        Cause::Blocked(wait) => wait,
+        Cause::Overrun(because) => return stack_of(because),
+        _ => return None,
     };
     let place = wait.place.as_ref()?;
     Some(LateStack {

@@ -103,7 +103,7 @@ impl Stacks {
         for stay in &self.stays {
             if let Some(Some(place)) = places.get(stay.stack as usize) {
                 let of = threads.entry(stay.thread).or_default();
-                of.insert(stay.from_ns, (stay.to_ns, Arc::clone(place)));
+                of.insert(stay.from_ns, Arc::clone(place));
             }
         }
         Places(Arc::new(threads))
@@ -127,18 +127,24 @@ impl Stacks {
 /// Of a stack the function that its author knows: the innermost one that is neither of the language's nor of the
 /// system's libraries. Where an interpreter runs the program, the innermost of what it interprets.
 fn own_function<'a>(user: &[&'a Frame]) -> Option<&'a Frame> {
-    let generated = user.iter().find(|of| of.generated && is_own(of));
-    let own = || user.iter().find(|of| !of.is_of_runtime() && is_own(of));
+    let has_runtime = user.iter().any(|of| of.is_of_runtime());
+    let is_own = |of: &&&Frame| is_own(of, has_runtime);
+    let generated = user.iter().filter(|of| of.generated).find(is_own);
+    let own = || user.iter().filter(|of| !of.is_of_runtime()).find(is_own);
     let any = || user.iter().find(|of| of.function.is_some());
     let found = generated.or_else(own).or_else(any);
     found.or_else(|| user.first()).copied()
 }
 
-/// Whether a function is the author's by its name.
-fn is_own(of: &Frame) -> bool {
+/// Whether a function is the author's by its name. Where the C library is a file of its own, a function `send` of the
+/// program is.
+fn is_own(of: &Frame, has_runtime: bool) -> bool {
     /// Of a language's library, linked into the program.
-    const BEGINNINGS: [&str; 17] = [
+    const BEGINNINGS: [&str; 20] = [
         "__",
+        "_ZNSt",
+        "_ZNKSt",
+        "_ZSt",
         "std::",
         "core::",
         "alloc::",
@@ -196,7 +202,8 @@ fn is_own(of: &Frame) -> bool {
     let Some(name) = &of.function else {
         return true;
     };
-    !BEGINNINGS.iter().any(|of| name.starts_with(of)) && !WRAPPERS.contains(&&**name)
+    let is_wrapper = !has_runtime && WRAPPERS.contains(&&**name);
+    !is_wrapper && !BEGINNINGS.iter().any(|of| name.starts_with(of))
 }
 
 impl Frame {
@@ -274,18 +281,19 @@ impl Place {
 #[derive(Debug, Clone, Default)]
 pub struct Places(Arc<HashMap<u32, Waits>>);
 
-/// End and place of each of a thread's waits, by its begin.
-type Waits = BTreeMap<u64, (u64, Arc<Place>)>;
+/// The places of a thread's waits, by their begin.
+type Waits = BTreeMap<u64, Arc<Place>>;
 
-/// The kernel stamps one switch for each of its tracers anew.
+/// The kernel stamps one switch for each of its tracers again.
 const APART_NS: u64 = 20_000;
 
 impl Places {
-    /// Where a thread was that is off its CPU at an instant; `None` if that is unknown.
-    pub(crate) fn at(&self, thread: u32, at_ns: u64) -> Option<&Arc<Place>> {
-        let stays = self.0.get(&thread)?;
-        let (_, (to_ns, place)) = stays.range(..=at_ns.saturating_add(APART_NS)).next_back()?;
-        (at_ns < *to_ns).then_some(place)
+    /// Where a thread was that left its CPU at an instant; `None` if that is unknown, never another wait's place.
+    pub(crate) fn at(&self, thread: u32, left_ns: u64) -> Option<&Arc<Place>> {
+        let near = left_ns.saturating_sub(APART_NS)..=left_ns.saturating_add(APART_NS);
+        let stays = self.0.get(&thread)?.range(near);
+        let nearest = stays.min_by_key(|(from_ns, _)| from_ns.abs_diff(left_ns));
+        nearest.map(|(_, place)| place)
     }
 }
 
@@ -366,10 +374,12 @@ mod tests {
         let places = stacks.places();
         let at = |thread, ns| places.at(thread, ns).map(|of| of.function.clone());
         assert_eq!(at(7, 999_000).as_deref(), Some("`a`"));
-        assert_eq!(at(7, 1_500_000).as_deref(), Some("`a`"));
+        assert_eq!(at(7, 1_019_000).as_deref(), Some("`a`"));
+        assert_eq!(at(7, 3_000_000).as_deref(), Some("`b`"));
+        // Left at another time: a wait whose stack was not taken.
+        assert_eq!(at(7, 1_500_000), None);
         assert_eq!(at(7, 2_500_000), None);
-        assert_eq!(at(7, 3_500_000).as_deref(), Some("`b`"));
         assert_eq!(at(7, 900_000), None);
-        assert_eq!(at(8, 1_500_000), None);
+        assert_eq!(at(8, 1_000_000), None);
     }
 }

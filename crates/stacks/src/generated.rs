@@ -1,7 +1,9 @@
 //! Names of functions that a program made while it ran, from the file that interpreters and just-in-time compilers
 //! write for perf: `/tmp/perf-PID.map`, one `START SIZE NAME` a line.
 
-use std::path::Path;
+use rustix::fs::{Mode, OFlags};
+use std::fs::File;
+use std::io::Read;
 
 /// More than any program has written.
 const MOST_BYTES: u64 = 64 << 20;
@@ -19,13 +21,7 @@ impl Generated {
             format!("/proc/{process}/root/tmp/perf-{inside}.map"),
             format!("/tmp/perf-{process}.map"),
         ];
-        let mut texts = candidates.iter().filter_map(|path| {
-            let path = Path::new(path);
-            let is_file = |of: &std::fs::Metadata| of.is_file() && of.len() <= MOST_BYTES;
-            // Never through a link, which anybody could have made there.
-            std::fs::symlink_metadata(path).ok().filter(is_file)?;
-            std::fs::read(path).ok()
-        });
+        let mut texts = candidates.iter().filter_map(|path| read(path));
         texts
             .next()
             .map(|text| Self::parse(&text))
@@ -57,6 +53,17 @@ impl Generated {
         let (_, end, name) = self.0.get(after.checked_sub(1)?)?;
         (address < *end).then_some(name)
     }
+}
+
+/// A file in a directory in which anybody can make links and pipes: it is read through none.
+fn read(path: &str) -> Option<Vec<u8>> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
+    let is_file = |of: &std::fs::Metadata| of.is_file() && of.len() <= MOST_BYTES;
+    file.metadata().ok().filter(is_file)?;
+    let mut text = Vec::new();
+    file.take(MOST_BYTES).read_to_end(&mut text).ok()?;
+    Some(text)
 }
 
 /// The number that a process has in its own container.

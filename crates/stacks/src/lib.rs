@@ -47,6 +47,11 @@ pub struct Collected {
 }
 
 impl Collected {
+    /// Whether no stack was taken.
+    pub fn is_empty(&self) -> bool {
+        self.stacks.is_empty()
+    }
+
     /// Takes a record of a thread of a process.
     pub fn take(&mut self, (thread, process): (u32, u32), said: Said<'_>) {
         match said {

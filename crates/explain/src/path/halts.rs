@@ -175,7 +175,7 @@ impl Cut<'_> {
 }
 
 /// The mark at which the thread left its CPU last.
-fn last_out(track: &Track, at_ns: u64) -> Option<usize> {
+pub(super) fn last_out(track: &Track, at_ns: u64) -> Option<usize> {
     let after = track.marks().partition_point(|mark| mark.at_ns <= at_ns);
     let is_out = |mark: &crate::track::Mark| matches!(mark.what, Happened::Out(_));
     track.marks().range(..after).rposition(is_out)

@@ -3,6 +3,7 @@
 //! end of the wait.
 
 use super::Cut;
+use super::halts::last_out;
 use crate::call::{Call, may_be_lock};
 use crate::cause::Cause;
 use crate::cpu::{Context, Doing};
@@ -44,11 +45,7 @@ impl Cut<'_> {
             stretch,
             uninterruptible: interval.state == State::Blocked,
             call: track.call_at(interval.from_ns).cloned(),
-            place: self
-                .window
-                .places
-                .at(self.window.thread, interval.from_ns)
-                .cloned(),
+            place: self.place(self.window.thread, track, interval.from_ns),
             priority,
             track,
         };
@@ -152,17 +149,27 @@ impl Cut<'_> {
         }
     }
 
+    /// Where in its program a thread waits at an instant.
+    fn place(&self, thread: u32, track: &Track, at_ns: u64) -> Option<Arc<Place>> {
+        let left = last_out(track, at_ns)?;
+        let left_ns = track.marks()[left].at_ns;
+        self.window.places.at(thread, left_ns).cloned()
+    }
+
     fn wait(&mut self, link: &Link<'_>, from_ns: u64, to_ns: u64, meanwhile: Meanwhile) {
         let waits = matches!(meanwhile, Meanwhile::Slept | Meanwhile::Device(_));
         let last = link.chain.last().filter(|_| waits);
-        let there = last.and_then(|last| self.window.places.at(last.id, from_ns));
+        let there = last.and_then(|last| {
+            let track = self.window.threads.track(last.id)?;
+            self.place(last.id, track, from_ns)
+        });
         let wait = Wait {
             chain: link.chain.clone(),
             meanwhile,
             uninterruptible: link.uninterruptible,
             call: link.call.clone(),
             place: link.place.clone(),
-            there: there.cloned(),
+            there,
         };
         self.push(from_ns, to_ns, link.stretch, Cause::Blocked(wait));
     }

@@ -72,12 +72,22 @@ fn take(told: &Receiver<BTreeMap<u32, u32>>) -> Taken {
     let mut others = BTreeSet::new();
     let mut refused = None;
     loop {
-        let is_over = match told.recv_timeout(TAKE_EVERY) {
+        let news = told.recv_timeout(TAKE_EVERY);
+        // Before those that have ended are left.
+        blocking.take(|thread, said| {
+            if let Some(&process) = processes.get(&thread) {
+                collected.take((thread, process), said);
+            }
+        });
+        match news {
             Ok(threads) => {
                 let gone = processes.keys().filter(|of| !threads.contains_key(of));
                 gone.for_each(|&thread| blocking.leave(thread));
                 for &thread in threads.keys() {
-                    if blocking.followed() == MOST_THREADS && !processes.contains_key(&thread) {
+                    if blocking.follows(thread) {
+                        continue;
+                    }
+                    if blocking.followed() == MOST_THREADS {
                         others.insert(thread);
                     } else if let Err(why) = blocking.follow(thread) {
                         // One that has just ended is refused, too.
@@ -85,19 +95,12 @@ fn take(told: &Receiver<BTreeMap<u32, u32>>) -> Taken {
                     }
                 }
                 processes = threads;
-                false
             }
-            Err(RecvTimeoutError::Timeout) => false,
-            Err(RecvTimeoutError::Disconnected) => true,
-        };
-        blocking.take(|thread, said| {
-            if let Some(&process) = processes.get(&thread) {
-                collected.take((thread, process), said);
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                let refused = refused.filter(|_| collected.is_empty());
+                return taken(collected, others.len(), refused);
             }
-        });
-        if is_over {
-            let is_none = blocking.followed() == 0;
-            return taken(collected, others.len(), refused.filter(|_| is_none));
         }
     }
 }

@@ -77,6 +77,11 @@ impl Blocking {
         self.threads.remove(&thread);
     }
 
+    /// Whether this thread is followed.
+    pub fn follows(&self, thread: u32) -> bool {
+        self.threads.contains_key(&thread)
+    }
+
     /// Number of threads that are followed.
     pub fn followed(&self) -> usize {
         self.threads.len()

@@ -2,10 +2,8 @@
 //! Pure; the layout is that of the kernel's `include/uapi/linux/perf_event.h` for [`super::FIELDS`].
 
 use super::Registers;
+use crate::perf::records::{LOST, SAMPLE};
 
-/// `PERF_RECORD_LOST`, `PERF_RECORD_SAMPLE`.
-const LOST: u32 = 2;
-const SAMPLE: u32 = 9;
 /// Values of a call chain from here on name the context of what follows: `PERF_CONTEXT_MAX`.
 const FIRST_CONTEXT: u64 = -4095_i64 as u64;
 /// `PERF_CONTEXT_KERNEL`.
@@ -42,7 +40,8 @@ pub(super) fn parse(record: &[u8]) -> Option<Said<'_>> {
     let mut fields = Fields(record);
     // Type, then flags and length.
     match fields.long()? as u32 {
-        SAMPLE => sample(fields).map(Said::Left),
+        // One that can't be understood is a wait without a stack.
+        SAMPLE => Some(sample(fields).map_or(Said::Lost(1), Said::Left)),
         LOST => {
             // Number of the event.
             fields.long()?;

@@ -4,8 +4,8 @@
 use crate::stream::Record;
 
 /// `PERF_RECORD_LOST`, `PERF_RECORD_SAMPLE`.
-const LOST: u32 = 2;
-const SAMPLE: u32 = 9;
+pub(crate) const LOST: u32 = 2;
+pub(crate) const SAMPLE: u32 = 9;
 /// Each record begins with type, flags and length.
 const HEAD_BYTES: usize = 8;
 

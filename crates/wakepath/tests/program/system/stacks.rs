@@ -3,10 +3,9 @@
 use crate::started::{Place, Start, built, not_run};
 use serde_json::Value;
 
-// The second fails in two of seven runs: worst cycles whose stacks were not taken. It is ignored until that is known.
 wakepath_test_program::tests![
-    without_symbols_a_wait_is_told_with_an_address;
-    a_wait_is_told_with_the_function_that_waits
+    a_wait_is_told_with_the_function_that_waits,
+    without_symbols_a_wait_is_told_with_an_address,
 ];
 
 const WHAT: &str = "watching where a loop blocks";
@@ -21,15 +20,12 @@ fn causes(strip: bool) -> (Vec<String>, String, String) {
             not_run(WHAT, "no strip");
         }
     }
+    // Every wait, and not only the longest: without a limit one cycle in a thousand is late.
     let words = [
-        "watch",
-        "--stacks",
-        "--directory",
-        "run",
-        "--for",
-        "3s",
-        "--",
-    ];
+        &["watch", "--stacks", "--latency", "2ms"][..],
+        &["--directory", "run", "--for", "3s", "--"],
+    ]
+    .concat();
     let finished = Start::command_in(place, &words)
         .with(&[program.as_os_str()])
         .finish();
@@ -86,11 +82,10 @@ fn a_wait_is_told_with_the_function_that_waits() {
         for cause in &placed {
             assert!(cause.contains(&expected), "{cause}, not {expected}");
         }
-        // So that the reader knows why the holder of a lock let it wait for so long. The other end of a pipe has its
-        // function only where its own stack was taken.
+        // So that the reader knows why the other thread let it wait for so long.
         let slept = "which slept in `pause_ms` (stacks.c:";
         let has_slept = placed.iter().any(|cause| cause.contains(slept));
-        assert!(has_slept || call != "futex()", "{placed:#?}");
+        assert!(has_slept, "{placed:#?}");
     }
     assert!(
         worst.contains("do_syscall") || worst.contains("_sys_"),
