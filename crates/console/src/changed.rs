@@ -52,7 +52,7 @@ pub enum Unchangeable {
     #[error("--task {0}: the scenario has one loop and no tasks; leave it out")]
     NoTasks(String),
     /// A task is named without a change.
-    #[error("--task {0}: say what is to be other of it: --rate, --cpu or both")]
+    #[error("--task {0}: give what to change: --rate, --cpu or both")]
     NothingOfTask(String),
     /// The text is no TOML.
     #[error(transparent)]
@@ -277,7 +277,7 @@ mod tests {
         );
         assert_eq!(
             refused(None, None, Some("imu"), TASKS),
-            "--task imu: say what is to be other of it: --rate, --cpu or both"
+            "--task imu: give what to change: --rate, --cpu or both"
         );
     }
 }

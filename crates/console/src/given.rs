@@ -39,7 +39,7 @@ pub enum Unfit {
     #[error("CPUs {0} are online; give some of them")]
     NotOnline(CpuSet),
     /// Neither a share nor a time.
-    #[error("a share such as `10%` or a time such as `5us` would be right")]
+    #[error("give a share such as `10%` or a time such as `5us`")]
     Margin,
     /// No process has this number.
     #[error("there is no such process")]

@@ -177,9 +177,10 @@ pub fn find(word: Option<&Path>) -> Result<PathBuf, String> {
 /// As [`find`].
 pub fn place(word: Option<&Path>) -> Result<PathBuf, String> {
     match word {
-        Some(path) if is_home(path) => {
-            Err(format!("{HOME} holds runs and is none; {}", there(&all())))
-        }
+        Some(path) if is_home(path) => Err(format!(
+            "{HOME} is the directory of all runs and not a run; {}",
+            there(&all())
+        )),
         Some(path) if path.exists() => Ok(path.to_owned()),
         Some(path) => named(&path.display().to_string(), &all()),
         None => {

@@ -342,7 +342,5 @@ pub(crate) fn share_range(threads: &mut [Thread]) {
 
 /// That the tool ended its run at a limit.
 pub(crate) fn stopped(at: &str) -> Lack {
-    Lack::Other(format!(
-        "the time after the end: the tool stopped at its own limit, {at}"
-    ))
+    Lack::Other(format!("the time after the end: the tool stopped at {at}"))
 }

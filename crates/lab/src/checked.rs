@@ -56,7 +56,7 @@ pub fn to_text(before: &Baseline, now: &Baseline, changes: &[Change], whole: &[W
         (false, true) => "LONGER: the marked counts take more virtual time than in the baseline",
         (false, false) => "NOT LONGER: what changed is shorter, or within what is allowed",
     };
-    let _ = writeln!(text, "virtual time, no machine's latencies; {verdict}");
+    let _ = writeln!(text, "virtual time, not a machine's latencies; {verdict}");
     text
 }
 

@@ -93,7 +93,7 @@ pub fn to_text(compared: &[Compared], style: Style) -> String {
     if let Some(time) = time {
         let _ = writeln!(
             text,
-            "\nvirtual time: {}; lengths of software paths, no machine's latencies; {}\n",
+            "\nvirtual time: {}; lengths of software paths, not a machine's latencies; {}\n",
             cost_model_text(time),
             cpus_text(time)
         );

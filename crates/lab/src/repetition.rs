@@ -372,7 +372,7 @@ pub fn write_page(written: &Page, place: &Path) -> Result<PathBuf> {
 pub fn to_text(repeated: &[Repeated], page: &Path) -> String {
     findings_text(repeated)
         + &format!(
-            "virtual time: lengths of software paths, no machine's latencies\npage: {}\n",
+            "virtual time: lengths of software paths, not a machine's latencies\npage: {}\n",
             page.display()
         )
 }

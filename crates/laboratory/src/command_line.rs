@@ -93,8 +93,7 @@ pub struct LabGuests {
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=16))]
     pub cpus: u16,
     /// Topology of the CPUs, such as `sockets=2,cores=8` or `sockets=1,cores=4,threads=2` (x86-64
-    /// alone): each socket
-    /// is a NUMA node with its share of the memory.
+    /// alone): each socket is a NUMA node with its share of the memory.
     #[arg(long, value_name = "TOPOLOGY")]
     pub topology: Option<Topology>,
     /// Wakepath command that each guest runs first, such as `tune apply --yes`, or a program or script
@@ -353,7 +352,7 @@ pub struct LabSections {
     after_help = "The same guest is run again, with the emulator running a cost model: a cost for \
                   each class of instruction, caches with the addresses that the guest uses, string instructions by \
                   the lines that they touch. The run's own time stays as it is, and its samples must be the \
-                  same to the nanosecond. Costs are not machine's latencies, and judge nothing. They are kept \
+                  same to the nanosecond. Costs are not a machine's latencies, and judge nothing. They are kept \
                   in the run directory with the model's figures (costs-MODEL.json).\n\nExit codes: 0 found, 1 \
                   error.\n\nExamples:\n  \
                   wakepath lab costs wakepath-runs/lab-1/debian-rt --cost-model cortex-a76\n  \
@@ -382,9 +381,7 @@ pub struct LabCosts {
                   nearer to the median of the bad end, and the ends must differ by an exact rank test \
                   over the seeds (p ≤ 5 %). At last the worst cycles on either side are compared \
                   function by function. Resume an interrupted bisection with the same \
-                  command.
-
-Exit codes: 0 found, 1 error, 3 nothing grew \
+                  command.\n\nExit codes: 0 found, 1 error, 3 nothing grew \
                   from the first to the last, or a kernel that could not be measured leaves it \
                   open.\n\nExamples:\n  \
                   wakepath lab bisect my-loop.toml --kernel ./1 --kernel ./2 --directory b\n  \

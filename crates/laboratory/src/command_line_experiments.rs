@@ -26,8 +26,7 @@ pub struct LabExperiments {
     #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100))]
     pub seeds: u64,
     /// Kernel without a package: `xenomai=BZIMAGE` with Xenomai's Cobalt for beaglepilot,
-    /// `litmus=BZIMAGE` with
-    /// LITMUS^RT for litmus-16core; their claims are not measured without it.
+    /// `litmus=BZIMAGE` with LITMUS^RT for litmus-16core; their claims are not measured without it.
     #[arg(long, value_name = "NAME=BZIMAGE")]
     pub kernel: Vec<String>,
     /// Directory of the runs, one for each experiment and guest [default:

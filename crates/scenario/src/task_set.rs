@@ -343,7 +343,7 @@ cache-delays = [{ working-set = \"64 KiB\", delay = \"20 us\" }]
             (
                 "budget = \"2 ms\"",
                 "budget = \"11 ms\"",
-                "reservations[0].budget = \"11 ms\" is not a budget that its period holds",
+                "reservations[0].budget = \"11 ms\" is not a budget within its period",
             ),
             (
                 "reservation = \"slow\"",

@@ -235,7 +235,7 @@ fn virtual_time_never_passes_and_never_fails_a_criterion_and_says_what_it_is() {
     assert_eq!(
         verdict.unwrap(),
         "verdict: VIRTUAL TIME: lengths of software paths, counted in instructions of 2 ns \
-         (debian:rt, QEMU 7.2, one CPU, seed 7); no machine's latencies, and no criterion is \
+         (debian:rt, QEMU 7.2, one CPU, seed 7); not a machine's latencies, and no criterion is \
          judged by them"
     );
     for word in ["passed", "PASSED", "failed", "FAILED"] {

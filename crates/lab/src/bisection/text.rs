@@ -26,7 +26,7 @@ pub fn step_text(bisection: &Bisection, kernel: usize) -> String {
             let became = match bisection.became(step, &watched) {
                 Became::Good => "good",
                 Became::Bad => "bad",
-                Became::Skipped if values.is_some() => "skipped: its seeds are divided evenly",
+                Became::Skipped if values.is_some() => "skipped: as many seeds are good as bad",
                 Became::Skipped => "skipped: it lacks the condition",
             };
             format!("{name}: {}: {became}", over_seeds(values.as_deref()))
@@ -92,7 +92,7 @@ pub fn found_text(bisection: &Bisection, watched: &WatchedCount, turn: &Turn) ->
     for unsure in turn.unsure() {
         let _ = writeln!(
             text,
-            "or already {}: it could not be measured, or its seeds are divided",
+            "or already {}: it could not be measured, or as many of its seeds are good as bad",
             kernels[unsure]
         );
     }

@@ -139,7 +139,7 @@ pub(crate) fn virtual_time_text(time: &VirtualTime) -> String {
     };
     format!(
         "lengths of software paths, counted in instructions of {} ns ({emulator}, {cpus}, seed \
-         {}); no machine's latencies, and no criterion is judged by them",
+         {}); not a machine's latencies, and no criterion is judged by them",
         time.ns_per_instruction, time.seed
     )
 }

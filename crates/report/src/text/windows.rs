@@ -21,7 +21,7 @@ pub fn windows_text(windows: &[Window], run: &Path) -> String {
     let _ = writeln!(
         text,
         "the same run, every nanosecond of every sample; flame graphs: wakepath report {run}\n\
-         virtual time: lengths of software paths, no machine's latencies"
+         virtual time: lengths of software paths, not a machine's latencies"
     );
     text
 }

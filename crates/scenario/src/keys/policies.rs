@@ -43,7 +43,7 @@ const ENFORCE: Key = optional(
     "enforce",
     Form::Choice(&["none", "quantum", "precise"]),
     "\"none\"",
-    "When the core preempts a job that has used up its budget, until its next release: never, at ticks, or by a timer.",
+    "Whether, and when, the core suspends a job that has used up its budget until its next release: never, at ticks, or by a timer.",
 );
 const RELEASE: Key = optional(
     "release",

@@ -42,7 +42,7 @@ pub(super) fn read_criterion(
             }
             None => {
                 let remedy = format!("give a table, or one of {}", keys::listed(keys::TIER_NAMES));
-                findings.push(node.refuse("is not a criterion that is known", remedy));
+                findings.push(node.refuse("is not a known criterion", remedy));
                 None
             }
         };

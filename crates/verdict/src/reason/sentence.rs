@@ -282,7 +282,7 @@ impl fmt::Display for Reason {
             Self::VirtualTime { ns_per_instruction } => write!(
                 f,
                 "instants count instructions at {ns_per_instruction} ns each: lengths of software \
-                 paths, no machine's latencies"
+                 paths, not a machine's latencies"
             ),
             Self::NoDueTimesYet => f.write_str("no due time is recorded yet"),
             Self::CriterionUnfit => {

@@ -9,7 +9,7 @@ pub fn to_file(run: &RunSections, condition: &ConditionSections) -> String {
     let time = |key: &str, ns: u64| format!("{key} = \"{}\"\n", exact_ascii(ns));
     let mut text = format!(
         "# {}, {}: the longest sections of a run in virtual time, by `wakepath lab sections`.\n\
-         # Lengths of software paths, no machine's latencies.\n",
+         # Lengths of software paths, not a machine's latencies.\n",
         condition.condition, condition.phase
     );
     text += &time("preemption-off", sections.preemption_off_ns);

@@ -13,7 +13,7 @@ const FRAMES: usize = 8;
 /// All of it.
 pub fn to_text(run: &RunSections) -> String {
     let mut text = format!(
-        "virtual time: {}; lengths of software paths, no machine's latencies\npreemption: {}\n",
+        "virtual time: {}; lengths of software paths, not a machine's latencies\npreemption: {}\n",
         run.cost_model, run.preemption
     );
     for condition in &run.conditions {

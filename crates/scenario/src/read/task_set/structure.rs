@@ -61,7 +61,7 @@ fn read_reservation(
     if let Some(node) = section.get("budget")
         && (budget_ns == 0 || budget_ns > period_ns)
     {
-        let problem = "is not a budget that its period holds";
+        let problem = "is not a budget within its period";
         findings.push(node.refuse(problem, "give a time above 0 and at most the period"));
         return None;
     }

@@ -191,7 +191,7 @@ fn made_a_run(
     tell(arguments, &recorded, &figures, (ros2.as_ref(), wish))?;
     if ros2.is_none() && ros2::is_asked(arguments) {
         tell!(
-            "ROS 2: no node made a call of libtracetools.so: none was started, or the program uses another              copy of it, which --ros2=LIBRARY names"
+            "ROS 2: no node made a call of libtracetools.so: none was started, or the program uses another copy of it, which --ros2=LIBRARY names"
         );
     }
     if figures.threads.is_empty() {
