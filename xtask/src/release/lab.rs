@@ -61,7 +61,12 @@ fn archive(
     }
     let root = place::root();
     let documents = tree.join("share/doc").join(NAME);
-    for file in ["LICENSE-MIT", "LICENSE-APACHE", "docs/advanced/lab.md"] {
+    for file in [
+        "LICENSE-MIT",
+        "LICENSE-APACHE",
+        "docs/advanced/lab.md",
+        "docs/advanced/experiments.md",
+    ] {
         let file = root.join(file);
         let to = documents.join(file.file_name().unwrap_or_default());
         put(&file, &to, 0o644)?;
