@@ -2,17 +2,17 @@
 //!
 //! Static programs (`build` has each target; .cargo/config.toml names the linkers), a check that
 //! they are static, and packages made from them: archives, Debian and RPM packages, wheels, the
-//! installer, checksums; and the programs of the laboratory, for a fleet and for a GPU. Each kind of package has a file in
+//! installer, checksums; and the programs of the laboratory, for EtherCAT, for a fleet and for a GPU. Each kind of package has a file in
 //! this folder.
 
 mod archive;
 mod build;
+mod companions;
 mod deb;
 pub mod fleet;
 mod gpu;
 mod host;
 mod installer;
-mod lab;
 mod library;
 mod licences;
 mod rpm;
@@ -32,7 +32,7 @@ use std::process::{Command, ExitCode};
 
 /// Builds and packs everything that can be built here, or the requested part, into
 /// `target/release-artifacts`; prints what can't be built. `--alone` makes only the program of the
-/// laboratory, of a fleet or of a GPU; `--program`, `--host`, `--library` and `--module` name existing builds to
+/// laboratory, for EtherCAT, of a fleet or of a GPU; `--program`, `--host`, `--library` and `--module` name existing builds to
 /// pack for the one target.
 pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     let only = arguments.texts("--only")?;
@@ -118,7 +118,7 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     finished(&rows, &directory, &scratch)
 }
 
-/// Builds and packs a program that isn't for boards: one row for each target.
+/// Builds and packs a program that not every board needs: one row for each target.
 type Artefacts = fn(
     &[&'static Build],
     &version::Version,
@@ -128,8 +128,9 @@ type Artefacts = fn(
 ) -> Result<Vec<Vec<String>>, String>;
 
 /// Those apart from the boards' program, by name.
-const APART: [(&str, Artefacts); 3] = [
-    ("lab", lab::artefacts),
+const APART: [(&str, Artefacts); 4] = [
+    ("lab", companions::lab),
+    ("ethercat", companions::ethercat),
     ("gpu", gpu::artefacts),
     ("fleet", fleet::artefacts),
 ];

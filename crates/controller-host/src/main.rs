@@ -25,6 +25,9 @@ fn main() -> ExitCode {
         return ended(wakepath_measured_loop::keep_for(parent, input, output));
     }
     let numbers = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["internal", "ethercat-ring", options] => {
+            return wakepath_ethercat::ring_main([options.into()]);
+        }
         ["internal", "loop", parent, shared] => parent.parse().ok().zip(shared.parse().ok()),
         _ => None,
     };
@@ -36,7 +39,11 @@ fn main() -> ExitCode {
         );
         return ExitCode::from(1);
     };
-    ended(wakepath_measured_loop::run_as_child(parent, shared))
+    ended(wakepath_measured_loop::run_as_child(
+        parent,
+        shared,
+        Some(wakepath_ethercat_master::start),
+    ))
 }
 
 fn ended(outcome: Result<(), Box<dyn std::error::Error>>) -> ExitCode {

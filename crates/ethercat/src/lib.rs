@@ -4,10 +4,8 @@
 //! real devices. It doesn't interpret faults, and it commands no device: outputs of real ones stay
 //! zero.
 //!
-//! The master is `ethercrab`, without its standard library: its futures are polled here, and its
-//! frames sent and received here, in one thread ([`Master`]). No executor and no second thread
-//! takes part, so that the measurement is of the loop's own wake-up, the kernel's network stack and
-//! the bus.
+//! The master is in the room `ethercat-master`, and the programs that have it pass it on as
+//! [`StartMaster`]: `wakepath` itself has none and starts [`program()`] for such loops and loads.
 //!
 //! Without devices there is a [`Ring`]: a process in its own network namespace with both ends of a
 //! pair of virtual Ethernet devices. It passes the master's end out as an open socket; the
@@ -20,19 +18,20 @@
 mod bus;
 mod datagram;
 mod device;
-mod drive;
 mod error;
 mod interface;
 mod kernel;
 mod link;
 mod master;
 mod netlink;
+mod program;
 mod ring;
 mod silence;
 
 pub use bus::Bus;
 pub use error::EthercatError;
-pub use link::Link;
-pub use master::{Exchange, Master};
+pub use link::{FRAME, Link};
+pub use master::{Exchange, Master, StartMaster};
+pub use program::{NoProgram, PROGRAM, program};
 pub use ring::{Ring, RingOptions, main as ring_main};
 pub use silence::Silence;

@@ -15,7 +15,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 /// Largest Ethernet frame, with room for a tag.
-pub(crate) const FRAME: usize = 1522;
+pub const FRAME: usize = 1522;
 
 /// A raw socket, bound to an interface.
 #[derive(Debug)]
@@ -81,7 +81,10 @@ impl Link {
     }
 
     /// Sends a frame.
-    pub(crate) fn send(&self, frame: &[u8]) -> io::Result<usize> {
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn send(&self, frame: &[u8]) -> io::Result<usize> {
         loop {
             match send(&self.socket, frame, SendFlags::empty()) {
                 Err(Errno::INTR) => {}
@@ -91,7 +94,10 @@ impl Link {
     }
 
     /// Receives a frame, if one is available.
-    pub(crate) fn receive(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
+    ///
+    /// # Errors
+    /// The kernel's, unless the link is only down.
+    pub fn receive(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
         match recv(&self.socket, into, RecvFlags::empty()) {
             Ok((length, _)) => Ok(Some(length)),
             Err(Errno::AGAIN | Errno::INTR) => Ok(None),
@@ -102,7 +108,7 @@ impl Link {
     }
 
     /// Sleeps until a frame has come, but at most this long.
-    pub(crate) fn wait(&self, at_most: Duration) {
+    pub fn wait(&self, at_most: Duration) {
         let timeout = Timespec::try_from(at_most).ok();
         let mut one = [PollFd::new(&self.socket, PollFlags::IN)];
         // An interrupted wait is a look ahead of time.

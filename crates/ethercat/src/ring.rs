@@ -4,7 +4,6 @@
 //! It passes one end out and answers at the other, until its parent is gone.
 
 use crate::device::Device;
-use crate::drive::now_ns;
 use crate::link::{FRAME, Link};
 use crate::{EthercatError, datagram, kernel, netlink};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -14,7 +13,7 @@ use rustix::net::{
 };
 use rustix::process::{Signal, set_parent_process_death_signal};
 use rustix::thread::UnshareFlags;
-use rustix::time::Timespec;
+use rustix::time::{ClockId, Timespec, clock_gettime};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::io::{self, IoSlice, IoSliceMut, Write};
@@ -284,6 +283,11 @@ fn serve(control: &OwnedFd, link: &Link, options: &RingOptions) -> Result<(), Et
         // A full queue is a lost frame.
         let _ = link.send(frame);
     }
+}
+
+fn now_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
 }
 
 /// Lets a frame pass all devices, the first at `now_ns`.

@@ -316,6 +316,18 @@ pub enum LabError {
     /// A load that no guest can carry.
     #[error("load {0}: a guest has no graphics; leave it out")]
     NoGraphics(&'static str),
+    /// Loops or loads of the scenario need a program that isn't there for the guests.
+    #[error(
+        "EtherCAT needs the program wakepath-ethercat for {architecture}: unpack it from the release's \
+         wakepath-ethercat archive, or build it (cargo build --release --package \
+         wakepath-ethercat-program), as {}", beside.display()
+    )]
+    NoMaster {
+        /// The guests'.
+        architecture: Architecture,
+        /// Its place.
+        beside: PathBuf,
+    },
     /// Names of two guests that become the same directory name.
     #[error("two guests would be called {}", directory.display())]
     SameName {

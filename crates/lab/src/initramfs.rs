@@ -39,6 +39,9 @@ pub struct Packed {
 /// The path at which the emulator finds the file: its standard output, to which it writes nothing.
 pub(crate) const INITRAMFS: &str = "/proc/self/fd/1";
 
+/// Where the guest's wakepath finds the program with an EtherCAT master: next to itself.
+const MASTER_PATH: &str = "/bin/wakepath-ethercat";
+
 /// Mount points, and directories that programs expect.
 const DIRECTORIES: [&str; 7] = ["bin", "dev", "lab", "proc", "run", "sys", "tmp"];
 
@@ -48,6 +51,8 @@ pub struct Content<'a> {
     pub order: &'a Order,
     /// Further programs, each with its libraries and at its own path.
     pub programs: &'a [Wanted],
+    /// The program with an EtherCAT master, if the scenario needs it.
+    pub master: Option<&'a Path>,
     /// Libraries that hold a controller.
     pub libraries: &'a [String],
     /// Modules that its kernel loads.
@@ -71,6 +76,10 @@ impl Initramfs {
         let mut files: BTreeMap<String, Entry> = BTreeMap::new();
         programs::refuse_other(program, architecture)?;
         programs::add(&mut files, program, Path::new(PROGRAM_PATH))?;
+        if let Some(master) = content.master {
+            programs::refuse_other(master, architecture)?;
+            programs::add(&mut files, master, Path::new(MASTER_PATH))?;
+        }
         for wanted in content.programs {
             match wanted {
                 Wanted::OfThisHost { program, package } => {
@@ -227,6 +236,7 @@ mod tests {
         let content = Content {
             order,
             programs,
+            master: None,
             libraries: &[],
             modules: &[],
             brought: &[],

@@ -310,6 +310,9 @@ impl<'a> Laboratory<'a> {
             caches_bytes: self.architecture.caches_bytes(),
         };
         let libraries = task.scenario.map_or(Vec::new(), needs::libraries);
+        let master = task.scenario.is_some_and(needs::ethercat);
+        let master = master.then(|| own_program::with_master(&self.program, self.architecture));
+        let master = master.transpose()?;
         let kernel = &self.kernels[kernel].kernel;
         let config = kernel.config.as_deref().zip(kernel.release.as_deref());
         Initramfs::build(
@@ -318,6 +321,7 @@ impl<'a> Laboratory<'a> {
             &Content {
                 order: &order,
                 programs: &self.wanted(further)?,
+                master: master.as_deref(),
                 libraries: &libraries,
                 modules,
                 brought: &self.added.brought,

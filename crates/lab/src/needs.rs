@@ -36,6 +36,14 @@ pub(crate) fn programs(scenario: &Scenario) -> Result<Vec<(String, &'static str)
     Ok(needed)
 }
 
+/// Whether it needs the program with an EtherCAT master.
+pub(crate) fn ethercat(scenario: &Scenario) -> bool {
+    let mut loads = scenario.phases.iter().flat_map(|phase| &phase.loads);
+    let mut works = scenario.tasks.iter().map(|task| &task.work);
+    loads.any(|load| matches!(load.kind, LoadKind::Ethercat { .. }))
+        || works.any(|work| matches!(work, Work::Ethercat { .. }))
+}
+
 /// Shared libraries that hold a controller.
 pub(crate) fn libraries(scenario: &Scenario) -> Vec<String> {
     let works = scenario.tasks.iter().map(|task| &task.work);

@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 /// Cargo's directories of builds.
 const BUILDS: [&str; 2] = ["release", "debug"];
 
+/// The program with an EtherCAT master.
+const MASTER: &str = "wakepath-ethercat";
+
 /// The program for guests of `architecture`: `given`, else `own` if it is for them, else the
 /// released one in its directory, else the newest in the build directory that contains it.
 ///
@@ -37,6 +40,25 @@ pub fn find(given: Option<&Path>, own: &Path, architecture: Architecture) -> Res
     newest.ok_or(LabError::NoProgram {
         architecture,
         target,
+        beside,
+    })
+}
+
+/// The program with an EtherCAT master that belongs to the guests' `wakepath`: next to it and named as it is, else this
+/// host's if the guests can run that.
+///
+/// # Errors
+/// [`LabError::NoMaster`], with the place for one.
+pub fn with_master(wakepath: &Path, architecture: Architecture) -> Result<PathBuf> {
+    let name = wakepath.file_name().unwrap_or_default().to_string_lossy();
+    let beside = wakepath.with_file_name(name.replacen("wakepath", MASTER, 1));
+    if beside != wakepath && beside.is_file() {
+        return Ok(beside);
+    }
+    let own = Architecture::of_this_program() == Some(architecture);
+    let own = own.then(|| wakepath_programs::companion(MASTER).ok());
+    own.flatten().ok_or(LabError::NoMaster {
+        architecture,
         beside,
     })
 }
@@ -107,6 +129,18 @@ mod tests {
         assert_eq!(find(Some(given), &own, guest).unwrap(), given);
         let own_kind = Architecture::of_this_program().unwrap();
         assert_eq!(find(None, &own, own_kind).unwrap(), own);
+    }
+
+    #[test]
+    fn the_program_with_a_master_is_named_as_the_guests_wakepath_is() {
+        let place = tempfile::tempdir().unwrap();
+        let (guest, target) = (other(), other().target());
+        let wakepath = place.path().join(format!("wakepath-{target}"));
+        let master = place.path().join(format!("wakepath-ethercat-{target}"));
+        let error = with_master(&wakepath, guest).unwrap_err().to_string();
+        assert!(error.contains(&master.display().to_string()), "{error}");
+        make(&master, 1);
+        assert_eq!(with_master(&wakepath, guest).unwrap(), master);
     }
 
     #[test]

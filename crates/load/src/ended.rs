@@ -43,6 +43,8 @@ pub(crate) enum Ended {
     TooMany { bytes: u64 },
     #[error(transparent)]
     Bus(#[from] wakepath_ethercat::EthercatError),
+    #[error("this program has no EtherCAT master")]
+    NoMaster,
     #[error("{0}")]
     Ethercat(String),
     #[error("{0}")]

@@ -27,6 +27,9 @@ pub enum LoadError {
     /// No GPU can be used: why each interface has none.
     #[error("load gpu: {0}")]
     NoDevice(String),
+    /// No program has an EtherCAT master.
+    #[error("load ethercat: {0}")]
+    NoMaster(wakepath_ethercat::NoProgram),
     /// A command load without a program.
     #[error("load command: the command is empty; give a program and its arguments")]
     EmptyCommand,

@@ -1,4 +1,4 @@
-//! Starts this program again as a worker.
+//! Starts this program, or the one that a job needs, as a worker.
 //!
 //! A process with threads isn't forked, and no code runs between fork and exec: a child makes its
 //! own settings after exec.
@@ -34,7 +34,7 @@ pub(crate) fn worker(
     output: Stdio,
     errors: OwnedFd,
 ) -> io::Result<Child> {
-    worker_of(Path::new(THIS_PROGRAM), assignment, input, output, errors)
+    worker_of(assignment.job.program(), assignment, input, output, errors)
 }
 
 /// As [`worker`], by the program that answers that verb; the calling one need not be it.

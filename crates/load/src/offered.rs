@@ -94,8 +94,9 @@ pub fn offered(directory: &Path) -> Result<Vec<Offered>, LoadError> {
 
 /// For a program that might be missing. `None` if it is built in, or its arguments decide.
 fn disturbs_of(name: &str) -> Option<&'static [Disturbance]> {
-    use crate::disturbance::{bonnie, fio, glmark2, gpu, hackbench, iperf3, wget};
+    use crate::disturbance::{bonnie, ethercat, fio, glmark2, gpu, hackbench, iperf3, wget};
     Some(match name {
+        "ethercat" => ethercat::DISTURBS,
         "fio" => fio::DISTURBS,
         "hackbench" => hackbench::DISTURBS,
         "bonnie" => bonnie::DISTURBS,

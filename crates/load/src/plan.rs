@@ -2,8 +2,9 @@
 //!
 //! Nothing in it is left to look up.
 
+use crate::launch::THIS_PROGRAM;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wakepath_timeline::Disturbance;
 
@@ -158,7 +159,9 @@ pub(crate) enum Job {
     AddressSpaces {
         bytes: u64,
     },
+    /// Work of the program that has a master.
     Ethercat {
+        program: PathBuf,
         period: Duration,
         bus: wakepath_ethercat::Bus,
     },
@@ -187,6 +190,16 @@ pub(crate) struct Assignment {
     pub(crate) cpus: Vec<u16>,
     #[serde(flatten)]
     pub(crate) job: Job,
+}
+
+impl Job {
+    /// The program whose worker does it.
+    pub(crate) fn program(&self) -> &Path {
+        match self {
+            Self::Ethercat { program, .. } => program,
+            _ => Path::new(THIS_PROGRAM),
+        }
+    }
 }
 
 impl Program {

@@ -135,7 +135,12 @@ fn resolve_one(
         }
         LoadKind::Ethercat { period_ns, bus } => {
             let (period, bus) = (Duration::from_nanos(*period_ns), ethercat::bus(bus, false));
-            let job = Job::Ethercat { period, bus };
+            let program = wakepath_ethercat::program().map_err(LoadError::NoMaster)?;
+            let job = Job::Ethercat {
+                program,
+                period,
+                bus,
+            };
             built_in(ethercat::DISTURBS, "frames", 1, job)
         }
         LoadKind::StressNg { arguments } => package(

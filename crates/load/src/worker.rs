@@ -15,21 +15,25 @@ use std::ffi::OsString;
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
+use wakepath_ethercat::StartMaster;
 use wakepath_programs::rights;
 
-/// Runs the worker described by `arguments` (those after the verb). It returns only if the work
-/// can't be done, with a line about it on standard error.
-pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+/// Runs the worker described by `arguments` (those after the verb), with the program's EtherCAT master, if
+/// it has one. It returns only if the work can't be done, with a line about it on standard error.
+pub fn main(
+    arguments: impl IntoIterator<Item = OsString>,
+    master: Option<StartMaster>,
+) -> ExitCode {
     let argument = arguments.into_iter().next().unwrap_or_default();
     if argument == NOTHING {
         return ExitCode::SUCCESS;
     }
-    let Err(problem) = run(&argument.to_string_lossy());
+    let Err(problem) = run(&argument.to_string_lossy(), master);
     ended::complain(&problem);
     ExitCode::FAILURE
 }
 
-fn run(argument: &str) -> Result<Infallible, Ended> {
+fn run(argument: &str, master: Option<StartMaster>) -> Result<Infallible, Ended> {
     let assignment: Assignment = serde_json::from_str(argument).map_err(Ended::Assignment)?;
     set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(Ended::system("cannot ask for the parent's death signal"))?;
@@ -88,7 +92,10 @@ fn run(argument: &str) -> Result<Infallible, Ended> {
         &Job::TimerStorm { timers } => timer_storm::run(&counters, &assignment, slot, timers),
         &Job::RcuStorm { sockets } => rcu_storm::run(counter, sockets),
         &Job::AddressSpaces { bytes } => address_spaces::run(counter, bytes),
-        Job::Ethercat { period, bus } => ethercat::run(counter, bus, opened, *period),
+        Job::Ethercat { period, bus, .. } => {
+            let start = master.ok_or(Ended::NoMaster)?;
+            ethercat::run(counter, bus, opened, *period, start)
+        }
         Job::Gpu { path, arguments } => {
             gpu::run(counter, &assignment, path.clone(), arguments.clone())
         }

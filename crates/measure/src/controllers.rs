@@ -7,6 +7,7 @@ use crate::program::{NoProgram, loop_program};
 use crate::supervisor::{Child, Heard};
 use crate::{Interrupt, Plan};
 use std::io;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use wakepath_measured_loop::{LoopReply, LoopSpec, WorkSpec};
 use wakepath_rt::Preparation;
@@ -22,7 +23,7 @@ const RING_SAMPLES: u32 = 8;
 /// Why a controller can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ControllerError {
-    /// There is no program that could load it.
+    /// There is no program that could load it or run its loop.
     #[error(transparent)]
     NoProgram(#[from] NoProgram),
     /// The process that would load it can't be started.
@@ -63,16 +64,18 @@ pub enum ControllerError {
     Interrupted,
 }
 
-/// Loads each controller of the plan as its loop will.
+/// Looks for the programs of the plan's loops, and loads each controller as its loop will.
 ///
 /// # Errors
-/// One line: which controller, what is wrong with it, what would be right.
+/// One line: which program is missing and how to get it, or which controller, what is wrong with it, what would be
+/// right.
 pub fn load_controllers(plan: &Plan, interrupt: &Interrupt) -> Result<(), ControllerError> {
     let mut tried: Vec<Vec<&WorkSpec>> = Vec::new();
     for spec in plan.segments().map(|segment| &segment.loop_spec) {
+        let program = loop_program(spec)?;
         let works: Vec<&WorkSpec> = spec.threads.iter().map(|thread| &thread.work).collect();
         if let (Some(library), false) = (spec.library(), tried.contains(&works)) {
-            load(library, &without_cycles(spec), interrupt)?;
+            load(&program, library, &without_cycles(spec), interrupt)?;
             tried.push(works);
         }
     }
@@ -91,14 +94,18 @@ fn without_cycles(spec: &LoopSpec) -> LoopSpec {
     spec
 }
 
-fn load(library: &str, spec: &LoopSpec, interrupt: &Interrupt) -> Result<(), ControllerError> {
-    let program = loop_program(Some(library))?;
+fn load(
+    program: &Path,
+    library: &str,
+    spec: &LoopSpec,
+    interrupt: &Interrupt,
+) -> Result<(), ControllerError> {
     let library = library.to_owned();
     let memory = match SharedMemory::create(spec.threads.len() as u32, RING_SAMPLES) {
         Ok(memory) => memory,
         Err(source) => return Err(ControllerError::NoMemory { library, source }),
     };
-    let child = Child::start(&program, "loop", memory.file(), None);
+    let child = Child::start(program, "loop", memory.file(), None);
     let told = child.and_then(|mut child| child.say(spec).map(|()| child));
     let mut child = match told {
         Ok(child) => child,

@@ -1,11 +1,12 @@
 //! Wakepath's own processes and their threads while a segment is traced, from /proc: this one, and
-//! those of its descendants that run its program. Told by number and start time, never by name.
+//! those of its descendants that run its program or the one with an EtherCAT master. Told by number and start time, never by name.
 
 use rustix::param::clock_ticks_per_second;
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use wakepath_archive::{OwnProcess, OwnProcessThread, OwnRole};
 use wakepath_rt::clock;
 use wakepath_timeline::ProcessStat;
@@ -15,6 +16,8 @@ use wakepath_timeline::ProcessStat;
 pub(crate) struct OwnProcesses {
     /// By number and start.
     seen: BTreeMap<(u32, u64), OwnProcess>,
+    /// Files of this program and of the one with an EtherCAT master, once looked for.
+    programs: Option<Vec<DeviceAndInode>>,
 }
 
 impl OwnProcesses {
@@ -32,7 +35,11 @@ impl OwnProcesses {
             );
             index += 1;
         }
-        let program = program_of(own);
+        let programs = self.programs.get_or_insert_with(|| {
+            let of_master = wakepath_ethercat::program().ok();
+            let of_master = of_master.and_then(|path| file_of(&path));
+            [program_of(own), of_master].into_iter().flatten().collect()
+        });
         let now_ns = clock::monotonic_ns();
         let boot = BootClock::now(now_ns);
         let mut alive = Vec::new();
@@ -41,7 +48,11 @@ impl OwnProcesses {
             let role = match of.number == own {
                 true => Some(OwnRole::Measuring),
                 // A controller's host is another program; who is started here directly is ours.
-                false if direct || program_of(of.number) == program => role_of(of.number),
+                false
+                    if direct || program_of(of.number).is_some_and(|of| programs.contains(&of)) =>
+                {
+                    role_of(of.number)
+                }
                 false => None,
             };
             let Some(role) = role else { continue };
@@ -144,11 +155,17 @@ fn stats(directory: &str) -> Vec<Stat> {
         .collect()
 }
 
-/// The file that a process runs: device and inode.
-fn program_of(process: u32) -> Option<(u64, u64)> {
-    let file = fs::metadata(format!("/proc/{process}/exe")).ok()?;
+/// The file that a process runs.
+fn program_of(process: u32) -> Option<DeviceAndInode> {
+    file_of(Path::new(&format!("/proc/{process}/exe")))
+}
+
+fn file_of(path: &Path) -> Option<DeviceAndInode> {
+    let file = fs::metadata(path).ok()?;
     Some((file.dev(), file.ino()))
 }
+
+type DeviceAndInode = (u64, u64);
 
 /// By the hidden verb that it was started with.
 fn role_of(process: u32) -> Option<OwnRole> {

@@ -94,7 +94,7 @@ impl UnderWay<'_, '_> {
         if let Some(reason) = self.run.unavailable.get(&self.key()).cloned() {
             return self.not_measured(&reason);
         }
-        let program = match loop_program(self.segment.loop_spec.library()) {
+        let program = match loop_program(&self.segment.loop_spec) {
             Ok(program) => program,
             Err(error) => return self.not_measured(&error.into()),
         };

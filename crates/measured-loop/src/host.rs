@@ -6,16 +6,18 @@
 use crate::process;
 use rustix::process::{Signal, set_parent_process_death_signal};
 use std::fs::File;
+use wakepath_ethercat::StartMaster;
 use wakepath_rt::shared::SharedMemory;
 
 type Failure = Box<dyn std::error::Error>;
 
 /// Runs the loop's process. `parent` is the process that it dies with, `shared` the number of the
-/// inherited descriptor of the shared memory. The order comes on standard input.
+/// inherited descriptor of the shared memory, `master` the EtherCAT master of the program, if it has one. The
+/// order comes on standard input.
 ///
 /// # Errors
 /// If the parent is gone, the memory is foreign, or nobody reads the answers.
-pub fn run_as_child(parent: i32, shared: i32) -> Result<(), Failure> {
+pub fn run_as_child(parent: i32, shared: i32, master: Option<StartMaster>) -> Result<(), Failure> {
     if !die_with(parent) {
         return Err("the measuring process is gone".into());
     }
@@ -25,7 +27,12 @@ pub fn run_as_child(parent: i32, shared: i32) -> Result<(), Failure> {
     // is kept here, and its number leads to standard error.
     let answers = File::from(rustix::io::dup(std::io::stdout())?);
     rustix::stdio::dup2_stdout(std::io::stderr())?;
-    Ok(process::run(memory, std::io::stdin().lock(), answers)?)
+    Ok(process::run(
+        memory,
+        std::io::stdin().lock(),
+        answers,
+        master,
+    )?)
 }
 
 /// In the child: make the kernel kill it when its parent dies. Returns false when the parent was

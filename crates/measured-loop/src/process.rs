@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use wakepath_archive::{Obstacle, ThreadEnd};
+use wakepath_ethercat::StartMaster;
 use wakepath_rt::attributes;
 use wakepath_rt::counters::Counters;
 use wakepath_rt::ring::Writer;
@@ -25,6 +26,7 @@ pub fn run(
     memory: &'static SharedMemory,
     mut input: impl BufRead,
     mut output: impl Write,
+    master: Option<StartMaster>,
 ) -> std::io::Result<()> {
     let mut line = String::new();
     input.read_line(&mut line)?;
@@ -48,7 +50,7 @@ pub fn run(
         .zip(&spec.threads)
         .map(|(number, thread)| {
             let (policies, ready) = (Arc::clone(&policies), ready_sender.clone());
-            Started::new(memory, number, thread.clone(), policies, ready)
+            Started::new(memory, number, thread.clone(), policies, ready, master)
         })
         .collect::<Result<_, _>>()?;
 
@@ -100,11 +102,12 @@ impl Started {
         spec: ThreadSpec,
         policies: Arc<Policies>,
         ready: ReadySender,
+        master: Option<StartMaster>,
     ) -> std::io::Result<Self> {
         let (go, start) = mpsc::channel();
         let thread = std::thread::Builder::new()
             .name(spec.name.clone())
-            .spawn(move || loop_thread(memory, number, &spec, &policies, &ready, &start))?;
+            .spawn(move || loop_thread(memory, number, &spec, &policies, &ready, &start, master))?;
         Ok(Self { go, thread })
     }
 
@@ -127,6 +130,7 @@ fn loop_thread(
     policies: &Policies,
     ready: &ReadySender,
     start: &Receiver<u64>,
+    master: Option<StartMaster>,
 ) -> ThreadEndReport {
     // The work's memory is allocated before memory is locked and before the thread becomes
     // real-time.
@@ -143,7 +147,7 @@ fn loop_thread(
         let _ = ready.send((number, Err(refusal)));
         failed(why)
     };
-    let mut work = match LoopWork::new(&spec.work, spec.period_ns) {
+    let mut work = match LoopWork::new(&spec.work, spec.period_ns, master) {
         Ok(work) => work,
         Err(error) => return refuse(Refusal::Work(error)),
     };
@@ -310,7 +314,7 @@ mod tests {
         let memory = Box::leak(Box::new(SharedMemory::create(1, 8).unwrap()));
         let mut output = Vec::new();
         let line = "{\"versions\":{\"wakepath\":\"99.0.0\"},\"unheard\":\"of\"}\n";
-        run(memory, line.as_bytes(), &mut output).unwrap();
+        run(memory, line.as_bytes(), &mut output, None).unwrap();
         let said = String::from_utf8(output).unwrap();
         assert!(
             said.contains("cannot-run") && said.contains("99.0.0"),

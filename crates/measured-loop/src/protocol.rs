@@ -66,7 +66,7 @@ impl Versions {
             return None;
         };
         Some(format!(
-            "the loop's program {what}; install wakepath-controller-host and wakepath together"
+            "the loop's program {what}; install it and wakepath together"
         ))
     }
 }
@@ -235,6 +235,13 @@ impl LoopSpec {
             }) => Some(file.as_str()),
             _ => None,
         })
+    }
+
+    /// Whether a thread needs an EtherCAT master.
+    pub fn needs_master(&self) -> bool {
+        self.threads
+            .iter()
+            .any(|thread| matches!(thread.work, WorkSpec::Ethercat(_)))
     }
 
     /// The program of the user's own, with its arguments, whose loops these threads are.

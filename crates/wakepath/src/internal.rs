@@ -25,7 +25,9 @@ pub fn run(process: Internal) -> ExitCode {
         Internal::Candidates { words } => {
             return crate::verbs::documentation::print_candidates(&words);
         }
-        Internal::Loop { parent, shared } => wakepath_measured_loop::run_as_child(parent, shared),
+        Internal::Loop { parent, shared } => {
+            wakepath_measured_loop::run_as_child(parent, shared, None)
+        }
         Internal::LoopPolicies { parent } => {
             let (input, output) = (std::io::stdin().lock(), std::io::stdout());
             wakepath_measured_loop::keep_for(parent, input, output)

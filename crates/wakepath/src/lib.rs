@@ -29,7 +29,7 @@ pub fn main() -> ExitCode {
     // A load that measures fork and exec starts this program thousands of times a second: its
     // workers don't wait for a command line that they don't have.
     if let Some(arguments) = internal::load_worker_arguments() {
-        return wakepath_load::worker::main(arguments);
+        return wakepath_load::worker::main(arguments, None);
     }
     let line = match CommandLine::try_parse() {
         Ok(line) => line,

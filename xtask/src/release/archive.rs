@@ -3,10 +3,11 @@
 //! It has one directory whose contents belong under a prefix such as /usr/local. The same tree
 //! gives the same bytes.
 
-use super::tree::{Compression, Manner, Parts, empty, epoch};
+use super::tree::{Compression, Manner, Parts, empty, epoch, put};
 use super::version::Version;
 use super::{megabytes, succeed};
-use std::path::Path;
+use crate::place;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Makes it and returns its row.
@@ -22,6 +23,19 @@ pub(super) fn make(
     let archive = directory.join(format!("{name}.tar.gz"));
     packed(scratch, &name, &archive, parts.compression)?;
     row(parts.build.triple, &archive)
+}
+
+/// Puts the project's licences and pages of its documentation into the tree of a program's own archive. Returns
+/// their directory.
+pub(super) fn documented(tree: &Path, name: &str, pages: &[&str]) -> Result<PathBuf, String> {
+    let root = place::root();
+    let documents = tree.join("share/doc").join(name);
+    for file in ["LICENSE-MIT", "LICENSE-APACHE"].iter().chain(pages) {
+        let file = root.join(file);
+        let to = documents.join(file.file_name().unwrap_or_default());
+        put(&file, &to, 0o644)?;
+    }
+    Ok(documents)
 }
 
 /// Packs the directory of that name in `scratch`.

@@ -9,7 +9,11 @@ use std::process::Command;
 
 /// The packages of the program and of those that it starts as its own verbs. They are built together, so that crates
 /// that they share have the same features.
-pub const PROGRAMS: [&str; 2] = ["wakepath", "wakepath-laboratory"];
+pub const PROGRAMS: [&str; 3] = [
+    "wakepath",
+    "wakepath-laboratory",
+    "wakepath-ethercat-program",
+];
 
 /// How the program is built for one kind of machine.
 pub struct Build {

@@ -2,7 +2,7 @@
 //!
 //! It has its own archive. The installer and the packages are for boards, and leave it out.
 
-use super::archive::{packed, row};
+use super::archive::{documented, packed, row};
 use super::tree::{Compression, empty, put};
 use super::version::Version;
 use super::{Build, is_static, licences, succeed};
@@ -73,19 +73,12 @@ fn archive(
     let name = format!("wakepath-fleet-{}-{triple}", version.cargo());
     let tree = empty(scratch, &name)?;
     put(&program(triple), &tree.join("bin/wakepath-fleet"), 0o755)?;
-    let root = place::root();
-    let documents = tree.join("share/doc/wakepath-fleet");
-    for file in [
-        "LICENSE-MIT",
-        "LICENSE-APACHE",
+    let pages = [
         "docs/advanced/fleet.md",
         "docs/advanced/fleet-archive.md",
         "docs/advanced/evidence-seal.md",
-    ] {
-        let file = root.join(file);
-        let to = documents.join(file.file_name().unwrap_or_default());
-        put(&file, &to, 0o644)?;
-    }
+    ];
+    let documents = documented(&tree, "wakepath-fleet", &pages)?;
     licences::write_beside(
         "fleet",
         "wakepath-fleet",

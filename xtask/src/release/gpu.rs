@@ -3,7 +3,7 @@
 //!
 //! It has its own archive. Boards without a GPU or a GPU load don't need it.
 
-use super::archive::{packed, row};
+use super::archive::{documented, packed, row};
 use super::tree::{Compression, empty, put};
 use super::version::Version;
 use super::{Build, host, licences, succeed};
@@ -54,13 +54,7 @@ fn archive(
     let name = format!("wakepath-gpu-{}-{triple}", version.cargo());
     let tree = empty(scratch, &name)?;
     put(&program, &tree.join("bin/wakepath-gpu"), 0o755)?;
-    let root = place::root();
-    let documents = tree.join("share/doc/wakepath-gpu");
-    for file in ["LICENSE-MIT", "LICENSE-APACHE", "docs/guide/gpu.md"] {
-        let file = root.join(file);
-        let to = documents.join(file.file_name().unwrap_or_default());
-        put(&file, &to, 0o644)?;
-    }
+    let documents = documented(&tree, "wakepath-gpu", &["docs/guide/gpu.md"])?;
     licences::write_beside(
         "gpu",
         "wakepath-gpu",

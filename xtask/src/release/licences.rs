@@ -27,6 +27,7 @@ pub(super) fn write_for(triple: &str, file: &Path) -> Result<(), String> {
             &[
                 "wakepath",
                 "wakepath-laboratory",
+                "wakepath-ethercat-program",
                 "wakepath-controller-host",
                 "wakepath-c",
             ][..],

@@ -4,8 +4,9 @@
 
 use super::{Configuration, Setting};
 use crate::architecture::Architecture;
+use crate::needs;
 use std::fmt;
-use wakepath_scenario::{LoadKind, Scenario, Work};
+use wakepath_scenario::{LoadKind, Scenario};
 
 /// Requirements on a guest's kernel.
 pub(crate) struct Asked<'a> {
@@ -163,9 +164,7 @@ fn of_a_scenario(scenario: &Scenario) -> Vec<Want> {
     }) {
         wants.push(needed("INET", "loads that use the network"));
     }
-    let exchanges = |work: &Work| matches!(work, Work::Ethercat { .. });
-    let mut works = scenario.tasks.iter().map(|task| &task.work);
-    if has(|load| matches!(load, LoadKind::Ethercat { .. })) || works.any(exchanges) {
+    if needs::ethercat(scenario) {
         let without = "simulated EtherCAT devices";
         wants.push(needed("NET_NS", without));
         for (option, module) in [("PACKET", "af_packet"), ("VETH", "veth")] {

@@ -14,7 +14,7 @@ fn main() -> ExitCode {
         Some("internal") => match arguments.next().as_deref().and_then(|verb| verb.to_str()) {
             Some("load-supervisor") => supervisor::main(),
             Some("ethercat-ring") => wakepath_ethercat::ring_main(arguments),
-            Some("load-worker") => worker::main(arguments),
+            Some("load-worker") => worker::main(arguments, None),
             _ => ExitCode::FAILURE,
         },
         // hold SCRATCH NAMESPACE(yes|no) [stress-ng arguments]: starts every built-in load and

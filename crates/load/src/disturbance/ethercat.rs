@@ -1,13 +1,13 @@
 //! Exchanges process data with an EtherCAT bus at its own rate, as a master does.
 //!
-//! The crate `wakepath-ethercat` provides the bus.
+//! The program `wakepath-ethercat` runs it, which has the master.
 
 use crate::counters::Slot;
 use crate::disturbance::storm::{next_after, now, sleep_until};
 use crate::ended::Ended;
 use std::convert::Infallible;
 use std::time::Duration;
-use wakepath_ethercat::{Bus, Exchange, Link, Master, RingOptions, Silence};
+use wakepath_ethercat::{Bus, Exchange, Link, RingOptions, Silence, StartMaster};
 use wakepath_scenario::{EthercatBus, SimulatedRing};
 use wakepath_timeline::Disturbance;
 
@@ -47,9 +47,10 @@ pub(crate) fn run(
     bus: &Bus,
     opened: Option<Link>,
     period: Duration,
+    start: StartMaster,
 ) -> Result<Infallible, Ended> {
     let (_ring, link) = bus.start(opened)?;
-    let mut master = Master::start(link, period)?;
+    let mut master = start(link, period)?;
     let mut silence = Silence::new(nanoseconds(period), nanoseconds(now()));
     loop {
         let due = next_after(now(), period);

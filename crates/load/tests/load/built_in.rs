@@ -6,7 +6,7 @@ use crate::running::{
 use std::process::Command;
 use std::time::{Duration, Instant};
 use wakepath_load::{Disturbance, LoadError, LoadProof, Loads};
-use wakepath_scenario::{EthercatBus, LoadKind, LoadSpec, MemoryAccess, SimulatedRing, WorkingSet};
+use wakepath_scenario::{LoadKind, LoadSpec, MemoryAccess, WorkingSet};
 
 wakepath_test_program::tests![
     the_cpu_load_computes_and_uses_cpu_time,
@@ -20,8 +20,6 @@ wakepath_test_program::tests![
     a_timer_storm_is_thousands_of_timers_in_as_many_processes_as_they_need,
     an_rcu_storm_closes_queues_of_thousands_of_packets,
     large_address_spaces_are_forked_and_end,
-    an_ethercat_load_has_each_frame_seen_by_all_devices,
-    an_ethercat_load_without_its_devices_ends_with_one_line,
     all_loads_together_run_as_ordinary_processes_of_ordinary_priority,
     a_worker_that_is_killed_makes_its_load_invalid,
     an_idle_phase_needs_no_process,
@@ -192,68 +190,6 @@ fn large_address_spaces_are_forked_and_end() {
     assert!(proof.work_done >= 1.0, "{proof:?}");
     let bytes = proof.working_set_bytes.unwrap();
     assert!((4 << 20..=64 << 20).contains(&bytes), "{bytes}");
-}
-
-fn ethercat(ring: SimulatedRing) -> LoadKind {
-    LoadKind::Ethercat {
-        period_ns: 1_000_000,
-        bus: EthercatBus::Simulated(ring),
-    }
-}
-
-/// The loads' error, if they end early; skipped if this user can't create a ring.
-fn refused(spec: LoadSpec) -> Option<String> {
-    let scratch = Scratch::new();
-    let mut loads = Loads::start(&[spec], &options(&scratch)).unwrap();
-    let refused = loads.wait_until_working(PATIENCE).err()?.to_string();
-    if refused.contains("network namespace") {
-        wakepath_test_program::not_run(refused);
-    }
-    Some(refused)
-}
-
-fn an_ethercat_load_has_each_frame_seen_by_all_devices() {
-    if let Some(error) = refused(spec(ethercat(SimulatedRing::default()), 0, None)) {
-        panic!("{error}");
-    }
-    let proof = prove(ethercat(SimulatedRing::default()));
-    assert_eq!((proof.unit.as_str(), proof.workers), ("frames", 1));
-    // At its requested rate, and no faster.
-    assert!((300.0..1_100.0).contains(&proof.per_second), "{proof:?}");
-}
-
-fn an_ethercat_load_without_its_devices_ends_with_one_line() {
-    let none = LoadKind::Ethercat {
-        period_ns: 1_000_000,
-        bus: EthercatBus::Interface("wakepath-none".into()),
-    };
-    let error = refused(spec(none, 0, None)).unwrap();
-    assert!(
-        error.contains("there is no network interface wakepath-none; there are "),
-        "{error}"
-    );
-
-    let stops = ethercat(SimulatedRing {
-        stops_after_ns: Some(1_500_000_000),
-        ..SimulatedRing::default()
-    });
-    let scratch = Scratch::new();
-    let mut loads = Loads::start(&[spec(stops, 0, None)], &options(&scratch)).unwrap();
-    if let Err(error) = loads.wait_until_working(PATIENCE) {
-        wakepath_test_program::not_run(error);
-    }
-    let mark = mark(&loads);
-    std::thread::sleep(Duration::from_secs(3));
-    let proof = loads.stop().remove(0);
-    assert!(!proof.working && proof.died_early, "{proof:?}");
-    let reason = proof.reason.unwrap();
-    assert!(
-        reason.ends_with(
-            "a device on the simulated ring stopped taking part: working counter 6 where 9 is right"
-        ),
-        "{reason}"
-    );
-    assert_nobody_left(&mark);
 }
 
 fn all_loads_together_run_as_ordinary_processes_of_ordinary_priority() {

@@ -28,6 +28,9 @@ pub(crate) enum WorkError {
     /// The user's own program runs the loop, not this process.
     #[error("the loop is a program's own; every task of the scenario needs the same program")]
     ItsOwnProgram,
+    /// wakepath starts another program for such a loop.
+    #[error("this program has no EtherCAT master; wakepath-ethercat has one")]
+    NoMaster,
     /// The bus failed.
     #[error("{0}")]
     Bus(String),

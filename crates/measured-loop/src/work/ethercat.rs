@@ -7,7 +7,7 @@ use super::WorkError;
 use crate::protocol::EthercatSpec;
 use std::time::Duration;
 use wakepath_archive::{BusExchanges, ModuleTimes};
-use wakepath_ethercat::{Exchange, Master, Ring, Silence};
+use wakepath_ethercat::{Exchange, Master, Ring, Silence, StartMaster};
 use wakepath_rt::{WorkOutcome, clock};
 use wakepath_statistics::LatencyHistogram;
 use wakepath_timeline::Sample;
@@ -21,7 +21,7 @@ const SLOWEST_DRIFT: u64 = 20_000;
 
 pub(crate) struct Ethercat {
     _ring: Option<Ring>,
-    master: Master,
+    master: Box<dyn Master>,
     period_ns: u64,
     timeout_ns: u64,
     silence: Silence,
@@ -50,9 +50,14 @@ struct Tally {
 
 impl Ethercat {
     /// Finds the bus and brings it into operation. The ring's process dies with the calling thread.
-    pub(super) fn new(spec: &EthercatSpec, period_ns: u64) -> Result<Self, WorkError> {
+    pub(super) fn new(
+        spec: &EthercatSpec,
+        period_ns: u64,
+        master: Option<StartMaster>,
+    ) -> Result<Self, WorkError> {
+        let start = master.ok_or(WorkError::NoMaster)?;
         let (ring, link) = spec.bus.start(None)?;
-        let master = Master::start(link, Duration::from_nanos(period_ns))?;
+        let master = start(link, Duration::from_nanos(period_ns))?;
         let now_ns = clock::monotonic_ns();
         Ok(Self {
             _ring: ring,

@@ -28,6 +28,7 @@ use python::PythonController;
 use std::path::Path;
 use tasks::TaskTable;
 use wakepath_archive::{ModuleTimes, sha256_of_file};
+use wakepath_ethercat::StartMaster;
 use wakepath_flight::Vehicle;
 use wakepath_rt::WorkOutcome;
 use wakepath_timeline::Sample;
@@ -67,11 +68,16 @@ macro_rules! flown {
 }
 
 impl LoopWork {
-    /// Allocates the memory and loads the library. `period_ns` is the loop's.
+    /// Allocates the memory and loads the library. `period_ns` is the loop's, `master` the program's EtherCAT
+    /// master, if it has one.
     ///
     /// # Errors
     /// One line: the missing or invalid thing.
-    pub(crate) fn new(spec: &WorkSpec, period_ns: u64) -> Result<Self, WorkError> {
+    pub(crate) fn new(
+        spec: &WorkSpec,
+        period_ns: u64,
+        master: Option<StartMaster>,
+    ) -> Result<Self, WorkError> {
         match spec {
             WorkSpec::Nothing => Ok(Self::Nothing),
             WorkSpec::WorkingSet { bytes } => Ok(Self::WorkingSet(WorkingSet::new(*bytes))),
@@ -83,7 +89,10 @@ impl LoopWork {
                 let measured = CacheDelay::new(*bytes, *preempted_by, period_ns);
                 Ok(Self::CacheDelay(Box::new(measured)))
             }
-            WorkSpec::Ethercat(bus) => Ok(Self::Ethercat(Box::new(Ethercat::new(bus, period_ns)?))),
+            WorkSpec::Ethercat(bus) => {
+                let bus = Ethercat::new(bus, period_ns, master)?;
+                Ok(Self::Ethercat(Box::new(bus)))
+            }
             WorkSpec::Flight(flight) => Self::flight(flight, period_ns),
             WorkSpec::Program { .. } => Err(WorkError::ItsOwnProgram),
         }

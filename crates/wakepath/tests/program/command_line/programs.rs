@@ -10,6 +10,7 @@ use std::process::{Command, Output};
 wakepath_test_program::tests![
     the_laboratory_takes_no_emulator_from_a_directory_that_others_may_write_to,
     a_program_that_is_not_installed_is_one_line_with_where_to_get_it,
+    a_loop_or_load_that_needs_a_program_says_where_to_get_it,
     the_laboratory_next_to_the_program_gets_its_arguments_as_they_are,
     the_laboratory_is_found_on_the_path_where_its_user_may_trust_it,
 ];
@@ -59,6 +60,27 @@ fn a_program_that_is_not_installed_is_one_line_with_where_to_get_it() {
             assert!(said.contains(part), "{words:?}: no {part}: {said}");
         }
         assert_eq!(output.stdout, b"", "{words:?}");
+    }
+}
+
+fn a_loop_or_load_that_needs_a_program_says_where_to_get_it() {
+    let place = Place::new();
+    for (file, work, load) in [
+        ("loop.toml", "ethercat", ""),
+        ("load.toml", "nothing", "\"ethercat\""),
+    ] {
+        let text = format!(
+            "name = \"bus\"\nrate = \"1 kHz\"\ncycles = 100\npolicies = [\"OTHER\"]\nwork = \"{work}\"\n\
+             phases = [{{ name = \"bus\", loads = [{load}] }}]\ncriterion = {{ miss-fraction = \"90 %\" }}\n"
+        );
+        std::fs::write(place.path().join(file), text).unwrap();
+        let output = alone(&place, Path::new("/nowhere"), &["run", file]);
+        let mut said = String::from_utf8(output.stderr).unwrap();
+        said += &String::from_utf8(output.stdout).unwrap();
+        assert!(!output.status.success(), "{file}: {said}");
+        let line =
+            "EtherCAT needs the program wakepath-ethercat, which is not installed: unpack it from";
+        assert_eq!(said.matches(line).count(), 1, "{file}: {said}");
     }
 }
 

@@ -152,22 +152,19 @@ impl Start {
     }
 
     /// As another user without groups and privileges, from a copy of the program that this user
-    /// may execute, and of the program that its verb stands for.
+    /// may execute.
     pub fn by_user(mut self, user: u32) -> Self {
         let copy = self.place.path().join("wakepath");
         std::fs::copy(binary(), &copy).unwrap();
-        if self
-            .arguments
-            .first()
-            .is_some_and(|verb| verb == "experiment")
-        {
-            let name = "wakepath-experiment";
-            let (from, to) = (binary().with_file_name(name), copy.with_file_name(name));
-            std::fs::copy(from, to).unwrap();
-        }
         std::os::unix::fs::chown(self.place.path(), Some(user), Some(user)).unwrap();
         self.program = copy;
         self.user = Some(user);
+        self
+    }
+
+    /// With another program of the release next to that copy.
+    pub fn beside(self, name: &str) -> Self {
+        std::fs::copy(binary().with_file_name(name), self.place.path().join(name)).unwrap();
         self
     }
 

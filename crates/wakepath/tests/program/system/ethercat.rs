@@ -12,6 +12,8 @@ wakepath_test_program::tests![
     frames_that_a_ring_loses_are_misses_and_are_named,
     a_device_that_stops_taking_part_makes_the_condition_invalid,
     a_link_that_goes_down_in_mid_run_is_named,
+    a_load_has_its_frames_seen_by_all_devices_at_its_rate,
+    a_load_without_its_devices_ends_with_one_line,
     an_interface_that_is_not_there_is_named_and_nothing_is_measured,
     an_ordinary_user_has_a_ring_or_one_line_that_says_why_not,
     nothing_is_left_of_a_ring_when_all_is_killed;
@@ -149,12 +151,47 @@ fn an_interface_that_is_not_there_is_named_and_nothing_is_measured() {
     );
 }
 
+fn a_load_has_its_frames_seen_by_all_devices_at_its_rate() {
+    let text = scenario(2_000, "OTHER", "\"nothing\"", "\"ethercat\"");
+    let finished = Start::scenario(&text).finish();
+    exchanges(&finished);
+    let json = finished.json();
+    let load = &json["loads"][0];
+    assert_eq!(load["unit"], "frames", "{load:#}");
+    assert_eq!(load["working"], true, "{load:#}");
+    // At its requested rate, and no faster.
+    let rate = load["per_second"].as_f64().unwrap();
+    assert!((300.0..1_100.0).contains(&rate), "{load:#}");
+}
+
+fn a_load_without_its_devices_ends_with_one_line() {
+    for (load, why) in [
+        (
+            "{ kind = \"ethercat\", interface = \"wakepath-none\" }",
+            "there is no network interface wakepath-none; there are ",
+        ),
+        (
+            "{ kind = \"ethercat\", stops-after = \"500 ms\" }",
+            "a device on the simulated ring stopped taking part: working counter 6 where 9 is right",
+        ),
+    ] {
+        let text = scenario(4_000, "OTHER", "\"nothing\"", load);
+        let finished = Start::scenario(&text).finish();
+        exchanges(&finished);
+        let json = finished.json();
+        assert_eq!(condition_in(&json, "bus")["outcome"], "invalid", "{json:#}");
+        assert!(json.to_string().contains(why), "{json:#}");
+        finished.assert_nobody_is_left(Duration::from_secs(5));
+    }
+}
+
 fn an_ordinary_user_has_a_ring_or_one_line_that_says_why_not() {
     if !crate::started::is_root() {
         wakepath_test_program::not_run("only root may become another user");
     }
     let finished = Start::scenario(&scenario(1_000, "OTHER", "\"ethercat\"", ""))
         .by_user(65_534)
+        .beside("wakepath-ethercat")
         .finish();
     let json = finished.json();
     let allowed = std::fs::read_to_string("/proc/sys/user/max_user_namespaces")

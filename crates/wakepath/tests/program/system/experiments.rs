@@ -272,6 +272,7 @@ fn a_round_that_is_refused_leaves_nothing_and_its_reason_is_said_once() {
     let refused = Start::command_in(place, &["experiment"])
         .with(&words)
         .by_user(NOBODY)
+        .beside("wakepath-experiment")
         .finish();
     refused.assert_code(1);
     let said = refused.said();

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 use wakepath_ethercat::{EthercatError, Exchange, Link, Master, Ring, RingOptions};
+use wakepath_ethercat_master::start;
 
 wakepath_test_program::tests![
     every_device_takes_part_in_every_exchange,
@@ -20,17 +21,17 @@ fn host() -> &'static Path {
 }
 
 /// A bus, or the end of the test if this user can't create one.
-fn bus(options: &RingOptions) -> (Ring, Master) {
+fn bus(options: &RingOptions) -> (Ring, Box<dyn Master>) {
     let (ring, link) = match Ring::start(host(), options) {
         Ok(ring) => ring,
         Err(error @ EthercatError::NoNamespace(_)) => wakepath_test_program::not_run(error),
         Err(error) => panic!("{error}"),
     };
-    (ring, Master::start(link, PERIOD).unwrap())
+    (ring, start(link, PERIOD).unwrap())
 }
 
 /// How `count` exchanges end, one each period, each given so long.
-fn exchange(master: &mut Master, count: usize, patience: Duration) -> Vec<Exchange> {
+fn exchange(master: &mut dyn Master, count: usize, patience: Duration) -> Vec<Exchange> {
     let began = Instant::now();
     let one = |number: usize| {
         let due = PERIOD * u32::try_from(number).unwrap();
@@ -59,7 +60,7 @@ fn every_device_takes_part_in_every_exchange() {
         });
         assert_eq!(master.devices(), devices);
         assert_eq!(master.expected(), 3 * devices);
-        let ended = exchange(&mut master, 300, Duration::from_secs(1));
+        let ended = exchange(&mut *master, 300, Duration::from_secs(1));
         assert_eq!(right(&ended), 300, "{ended:?}");
         assert_eq!(master.late(), 0);
     }
@@ -70,7 +71,7 @@ fn what_a_ring_loses_is_unanswered_and_what_comes_late_is_counted() {
         lost_per_million: 100_000,
         ..RingOptions::default()
     });
-    let ended = exchange(&mut master, 500, Duration::from_millis(200));
+    let ended = exchange(&mut *master, 500, Duration::from_millis(200));
     let lost = ended.len() - right(&ended);
     // 50 are expected; six standard deviations are 40.
     assert!((10..=90).contains(&lost), "{lost} of 500");
@@ -80,10 +81,10 @@ fn what_a_ring_loses_is_unanswered_and_what_comes_late_is_counted() {
         jitter_ns: 4_000_000,
         ..RingOptions::default()
     });
-    let ended = exchange(&mut master, 200, Duration::from_micros(500));
+    let ended = exchange(&mut *master, 200, Duration::from_micros(500));
     let unanswered = ended.len() - right(&ended);
     std::thread::sleep(Duration::from_secs(1));
-    exchange(&mut master, 1, Duration::from_millis(500));
+    exchange(&mut *master, 1, Duration::from_millis(500));
     assert!(unanswered > 50, "{unanswered}");
     // None was lost: each came, even if late.
     let late = master.late() as usize;
@@ -98,7 +99,7 @@ fn a_device_that_stops_is_seen_by_the_counter() {
         stops_after_ns: Some(200_000_000),
         ..RingOptions::default()
     });
-    let ended = exchange(&mut master, 600, Duration::from_secs(1));
+    let ended = exchange(&mut *master, 600, Duration::from_secs(1));
     assert!(matches!(ended[0], Exchange::Right { .. }), "{:?}", ended[0]);
     assert_eq!(ended[599], Exchange::WrongCounter { counted: 6 });
 }

@@ -1,8 +1,6 @@
 //! Polls the master's futures in the calling thread: sends the frames that they leave, sleeps until an
 //! answer or their next timeout, hands the answer back. The master's clock is the monotonic one.
 
-use crate::Link;
-use crate::link::FRAME;
 use embassy_time_driver::{Driver, TICK_HZ, time_driver_impl};
 use ethercrab::error::Error;
 use ethercrab::{PduRx, PduTx};
@@ -12,6 +10,7 @@ use std::io;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
+use wakepath_ethercat::{FRAME, Link};
 
 /// Sends and receives for the futures of one master.
 pub(crate) struct Wire {
