@@ -27,7 +27,7 @@ mod task;
 mod window;
 
 pub use analysis::{
-    Analysis, NotAnalysed, Outcome, Overheads, Question, Refuted, TaskAnswer, analyse,
+    Analysis, NotAnalysed, Outcome, Overheads, Question, Refuted, TaskAnswer, analyse, prove,
 };
 pub use bound::{Bound, Part, What};
 pub use chain::{Chain, EndToEnd, end_to_end};

@@ -1,7 +1,7 @@
 //! Tasks put onto CPUs: by decreasing utilization, each where it fits, with the whole inflated test
 //! run again at each placement, since overheads grow with the number of tasks.
 
-use crate::analysis::{NotAnalysed, Outcome, Question, analyse};
+use crate::analysis::{NotAnalysed, Outcome, Question, prove};
 use crate::arithmetic::{Share, utilization};
 use crate::fixed_priority::{Unassignable, assign};
 use crate::method::Method;
@@ -128,7 +128,7 @@ fn tried(
         tasks: &tasks,
         ..question.clone()
     };
-    let holds = analyse(&alone)?.outcome == Outcome::Schedulable;
+    let holds = prove(&alone)?.outcome == Outcome::Schedulable;
     let priorities = tasks
         .iter()
         .map(|task| (task.name.clone(), task.priority))

@@ -4,10 +4,10 @@
 //! Shin and Lee, "Periodic resource model for compositional real-time guarantees" (RTSS 2003), with
 //! the server's own response in place of its period where that is known (Lipari and Bini 2003).
 
-use crate::arithmetic::{sum, times};
+use crate::arithmetic::{Share, sum, times};
 use crate::bound::{Bound, Part, What};
 use crate::fixed_priority::{Interference, blocking_ns, distinct};
-use crate::task::{Impossible, Task};
+use crate::task::{Arrivals, Impossible, Task};
 
 /// Rounds and jobs after which a window that still grows is given up.
 const MOST_ROUNDS: u64 = 100_000;
@@ -110,6 +110,9 @@ impl Window<'_> {
     fn longest(&self) -> Result<Option<(u64, Vec<Part>)>, Impossible> {
         let mut worst: Option<(u64, Vec<Part>)> = None;
         let mut from_ns = 0;
+        if self.never_ends() {
+            return Ok(None);
+        }
         for job in 1..MOST_ROUNDS {
             let due_ns = self.task.arrivals.shortest_for(job)?;
             // The next job finds the CPU at rest: it begins a window of its own.
@@ -128,29 +131,50 @@ impl Window<'_> {
         Ok(None)
     }
 
+    /// Whether more is asked for than given: a window in which sporadic jobs wait then only grows.
+    fn never_ends(&self) -> bool {
+        let share = |arrivals: &Arrivals, execution_ns| match arrivals {
+            Arrivals::Sporadic(period_ns) => Share::down(execution_ns, *period_ns),
+            Arrivals::Distances(_) => Share::default(),
+        };
+        let before = self.before.iter().map(|&by| &self.set[by]);
+        let tasks = before.chain([self.task]);
+        let asked = tasks.map(|task| share(&task.arrivals, task.alone_ns()));
+        let interrupts = self.interference.iter();
+        let interrupts = interrupts.map(|own| share(&own.arrivals, own.execution_ns));
+        let asked = asked.chain(interrupts).fold(Share::default(), Share::plus);
+        asked > Share::up(self.supply.budget_ns, self.supply.period_ns)
+    }
+
     fn needed(&self, jobs: u64, window_ns: u64) -> Result<u64, Impossible> {
         let mut needed_ns = sum(self.blocking_ns, times(jobs, self.task.alone_ns())?)?;
-        for (_, _, ns) in self.before_in(window_ns)? {
-            needed_ns = sum(needed_ns, ns)?;
+        for found in self.before_in(window_ns) {
+            needed_ns = sum(needed_ns, found?.1)?;
         }
         Ok(needed_ns)
     }
 
-    /// What runs first in a window: what it is, how many, how long.
-    fn before_in(&self, window_ns: u64) -> Result<Vec<(What, u64, u64)>, Impossible> {
-        let mut found = Vec::with_capacity(self.before.len() + self.interference.len());
-        for source in self.interference {
+    /// What runs first in a window: what it is, how long.
+    fn before_in(
+        &self,
+        window_ns: u64,
+    ) -> impl Iterator<Item = Result<(What, u64), Impossible>> + '_ {
+        let interrupts = self.interference.iter().map(move |source| {
             let jobs = source.arrivals.within(window_ns, source.jitter_ns)?;
-            let ns = times(jobs, source.execution_ns)?;
-            found.push((What::Overhead(source.name), jobs, ns));
-        }
-        for &by in self.before {
+            Ok((
+                What::Overhead(source.name),
+                times(jobs, source.execution_ns)?,
+            ))
+        });
+        let tasks = self.before.iter().map(move |&by| {
             let other = &self.set[by];
             let jobs = other.arrivals.within(window_ns, other.jitter_ns)?;
-            let ns = times(jobs, other.alone_ns())?;
-            found.push((What::Preemption { by, jobs }, jobs, ns));
-        }
-        Ok(found)
+            Ok((
+                What::Preemption { by, jobs },
+                times(jobs, other.alone_ns())?,
+            ))
+        });
+        interrupts.chain(tasks)
     }
 
     fn end(&self, jobs: u64, from_ns: u64) -> Result<Option<u64>, Impossible> {
@@ -178,7 +202,8 @@ impl Window<'_> {
         push(What::Suspension, times(job, self.task.suspension_ns)?);
         push(What::Jitter, self.task.jitter_ns);
         push(What::Blocking, self.blocking_ns);
-        for (what, _, ns) in self.before_in(end_ns)? {
+        for found in self.before_in(end_ns) {
+            let (what, ns) = found?;
             push(what, ns);
         }
         let given_ns = self.needed(job, end_ns)?;

@@ -1,7 +1,7 @@
 //! How far a set is from its limit: the longest execution and the shortest period of each task with
 //! which all still hold. These are what a loop is designed with.
 
-use crate::analysis::{NotAnalysed, Outcome, Question, analyse};
+use crate::analysis::{NotAnalysed, Outcome, Question, prove};
 use crate::task::{Arrivals, Task};
 
 /// What one task can become, all others as they are.
@@ -19,10 +19,10 @@ pub struct Limits {
 /// shorter periods.
 ///
 /// # Errors
-/// As [`analyse`].
+/// As [`prove`].
 pub fn limits(question: &Question<'_>) -> Result<Vec<Limits>, NotAnalysed> {
     // A question that is wrong in itself is not to be taken for one that doesn't hold.
-    analyse(question)?;
+    prove(question)?;
     let mut tasks = question.tasks.to_vec();
     let mut found = Vec::with_capacity(tasks.len());
     for place in 0..tasks.len() {
@@ -48,7 +48,7 @@ pub fn limits(question: &Question<'_>) -> Result<Vec<Limits>, NotAnalysed> {
                 ..question.clone()
             };
             // A task that can't be is one with which the set does not hold.
-            analyse(&changed).is_ok_and(|analysis| analysis.outcome == Outcome::Schedulable)
+            prove(&changed).is_ok_and(|analysis| analysis.outcome == Outcome::Schedulable)
         };
         let most_ns = own.deadline_ns.saturating_sub(own.suspension_ns);
         let longest_execution_ns = greatest(1, most_ns, |execution_ns| {

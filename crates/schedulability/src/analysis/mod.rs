@@ -121,11 +121,31 @@ pub enum NotAnalysed {
     OneThread(String),
 }
 
+/// Whether a schedule with a miss is searched for in a set that no test accepts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Counterexample {
+    Wanted,
+    Unwanted,
+}
+
 /// Analyses a set.
 ///
 /// # Errors
 /// [`NotAnalysed`] where the question itself is wrong.
 pub fn analyse(question: &Question<'_>) -> Result<Analysis, NotAnalysed> {
+    analysed(question, Counterexample::Wanted)
+}
+
+/// As [`analyse`], but plays no schedule in search of a miss, which takes longer than all proofs: a set
+/// that only a schedule would refute is [`Outcome::NotProvable`]. Bounds are the same.
+///
+/// # Errors
+/// As [`analyse`].
+pub fn prove(question: &Question<'_>) -> Result<Analysis, NotAnalysed> {
+    analysed(question, Counterexample::Unwanted)
+}
+
+fn analysed(question: &Question<'_>, search: Counterexample) -> Result<Analysis, NotAnalysed> {
     for (place, task) in question.tasks.iter().enumerate() {
         task.check()?;
         if question.tasks[..place]
@@ -143,27 +163,30 @@ pub fn analyse(question: &Question<'_>) -> Result<Analysis, NotAnalysed> {
             released::predecessors(question)?;
             reserved::analyse_reserved(question)
         }
-        false => analyse_unreserved(question),
+        false => analyse_unreserved(question, search),
     }
 }
 
 /// A set without reservations.
-fn analyse_unreserved(question: &Question<'_>) -> Result<Analysis, NotAnalysed> {
+fn analyse_unreserved(
+    question: &Question<'_>,
+    search: Counterexample,
+) -> Result<Analysis, NotAnalysed> {
     let predecessors = released::predecessors(question)?;
     match predecessors.iter().any(Option::is_some) {
         true => released::analyse_released(question, &predecessors),
-        false => analyse_timed(question),
+        false => analyse_timed(question, search),
     }
 }
 
 /// A set in which every task is released by its own timer or interrupt.
-fn analyse_timed(question: &Question<'_>) -> Result<Analysis, NotAnalysed> {
+fn analyse_timed(question: &Question<'_>, search: Counterexample) -> Result<Analysis, NotAnalysed> {
     let mut bounds: Vec<Option<TaskAnswer>> = vec![None; question.tasks.len()];
     let mut outcome = Outcome::Schedulable;
     let mut groups = 0;
     for group in Group::all(question)? {
         groups += 1;
-        let answer = group.analyse(question)?;
+        let answer = group.analyse(question, search)?;
         outcome = outcome.and(answer.outcome);
         for bound in answer.tasks {
             let place = bound.bound.task;

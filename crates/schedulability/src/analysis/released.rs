@@ -4,7 +4,7 @@
 //! Tindell and Clark, "Holistic schedulability analysis for distributed hard real-time systems"
 //! (1994): each response is the jitter of what it releases, until nothing changes.
 
-use super::{Analysis, NotAnalysed, Outcome, Question, analyse_timed};
+use super::{Analysis, Counterexample, NotAnalysed, Outcome, Question, analyse_timed};
 use crate::task::{Impossible, Task};
 
 /// Rounds after which jitters that still grow are given up.
@@ -68,7 +68,7 @@ pub(super) fn analyse_released(
             tasks: &tasks,
             ..question.clone()
         };
-        let analysis = analyse_timed(&timed)?;
+        let analysis = analyse_timed(&timed, Counterexample::Unwanted)?;
         let mut changed = false;
         let mut unbounded = false;
         let mut next = tasks.clone();
@@ -108,7 +108,7 @@ pub(super) fn analyse_released(
         tasks: &tasks,
         ..question.clone()
     };
-    let analysis = analyse_timed(&timed)?;
+    let analysis = analyse_timed(&timed, Counterexample::Unwanted)?;
     Ok(without_bounds(analysis, &tasks, predecessors))
 }
 

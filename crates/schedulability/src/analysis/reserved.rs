@@ -7,8 +7,8 @@
 
 use super::group::{own_apart, within_its_deadline};
 use super::{
-    Analysis, NotAnalysed, Outcome, Overheads, Question, TaskAnswer, analyse_unreserved,
-    releases_of,
+    Analysis, Counterexample, NotAnalysed, Outcome, Overheads, Question, TaskAnswer,
+    analyse_unreserved, releases_of,
 };
 use crate::arithmetic::{sum, times};
 use crate::bound::{Bound, What};
@@ -113,7 +113,8 @@ pub(super) fn analyse_reserved(question: &Question<'_>) -> Result<Analysis, NotA
         overheads: costs.as_ref().map(|costs| costs as &dyn Overheads),
         ..question.clone()
     };
-    let analysis = analyse_unreserved(&asked)?;
+    // A server need not use all of its budget: what is late with it refutes nothing.
+    let analysis = analyse_unreserved(&asked, Counterexample::Unwanted)?;
     let mut answers: Vec<Option<TaskAnswer>> = vec![None; question.tasks.len()];
     for (answer, &place) in analysis.tasks[..plain].iter().zip(&places) {
         let mut answer = answer.clone();
@@ -143,7 +144,6 @@ pub(super) fn analyse_reserved(question: &Question<'_>) -> Result<Analysis, NotA
     let tasks: Vec<TaskAnswer> = answers.into_iter().flatten().collect();
     let outcome = match tasks.iter().all(|answer| answer.schedulable) {
         true => Outcome::Schedulable,
-        // A server need not use all of its budget: what is late with it refutes nothing.
         false => Outcome::NotProvable,
     };
     Ok(Analysis { tasks, outcome })

@@ -70,6 +70,11 @@ fn a_task_waits_for_the_blackout_and_those_before_it() {
     let heavy = ordered(&[(3, 6)]);
     let found = responses_within(&heavy, &supply, "vision", &[]).expect("fits");
     assert_eq!(found[0].response_ns, None);
+    // Nor has it one where each round asks for twice as much: no sum is worked out that doesn't fit.
+    let heavy = ordered(&[(1, 20), (16, 20), (1, 200)]);
+    let found = responses_within(&heavy, &supply, "vision", &[]).expect("fits");
+    let found = found.iter().map(|bound| bound.response_ns);
+    assert_eq!(found.collect::<Vec<_>>(), [Some(7), None, None]);
 }
 
 fn reserved(server: Server, priority: u32) -> Vec<Task> {

@@ -7,6 +7,7 @@ use wakepath_schedulability::simulate::{Rule, play};
 use wakepath_schedulability::sweep::Random;
 use wakepath_schedulability::{
     Fit, Method, NotAnalysed, NotPlaced, Outcome, Question, Refuted, Task, analyse, limits, place,
+    prove,
 };
 
 fn question(tasks: &[Task], method: Method, cpus: u16) -> Question<'_> {
@@ -113,6 +114,14 @@ fn a_global_set_that_misses_when_played_is_refuted_by_that() {
     );
     let analysis = analyse(&question(&set, Method::GlobalEdf, 2)).expect("right");
     assert_eq!(analysis.tasks[0].tardiness_ns, Some(2));
+    // Without the search all else is the same, and more work than CPUs is still refuted.
+    let proved = |set: &[Task]| prove(&question(set, Method::GlobalEdf, 2)).expect("right");
+    assert_eq!(proved(&set).tasks, analysis.tasks);
+    assert_eq!(proved(&set).outcome, Outcome::NotProvable);
+    assert_eq!(
+        proved(&ordered(&[(3, 3), (3, 3), (1, 3)])).outcome,
+        Outcome::NotSchedulable(Refuted::Overload)
+    );
     assert_eq!(outcome(&set, Method::GlobalEdf, 3), Outcome::Schedulable);
 }
 

@@ -1,6 +1,6 @@
 //! Earliest deadline first on one CPU: processor demand decides, responses are told beside it.
 
-use super::super::{Outcome, Refuted, TaskAnswer, releases_of};
+use super::super::{Counterexample, Outcome, Refuted, TaskAnswer, releases_of};
 use super::refutation::refuted;
 use super::{GroupAnswer, bare, overloaded, within_its_deadline};
 use crate::bound::{Bound, Part, What};
@@ -13,8 +13,8 @@ use crate::task::{Arrivals, Impossible, Server, Task};
 pub(super) fn edf_on_one(
     seen: &[Task],
     tasks: &[Task],
-    costs: &Costs,
-    delays: &[u64],
+    (costs, delays): (&Costs, &[u64]),
+    search: Counterexample,
     by_kernel: bool,
 ) -> Result<(GroupAnswer, Vec<Task>), Impossible> {
     let all: Vec<usize> = (0..tasks.len()).collect();
@@ -87,7 +87,7 @@ pub(super) fn edf_on_one(
     let answers: Vec<TaskAnswer> = answers.collect::<Result<_, Impossible>>()?;
     let outcome = match holds {
         true => Outcome::Schedulable,
-        false => not_held(tasks, &all)?,
+        false => not_held(tasks, &all, search)?,
     };
     let answer = GroupAnswer {
         tasks: answers,
@@ -99,7 +99,7 @@ pub(super) fn edf_on_one(
 /// Of a set whose demand is not shown to hold: whether some schedule misses even without what only
 /// delays it. EDF misses only what every other order of jobs misses too (Dertouzos 1974), so that the
 /// demand of the tasks' own deadlines refutes SCHED_DEADLINE as well.
-fn not_held(tasks: &[Task], all: &[usize]) -> Result<Outcome, Impossible> {
+fn not_held(tasks: &[Task], all: &[usize], search: Counterexample) -> Result<Outcome, Impossible> {
     if overloaded(tasks) {
         return Ok(Outcome::NotSchedulable(Refuted::Overload));
     }
@@ -113,7 +113,7 @@ fn not_held(tasks: &[Task], all: &[usize]) -> Result<Outcome, Impossible> {
         Verdict::Overload => Outcome::NotSchedulable(Refuted::Overload),
         // With known offsets the worst may never come together.
         Verdict::Misses { .. } if tasks.iter().any(|task| task.offset_ns.is_some()) => {
-            refuted(tasks, tasks, all, 1, Rule::EarliestDeadline)
+            refuted(tasks, tasks, all, 1, Rule::EarliestDeadline, search)
         }
         Verdict::Misses {
             length_ns,

@@ -8,7 +8,7 @@ mod several;
 
 pub(super) use by_priority::own_apart;
 
-use super::{NotAnalysed, Outcome, Question, Refuted, TaskAnswer, renumbered};
+use super::{Counterexample, NotAnalysed, Outcome, Question, Refuted, TaskAnswer, renumbered};
 use crate::arithmetic::{against_one, sum, times};
 use crate::matrix::Queue;
 use crate::overheads::Costs;
@@ -69,7 +69,11 @@ impl Group {
         Ok(groups.filter(|group| !group.members.is_empty()).collect())
     }
 
-    pub(super) fn analyse(&self, question: &Question<'_>) -> Result<GroupAnswer, NotAnalysed> {
+    pub(super) fn analyse(
+        &self,
+        question: &Question<'_>,
+        search: Counterexample,
+    ) -> Result<GroupAnswer, NotAnalysed> {
         let tasks: Vec<Task> = self
             .members
             .iter()
@@ -89,15 +93,15 @@ impl Group {
         };
         let answer = match Queue::new(question.method, self.cpus) {
             Queue::FixedOnOne => fixed_priority_on_one(&tasks, &costs, &delays)?,
-            Queue::EdfOnOne => edf_on_one(&tasks, &tasks, &costs, &delays, false)?.0,
+            Queue::EdfOnOne => edf_on_one(&tasks, &tasks, (&costs, &delays), search, false)?.0,
             Queue::DeadlineOnOne => by_kernel(&tasks, (&costs, &delays), |seen| {
-                edf_on_one(seen, &tasks, &costs, &delays, true)
+                edf_on_one(seen, &tasks, (&costs, &delays), search, true)
             })?,
             queue @ Queue::DeadlineOnSeveral => by_kernel(&tasks, (&costs, &delays), |seen| {
-                on_several(seen, &tasks, (&costs, &delays), queue, self.cpus)
+                on_several(seen, &tasks, (&costs, &delays), queue, self.cpus, search)
             })?,
             queue @ (Queue::FixedOnSeveral | Queue::EdfOnSeveral) => {
-                on_several(&tasks, &tasks, (&costs, &delays), queue, self.cpus)?.0
+                on_several(&tasks, &tasks, (&costs, &delays), queue, self.cpus, search)?.0
             }
         };
         Ok(self.renumbered(answer))

@@ -1,7 +1,7 @@
 //! A counterexample to a set that no test of several CPUs accepts: more work than CPUs, or a schedule
 //! in which a deadline is missed. That none is found proves nothing.
 
-use super::super::{Outcome, Refuted};
+use super::super::{Counterexample, Outcome, Refuted};
 use super::bare;
 use crate::arithmetic::{Share, utilization};
 use crate::global::GlobalTask;
@@ -26,10 +26,14 @@ pub(super) fn refuted(
     ranked: &[usize],
     cpus: u32,
     rule: Rule,
+    search: Counterexample,
 ) -> Outcome {
     let a_hair = Share::up(1, 1 << 50);
     if utilization(tasks) > Share::ONE.times(u64::from(cpus)).plus(a_hair) {
         return Outcome::NotSchedulable(Refuted::Overload);
+    }
+    if search == Counterexample::Unwanted {
+        return Outcome::NotProvable;
     }
     let periodic: Option<Vec<GlobalTask>> = ranked
         .iter()

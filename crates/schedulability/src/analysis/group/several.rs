@@ -1,6 +1,6 @@
 //! Several CPUs under one queue: sufficient tests, then a search for a counterexample.
 
-use super::super::{Outcome, TaskAnswer, releases_of};
+use super::super::{Counterexample, Outcome, TaskAnswer, releases_of};
 use super::GroupAnswer;
 use super::by_deadline::own_apart;
 use super::refutation::refuted;
@@ -20,6 +20,7 @@ pub(super) fn on_several(
     (costs, delays): (&Costs, &[u64]),
     queue: Queue,
     cpus: u16,
+    search: Counterexample,
 ) -> Result<(GroupAnswer, Vec<Task>), Impossible> {
     let cpus = u32::from(cpus);
     let by_priority = queue == Queue::FixedOnSeveral;
@@ -125,7 +126,7 @@ pub(super) fn on_several(
     answers.sort_by_key(|answer| answer.bound.task);
     let outcome = match holds {
         true => Outcome::Schedulable,
-        false => refuted(scheduled, tasks, &ranked, cpus, rule),
+        false => refuted(scheduled, tasks, &ranked, cpus, rule, search),
     };
     let answer = GroupAnswer {
         tasks: answers,

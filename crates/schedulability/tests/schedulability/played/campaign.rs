@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 use wakepath_schedulability::matrix::{Cell, Feature, Queue, pair};
 use wakepath_schedulability::{
-    Analysis, Arrivals, EndToEnd, Method, NotAnalysed, Outcome, Task, analyse, end_to_end,
+    Analysis, Arrivals, EndToEnd, Method, NotAnalysed, Outcome, Task, end_to_end, prove,
 };
 
 /// What SCHED_DEADLINE admits by itself: 95 % of each CPU.
@@ -146,7 +146,7 @@ fn cell(queue: Queue, features: [Feature; 2], sets: u64, manners: u64, counts: &
         let mut dice = Dice::new(1 + counts.drawn + cell);
         counts.drawn += 1;
         let set = drawn(queue, features, &mut dice);
-        let analysis = match analyse(&set.question()) {
+        let analysis = match prove(&set.question()) {
             Ok(analysis) => analysis,
             // A deadline too short, two jobs at once: drawn again. A refusal is no proof.
             Err(NotAnalysed::Refused(refusal)) => panic!("{refusal}: {set:#?}"),
