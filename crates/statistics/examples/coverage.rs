@@ -8,7 +8,7 @@ use wakepath_statistics::{MissClusters, MissTally, SplitMix, miss_upper_bound};
 #[path = "../fixtures/miss_families.rs"]
 mod miss_families;
 
-use miss_families::{FAMILIES, Family, RARE, wrong};
+use miss_families::{FAMILIES, Family, MISSES_ALONE, RARE, wrong};
 
 /// The share tolerated and missed, and the normal quantile that is exceeded with it.
 const CRITERION: (f64, f64) = (0.005, 2.575_829_303_548_901);
@@ -20,7 +20,7 @@ fn main() {
     );
     println!("|---|---|---|---|---|---|");
     for (due, runs) in LENGTHS {
-        for &(name, family) in FAMILIES.iter().chain(RARE) {
+        for &(name, family) in FAMILIES.iter().chain(RARE).chain(MISSES_ALONE) {
             // The only family near 5 % in long runs.
             let runs = match family {
                 Family::Independent => runs.max(2000),

@@ -4,7 +4,7 @@
 #[path = "../fixtures/miss_families.rs"]
 mod miss_families;
 
-use miss_families::{FAMILIES, RARE, wrong};
+use miss_families::{FAMILIES, MISSES_ALONE, RARE, wrong};
 
 #[test]
 fn verdicts_keep_their_level_however_misses_depend_on_each_other() {
@@ -25,7 +25,10 @@ fn verdicts_keep_their_level_however_misses_depend_on_each_other() {
 #[ignore = "takes minutes"]
 fn verdicts_keep_their_level_up_to_a_million_due_times() {
     for (due, runs) in [(10_000, 2_000), (100_000, 1_000), (1_000_000, 200)] {
-        let seen_by_then: &[_] = if due < 100_000 { &[] } else { RARE };
+        let from = |least: u64, families: &'static [_]| if due < least { &[] } else { families };
+        let seen_by_then = from(100_000, RARE)
+            .iter()
+            .chain(from(1_000_000, MISSES_ALONE));
         for &(name, family) in FAMILIES.iter().chain(seen_by_then) {
             let found = wrong(family, due, (0.005, 2.575_829_303_548_901), runs);
             let seen = found.passed - found.passed_without_a_miss;
