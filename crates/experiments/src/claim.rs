@@ -11,7 +11,9 @@ use wakepath_verdict::duration;
 /// A published finding.
 #[derive(Debug, Clone, Copy)]
 pub struct Claim {
-    /// In one sentence, with its figures.
+    /// In one sentence.
+    pub claim: &'static str,
+    /// The published figures; empty if it has none.
     pub published: &'static str,
     /// The test of our figures.
     pub test: Test,
@@ -127,6 +129,8 @@ impl Agreement {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// The published finding.
+    pub claim: &'static str,
+    /// Its figures; empty if it has none.
     pub published: &'static str,
     /// Whether we found the same.
     pub agreement: Agreement,
@@ -141,6 +145,7 @@ pub fn findings(repeated: &Repeated) -> Vec<Finding> {
         .map(|claim| {
             let (agreement, here) = tried(repeated, &claim.test);
             Finding {
+                claim: claim.claim,
                 published: claim.published,
                 agreement,
                 here,
@@ -156,9 +161,13 @@ pub fn findings_text(all: &[Repeated]) -> String {
         text += &format!("{}\n", one.experiment.title);
         for finding in findings(one) {
             let agreement = finding.agreement.name();
+            let published = match finding.published {
+                "" => String::new(),
+                figures => format!(" ({figures})"),
+            };
             text += &format!(
-                "  {agreement}: {}\n    here: {}\n",
-                finding.published, finding.here
+                "  {agreement}: {}{published}\n    here: {}\n",
+                finding.claim, finding.here
             );
         }
     }

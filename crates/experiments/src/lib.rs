@@ -19,6 +19,6 @@ pub use experiment::{
     Boot, Cell, Drawing, Experiment, Figure, Given, Guest, OVER_POLICIES, Setting,
 };
 pub use laboratory::{all, named};
-pub use page::{Page, page};
+pub use page::{Pages, pages};
 pub use published::Published;
 pub use repeated::{GuestRun, Measured, Repeated, Unlike};

@@ -90,6 +90,6 @@ pub use rate::{BOARDS, Board, ns_per_instruction};
 pub use recorded::{CommandSaid, last_command, streams};
 pub use repetition::{
     GivenGuest, GivenKernel, Repetition, chosen_experiments, guest_run,
-    to_json as repetitions_json, to_text as repetitions_text, write_page,
+    to_json as repetitions_json, to_text as repetitions_text, write_pages,
 };
 pub use topology::{Topology, TopologyError};

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use wakepath_archive::{GuestAdditions, PARQUET_NAME, Run};
 use wakepath_assess::{Assessment, Picture};
 use wakepath_experiments::{
-    Experiment, Given, Guest, GuestRun, Page, Repeated, all, findings, findings_text, named,
+    Experiment, Given, Guest, GuestRun, Pages, Repeated, all, findings, findings_text, named,
 };
 use wakepath_explain::Explanation;
 use wakepath_scenario::{KnownCpus, Scenario};
@@ -354,17 +354,17 @@ fn there(
     }
 }
 
-/// Writes the page and its figures, and returns the page's path.
+/// Writes the pages and their figures, and returns the index's path.
 ///
 /// # Errors
 /// If it can't be written.
-pub fn write_page(written: &Page, place: &Path) -> Result<PathBuf> {
+pub fn write_pages(written: &Pages, place: &Path) -> Result<PathBuf> {
     std::fs::create_dir_all(place).map_err(|error| LabError::io("make", place, error))?;
-    for (name, svg) in &written.figures {
-        whole_or_not(&place.join(name), svg)?;
+    for (name, text) in written.figures.iter().chain(&written.experiments) {
+        whole_or_not(&place.join(name), text)?;
     }
     let path = place.join(PAGE);
-    whole_or_not(&path, &written.text)?;
+    whole_or_not(&path, &written.index)?;
     Ok(path)
 }
 

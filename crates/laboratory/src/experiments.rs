@@ -12,11 +12,11 @@ use wakepath_console::progress::assessed;
 use wakepath_console::terminal::{print_result, tell};
 use wakepath_console::{Outcome, explained, place};
 use wakepath_directory::{Directory, Trust};
-use wakepath_experiments::{Repeated, all, page};
+use wakepath_experiments::{Repeated, all, pages};
 use wakepath_explain::Explanation;
 use wakepath_lab::{
     Compared, GivenKernel, GuestsAsked, Repetition, chosen_experiments, guest_run,
-    repetitions_json, repetitions_text, write_page,
+    repetitions_json, repetitions_text, write_pages,
 };
 use wakepath_scenario::Scenario;
 
@@ -101,7 +101,7 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
         repeated.push(read(wanted, arguments.host.trust())?);
     }
     let place = arguments.page.as_ref().unwrap_or(&directory);
-    let path = write_page(&page(&repeated), place)?;
+    let path = write_pages(&pages(&repeated), place)?;
     print_result(
         arguments.json,
         &match arguments.json {

@@ -23,7 +23,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     table: published::NONE,
     claims: &[
         Claim {
-            published: "under SCHED_FIFO 99, with the log in another process, each frame ends within its 10 ms",
+            claim: "under SCHED_FIFO 99, with the log in another process, each frame ends within its 10 ms",
+            published: "",
             test: Test::Below {
                 cell: cell(KERNEL, WRITING, "FIFO 99"),
                 figure: Figure::MaxResponse,
@@ -31,7 +32,8 @@ pub const EXPERIMENT: Experiment = Experiment {
             },
         },
         Claim {
-            published: "(ours) the default scheduler lets the loop wait for the log's writer longer than SCHED_FIFO 99 does",
+            claim: "the default scheduler lets the loop wait for the log's writer longer than SCHED_FIFO 99 does",
+            published: "our own claim",
             test: Test::Lower {
                 low: cell(KERNEL, WRITING, "FIFO 99"),
                 high: cell(KERNEL, WRITING, "OTHER nice 0"),
@@ -40,7 +42,8 @@ pub const EXPERIMENT: Experiment = Experiment {
             },
         },
         Claim {
-            published: "written in the loop itself, the log stalls it for 200 ms and more",
+            claim: "written in the loop itself, the log stalls it",
+            published: "200 ms and more",
             test: Test::NotVisible(
                 "another process writes in this repetition; `sh examples/logging/run.sh` compares a log written in the loop, by a \
                  thread and by another process",

@@ -61,23 +61,28 @@ pub const EXPERIMENT: Experiment = Experiment {
     table: published::JETSON,
     claims: &[
         Claim {
-            published: "isolation lowers the largest latency under storage load (145 to 7 µs)",
+            claim: "isolation lowers the largest latency under storage load",
+            published: "145 to 7 µs",
             test: isolation_helps("storage"),
         },
         Claim {
-            published: "isolation lowers it under GPU load (159 to 15 µs)",
+            claim: "isolation lowers the largest latency under GPU load",
+            published: "159 to 15 µs",
             test: isolation_helps("gpu"),
         },
         Claim {
-            published: "isolation lowers it under EtherCAT load (113 to 6 µs)",
+            claim: "isolation lowers the largest latency under EtherCAT load",
+            published: "113 to 6 µs",
             test: isolation_helps("ethercat"),
         },
         Claim {
-            published: "isolation lowers it under system load (47 to 15 µs)",
+            claim: "isolation lowers the largest latency under system load",
+            published: "47 to 15 µs",
             test: isolation_helps("system"),
         },
         Claim {
-            published: "a kernel without PREEMPT_RT is later under load (318 against 56 µs)",
+            claim: "a kernel without PREEMPT_RT is later under load",
+            published: "318 against 56 µs",
             test: Test::Lower {
                 low: at(RT, "system"),
                 high: at(STOCK, "system"),
@@ -86,7 +91,8 @@ pub const EXPERIMENT: Experiment = Experiment {
             },
         },
         Claim {
-            published: "with isolation the largest latency under storage load stays below 100 µs",
+            claim: "with isolation the largest latency under storage load stays below 100 µs",
+            published: "7 µs",
             test: Test::Below {
                 cell: at(RT_ISOLATED, "storage"),
                 figure: Figure::Max,

@@ -1,4 +1,5 @@
-//! The page of repeated experiments, as Markdown with its figures as SVG files.
+//! The pages of repeated experiments, as Markdown with figures as SVG files: an index, and one page for each
+//! experiment.
 //!
 //! It only shows figures from elsewhere. The same runs make the same page; the laboratory's has
 //! neither date nor host.
@@ -7,17 +8,19 @@ mod drawn;
 mod provenance;
 mod tables;
 
-use crate::{Agreement, Finding, Repeated, Setting, findings};
+use crate::{Agreement, Repeated, Setting, findings};
 use drawn::Shown;
 use std::fmt::Write;
 use wakepath_report::Origin;
 
-/// A page and the files that it shows.
+/// The pages and the files that they show.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Page {
-    /// Markdown.
-    pub text: String,
-    /// Names of figures, as the text links them, and their SVG.
+pub struct Pages {
+    /// The index, as Markdown.
+    pub index: String,
+    /// File name and Markdown of each experiment.
+    pub experiments: Vec<(String, String)>,
+    /// Names of figures, as the pages link them, and their SVG.
     pub figures: Vec<(String, String)>,
 }
 
@@ -25,7 +28,7 @@ const INTRODUCTION: &str = "\
 # Published experiments, repeated in virtual time
 
 Written by `wakepath lab experiments`. With the same wakepath, kernels and emulator, listed at the end, it writes the
-same figures again, to the nanosecond.
+same figures again, to the nanosecond. Each experiment has its own page, which begins with the claims.
 
 Each experiment was published with figures of one machine. Here its kernels run in an emulator that counts
 instructions (docs/concepts/virtual-time.md): our figures are **software path lengths, not latencies of any machine**.
@@ -54,21 +57,36 @@ measured*: boot it and resume with `--resume`. Pictures and single causes are th
 boot share its conditions, such as the memory layout.
 ";
 
-/// The page of these experiments, all of one setting.
-pub fn page(experiments: &[Repeated]) -> Page {
+/// The pages of these experiments, all of one setting.
+pub fn pages(experiments: &[Repeated]) -> Pages {
     let setting = experiments.first().map(|first| first.experiment.setting);
     let introduction = match setting {
         Some(Setting::Board) => ON_A_BOARD,
         Some(Setting::Laboratory) | None => INTRODUCTION,
     };
-    let mut text = introduction.to_owned();
-    let mut figures = Vec::new();
-    summary(&mut text, experiments);
+    let mut index = introduction.to_owned();
+    summary(&mut index, experiments);
+    provenance::write(&mut index, experiments);
+    let mut written = Pages {
+        index,
+        experiments: Vec::new(),
+        figures: Vec::new(),
+    };
     for repeated in experiments {
-        section(&mut text, &mut figures, repeated);
+        let mut text = String::new();
+        section(&mut text, &mut written.figures, repeated);
+        let file = file_of(repeated);
+        // Several boards share the page of an experiment.
+        match written.experiments.iter_mut().find(|one| one.0 == file) {
+            Some((_, before)) => *before += &format!("\n{text}"),
+            None => written.experiments.push((file, text)),
+        }
     }
-    provenance::write(&mut text, experiments);
-    Page { text, figures }
+    written
+}
+
+fn file_of(repeated: &Repeated) -> String {
+    format!("{}.md", repeated.experiment.name)
 }
 
 /// Writing to a String can't fail.
@@ -92,8 +110,9 @@ fn summary(text: &mut String, experiments: &[Repeated]) {
         };
         line!(
             text,
-            "| {} | {} | {} | {} | {} | {} |",
+            "| [{}]({}) | {} | {} | {} | {} | {} |",
             repeated.experiment.title,
+            file_of(repeated),
             count(&[Agreement::Agrees]),
             count(&[Agreement::Contradicts]),
             count(&[Agreement::Undecided]),
@@ -107,12 +126,13 @@ fn section(text: &mut String, figures: &mut Vec<(String, String)>, repeated: &Re
     let experiment = repeated.experiment;
     // Each of several boards has a separate section.
     match experiment.setting {
-        Setting::Laboratory => line!(text, "\n## {}\n", experiment.title),
+        Setting::Laboratory => line!(text, "# {}\n", experiment.title),
         Setting::Board => {
             let machine = provenance::machine(repeated);
-            line!(text, "\n## {}: {machine}\n", experiment.title);
+            line!(text, "# {}: {machine}\n", experiment.title);
         }
     }
+    claims(text, repeated);
     line!(text, "Published: {}\n", experiment.source);
     line!(text, "Here:\n");
     for differs in experiment.differs {
@@ -153,17 +173,23 @@ fn section(text: &mut String, figures: &mut Vec<(String, String)>, repeated: &Re
     }
     tables::woken(text, repeated);
     tables::by_kernel(text, repeated);
-    line!(text, "\n### Claims\n");
-    for finding in findings(repeated) {
-        line!(text, "{}", item(&finding));
-    }
 }
 
-fn item(finding: &Finding) -> String {
-    let Finding {
-        published,
-        agreement,
-        here,
-    } = finding;
-    format!("- **{}**: {published}. Here: {here}.", agreement.name())
+/// Each claim with the published figures, ours and the verdict; nothing without claims.
+fn claims(text: &mut String, repeated: &Repeated) {
+    let found = findings(repeated);
+    if found.is_empty() {
+        return;
+    }
+    line!(text, "| claim | published | ours | verdict |");
+    line!(text, "|---|---|---|---|");
+    for finding in found {
+        let published = match finding.published {
+            "" => "–",
+            figures => figures,
+        };
+        let (claim, ours, verdict) = (finding.claim, finding.here, finding.agreement.name());
+        line!(text, "| {claim} | {published} | {ours} | **{verdict}** |");
+    }
+    line!(text, "");
 }

@@ -1,9 +1,10 @@
 //! The experiments of a board: each names conditions of its scenario, and recognises a boot by its
 //! kernel.
 
+use crate::text_of;
 use wakepath_experiments::{
     Agreement, Experiment, GuestRun, Measured, OVER_POLICIES, Published, Repeated, Unlike,
-    findings, guest_of, of_boards, on_a_board, page,
+    findings, guest_of, of_boards, on_a_board,
 };
 use wakepath_machine::PreemptionModel::{self, Full, Lazy, RealTime, Unknown, Voluntary};
 use wakepath_report::Figures;
@@ -170,7 +171,7 @@ fn a_condition_that_is_no_evidence_is_named_with_its_reason_and_judged_by_nothin
             condition.invalid = Some("the load files did not prove its work".into());
         }
     }
-    let lines = page(&[measured]).text;
+    let lines = text_of(&[measured]);
     let first = "this kernel, ";
     let told = lines
         .lines()
@@ -185,7 +186,7 @@ fn a_condition_that_is_no_evidence_is_named_with_its_reason_and_judged_by_nothin
     );
     assert_eq!(before[0].agreement, Agreement::Agrees);
     assert!(
-        lines.contains("- **not measured**: ") && !lines.contains("- **agrees**"),
+        lines.contains("| **not measured** |") && !lines.contains("| **agrees** |"),
         "{lines}"
     );
 }
@@ -197,9 +198,7 @@ fn a_kernel_that_was_not_booted_is_not_measured_and_the_page_says_how_to_go_on()
         assert!(finding.here.contains("PREEMPT"), "{}", finding.here);
     }
     let untraced = findings(&rounds("pi5-250hz", "standard", &[5_000, 6_000, 7_000]));
-    let woken = untraced
-        .iter()
-        .find(|one| one.published.contains("SoftIRQ"));
+    let woken = untraced.iter().find(|one| one.claim.contains("SoftIRQ"));
     assert!(
         woken
             .unwrap()
@@ -219,9 +218,7 @@ fn a_kernel_that_was_not_booted_is_not_measured_and_the_page_says_how_to_go_on()
     };
     let said = |start: &str| {
         let found = findings(&both);
-        let one = found
-            .into_iter()
-            .find(|one| one.published.starts_with(start));
+        let one = found.into_iter().find(|one| one.claim.starts_with(start));
         one.unwrap().agreement
     };
     assert_eq!(said("RT_PREEMPT's largest"), Agreement::Contradicts);
@@ -230,7 +227,7 @@ fn a_kernel_that_was_not_booted_is_not_measured_and_the_page_says_how_to_go_on()
         said("PREEMPT's largest latency is below vanilla's"),
         Agreement::NotMeasured
     );
-    let text = page(&[both]).text;
+    let text = text_of(&[both]);
     for expected in [
         "on a board",
         "--resume",

@@ -12,8 +12,8 @@ use serde_json::json;
 use std::process::ExitCode;
 use wakepath_console::terminal::{OneLine, print_result};
 use wakepath_console::{Outcome, manual, scenarios};
-use wakepath_experiments::{Guest, Repeated, findings_text, guest_of, of_boards, page};
-use wakepath_lab::write_page;
+use wakepath_experiments::{Guest, Repeated, findings_text, guest_of, of_boards, pages};
+use wakepath_lab::write_pages;
 use wakepath_machine::{Facts, Root};
 use wakepath_scenario::{KnownCpus, Scenario, builtin};
 use wakepath_timeline::columns::wrapped;
@@ -104,7 +104,7 @@ fn page_of(arguments: &ExperimentPage) -> Outcome {
 
 /// Writes the page and prints what was found.
 fn show(all: &[Repeated], place: &std::path::Path, as_json: bool) -> Outcome {
-    let path = write_page(&page(all), place)?;
+    let path = write_pages(&pages(all), place)?;
     let shown = match as_json {
         true => format!("{:#}\n", findings_json(all, &path)),
         false => findings_text(all) + &format!("page: {}\n", path.in_one_line()),
