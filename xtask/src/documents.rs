@@ -3,6 +3,7 @@
 //! The reference of scenarios, their JSON Schema, the table of combinations that can be analysed,
 //! the catalogue of fixes, the texts of `--help`, and the picture of an answer.
 
+pub mod budgets;
 mod picture;
 
 use crate::arguments::Arguments;

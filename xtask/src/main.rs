@@ -45,6 +45,7 @@ Usage: cargo xtask <command>
   docs [--check]           write the generated documents, or fail if they drifted
   experiments [--check]    write the page of published experiments, or compare the committed one with it
         [--program PATH]   takes an hour of CPU time, and resumes if it was interrupted
+  budgets                  words of each page that people write, and of how many it can have
   words                    phrases of translated English in pages and printed strings, with better ones
   release                  static programs, archives, packages, wheels, installer, check sums
         [--only TARGET]... [--into DIRECTORY]
@@ -71,6 +72,7 @@ fn main() -> ExitCode {
         },
         Some("docs") => documents::run(arguments),
         Some("experiments") => experiments::run(arguments),
+        Some("budgets") => arguments.end().and_then(|()| documents::budgets::run()),
         Some("words") => words::run(arguments),
         Some("release") => release::run(arguments),
         _ => Err(USAGE.into()),

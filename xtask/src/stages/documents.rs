@@ -1,13 +1,18 @@
-//! The generated documents, compared with those committed.
+//! The generated documents, compared with those committed; the words of the others.
 
 use super::outcome::Outcome;
 use super::programs;
 use crate::documents;
 use crate::job::Job;
 
-/// Checks that each generated document is up to date. The help is that of the program built with
+/// Checks that no page exceeds its budget of words, and that each generated document is up to date. The help is that of the program built with
 /// the tests, which doesn't differ from the optimised one's.
 pub fn check(job: &Job) -> Outcome {
+    let words = match documents::budgets::broken() {
+        Ok(broken) if broken.is_empty() => Outcome::of(None),
+        Ok(broken) => Outcome::of(Some(broken.join("\n"))),
+        Err(error) => Outcome::of(Some(error)),
+    };
     let program = match programs::beside_the_tests(job, "wakepath") {
         Ok(program) => program,
         Err(outcome) => return outcome,
@@ -17,7 +22,6 @@ pub fn check(job: &Job) -> Outcome {
         Ok(documents) => documents
             .iter()
             .map(|document| Outcome::of(document.drift()))
-            .reduce(Outcome::and)
-            .unwrap_or_else(|| Outcome::of(Some("no document".into()))),
+            .fold(words, Outcome::and),
     }
 }

@@ -79,7 +79,7 @@ use Place::{Alone, Beside, Deep, Either, Filling, First, OneAtATime, Waiting};
 const STAGES: &[Stage] = &[
     Stage { name: "format", about: "rustfmt changes nothing", place: First, limit: minutes(10), run: lints::format },
     Stage { name: "tests", about: "unit and integration tests, all features", place: First, limit: minutes(30), run: suites::tests },
-    Stage { name: "documents", about: "generated documents are those committed", place: First, limit: minutes(30), run: documents::check },
+    Stage { name: "documents", about: "generated documents are those committed, the others within their words", place: First, limit: minutes(30), run: documents::check },
     Stage { name: "words", about: "pages and printed strings are plain English", place: First, limit: minutes(1), run: words::check },
     Stage { name: "clippy", about: "clippy finds nothing, tests and benchmarks included", place: First, limit: minutes(15), run: lints::clippy },
     Stage { name: "documentation", about: "rustdoc warns of nothing; its examples run", place: First, limit: minutes(15), run: lints::documentation },

@@ -41,6 +41,11 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, String> {
     Ok(ExitCode::from(u8::from(!found.is_empty())))
 }
 
+/// Words of a page's text; a number is one, and a span of code.
+pub fn length(page: &str) -> usize {
+    markdown::passages(page).iter().map(Vec::len).sum()
+}
+
 /// Each phrase of the repository's pages and printed strings that the rules list, with its advice.
 pub fn check() -> Result<Vec<String>, String> {
     let rules = rules::all();
