@@ -29,12 +29,12 @@ pub struct Shown<'a> {
     pub run: &'a str,
     /// Where the recording lies.
     pub recording: &'a str,
-    /// Lines that the caller adds below.
-    pub lines_below: usize,
+    /// Lines that the caller adds.
+    pub lines_more: usize,
 }
 
 impl Answer {
-    /// The answer in at most 40 lines, those below included, and at most 100 columns.
+    /// The answer in at most 40 lines, the caller's included, and at most 100 columns.
     pub fn to_text(&self, shown: &Shown<'_>) -> String {
         let columns = shown.style.columns.unwrap_or(COLUMNS);
         let columns = columns.clamp(LEAST_COLUMNS, COLUMNS);
@@ -63,7 +63,7 @@ impl Answer {
         let recording = format!("recording: {}", shown.recording);
         notes += &lines(&recording, "  ", columns, more);
         let used = [&above, &matters, &notes].map(|text| text.lines().count());
-        let used = used.iter().sum::<usize>() + shown.lines_below;
+        let used = used.iter().sum::<usize>() + shown.lines_more;
         let rows_first = match (more, self.variants.len()) {
             (1, 0) => ROWS_FIRST,
             _ => usize::MAX,

@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn a_line_names_what_many_short_runs_of_one_program_took_together() {
         let line = line(&crowded());
-        let expected = "(27 × wakepath-load (OTHER) 5100.0 µs, hog-200 (OTHER) 400.0 µs, 2 more \
+        let expected = "(27 × wakepath-load (OTHER) 5.10 ms, hog-200 (OTHER) 400.0 µs, 2 more \
             400.0 µs)";
         assert!(line.contains(expected), "{line}");
     }
@@ -295,7 +295,7 @@ mod tests {
     fn the_text_of_a_cycle_begins_with_sums_and_cuts_its_list() {
         let text = cycle_text(&crowded(), "cycle 7");
         assert!(
-            text.contains("5100.0 µs  waking → switch-in: 27 × wakepath-load"),
+            text.contains("5.10 ms  waking → switch-in: 27 × wakepath-load"),
             "{text}"
         );
         let shown = text
@@ -304,7 +304,7 @@ mod tests {
             .count();
         assert_eq!(shown, MOST_PIECES, "{text}");
         // 100 000 + 0 … 13.
-        assert!(text.contains("1400.1 µs  14 shorter ones"), "{text}");
+        assert!(text.contains("1.40 ms  14 shorter ones"), "{text}");
     }
 
     #[test]

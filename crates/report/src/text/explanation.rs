@@ -408,11 +408,11 @@ fn waterfall(text: &mut String, name: &str, figures: Option<&WaterfallFigures>) 
     }
 }
 
-/// Nanoseconds in the unit that fits: never more than four digits before the point.
+/// Nanoseconds in the unit that fits: never more than three digits before the point.
 pub(super) fn time(ns: u64) -> String {
     match ns {
-        0..10_000_000 => format!("{:.1} µs", ns as f64 / 1e3),
-        10_000_000..10_000_000_000 => format!("{:.2} ms", ns as f64 / 1e6),
+        0..999_950 => format!("{:.1} µs", ns as f64 / 1e3),
+        999_950..999_995_000 => format!("{:.2} ms", ns as f64 / 1e6),
         _ => format!("{:.2} s", ns as f64 / 1e9),
     }
 }

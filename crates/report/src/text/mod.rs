@@ -61,6 +61,7 @@ pub(crate) use kernel_measures::{latencies_table, noises_table, places_table, se
 pub(crate) use rows::{Counts, conditions_table, quantile, short_table};
 pub(crate) use schedulability::{sums as response_sums, table as schedulability_table};
 pub(crate) use sweep::{sweep_headline, sweep_remarks, sweep_table};
+pub use tiers::tiers_in_short;
 pub use verdict::{cost_model_text, cpus_text, criterion_text};
 pub(crate) use verdict::{no_criterion, virtual_time_text};
 pub use windows::{windows_code_text, windows_text};

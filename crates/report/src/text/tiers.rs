@@ -4,7 +4,7 @@ use super::ToText;
 use crate::Style;
 use crate::table::{Cell, Table, Tone, number, words};
 use std::fmt::Write;
-use wakepath_assess::{ReachedTier, Tiers};
+use wakepath_assess::{PolicyInTier, ReachedTier, Tiers};
 use wakepath_timeline::{duration, one_line};
 use wakepath_verdict::Outcome;
 
@@ -17,25 +17,88 @@ impl ToText for Tiers {
     }
 }
 
+/// One row for each tier, with the policy that comes nearest to it and why it is no better.
+pub fn tiers_in_short(tiers: &Tiers, style: Style) -> String {
+    let mut text = short_table(tiers).to_terminal(style.columns) + "\n";
+    for tier in &tiers.tiers {
+        text += &no_thread(tier);
+        text.extend(nearest(tier).map(|policy| reason(tier, policy)));
+    }
+    if tiers.tiers.iter().any(|tier| tier.policies.len() > 1) {
+        text += "each policy: wakepath tiers --all\n";
+    }
+    // Writing to a String can't fail.
+    let _ = write_evidence(tiers, &mut text, style);
+    text
+}
+
+/// The policy that is nearest to reaching the tier: by its outcome, then by its misses.
+fn nearest(tier: &ReachedTier) -> Option<&PolicyInTier> {
+    tier.policies.iter().min_by_key(|policy| {
+        let order = match policy.outcome {
+            Outcome::Passed => 0,
+            Outcome::Undecided => 1,
+            Outcome::Failed => 2,
+            _ => 3,
+        };
+        (order, policy.missed)
+    })
+}
+
+fn short_table(tiers: &Tiers) -> Table {
+    let mut table = Table::of("Tier")
+        .column(words("serves"))
+        .column(words("reached"))
+        .column(words("nearest policy"));
+    for tier in &tiers.tiers {
+        let reach = tier.policies.iter();
+        let reach = reach.filter(|policy| policy.outcome == Outcome::Passed);
+        let more = match reach.count() {
+            0 | 1 => String::new(),
+            all => format!(" +{}", all - 1),
+        };
+        let name = nearest(tier).map(|policy| one_line(&policy.policy) + &more);
+        let cells = vec![tier.tier.serves.into(), word(tier), Cell::from(name)];
+        table.row(duration::exact(tier.tier.period_ns), cells);
+    }
+    table
+}
+
+/// Why no thread reaches a tier; empty if one can.
+fn no_thread(tier: &ReachedTier) -> String {
+    let name = duration::exact(tier.tier.period_ns);
+    let why = tier.tier.out_of_reach;
+    why.map_or(String::new(), |why| {
+        format!("{name}: no Linux thread: {why}\n")
+    })
+}
+
+/// Why a policy is no better in a tier; empty if it reaches it.
+fn reason(tier: &ReachedTier, policy: &PolicyInTier) -> String {
+    if policy.why.is_empty() {
+        return String::new();
+    }
+    format!(
+        "{}, {}: {}: {}\n",
+        duration::exact(tier.tier.period_ns),
+        one_line(&policy.policy),
+        policy.outcome,
+        one_line(&policy.why)
+    )
+}
+
 fn write_all(tiers: &Tiers, text: &mut String, style: Style) -> std::fmt::Result {
     text.push_str(&table(tiers).to_terminal(style.columns));
     writeln!(text)?;
     for tier in &tiers.tiers {
-        let name = duration::exact(tier.tier.period_ns);
-        if let Some(why) = tier.tier.out_of_reach {
-            writeln!(text, "{name}: no Linux thread: {why}")?;
-        }
-        let behind = tier.policies.iter().filter(|one| !one.why.is_empty());
-        for policy in behind {
-            let (policy, outcome, why) = (&policy.policy, policy.outcome, &policy.why);
-            writeln!(
-                text,
-                "{name}, {}: {outcome}: {}",
-                one_line(policy),
-                one_line(why)
-            )?;
-        }
+        text.push_str(&no_thread(tier));
+        text.extend(tier.policies.iter().map(|policy| reason(tier, policy)));
     }
+    write_evidence(tiers, text, style)
+}
+
+/// What the answer rests on: the run, what to measure for a shorter tier, the pin.
+fn write_evidence(tiers: &Tiers, text: &mut String, style: Style) -> std::fmt::Result {
     let seldom = tiers
         .tiers
         .iter()
@@ -53,8 +116,8 @@ fn write_all(tiers: &Tiers, text: &mut String, style: Style) -> std::fmt::Result
     let kernel = kernel.map_or(String::new(), |kernel| format!(", kernel {kernel}"));
     writeln!(
         text,
-        "\nby the run {} of {}{kernel}; a tier needs a thread awake within a \
-         tenth of it and done within it, but for 0.5 % of the due times, 95 % confidence",
+        "\na tier needs a thread awake within a tenth of it and done within it, in all but 0.5 % of \
+         the due times, 95 % confidence\nrecording: {} of {}{kernel}",
         one_line(&tiers.run.directory),
         one_line(&tiers.run.started)
     )?;

@@ -36,7 +36,7 @@ pub fn in_short(bounds: &Bounds, style: Style) -> String {
     let columns = style.columns.unwrap_or(COLUMNS);
     let mut prose = String::new();
     // Writing to a String can't fail.
-    let _ = write_refusals(bounds, &mut prose, GATES);
+    let _ = write_refusals(bounds, &mut prose, GATES, first_change);
     let _ = write_after_refusals(bounds, &mut prose);
     let mut text = String::new();
     let _ = write_head(bounds, &mut text, columns);
@@ -89,7 +89,7 @@ pub(crate) fn said_below(bounds: &Bounds) -> String {
 }
 
 fn write_below(bounds: &Bounds, prose: &mut String) -> std::fmt::Result {
-    write_refusals(bounds, prose, usize::MAX)?;
+    write_refusals(bounds, prose, usize::MAX, str::to_owned)?;
     write_after_refusals(bounds, prose)
 }
 
@@ -208,8 +208,24 @@ fn answer(condition: &Bounded) -> Cell {
     }
 }
 
+/// The first of what changed during a run, and how much more did.
+fn first_change(all: &str) -> String {
+    let mut findings = all.split("; ");
+    let first = findings.next().unwrap_or_default();
+    match findings.count() {
+        0 => first.to_owned(),
+        more => format!("{first}, and {more} more"),
+    }
+}
+
 /// Each gate that failed in any condition, once, as it failed in the first one, with the fix; at most `most` gates.
-fn write_refusals(bounds: &Bounds, text: &mut String, most: usize) -> std::fmt::Result {
+/// `changes` writes what changed during the run.
+fn write_refusals(
+    bounds: &Bounds,
+    text: &mut String,
+    most: usize,
+    changes: impl Fn(&str) -> String,
+) -> std::fmt::Result {
     let mut found: Vec<(usize, String, &Gate)> = Vec::new();
     for condition in &bounds.conditions {
         for gate in condition.examined.failed() {
@@ -233,8 +249,11 @@ fn write_refusals(bounds: &Bounds, text: &mut String, most: usize) -> std::fmt::
         };
         let finding = match gate.name {
             // Its statistics are for `--details`.
-            GateName::Stationarity => "values drift, jump or come unevenly during the run",
-            _ => &gate.finding,
+            GateName::Stationarity => {
+                "values drift, jump or come unevenly during the run".to_owned()
+            }
+            GateName::Provenance => changes(&gate.finding),
+            _ => gate.finding.clone(),
         };
         write!(text, "{} refuses {first}{others}: {finding}", gate.name)?;
         match &gate.cure {

@@ -10,11 +10,12 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Measure", &["check", "record", "watch", "run", "rate"]),
     ("Understand", &["show", "explain", "report"]),
     ("Keep track", &["runs", "compare"]),
-    ("Improve", &["doctor", "try", "tune", "exec"]),
+    ("Improve", &["doctor", "tune", "exec"]),
 ];
 
 /// Further families of commands.
-const FAMILIES: [(&str, &[&str]); 5] = [
+const FAMILIES: [(&str, &[&str]); 6] = [
+    ("Experiment", &["try"]),
     ("Analyse", &["bound", "tiers", "fly", "schedulability"]),
     ("Scenarios", &["scenario", "loads"]),
     ("Data", &["import", "export", "recover", "seal", "verify"]),
@@ -100,7 +101,7 @@ mod tests {
         }
         assert_eq!(
             GROUPS.iter().map(|(_, names)| names.len()).sum::<usize>(),
-            14
+            13
         );
         let mut listed: Vec<&str> = GROUPS
             .iter()

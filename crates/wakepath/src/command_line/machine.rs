@@ -58,6 +58,7 @@ pub struct Loads {
                         Exit codes: 0 every tier that a thread can reach is reached, 1 error, 2 one is not, 3 undecided.\n\n\
                         Examples:\n  \
                         wakepath check --rate 1kHz && wakepath tiers\n  \
+                        wakepath tiers --all\n  \
                         wakepath tiers @3 --json\n  \
                         wakepath tiers --drive gpiochip0:17 --read gpiochip0:27\n  \
                         wakepath tiers --drive gpiochip0:17 --read gpiochip0:27 --cpu 3"
@@ -65,6 +66,9 @@ pub struct Loads {
 pub struct Tiers {
     /// The run: its directory, its number or a part of its name [default: the latest].
     pub run: Option<PathBuf>,
+    /// Print each policy in each tier, with its reason.
+    #[arg(short, long, conflicts_with = "json")]
+    pub all: bool,
     /// GPIO line to drive, as `gpiochip0:17`.
     #[arg(long, value_name = "CHIP:LINE")]
     pub drive: Option<String>,

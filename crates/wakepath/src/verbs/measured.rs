@@ -199,7 +199,7 @@ fn show(directory: &Directory, output: &Output) -> Outcome {
                 run: &runs::word_for(directory.path()),
                 recording: &directory.path().in_one_line(),
                 // The report's.
-                lines_below: 1,
+                lines_more: 1,
             }),
         },
     )?;

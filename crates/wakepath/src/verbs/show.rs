@@ -24,7 +24,8 @@ pub fn run(arguments: &Show) -> Outcome {
     }
     if !arguments.json && !arguments.details {
         let answer = answers::of(&run)?.answer;
-        print_result(false, &text(&answer, &directory))?;
+        let lines_more = usize::from(arguments.run.is_none());
+        print_result(false, &text(&answer, &directory, lines_more))?;
         return Ok(ExitCode::from(answer.exit_code));
     }
     let (assessment, _) = assessed(&run, false)?;
@@ -70,11 +71,12 @@ fn histogram(run: &Run, wanted: Option<&str>) -> Outcome {
     Ok(ExitCode::from(assessment.exit_code()))
 }
 
-fn text(answer: &Answer, directory: &Path) -> String {
+/// `lines_more`: which run it is, in front of it.
+fn text(answer: &Answer, directory: &Path, lines_more: usize) -> String {
     answer.to_text(&Shown {
         style: Style::of_stdout(),
         run: &runs::word_for(directory),
         recording: &directory.in_one_line(),
-        lines_below: 0,
+        lines_more,
     })
 }

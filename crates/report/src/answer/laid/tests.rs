@@ -62,7 +62,7 @@ fn whatever_names_a_run_holds_it_fits_one_screen() {
                     },
                     run: &long,
                     recording: &long,
-                    lines_below: 1,
+                    lines_more: 1,
                 });
                 assert!(text.lines().count() < LINES, "{rows} rows: {text}");
                 let most = columns.unwrap_or(COLUMNS).min(COLUMNS);

@@ -20,6 +20,15 @@ fn few_columns() -> Table {
         .column(words("flight").leading())
 }
 
+/// As wide as a terminal of 80 columns.
+fn fewest_columns() -> Table {
+    Table::of("Condition")
+        .group("reaction", "ms", &[number("max")])
+        .group("margins left", "ms", &["delay", "jitter"].map(number))
+        .group("kicked", "", &[number("tilt").unit("°")])
+        .column(words("flight").leading())
+}
+
 fn all_columns() -> Table {
     let (tilt, median, max) = (number("tilt").unit("°"), number("median"), number("max"));
     Table::of("Condition")
@@ -48,9 +57,9 @@ pub(super) fn short(flown: &FlownConditions) -> Table {
     table(flown, few_columns(), short_row, Shown::All)
 }
 
-/// The short table without the flights next to each condition's own.
+/// The figures that decide, without the flights next to each condition's own.
 pub(super) fn shortest(flown: &FlownConditions) -> Table {
-    table(flown, few_columns(), short_row, Shown::Measured)
+    table(flown, fewest_columns(), shortest_row, Shown::Measured)
 }
 
 /// All that is known of each flight.
@@ -163,6 +172,17 @@ fn short_row(row: Row<'_>, report: &FlightReport, flown: &Flown) -> Vec<Cell> {
         delay_cell(row, report).into(),
         of_run(margin(report.margins.jitter_ns)),
         decimal(flown.tilt_deviation_deg, 3).into(),
+        format!("{:.2}", flown.kicks.peak_tilt_deg).into(),
+        fate(row, report, flown).into(),
+    ]
+}
+
+fn shortest_row(row: Row<'_>, report: &FlightReport, flown: &Flown) -> Vec<Cell> {
+    let of_run = |text: String| row.of_run(text);
+    vec![
+        of_run(millis(report.timing.reaction.max_ns as f64)),
+        delay_cell(row, report).into(),
+        of_run(margin(report.margins.jitter_ns)),
         format!("{:.2}", flown.kicks.peak_tilt_deg).into(),
         fate(row, report, flown).into(),
     ]

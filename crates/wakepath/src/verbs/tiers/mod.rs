@@ -8,7 +8,7 @@ use crate::command_line::Tiers;
 use std::process::ExitCode;
 use wakepath_console::terminal::print_result;
 use wakepath_console::{Outcome, runs};
-use wakepath_report::{Style, ToText, to_json};
+use wakepath_report::{Style, ToText, tiers_in_short, to_json};
 
 /// Judges a run by each tier; drives a pin first if given.
 pub fn run(arguments: &Tiers) -> Outcome {
@@ -18,9 +18,11 @@ pub fn run(arguments: &Tiers) -> Outcome {
         pin::drive(arguments, lines, &run)?;
     }
     let tiers = wakepath_assess::Tiers::of(&run)?;
-    let text = match arguments.json {
-        true => to_json(&tiers),
-        false => tiers.to_text(Style::of_stdout()),
+    let style = Style::of_stdout();
+    let text = match (arguments.json, arguments.all) {
+        (true, _) => to_json(&tiers),
+        (false, true) => tiers.to_text(style),
+        (false, false) => tiers_in_short(&tiers, style),
     };
     print_result(arguments.json, &text)?;
     Ok(ExitCode::from(tiers.exit_code()))
