@@ -3,16 +3,17 @@
 
 mod fields;
 mod head;
+mod page;
 
 use crate::clock::TimersClock;
-use crate::events::{Read, Table, is_of_use};
+use crate::events::{Read, Table};
 use crate::form::{self, Fit};
 use crate::kernel_events::{MOST_EVENTS, Recording, imported};
 use crate::{Asked, Form, ImportError, Imported, Use};
 use fields::{Sentence, Text};
 use head::NoHead;
 pub(crate) use head::{Head, head};
-use std::borrow::Cow;
+use page::traced;
 use std::collections::BTreeMap;
 use wakepath_timeline::{KernelEvent, Lack, What};
 
@@ -39,16 +40,28 @@ fn fits(text: &str) -> Fit {
         .lines()
         .find_map(|line| line.strip_prefix("# tracer: "));
     let is_kernels = tracer.is_some_and(|tracer| !crate::tracers::has_form(tracer.trim()));
-    let is_event = |line: &str| {
-        let head = head(line).ok();
-        head.is_some_and(|head| {
-            let event = head.rest.split(": ").next().unwrap_or("");
-            is_of_use(event.rsplit(':').next().unwrap_or(event))
-        })
-    };
+    // What the events are is the reader's question: those of use may come much later.
     let mut lines = text.lines().take(LINES_TO_KNOW);
-    let events = tracer.is_none() && lines.any(is_event);
+    let events = tracer.is_none() && lines.any(|line| head(line).is_ok_and(is_event));
     Fit::certain_if(is_report || is_page || is_kernels || events)
+}
+
+/// Whether an event's name follows the head, and not a measurement of a tracer that has a form.
+fn is_event(head: Head<'_>) -> bool {
+    let Some((name, _)) = uncounted(head.rest).split_once(':') else {
+        return false;
+    };
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
+}
+
+/// An event without the count that perf may write before it.
+fn uncounted(event: &str) -> &str {
+    event
+        .trim_start_matches(|c: char| c.is_ascii_digit())
+        .trim_start()
 }
 
 pub(crate) fn read(text: &str, asked: &Asked<'_>) -> Result<Imported, ImportError> {
@@ -59,35 +72,6 @@ pub(crate) fn read(text: &str, asked: &Asked<'_>) -> Result<Imported, ImportErro
             .map_err(|why| ImportError::at(number, why.to_string()))?;
     }
     reader.finish(asked)
-}
-
-/// The lines of the trace with their numbers: of a web page, those that it holds.
-fn traced(text: &str) -> impl Iterator<Item = (usize, Cow<'_, str>)> {
-    let is_page = text.trim_start().starts_with('<');
-    let mut within = !is_page;
-    (1..).zip(text.lines()).filter_map(move |(number, line)| {
-        if !is_page {
-            return Some((number, Cow::Borrowed(line)));
-        }
-        // Systrace's first versions have the trace as a string of JavaScript.
-        let line = line.strip_suffix("\\n\\").unwrap_or(line);
-        let begins = line.contains("# tracer:") || line.contains("class=\"trace-data\"");
-        let ends = within && line.contains("</script>");
-        within = (within || begins) && !ends;
-        (within && !line.contains("<script")).then(|| {
-            let is_plain = !line.contains('&') && !line.contains("\\\"");
-            let line = match is_plain {
-                true => Cow::Borrowed(line),
-                false => line
-                    .replace("&lt;", "<")
-                    .replace("&gt;", ">")
-                    .replace("&amp;", "&")
-                    .replace("\\\"", "\"")
-                    .into(),
-            };
-            (number, line)
-        })
-    })
 }
 
 /// Why a line is refused.
@@ -212,8 +196,9 @@ impl Reader {
 
     /// An event that is of no use: counted by its name, which ends where its text begins.
     fn other(&mut self, event: &str) {
+        let event = uncounted(event);
         let name = event.split(['(', ' ', ':']).next().unwrap_or(event);
-        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
         let known = self.others.contains_key(name) || self.others.len() < MOST_KINDS;
         match known && !name.is_empty() && name.len() < 40 && name.chars().all(is_name) {
             true => *self.others.entry(name.to_owned()).or_default() += 1,
@@ -246,6 +231,7 @@ impl Reader {
         if self.events.is_empty() {
             let others: Vec<&str> = self.others.keys().take(4).map(String::as_str).collect();
             let found = match others[..] {
+                [] if self.more_others > 0 => "holds other events alone".to_owned(),
                 [] => "holds no line of an event (`task-pid [cpu] flags seconds: event: fields`)"
                     .to_owned(),
                 _ => format!("holds other events alone ({})", others.join(", ")),
@@ -423,25 +409,39 @@ mod tests {
     }
 
     #[test]
-    fn a_web_page_is_read_between_its_marks() {
-        let event = "<...>-1     (-----) [000] d..2 1.500000: cpu_idle: state=1 cpu_id=0";
-        for page in [
-            format!(
-                "<!DOCTYPE html>\n<script>\nvar a = 1-1 [0];\n</script>\n<script class=\"trace-data\" \
-                 type=\"application/text\">\n# tracer: nop\n#\n{}\n</script>\nb-1 [000] 2.5: x: y\n",
-                event.replace('<', "&lt;").replace('>', "&gt;")
+    fn a_trace_without_its_head_is_known_by_any_event_and_is_no_page() {
+        let first =
+            "          <idle>-0     [000] d..2  1136.097253: clock_enable: a state=1 cpu_id=0";
+        let later = "b-1 [001] 1136.1: cpu_idle: state=1 cpu_id=1";
+        let text = format!("{}\n{later}\n", [first; LINES_TO_KNOW].join("\n"));
+        assert_eq!(fits(&text), Fit::Certain);
+        assert_eq!(Form::of_file(text.as_bytes()), Ok(&FORM));
+        assert_eq!(traced(&text).count(), LINES_TO_KNOW + 1);
+        for (line, known) in [
+            (
+                "perf 47118 [011] 51499.088689:          1 page-faults:",
+                Fit::Certain,
             ),
-            format!(
-                "<!DOCTYPE html>\n<script>\n  var linuxPerfData = \"\\\n# tracer: nop\\n\\\n{event}\\n\\\n\
-                 \";\n  </script>\n"
+            (
+                "a-1 [003] 3843.7: ext4_da_write_end:  dev 8,13 ino 5, 6",
+                Fit::Certain,
             ),
+            ("a 1 [003] 3843.7: 1 sched:sched_switch: x", Fit::Certain),
+            (
+                "a-1 [003] 3843.7: #1 context irq timer_latency 5 ns",
+                Fit::No,
+            ),
+            ("a-1 [003] 3843.7: 5000 5 99.9", Fit::No),
         ] {
-            let mut reader = Reader::default();
-            for (_, line) in traced(&page) {
-                reader.line(&line).unwrap();
-            }
-            assert_eq!(reader.events.len(), 1, "{page}");
-            assert_eq!(reader.events[0].cpu, 0);
+            assert_eq!(fits(line), known, "{line}");
         }
+        let refused = |line: &str| read(line, &Asked::default()).unwrap_err().to_string();
+        let words = refused("perf 47118 [011] 51499.088689:          1 page-faults:");
+        assert!(
+            words.contains("other events alone (page-faults)"),
+            "{words}"
+        );
+        let words = refused("a-1 [000] 1.5: 0: B|12|draw");
+        assert!(words.contains("holds other events alone:"), "{words}");
     }
 }
