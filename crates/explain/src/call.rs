@@ -15,6 +15,21 @@ pub struct Call {
     pub target: Option<CallTarget>,
 }
 
+impl Call {
+    /// Whether a thread sleeps in this call until an instant.
+    pub(crate) fn is_sleep(&self) -> bool {
+        matches!(
+            &*self.name,
+            "clock_nanosleep" | "clock_nanosleep_time64" | "nanosleep"
+        )
+    }
+
+    /// Whether a thread reads its timer in this call.
+    pub(crate) fn is_of_timer(&self) -> bool {
+        matches!(&self.target, Some(CallTarget::Other(word)) if &**word == "timerfd")
+    }
+}
+
 impl fmt::Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}()", one_line(&self.name))?;

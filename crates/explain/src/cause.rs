@@ -242,6 +242,16 @@ impl Cause {
         }
     }
 
+    /// Kind of the cause behind one that is a consequence: of an overrun, and of a move to another CPU.
+    pub fn behind(&self) -> Option<&'static str> {
+        match self {
+            Self::Overrun(cause) | Self::Moved { then: cause, .. } => {
+                Some(cause.behind().unwrap_or(cause.kind()))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether the events say what happened.
     pub fn is_explained(&self) -> bool {
         !matches!(self, Self::EventsLost | Self::NoEvents)

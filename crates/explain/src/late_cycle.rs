@@ -44,6 +44,9 @@ pub struct LatePiece {
     pub stretch: String,
     /// Kind of cause.
     pub kind: String,
+    /// Kind of the cause behind it, if it is only a consequence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub behind: Option<String>,
     /// As a person reads it.
     pub cause: String,
     /// Begin after the due time, in nanoseconds.
@@ -87,6 +90,7 @@ impl LateCycle {
             let written = pieces.iter().map(|piece| LatePiece {
                 stretch: piece.stretch.to_string(),
                 kind: piece.cause.kind().into(),
+                behind: piece.cause.behind().map(Into::into),
                 cause: piece.cause.to_string(),
                 from_ns: piece.from_ns.saturating_sub(due_ns),
                 ns: piece.ns(),

@@ -64,6 +64,7 @@ fn source(piece: &Piece) -> Option<Source> {
     }
 }
 
-fn is_of_any_event(call: &Call) -> bool {
+/// Whether a thread waits in this call for whichever of several events comes first.
+pub(crate) fn is_of_any_event(call: &Call) -> bool {
     OF_ANY_EVENT.contains(&&*call.name)
 }

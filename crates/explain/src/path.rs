@@ -2,6 +2,7 @@
 //! the path is taken out afterwards, in `resolve`.
 
 mod asleep;
+mod ended;
 mod halts;
 mod queued;
 mod waits;

@@ -108,6 +108,7 @@ mod tests {
             from_ns,
             ns,
             stack: None,
+            behind: None,
         }
     }
 

@@ -3,9 +3,11 @@
 
 use super::Cut;
 use super::woken::woken_by;
+use crate::call::Call;
 use crate::cause::{Cause, is_stopper};
 use crate::cpu::{Context, Doing, Span};
 use crate::cycle::{Stretch, WokenBy};
+use crate::other_work;
 use crate::track::{Happened, Interval};
 use wakepath_timeline::{Interrupt, Thread};
 
@@ -42,6 +44,14 @@ impl Cut<'_> {
             return WokenBy::Unknown;
         };
         let woken = woken_by(from);
+        let due_ns = self.own_sleep(interval);
+        if due_ns == interval.to_ns {
+            return woken;
+        }
+        let interval = &Interval {
+            from_ns: due_ns,
+            ..interval.clone()
+        };
         let mut landmarks = Landmarks {
             interrupt_ns: None,
             expiry_ns: None,
@@ -74,6 +84,10 @@ impl Cut<'_> {
                 self.own_cpu = mark.cpu;
                 self.woken_at = Some((mark.cpu, mark.at_ns));
             }
+            Context::Thread(_) | Context::Interrupt(_) if self.is_blocked_beyond(interval) => {
+                self.blocked(interval, Stretch::DueToInterrupt);
+                return woken;
+            }
             Context::Thread(thread) => {
                 let cause = Cause::Waker(thread.clone());
                 self.push(
@@ -96,6 +110,31 @@ impl Cut<'_> {
         }
         self.timer_path(interval.from_ns, &landmarks);
         woken
+    }
+
+    /// A sleep of the loop's own that was to last beyond its due time: until when it lasted, of this stretch.
+    fn own_sleep(&mut self, interval: &Interval) -> u64 {
+        let asked_ns = self.asked_end(interval).unwrap_or(interval.from_ns);
+        let call = self.window.track.call_at(interval.from_ns);
+        // It may be another timer of the thread, and an end on another clock lies nowhere near.
+        let latest_ns = match call.is_some_and(Call::is_sleep) {
+            true => interval.to_ns + interval.from_ns / 2,
+            false => interval.to_ns,
+        };
+        if asked_ns <= interval.from_ns || asked_ns > latest_ns {
+            return interval.from_ns;
+        }
+        let until_ns = asked_ns.min(interval.to_ns);
+        self.slept(interval.from_ns, until_ns, Stretch::DueToInterrupt);
+        until_ns
+    }
+
+    /// Whether the loop is still in a call that waits for something else than time, or any event.
+    fn is_blocked_beyond(&self, interval: &Interval) -> bool {
+        let call = self.window.track.call_at(interval.from_ns);
+        call.is_some_and(|call| {
+            !call.is_sleep() && !call.is_of_timer() && !other_work::is_of_any_event(call)
+        })
     }
 
     fn timer_path(&mut self, due_ns: u64, landmarks: &Landmarks) {

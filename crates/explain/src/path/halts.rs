@@ -2,7 +2,8 @@
 //! program, so outside of system calls; nothing else lets it sleep there.
 
 use super::Cut;
-use super::waits::ended_by;
+use super::ended::ended_by;
+use crate::call::Call;
 use crate::cause::Cause;
 use crate::cpu::{Context, Doing};
 use crate::cycle::Stretch;
@@ -12,8 +13,8 @@ use crate::track::{Happened, Interval, State, Track};
 use crate::wait::{Handler, Meanwhile, Wait};
 use wakepath_timeline::{Interrupt, SoftIrq, Thread};
 
-/// A signal to a thread that runs reaches it by an interrupt, and the thread stops within this time, in nanoseconds.
-const TO_STOP_NS: u64 = 200_000;
+/// A signal reaches a thread by an interrupt or wakes it, and the thread stops within this time, in nanoseconds.
+pub(super) const TO_STOP_NS: u64 = 200_000;
 /// A timer's interrupt is never this late while another CPU can already wake its sleeper, in nanoseconds.
 const EXPIRED_NS: u64 = 1_000_000;
 /// A signal that stops a process goes from thread to thread no further than this.
@@ -36,6 +37,13 @@ impl Cut<'_> {
             (State::Sleeping, Context::Thread(_)) if !faults::waits_for_page(track, interval) => {
                 Some(HaltKind::Freezer)
             }
+            // Linux 6.1 and later call the old freezer's wait uninterruptible. A fake signal led to it.
+            (State::Blocked, Context::Thread(_))
+                if !faults::waits_for_page(track, interval)
+                    && self.ordered_by(interval.from_ns).is_some() =>
+            {
+                Some(HaltKind::Freezer)
+            }
             // The kernel's own time-out ends it, and no device.
             (State::Blocked, Context::Interrupt(Handler::SoftIrq(SoftIrq::TIMER))) => {
                 Some(HaltKind::Memory)
@@ -46,7 +54,9 @@ impl Cut<'_> {
 
     /// Whether the loop slept on after its timer, which wakes nobody who is frozen.
     pub(super) fn is_frozen_asleep(&self, interval: &Interval) -> bool {
-        self.is_woken_out_of_sleep(interval) && interval.to_ns - interval.from_ns >= EXPIRED_NS
+        let asked_ns = self.asked_end(interval).unwrap_or(interval.from_ns);
+        let due_ns = asked_ns.max(interval.from_ns);
+        self.is_woken_out_of_sleep(interval) && interval.to_ns >= due_ns + EXPIRED_NS
     }
 
     /// Whether a thread ended a sleep, and not its timer.
@@ -60,13 +70,7 @@ impl Cut<'_> {
             })
         );
         let call = track.call_at(interval.from_ns);
-        let in_sleep = call.is_some_and(|call| {
-            matches!(
-                &*call.name,
-                "clock_nanosleep" | "clock_nanosleep_time64" | "nanosleep"
-            )
-        });
-        by_thread && in_sleep
+        by_thread && call.is_some_and(Call::is_sleep)
     }
 
     /// The end that the loop had asked for, of a sleep in its own work that continued after it. A signal would have ended
@@ -75,32 +79,41 @@ impl Cut<'_> {
         if !self.is_woken_out_of_sleep(interval) {
             return None;
         }
+        let asked_ns = self.asked_end(interval)?;
+        let asked_ns = asked_ns.max(interval.from_ns);
+        (interval.to_ns >= asked_ns + EXPIRED_NS).then_some(asked_ns)
+    }
+
+    /// The end that the loop had asked for of the sleep that it is in.
+    pub(super) fn asked_end(&self, interval: &Interval) -> Option<u64> {
         let marks = self.window.track.marks();
         let after = marks.partition_point(|mark| mark.at_ns <= interval.from_ns);
-        let asked_ns = marks
+        marks
             .range(..after)
             .rev()
             .take_while(|mark| !matches!(mark.what, Happened::In { .. } | Happened::CallLeft))
             .find_map(|mark| match mark.what {
                 Happened::Slack { asked_ns, .. } => Some(asked_ns),
                 _ => None,
-            })?;
-        let asked_ns = asked_ns.max(interval.from_ns);
-        (interval.to_ns >= asked_ns + EXPIRED_NS).then_some(asked_ns)
+            })
     }
 
-    /// A sleep, and from the end that was asked for on the freezer.
-    pub(super) fn frozen_from(&mut self, asked_ns: u64, interval: &Interval, stretch: Stretch) {
-        let (thread, at_ns) = (self.window.thread, interval.from_ns);
+    /// A sleep of the loop's own.
+    pub(super) fn slept(&mut self, from_ns: u64, to_ns: u64, stretch: Stretch) {
         let sleep = Wait {
             chain: Vec::new(),
             meanwhile: Meanwhile::Slept,
             uninterruptible: false,
-            call: self.window.track.call_at(at_ns).cloned(),
-            place: self.window.places.at(thread, at_ns).cloned(),
+            call: self.window.track.call_at(from_ns).cloned(),
+            place: self.place(self.window.thread, self.window.track, from_ns),
             there: None,
         };
-        self.push(interval.from_ns, asked_ns, stretch, Cause::Blocked(sleep));
+        self.push(from_ns, to_ns, stretch, Cause::Blocked(sleep));
+    }
+
+    /// A sleep, and from the end that was asked for on the freezer.
+    pub(super) fn frozen_from(&mut self, asked_ns: u64, interval: &Interval, stretch: Stretch) {
+        self.slept(interval.from_ns, asked_ns, stretch);
         let frozen = Interval {
             from_ns: asked_ns,
             ..interval.clone()

@@ -3,6 +3,7 @@
 //! end of the wait.
 
 use super::Cut;
+use super::ended::ended_at_last_by;
 use super::halts::last_out;
 use crate::call::{Call, may_be_lock};
 use crate::cause::Cause;
@@ -36,7 +37,7 @@ impl Cut<'_> {
     /// The loop is neither on a CPU nor ready.
     pub(super) fn blocked(&mut self, interval: &Interval, stretch: Stretch) {
         let track = self.window.track;
-        let priority = match ended_by(track, interval) {
+        let priority = match super::ended::ended_by(track, interval) {
             Some(Happened::Waking { priority, .. }) => *priority,
             _ => i32::MAX,
         };
@@ -55,10 +56,8 @@ impl Cut<'_> {
     /// A thread's wait, by what ended it.
     fn follow(&mut self, link: &Link<'_>, interval: &Interval) {
         let Interval { from_ns, to_ns, .. } = *interval;
-        let from = match ended_by(link.track, interval) {
-            Some(Happened::Waking { from, .. }) => from.clone(),
-            _ => Context::Unknown,
-        };
+        let from = ended_at_last_by(link.track, interval).cloned();
+        let from = from.unwrap_or(Context::Unknown);
         let meanwhile = match from {
             Context::Thread(waker) => match self.next_link(link, waker) {
                 Some(next) => return self.spent_by(&next, from_ns, to_ns),
@@ -150,7 +149,7 @@ impl Cut<'_> {
     }
 
     /// Where in its program a thread waits at an instant.
-    fn place(&self, thread: u32, track: &Track, at_ns: u64) -> Option<Arc<Place>> {
+    pub(super) fn place(&self, thread: u32, track: &Track, at_ns: u64) -> Option<Arc<Place>> {
         let left = last_out(track, at_ns)?;
         let left_ns = track.marks()[left].at_ns;
         self.window.places.at(thread, left_ns).cloned()
@@ -173,9 +172,4 @@ impl Cut<'_> {
         };
         self.push(from_ns, to_ns, link.stretch, Cause::Blocked(wait));
     }
-}
-
-pub(super) fn ended_by<'a>(track: &'a Track, interval: &Interval) -> Option<&'a Happened> {
-    let mark = track.marks().get(interval.ended_by?)?;
-    Some(&mark.what)
 }

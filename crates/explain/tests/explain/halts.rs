@@ -6,6 +6,7 @@ use wakepath_timeline::{Interrupt, Left, SoftIrq, What};
 
 wakepath_test_program::tests![
     a_frozen_control_group_is_named_with_who_froze_it_and_who_thawed_it,
+    a_frozen_control_group_of_version_1_is_named_too,
     a_thread_whose_timer_wakes_nobody_is_frozen,
     a_sleep_that_a_signal_cuts_is_no_wait_for_its_sender,
     a_sleep_within_the_work_ends_when_it_was_to_end_and_the_rest_is_frozen,
@@ -68,6 +69,13 @@ fn a_frozen_control_group_is_named_with_who_froze_it_and_who_thawed_it() {
         runc-701 (OTHER) thawed it";
     let cycle = halted(asleep(), Left::Sleeping);
     assert_eq!(longest(&cycle), (name.into(), "frozen", 5_000_000));
+}
+
+/// Whose freezer waits in another state.
+fn a_frozen_control_group_of_version_1_is_named_too() {
+    let cycle = halted(asleep(), Left::Blocked);
+    let (name, kind, ns) = longest(&cycle);
+    assert_eq!((kind, ns), ("frozen", 5_000_000), "{name}");
 }
 
 fn a_thread_whose_timer_wakes_nobody_is_frozen() {

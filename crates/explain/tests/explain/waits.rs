@@ -23,6 +23,10 @@ wakepath_test_program::tests![
     a_cycle_that_overran_is_late_by_what_its_work_waited_for,
     a_wait_is_told_with_the_function_that_waited,
     a_holder_that_waits_is_told_with_the_function_that_waits,
+    a_lock_that_is_held_beyond_the_due_time_is_blamed_and_not_the_waker,
+    an_answer_that_comes_after_the_due_time_is_waited_for,
+    a_sleep_of_the_loop_s_own_beyond_its_due_time_is_named_so,
+    a_signal_that_stops_a_waiting_loop_is_not_what_it_waited_for,
 ];
 
 const HOLDER: u32 = 300;
@@ -344,4 +348,105 @@ fn a_holder_that_waits_is_told_with_the_function_that_waits() {
     let cause = "blocked on logger-300 (OTHER), which waited in `send_state` until interrupt 40 \
         ttyUSB0 woke it";
     assert_eq!(piece.cause, cause);
+}
+
+fn entered(stream: &mut Stream, at_ns: u64, name: &str) {
+    let (name, descriptor) = (name.into(), None);
+    stream.at(at_ns, What::SystemCallEntry { name, descriptor });
+}
+
+/// The loop's calls are recorded, and it waits in one from 1 ms before its due time on.
+fn blocked_beyond(name: &str, next: Thread) -> Stream {
+    let mut stream = Stream::with(fifo(), fifo());
+    let (thread, process, calls) = (LOOP, 90, true);
+    stream.at(
+        DUE - 2 * MS,
+        What::Followed {
+            thread,
+            process,
+            calls,
+        },
+    );
+    entered(&mut stream, DUE - MS, name);
+    stream.switch(DUE - MS + US, next, Left::Sleeping);
+    stream
+}
+
+fn late_causes(cycle: &Explained) -> Vec<(String, u64)> {
+    let pieces = cycle.latency.iter().filter(|piece| piece.ns() > 3 * US);
+    pieces.map(|p| (p.cause.to_string(), p.ns())).collect()
+}
+
+fn a_lock_that_is_held_beyond_the_due_time_is_blamed_and_not_the_waker() {
+    let mut stream = blocked_beyond("futex", holder(120));
+    stream
+        .wake(DUE + 2 * MS)
+        .run(DUE + 2 * MS + 2 * US, DUE, Left::Runnable);
+    let cycle = stream.explain().remove(0);
+    let name = "in futex(): blocked on logger-300 (OTHER), which ran";
+    assert_eq!(late_causes(&cycle), [(name.into(), 2 * MS)]);
+}
+
+fn an_answer_that_comes_after_the_due_time_is_waited_for() {
+    let mut stream = blocked_beyond("recvfrom", holder(120));
+    stream.at(DUE + 2 * MS, What::SoftIrqEntry(SoftIrq::NET_RX));
+    stream
+        .wake(DUE + 2 * MS)
+        .at(DUE + 2 * MS + US, What::SoftIrqExit(SoftIrq::NET_RX))
+        .run(DUE + 2 * MS + 2 * US, DUE, Left::Runnable);
+    let cycle = stream.explain().remove(0);
+    let name = "in recvfrom(): blocked until SoftIRQ NET_RX woke it";
+    assert_eq!(late_causes(&cycle), [(name.into(), 2 * MS)]);
+}
+
+fn a_sleep_of_the_loop_s_own_beyond_its_due_time_is_named_so() {
+    let mut stream = Stream::with(fifo(), fifo());
+    entered(&mut stream, DUE - MS, "clock_nanosleep");
+    let asked_ns = DUE + 2 * MS;
+    let start = What::TimerStart {
+        timer: 7,
+        function: "hrtimer_wakeup".into(),
+        expires_ns: asked_ns,
+        soft_expires_ns: asked_ns,
+        soft: false,
+    };
+    stream
+        .at(DUE - MS + 500, start)
+        .switch(DUE - MS + US, hog(), Left::Sleeping)
+        .timer(asked_ns + 2 * US)
+        .run(asked_ns + 7 * US, DUE, Left::Runnable);
+    let cycle = stream.explain().remove(0);
+    let name = "in clock_nanosleep(): a sleep or a time-out in the loop's own work";
+    assert_eq!(late_causes(&cycle), [(name.into(), 2 * MS)]);
+}
+
+fn a_signal_that_stops_a_waiting_loop_is_not_what_it_waited_for() {
+    let ops = thread(OTHER, "ops", 120);
+    let mut stream = blocked_beyond("futex", holder(120));
+    // The signal wakes it; it leaves its call, stops, and enters the call again when it may run on.
+    stream
+        .switch(DUE + MS, ops.clone(), Left::Sleeping)
+        .wake(DUE + MS);
+    let again = stream.the_loop.clone();
+    stream
+        .switch(DUE + MS + 2 * US, again.clone(), Left::Runnable)
+        .at(DUE + MS + 3 * US, What::SystemCallExit)
+        .switch(DUE + MS + 4 * US, ops, Left::Stopped)
+        .wake(DUE + 4 * MS)
+        .switch(DUE + 4 * MS + 2 * US, again, Left::Runnable);
+    entered(&mut stream, DUE + 4 * MS + 3 * US, "futex");
+    stream
+        .switch(DUE + 4 * MS + 4 * US, holder(120), Left::Sleeping)
+        .wake(DUE + 5 * MS)
+        .run(DUE + 5 * MS + 2 * US, DUE, Left::Runnable);
+    let cycle = stream.explain().remove(0);
+    let causes = late_causes(&cycle);
+    let sum = |word: &str| -> u64 {
+        let of = causes.iter().filter(|(cause, _)| cause.contains(word));
+        of.map(|(_, ns)| ns).sum()
+    };
+    assert!(sum("blocked on ops") == 0, "{causes:#?}");
+    let stop = "stopped by a signal or debugger, from ops-400 (OTHER)";
+    assert_eq!(sum(stop) / MS, 2, "{causes:#?}");
+    assert!(sum("blocked on logger-300") > 1_900 * US, "{causes:#?}");
 }

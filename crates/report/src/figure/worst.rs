@@ -243,6 +243,7 @@ mod tests {
             from_ns,
             ns,
             stack: None,
+            behind: None,
         }
     }
 

@@ -94,6 +94,7 @@ fn with_sections(cycle: &LateCycle) -> Vec<LatePiece> {
         from_ns: of.from_ns,
         ns: of.ns,
         stack: None,
+        behind: None,
     });
     let said = cycle.said.iter().map(|of| LatePiece {
         stretch: stretch.to_owned(),
@@ -102,6 +103,7 @@ fn with_sections(cycle: &LateCycle) -> Vec<LatePiece> {
         from_ns: of.from_ns,
         ns: 0,
         stack: None,
+        behind: None,
     });
     let mut all: Vec<LatePiece> = sections
         .chain(said)
@@ -262,6 +264,7 @@ mod tests {
             from_ns: number * 100_000,
             ns: 100_000 + number,
             stack: None,
+            behind: None,
         };
         LateCycle {
             segment: 1,
