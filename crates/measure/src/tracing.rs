@@ -81,6 +81,13 @@ impl Tracing {
         }
     }
 
+    /// Has it record the system calls of these threads from now on.
+    fn follow(&mut self, threads: Vec<ThreadOf>) -> Result<(), NotTraced> {
+        wakepath_probe::hurry(self.child.id());
+        self.ask(&Command::Follow { threads }, SET_UP_PATIENCE)
+            .map(drop)
+    }
+
     fn ask(
         &mut self,
         question: &impl serde::Serialize,
@@ -158,8 +165,7 @@ impl Watching {
     /// # Errors
     /// When the probe is gone.
     pub fn follow(&mut self, threads: Vec<ThreadOf>) -> Result<(), NotTraced> {
-        let follow = Command::Follow { threads };
-        self.tracing.ask(&follow, SET_UP_PATIENCE).map(drop)
+        self.tracing.follow(threads)
     }
 
     /// Stops, and writes the trace.
@@ -207,11 +213,8 @@ impl Running<'_> {
         };
         let threads = crate::watch::threads_of(process).into_iter();
         let threads = threads.map(|(process, thread)| ThreadOf { thread, process });
-        let follow = Command::Follow {
-            threads: threads.collect(),
-        };
-        match tracing.ask(&follow, SET_UP_PATIENCE) {
-            Ok(_) => Ok(()),
+        match tracing.follow(threads.collect()) {
+            Ok(()) => Ok(()),
             Err(why) => self.give_up_tracing(&why),
         }
     }

@@ -1,7 +1,7 @@
 //! Threads of the watched program while they are recorded: whose system calls are, and what their
 //! descriptors refer to.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::Read;
 use std::os::unix::fs::FileTypeExt;
 use std::time::{Duration, Instant};
@@ -12,8 +12,12 @@ use wakepath_timeline::{CallTarget, KernelEvent, What, decoded};
 /// A thread that makes more calls in a second than this is not recorded any more: it would fill the
 /// buffer, and the recording would take a part of its time that matters.
 const MOST_CALLS_A_SECOND: f64 = 50_000.0;
-/// Between two looks at how many calls there were.
-const COUNT_EVERY: Duration = Duration::from_millis(300);
+/// Stretch of the trace over which a thread's calls are counted, in nanoseconds.
+const COUNTED_NS: u64 = 300_000_000;
+/// Between two looks at what a process has open: events may be read after it has ended.
+const LOOK_EVERY: Duration = Duration::from_millis(300);
+/// Descriptors of one process that are looked at then.
+const MOST_OF_PROCESS: usize = 256;
 /// A descriptor that was closed so shortly ago, in nanoseconds, may be another one by the time that
 /// it is looked at.
 const SHORT_LIVED_NS: u64 = 1_000_000_000;
@@ -30,15 +34,18 @@ pub struct ThreadOf {
 }
 
 /// The threads, and what was found out of them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Followed {
     /// By thread.
     threads: HashMap<u32, Member>,
     /// By process and number.
     descriptors: HashMap<(u32, u32), Known>,
-    /// What is yet to be told in the trace, before the next event.
-    untold: Vec<What>,
-    counted_since: Instant,
+    /// What they last referred to, for those whose process is gone by the time that its calls are read.
+    open: HashMap<(u32, u32), CallTarget>,
+    looked: Option<Instant>,
+    /// What is yet to be told in the trace, before the first event from an instant on: of what is read then, most
+    /// happened before.
+    untold: Vec<(u64, What)>,
 }
 
 #[derive(Debug)]
@@ -46,8 +53,30 @@ struct Member {
     process: u32,
     /// Whether its calls are recorded.
     calls: bool,
-    /// Calls since they were last counted.
+    rate: Rate,
+}
+
+/// Calls of a thread by the trace's own time: a trace that is read late is read fast.
+#[derive(Debug, Default)]
+struct Rate {
+    since_ns: u64,
     count: u64,
+    is_too_high: bool,
+}
+
+impl Rate {
+    fn count(&mut self, at_ns: u64) {
+        self.count += 1;
+        // Events of another CPU may be earlier ones.
+        let passed_ns = at_ns.checked_sub(self.since_ns);
+        if passed_ns.is_some_and(|passed_ns| passed_ns < COUNTED_NS) {
+            return;
+        }
+        if let Some(passed_ns) = passed_ns.filter(|_| self.since_ns > 0) {
+            self.is_too_high |= self.count as f64 > MOST_CALLS_A_SECOND * passed_ns as f64 / 1e9;
+        }
+        (self.since_ns, self.count) = (at_ns, 0);
+    }
 }
 
 /// What is known of a descriptor.
@@ -59,38 +88,58 @@ enum Known {
     Closed(u64),
 }
 
-impl Default for Followed {
-    fn default() -> Self {
-        Self {
-            threads: HashMap::new(),
-            descriptors: HashMap::new(),
-            untold: Vec::new(),
-            counted_since: Instant::now(),
-        }
-    }
-}
-
 impl Followed {
-    /// Adds threads that are not known yet; `calls`: whether system calls can be recorded at all.
+    /// Adds threads that are not known yet; `calls`: whether system calls can be recorded at all. [`Self::begun`] says
+    /// from when on they are.
     pub(crate) fn add(&mut self, threads: &[ThreadOf], calls: bool) {
         for &ThreadOf { thread, process } in threads {
             if self.threads.contains_key(&thread) {
                 continue;
             }
             let calls = calls && has_own_numbers(process);
+            // What it has opened by now.
+            self.looked = None;
             self.threads.insert(
                 thread,
                 Member {
                     process,
                     calls,
-                    count: 0,
+                    rate: Rate::default(),
                 },
             );
-            self.untold.push(What::Followed {
+            let followed = What::Followed {
                 thread,
                 process,
                 calls,
-            });
+            };
+            self.untold.push((u64::MAX, followed));
+        }
+    }
+
+    /// The calls of all threads are recorded from an instant on, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub(crate) fn begun(&mut self, at_ns: u64) {
+        for (from_ns, _) in &mut self.untold {
+            *from_ns = at_ns.min(*from_ns);
+        }
+    }
+
+    /// Looks at what the processes have open now, if that is some time ago.
+    pub(crate) fn look(&mut self) {
+        if self.looked.is_some_and(|at| at.elapsed() < LOOK_EVERY) {
+            return;
+        }
+        self.looked = Some(Instant::now());
+        let recorded = self.threads.values().filter(|of| of.calls);
+        let processes: BTreeSet<u32> = recorded.map(|of| of.process).collect();
+        if self.open.len() >= MOST_DESCRIPTORS {
+            self.open.clear();
+        }
+        for process in processes {
+            for descriptor in open_descriptors(process) {
+                if let Some(target) = target(process, descriptor) {
+                    self.open.insert((process, descriptor), target);
+                }
+            }
         }
     }
 
@@ -102,21 +151,16 @@ impl Followed {
 
     /// Takes out the threads that make too many calls; whether there are any.
     pub(crate) fn leave_out_the_busiest(&mut self) -> bool {
-        let passed = self.counted_since.elapsed();
-        if passed < COUNT_EVERY {
-            return false;
-        }
-        self.counted_since = Instant::now();
         let before = self.untold.len();
         for (&thread, of) in &mut self.threads {
-            let count = std::mem::take(&mut of.count);
-            if of.calls && count as f64 > MOST_CALLS_A_SECOND * passed.as_secs_f64() {
+            if of.calls && of.rate.is_too_high {
                 of.calls = false;
-                self.untold.push(What::Followed {
+                let left_out = What::Followed {
                     thread,
                     process: of.process,
                     calls: false,
-                });
+                };
+                self.untold.push((0, left_out));
             }
         }
         self.untold.len() > before
@@ -139,9 +183,9 @@ impl Followed {
         if self.untold.is_empty() && target.is_none() {
             return Vec::new();
         }
-        let mut told = std::mem::take(&mut self.untold);
-        told.extend(target);
-        told
+        let is_told = |(from_ns, _): &mut (u64, What)| *from_ns <= event.at_ns;
+        let told = self.untold.extract_if(.., is_told);
+        told.map(|(_, what)| what).chain(target).collect()
     }
 
     /// What a call's descriptor refers to, where the trace does not tell yet.
@@ -150,7 +194,7 @@ impl Followed {
             return None;
         };
         let member = self.threads.get_mut(&event.current)?;
-        member.count += 1;
+        member.rate.count(event.at_ns);
         let (process, descriptor) = (member.process, (*descriptor)?);
         if self.descriptors.len() == MOST_DESCRIPTORS {
             self.descriptors.clear();
@@ -171,7 +215,7 @@ impl Followed {
         Some(What::Descriptor {
             process,
             descriptor,
-            target: target(process, descriptor)?,
+            target: target(process, descriptor).or_else(|| self.open.get(&key).cloned())?,
         })
     }
 }
@@ -187,6 +231,14 @@ fn has_own_numbers(process: u32) -> bool {
     };
     let own = class("/proc/self/exe");
     own.is_some() && class(&format!("/proc/{process}/exe")) == own
+}
+
+/// Descriptors that a process has open now; none of one that has ended.
+fn open_descriptors(process: u32) -> impl Iterator<Item = u32> {
+    let entries = std::fs::read_dir(format!("/proc/{process}/fd"));
+    let entries = entries.into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers.take(MOST_OF_PROCESS)
 }
 
 /// What a descriptor refers to now.
@@ -248,6 +300,8 @@ mod tests {
         let mut followed = Followed::default();
         let thread = 7;
         followed.add(&[ThreadOf { thread, process }], true);
+        followed.begun(5);
+        assert_eq!(followed.before(&call(4, 8, "read", pipe)), []);
         let known = What::Followed {
             thread,
             process,
@@ -266,6 +320,53 @@ mod tests {
         let later = call(40 + SHORT_LIVED_NS, thread, "read", pipe);
         assert_eq!(followed.before(&later), [target]);
         assert_eq!(followed.before(&call(50, 8, "read", pipe)), []);
+    }
+
+    #[test]
+    fn a_descriptor_of_a_process_that_has_ended_is_what_it_was() {
+        let (_input, output) = std::io::pipe().unwrap();
+        let mut sleeper = std::process::Command::new("sleep")
+            .arg("60")
+            .stdout(output)
+            .spawn()
+            .unwrap();
+        let (thread, process) = (7, sleeper.id());
+        let mut followed = Followed::default();
+        followed.add(&[ThreadOf { thread, process }], true);
+        followed.look();
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
+        let target = What::Descriptor {
+            process,
+            descriptor: 1,
+            target: CallTarget::Pipe,
+        };
+        let found = followed.before(&call(10, thread, "write", 1));
+        assert!(found.contains(&target), "{found:?}");
+    }
+
+    /// Calls of a thread, so many in a second, all read at once.
+    fn with_calls(a_second: u64) -> Followed {
+        let process = std::process::id();
+        let mut followed = Followed::default();
+        followed.add(&[ThreadOf { thread: 7, process }], true);
+        for number in 1..a_second {
+            let mut event = call(1_000_000_000 / a_second * number, 7, "getrandom", 0);
+            if let What::SystemCallEntry { descriptor, .. } = &mut event.what {
+                *descriptor = None;
+            }
+            followed.before(&event);
+        }
+        followed
+    }
+
+    #[test]
+    fn a_thread_is_left_out_for_its_calls_and_not_for_how_fast_they_are_read() {
+        let mut usual = with_calls(20_000);
+        assert!(!usual.leave_out_the_busiest());
+        assert_eq!(usual.recorded(), [7]);
+        let mut busy = with_calls(80_000);
+        assert!(busy.leave_out_the_busiest() && busy.recorded().is_empty());
     }
 
     #[test]

@@ -207,7 +207,8 @@ impl EventSource for Instance {
     }
 
     fn record_calls(&self, threads: &[u32]) -> Result<bool> {
-        for tracepoint in &self.events.calls {
+        // The exits first: a call without its exit would seem to last.
+        for tracepoint in self.events.calls.iter().rev() {
             let place = self.directory.join(tracepoint.place());
             let write = |name: &str, value: &str| {
                 let path = place.join(name);

@@ -51,6 +51,7 @@ pub use followed::ThreadOf;
 pub use instance::Instance;
 pub use orphans::remove_orphans;
 pub use perf::PerfRings;
+pub use politeness::hurry;
 pub use process::run;
 pub use protocol::{Backend, Command, Ready, Reply, Setting};
 pub use self_test::{SelfTest, complete_paths};

@@ -2,7 +2,7 @@
 //! runs, before it while none does. A refusal leaves the priority as it is, which is no
 //! reason not to trace.
 
-use rustix::process::setpriority_process;
+use rustix::process::{Pid, setpriority_process};
 
 /// Behind everything but idle work.
 const POLITE: i32 = 10;
@@ -10,8 +10,17 @@ const POLITE: i32 = 10;
 /// share, setting up and writing a trace take a hundred times as long.
 const HURRIED: i32 = -20;
 
+/// Has the probe's process of this number run like everything ordinary until it has followed new threads. Behind a
+/// dozen compilers it would only hear of them half a second later, and their calls until then would be lost.
+pub fn hurry(process: u32) {
+    let process = i32::try_from(process).ok().and_then(Pid::from_raw);
+    if process.is_some() {
+        let _ = setpriority_process(process, 0);
+    }
+}
+
 /// Gives way to everything ordinary.
-fn be_polite() {
+pub(crate) fn be_polite() {
     let _ = setpriority_process(None, POLITE);
 }
 

@@ -78,6 +78,7 @@ pub fn run<C: Read + AsFd>(
             }
             Next::Command(Command::Follow { threads }) => {
                 probe.follow(&threads);
+                politeness::be_polite();
                 say(&mut replies, &Reply::Following)?;
             }
             Next::Command(Command::Timerlat { period_ns, for_ns }) => {
@@ -209,8 +210,10 @@ impl Probe {
         let followed = segment.followed();
         let can = self.source.recorded().contains(&EventKind::SystemCall);
         followed.add(threads, can);
+        followed.look();
         // Where that fails, the trace is as good as without them.
         let _ = self.source.record_calls(&followed.recorded());
+        followed.begun(clock::monotonic_ns());
     }
 
     fn wants_to_look(&self) -> bool {
@@ -307,6 +310,7 @@ impl Probe {
         };
         let mut may_be_more = false;
         if let Some(collector) = &mut segment.collector {
+            collector.followed.look();
             let mut outcome = collector
                 .take_some(&mut self.decoder, &mut segment.writer)
                 .map(|more| may_be_more = more);
