@@ -1,4 +1,4 @@
-//! The kinds of causes that the program can inject, and the words by which each is named.
+//! The kinds of causes that the program can inject, and the causes by which each is named.
 
 /// One kind.
 #[derive(Debug)]
@@ -7,10 +7,17 @@ pub struct Kind {
     pub name: &'static str,
     /// Policies of the loop under which it can be injected.
     pub policy: Policy,
-    /// A cause that contains all words of one of these is this kind.
-    named: &'static [&'static [&'static str]],
+    /// A cause that is one of these is this kind.
+    named: &'static [Named],
     /// A file that it needs, if it needs one.
     pub needs: Option<&'static str>,
+}
+
+/// A cause by its kind in `explanation.json`, and what it has to be about: calls and threads.
+#[derive(Debug)]
+struct Named {
+    kind: &'static str,
+    about: &'static [&'static str],
 }
 
 /// Policies of the loop.
@@ -25,18 +32,20 @@ pub enum Policy {
 }
 
 impl Kind {
-    /// Whether a cause, as it is printed, is this kind.
-    pub fn is_named_by(&self, cause: &str) -> bool {
-        let holds = |words: &&[&str]| words.iter().all(|word| cause.contains(word));
-        self.named.iter().any(holds)
+    /// Whether a cause is this kind, by its kind in `explanation.json` and as it is printed.
+    pub fn is_named_by(&self, kind: &str, cause: &str) -> bool {
+        let holds = |named: &&Named| {
+            named.kind == kind && named.about.iter().all(|word| cause.contains(word))
+        };
+        self.named.iter().any(|named| holds(&named))
     }
 }
 
-const fn kind(
-    name: &'static str,
-    policy: Policy,
-    named: &'static [&'static [&'static str]],
-) -> Kind {
+const fn about(kind: &'static str, about: &'static [&'static str]) -> Named {
+    Named { kind, about }
+}
+
+const fn kind(name: &'static str, policy: Policy, named: &'static [Named]) -> Kind {
     Kind {
         name,
         policy,
@@ -47,38 +56,42 @@ const fn kind(
 
 use Policy::{Any, Fifo, Other};
 
+const SYNCED: &[&str] = &["fsync()"];
+const WRITTEN: &[&str] = &["pwrite64()"];
+
 /// All kinds.
 #[rustfmt::skip] // One line for each kind.
 pub const KINDS: &[Kind] = &[
-    kind("spin", Fifo, &[&["own code ran longer than usual"]]),
-    kind("code", Fifo, &[&["own code ran longer than usual"]]),
-    kind("call", Fifo, &[&["system call getrandom()"]]),
-    kind("proc", Fifo, &[&["system call read()"], &["system call open"]]),
-    kind("faults", Fifo, &[&["page faults of the loop"]]),
-    kind("paging", Fifo, &[&["page faults of the loop"], &["for memory"]]),
-    kind("mmap", Fifo, &[&["system call mmap()"], &["system call munmap()"]]),
-    kind("loader", Fifo, &[&["mmap()", "blocked in the kernel on loader"]]),
-    kind("fsync", Fifo, &[&["fsync()"], &["pwrite64()"]]),
-    kind("sleep", Any, &[&["a sleep or a time-out in the loop's own work"]]),
-    kind("lock", Any, &[&["futex()", "blocked on holder", ", which ran"]]),
-    kind("sleeper", Any, &[&["futex()", "blocked on holder", "which slept"]]),
-    kind("nested", Any, &[&["futex()", "blocked on holder", "which waited for deep"]]),
-    kind("inversion", Fifo, &[&["futex()", "blocked on low", "priority inversion"]]),
-    kind("pipe", Any, &[&["write() on a pipe", "reader"]]),
-    kind("peer", Any, &[&["recvfrom() on a socket"]]),
-    kind("serial", Any, &[&["read() on the terminal /dev/pts"]]),
-    kind("child", Fifo, &[&["wait4()", "child"], &["clone"]]),
-    kind("flock", Any, &[&["flock()", "locker"]]),
-    kind("worker", Any, &[&["futex()", "blocked on worker", ", which ran"]]),
-    kind("hog", Any, &[&["thread hog", "more urgent"]]),
-    kind("equal", Fifo, &[&["thread equal", "own priority"]]),
-    kind("stop", Any, &[&["stopped by a signal", "stopper"]]),
-    Kind { needs: Some("/sys/fs/cgroup/freezer/tasks"), ..kind("freeze", Any, &[&["was frozen", "freezer"]]) },
-    kind("timers", Any, &[&["other timer"], &["interrupt local timer"]]),
-    kind("moved", Any, &[&["moved from CPU", "radio"]]),
-    kind("fair", Fifo, &[&["throttled"]]),
-    kind("neighbours", Other, &[&["sharing the CPU"]]),
-    Kind { needs: Some("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"), ..kind("quota", Other, &[&["throttled", "wakepath-injected"]]) },
+    kind("spin", Fifo, &[about("user-code", &[])]),
+    kind("code", Fifo, &[about("user-code", &[])]),
+    kind("call", Fifo, &[about("system-call", &["getrandom()"])]),
+    kind("proc", Fifo, &[about("system-call", &["read()"]), about("system-call", &["open"]), about("system-call", &["close()"])]),
+    kind("faults", Fifo, &[about("page-fault", &[])]),
+    kind("paging", Fifo, &[about("page-fault", &[]), about("memory-wait", &[])]),
+    kind("mmap", Fifo, &[about("system-call", &["mmap()"]), about("system-call", &["munmap()"])]),
+    kind("loader", Fifo, &[about("blocked-on-thread", &["in mmap()", "on loader"])]),
+    kind("fsync", Fifo, &[about("blocked-on-device", SYNCED), about("blocked-on-thread", SYNCED), about("system-call", SYNCED),
+        about("blocked-on-device", WRITTEN), about("blocked-on-thread", WRITTEN), about("system-call", WRITTEN)]),
+    kind("sleep", Any, &[about("own-sleep", &["nanosleep()"])]),
+    kind("lock", Any, &[about("blocked-on-thread", &["futex()", "on holder", ", which ran"])]),
+    kind("sleeper", Any, &[about("blocked-on-thread", &["futex()", "on holder", ", which slept"])]),
+    kind("nested", Any, &[about("blocked-on-thread", &["futex()", "on holder", "waited for deep", ", which ran"])]),
+    kind("inversion", Fifo, &[about("priority-inversion", &["futex()", "on low"])]),
+    kind("pipe", Any, &[about("blocked-on-thread", &["write() on a pipe", "on reader"])]),
+    kind("peer", Any, &[about("blocked-on-device", &["recvfrom() on a socket"]), about("blocked-on-thread", &["recvfrom() on a socket"])]),
+    kind("serial", Any, &[about("blocked-on-thread", &["read() on the terminal /dev/pts"])]),
+    kind("child", Fifo, &[about("blocked-on-thread", &["wait4()", "on child"]), about("system-call", &["clone"])]),
+    kind("flock", Any, &[about("blocked-on-thread", &["flock()", "on locker"])]),
+    kind("worker", Any, &[about("blocked-on-thread", &["futex()", "on worker", ", which ran"])]),
+    kind("hog", Any, &[about("thread", &["thread hog", "more urgent"])]),
+    kind("equal", Fifo, &[about("thread", &["thread equal", "own priority"])]),
+    kind("stop", Any, &[about("stopped", &["from stopper"])]),
+    Kind { needs: Some("/sys/fs/cgroup/freezer/tasks"), ..kind("freeze", Any, &[about("frozen", &["freezer"])]) },
+    kind("timers", Any, &[about("other-timer", &[]), about("interrupt", &["local timer"])]),
+    kind("moved", Any, &[about("moved", &["radio"])]),
+    kind("fair", Fifo, &[about("throttled", &[])]),
+    kind("neighbours", Other, &[about("thread", &["sharing the CPU"])]),
+    Kind { needs: Some("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"), ..kind("quota", Other, &[about("throttled", &["wakepath-injected"])]) },
 ];
 
 /// The kind of this name.
@@ -101,16 +114,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cause_is_the_kind_whose_words_it_holds() {
+    fn a_cause_is_the_kind_whose_type_it_has_and_whose_threads_it_names() {
         let inversion = "in futex(): blocked on low (OTHER), which was ready while middle (FIFO/RR 50) had its CPU: \
                          priority inversion";
-        let is = |name: &str, cause: &str| named(name).is_some_and(|kind| kind.is_named_by(cause));
-        assert!(is("inversion", inversion));
-        assert!(!is("lock", inversion));
-        assert!(!is(
-            "inversion",
-            "in futex(): blocked on low (OTHER), which ran"
-        ));
+        let is = |name: &str, kind: &str, cause: &str| {
+            named(name).is_some_and(|of| of.is_named_by(kind, cause))
+        };
+        assert!(is("inversion", "priority-inversion", inversion));
+        assert!(!is("lock", "priority-inversion", inversion));
+        let ran = "in futex(): blocked on low (OTHER), which ran";
+        assert!(!is("inversion", "blocked-on-thread", ran));
+        // The words alone say nothing.
+        let words = "in futex(): blocked on holder (FIFO/RR 70), which ran";
+        assert!(is("lock", "blocked-on-thread", words));
+        assert!(!is("lock", "overrun", words) && !is("worker", "blocked-on-thread", words));
+        assert!(!is("faults", "user-code", "page faults of the loop"));
     }
 
     #[test]

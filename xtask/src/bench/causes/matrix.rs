@@ -17,8 +17,9 @@ pub struct Injected {
 pub struct Charged {
     pub from_ns: u64,
     pub to_ns: u64,
-    /// Kind of the cause, as in `explanation.json`.
+    /// Kind of the cause, as in `explanation.json`, and of that behind it.
     pub word: String,
+    pub behind: Option<String>,
     /// The cause as a person reads it.
     pub cause: String,
 }
@@ -59,9 +60,17 @@ fn overlap(one: (u64, u64), other: (u64, u64)) -> u64 {
     one.1.min(other.1).saturating_sub(one.0.max(other.0))
 }
 
-/// The column of a cause: its kind if `kinds` has one with its words, else its word.
+/// Whether a cause, or that behind it, is a kind. A move to another CPU is a kind itself.
+fn is(kind: &Kind, charged: &Charged) -> bool {
+    let behind = charged.behind.as_deref();
+    let words = [Some(&*charged.word), behind];
+    let mut words = words.into_iter().flatten();
+    words.any(|word| kind.is_named_by(word, &charged.cause))
+}
+
+/// The column of a cause: its kind if it is one of `kinds`, the first that fits, else its word.
 fn column(kinds: &[&'static Kind], charged: &Charged) -> String {
-    let kind = kinds.iter().find(|kind| kind.is_named_by(&charged.cause));
+    let kind = kinds.iter().find(|kind| is(kind, charged));
     match kind {
         Some(kind) => kind.name.to_owned(),
         None => format!("{}: {}", charged.word, charged.cause),
@@ -79,21 +88,24 @@ impl Matrix {
             .iter()
             .filter(|of| overlap((of.from_ns, of.to_ns), cycle) > 0)
             .collect();
-        let kinds: Vec<&'static Kind> = within.iter().map(|of| of.kind).collect();
         let is_usual = |piece: &Charged| USUAL.contains(&&*piece.word);
+        let lost = || pieces.iter().filter(|piece| !is_usual(piece));
+        let lost_ns: u64 = lost().map(|piece| piece.to_ns - piece.from_ns).sum();
+        let mut truths: BTreeMap<&'static str, (u64, &'static Kind)> = BTreeMap::new();
+        for of in &within {
+            let (ns, _) = truths.entry(of.kind.name).or_insert((0, of.kind));
+            *ns += overlap((of.from_ns, of.to_ns), cycle);
+        }
+        let mut truths: Vec<_> = truths.into_values().collect();
+        truths.sort_by_key(|(ns, _)| std::cmp::Reverse(*ns));
+        // What fits two kinds that can't be told apart is the one that was there.
+        let kinds: Vec<&'static Kind> = truths.iter().map(|(_, kind)| *kind).collect();
         let mut sums: BTreeMap<String, u64> = BTreeMap::new();
-        for piece in pieces.iter().filter(|piece| !is_usual(piece)) {
+        for piece in lost() {
             *sums.entry(column(&kinds, piece)).or_default() += piece.to_ns - piece.from_ns;
         }
-        let lost_ns: u64 = sums.values().sum();
-        let mut truths: BTreeMap<&'static str, u64> = BTreeMap::new();
-        for of in &within {
-            *truths.entry(of.kind.name).or_default() += overlap((of.from_ns, of.to_ns), cycle);
-        }
-        let truth = truths.into_iter().max_by_key(|(_, ns)| *ns);
-        let truth = truth
-            .filter(|(_, ns)| ns * 2 > lost_ns)
-            .map(|(name, _)| name);
+        let truth = truths.first().filter(|(ns, _)| ns * 2 > lost_ns);
+        let truth = truth.map(|(_, kind)| kind.name);
         let first = sums
             .into_iter()
             .max_by_key(|(_, ns)| *ns)
@@ -115,7 +127,7 @@ impl Matrix {
                 let is_right = within.iter().any(|other| {
                     ns > 0
                         && overlap((other.from_ns, other.to_ns), both) > 0
-                        && other.kind.is_named_by(&piece.cause)
+                        && is(other.kind, piece)
                 });
                 row.ns += ns;
                 match is_right {
@@ -219,6 +231,7 @@ mod tests {
             from_ns,
             to_ns,
             word: word.into(),
+            behind: None,
             cause: cause.into(),
         }
     }

@@ -142,6 +142,7 @@ fn late_cycles(json: &Value) -> Vec<Vec<Charged>> {
                 from_ns,
                 to_ns: from_ns + piece["ns"].as_u64().unwrap_or(0),
                 word: text("kind"),
+                behind: piece["behind"].as_str().map(str::to_owned),
                 cause: without_numbers(&text("cause")),
             }
         });
