@@ -54,7 +54,8 @@ const BETWEEN_CLEARINGS: u32 = 4096;
 pub struct Explainer {
     cpus: Vec<Cpu>,
     loops: Vec<Loop>,
-    by_thread: HashMap<u32, usize>,
+    /// Numbers of the loops of each thread: one with several timers has several.
+    by_thread: HashMap<u32, Vec<usize>>,
     options: Options,
     overheads: Overheads,
     untold: Untold,
@@ -90,7 +91,10 @@ struct Loop {
 impl Explainer {
     /// For these loops; their order gives the numbers that cycles come out with.
     pub fn new(loops: Vec<LoopThread>, options: Options) -> Self {
-        let by_thread = (0..).zip(&loops).map(|(at, of)| (of.thread, at)).collect();
+        let mut by_thread: HashMap<u32, Vec<usize>> = HashMap::new();
+        for (at, of) in loops.iter().enumerate() {
+            by_thread.entry(of.thread).or_default().push(at);
+        }
         let loops = loops.into_iter().map(|of| Loop {
             counting: Counting::of(&of, &options.own),
             thread: of.thread,
@@ -223,73 +227,55 @@ impl Explainer {
         }
         let cpu = event.cpu;
         match &event.what {
-            What::Waking { thread, .. } => {
-                if let Some(&of) = self.by_thread.get(&thread.id) {
-                    let from = self.cpus[index].context();
-                    let priority = thread.priority;
-                    self.loops[of].mark(at_ns, cpu, Happened::Waking { from, priority });
-                }
+            What::Waking { thread, .. } if self.by_thread.contains_key(&thread.id) => {
+                let from = self.cpus[index].context();
+                let priority = thread.priority;
+                self.mark(thread.id, at_ns, cpu, Happened::Waking { from, priority });
             }
             What::WakeUp { thread, .. } => {
-                if let Some(&of) = self.by_thread.get(&thread.id) {
-                    self.loops[of].mark(at_ns, cpu, Happened::WokenUp);
-                }
+                self.mark(thread.id, at_ns, cpu, Happened::WokenUp);
             }
             What::Migrate {
                 thread, from_cpu, ..
             } => {
-                if let Some(&of) = self.by_thread.get(&thread.id) {
-                    let from_cpu = *from_cpu;
-                    self.loops[of].mark(at_ns, cpu, Happened::Moved { from_cpu });
-                }
+                let from_cpu = *from_cpu;
+                self.mark(thread.id, at_ns, cpu, Happened::Moved { from_cpu });
             }
             What::Switch {
                 previous,
                 left,
                 next,
             } => {
-                if let Some(&of) = self.by_thread.get(&previous.id) {
-                    self.loops[of].mark(at_ns, cpu, Happened::Out(*left));
-                }
-                if let Some(&of) = self.by_thread.get(&next.id) {
-                    let priority = next.priority;
-                    self.loops[of].mark(at_ns, cpu, Happened::In { priority });
-                }
+                self.mark(previous.id, at_ns, cpu, Happened::Out(*left));
+                let priority = next.priority;
+                self.mark(next.id, at_ns, cpu, Happened::In { priority });
             }
             What::TimerStart {
                 expires_ns,
                 soft_expires_ns,
                 ..
             } => {
-                if let Some(&of) = self.by_thread.get(&event.current) {
-                    let slack = Happened::Slack {
-                        asked_ns: *soft_expires_ns,
-                        until_ns: *expires_ns,
-                    };
-                    self.loops[of].mark(at_ns, cpu, slack);
-                }
+                let slack = Happened::Slack {
+                    asked_ns: *soft_expires_ns,
+                    until_ns: *expires_ns,
+                };
+                self.mark(event.current, at_ns, cpu, slack);
             }
             What::PageFault { .. } => {
-                if let Some(&of) = self.by_thread.get(&event.current) {
-                    self.loops[of].mark(at_ns, cpu, Happened::Fault);
-                }
+                self.mark(event.current, at_ns, cpu, Happened::Fault);
             }
             What::SystemCallEntry { name, descriptor } => {
                 if &**name == "sched_setaffinity" {
                     let current = self.cpus[index].current();
                     self.placer = current.map(|thread| (at_ns, thread.clone()));
                 }
-                if let Some(&of) = self.by_thread.get(&event.current) {
+                if self.by_thread.contains_key(&event.current) {
                     let call = self.program.call(event.current, name, *descriptor);
-                    self.loops[of].calls = true;
-                    self.loops[of].mark(at_ns, cpu, Happened::CallEntered(call));
+                    self.mark(event.current, at_ns, cpu, Happened::CallEntered(call));
                 }
             }
             What::SystemCallExit => {
-                if let Some(&of) = self.by_thread.get(&event.current) {
-                    self.loops[of].calls = true;
-                    self.loops[of].mark(at_ns, cpu, Happened::CallLeft);
-                }
+                self.mark(event.current, at_ns, cpu, Happened::CallLeft);
             }
             What::Followed {
                 thread,
@@ -297,7 +283,7 @@ impl Explainer {
                 calls,
             } => {
                 self.program.follow(*thread, *process);
-                if let Some(&of) = self.by_thread.get(thread) {
+                for &of in self.by_thread.get(thread).into_iter().flatten() {
                     self.loops[of].calls = *calls;
                     self.loops[of].mark(at_ns, cpu, Happened::CallsUnknown);
                 }
@@ -330,6 +316,15 @@ impl Explainer {
             _ => {}
         }
         at_ns
+    }
+
+    /// Notes what happened to a thread that has loops.
+    fn mark(&mut self, thread: u32, at_ns: u64, cpu: u16, what: Happened) {
+        let is_call = matches!(what, Happened::CallEntered(_) | Happened::CallLeft);
+        for &of in self.by_thread.get(&thread).into_iter().flatten() {
+            self.loops[of].calls |= is_call;
+            self.loops[of].mark(at_ns, cpu, what.clone());
+        }
     }
 
     /// Explains the cycles that ended before an instant.

@@ -32,6 +32,7 @@ wakepath_test_program::tests![
     a_cycle_that_is_due_when_a_thread_wakes_it_waits_for_what_ran_from_then_on,
     an_early_wake_up_has_no_pieces,
     a_machine_that_stands_still_inside_the_path_is_not_hidden_in_it,
+    both_timers_of_one_thread_have_events,
 ];
 
 fn an_undisturbed_direct_wake_up_is_the_path_and_nothing_else() {
@@ -498,4 +499,20 @@ fn a_machine_that_stands_still_inside_the_path_is_not_hidden_in_it() {
     let cycle = &stream.explain()[0];
     // Usual from the waking to the switch-in: 1 µs and 2 µs; it took 402 µs.
     assert_eq!(of_kind(cycle, "nothing-ran"), 399_000);
+}
+
+fn both_timers_of_one_thread_have_events() {
+    let mut stream = Stream::with(hog(), fifo());
+    stream
+        .timer(DUE + 2 * US)
+        .run(DUE + 7 * US, DUE, Left::Runnable);
+    stream.switch(DUE + 100 * US, hog(), Left::Sleeping);
+    let one = stream.explain();
+    let mut explainer = stream.explainer_of(2, Some(USUAL));
+    let mut both = [Vec::new(), Vec::new()];
+    for event in &stream.events {
+        explainer.event(event, |of, cycle| both[of].push(cycle));
+    }
+    explainer.finish(|of, cycle| both[of].push(cycle));
+    assert_eq!(both, [one.clone(), one]);
 }

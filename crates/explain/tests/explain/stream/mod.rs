@@ -188,6 +188,11 @@ impl Stream {
     }
 
     pub fn explainer(&self, usual: Option<Usual>) -> Explainer {
+        self.explainer_of(1, usual)
+    }
+
+    /// For so many timers of the loop's thread that are alike.
+    pub fn explainer_of(&self, timers: usize, usual: Option<Usual>) -> Explainer {
         let thread = LoopThread {
             judged_ns: self.judged_ns,
             until_next_wake_up: self.until_next_wake_up,
@@ -203,7 +208,7 @@ impl Stream {
             budgets: self.budgets.clone(),
             places: self.places.clone(),
         };
-        Explainer::new(vec![thread], options)
+        Explainer::new(vec![thread; timers], options)
     }
 
     pub fn explain(&self) -> Vec<Explained> {
