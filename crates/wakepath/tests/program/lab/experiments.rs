@@ -81,7 +81,7 @@ fn a_repeated_experiment_writes_its_page_and_is_not_repeated_again() {
     }
     let findings = result["experiments"][0]["findings"].as_array().unwrap();
     // No kernel of Xenomai was given, and one seed is one draw.
-    let of_xenomai = |finding: &&Value| finding["published"].as_str().unwrap().contains("Xenomai");
+    let of_xenomai = |finding: &&Value| finding["claim"].as_str().unwrap().contains("Xenomai");
     let (not_given, findings): (Vec<_>, Vec<_>) = findings.iter().partition(of_xenomai);
     for finding in &not_given {
         assert_eq!(finding["agreement"], "not-measured", "{finding}");
@@ -95,7 +95,7 @@ fn a_repeated_experiment_writes_its_page_and_is_not_repeated_again() {
     }
     assert_eq!((not_given.len(), findings.len()), (3, 5));
 
-    let page = std::fs::read_to_string(place.0.join("runs/README.md")).unwrap();
+    let page = std::fs::read_to_string(place.0.join("runs/beaglepilot.md")).unwrap();
     assert!(
         page.contains("| RT_PREEMPT | FIFO 99 | all loads | 40 |"),
         "{page}"
@@ -126,7 +126,7 @@ fn a_repeated_experiment_writes_its_page_and_is_not_repeated_again() {
     assert!(said.contains("1 guest of"), "{said}");
     assert_eq!(gone_on.stdout, first.stdout);
     assert_eq!(
-        std::fs::read_to_string(place.0.join("runs/README.md")).unwrap(),
+        std::fs::read_to_string(place.0.join("runs/beaglepilot.md")).unwrap(),
         page
     );
     assert!(!place.0.join("runs/beaglepilot/.initramfs-4711").exists());
@@ -157,7 +157,7 @@ fn a_repeated_experiment_writes_its_page_and_is_not_repeated_again() {
     assert_eq!(parted.status.code(), Some(1), "{said}");
     assert!(said.contains("carried out twice, they "), "{said}");
     assert_eq!(text(&parted.stdout), "");
-    let unchanged = std::fs::read_to_string(place.0.join("runs/README.md")).unwrap();
+    let unchanged = std::fs::read_to_string(place.0.join("runs/beaglepilot.md")).unwrap();
     assert_eq!(unchanged, page);
 
     let other = ["--cycles", "41", "--seeds", "1", "--directory", "runs"];

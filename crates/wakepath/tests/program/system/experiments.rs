@@ -110,7 +110,11 @@ fn rounds_become_a_page_and_one_of_another_length_is_refused() {
         found.len() == 5 && found.iter().all(|one| one["agreement"] == "not-measured"),
         "{found:#?}"
     );
-    let page = std::fs::read_to_string(told.place.path().join("rounds/README.md")).unwrap();
+    let pages = |folder: &std::path::Path| {
+        let page = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+        page("README.md") + "\n" + &page("beaglepilot.md")
+    };
+    let page = pages(&told.place.path().join("rounds"));
     for expected in [
         "BeagleBone",
         "FIFO 99 | stress | 600 |",
@@ -136,8 +140,8 @@ fn rounds_become_a_page_and_one_of_another_length_is_refused() {
     let told = experiment(told.place, &both);
     told.assert_code(0);
     let both = told.place.path().join("both");
-    let page = std::fs::read_to_string(both.join("README.md")).unwrap();
-    assert_eq!(page.matches("\n## Three kernels").count(), 2, "{page}");
+    let page = pages(&both);
+    assert_eq!(page.matches("\n# Three kernels").count(), 2, "{page}");
     let links = page
         .split("](")
         .skip(1)
@@ -307,9 +311,9 @@ fn each_short_form_ends_within_ten_minutes_with_its_page() {
         );
         let rounds = finished.json()["experiments"][0]["rounds"].clone();
         assert_eq!(rounds.as_array().map(Vec::len), Some(3), "{name}");
-        let page = finished.place.path().join(name).join("README.md");
+        let page = finished.place.path().join(name).join(format!("{name}.md"));
         let page = std::fs::read_to_string(page).unwrap();
-        assert!(page.contains("### Claims"), "{page}");
+        assert!(page.contains("\nPublished: "), "{page}");
         place = finished.place;
     }
 }
