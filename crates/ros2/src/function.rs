@@ -24,7 +24,14 @@ pub enum Argument {
     Text(u8, &'static str),
 }
 
-/// All of them.
+/// An executor's thread begins to wait for work. It comes once for each cycle of an executor, so it is read where
+/// another tool recorded it, and `watch` doesn't record it.
+pub const WAITS: Function = Function {
+    name: "rclcpp_executor_wait_for_work",
+    arguments: &[],
+};
+
+/// Those that `watch` records.
 pub const FUNCTIONS: &[Function] = {
     use Argument::{Flag, Number, Text};
     const fn of(name: &'static str, arguments: &'static [Argument]) -> Function {

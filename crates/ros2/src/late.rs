@@ -28,7 +28,20 @@ pub struct Late {
     pub more_holders: u64,
     /// How long all of these runs held it.
     pub held_ns: u64,
+    /// The longest time between the due time and the run in which none of these runs held it.
+    pub unheld: Option<Unheld>,
     /// What its thread did between the due time and the run, once events of the kernel were looked at.
+    pub account: Option<Account>,
+}
+
+/// A time in which no callback held the executor.
+#[derive(Debug, Clone, Serialize)]
+pub struct Unheld {
+    /// When it began, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub from_ns: u64,
+    /// When it ended.
+    pub to_ns: u64,
+    /// What the late run's thread did, once events of the kernel were looked at.
     pub account: Option<Account>,
 }
 
@@ -57,6 +70,7 @@ impl Late {
     fn of(seen: &Seen, gap_ns: u64, run: &Run, due_ns: u64) -> Self {
         let mut holders = holders(seen, run, due_ns);
         let held_ns = holders.iter().map(|holder| holder.share_ns).sum();
+        let unheld = longest_between(&holders, due_ns, run.from_ns);
         let more_holders = holders.len().saturating_sub(MOST_HOLDERS) as u64;
         holders.truncate(MOST_HOLDERS);
         Self {
@@ -67,11 +81,12 @@ impl Late {
             holders,
             more_holders,
             held_ns,
+            unheld,
             account: None,
         }
     }
 
-    /// The windows whose accounts explain it: its own, then each holder's.
+    /// The windows whose accounts explain it: its own, each holder's, the longest that no callback held.
     pub fn windows(&self) -> impl Iterator<Item = Window> {
         let own = Window {
             thread: self.thread,
@@ -83,7 +98,12 @@ impl Late {
             from_ns: holder.from_ns,
             to_ns: holder.to_ns,
         });
-        std::iter::once(own).chain(holders)
+        let unheld = self.unheld.iter().map(|unheld| Window {
+            thread: self.thread,
+            from_ns: unheld.from_ns,
+            to_ns: unheld.to_ns,
+        });
+        std::iter::once(own).chain(holders).chain(unheld)
     }
 
     /// Takes the accounts of its windows.
@@ -92,12 +112,34 @@ impl Late {
         for holder in &mut self.holders {
             holder.account = accounts.next();
         }
+        if let Some(unheld) = &mut self.unheld {
+            unheld.account = accounts.next();
+        }
     }
 
     /// How much of the latency lies in no holder's run.
     pub fn unheld_ns(&self) -> u64 {
         self.latency_ns.saturating_sub(self.held_ns)
     }
+}
+
+/// The longest part between two instants in which none of these ran.
+fn longest_between(holders: &[Holder], from_ns: u64, to_ns: u64) -> Option<Unheld> {
+    let mut runs: Vec<(u64, u64)> = holders.iter().map(|of| (of.from_ns, of.to_ns)).collect();
+    runs.sort_unstable();
+    runs.push((to_ns, to_ns));
+    let mut free_ns = from_ns;
+    let parts = runs.into_iter().map(|(began_ns, ended_ns)| {
+        let part = (free_ns, began_ns.clamp(free_ns, to_ns.max(free_ns)));
+        free_ns = free_ns.max(ended_ns);
+        part
+    });
+    let (from_ns, to_ns) = parts.max_by_key(|(from_ns, to_ns)| to_ns - from_ns)?;
+    (to_ns > from_ns).then_some(Unheld {
+        from_ns,
+        to_ns,
+        account: None,
+    })
 }
 
 /// The runs of a timer's callback whose gap to the one before is above one and a half periods, the longest first: how

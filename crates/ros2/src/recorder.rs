@@ -48,6 +48,8 @@ pub struct Seen {
     pub unpaired: u64,
     /// When the first and the last call came, in nanoseconds on `CLOCK_MONOTONIC`.
     pub span_ns: Option<(u64, u64)>,
+    /// The same of each process.
+    pub spans: BTreeMap<u32, (u64, u64)>,
 }
 
 /// A callback under way.
@@ -86,6 +88,8 @@ impl Recorder {
         };
         let first = self.seen.span_ns.map_or(at_ns, |(first, _)| first);
         self.seen.span_ns = Some((first, at_ns));
+        let span = self.seen.spans.entry(process).or_insert((at_ns, at_ns));
+        span.1 = at_ns;
         let handle = |at: usize| call.numbers.get(at).map(|address| (process, *address));
         let number = |at: usize| call.numbers.get(at).copied();
         match &*call.function {

@@ -4,7 +4,9 @@
 use serde::Serialize;
 use wakepath_archive::watch::Session;
 use wakepath_archive::{ArchiveError, Trace};
-use wakepath_ros2::{Accounts, Chain, ChainFound, Late, Recorder, Row, first_above, rows};
+use wakepath_ros2::{
+    Accounts, Chain, ChainFound, Executor, Executors, Late, Recorder, Row, first_above, rows,
+};
 use wakepath_timeline::KernelEvent;
 
 /// A chain less long before the end of the recording is taken for under way.
@@ -31,6 +33,8 @@ pub type EachEvent<'a, E> = &'a dyn Fn(&mut dyn FnMut(&KernelEvent)) -> Result<(
 pub struct Ros2Figures {
     /// Callbacks that ran, timers by their periods first.
     pub callbacks: Vec<Row>,
+    /// Executors, by the threads that ran them.
+    pub executors: Vec<Executor>,
     /// The chains that were asked for.
     pub chains: Vec<ChainFound>,
     /// The first run of a callback that was later than the limit.
@@ -100,7 +104,11 @@ impl Ros2Figures {
         let late = callbacks.iter().flat_map(|row| &row.worst);
         let late = late.chain(first_above.as_ref().map(|of| &of.late));
         let mut accounts = Accounts::new(late.flat_map(|late| late.windows()));
-        each(&mut |event| accounts.event(event))?;
+        let mut executors = Executors::new(&seen);
+        each(&mut |event| {
+            accounts.event(event);
+            executors.event(event);
+        })?;
         let mut accounts = accounts.finish().into_iter();
         let late = callbacks.iter_mut().flat_map(|row| &mut row.worst);
         for late in late.chain(first_above.as_mut().map(|of| &mut of.late)) {
@@ -110,6 +118,7 @@ impl Ros2Figures {
         let chains = chains.map(|chain| chain.find(&seen, wish.limit_ns, PATIENCE_NS));
         Ok(Some(Self {
             callbacks,
+            executors: executors.finish(&seen),
             chains: chains.collect(),
             first_above,
             began_ns,

@@ -21,6 +21,7 @@ pub mod rate;
 pub mod record;
 pub mod recover;
 pub mod report;
+mod ros2_executors;
 mod ros2_shown;
 mod ros2_text;
 mod ros2_wish;

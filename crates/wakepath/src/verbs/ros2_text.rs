@@ -1,6 +1,6 @@
 //! Callbacks and chains of ROS 2 as a table, with what held the executor of the late ones.
 
-use super::ros2_shown;
+use super::{ros2_executors, ros2_shown};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use wakepath_assess::watched::{FirstAbove, Ros2Figures};
@@ -40,6 +40,7 @@ pub fn text(figures: &Ros2Figures, limit_ns: Option<u64>) -> String {
         let more = counted(more as u64, "more callback was", "more callbacks were");
         let _ = writeln!(text, "\n{more} late too: --json has the gaps of each");
     }
+    text += &ros2_executors::text(figures, &all);
     for chain in &figures.chains {
         text += &chain_text(chain, limit_ns);
     }
@@ -49,9 +50,9 @@ pub fn text(figures: &Ros2Figures, limit_ns: Option<u64>) -> String {
     if unknown > 0 {
         let _ = writeln!(
             text,
-            "{} made before the recording, so that node, topic and due times are unknown: start the nodes after \
-             the recording, as `wakepath watch -- ros2 launch …` does",
-            counted(unknown, "callback was", "callbacks were")
+            "{} that the recording did not see being made, so that node, topic and due times are unknown: start the \
+             nodes after the recording, as `wakepath watch -- ros2 launch …` does; events lost have the same effect",
+            counted(unknown, "callback ran", "callbacks ran")
         );
     }
     if figures.unpaired > 0 {
@@ -148,7 +149,7 @@ fn late(row: &Row, name: &str, began_ns: u64) -> String {
     text
 }
 
-/// What held the executor, in one line.
+/// What held the executor, in one line, the longest first.
 fn why(late: &Late) -> String {
     let holders = late.holders.iter().filter(|of| of.share_ns >= LEAST_NS);
     let mut parts: Vec<String> = holders.clone().take(MOST_HOLDERS).map(held).collect();
@@ -158,23 +159,34 @@ fn why(late: &Late) -> String {
     }
     let unheld_ns = late.unheld_ns();
     if unheld_ns >= LEAST_NS && unheld_ns * 10 >= late.latency_ns {
-        let ready_ns = late.account.as_ref().map_or(0, |of| of.ready_ns);
-        let outside = three_digits(unheld_ns.cast_signed());
-        parts.push(match (parts.is_empty(), ready_ns * 2 >= unheld_ns) {
-            (_, true) => format!(
-                "its thread was ready to run for {}, {}",
-                three_digits(ready_ns.cast_signed()),
-                others(late.account.as_ref())
-            ),
-            (true, false) => {
-                format!("no callback held its thread for {outside}: the cause is unknown")
-            }
-            (false, false) => format!("{outside} in no callback"),
-        });
+        let longest_ns = late.holders.first().map_or(0, |of| of.share_ns);
+        match unheld_ns > longest_ns {
+            true => parts.insert(0, unheld(late, unheld_ns)),
+            false => parts.push(unheld(late, unheld_ns)),
+        }
     }
     match parts.is_empty() {
         true => "no callback held its thread: the cause is unknown".into(),
         false => parts.join("; "),
+    }
+}
+
+/// The part of a latency in no callback's run, with what its thread did in the longest piece of it.
+fn unheld(late: &Late, unheld_ns: u64) -> String {
+    let account = late.unheld.as_ref().and_then(|of| of.account.as_ref());
+    match account {
+        Some(of) if is_most(of.ready_ns, of) => format!(
+            "its thread was ready to run for {}, {}",
+            three_digits(of.ready_ns.cast_signed()),
+            others(account)
+        ),
+        _ => {
+            let outside = three_digits(unheld_ns.cast_signed());
+            match account.and_then(outside_callbacks) {
+                Some(what) => format!("no callback held its thread for {outside}, {what}"),
+                None => format!("no callback held its thread for {outside}: the cause is unknown"),
+            }
+        }
     }
 }
 
@@ -207,13 +219,12 @@ fn others(account: Option<&Account>) -> String {
 
 /// Time of a run that was not running, if it is half of it or more.
 fn inside(account: &Account) -> Option<String> {
-    let all_ns = account.on_cpu_ns + account.ready_ns + account.waiting_ns;
-    if account.ready_ns * 2 >= all_ns && account.ready_ns >= LEAST_NS {
+    if is_most(account.ready_ns, account) {
         let ready = three_digits(account.ready_ns.cast_signed());
         return Some(format!("{ready} of it ready {}", others(Some(account))));
     }
     let (longest_ns, waited) = account.longest.as_ref()?;
-    if account.waiting_ns * 2 < all_ns || *longest_ns < LEAST_NS {
+    if !is_most(account.waiting_ns, account) || *longest_ns < LEAST_NS {
         return None;
     }
     let waiting = three_digits(longest_ns.cast_signed());
@@ -222,6 +233,25 @@ fn inside(account: &Account) -> Option<String> {
         Waited::Thread(name) => format!("{waiting} of it waiting until {name} woke it"),
         Waited::Interrupt => format!("{waiting} of it waiting for an interrupt"),
     })
+}
+
+/// What a thread did that no callback held: its program may sleep or work between callbacks.
+fn outside_callbacks(account: &Account) -> Option<String> {
+    match is_most(account.on_cpu_ns, account) {
+        true => {
+            let ran = three_digits(account.on_cpu_ns.cast_signed());
+            Some(format!(
+                "{ran} of it on a CPU, in the program outside callbacks"
+            ))
+        }
+        false => inside(account),
+    }
+}
+
+/// Whether a part of an account is half of it or more, and worth a word.
+fn is_most(part_ns: u64, account: &Account) -> bool {
+    let all_ns = account.on_cpu_ns + account.ready_ns + account.waiting_ns;
+    part_ns * 2 >= all_ns && part_ns >= LEAST_NS
 }
 
 fn chain_text(chain: &ChainFound, limit_ns: Option<u64>) -> String {

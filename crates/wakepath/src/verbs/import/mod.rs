@@ -5,7 +5,7 @@ mod layout;
 mod sources;
 mod write;
 
-use super::{ros2_text, ros2_wish};
+use super::{ros2_executors, ros2_text, ros2_wish};
 use crate::command_line::Import;
 use layout::{Segment, cycles};
 use sources::Sources;
@@ -60,7 +60,8 @@ pub fn run(arguments: &Import) -> Outcome {
         print_for_people(arguments, why)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let prepared = Prepared::of(arguments, sources, asked_ns)?;
+    let mut prepared = Prepared::of(arguments, sources, asked_ns)?;
+    prepared.notes = callbacks.iter().flat_map(ros2_executors::notes).collect();
     let name = &prepared.scenario.name;
     let place = Place::of(
         arguments.directory.as_deref(),
@@ -128,6 +129,8 @@ struct Prepared {
     lacks: Vec<Lack>,
     segments: Vec<Segment>,
     scenario: Scenario,
+    /// Further notes of the run.
+    notes: Vec<String>,
 }
 
 /// Reads the files as the options say.
@@ -181,6 +184,7 @@ impl Prepared {
             lacks,
             segments,
             scenario,
+            notes: Vec::new(),
         })
     }
 

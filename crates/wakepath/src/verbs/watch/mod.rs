@@ -7,7 +7,7 @@ mod terms;
 mod text;
 mod usdt;
 
-use super::{measured, ros2_text, ros2_wish, stopped};
+use super::{measured, ros2_executors, ros2_text, ros2_wish, stopped};
 use crate::beginning;
 use crate::command_line::Watch;
 use crate::metrics::Listening;
@@ -205,11 +205,14 @@ fn made_a_run(
         }));
     }
     let Recorded {
-        session,
+        mut session,
         traced,
         ended,
         ..
     } = recorded;
+    session
+        .notes
+        .extend(ros2.iter().flat_map(ros2_executors::notes));
     let ending = match ended {
         Ended::Interrupted if terms.duration.is_some() => Ending::Interrupted,
         _ => Ending::Complete,

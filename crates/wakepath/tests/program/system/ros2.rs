@@ -118,6 +118,19 @@ fn callbacks_chains_and_what_held_their_executor_are_those_that_the_program_note
         holder["callback"] == "timer 250 ms" && holder["account"]["longest"][1] == "timer"
     });
     assert!(by_the_other.count() > 0, "{control:#}");
+    // One thread runs all of it, and the other timer's callback sleeps for 30 ms.
+    let [executor] = &found["ros2"]["executors"].as_array().unwrap()[..] else {
+        panic!("{found:#}");
+    };
+    let runs = found["ros2"]["callbacks"].as_array().unwrap().iter();
+    let runs: u64 = runs.map(|row| row["count"].as_u64().unwrap()).sum();
+    assert_eq!(executor["runs"], runs, "{executor:#}");
+    let longest = &executor["longest"];
+    let instant = |of: &str| longest[of].as_u64().unwrap();
+    assert!(
+        instant("to_ns") - instant("from_ns") >= 30_000_000,
+        "{executor:#}"
+    );
     let chain = &found["ros2"]["chains"][0];
     assert_eq!(chain["begun"], noted[0], "{chain:#}");
     assert_eq!(chain["ended"], noted[2], "{chain:#}");
