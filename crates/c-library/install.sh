@@ -111,3 +111,7 @@ filled wakepath.pc >"$libraries/pkgconfig/wakepath.pc"
 for file in wakepathConfig.cmake wakepathConfigVersion.cmake; do
     filled "$file" >"$libraries/cmake/wakepath/$file"
 done
+# A prefix in AMENT_PREFIX_PATH has the package of this name.
+mkdir -p -- "$PREFIX/share/wakepath" "$PREFIX/share/ament_index/resource_index/packages"
+filled package.xml >"$PREFIX/share/wakepath/package.xml"
+: >"$PREFIX/share/ament_index/resource_index/packages/wakepath"

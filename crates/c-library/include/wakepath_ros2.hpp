@@ -7,6 +7,7 @@
 #define WAKEPATH_ROS2_HPP
 
 #include "wakepath.hpp"
+#include "wakepath_diagnostics.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -145,9 +146,11 @@ public:
     template <typename Manager, typename Time, typename Duration>
     bool step(Manager &manager, const Time &time, const Duration &period,
               std::optional<std::chrono::nanoseconds> due = std::nullopt) {
-        if (!loop_.begin(due)) {
+        const auto cycle = loop_.begin(due);
+        if (!cycle) {
             return false;
         }
+        figures_.add(*cycle);
         {
             const auto timed = loop_.timed(read_);
             manager.read(time, period);
@@ -165,9 +168,12 @@ public:
     }
 
     Loop &loop() { return loop_; }
+    /// Live figures for diagnostic_updater.
+    const LiveFigures &figures() const { return figures_; }
 
 private:
     Loop loop_;
+    LiveFigures figures_;
     std::uint32_t read_;
     std::uint32_t update_;
     std::uint32_t write_;
@@ -175,7 +181,8 @@ private:
 
 /// A controller whose `update` is a section of the name of its node. Export this in the controller's place:
 ///
-///     PLUGINLIB_EXPORT_CLASS(wakepath::ros2::TimedController<my::Controller>, controller_interface::ControllerInterface)
+///     using TimedPid = wakepath::ros2::TimedController<Pid>;  // in namespace my
+///     PLUGINLIB_EXPORT_CLASS(my::TimedPid, controller_interface::ControllerInterface)
 template <typename Controller, typename Parts = detail::Parts<decltype(&Controller::update)>>
 class TimedController : public Controller {
 public:
@@ -238,6 +245,7 @@ class TimerLoop {
         std::atomic<std::uint64_t> elsewhere{0};
         std::atomic<std::uint64_t> at_the_same_time{0};
         std::uint64_t reported = 0;
+        LiveFigures figures;
     };
     /// Ends the cycle when the callback has returned or thrown, with what is to be counted of it.
     struct Finished {
@@ -278,7 +286,8 @@ class TimerLoop {
             if (elsewhere) {
                 ++state_->elsewhere;
             }
-            if (state_->loop->begin()) {
+            if (const auto cycle = state_->loop->begin()) {
+                state_->figures.add(*cycle);
                 const Finished finished{*state_, elsewhere};
                 callback_(std::forward<A>(arguments)...);
             } else {
@@ -312,6 +321,8 @@ public:
     std::uint64_t elsewhere() const { return state_->elsewhere; }
     /// Calls that were not recorded, because another one was under way.
     std::uint64_t at_the_same_time() const { return state_->at_the_same_time; }
+    /// Live figures for diagnostic_updater.
+    const LiveFigures &figures() const { return state_->figures; }
 
 private:
     std::shared_ptr<State> state_;

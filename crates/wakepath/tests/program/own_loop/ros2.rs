@@ -9,6 +9,7 @@ wakepath_test_program::tests![
     a_chain_of_topics_has_a_latency_from_end_to_end,
     a_timer_s_callback_is_a_loop_and_ends_its_program,
     a_timer_s_callback_is_recorded_on_whichever_thread_it_is_called,
+    a_loop_s_live_figures_are_those_of_its_recording,
 ];
 
 /// Builds an example against the stub and the installed library.
@@ -180,4 +181,31 @@ fn a_timer_s_callback_is_recorded_on_whichever_thread_it_is_called() {
     assert_eq!(value["name"], "on another thread", "{found:#}");
     let elsewhere = value["count"].as_u64().unwrap();
     assert!(elsewhere * 8 > executed, "{elsewhere} of {executed}");
+}
+
+fn a_loop_s_live_figures_are_those_of_its_recording() {
+    let place = Place::new();
+    let prefix = installed(&place);
+    let source = "examples/own-loop/ros2_diagnostics.cpp";
+    let program = example(&place, &prefix, source, &[]);
+    let finished = recorded(place, "1200ms", &[], &program);
+    let [condition] = &conditions(&finished)[..] else {
+        panic!("{}", finished.said());
+    };
+    let executed = condition["cycles"]["executed"].as_u64().unwrap();
+    let said = printed(&finished);
+    let figure = |name: &str| {
+        let value = said.lines().find_map(|line| line.strip_prefix(name));
+        let value = value.unwrap_or_else(|| panic!("no {name} in {said}"));
+        value.parse::<f64>().unwrap()
+    };
+    // The recording leaves out cycles before its own beginning.
+    assert!(figure("cycles: ") >= executed as f64, "{executed}: {said}");
+    assert!(
+        figure("latency max, us: ") >= figure("latency mean, us: "),
+        "{said}"
+    );
+    let warned = figure("latency above the limit: ") + figure("skipped: ") > 0.0;
+    let level = if warned { "1 " } else { "0 " };
+    assert!(said.lines().any(|line| line.starts_with(level)), "{said}");
 }
