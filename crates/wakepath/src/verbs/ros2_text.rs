@@ -50,9 +50,9 @@ pub fn text(figures: &Ros2Figures, limit_ns: Option<u64>) -> String {
     if unknown > 0 {
         let _ = writeln!(
             text,
-            "{} that the recording did not see being made, so that node, topic and due times are unknown: start the \
-             nodes after the recording, as `wakepath watch -- ros2 launch …` does; events lost have the same effect",
-            counted(unknown, "callback ran", "callbacks ran")
+            "{} made before the recording or while events were lost, so that node, topic and due times are unknown: \
+             start the nodes after the recording, as `wakepath watch -- ros2 launch …` does",
+            counted(unknown, "callback was", "callbacks were")
         );
     }
     if figures.unpaired > 0 {
