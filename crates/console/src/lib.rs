@@ -16,6 +16,7 @@ pub mod parts;
 pub mod place;
 mod printing;
 pub mod progress;
+pub mod run_order;
 pub mod runs;
 pub mod scenarios;
 pub mod terminal;

@@ -150,13 +150,16 @@ fn laid_for_complaints(text: &str) -> String {
 /// Why a verb failed. A scenario's faults take a line each; those after the first are set in, so
 /// that none looks like a result.
 pub fn tell_failure(error: &dyn std::fmt::Display) {
+    let text = failure_text(error);
+    tell_text(&format!("wakepath: {}\n", text.replace('\n', "\n  ")));
+}
+
+/// An error's text, with the limit that the system met, if it did.
+pub fn failure_text(error: &dyn std::fmt::Display) -> String {
     let text = error.to_string();
     let limit = crate::limits::named(&text).map_or(String::new(), |limit| format!("; {limit}"));
     let text = without_numbers(text.trim_end()) + &limit;
-    tell_text(&format!(
-        "wakepath: {}\n",
-        text.trim_end().replace('\n', "\n  ")
-    ));
+    text.trim_end().to_owned()
 }
 
 /// The text without the system's numbers for what its words say already.

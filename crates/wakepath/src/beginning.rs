@@ -15,6 +15,7 @@ pub fn run_started(
     clock_source: String,
     notes: Vec<String>,
     started: SystemTime,
+    command: Vec<String>,
 ) -> std::io::Result<RunStarted> {
     let started = humantime::format_rfc3339_seconds(started).to_string();
     let mut random = [0; 4];
@@ -26,7 +27,7 @@ pub fn run_started(
             version: VERSION.into(),
             commit: Some(wakepath_console::COMMIT.into()),
         },
-        command: without_parts(own_words()),
+        command,
         started,
         scenario: ScenarioText {
             name: scenario.name.clone(),
@@ -39,31 +40,7 @@ pub fn run_started(
     })
 }
 
-/// A command line as a person would type it again: without what a larger command says to its parts.
-pub fn without_parts(mut words: impl Iterator<Item = String>) -> Vec<String> {
-    let mut kept = Vec::new();
-    while let Some(word) = words.next() {
-        match word.as_str() {
-            "--part" | "--part-then" | "--part-of" => drop(words.next()),
-            _ => kept.push(word),
-        }
-    }
-    kept
-}
-
 /// The command line as text. A path that is not UTF-8 is shown as far as possible.
 pub fn own_words() -> impl Iterator<Item = String> {
     std::env::args_os().map(|word| word.to_string_lossy().into_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::without_parts;
-
-    #[test]
-    fn a_part_s_command_can_be_typed_again() {
-        let words = "wakepath run a.toml --part-of 7 --json --part round --part-then 9 --no-tui";
-        let kept = without_parts(words.split(' ').map(str::to_owned));
-        assert_eq!(kept.join(" "), "wakepath run a.toml --json --no-tui");
-    }
 }

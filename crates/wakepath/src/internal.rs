@@ -25,6 +25,7 @@ pub fn run(process: Internal) -> ExitCode {
         Internal::Candidates { words } => {
             return crate::verbs::documentation::print_candidates(&words);
         }
+        Internal::Run => return crate::verbs::ordered::run(),
         Internal::Loop { parent, shared } => {
             wakepath_measured_loop::run_as_child(parent, shared, None)
         }

@@ -5,11 +5,11 @@ use super::command_line::ExperimentRun;
 use super::joined::{folder_of, joined, round_in};
 use super::{Failure, booted, scenario_of, show};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use wakepath_archive::Run;
 use wakepath_console::aside::set_aside;
 use wakepath_console::changed::Changes;
 use wakepath_console::parts::Parts;
+use wakepath_console::run_order::OrderedRun;
 use wakepath_console::runs::HOME;
 use wakepath_console::terminal::tell;
 use wakepath_console::{Outcome, scenarios};
@@ -58,7 +58,7 @@ pub fn run(arguments: &ExperimentRun) -> Outcome {
         experiment,
         guest,
         kernel_place: directory.join(folder_of(guest)),
-        cycles: cycles(arguments, experiment, duration.as_deref())?,
+        scenario: round_scenario(arguments, experiment, duration.as_deref())?,
         duration,
         program: wakepath_programs::companion("wakepath")?,
     };
@@ -86,12 +86,12 @@ fn duration(experiment: &Experiment, is_short: bool) -> Result<Option<String>, F
     Ok((is_short && own_ns > SHORT_NS).then(|| format!("{}s", SHORT_NS / 1_000_000_000)))
 }
 
-/// Due times of each condition in a round. Refuses what the first round would refuse, before anything is written.
-fn cycles(
+/// The scenario of a round. Refuses what the first round would refuse, before anything is written.
+fn round_scenario(
     arguments: &ExperimentRun,
     experiment: &Experiment,
     duration: Option<&str>,
-) -> Result<u64, Failure> {
+) -> Result<Scenario, Failure> {
     let host = scenarios::host_cpus()?;
     scenarios::may_use(arguments.cpu, &host)?;
     let (text, source) = scenarios::scenario_text(experiment.scenario)?;
@@ -103,12 +103,15 @@ fn cycles(
         criterion: None,
         reserved_for: None,
     };
-    let (scenario, warnings) = scenarios::changed(&text, &source, &changes, &host)?;
+    let (mut scenario, warnings) = scenarios::changed(&text, &source, &changes, &host)?;
+    if arguments.trace {
+        scenario.trace.get_or_insert_default();
+    }
     match duration {
-        None => Ok(scenario.cycles),
+        None => Ok(scenario),
         Some(duration) => {
             let (fitted, _) = scenarios::fitted(&scenario, warnings, "--short:", duration)?;
-            Ok(fitted.cycles)
+            Ok(fitted)
         }
     }
 }
@@ -119,8 +122,8 @@ struct Order<'a> {
     experiment: &'static Experiment,
     guest: &'static Guest,
     kernel_place: PathBuf,
-    /// Due times of each condition in a round.
-    cycles: u64,
+    /// Of a round.
+    scenario: Scenario,
     duration: Option<String>,
     /// The program that measures.
     program: PathBuf,
@@ -139,7 +142,7 @@ impl Order<'_> {
         let shown = self.duration.as_deref().unwrap_or("10min");
         let plain =
             self.arguments.no_tui || self.arguments.json || wakepath_console::terminal::is_quiet();
-        let mut parts = Parts::of(shown, plain);
+        let mut parts = Parts::of(self.program.clone(), shown, plain);
         let rounds = self.rounds();
         for round in 1..=rounds {
             let place = round_in(&self.kernel_place, round);
@@ -154,7 +157,7 @@ impl Order<'_> {
             })?;
             std::fs::create_dir_all(&self.kernel_place)
                 .map_err(|error| format!("{}: {error}", self.kernel_place.display()))?;
-            let said = parts.carry_out(self.command(&place), &part, rounds - round)?;
+            let failed = parts.carry_out(self.ordered(&place), &part, rounds - round)?;
             if interrupt.requested() {
                 return Err(format!(
                     "interrupted; whole rounds are kept: resume with --resume --directory {}",
@@ -162,12 +165,11 @@ impl Order<'_> {
                 )
                 .into());
             }
-            match (self.is_whole(&place), said) {
+            match (self.is_whole(&place), failed) {
                 (Ok(true), _) => {}
-                (Ok(false), Some(said)) => {
+                (Ok(false), Some(why)) => {
                     leave_nothing_of_a_refusal(&place, directory);
-                    let said = said.strip_prefix("wakepath: ").unwrap_or(&said);
-                    return Err(format!("{part}: {said}").into());
+                    return Err(format!("{part}: {why}").into());
                 }
                 (Ok(false), None) => {
                     let why = "ended before its time; its notes say why: wakepath show";
@@ -191,7 +193,7 @@ impl Order<'_> {
             "the scenario of the round",
             &KnownCpus::first(1024),
         )?;
-        match its.name == self.experiment.scenario && read.cycles == self.cycles {
+        match its.name == self.experiment.scenario && read.cycles == self.scenario.cycles {
             true => Ok(true),
             false => Err(format!(
                 "{}: holds {} with {} due times of each condition, not {} with {}; give another --directory",
@@ -199,26 +201,32 @@ impl Order<'_> {
                 its.name,
                 read.cycles,
                 self.experiment.scenario,
-                self.cycles
+                self.scenario.cycles
             )
             .into()),
         }
     }
 
-    fn command(&self, place: &Path) -> Command {
-        let mut command = Command::new(&self.program);
-        command.args(["run", self.experiment.scenario]);
+    fn ordered(&self, place: &Path) -> OrderedRun {
+        let mut command = vec!["wakepath".into(), "run".into()];
+        command.push(self.experiment.scenario.to_owned());
         if let Some(duration) = &self.duration {
-            command.args(["--duration", duration]);
+            command.extend(["--duration".into(), duration.clone()]);
         }
         if let Some(cpu) = self.arguments.cpu {
-            command.args(["--cpu", &cpu.to_string()]);
+            command.extend(["--cpu".into(), cpu.to_string()]);
         }
         if self.arguments.trace {
-            command.arg("--trace");
+            command.push("--trace".into());
         }
-        command.arg("--directory").arg(place);
-        command
+        OrderedRun {
+            scenario: self.scenario.to_toml(),
+            source: format!("{} (built in)", self.experiment.scenario),
+            directory: place.to_owned(),
+            trust_directory: false,
+            metrics: None,
+            command,
+        }
     }
 
     /// Open questions after this number of rounds of this kernel.

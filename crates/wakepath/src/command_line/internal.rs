@@ -31,6 +31,8 @@ pub enum Internal {
         #[arg(last = true)]
         words: Vec<String>,
     },
+    /// A run that a larger measurement orders.
+    Run,
     /// The recorder.
     Recorder {
         /// Process that it works for.

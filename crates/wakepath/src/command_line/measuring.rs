@@ -3,6 +3,7 @@
 use super::CriterionOptions;
 use clap::Args;
 use std::path::PathBuf;
+use wakepath_console::run_order::RunOrder;
 
 /// Measure a loop under the usual policies, idle and under load, and give a verdict.
 #[derive(Debug, Args)]
@@ -300,16 +301,26 @@ pub struct Output {
         address must be written out, such as `0.0.0.0:9464`, and has no password"
     )]
     pub metrics: Option<String>,
-    /// The measurement that this run is a part of, for the live view; set by the verb that starts
-    /// it.
-    #[arg(long, hide = true)]
-    pub part: Option<String>,
-    /// Milliseconds that come after this part.
-    #[arg(long, hide = true, default_value_t = 0)]
-    pub part_then: u64,
-    /// Process that starts this part, and whose death ends it in order.
-    #[arg(long, hide = true)]
-    pub part_of: Option<i32>,
+    /// The order, if a larger measurement gave it.
+    #[arg(skip)]
+    pub order: Option<Box<RunOrder>>,
+}
+
+impl Output {
+    /// Of a run that is ordered: nothing but the live view is shown.
+    pub fn of_a_part(order: RunOrder) -> Self {
+        Self {
+            directory: Some(order.run.directory.clone()),
+            trust_directory: order.run.trust_directory,
+            stop_above: None,
+            switch_plugin: false,
+            details: false,
+            json: true,
+            no_tui: !order.part.is_shown,
+            metrics: order.run.metrics.clone(),
+            order: Some(Box::new(order)),
+        }
+    }
 }
 
 /// Watch a program that was not written for wakepath, without changing it: which of its threads are

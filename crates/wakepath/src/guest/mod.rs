@@ -2,7 +2,7 @@
 
 mod canary;
 
-use crate::beginning::run_started;
+use crate::beginning::{own_words, run_started};
 use crate::verbs::measured;
 use crate::view::{Course, Follower, Part};
 use canary::WithCanary;
@@ -43,7 +43,13 @@ fn measure(ordered: Ordered<'_>) -> Result<(), Box<dyn std::error::Error>> {
     let bearing = |warning: &&Warning| !matches!(warning, Warning::TooShortToPass { .. });
     let notes = warnings.iter().filter(bearing).map(ToString::to_string);
     let clock_source = measured::clock_source(facts);
-    let mut start = run_started(&scenario, clock_source, notes.collect(), SystemTime::now())?;
+    let mut start = run_started(
+        &scenario,
+        clock_source,
+        notes.collect(),
+        SystemTime::now(),
+        own_words().collect(),
+    )?;
     start.notes.extend(in_vain);
     let observer = Follower::new(&scenario.name, Course::default(), Part::default(), true);
     let mut observer = WithCanary::new(observer, directory);

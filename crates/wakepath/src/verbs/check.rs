@@ -11,6 +11,8 @@ use wakepath_scenario::{Scenario, Warning, builtin};
 use wakepath_timeline::duration::rounded;
 use wakepath_timeline::{JobRelease, LitmusPlugin, LitmusTask, Policy};
 
+/// Name of the scenario in messages.
+pub(super) const SOURCE: &str = "the scenario of `wakepath check`";
 /// Period of the built-in scenario: 250 Hz.
 const DEFAULT_PERIOD_NS: u64 = 4_000_000;
 
@@ -27,8 +29,7 @@ pub fn run(arguments: &Check) -> Outcome {
     let text = changed(arguments)?;
     let host = scenarios::host_cpus()?;
     scenarios::may_use(arguments.cpu, &host)?;
-    let (mut scenario, warnings) =
-        scenarios::read_scenario(&text, "the scenario of `wakepath check`", &host)?;
+    let (mut scenario, warnings) = scenarios::read_scenario(&text, SOURCE, &host)?;
     if !arguments.flight {
         scenario.flight = None;
     }
@@ -77,17 +78,16 @@ pub(super) fn asked(
     host: &HostCpus,
 ) -> Result<(Scenario, Vec<Warning>), Box<dyn std::error::Error>> {
     let text = changed(arguments)?;
-    scenarios::read_scenario(&text, "the scenario of `wakepath check`", host)
+    scenarios::read_scenario(&text, SOURCE, host)
 }
 
-/// Refuses a time in which no condition could pass. A part of a larger measurement is judged there, and
-/// `--stop-above` judges one limit alone.
+/// Refuses a time in which no condition could pass. `--stop-above` judges one limit alone.
 pub(super) fn refuse_too_short(
     duration: &str,
     warnings: &[Warning],
     output: &Output,
 ) -> Result<(), scenarios::TooShort> {
-    if output.part_of.is_some() || output.stop_above.is_some() {
+    if output.stop_above.is_some() {
         return Ok(());
     }
     scenarios::TooShort::of("--duration", duration, warnings).map_or(Ok(()), Err)
@@ -181,6 +181,20 @@ fn changed(arguments: &Check) -> Result<String, Box<dyn std::error::Error>> {
         &arguments.policy,
         criterion.as_ref(),
     )
+}
+
+/// The loop of `check` for a part of a larger measurement, under these policies alone.
+pub(super) fn part(
+    rate: &str,
+    cpu: Option<u16>,
+    policies: &[String],
+    criterion: Option<&toml::Table>,
+    host: &HostCpus,
+) -> Result<(Scenario, Vec<Warning>), Box<dyn std::error::Error>> {
+    let text = scenario_for(rate, cpu, policies, criterion)?;
+    let (mut scenario, warnings) = scenarios::read_scenario(&text, SOURCE, host)?;
+    (scenario.flight, scenario.core_latency_ns) = (None, None);
+    Ok((scenario, warnings))
 }
 
 /// The built-in scenario's file for another rate, CPU, policies and limits.

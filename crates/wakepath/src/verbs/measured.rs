@@ -2,7 +2,7 @@
 //! verdict.
 
 use super::opened_in;
-use crate::beginning::run_started;
+use crate::beginning::{own_words, run_started};
 use crate::command_line::Output;
 use crate::metrics::Listening;
 use crate::view::{Course, Follower, Part, Stopping};
@@ -43,7 +43,8 @@ pub fn measure_after(
         started,
     )?;
     // A part of something larger says nothing for itself but what the view shows.
-    let is_part = output.part.is_some();
+    let part = output.order.as_ref().map(|order| &order.part);
+    let is_part = part.is_some();
     for note in notes.iter().filter(|_| !is_part) {
         tell!("note: {note}");
     }
@@ -66,10 +67,7 @@ pub fn measure_after(
         None => plan,
     };
     let interrupt = Interrupt::listen()?;
-    if output
-        .part_of
-        .is_some_and(|parent| !wakepath_measured_loop::end_with(parent))
-    {
+    if part.is_some_and(|part| !wakepath_measured_loop::end_with(part.parent)) {
         return Err("the command that this run is a part of is gone".into());
     }
     load_controllers(&plan, &interrupt)?;
@@ -102,18 +100,21 @@ pub fn measure_after(
             beside: beside(&scenario, &plan),
             loaded: loaded_phases(&scenario),
         },
-        Part {
-            of: output.part.clone(),
-            after_it: Duration::from_millis(output.part_then),
+        match part {
+            None => Part::default(),
+            Some(part) => Part {
+                of: part.is_shown.then(|| part.name.clone()),
+                after_it: Duration::from_millis(part.then_ms),
+            },
         },
-        wakepath_console::terminal::is_quiet()
-            || output.no_tui
-            || (output.json && output.part.is_none()),
+        wakepath_console::terminal::is_quiet() || output.no_tui || (output.json && !is_part),
     );
     let serving = match listening {
         None => None,
         Some(listening) => {
-            tell!("metrics: {}", listening.url());
+            if !is_part {
+                tell!("metrics: {}", listening.url());
+            }
             Some(listening.serve(follower.standing(), &plan.other_cpus())?)
         }
     };
@@ -122,7 +123,16 @@ pub fn measure_after(
         scenario: &scenario,
         plan: &plan,
         directory: &directory,
-        start: run_started(&scenario, clock_source(&facts), notes.to_vec(), started)?,
+        start: run_started(
+            &scenario,
+            clock_source(&facts),
+            notes.to_vec(),
+            started,
+            match &output.order {
+                None => own_words().collect(),
+                Some(order) => order.run.command.clone(),
+            },
+        )?,
         caches: caches(&facts),
         printed_before,
         readiness: readiness.to_json()?,
@@ -162,7 +172,7 @@ pub fn measure_after(
         return super::stopped::show(&directory, stopped.as_ref(), above_ns, &ending, output.json);
     }
     wakepath_console::explained::explain(&directory);
-    if ending == Ending::Interrupted {
+    if ending == Ending::Interrupted && !is_part {
         tell!("interrupted: what follows is of what was measured until then");
     }
     show(&directory, output)
@@ -189,23 +199,26 @@ fn show(directory: &Directory, output: &Output) -> Outcome {
     let run = opened_in(directory, output.json)?;
     let (assessment, pictures) = assessed(&run, true)?;
     let answer = Answer::of(&assessment, kept(run.directory())?.as_ref());
-    print_result(
-        output.json,
-        &match (output.json, output.details) {
-            (true, _) => to_json(&assessment),
-            (_, true) => assessment.to_text(Style::of_stdout()),
-            _ => answer.to_text(&Shown {
-                style: Style::of_stdout(),
-                run: &runs::word_for(directory.path()),
-                recording: &directory.path().in_one_line(),
-                // The report's.
-                lines_more: 1,
-            }),
-        },
-    )?;
+    // The larger measurement reads the run itself.
+    if output.order.is_none() {
+        print_result(
+            output.json,
+            &match (output.json, output.details) {
+                (true, _) => to_json(&assessment),
+                (_, true) => assessment.to_text(Style::of_stdout()),
+                _ => answer.to_text(&Shown {
+                    style: Style::of_stdout(),
+                    run: &runs::word_for(directory.path()),
+                    recording: &directory.path().in_one_line(),
+                    // The report's.
+                    lines_more: 1,
+                }),
+            },
+        )?;
+    }
     // A report that can't be written does not affect the verdict, and can be written again.
     match super::report::beside(&run, directory, &assessment, &pictures) {
-        Ok(_) if output.part.is_some() => {}
+        Ok(_) if output.order.is_some() => {}
         Ok(path) if output.json => tell!("report: {}", path.display()),
         Ok(path) => print(&format!("report: {}\n", path.in_one_line()))?,
         Err(error) => tell!("warning: the report can't be written: {error}"),

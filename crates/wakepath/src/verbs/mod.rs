@@ -17,6 +17,7 @@ pub mod import;
 pub mod loads;
 pub mod machine;
 pub mod measured;
+pub mod ordered;
 pub mod rate;
 pub mod record;
 pub mod recover;

@@ -10,13 +10,14 @@ use crate::command_line::Rate;
 use bisection::{Became, Bisection};
 use serde::Serialize;
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::time::SystemTime;
 use terms::Terms;
 use wakepath_archive::Run;
 use wakepath_assess::Assessment;
 use wakepath_console::aside::set_aside;
 use wakepath_console::parts::Parts;
+use wakepath_console::run_order::OrderedRun;
 use wakepath_console::runs::HOME;
 use wakepath_console::terminal::{print_result, tell};
 use wakepath_console::{Outcome, place, scenarios};
@@ -67,7 +68,8 @@ struct Answer {
 pub fn run(arguments: &Rate) -> Outcome {
     let (lowest, highest) = between(arguments)?;
     let terms = Terms::of(arguments);
-    refuse_early(&terms, [lowest, highest], &scenarios::host_cpus()?)?;
+    let host = scenarios::host_cpus()?;
+    refuse_early(&terms, [lowest, highest], &host)?;
     let directory = match &arguments.directory {
         Some(directory) => directory.clone(),
         None => place::default_directory("rate", SystemTime::now())?,
@@ -77,6 +79,7 @@ pub fn run(arguments: &Rate) -> Outcome {
         .map_err(|error| format!("{}: {error}", directory.display()))?;
     terms.keep_in(&directory)?;
     let mut parts = Parts::of(
+        own_executable(),
         &arguments.block,
         arguments.no_tui || arguments.json || wakepath_console::terminal::is_quiet(),
     );
@@ -102,6 +105,7 @@ pub fn run(arguments: &Rate) -> Outcome {
             arguments,
             terms: &terms,
             directory: &directory,
+            host: &host,
             interrupt: &interrupt,
         };
         let (step, criterion) = order.step(rate, &part, after_it, &mut parts)?;
@@ -182,7 +186,7 @@ pub(super) fn read(arguments: &Rate, host: &HostCpus) -> Result<(), Failure> {
 fn refuse_early(terms: &Terms<'_>, rates: [u32; 2], host: &HostCpus) -> Result<(), Failure> {
     rates
         .into_iter()
-        .try_for_each(|rate| terms.try_at(rate, host))
+        .try_for_each(|rate| terms.at(rate, host).map(drop))
 }
 
 /// Whole hertz: fractions make no difference to a loop.
@@ -200,6 +204,7 @@ struct Order<'a> {
     arguments: &'a Rate,
     terms: &'a Terms<'a>,
     directory: &'a Path,
+    host: &'a HostCpus,
     interrupt: &'a Interrupt,
 }
 
@@ -252,13 +257,16 @@ impl Order<'_> {
         after_it: u32,
         parts: &mut Parts,
     ) -> Result<Run, Failure> {
-        let mut command = Command::new(own_executable());
-        command.args(self.terms.words_at(rate));
-        if let Some(address) = &self.arguments.metrics {
-            command.args(["--metrics", address]);
-        }
-        command.arg("--directory").arg(run);
-        let said = parts.carry_out(command, part, after_it)?;
+        let (scenario, source) = self.terms.at(rate, self.host)?;
+        let ordered = OrderedRun {
+            scenario: scenario.to_toml(),
+            source,
+            directory: run.to_owned(),
+            trust_directory: false,
+            metrics: self.arguments.metrics.clone(),
+            command: self.terms.words_at(rate),
+        };
+        let failed = parts.carry_out(ordered, part, after_it)?;
         // Half of a step is not evidence: it is measured again when the search resumes.
         if self.interrupt.requested() {
             let _ = std::fs::remove_dir_all(run);
@@ -268,8 +276,8 @@ impl Order<'_> {
             )
             .into());
         }
-        Run::open(run).map_err(|error| match said {
-            Some(said) => format!("{rate} Hz: {said}; {error}").into(),
+        Run::open(run).map_err(|error| match failed {
+            Some(why) => format!("{rate} Hz: {why}").into(),
             None => format!("{rate} Hz was not measured: {error}").into(),
         })
     }

@@ -2,8 +2,7 @@
 //! be resumed.
 
 use crate::command_line::Rate;
-use crate::verbs::check::scenario_for;
-use crate::verbs::criterion;
+use crate::verbs::{check, criterion};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use wakepath_console::changed::Changes;
@@ -11,6 +10,7 @@ use wakepath_console::scenarios;
 use wakepath_console::usage::quoted;
 use wakepath_directory::Directory;
 use wakepath_measure::HostCpus;
+use wakepath_scenario::Scenario;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -49,48 +49,45 @@ impl<'a> Terms<'a> {
         }
     }
 
-    /// Refuses what a step at this rate would refuse.
-    pub(super) fn try_at(&self, rate: u32, host: &HostCpus) -> Result<(), Failure> {
+    /// The scenario of a step at this rate, and its name in messages.
+    pub(super) fn at(&self, rate: u32, host: &HostCpus) -> Result<(Scenario, String), Failure> {
         scenarios::may_use(self.arguments.cpu, host)?;
         let rate = format!("{rate} Hz");
         let policies: Vec<String> = self.policy.iter().cloned().collect();
         let criterion = criterion::asked(&self.arguments.limits)?;
-        let (scenario, warnings) = match &self.arguments.scenario {
-            None => {
-                let text = scenario_for(&rate, self.arguments.cpu, &policies, criterion.as_ref())?;
-                let (mut scenario, warnings) =
-                    scenarios::read_scenario(&text, "the scenario of `wakepath check`", host)?;
-                // As `check` itself leaves it out.
-                scenario.core_latency_ns = None;
-                (scenario, warnings)
-            }
+        let cpu = self.arguments.cpu;
+        let ((scenario, warnings), source) = match &self.arguments.scenario {
+            None => (
+                check::part(&rate, cpu, &policies, criterion.as_ref(), host)?,
+                check::SOURCE.to_owned(),
+            ),
             Some(name) => {
                 let (text, source) = scenarios::scenario_text(name)?;
                 let changes = Changes {
                     rate: Some(&rate),
-                    cpu: self.arguments.cpu,
+                    cpu,
                     task: self.arguments.task.as_deref(),
                     policies: &policies,
                     criterion: criterion.as_ref(),
                     reserved_for: None,
                 };
-                scenarios::changed(&text, &source, &changes, host)?
+                (scenarios::changed(&text, &source, &changes, host)?, source)
             }
         };
         let block = &self.arguments.block;
-        let (_, warnings) = scenarios::fitted(&scenario, warnings, "--block", block)?;
+        let (scenario, warnings) = scenarios::fitted(&scenario, warnings, "--block", block)?;
         // No rate could pass: the search would measure for nothing.
         match scenarios::TooShort::of("--block", block, &warnings) {
             Some(refused) => Err(format!("at {rate}: {refused}").into()),
-            None => Ok(()),
+            None => Ok((scenario, source)),
         }
     }
 
-    /// The command line of a step, without its directory.
+    /// The command line that repeats a step alone.
     pub(super) fn words_at(&self, rate: u32) -> Vec<String> {
         let mut words: Vec<String> = match &self.arguments.scenario {
-            None => vec!["check".into()],
-            Some(scenario) => vec!["run".into(), scenario.clone()],
+            None => vec!["wakepath".into(), "check".into()],
+            Some(scenario) => vec!["wakepath".into(), "run".into(), scenario.clone()],
         };
         let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
         add("--rate", format!("{rate} Hz"));

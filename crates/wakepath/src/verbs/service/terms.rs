@@ -89,8 +89,13 @@ impl Terms for FieldTerms<'_> {
         let clock = measured::clock_source(&facts);
         let facts = facts.to_json()?;
         let note = "a segment of a service; its whole is in the directory above".to_owned();
-        let mut start = run_started(&scenario, clock, vec![note], SystemTime::now())?;
-        start.command.clone_from(&self.order.settings.command);
+        let start = run_started(
+            &scenario,
+            clock,
+            vec![note],
+            SystemTime::now(),
+            self.order.settings.command.clone(),
+        )?;
         Ok(Described {
             start,
             phase: PHASE.into(),

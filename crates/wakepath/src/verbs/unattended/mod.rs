@@ -11,12 +11,12 @@ use crate::command_line::{Run as Arguments, Show};
 use findings::findings;
 use plan::Plan;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::SystemTime;
 use wakepath_archive::{Run, Shortfall, State};
 use wakepath_assess::Assessment;
 use wakepath_console::aside::set_aside;
 use wakepath_console::parts::Parts;
+use wakepath_console::run_order::OrderedRun;
 use wakepath_console::runs::{self, HOME};
 use wakepath_console::terminal::tell;
 use wakepath_console::{Outcome, place, scenarios};
@@ -147,7 +147,7 @@ impl Unattended<'_> {
         let is_plain = self.arguments.output.no_tui
             || self.arguments.output.json
             || wakepath_console::terminal::is_quiet();
-        let mut parts = Parts::of(&self.plan.duration(), is_plain);
+        let mut parts = Parts::of(own_executable(), &self.plan.duration(), is_plain);
         tell!(
             "{}: {} of {}, {reached} measured before",
             self.directory.display(),
@@ -166,7 +166,8 @@ impl Unattended<'_> {
                 if is_plain {
                     tell!("{part}");
                 }
-                let said = parts.carry_out(self.command(&scenario, &place), &part, of - number)?;
+                let ordered = self.ordered(&scenario, &place);
+                let failed = parts.carry_out(ordered, &part, of - number)?;
                 if interrupt.requested() {
                     self.set_aside(&place, number)?;
                     return Err(format!(
@@ -177,7 +178,7 @@ impl Unattended<'_> {
                     .into());
                 }
                 if !is_whole(&place, trust) {
-                    return Err(self.cut_short(&place, number, said));
+                    return Err(self.cut_short(&place, number, failed));
                 }
                 offset_ns = Some(offset_now_ns()?);
             }
@@ -191,31 +192,28 @@ impl Unattended<'_> {
         Ok(())
     }
 
-    fn command(&self, scenario: &Path, place: &Path) -> Command {
-        let mut command = Command::new(own_executable());
-        command.arg("run").arg(scenario);
-        command.args(["--duration", &self.plan.duration()]);
-        if let Some(address) = &self.arguments.output.metrics {
-            command.args(["--metrics", address]);
+    fn ordered(&self, scenario: &Path, place: &Path) -> OrderedRun {
+        let source = scenario.display().to_string();
+        let duration = self.plan.duration();
+        let command = ["wakepath", "run", &source, "--duration", &duration];
+        OrderedRun {
+            scenario: self.scenario.to_toml(),
+            directory: place.to_owned(),
+            trust_directory: self.arguments.output.trust_directory,
+            metrics: self.arguments.output.metrics.clone(),
+            command: command.map(str::to_owned).to_vec(),
+            source,
         }
-        if self.arguments.output.trust_directory {
-            command.arg("--trust-directory");
-        }
-        command.arg("--directory").arg(place);
-        command
     }
 
     /// A round that did not complete: a refused one leaves nothing, samples are set aside.
-    fn cut_short(&self, place: &Path, number: u32, said: Option<String>) -> Failure {
+    fn cut_short(&self, place: &Path, number: u32, failed: Option<String>) -> Failure {
         let part = format!("round {number}");
         if let Err(error) = self.set_aside(place, number) {
             return error;
         }
-        match said {
-            Some(said) => {
-                let said = said.strip_prefix("wakepath: ").unwrap_or(&said);
-                format!("{part}: {said}").into()
-            }
+        match failed {
+            Some(why) => format!("{part}: {why}").into(),
             None => format!(
                 "{part} ended early; its measurements are in {}",
                 self.directory.join(ASIDE).display()

@@ -256,6 +256,23 @@ fn callback_above(
     Ok(true)
 }
 
+/// A command line as a person would type it again: without the process that `try` gives its watches.
+fn without_parent(mut words: impl Iterator<Item = String>) -> Vec<String> {
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--" => {
+                kept.push(word);
+                kept.extend(words);
+                break;
+            }
+            "--part-of" => drop(words.next()),
+            _ => kept.push(word),
+        }
+    }
+    kept
+}
+
 /// The first event of a watch's run.
 pub(super) fn run_started(scenario: &Scenario, session: &Session) -> std::io::Result<RunStarted> {
     beginning::run_started(
@@ -263,6 +280,7 @@ pub(super) fn run_started(scenario: &Scenario, session: &Session) -> std::io::Re
         session.clock_source.clone(),
         session.notes.clone(),
         session.started,
+        without_parent(beginning::own_words()),
     )
 }
 

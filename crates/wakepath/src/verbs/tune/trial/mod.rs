@@ -5,13 +5,15 @@ mod text;
 
 use super::{agreed, only, plan};
 use crate::command_line::TuneTrial;
-use crate::verbs::report;
+use crate::verbs::{check, report};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use wakepath_archive::Run;
 use wakepath_assess::{Assessment, Confounders, Trial, TrialEffect, TrialRun, TriedStep};
 use wakepath_console::Outcome;
 use wakepath_console::parts::Parts;
+use wakepath_console::run_order::OrderedRun;
+use wakepath_console::scenarios;
 use wakepath_console::terminal::{OneLine, print, print_result, tell};
 use wakepath_measure::{Interrupt, own_executable};
 use wakepath_tuning::{Effect, EffectFinding, Step, System};
@@ -66,7 +68,7 @@ pub fn run(arguments: &TuneTrial) -> Outcome {
         criterion: String::new(),
         taken: 0,
         runs: runs as u32,
-        parts: Parts::of(&arguments.block, arguments.plan.json),
+        parts: Parts::of(own_executable(), &arguments.block, arguments.plan.json),
     };
     let outcome = bench.all(&steps);
     // Whatever ended it, the machine is as before, unless the steps that help are to stay.
@@ -196,31 +198,56 @@ impl Bench<'_> {
         self.go_on()?;
         only(&self.system, steps)?;
         let directory = self.directory();
-        let subject = &self.arguments.plan.subject;
-        let mut command = Command::new(own_executable());
-        match &subject.scenario {
-            Some(scenario) => command.args(["run", scenario]),
-            None => command
-                .args(["check", "--policy", &self.arguments.policy])
-                .args(["--cpu", &self.cpu.to_string()])
-                .args(["--rate", subject.rate.as_deref().unwrap_or("250Hz")]),
-        };
-        command
-            .args(["--duration", &self.arguments.block, "--directory"])
-            .arg(&directory);
+        let none = |why| format!("no run of --block {}: {why}", self.arguments.block);
+        let ordered = self
+            .ordered(&directory)
+            .map_err(|error| none(error.to_string()))?;
         let (number, all) = (self.taken, self.runs);
         let part = format!("trial: run {number} of {all}");
         let after_it = all.saturating_sub(number);
-        let said = self.parts.carry_out(command, &part, after_it)?;
+        let failed = self.parts.carry_out(ordered, &part, after_it)?;
         // An interrupted run is shorter than the others: it is no half of a pair.
         self.go_on()?;
-        self.figures(&directory).map_err(|error| match said {
+        let block = &self.arguments.block;
+        self.figures(&directory).map_err(|error| match failed {
             // The run's own reason tells more than that there is nothing to read.
-            Some(said) => {
-                let said = said.strip_prefix("wakepath: ").unwrap_or(&said);
-                format!("no run of --block {}: {said}", self.arguments.block).into()
-            }
+            Some(why) => format!("no run of --block {block}: {why}").into(),
             None => error,
+        })
+    }
+
+    /// The run to order, on the CPUs that the applied steps leave.
+    fn ordered(&self, directory: &Path) -> Result<OrderedRun, Failure> {
+        let subject = &self.arguments.plan.subject;
+        let (block, policy) = (&self.arguments.block, &self.arguments.policy);
+        let host = scenarios::host_cpus()?;
+        let mut command = vec!["wakepath".to_owned()];
+        let ((scenario, warnings), source) = match &subject.scenario {
+            Some(name) => {
+                command.extend(["run".into(), name.clone()]);
+                let (text, source) = scenarios::scenario_text(name)?;
+                (scenarios::read_scenario(&text, &source, &host)?, source)
+            }
+            None => {
+                let rate = subject.rate.as_deref().unwrap_or("250Hz");
+                let cpu = self.cpu.to_string();
+                let words = ["check", "--policy", policy, "--cpu", &cpu, "--rate", rate];
+                command.extend(words.map(str::to_owned));
+                scenarios::may_use(Some(self.cpu), &host)?;
+                let policies = [policy.clone()];
+                let read = check::part(rate, Some(self.cpu), &policies, None, &host)?;
+                (read, check::SOURCE.to_owned())
+            }
+        };
+        command.extend(["--duration".into(), block.clone()]);
+        let (scenario, _) = scenarios::fitted(&scenario, warnings, "--duration", block)?;
+        Ok(OrderedRun {
+            scenario: scenario.to_toml(),
+            source,
+            directory: directory.to_owned(),
+            trust_directory: false,
+            metrics: None,
+            command,
         })
     }
 
