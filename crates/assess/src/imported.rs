@@ -12,7 +12,9 @@ use wakepath_statistics::{
     quantile_rank_interval,
 };
 use wakepath_timeline::Lack;
-use wakepath_verdict::{DueTally, Judgement, Limits, Misses, Outcome, Reason, judged, shown_by};
+use wakepath_verdict::{
+    DueTally, Judgement, Limits, Misses, Observation, Observed, Outcome, Reason, judged, shown_by,
+};
 
 /// The histograms of a condition's threads, added up; `None` where it has samples.
 pub(crate) fn counted(manifest: &Manifest, condition: &ConditionSegments<'_>) -> Option<Counted> {
@@ -284,6 +286,8 @@ pub(crate) fn as_known(mut judgement: Judgement, imported: &Imported) -> Judgeme
     if !imported.has_work() {
         (cycles.execution, cycles.response, cycles.longest_outage) = (None, None, None);
         cycles.overruns = None;
+        let known = |seen: &Observation| seen.of == Observed::LatencyAsScheduled;
+        judgement.observations.retain(known);
     }
     // No cycle was asked what it came after, or what its work said.
     if imported.is_made_of_events() || !imported.histograms.is_empty() {
@@ -312,65 +316,4 @@ pub fn more_may_be_late(assessment: &Assessment, of: &Judgement) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use wakepath_scenario::Scenario;
-
-    fn histogram() -> ThreadHistogram {
-        ThreadHistogram {
-            bins: vec![(1_000, 1_999, 990), (2_000, 2_999, 8)],
-            overflowed: 2,
-            range_end_ns: Some(3_000),
-            min_ns: Some(1_200),
-            max_ns: Some(40_000),
-            mean_ns: Some(1_600),
-            ..ThreadHistogram::default()
-        }
-    }
-
-    #[test]
-    fn quantiles_are_the_upper_edges_of_their_bins_by_nearest_rank() {
-        let counted = Counted::of(&[&histogram()]);
-        assert_eq!(counted.count, 1000);
-        assert_eq!(counted.quantile(Quantile::P50).value, Some(1_999));
-        assert_eq!(counted.at_rank(990), Some(1_999));
-        assert_eq!(counted.at_rank(991), Some(2_999));
-        assert!(!counted.quantile(Quantile::P99).is_maximum);
-        // Of what overflowed only the largest value is known: rank 999 is between it and the range.
-        assert_eq!(counted.at_rank(999), None);
-        assert!(counted.quantile(Quantile::P999).is_maximum);
-        assert_eq!(counted.quantile(Quantile::P999).value, None);
-        assert_eq!((counted.min_ns, counted.max_ns), (1_200, 40_000));
-        assert_eq!(counted.mean_ns, 1_600.0);
-    }
-
-    #[test]
-    fn two_threads_add_up() {
-        let other = ThreadHistogram {
-            max_ns: Some(70_000),
-            mean_ns: Some(2_600),
-            ..histogram()
-        };
-        let counted = Counted::of(&[&histogram(), &other]);
-        assert_eq!((counted.count, counted.max_ns), (2000, 70_000));
-        assert_eq!(counted.mean_ns, 2_100.0);
-    }
-
-    #[test]
-    fn only_what_was_certainly_late_is_a_miss() {
-        let scenario = "name = \"a\"\nrate = \"1 kHz\"\ncycles = 1000\npolicies = [\"OTHER\"]";
-        let known = wakepath_scenario::KnownCpus::first(1);
-        let mut criterion = Scenario::parse(scenario, "a", &known).unwrap().criterion;
-        let counted = Counted::of(&[&histogram()]);
-        let mut missed = |latency_ns| {
-            criterion.latency_ns = Some(latency_ns);
-            counted.misses(&criterion).missed
-        };
-        // 10 lie above 1.999 µs; a limit within a bin leaves its values open.
-        assert_eq!(missed(1_999), 10);
-        assert_eq!(missed(2_500), 2);
-        // One overflowed value at least is the largest.
-        assert_eq!(missed(3_500), 1);
-        assert_eq!(missed(50_000), 0);
-    }
-}
+mod tests;
