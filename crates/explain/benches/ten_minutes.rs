@@ -136,7 +136,7 @@ fn events(cycle: u64, names: &Names, out: &mut Vec<KernelEvent>) {
     );
 }
 
-/// Largest memory of this process so far, in kilobytes, as the kernel says.
+/// Largest memory of this process so far, in kilobytes, as the kernel reports it.
 fn peak_kb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

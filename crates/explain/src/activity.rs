@@ -1,4 +1,4 @@
-//! What each CPU did, span by span as a stream, for timelines. It explains nothing.
+//! Each CPU's activity as a stream of spans, for timelines. It explains nothing.
 
 use crate::cause::Cause;
 use crate::cpu::{Cpu, Doing, Given, Span, is_ipi};
@@ -13,8 +13,8 @@ pub struct Activities {
 }
 
 impl Activities {
-    /// Takes the next event, and hands out the spans that it ends: CPU, begin and end in
-    /// nanoseconds on `CLOCK_MONOTONIC`, and what it did, as a person reads it.
+    /// Takes the next event, and hands out the spans that it ends: CPU, begin and end in nanoseconds on
+    /// `CLOCK_MONOTONIC`, and the activity in readable form.
     pub fn event(&mut self, event: &KernelEvent, mut out: impl FnMut(u16, u64, u64, &str)) {
         let index = usize::from(event.cpu);
         if self.cpus.len() <= index {

@@ -11,7 +11,7 @@ use wakepath_timeline::{CallTarget, one_line};
 pub struct Call {
     /// Its name: `write`.
     pub name: Arc<str>,
-    /// What it was about, where it was about a descriptor and that is known.
+    /// Its target, if it takes a descriptor that is known.
     pub target: Option<CallTarget>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn may_be_lock(call: Option<&Call>) -> bool {
     call.is_none_or(|call| call.name.starts_with("futex"))
 }
 
-/// What is known of the watched program: its threads, and what its descriptors refer to.
+/// The watched program as far as it is known: its threads, and the targets of its descriptors.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     processes: HashMap<u32, u32>,

@@ -11,7 +11,7 @@ use wakepath_timeline::{Budget, Interrupt, SoftIrq, Thread, one_line};
 /// Why time passed before the loop's code ran, or while it should have run.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Cause {
-    /// The wake-up path's own work: what the kernel does for every wake-up.
+    /// The wake-up path's own work, which the kernel does for every wake-up.
     Path,
     /// The usual time from the due time to the timer's interrupt on this machine.
     TimerDelivery,
@@ -20,7 +20,7 @@ pub enum Cause {
     /// An interrupt that was due was not taken while this thread was current: it had interrupts off,
     /// or the CPU was stalled, too shortly to distinguish.
     InterruptsOff(Thread),
-    /// The CPU stood still: the hypervisor, the firmware or the hardware had it.
+    /// The CPU was stalled by the hypervisor, the firmware or the hardware.
     NothingRan,
     /// A device's interrupt, or a vector of the CPU.
     Interrupt(Interrupt),
@@ -28,24 +28,24 @@ pub enum Cause {
     Ipi {
         /// Which kind.
         kind: Interrupt,
-        /// Who sent it, where that was seen.
+        /// Its sender, if seen.
         sender: Option<SentBy>,
     },
     /// The interrupt by which this CPU sent the loop's own wake-up to the loop's CPU: its timer had
     /// expired there.
     WokenFrom(u16),
-    /// A SoftIRQ, in an interrupt's tail or in a thread of its own.
+    /// A SoftIRQ, in an interrupt's tail or in its own thread.
     SoftIrq {
         /// Which.
         vector: SoftIrq,
-        /// The thread that ran it, where it is one for SoftIRQs.
+        /// The thread that ran it, if it is one for SoftIRQs.
         thread: Option<Thread>,
     },
     /// Another timer of the same interrupt came first; its callback by name.
     OtherTimer(Arc<str>),
     /// The CPU left an idle state; the timer's own delivery is in it.
     IdleExit {
-        /// Number of the state, where it was seen.
+        /// Number of the state, if seen.
         state: Option<u32>,
     },
     /// Another thread ran.
@@ -95,24 +95,24 @@ pub enum Cause {
     Awaiting,
     /// The loop's thread served an event that is not its cycle's timer: this woke it.
     OtherWork(Source),
-    /// The loop had been moved to a CPU that is not its usual one: what it met there.
+    /// The loop had been moved to a CPU that is not its usual one, and met this cause there.
     Moved {
         /// Its usual CPU.
         from: u16,
         /// The other one.
         to: u16,
-        /// Who set its CPUs, where that was seen.
+        /// Thread that set its CPUs, if seen.
         by: Option<Thread>,
-        /// What it met.
+        /// The cause that it met there.
         then: Box<Cause>,
     },
     /// The loop's own code, as long as usual.
     OwnCode,
     /// The cycle before had not ended: a consequence, of this.
     Overrun(Box<Cause>),
-    /// Events are missing: the kernel said that it lost some.
+    /// Events are missing: the kernel reported lost ones.
     EventsLost,
-    /// Events are missing, and nothing says why: the trace began later, or ended earlier.
+    /// Events are missing for an unknown reason: the trace began later, or ended earlier.
     NoEvents,
 }
 
@@ -134,7 +134,7 @@ pub enum Relation {
 pub struct SentBy {
     /// The CPU.
     pub cpu: u16,
-    /// What was running there, where known.
+    /// The thread that ran there, if known.
     pub thread: Option<Thread>,
     /// The function it asked for, by name; empty where unknown.
     pub callback: Arc<str>,
@@ -378,7 +378,7 @@ impl fmt::Display for Cause {
     }
 }
 
-/// A thread with its policy and priority, as far as the kernel's priority tells.
+/// A thread with its policy and priority, as far as the kernel's priority shows them.
 pub(crate) struct Named<'a>(pub &'a Thread);
 
 impl fmt::Display for Named<'_> {

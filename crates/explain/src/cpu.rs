@@ -1,5 +1,4 @@
-//! What one CPU did, as an unbroken row of spans made from its events. It knows nothing of loops
-//! and due times.
+//! One CPU's activity as spans without a gap, made from its events. It knows nothing of loops and due times.
 
 use crate::cause::SentBy;
 use crate::wait::Handler;
@@ -7,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use wakepath_timeline::{Interrupt, KernelEvent, SoftIrq, Thread, What};
 
-/// What a CPU did from an instant on, until the next span.
+/// A CPU's activity from an instant until the next span.
 #[derive(Debug, Clone)]
 pub(crate) struct Span {
     pub from_ns: u64,
@@ -37,7 +36,7 @@ pub(crate) enum Given {
 pub(crate) enum Doing {
     /// No event has told yet, or events contradict each other.
     Unknown,
-    /// The kernel says that it lost events.
+    /// The kernel reports lost events.
     Lost,
     Thread(Thread),
     Idle(Option<u32>),
@@ -68,8 +67,8 @@ pub(crate) enum Context {
     Unknown,
 }
 
-/// More spans than this are never needed by a sane cycle; a window that long is given up and said
-/// to be lost, rather than taking all memory (about 20 MB for each CPU).
+/// A sane cycle never needs more spans than this; a longer window is given up and counts as lost, rather than
+/// taking all memory (about 20 MB for each CPU).
 const MOST_SPANS: usize = 1 << 18;
 
 /// Threads that are remembered by number for each CPU.
@@ -86,7 +85,7 @@ pub(crate) struct Cpu {
     known: HashMap<u32, Thread>,
     idle_state: Option<u32>,
     frames: Vec<Frame>,
-    /// SoftIRQs of threads that were switched out meanwhile (only kernels with PREEMPT_RT).
+    /// SoftIRQs of threads that have been switched out (only kernels with PREEMPT_RT).
     suspended: HashMap<u32, Vec<Frame>>,
     /// When a SoftIRQ was last raised, and the interrupt that did it began.
     raised: HashMap<SoftIrq, u64>,
@@ -140,8 +139,8 @@ impl Cpu {
                 self.close(|doing| matches!(doing, Doing::SoftIrq(of, _) if of == vector));
             }
             What::TimerExpiryEntry { function, .. } => {
-                // One that is still open in the same interrupt or SoftIRQ has lost its exit. In a SoftIRQ it may
-                // have been interrupted: then it goes on once that interrupt's own timers have expired.
+                // One that is still open in the same interrupt or SoftIRQ has lost its exit. In a SoftIRQ it
+                // can have been interrupted: it then resumes once that interrupt's own timers have expired.
                 self.frames
                     .pop_if(|frame| matches!(frame.doing, Doing::Timer(_)));
                 self.open(at_ns, Doing::Timer(function.clone()));
@@ -185,7 +184,7 @@ impl Cpu {
         self.last_ns
     }
 
-    /// Thread that runs now, where known.
+    /// The running thread, if known.
     pub fn current(&self) -> Option<&Thread> {
         self.current.as_ref()
     }
@@ -227,8 +226,8 @@ impl Cpu {
         }
     }
 
-    /// What the CPU did from `from_ns` to `to_ns`, as spans without a gap. Before the first event
-    /// and where spans were given up it is unknown.
+    /// The CPU's spans from `from_ns` to `to_ns`, without a gap. Before the first event, and in spans that
+    /// were given up, its activity is unknown.
     pub fn between(&self, from_ns: u64, to_ns: u64, mut each: impl FnMut(u64, u64, &Span)) {
         let first = self.spans.partition_point(|span| span.from_ns <= from_ns);
         let mut at = from_ns;
@@ -275,7 +274,7 @@ impl Cpu {
         self.spans.pop_front().map(|span| (span, until_ns))
     }
 
-    /// No events were kept from here to `until_ns`: nothing is known of it.
+    /// No events were kept from here to `until_ns`: the activity is unknown.
     pub fn gap(&mut self, until_ns: u64) {
         self.forget_since_last();
         self.last_ns = self.last_ns.max(until_ns);
@@ -378,7 +377,7 @@ impl Cpu {
         });
     }
 
-    /// What was believed since the last event contradicts the one that comes now.
+    /// Discards the state assumed since the last event: the new event contradicts it.
     fn forget_since_last(&mut self) {
         self.reset();
         let from_ns = self.last_ns;
@@ -403,7 +402,7 @@ impl Cpu {
         if !is_ipi(interrupt) {
             return None;
         }
-        // Interrupts that are sent faster than they are taken join; the last one stands for all.
+        // Interrupts that are sent faster than they are taken are merged; the last one represents them all.
         let (_, last) = self.sent.pop_back()?;
         self.sent.clear();
         Some(last)

@@ -1,4 +1,4 @@
-//! What is said of one cycle: its pieces, their stretches, how it was woken. Types only.
+//! The explanation of one cycle: its pieces, their stretches, how it was woken. Types only.
 
 use crate::cause::Cause;
 use std::fmt;
@@ -105,7 +105,7 @@ impl fmt::Display for Stretch {
 pub enum WokenBy {
     /// Direct: from the hard timer interrupt.
     Direct,
-    /// Deferred: the timer expired in SoftIRQ context, in this thread where it has one of its own
+    /// Deferred: the timer expired in SoftIRQ context, in this thread if the SoftIRQ has its own
     /// (`ktimers/0`, `ksoftirqd/0`).
     Deferred {
         /// Vector.
@@ -119,7 +119,7 @@ pub enum WokenBy {
     Other,
     /// Not at all: it was not asleep at its due time.
     NotAsleep,
-    /// The events don't tell.
+    /// The events don't show it.
     Unknown,
 }
 

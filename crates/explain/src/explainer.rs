@@ -25,14 +25,14 @@ use wakepath_timeline::{KernelEvent, Sample, Thread, What};
 /// How to explain.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// What is usual; `None`: the medians of each loop's first cycles.
+    /// The usual costs; `None`: the medians of each loop's first cycles.
     pub usual: Option<Usual>,
     /// Wakepath's own threads, besides the loops.
     pub own: Own,
     /// What leaving an idle state takes, by its driver's word.
     pub idle_exits: IdleExits,
-    /// Whether no CPU can have stood still: time passes with their instructions alone, as in a virtual-time guest
-    /// of one CPU.
+    /// Whether no CPU can stall: time passes with their instructions alone, as in a virtual-time guest of one
+    /// CPU.
     pub never_still: bool,
     /// The budgets of CPU time that the loops' threads can run out of.
     pub budgets: Budgets,
@@ -43,8 +43,8 @@ pub struct Options {
 /// Cycles over which the usual is measured.
 const CYCLES_FOR_USUAL: usize = 256;
 
-/// Stamps of different CPUs may disagree by this, in nanoseconds, and a reader may merge them no
-/// better: a cycle is explained once events so much later have been seen.
+/// Stamps of different CPUs can disagree by this, in nanoseconds, and a reader might merge them no better: a
+/// cycle is explained once events this much later have been seen.
 const REORDERING_NS: u64 = 2_000_000;
 
 /// Between two clearings of the window, in events.
@@ -84,7 +84,7 @@ struct Loop {
     /// Whether its system calls are recorded.
     calls: bool,
     until_next_wake_up: bool,
-    /// CPU of the cycle before, and who had put it there, where that was seen.
+    /// CPU of the previous cycle, and the thread that had put the loop there, if seen.
     place: (Option<u16>, Option<Thread>),
 }
 
@@ -178,18 +178,18 @@ impl Explainer {
         self.events
     }
 
-    /// Events that the kernel said it lost, on all CPUs.
+    /// Events that the kernel reported as lost, on all CPUs.
     pub fn lost(&self) -> u64 {
         self.cpus.iter().map(|cpu| cpu.lost).sum()
     }
 
-    /// Switches out of idle that the kernel did not tell, and that must have been: each is placed at
+    /// Switches out of idle that the kernel did not record, and that must have happened: each is placed at
     /// the event before it.
     pub fn untold_switches(&self) -> u64 {
         self.untold.count
     }
 
-    /// What was usual for a loop; `None` before its first cycles have been explained.
+    /// The usual costs of a loop; `None` before its first cycles have been explained.
     pub fn usual(&self, number: usize) -> Option<Usual> {
         self.loops.get(number)?.usual.clone()
     }
@@ -199,7 +199,7 @@ impl Explainer {
         Some(self.loops.get(number)?.counting.as_ref()?.found())
     }
 
-    /// What the kernel's own work cost, over the whole stream.
+    /// Costs of the kernel's own work, over the whole stream.
     pub fn overheads(&self) -> &Overheads {
         &self.overheads
     }
@@ -346,7 +346,7 @@ impl Explainer {
         self.next_ns = self.next_end();
     }
 
-    /// Notes who put a loop on the CPU of its next cycle, where that is another one.
+    /// Notes who put a loop on the CPU of its next cycle, if that is a different CPU.
     fn placed(&mut self, number: usize, sample: &Sample) {
         let of = &mut self.loops[number];
         if of.place.0 == Some(sample.cpu) {

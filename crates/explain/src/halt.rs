@@ -1,4 +1,5 @@
-//! Halts of a loop by order of someone else: a signal, the freezer, a limit of memory. `path::halts` finds them.
+//! Halts of a loop ordered by something else: a signal, the freezer, a limit of memory. `path::halts` finds
+//! them.
 
 use crate::cause::Named;
 use crate::fix::{self, Remedy};
@@ -10,9 +11,9 @@ use wakepath_timeline::Thread;
 pub struct Halt {
     /// Its kind.
     pub kind: HaltKind,
-    /// The thread that ordered it, where that was seen.
+    /// The thread that ordered it, if seen.
     pub by: Option<Thread>,
-    /// The thread that let the loop continue, where that was seen.
+    /// The thread that let the loop continue, if seen.
     pub ended_by: Option<Thread>,
 }
 

@@ -1,4 +1,4 @@
-//! A loop that is on another CPU than usual: what it meets there, it meets because it was moved.
+//! A loop on a CPU that is not its usual one: any disturbance there is due to its move.
 
 use crate::cause::Cause;
 use crate::cycle::{Explained, Piece};
@@ -6,10 +6,10 @@ use crate::resolve::Raw;
 use std::collections::BTreeMap;
 use wakepath_timeline::Thread;
 
-/// Of five usual cycles so many must be on one CPU, for that to be the loop's.
+/// Of five usual cycles, the number that must be on one CPU for it to be the loop's.
 const MOST_OF_FIVE: usize = 4;
 
-/// The CPU that the loop's first cycles were on; `None` where it has no such CPU.
+/// The CPU that the loop's first cycles were on; `None` if they were on several.
 pub(crate) fn usual_cpu(cycles: &[Raw]) -> Option<u16> {
     let mut counts: BTreeMap<u16, usize> = BTreeMap::new();
     for raw in cycles {
@@ -34,7 +34,7 @@ pub(crate) fn name_the_move(cycle: &mut Explained, usual: Option<u16>, by: Optio
 }
 
 fn wrap(piece: &mut Piece, from: u16, to: u16, by: Option<&Thread>) {
-    // What the CPU does to whoever is on it; the loop's own work and waits are its own anywhere.
+    // Disturbances by the CPU affect any thread on it; the loop's own work and waits are the same anywhere.
     if let Cause::Thread { .. } | Cause::NotPreemptible(_) | Cause::RanOn(_) = piece.cause {
         piece.cause = Cause::Moved {
             from,

@@ -1,5 +1,5 @@
-//! Which thread a loop is, where the recording does not say: the one that was current on the
-//! sample's CPU at its first instruction. It votes over cycles; one event stream serves all loops.
+//! Finds a loop's thread if the recording does not name it: the one that was current on the sample's CPU at
+//! its first instruction. It votes over cycles; one event stream serves all loops.
 
 use std::collections::HashMap;
 use wakepath_timeline::{KernelEvent, Sample, What};
@@ -43,7 +43,7 @@ impl Identifier {
         self.next.iter().any(Option::is_some)
     }
 
-    /// The thread of each loop; `None` where no cycle told, or fewer than half agree.
+    /// The thread of each loop; `None` if no cycle shows it, or fewer than half agree.
     pub fn threads(&self) -> Vec<Option<u32>> {
         let winner = |votes: &HashMap<u32, u32>| {
             let all: u32 = votes.values().sum();

@@ -16,7 +16,7 @@ const MOST_NAMES: usize = 10_000;
 /// Names that are listed one by one in the figures.
 const MOST_LISTED: usize = 50;
 
-/// What was counted, over one or more stretches of time.
+/// Counts over one or more stretches of time.
 #[derive(Debug, Clone, Default)]
 pub struct Interference {
     cpus: BTreeSet<u16>,
@@ -71,7 +71,7 @@ impl Interference {
         }
     }
 
-    /// The figures; none where nothing was observed.
+    /// The figures, if anything was observed.
     pub fn figures(&self) -> Option<InterferenceFigures> {
         if self.observed_ns == 0 {
             return None;
@@ -123,7 +123,7 @@ impl Interference {
 pub struct InterferenceFigures {
     /// The CPUs that the loop may run on.
     pub cpus: Vec<u16>,
-    /// Time that the events tell of, in nanoseconds, all these CPUs and repetitions together.
+    /// Time that the events cover, in nanoseconds, all these CPUs and repetitions together.
     pub observed_ns: u64,
     /// Each kind, all its names together.
     pub kinds: Vec<KindFigures>,
@@ -243,7 +243,7 @@ impl Counting {
         }
     }
 
-    /// What was counted so far.
+    /// The counts so far.
     pub fn found(&self) -> &Interference {
         &self.found
     }

@@ -32,7 +32,7 @@ pub struct LateCycle {
     /// Sections that the loop timed itself, in their order; of a loop of the user's own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sections: Vec<LateSection>,
-    /// What the loop said in it.
+    /// Lines that the loop logged in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub said: Vec<LateLine>,
 }
@@ -53,7 +53,7 @@ pub struct LatePiece {
     pub from_ns: u64,
     /// Length in nanoseconds.
     pub ns: u64,
-    /// Stack of the thread where it blocked; absent where none was recorded.
+    /// Stack of the thread at which it blocked, if recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<LateStack>,
 }
@@ -67,7 +67,7 @@ pub struct LateStack {
     pub kernel: Vec<String>,
 }
 
-/// What one cause has of a stretch of a late cycle.
+/// One cause's share of a stretch of a late cycle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LateShare {
     /// Part of the wake-up path.

@@ -1,13 +1,13 @@
-//! Why a cycle was late: kernel events and the loop's samples, to a chain of causes for each cycle
-//! that adds up to its measured latency. Pure and streaming: it reads no file and no clock, and
-//! keeps only the window that the cycles under way need.
+//! Explains late cycles: turns kernel events and the loop's samples into a chain of causes for each cycle
+//! that adds up to its measured latency. Pure and streaming: it reads no file and no clock, and keeps only
+//! the window that unfinished cycles need.
 //!
-//! The way from a due time to user code is cut into stretches (due → timer interrupt → expiry →
-//! waking → switch-in → user code). Within a stretch every nanosecond belongs to exactly one cause:
-//! what the CPU did then instead of the loop. What the events don't tell is called unexplained.
+//! The way from a due time to user code is cut into stretches (due → timer interrupt → expiry → waking →
+//! switch-in → user code). Within a stretch every nanosecond belongs to exactly one cause: the CPU's activity
+//! instead of the loop. Time that the events don't explain is called unexplained.
 //!
-//! Threads that don't measure themselves have no samples: [`watch`] makes them from the events.
-//! [`perfetto`] writes what was found as a timeline.
+//! Threads that don't measure themselves have no samples: [`watch`] makes them from the events. [`perfetto`]
+//! writes the explanation as a timeline.
 
 mod activity;
 mod budgets;

@@ -1,4 +1,4 @@
-//! A loop as the explainer is told of it.
+//! The explainer's description of a loop.
 
 use wakepath_timeline::Sample;
 

@@ -1,5 +1,5 @@
-//! What the kernel's own work costs, as distributions: the overheads that schedulability analysis
-//! adds to a task set. Read from the same events; the analysis itself is elsewhere.
+//! Costs of the kernel's own work, as distributions: the overheads that schedulability analysis adds to a
+//! task set. Read from the same events; the analysis itself is elsewhere.
 //!
 //! The parameters are those of Brandenburg, "Scheduling and Locking in Multiprocessor Real-Time
 //! Operating Systems" (2011), chapter 3, measured on stock Linux. The wake-up latency is their sum
@@ -148,12 +148,11 @@ pub struct OverheadTable {
     /// Of all phases together.
     #[serde(flatten)]
     pub all: OverheadCosts,
-    /// Phase by phase, in the order of the run; none in a file of a wakepath that did not tell them
-    /// apart.
+    /// Phase by phase, in the order of the run; none in a file of a wakepath that did not distinguish them.
     #[serde(default)]
     pub phases: Vec<PhaseOverheads>,
-    /// What LITMUS^RT's Feather-Trace told of its conditions, in the tracepoints' place; none where nothing was
-    /// recorded by it.
+    /// The counts of LITMUS^RT's Feather-Trace, which replaces the tracepoints for its conditions; none if
+    /// nothing was recorded by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feather_trace: Option<FeatherCounts>,
 }
@@ -163,26 +162,26 @@ pub struct OverheadTable {
 pub struct PhaseOverheads {
     /// Its name.
     pub phase: String,
-    /// What was seen in it.
+    /// Costs in it.
     #[serde(flatten)]
     pub costs: OverheadCosts,
 }
 
-/// What each of the kernel's steps cost.
+/// Costs of each of the kernel's steps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OverheadCosts {
     /// Δev: due time → timer interrupt, over direct wake-ups of the measured loops.
     pub timer_lateness: Distribution,
     /// Δrel: interrupt entry → a thread put on its run queue, over all wake-ups from interrupts.
     pub release: Distribution,
-    /// Δsch: end of the interrupt → switch away from the thread that it interrupted, where nothing
-    /// lies between. Kernel code that can't be preempted is in it: the largest is a blocking time.
+    /// Δsch: end of the interrupt → switch away from the thread that it interrupted, if nothing comes
+    /// between. It includes kernel code that can't be preempted: the largest is a blocking time.
     pub scheduling: Distribution,
     /// Δcxs: switch → first instruction of the loop's cycle.
     pub context_switch: Distribution,
     /// Δtick: the tick's callback.
     pub tick: Distribution,
-    /// Δipi: inter-processor interrupt sent → received, where both CPUs were traced.
+    /// Δipi: inter-processor interrupt sent → received, if both CPUs were traced.
     pub ipi: Distribution,
 }
 

@@ -3,7 +3,7 @@
 
 use wakepath_timeline::Thread;
 
-/// How wakepath's own threads, besides the loops, are told from others.
+/// How wakepath's own threads, other than the loops, are distinguished.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Own {
     /// They were recorded.

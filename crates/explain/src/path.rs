@@ -29,7 +29,7 @@ pub(crate) struct Window<'a> {
     pub threads: &'a Threads,
     /// The loop's thread number.
     pub thread: u32,
-    /// End of the cycle before, or its due time where there was none.
+    /// End of the previous cycle, or its due time if it did not run.
     pub previous_end_ns: u64,
     /// Whether a thread that ran at an instant is wakepath's own.
     pub is_own_tool: &'a dyn Fn(&Thread, u64) -> bool,
@@ -191,7 +191,7 @@ impl<'a> Cut<'a> {
                         let cause = cut.cause(span, from);
                         cut.push(from, to, stretch, cause);
                     }
-                    // What made the cycle before so long is known when that one has been resolved.
+                    // The cause of the previous cycle's length is known when that cycle has been resolved.
                     true if past && from < previous_end_ns => {
                         let middle = to.min(previous_end_ns);
                         cut.push(from, middle, stretch, overrun());
@@ -262,7 +262,7 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// What a span means wherever it does not depend on the loop's own state.
+    /// The cause that a span means if it does not depend on the loop's own state.
     fn cause(&self, span: &Span, from_ns: u64) -> Cause {
         match &span.doing {
             Doing::Unknown => Cause::NoEvents,
@@ -285,8 +285,8 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// A CPU that was idle. Where it stayed so for far longer than its driver says that leaving the
-    /// state takes, only the end is the state's.
+    /// A CPU that was idle. If it stayed so for far longer than its driver's figure for leaving the state,
+    /// only the end is the state's.
     fn idle(&mut self, cpu: u16, span_ns: (u64, u64), stretch: Stretch, state: Option<u32>) {
         let (from_ns, to_ns) = span_ns;
         let idle_exits = self.window.idle_exits;
@@ -298,8 +298,8 @@ impl<'a> Cut<'a> {
         self.push(leaving_ns, to_ns, stretch, Cause::IdleExit { state });
     }
 
-    /// Whether an instant lies in the interrupt that woke the thread: nothing but interrupt and
-    /// timers between its entry and then.
+    /// Whether an instant is in the interrupt that woke the thread: nothing but interrupt and timers between
+    /// its entry and then.
     fn is_own_interrupt(&self, at_ns: u64) -> bool {
         let Some(since_ns) = self.own_interrupt_ns.filter(|&since| since <= at_ns) else {
             return false;
@@ -356,7 +356,7 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// Nothing tells the thread's state. Where the kernel says that it lost events, that is why.
+    /// The thread's state is unknown. If the kernel reports lost events, they are the reason.
     fn unexplained(&mut self, from_ns: u64, to_ns: u64, stretch: Stretch) {
         let marks = self.window.track.marks().iter().rev();
         let mut before = marks.filter(|mark| mark.at_ns <= from_ns);

@@ -1,5 +1,5 @@
-//! What can be done about a cause, where something fits. Advice for a person; it changes nothing. The words are in
-//! the catalogue, `fix`.
+//! Advice on a cause, if something fits. It is for a person and changes nothing. The words are in the
+//! catalogue, `fix`.
 
 mod calls;
 
@@ -9,8 +9,8 @@ use crate::fix::{self, Remedy};
 use crate::wait::{Meanwhile, Wait};
 use wakepath_timeline::{Budget, Interrupt, SoftIrq, Thread, one_line};
 
-/// What can be done, with the command that tries it if `wakepath try` can apply it. `None` where nothing fits: what is
-/// unknown, or belongs to every wake-up.
+/// The fix, with the command that tries it if `wakepath try` can apply it. `None` if nothing fits: the cause
+/// is unknown, or belongs to every wake-up.
 pub fn remedy(cause: &Cause) -> Option<String> {
     advice(cause).map(Remedy::printed)
 }

@@ -1,5 +1,5 @@
-//! What is usual on this machine, taken out of the pieces: a cycle is late by what goes beyond it.
-//! The usual is measured on the run's own first cycles, never assumed.
+//! Takes this machine's usual costs out of the pieces: a cycle is late by the time beyond them. The usual is
+//! measured on the run's own first cycles, never assumed.
 
 use crate::cause::Cause;
 use crate::cycle::{Explained, Piece, Stretch};
@@ -31,7 +31,7 @@ pub struct Usual {
     /// Whether most cycles hold a wait for any event that something else than a timer ends: it is part of the cycle.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub serves_others: bool,
-    /// CPU of nearly all cycles, where there is one.
+    /// CPU of nearly all cycles, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<u16>,
 }
@@ -51,11 +51,11 @@ pub(crate) struct Raw {
     pub until_next_wake_up: bool,
     /// The thread that it may have spun for.
     pub spins_for: Option<Thread>,
-    /// Who put it on a CPU that is not its usual one, where that was seen.
+    /// The thread that put it on a CPU that is not its usual one, if seen.
     pub moved_by: Option<Thread>,
 }
 
-/// A path's own work that takes more than so many times the usual is not the path's any more:
+/// A path's own work that takes more than this many times the usual is no longer attributed to the path:
 /// something held the machine up in it. Below, it is noise.
 const TIMES_USUAL: u64 = 2;
 
@@ -66,7 +66,7 @@ impl Usual {
             let figures = cycles.iter().map(|raw| figure(&raw.explained));
             let mut found: Vec<u64> = figures.filter(|&ns| ns > 0).collect();
             found.sort_unstable();
-            // The lower one of an even number: what is usual is not made larger by half a cycle.
+            // The lower one of an even number: half a cycle must not make the usual larger.
             found
                 .get(found.len().saturating_sub(1) / 2)
                 .copied()
@@ -188,7 +188,7 @@ fn is_own(piece: &Piece, stretch: Stretch) -> bool {
     piece.stretch == stretch && piece.cause == Cause::Path
 }
 
-/// The piece right before the timer's interrupt, where something was running.
+/// The piece right before the timer's interrupt, if something was running.
 fn delivery(pieces: &[Piece]) -> Option<usize> {
     let last = pieces
         .iter()
@@ -236,8 +236,8 @@ fn keep_usual_at_end(pieces: &mut Vec<Piece>, index: usize, usual_ns: u64, usual
     pieces.insert(index + 1, rest);
 }
 
-/// What the matching pieces take beyond `usual_ns`, where that is more than `allowed_ns` in all; 0
-/// where nothing is usual.
+/// Time that the matching pieces take beyond `usual_ns`, if they take more than `allowed_ns` in all; 0 if
+/// nothing is usual.
 pub(crate) fn excess(
     pieces: &[Piece],
     which: impl Fn(&Piece) -> bool,

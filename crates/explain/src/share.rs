@@ -1,10 +1,10 @@
-//! A cycle's time by cause: of a wait behind many short runs of one program nobody wants each, but
-//! all of them together.
+//! A cycle's time by cause: for a wait behind many short runs of one program the reader wants not each of
+//! them, but their sum.
 
 use crate::cause::Cause;
 use crate::cycle::{Explained, Piece, Stretch};
 
-/// What one cause has of a stretch.
+/// One cause's share of a stretch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Share {
     /// Part of the wake-up path.
@@ -48,8 +48,8 @@ pub fn shares(pieces: &[Piece]) -> Vec<Share> {
 }
 
 impl Explained {
-    /// The cause that took most of the latency beside what every wake-up has, in all its pieces
-    /// together, and how much that is in nanoseconds.
+    /// The cause that took most of the latency beyond the usual, in all its pieces together, and its time in
+    /// nanoseconds.
     pub fn main_cause(&self) -> Option<(Cause, u64)> {
         let mut sums: Vec<(Cause, u64)> = Vec::new();
         for piece in self.latency.iter().filter(|piece| !piece.cause.is_usual()) {

@@ -1,6 +1,6 @@
-//! A loop that runs and runs until it is throttled, while a thread of its own process is ready on its
-//! CPU; once that has run, the loop's cycle ends soon. That is what spinning on something that the
-//! other holds looks like.
+//! A loop that runs until it is throttled, while a thread of the same process is ready on its CPU; once that
+//! has run, the loop's cycle ends soon. This is the pattern of spinning on something that the other thread
+//! holds.
 
 use crate::cause::Cause;
 use crate::cycle::Piece;
@@ -37,7 +37,7 @@ pub(crate) fn spins_for(
     if before_ns < LEAST_NS || before_ns < TIMES * after_ns {
         return None;
     }
-    // What ran when it was throttled before that says nothing.
+    // Anything that ran when it was throttled before that is irrelevant.
     let first = pieces.iter().position(|piece| instead(piece).is_some())?;
     let (from_ns, to_ns) = (pieces.first()?.from_ns, pieces[first].from_ns);
     let was_ready = ready_ns(&thread, from_ns, to_ns) >= (to_ns - from_ns) / 10 * 9;

@@ -23,7 +23,7 @@ pub struct Stacks {
     pub stays: Vec<Stay>,
 }
 
-/// A function in which a thread was, with as much as is known of it.
+/// A function in a thread's stack, with as much as is known about it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Frame {
     /// Its name; absent where its file has no symbols.
@@ -136,8 +136,8 @@ fn own_function<'a>(user: &[&'a Frame]) -> Option<&'a Frame> {
     found.or_else(|| user.first()).copied()
 }
 
-/// Whether a function is the author's by its name. Where the C library is a file of its own, a function `send` of the
-/// program is.
+/// Whether a function is the author's, by its name. If the C library is a separate file, a function `send` of
+/// the program is.
 fn is_own(of: &Frame, has_runtime: bool) -> bool {
     /// Of a language's library, linked into the program.
     const BEGINNINGS: [&str; 20] = [
@@ -332,7 +332,7 @@ mod tests {
         // Linked statically.
         let all = [frame("fsync", "/opt/robot"), main.clone()];
         assert_eq!(own(&all), "`main`");
-        // Stripped: the program's own address says more than the library's function.
+        // Stripped: the program's own address is more useful than the library's function.
         let stripped = frame("", "/opt/robot");
         assert_eq!(own(&[libc.clone(), stripped, main]), "robot+0x1234");
         assert_eq!(own(&[libc]), "`__lll_lock_wait`");

@@ -18,9 +18,9 @@ pub struct Explanation {
     pub version: u32,
     /// Kernel events read.
     pub events: u64,
-    /// Events that the kernel said it lost. The cycles that they touch are unexplained.
+    /// Events that the kernel reported as lost. The cycles that they touch are unexplained.
     pub events_lost: u64,
-    /// Switches out of idle that the kernel did not tell, each placed at the event before it.
+    /// Switches out of idle that the kernel did not record, each placed at the event before it.
     #[serde(default)]
     pub switches_untold: u64,
     /// Whether a segment does not say which processes were wakepath's own, so that whatever is called
@@ -57,9 +57,10 @@ pub struct ConditionExplanation {
     pub threshold_from: String,
     /// Cycles with events.
     pub cycles: u64,
-    /// Judged cycles whose events were not kept, or overwritten: nothing is said of them.
+    /// Judged cycles whose events were not kept, or overwritten: they are not explained.
     pub not_covered: u64,
-    /// What makes the traced segments invalid, one line each: a death, lost samples, a load without proof.
+    /// Reasons why the traced segments are invalid, one line each: a death, lost samples, a load without
+    /// proof.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<String>,
     /// Traced segments in which the loop did not run once in its judged time.
@@ -75,8 +76,8 @@ pub struct ConditionExplanation {
     /// The criterion's deadline, or the period if that is shorter, in nanoseconds; 0 for none.
     #[serde(default, skip_serializing_if = "is_none")]
     pub response_limit_ns: u64,
-    /// Time that the late cycles lost, in nanoseconds: their latency, and where one overran what its
-    /// work took beyond the usual.
+    /// Time that the late cycles lost, in nanoseconds: their latency, and the work's time beyond the usual if
+    /// the cycle overran.
     pub late_ns: u64,
     /// The part of it that is explained, in nanoseconds.
     pub late_explained_ns: u64,
@@ -84,7 +85,7 @@ pub struct ConditionExplanation {
     pub all_ns: u64,
     /// The part of it that is explained, in nanoseconds.
     pub all_explained_ns: u64,
-    /// What was usual in the first repetition.
+    /// The usual costs in the first repetition.
     pub usual: Usual,
     /// Causes of the time lost: those of late cycles first, by their time in them.
     pub causes: Vec<CauseFigures>,
@@ -103,7 +104,7 @@ pub struct ConditionExplanation {
     pub interference: Option<InterferenceFigures>,
     /// The worst cycles, most time lost first.
     pub worst: Vec<LateCycle>,
-    /// The cycles that took longest by themselves, where the loop timed its sections.
+    /// The cycles that took longest by themselves, if the loop timed its sections.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub longest: Vec<LateCycle>,
     /// Where cycles around the median spend their time.
@@ -141,7 +142,7 @@ pub struct CauseFigures {
     /// Its largest time in one late cycle, in nanoseconds; 0 in what older versions explained.
     #[serde(default)]
     pub late_worst_ns: u64,
-    /// What can be done, where something fits.
+    /// The fix, if something fits.
     pub remedy: Option<String>,
 }
 

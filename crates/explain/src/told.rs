@@ -1,5 +1,5 @@
-//! What a loop of the user's own said of one of its cycles, beside what the kernel's events say: which section was
-//! long, and what ran in it instead. Pure.
+//! A user's loop's own log of one of its cycles, combined with the kernel's events: the section that was
+//! long, and the causes in it. Pure.
 
 use crate::late_cycle::{LateCycle, LatePiece};
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ pub struct LateSection {
     pub instead: Vec<LatePiece>,
 }
 
-/// A line that the loop said in a cycle, or a value.
+/// A line or a value that the loop logged in a cycle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LateLine {
     /// When, after the due time, in nanoseconds.

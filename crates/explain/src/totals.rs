@@ -6,7 +6,7 @@ use crate::cycle::{Explained, Piece, Stretch};
 use crate::interference::Interference;
 use std::collections::HashMap;
 
-/// What is summed over the cycles that were added.
+/// Sums over the cycles that were added.
 #[derive(Debug)]
 pub struct Totals {
     /// Above this latency a cycle is late, in nanoseconds.
@@ -16,7 +16,7 @@ pub struct Totals {
     pub response_limit_ns: u64,
     /// Cycles added.
     pub cycles: u64,
-    /// Cycles without events, counted by whoever left them out.
+    /// Cycles without events, counted by the caller that left them out.
     pub not_covered: u64,
     /// Cycles by how they were woken.
     pub woken: HashMap<&'static str, u64>,
@@ -24,8 +24,8 @@ pub struct Totals {
     pub late: u64,
     /// Cycles that overran their period.
     pub overran: u64,
-    /// Time that the late cycles lost, in nanoseconds: their latency, and where one overran what its
-    /// work took beyond its usual time.
+    /// Time that the late cycles lost, in nanoseconds: their latency, and the work's time beyond the usual if
+    /// the cycle overran.
     pub late_ns: u64,
     /// The part of it that the events explain, in nanoseconds.
     pub late_explained_ns: u64,
@@ -35,11 +35,11 @@ pub struct Totals {
     pub all_explained_ns: u64,
     /// Causes of the time lost, over all cycles and over late ones.
     pub causes: HashMap<Cause, CauseSum>,
-    /// What the work's time was spent on besides the work itself.
+    /// Time in the work that was not spent on the work itself.
     pub inflation: HashMap<Cause, CauseSum>,
     /// Execution time of all cycles, in nanoseconds.
     pub execution_ns: u64,
-    /// What else ran on the loop's CPUs, added by whoever has it.
+    /// Everything else that ran on the loop's CPUs, added by the caller.
     pub interference: Interference,
     /// The worst cycles, by the time lost, largest first.
     pub worst: Vec<Explained>,
@@ -53,8 +53,8 @@ pub struct Totals {
     pub p999: Way,
 }
 
-/// The latencies around the median and the 99.9th percentile, in nanoseconds, ends included: the
-/// cycles in them stand for those quantiles.
+/// The latencies around the median and the 99.9th percentile, in nanoseconds, ends included: the cycles in
+/// them represent those percentiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bands {
     /// Around the median.
@@ -111,7 +111,7 @@ pub struct Way {
     pub parts: HashMap<(Stretch, Cause), u64>,
 }
 
-/// So many of the longest cycles are kept.
+/// Number of longest cycles that are kept.
 const LONGEST: usize = 3;
 /// More causes than this are put together as what they are not: names are the kernel's, and a
 /// hostile one could make endless new ones.
@@ -194,15 +194,14 @@ fn overran_of(cycle: &Explained, response_limit_ns: u64) -> bool {
     response_limit_ns > 0 && response_ns > response_limit_ns
 }
 
-/// What a cycle's time was lost to: its latency, and where it overran what its work took beyond the
-/// usual.
+/// The pieces in which a cycle lost time: its latency and, if it overran, its work's time beyond the usual.
 fn pieces_lost(cycle: &Explained, overran: bool) -> Vec<Piece> {
     let work = cycle.execution.iter().filter(|_| overran);
     let work = work.filter(|piece| !matches!(piece.cause, Cause::OwnCode | Cause::Awaiting));
     cycle.latency.iter().chain(work).cloned().collect()
 }
 
-/// Keeps so many cycles, by what they are ordered by, the largest first.
+/// Keeps the `most` largest cycles in the order of `by`, the largest first.
 fn keep<K: Ord>(
     kept: &mut Vec<Explained>,
     most: usize,

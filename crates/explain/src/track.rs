@@ -1,5 +1,5 @@
-//! The state of one loop thread over time, from the marks that the scheduler's events leave. What
-//! the CPUs did meanwhile is in `cpu`.
+//! The state of one loop thread over time, from the marks that the scheduler's events leave. The CPUs'
+//! activity is in `cpu`.
 
 use crate::call::{self, Call};
 use crate::cpu::Context;
@@ -48,7 +48,7 @@ pub(crate) enum Happened {
     Gap,
 }
 
-/// What the thread was, between two marks.
+/// The thread's state between two marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     Unknown,
@@ -59,7 +59,7 @@ pub(crate) enum State {
     Running(u16),
 }
 
-/// A stretch in one state, and the mark that ended it (its index), where it lies in the window.
+/// A stretch in one state, and the index of the mark that ended it, if it is in the window.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Interval {
     pub from_ns: u64,
@@ -197,8 +197,8 @@ impl Track {
         ready.map(|of| of.to_ns - of.from_ns).sum()
     }
 
-    /// The last mark before an instant that says by itself what the thread is, and the state before
-    /// it: of many marks not all are gone through.
+    /// The last mark before an instant that determines the thread's state by itself, and the state before it,
+    /// so that not all marks need to be read.
     fn known_at(&self, at_ns: u64) -> (usize, (State, bool)) {
         let after = self.marks.partition_point(|mark| mark.at_ns < at_ns);
         let says = |mark: &Mark| {
@@ -219,8 +219,8 @@ impl Track {
         self.marks.is_empty() && ended
     }
 
-    /// On whose queue the thread waits from one instant to another: ends of the stretches, and the
-    /// CPU; the last is that of the first switch-in. `None` where there was none.
+    /// The queues on which the thread waits from one instant to another: ends of the stretches, and the CPU;
+    /// the last is that of the first switch-in. `None` without a switch-in.
     pub fn queues(&self, from_ns: u64, to_ns: u64) -> Option<Vec<(u64, u16)>> {
         let first = self.marks.partition_point(|mark| mark.at_ns < from_ns);
         let since = self.marks.range(first..);
@@ -231,7 +231,7 @@ impl Track {
                     queues.push((to_ns, mark.cpu));
                     return Some(queues);
                 }
-                // What was moved before is the choice of a queue.
+                // Moves before this are the choice of a queue.
                 Happened::WokenUp => queues.clear(),
                 Happened::Moved { from_cpu } if mark.at_ns < to_ns => {
                     queues.push((mark.at_ns, from_cpu));
@@ -245,8 +245,8 @@ impl Track {
 
 const UNKNOWN: (State, bool) = (State::Unknown, false);
 
-/// The state after a mark. The flag says that the thread was woken while it was still on its CPU:
-/// a thread that is on its way to sleep then stays runnable (the kernel writes the waking first).
+/// The state after a mark. The flag is set if the thread was woken while it was still on its CPU: a thread
+/// that is about to sleep then stays runnable (the kernel writes the waking first).
 fn follow((state, woken): (State, bool), mark: &Mark) -> (State, bool) {
     match &mark.what {
         Happened::Waking { .. } => match state {

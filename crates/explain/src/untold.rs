@@ -1,9 +1,8 @@
-//! Switches out of idle that the kernel did not tell. Kernels have been seen that leave them out on
-//! some CPUs: the idle task was current, a thread was woken, and the next event names that thread as
-//! current. Nothing can lie between but the switch to it, since every thread goes before idle; only
-//! its instant is unknown. It is taken to be that of the last event before, so that what is unknown
-//! counts as the thread's time and not as idle. Other contradictions are left as they are: `cpu`
-//! takes them for missing events.
+//! Switches out of idle that the kernel did not record. Some kernels omit them on some CPUs: the idle task
+//! was current, a thread was woken, and the next event names that thread as current. Only the switch to it
+//! can have happened in between, since every thread takes precedence over idle; only its instant is unknown.
+//! It is assumed to be that of the previous event, so that the unknown time counts as the thread's and not as
+//! idle. Other contradictions are left as they are: `cpu` treats them as missing events.
 
 use std::collections::HashMap;
 use wakepath_timeline::{KernelEvent, Left, Thread, ThreadName, What};

@@ -18,11 +18,11 @@ pub struct Wait {
     pub meanwhile: Meanwhile,
     /// Whether the loop's own wait was uninterruptible (state D): a lock or I/O of the kernel.
     pub uninterruptible: bool,
-    /// The system call in which the loop waited, where calls were recorded.
+    /// The system call in which the loop waited, if calls were recorded.
     pub call: Option<Call>,
     /// Where in its program the loop waited, if its stack was recorded.
     pub place: Option<Arc<Place>>,
-    /// Where in its program the chain's last thread waited meanwhile, if its stack was recorded.
+    /// The code location at which the chain's last thread waited, if its stack was recorded.
     pub there: Option<Arc<Place>>,
 }
 

@@ -1,5 +1,5 @@
-//! The windows of a run as they are kept beside it: the instructions that a latency consists of, and
-//! the functions and stretches that they belong to. The laboratory finds them.
+//! The windows of a run, kept in a file next to it: the instructions that a latency consists of, and the
+//! functions and stretches that they belong to. The laboratory finds them.
 
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -59,7 +59,7 @@ pub struct Window {
     pub instructions: u64,
     /// How that was held against the guest's clock.
     pub check: Check,
-    /// Whether the window reaches back to the due time; the emulator keeps so many blocks.
+    /// Whether the window reaches back to the due time; the emulator keeps a limited number of blocks.
     pub is_whole: bool,
     /// The function that was under way when the cycle was due; none where the CPU was idle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,7 +76,7 @@ pub struct Window {
     pub nameless: u64,
     /// The stretches, in their order.
     pub stretches: Vec<StretchCount>,
-    /// The functions, the one with the most instructions of its own first.
+    /// The functions, the one with the most instructions first.
     pub symbols: Vec<SymbolCount>,
     /// The call stacks, in the order in which each came first.
     pub stacks: Vec<StackCount>,

@@ -1,9 +1,10 @@
-//! What LITMUS^RT's own work costs, from the records of its Feather-Trace: beginnings and ends paired into the
-//! overheads that other kernels tell by tracepoints. It reads no file and knows no device.
+//! Costs of LITMUS^RT's own work, from the records of its Feather-Trace: beginnings and ends paired into the
+//! overheads that other kernels record by tracepoints. It reads no file and knows no device.
 //!
-//! A record of a beginning is paired with the next of its end in the same buffer. A pair is left out where a record
-//! is missing in it, where an interrupt came in between, and where neither end is a real-time task's: as the tools
-//! of Brandenburg's "Scheduling and Locking in Multiprocessor Real-Time Operating Systems" (2011), chapter 4, have it.
+//! A record of a beginning is paired with the next of its end in the same buffer. A pair is left out if a
+//! record is missing in it, if an interrupt came in between, or if neither end is a real-time task's, as in
+//! the tools of Brandenburg's "Scheduling and Locking in Multiprocessor Real-Time Operating Systems" (2011),
+//! chapter 4.
 
 mod record;
 
@@ -60,7 +61,7 @@ pub struct FeatherTrace {
     counts: FeatherCounts,
 }
 
-/// What one buffer has told last.
+/// State of one buffer after its last record.
 #[derive(Debug, Default)]
 struct Buffer {
     sequence: Option<u32>,
@@ -71,7 +72,7 @@ struct Buffer {
 }
 
 impl FeatherTrace {
-    /// For records that are dated by a counter of which so many cycles took so many nanoseconds.
+    /// For records dated by a counter that advances by `cycles` in `ns` nanoseconds.
     pub fn new(cycles: u64, ns: u64) -> Self {
         Self {
             cycles: cycles.max(1),
@@ -155,7 +156,7 @@ impl FeatherTrace {
         let ns = cycles * u128::from(self.ns) / u128::from(self.cycles);
         let ns = i64::try_from(ns).unwrap_or(i64::MAX);
         match begun.event {
-            // What is left after the switch belongs to the decision before it.
+            // The part after the switch belongs to the previous decision.
             SCHEDULING => {
                 if let Some(alone) = buffer.scheduling_ns.replace(ns) {
                     self.overheads.scheduling.record(alone);

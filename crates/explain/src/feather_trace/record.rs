@@ -1,5 +1,5 @@
-//! One record of LITMUS^RT's Feather-Trace: its sixteen bytes and the events that are asked for. Layout and numbers
-//! are those of the core's `include/litmus/trace.h`; what a record means together with others is known elsewhere.
+//! One record of LITMUS^RT's Feather-Trace: its sixteen bytes and the events that are requested. Layout and
+//! numbers are those of the core's `include/litmus/trace.h`; records are put together elsewhere.
 
 /// Bytes of a record.
 pub(super) const BYTES: usize = 16;
@@ -8,13 +8,13 @@ const TIMESTAMP: u64 = (1 << 48) - 1;
 
 /// Where the core begins what an overhead is made of; the end of each has the next number.
 pub(super) const SCHEDULING: u8 = 100;
-/// What is left of scheduling after the switch.
+/// The rest of scheduling after the switch.
 pub(super) const AFTER_SWITCH: u8 = 102;
 pub(super) const CONTEXT_SWITCH: u8 = 104;
 pub(super) const RELEASE: u8 = 106;
 pub(super) const TICK: u8 = 110;
 pub(super) const RESCHEDULE_SENT: u8 = 190;
-/// From a job's release time to its release, in nanoseconds, with no end of its own.
+/// From a job's release time to its release, in nanoseconds, without a separate end.
 pub(super) const RELEASE_LATENCY: u8 = 208;
 
 /// Whose work it was.

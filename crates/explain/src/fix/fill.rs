@@ -1,6 +1,6 @@
 //! Names in a sentence.
 
-/// Each `{}` of the text becomes one of these names, in order. A name is never read for places of its own.
+/// Replaces each `{}` of the text by one of these names, in order. Placeholders in a name are not replaced.
 pub(super) fn fill(text: &str, names: &[&str]) -> String {
     debug_assert_eq!(text.matches("{}").count(), names.len(), "{text}");
     let mut names = names.iter();

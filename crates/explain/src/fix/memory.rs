@@ -4,7 +4,7 @@ use super::Proof::{NotHere, Tests};
 use super::Who::{Programmer, Root, User};
 use super::{Fix, rows};
 
-/// So that malloc and free ask the kernel for nothing once the loop runs.
+/// Keeps malloc and free from asking the kernel for memory once the loop runs.
 macro_rules! keep_memory {
     () => {
         "no allocation in the loop; or, before it starts, mlockall, mallopt(M_MMAP_MAX, 0) and \

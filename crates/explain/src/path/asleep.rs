@@ -20,13 +20,13 @@ const RAN_ON_NS: u64 = 2_000;
 /// The hypervisor had taken the CPU away, or its firmware.
 pub(super) const STILL_NS: u64 = 1_000_000;
 
-/// The instants that cut a wake-up into stretches, as far as the events tell them.
+/// The instants that cut a wake-up into stretches, as far as the events show them.
 struct Landmarks {
     interrupt_ns: Option<u64>,
     expiry_ns: Option<u64>,
     waking_ns: u64,
     cpu: u16,
-    /// The waiting thread's priority: that of the SoftIRQ's own thread where there is one.
+    /// The waiting thread's priority: that of the SoftIRQ's own thread, if any.
     deferred_priority: Option<i32>,
 }
 
@@ -71,8 +71,8 @@ impl Cut<'_> {
                 landmarks.deferred_priority = deferred
                     .as_ref()
                     .map(|(_, thread)| thread.as_ref().map_or(i32::MAX, |thread| thread.priority));
-                // A timer can't have expired before it was due; a stamp that says so is a small
-                // disagreement of clocks, and the stretch is empty then.
+                // A timer can't have expired before it was due: an earlier stamp is a small disagreement of
+                // clocks, and the stretch is empty then.
                 if interrupt_ns.is_some_and(|at| at < interval.from_ns) {
                     landmarks.interrupt_ns = Some(interval.from_ns);
                 }
@@ -210,11 +210,11 @@ impl Cut<'_> {
         });
     }
 
-    /// The last instant at which the CPU took interrupts and the timer's was not waiting: until then
-    /// the timer itself was late. Three things show it. A device's interrupt: the timer's goes first
-    /// where both wait (its vector, or its number on Arm, is the more urgent one). A SoftIRQ: it
-    /// begins with interrupts on. Another vector, such as an IPI, which goes before the timer's, only
-    /// if the thread ran on behind it: a timer's that waited would have come at its end.
+    /// The last instant at which the CPU took interrupts and the timer's was not pending: until then the
+    /// timer itself was late. Three things show it. A device's interrupt: the timer's is taken first if both
+    /// are pending (its vector, or its number on Arm, is more urgent). A SoftIRQ: it begins with interrupts
+    /// on. Another vector, such as an IPI, which is taken before the timer's, only if the thread ran on after
+    /// it: a pending timer interrupt would have been taken at its end.
     fn interrupts_on_until(&self, from_ns: u64, to_ns: u64, cpu: u16) -> Option<u64> {
         let (mut shown, mut vector) = (None, None);
         self.window.cpus.get(usize::from(cpu))?.between(
@@ -234,7 +234,7 @@ impl Cut<'_> {
         shown
     }
 
-    /// Latest expiry of the timer that was started for this due time, where it is later.
+    /// Latest expiry of the timer that was started for this due time, if it is later.
     fn slack_until(&self, due_ns: u64) -> Option<u64> {
         let marks = self.window.track.marks().iter().rev();
         let mut before = marks.filter(|mark| mark.at_ns <= due_ns);
@@ -243,14 +243,14 @@ impl Cut<'_> {
                 Happened::Slack { asked_ns, until_ns } => Some((asked_ns, until_ns)),
                 _ => None,
             })
-            // Another timer's slack, or another clock's, says nothing here.
+            // Another timer's slack, or another clock's, is irrelevant here.
             .filter(|(asked, until)| asked.abs_diff(due_ns) < 1_000 && *until > due_ns)
             .map(|(_, until)| until)
     }
 }
 
-/// From when on a CPU on which a thread was current stood still, between two instants; the end where
-/// it did not. Before its last event the thread ran.
+/// When a stall began on a CPU on which a thread was current, between two instants; `to_ns` without a stall.
+/// Before its last event the thread ran.
 fn stood_still_from(thread: &Thread, span: &Span, from_ns: u64, to_ns: u64) -> u64 {
     let silent_ns = span.last_ns.max(from_ns);
     // That one does keep interrupts off, for as long as CPUs are stopped.

@@ -1,5 +1,5 @@
-//! Halts by order of someone else, and who ordered them. A signal or the freezer takes a thread on its way back to its
-//! program, so outside of system calls; nothing else lets it sleep there.
+//! Halts ordered by something else, and who ordered them. A signal or the freezer halts a thread on its way
+//! back to its program, so outside of system calls; nothing else lets it sleep there.
 
 use super::Cut;
 use super::ended::ended_by;
@@ -52,7 +52,7 @@ impl Cut<'_> {
         }
     }
 
-    /// Whether the loop slept on after its timer, which wakes nobody who is frozen.
+    /// Whether the loop slept on after its timer, which does not wake a frozen thread.
     pub(super) fn is_frozen_asleep(&self, interval: &Interval) -> bool {
         let asked_ns = self.asked_end(interval).unwrap_or(interval.from_ns);
         let due_ns = asked_ns.max(interval.from_ns);

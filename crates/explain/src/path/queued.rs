@@ -268,8 +268,8 @@ impl Cut<'_> {
         asked
     }
 
-    /// Whether an interrupt of another CPU is the one that brought the thread's own wake-up to `cpu`:
-    /// the first behind a waking elsewhere, not known to be sent by a third CPU.
+    /// Whether another CPU's interrupt is the one that brought the thread's own wake-up to `cpu`: the first
+    /// after a waking elsewhere, not known to be sent by a third CPU.
     fn brings_wake_up(&self, cpu: u16, entry_ns: u64, sender: Option<&SentBy>) -> bool {
         let Some((woken_on, waking_ns)) = self.woken_at else {
             return false;
@@ -317,7 +317,7 @@ impl Cut<'_> {
     }
 }
 
-/// Idle, where the scheduler chose it.
+/// Idle, if the scheduler chose it.
 fn nobody() -> Thread {
     Thread {
         id: 0,

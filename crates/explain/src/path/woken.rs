@@ -6,7 +6,7 @@ use crate::cycle::WokenBy;
 use crate::track::Happened;
 use wakepath_timeline::Sample;
 
-/// An early wake-up has no pieces; how it was woken can be told all the same.
+/// An early wake-up has no pieces; the source of its wake-up is known all the same.
 pub(super) fn woken_before(window: &Window<'_>, sample: &Sample) -> WokenBy {
     let marks = window.track.marks().iter().rev();
     let mut before = marks.filter(|mark| mark.at_ns <= sample.wake_ns);

@@ -1,5 +1,5 @@
-//! What can be done about a system call that takes long, or in which a loop waits. Whether that is
-//! for another thread is in `super`.
+//! Advice on a system call that takes long, or in which a loop waits. Whether that is for another thread is
+//! in `super`.
 
 use crate::call::Call;
 use crate::fix::{self, Remedy};
@@ -13,7 +13,7 @@ fn is_of_memory(name: &str) -> bool {
     .contains(&name)
 }
 
-/// `None` where nothing fits.
+/// `None` if nothing fits.
 pub(super) fn remedy(call: &Call) -> Option<Remedy> {
     Some(match &*call.name {
         name if is_of_memory(name) => fix::KEEP_MEMORY.plain().with_trial(&[]),

@@ -10,10 +10,10 @@ use std::sync::Arc;
 /// before the next such wake-up. Or from one mark of its program to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Activation {
-    /// For when the thread had programmed its timer, in nanoseconds on `CLOCK_MONOTONIC`; `None`
-    /// where that was not seen or is on another clock.
+    /// Time for which the thread had programmed its timer, in nanoseconds on `CLOCK_MONOTONIC`; `None` if
+    /// that was not seen or is on another clock.
     pub programmed_ns: Option<u64>,
-    /// The same on a clock that counts from 1970, where it is on one, in nanoseconds.
+    /// The same in nanoseconds on a clock that counts from 1970, if it is on one.
     pub wall_ns: Option<u64>,
     /// When the thread itself programmed the timer, in nanoseconds on `CLOCK_MONOTONIC`; `None`
     /// where another did, or that was not seen.
@@ -23,8 +23,8 @@ pub struct Activation {
     /// When the timer's callback began, or the wake-up by something else, in nanoseconds on
     /// `CLOCK_MONOTONIC`.
     pub expiry_ns: u64,
-    /// When the thread was switched in, in nanoseconds on `CLOCK_MONOTONIC`; where it did not sleep
-    /// before, when it asked for its timer. Between marks: when it passed the first.
+    /// When the thread was switched in, in nanoseconds on `CLOCK_MONOTONIC`; if it did not sleep before, when
+    /// it asked for its timer. Between marks: when it passed the first.
     pub switched_in_ns: u64,
     /// When it left its CPU for the last time, in nanoseconds on `CLOCK_MONOTONIC`.
     pub end_ns: u64,
@@ -62,14 +62,14 @@ pub const CYCLE_BEGINS: u16 = 0;
 /// Number of the mark at which it ends.
 pub const CYCLE_ENDS: u16 = 1;
 
-/// What was seen of one thread.
+/// Observations of one thread.
 #[derive(Debug, Clone, Default)]
 pub struct ThreadActivity {
     /// Its whole activations by timers, in order.
     pub activations: Vec<Activation>,
     /// Its whole activations by something else, in order: another cut through the same time.
     pub handed: Vec<Activation>,
-    /// Its whole cycles between its program's own marks, in order; empty where it passed none.
+    /// Its whole cycles between its program's own marks, in order; empty if it passed none.
     pub marked: Vec<Activation>,
     /// Of those, the ones before which the thread was not woken: it ran on.
     pub unwoken: u64,
@@ -77,14 +77,14 @@ pub struct ThreadActivity {
     pub other_wake_ups: u64,
     /// Who those came from, and how often, most often first.
     pub wakers: Vec<(Waker, u64)>,
-    /// Activations by timers that began without sleep: the timer had expired in the one before, and
-    /// the thread asked for it then. Served late, but not lost.
+    /// Activations by timers that began without sleep: the timer had expired in the previous one, and the
+    /// thread asked for it then. Served late, but not lost.
     pub served_late: u64,
     /// Switch-ins of a sleeping thread whose wake-up was not seen: it came from a CPU that is not
     /// traced.
     pub unseen_wake_ups: u64,
-    /// Switch-ins that the kernel did not tell. One was at the thread's first event at the latest,
-    /// which is taken for it.
+    /// Switch-ins that the kernel did not record. Each was at the thread's first event at the latest, which
+    /// is used instead.
     pub untold_switches: u64,
     /// Activations by timers that are left out because events are missing in them.
     pub cut_by_loss: u64,
@@ -94,8 +94,8 @@ pub struct ThreadActivity {
     pub marked_cut_by_loss: u64,
     /// Time on a CPU in all, in nanoseconds.
     pub run_ns: u64,
-    /// The kernel's priorities that it was switched in with, and how often: more than one where it
-    /// changes its policy, or inherits a priority by a lock.
+    /// The kernel's priorities that it was switched in with, and how often: more than one if it changes its
+    /// policy, or inherits a priority by a lock.
     pub priorities: BTreeMap<i32, u64>,
     /// CPUs that it ran on, and how often it was switched in there.
     pub cpus: BTreeMap<u16, u64>,
@@ -110,8 +110,8 @@ pub struct ThreadActivity {
 }
 
 impl ThreadActivity {
-    /// Whether the timers that wake it outlive its sleeps, as a timerfd's do. Each of its turns then is a wait for
-    /// one, and the timer tells it how often it had expired before: no turn goes without an event.
+    /// Whether the timers that wake it outlive its sleeps, as a timerfd's do. Each of its turns is then a
+    /// wait for one, and the timer reports how often it had expired before: no turn is without an event.
     pub fn is_by_lasting_timers(&self) -> bool {
         let all: u64 = self.timers.values().sum();
         let timers = self.timers.iter();

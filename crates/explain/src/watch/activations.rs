@@ -1,9 +1,9 @@
-//! What a thread did each time a timer woke it, and each time something else did. Whether it is
-//! periodic is not asked here.
+//! A thread's activity each time a timer or something else woke it. Whether it is periodic is decided
+//! elsewhere.
 //!
-//! A timer that outlives a sleep, as a timerfd's does, may expire while its thread still runs. The
-//! kernel starts it anew when the thread asks for it, so that this is seen: the thread serves that
-//! expiry then, late and without having slept. Of several expiries in between it serves one.
+//! A timer that outlives a sleep, as a timerfd's does, can expire while its thread still runs. The kernel
+//! restarts it when the thread asks for it, so this is seen: the thread serves that expiry late and without
+//! having slept. Of several expiries in between it serves one.
 
 use super::activation::{Activation, ThreadActivity, is_tick, outlives_sleep};
 use super::expiry::{Expiry, Programmed};
@@ -97,7 +97,7 @@ impl Activations {
                 });
             }
             What::TimerExpiryExit { timer } => {
-                // What lies above it has lost its exit.
+                // Handlers above it on the stack have lost their exits.
                 let open = self.cpus.entry(cpu).or_default();
                 if let Some(at) = open.iter().rposition(|of| of.timer == *timer) {
                     let ended = open.drain(at..).next();
@@ -196,8 +196,7 @@ impl Activations {
         }
     }
 
-    /// Takes a switch that the kernel did not tell and that must have been: see
-    /// [`crate::Untold`].
+    /// Takes a switch that the kernel did not record and that must have happened: see [`crate::Untold`].
     pub fn untold(&mut self, switch: &KernelEvent) {
         if let What::Switch { next, .. } = &switch.what
             && let Some(of) = self.threads.get_mut(&next.id)
@@ -207,8 +206,8 @@ impl Activations {
         self.event(switch);
     }
 
-    /// Every event names the thread that is current: where that is another than the last switch
-    /// made it, a switch was not told.
+    /// Every event names the current thread: if that is not the thread of the last switch, a switch was not
+    /// recorded.
     fn contradiction(&mut self, event: &KernelEvent) {
         let (told, next) = match &event.what {
             What::Lost { .. } => return,
@@ -233,8 +232,8 @@ impl Activations {
         self.threads.entry(thread).or_default();
     }
 
-    /// Whole activations since the last call; what is under way stays. For who looks while it goes
-    /// on: what is taken is not in what [`Self::finish`] returns.
+    /// Whole activations since the last call; unfinished ones stay. For callers that look while recording
+    /// continues: [`Self::finish`] does not return activations taken here.
     pub fn take(&mut self) -> BTreeMap<u32, Taken> {
         let threads = self.threads.iter_mut();
         let taken = threads.map(|(id, of)| {
@@ -249,7 +248,7 @@ impl Activations {
         taken.collect()
     }
 
-    /// What was seen, by thread number; an activation that had not ended is left out.
+    /// Observations by thread number; an activation that had not ended is left out.
     pub fn finish(self) -> BTreeMap<u32, ThreadActivity> {
         let (threads, open) = (self.threads.into_iter(), self.open);
         threads.map(|(id, of)| (id, of.finish(&open))).collect()

@@ -1,6 +1,6 @@
-//! The activations of threads that were not written for wakepath, from kernel events alone: when a
-//! timer or another thread woke them, how long they ran, with which period. Pure: it reads no file and no clock, and
-//! says nothing of causes.
+//! The activations of threads that were not written for wakepath, from kernel events alone: when a timer or
+//! another thread woke them, how long they ran, with which period. Pure: it reads no file and no clock, and
+//! names no causes.
 
 mod activation;
 mod activations;

@@ -4,7 +4,7 @@
 
 use super::sorted::Sorted;
 
-/// Of a hundred due times so many must lie near one row.
+/// Of a hundred due times, the number that must be near one row.
 const NEAR_OF_HUNDRED: usize = 90;
 /// A due time is near its row within this share of the period, one in so many.
 const NEAR: u64 = 100;
@@ -17,7 +17,7 @@ pub(super) struct NearRow {
     pub(super) period_ns: u64,
     /// One of its due times.
     pub(super) anchor_ns: u64,
-    /// How far due times may lie beside it.
+    /// Allowed distance of due times from it.
     pub(super) beside_ns: u64,
 }
 
@@ -30,7 +30,7 @@ impl NearRow {
         // Around the middle of a period, so that none is cut at its end.
         let place = |due: &u64| (due.saturating_sub(first_ns) + half_ns) % period_ns;
         let places = Sorted::new(dues_ns.iter().map(place).collect())?;
-        // The first may be beside by itself.
+        // The first can itself be off the row.
         let anchor_ns = (first_ns + places.at(5)).saturating_sub(half_ns);
         let beside_ns = period_ns / NEAR;
         let near = dues_ns
@@ -44,7 +44,7 @@ impl NearRow {
     }
 }
 
-/// How far a due time lies beside a row, in nanoseconds.
+/// Distance of a due time from a row, in nanoseconds.
 pub(super) fn beside(due_ns: u64, anchor_ns: u64, period_ns: u64) -> u64 {
     let off_ns = due_ns.abs_diff(anchor_ns) % period_ns;
     off_ns.min(period_ns - off_ns)

@@ -11,17 +11,17 @@ pub struct Rhythm {
     /// Its period, in nanoseconds: the median between two expiries. Of a thread that sleeps for a
     /// time and is often late, that time and what its turns usually take.
     pub period_ns: u64,
-    /// One expiry that lies on the row of due times, where expiries are a whole number of periods
-    /// apart, to the nanosecond: the thread sleeps until instants. `None` for a thread that sleeps
-    /// for a time, whose turns begin later by whatever the one before took.
+    /// One expiry on the row of due times, if expiries are a whole number of periods apart, to the
+    /// nanosecond: the thread sleeps until instants. `None` for a thread that sleeps for a time, whose turns
+    /// begin later by the length of the previous one.
     pub anchor_ns: Option<u64>,
-    /// Whether expiries are those that the thread programmed; else the beginning of the timer's
-    /// callback stands for them, and the timer's own lateness is not seen.
+    /// Whether expiries are those that the thread programmed; otherwise the start of the timer's callback is
+    /// used instead, and the timer's own lateness is not seen.
     pub programmed: bool,
-    /// What begins its turns. Where that is no timer, the wake-up stands for the expiry.
+    /// The event that begins its turns. If it is not a timer, the wake-up is used as the expiry.
     pub begun_by: BegunBy,
-    /// How far due times may lie beside the row, in nanoseconds: more than 0 for a thread that computes
-    /// the time to its next due time and sleeps for that.
+    /// Allowed distance of due times from the row, in nanoseconds: more than 0 for a thread that computes the
+    /// time to its next due time and sleeps for that.
     pub beside_ns: u64,
     /// How long the thread asks to sleep each time, in nanoseconds, if it sleeps for a time.
     pub sleeps_ns: Option<u64>,
@@ -34,7 +34,7 @@ pub struct Rhythm {
 pub enum NotPeriodic {
     /// Too few timers woke it.
     TooFew {
-        /// So many.
+        /// Number of activations.
         activations: usize,
     },
     /// Timers woke it at intervals that differ.
@@ -48,9 +48,9 @@ pub enum NotPeriodic {
     },
 }
 
-/// Fewer activations tell no period.
+/// Fewer activations show no period.
 const LEAST_ACTIVATIONS: usize = 10;
-/// How regular intervals must be: so many of ten within this share of the period, one in so many.
+/// How regular intervals must be: `of_ten` of ten within 1/`share` of the period.
 #[derive(Debug, Clone, Copy)]
 struct Regular {
     of_ten: usize,
@@ -67,8 +67,8 @@ const PACED: Regular = Regular {
     of_ten: 6,
     share: 4,
 };
-/// Of a hundred expiries so many must lie on one row to the nanosecond: a thread may sleep
-/// otherwise while it starts.
+/// Of a hundred expiries, the number that must be on one row to the nanosecond: a thread can sleep
+/// differently while it starts.
 const EXACT_OF_HUNDRED: usize = 95;
 /// Between what a scenario may have for a period, in nanoseconds.
 const SHORTEST_NS: u64 = 10_000;
@@ -76,11 +76,11 @@ const SHORTEST_NS: u64 = 10_000;
 const LONGEST_NS: u64 = 100_000_000_000;
 /// For a thread that took one turn, in nanoseconds.
 const UNKNOWN_NS: u64 = 1_000_000_000;
-/// Of ten activations so many must have a programmed time that was seen.
+/// Of ten activations, the number whose programmed time must have been seen.
 const PROGRAMMED_OF_TEN: usize = 9;
 
 impl Rhythm {
-    /// That of cycles between marks where there are any, else of timers, else of what else wakes.
+    /// The rhythm of cycles between marks if there are any, else of timers, else of other wake-ups.
     ///
     /// # Errors
     /// [`NotPeriodic`], of marks or timers.
@@ -178,8 +178,8 @@ impl Rhythm {
         }
     }
 
-    /// For turns that come with no period: the median between two stands for it, so that they can be
-    /// recorded one after the other. `None` without any.
+    /// For turns without a period: the median between two takes its place, so that they can be recorded one
+    /// after the other. `None` without any.
     pub fn irregular(activations: &[Activation], begun_by: BegunBy) -> Option<Self> {
         let programmed = is_programmed(activations);
         let expiries = activations

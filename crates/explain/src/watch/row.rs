@@ -7,7 +7,7 @@ use wakepath_timeline::{DueTimes, Sample, SampleFlags};
 /// A thread's activations as samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// The even row of due times that stands for the expiries. Of an exact rhythm it is them.
+    /// The even row of due times that represents the expiries; for an exact rhythm it equals them.
     pub due: DueTimes,
     /// One for each activation, at the instants at which it happened. The cycles of an exact rhythm
     /// are numbered by period, others one after the other, but that a cycle which runs over
@@ -15,8 +15,8 @@ pub struct Row {
     pub samples: Vec<Sample>,
     /// Whether its samples are moved onto the even row by their due times alone: those lie near it.
     pub is_near: bool,
-    /// Activations without a sample: what they had programmed was not seen, or lies beside an exact
-    /// row, or they came out of order.
+    /// Activations without a sample: their programmed time was not seen or is off an exact row, or they came
+    /// out of order.
     pub left_out: u64,
 }
 
@@ -80,8 +80,8 @@ pub fn row(activations: &[Activation], rhythm: Rhythm) -> Row {
     }
 }
 
-/// Number of the next cycle on an even row, which has this latency: it begins when the one before
-/// has ended there too, however long that was.
+/// Number of the next cycle on an even row, which has this latency: it begins when the previous one has ended
+/// there too, however long that was.
 fn after(due: &DueTimes, before: &Sample, latency_ns: u64) -> u64 {
     let due_ns = due.due_ns(before.cycle).cast_signed();
     let end_ns = (due_ns + before.response_ns()).cast_unsigned();
@@ -93,9 +93,9 @@ fn after(due: &DueTimes, before: &Sample, latency_ns: u64) -> u64 {
 }
 
 impl Row {
-    /// The samples moved onto the even row: latency, execution and response stay as they are, and
-    /// the instants of a rhythm that is not exact do not. Of due times that lie near the row the instants stay, and
-    /// the latency counts from the row.
+    /// The samples moved onto the even row. Latency, execution and response stay as they are; the instants of
+    /// a rhythm that is not exact do not. If due times are near the row, the instants stay, and the latency
+    /// counts from the row.
     pub fn even(&self) -> Vec<Sample> {
         let moved = |sample: &Sample| {
             let due_ns = self.due.due_ns(sample.cycle);
@@ -112,7 +112,7 @@ impl Row {
         self.samples.iter().map(moved).collect()
     }
 
-    /// How far each interval between two wake-ups in a row is from so many periods, in
+    /// Deviation of each interval between consecutive wake-ups from a whole number of periods, in
     /// nanoseconds: the period's jitter.
     pub fn jitter_ns(&self) -> Vec<u64> {
         let of = |two: &[Sample]| {

@@ -5,7 +5,7 @@ use super::activation::CYCLE_ENDS;
 use std::collections::{BTreeMap, HashMap};
 use wakepath_timeline::{KernelEvent, What};
 
-/// So many are kept one by one: at 1 kHz with four sections a quarter of an hour.
+/// Number of runs that are kept one by one: a quarter of an hour at 1 kHz with four sections.
 const MOST_RUNS: usize = 4_000_000;
 
 /// One run of a section.
@@ -70,7 +70,7 @@ impl MarkedSections {
         }
     }
 
-    /// What was seen, by thread number, and how many runs are left out for want of room.
+    /// Observations by thread number, and the number of runs left out for lack of room.
     pub fn finish(self) -> (BTreeMap<u32, ThreadSections>, u64) {
         (self.threads, self.beyond)
     }

@@ -4,7 +4,7 @@
 use super::activation::Activation;
 use super::sorted::Sorted;
 
-/// Of ten sleeps so many must be of the same time.
+/// Of ten sleeps, the number that must be of the same time.
 const ALIKE_OF_TEN: usize = 8;
 /// From reading the clock to the event of the timer the kernel takes no longer than this, usually, in nanoseconds.
 const TO_START_NS: u64 = 20_000;
@@ -13,7 +13,7 @@ const SOONEST_START_NS: u64 = 2_000;
 /// Work and wake-up below this share of the sleep, one in so many, don't count as part of the period.
 const SMALL: u64 = 20;
 
-/// What a thread that sleeps for a time asks for, and what else its turns consist of. In nanoseconds.
+/// The sleep that a thread asks for, and the rest of its turns. In nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sleep {
     /// Time that it asks for.
@@ -54,7 +54,7 @@ impl Sleep {
         })
     }
 
-    /// The period of such a thread: the sleep, and what its turns take besides. `regular_ns`: the median between two
+    /// The thread's period: the sleep, and the rest of its turns. `regular_ns`: the median between two
     /// expiries, if they are regular.
     pub(super) fn period_ns(&self, regular_ns: Option<u64>) -> u64 {
         let usual_ns = self.asked_ns + self.work_ns + self.latency_ns;

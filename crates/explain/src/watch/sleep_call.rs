@@ -1,11 +1,11 @@
-//! A thread's sleep calls, and which of them something else than their timer ended: a signal before the due time, or
-//! whoever thawed it after. Only threads whose system calls are recorded have any.
+//! A thread's sleep calls, and those ended by something other than their timer: a signal before the due time,
+//! or a thaw after it. Only threads whose system calls are recorded have any.
 
 use super::waker::{Key, Open, Waker};
 use std::sync::Arc;
 
-/// A sleep for nearly the same instant as the one before resumes it, in nanoseconds: one for the time that was left
-/// is asked for a little later.
+/// A sleep for nearly the same instant as the previous one resumes it, in nanoseconds: one for the remaining
+/// time is asked for a little later.
 const RESUMED_NS: u64 = 200_000;
 
 /// What ended a sleep before its time.
@@ -47,7 +47,8 @@ pub(super) struct Asked {
 pub(super) struct SleepCalls {
     is_inside: bool,
     asked: Option<Asked>,
-    /// The last sleep, where it was cut short and not asked for again yet: its due time, who, and how early.
+    /// The last sleep, if it was cut short and not asked for again yet: its due time, who cut it, and how
+    /// early.
     cut: Option<(u64, CutKey, u64)>,
     cuts: Vec<(CutKey, u64, u64)>,
 }

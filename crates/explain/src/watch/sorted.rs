@@ -17,7 +17,7 @@ impl Sorted {
         Self::new(between).unwrap_or(Self(vec![0]))
     }
 
-    /// The one that so many tenths are below.
+    /// The value with this many tenths below it.
     pub(super) fn at(&self, tenths: usize) -> u64 {
         self.0[(self.0.len() - 1) * tenths / 10]
     }

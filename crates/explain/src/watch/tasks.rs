@@ -1,5 +1,5 @@
-//! A thread's tasks: what its timers begin, each for itself where there are several that outlive its sleeps, as the
-//! timerfds of an event loop do; else all its turns together.
+//! A thread's tasks: the turns of each timer, if it has several that outlive its sleeps, as the timerfds of
+//! an event loop do; otherwise all its turns together.
 
 use super::activation::{Activation, BegunBy, ThreadActivity};
 use super::rhythm::{NotPeriodic, Rhythm};
@@ -24,8 +24,8 @@ impl Task {
         row(&self.turns, self.rhythm)
     }
 
-    /// Whether timers that outlive sleeps begin its turns, as a timerfd does. Each turn then is a wait for one, and the
-    /// timer tells the thread how often it had expired before: no turn goes without an event.
+    /// Whether timers that outlive sleeps begin its turns, as a timerfd does. Each turn is then a wait for
+    /// one, and the timer reports how often it had expired before: no turn is without an event.
     pub fn is_by_lasting_timers(&self) -> bool {
         let lasting = self.turns.iter().filter(|of| of.timer.is_some()).count();
         self.rhythm.begun_by == BegunBy::Timer && lasting * 2 > self.turns.len()
@@ -33,8 +33,8 @@ impl Task {
 }
 
 impl ThreadActivity {
-    /// The thread's rhythm, all its turns together: that of its cycles between marks where it passes
-    /// any, else that of its timers, else that of what else wakes it.
+    /// The thread's rhythm, all its turns together: that of its cycles between marks if it passes any, else
+    /// that of its timers, else that of its other wake-ups.
     ///
     /// # Errors
     /// [`NotPeriodic`], of its marks or its timers.
@@ -90,8 +90,8 @@ impl ThreadActivity {
     }
 }
 
-/// The tasks of timers that outlive sleeps, where the thread has several timers and at least one of those a period.
-/// What other timers begin is part of the turns that it lies in.
+/// The tasks of timers that outlive sleeps, if the thread has several timers and at least one of those has a
+/// period. Turns of other timers are part of the turn that they fall in.
 fn by_timer(activations: &[Activation]) -> Vec<Task> {
     let mut of_timers: BTreeMap<u64, Vec<Activation>> = BTreeMap::new();
     for of in activations {

@@ -16,7 +16,7 @@ use wakepath_timeline::Left;
 pub(super) struct Thread {
     pub(super) activity: ThreadActivity,
     pub(super) running_since: Option<u64>,
-    /// Whether it sleeps and nobody has been seen waking it.
+    /// Whether it sleeps and no waker has been seen.
     pub(super) asleep: bool,
     pub(super) by_timers: Turns,
     pub(super) handed: Turns,
@@ -36,7 +36,7 @@ impl Thread {
         self.begin(at_ns, cpu, expiry, thread);
     }
 
-    /// It runs, and takes what its timer has left meanwhile.
+    /// It was still running when its timer expired, and serves that expiry late.
     pub(super) fn serves_late(&mut self, at_ns: u64, cpu: u16, expiry: &Expiry, thread: u32) {
         self.activity.served_late += 1;
         self.begin(at_ns, cpu, expiry, thread);
@@ -57,7 +57,7 @@ impl Thread {
     /// It starts a timer: for a sleep, if it is in such a call.
     pub(super) fn asked(&mut self, timer: u64, programmed: Programmed) {
         let Programmed { for_ns, at_ns, .. } = programmed;
-        // Of another clock nothing says whether a wake-up comes before its time.
+        // On another clock it is unknown whether a wake-up comes before its time.
         if for_ns.abs_diff(at_ns) >= LATEST_EXPIRY_NS {
             return;
         }
@@ -97,7 +97,7 @@ impl Thread {
         self.handed.begin(woken(at_ns, cpu), is_on_cpu);
     }
 
-    /// It passes a mark of its own program. A cycle is due when the thread was last woken before it.
+    /// The thread passes one of its program's marks. A cycle is due when the thread was last woken before it.
     pub(super) fn passed(&mut self, at_ns: u64, cpu: u16, number: u16) {
         self.asleep = false;
         // The CPU is its own from here on at the latest.
@@ -138,7 +138,7 @@ impl Thread {
 
     pub(super) fn switched_in(&mut self, at_ns: u64, cpu: u16) {
         if self.asleep {
-            // What follows is of a turn of its own, whose beginning is not known.
+            // The rest belongs to a separate turn, whose beginning is unknown.
             self.activity.unseen_wake_ups += 1;
             self.by_timers.close();
             self.handed.close();

@@ -17,7 +17,7 @@ struct Current {
 }
 
 impl Turns {
-    /// A turn begins, and the one before has ended. `is_on_cpu`: there is no switch to wait for.
+    /// A turn begins, and the previous one has ended. `is_on_cpu`: there is no switch to wait for.
     pub(crate) fn begin(&mut self, activation: Activation, is_on_cpu: bool) {
         self.close();
         self.current = Some(Current {
@@ -56,7 +56,7 @@ impl Turns {
         self.ended.extend(ended.map(|current| current.activation));
     }
 
-    /// The turn under way is part of the one before after all.
+    /// The current turn turns out to be part of the previous one.
     pub(crate) fn resume(&mut self) {
         let Some(Current { activation, .. }) = self.current.take() else {
             return;

@@ -3,13 +3,13 @@
 use super::waker::{Key, Open, Waker};
 use std::sync::Arc;
 
-/// Kinds of waits that are told apart.
+/// Maximum number of kinds of waits that are distinguished.
 const MOST_KINDS: usize = 64;
 
-/// What a thread waits for within its turns.
+/// A thread's waits within its turns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnWaits {
-    /// The system call that it waits in, where calls are recorded.
+    /// The system call that it waits in, if calls are recorded.
     pub call: Option<Arc<str>>,
     /// Who ended these waits.
     pub waker: Waker,
@@ -53,7 +53,7 @@ impl Waits {
         (self.since_ns, self.is_awake) = (Some(at_ns), false);
     }
 
-    /// It runs: a timer woke it, or nobody knows what did, unless `ended` came before.
+    /// It runs: woken by a timer, or by an unknown waker unless `ended` came before.
     pub fn forget(&mut self) {
         self.is_partial |= self.is_awake;
         (self.since_ns, self.is_awake) = (None, false);

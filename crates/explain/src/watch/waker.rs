@@ -1,5 +1,5 @@
-//! Who wakes threads: what a CPU has open, and so in whose name it wakes. It knows nothing of timers'
-//! callbacks, which are looked at before.
+//! Who wakes threads: the interrupts and calls that a CPU has open, and so the wake-up's origin. Timers'
+//! callbacks are handled before.
 
 use std::collections::HashMap;
 use wakepath_timeline::{Interrupt, KernelEvent, SoftIrq, Thread, What};
@@ -25,7 +25,7 @@ pub(crate) enum Key {
     SoftIrq(SoftIrq),
 }
 
-/// What each CPU has open.
+/// Each CPU's stack of open handlers.
 #[derive(Debug, Default)]
 pub(crate) struct Open {
     cpus: HashMap<u16, Vec<Key>>,
@@ -71,7 +71,7 @@ impl Open {
     }
 }
 
-/// What lies above it has lost its exit.
+/// Handlers above it on the stack have lost their exits.
 fn close(open: &mut Vec<Key>, key: &Key) {
     if let Some(at) = open.iter().rposition(|of| of == key) {
         open.truncate(at);

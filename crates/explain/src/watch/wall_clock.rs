@@ -7,7 +7,7 @@ use super::activation::Activation;
 /// A timer that expires later than this against those around it was not late: the clock was set. In
 /// nanoseconds.
 const STEP_NS: u64 = 2_000_000;
-/// So many expiries show how far the clocks are apart.
+/// Number of expiries that show how far the clocks are apart.
 const NEXT: usize = 8;
 
 /// Fills in the programmed times of the activations that have one on a clock that counts from 1970.

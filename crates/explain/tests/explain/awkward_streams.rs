@@ -1,5 +1,5 @@
-//! Streams as they really come: events lost, a buffer that wrapped, stamps out of order, a CPU that
-//! went away. What is missing is said; what is there still adds up.
+//! Streams as they really come: events lost, a buffer that wrapped, stamps out of order, a CPU that went
+//! offline. Missing parts are reported; the rest still adds up.
 
 use crate::stream::*;
 use proptest::prelude::*;
@@ -112,7 +112,7 @@ fn a_cpu_that_went_away_leaves_cycles_without_events() {
     }
 }
 
-/// The thread of the kernel that takes a CPU off line, or stands by on the others meanwhile.
+/// The kernel thread that takes a CPU offline, and stops the others while it does.
 fn stopper(cpu: u16) -> Thread {
     thread(20 + u32::from(cpu), &format!("migration/{cpu}"), -1)
 }
@@ -144,7 +144,7 @@ fn before_cpu_1_goes(from_ns: u64) -> (Stream, Thread) {
 fn a_sleeping_loop_whose_cpu_goes_off_line_is_late_by_the_stop_and_goes_on_elsewhere() {
     let (mut stream, other) = before_cpu_1_goes(DUE + 901 * US);
     stream.switch(DUE + 60 * US, hog(), Left::Sleeping);
-    // Its last event: nothing tells that the CPU is gone.
+    // Its last event: nothing shows that the CPU is gone.
     stream.switch(DUE + 900 * US, stopper(1), Left::Runnable);
     stream.cpu = 0;
     stream.current = stopper(0);
@@ -162,7 +162,7 @@ fn a_sleeping_loop_whose_cpu_goes_off_line_is_late_by_the_stop_and_goes_on_elsew
     assert_eq!(beyond_usual(&cycles[0]), []);
     // Due at 1.000 ms, interrupt at 1.400 ms, of which 2 µs are usual.
     let stop = "interrupts off in migration/0-20 (stop class), or the CPU was stalled";
-    // It has 2 µs more behind the interrupt, before it sleeps.
+    // It has 2 µs more after the interrupt, before it sleeps.
     let rest = "thread migration/0-20 (stop class), more urgent";
     let expected = [(stop.into(), 398_000), (rest.into(), 2_000)];
     assert_eq!(beyond_usual(&cycles[1]), expected);
@@ -206,7 +206,7 @@ fn a_loop_that_is_pulled_to_another_cpu_waited_for_what_ran_on_the_first() {
         next: thread(0, "swapper/0", 120),
     };
     stream.timer(DUE + 2 * US);
-    // CPU 0 has nothing to do any more, and takes the loop away from behind the hog.
+    // CPU 0 becomes idle and pulls the loop, which is queued after the hog.
     stream.on(0, DUE + 700 * US, 300, comes);
     let moves = What::Migrate {
         thread: ordinary.clone(),

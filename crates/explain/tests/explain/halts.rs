@@ -1,4 +1,4 @@
-//! Halts by order of someone else, outside of system calls: streams with the answer worked out by hand.
+//! Halts ordered by something else, outside of system calls: streams with the answer worked out by hand.
 
 use crate::stream::*;
 use wakepath_explain::{Explained, remedy};
@@ -171,7 +171,7 @@ fn a_signal_to_a_running_loop_is_from_who_interrupted_it() {
     assert_eq!(longest(&cycle), (name.into(), "stopped", 902_000));
 }
 
-/// It is held on its way out of a page fault until the kernel's own timer lets it go on.
+/// It is held on its way out of a page fault until the kernel's own timer lets it continue.
 fn held(stream: &mut Stream) -> Explained {
     stream
         .at(DUE + 18 * US, What::PageFault { user: true })

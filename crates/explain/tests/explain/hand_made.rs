@@ -73,7 +73,7 @@ impl Stream {
         )
     }
 
-    /// The timer of `id` is programmed for `expires_ns` by whoever runs.
+    /// The running thread programs the timer of `id` for `expires_ns`.
     pub fn program(&mut self, at_ns: u64, id: u32, expires_ns: u64) -> &mut Self {
         self.at(
             at_ns,

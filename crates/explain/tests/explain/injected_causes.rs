@@ -1,6 +1,6 @@
-//! Causes that are made on purpose on this machine, traced for real, explained, and held against
-//! what is known of them: under their own name, with their duration within 10 % or 5 µs. They need
-//! root, a kernel with tracefs and two CPUs; what can't be had is said as `not run`.
+//! Causes injected on purpose on this machine, traced for real, explained, and compared with their known
+//! values: under their own name, with their duration within 10 % or 5 µs. They need root, a kernel with
+//! tracefs and two CPUs; anything unavailable is reported as `not run`.
 
 use crate::laboratory::*;
 use std::time::Duration;
@@ -137,7 +137,7 @@ fn page_faults_without_locked_memory_take_what_they_take() {
             .filter(|p| !p.cause.is_usual() && p.cause.kind() != "page-fault");
         let others: u64 = others.map(|piece| piece.ns()).sum();
         let execution = cycle.sample.execution_ns().unsigned_abs();
-        // What the touching of fresh pages took more than that of old ones.
+        // The extra time of touching fresh pages rather than old ones.
         let known = execution.saturating_sub(measured.usual.work_ns + others);
         assert_close(faults, known, cycle);
         assert!(faults > 0, "no fault was seen: {cycle:#?}");
@@ -145,7 +145,7 @@ fn page_faults_without_locked_memory_take_what_they_take() {
     }
     measured.note(&format!("{checked} cycles with page faults"));
     assert!(checked >= 10, "{checked}");
-    // And the cycles beside them have none.
+    // And the cycles next to them have none.
     let innocent = measured.cycles.iter().filter(|c| c.sample.cycle % 20 == 7);
     let blamed = innocent
         .filter(|cycle| of_kind(cycle, "page-fault") > 0)
@@ -185,7 +185,7 @@ fn function_calls_from_another_cpu_are_named_as_ipis() {
     });
     let (mut hit, mut incomplete) = (0, 0);
     for cycle in &measured.cycles {
-        // Where the kernel left events out, the cycle says so, and its interrupts have no context.
+        // If the kernel left events out, the cycle reports it, and its interrupts have no context.
         if of_kind(cycle, "no-events") > 0 {
             incomplete += 1;
             continue;
@@ -238,7 +238,7 @@ fn a_storm_over_loopback_comes_out_as_softirq_net_rx() {
 fn a_spinning_loop_that_is_held_back_is_throttled() {
     let laboratory = Laboratory::new();
     laboratory.must_throttle();
-    // One cycle spins for three seconds: the kernel gives the neighbour its share meanwhile.
+    // One cycle spins for three seconds; the kernel gives the neighbour its share in that time.
     let measured = laboratory.measure(
         FIFO_80,
         Work::SpinOnce {

@@ -64,8 +64,8 @@ fn interrupts_softirqs_and_threads_are_counted_between_cycles_too_and_other_cpus
             kind(InterfererKind::Interrupt, 2, 3, 16),
             kind(InterfererKind::Ipi, 1, 1, 4),
             kind(InterfererKind::Softirq, 1, 1, 5),
-            // The hog ran 2 + 2 µs before the loop's first cycle, then 140 − 15; it was switched to
-            // once meanwhile.
+            // The hog ran 2 + 2 µs before the loop's first cycle, then 140 − 15; it was switched to once in
+            // between.
             kind(InterfererKind::Thread, 1, 1, 129),
         ]
     );

@@ -92,7 +92,7 @@ fn a_device_s_interrupt_during_the_wait_shows_that_the_timer_itself_was_late() {
 fn a_softirq_or_an_ipi_with_code_behind_it_shows_that_interrupts_were_on() {
     let nothing = "CPU stalled (hypervisor, firmware or hardware)".to_owned();
     let off = "interrupts off in hog-200 (OTHER), or the CPU was stalled";
-    // A SoftIRQ begins with interrupts on: 200 µs are the timer's, the 90 µs behind it are not told.
+    // A SoftIRQ begins with interrupts on: 200 µs are the timer's, the 90 µs after it are unexplained.
     let mut stream = Stream::with(hog(), fifo());
     stream.softirq(DUE + 200 * US, DUE + 210 * US, 9);
     stream
@@ -101,8 +101,8 @@ fn a_softirq_or_an_ipi_with_code_behind_it_shows_that_interrupts_were_on() {
     let found = beyond_usual(&stream.explain()[0]);
     assert_eq!(found[0], (nothing.clone(), 200_000));
     assert!(found.iter().any(|(name, _)| name == off), "{found:?}");
-    // An IPI goes before the timer. With code behind it the timer was not waiting; without, it may
-    // have been.
+    // An IPI is taken before the timer. With code after it the timer was not pending; without, it might have
+    // been.
     for (timer_us, expected) in [(302, &nothing), (211, &off.to_owned())] {
         let mut stream = Stream::with(hog(), fifo());
         stream.interrupt(DUE + 200 * US, DUE + 210 * US, Interrupt::Reschedule);
@@ -296,7 +296,7 @@ fn an_interrupt_within_another_timer_of_the_softirq_wakes_directly() {
     stream.expiry(DUE - 5 * US, "timerfd_tmrproc");
     stream.timer(DUE + 2 * US);
     stream.run(DUE + 7 * US, DUE, Left::Runnable);
-    // The SoftIRQ goes on in the timer in which it was interrupted.
+    // The SoftIRQ resumes in the timer in which it was interrupted.
     stream.switch(DUE + 60 * US, ktimers, Left::Sleeping);
     stream.at(DUE + 61 * US, What::TimerExpiryExit { timer: 7 });
     stream.at(DUE + 62 * US, What::SoftIrqExit(SoftIrq::HRTIMER));

@@ -12,7 +12,8 @@ wakepath_test_program::tests![
 
 const MARK: fn(u16) -> What = |number| What::Mark { number };
 
-/// Woken twice in each turn, as a loop that waits for its sensor within the cycle; the cycle lies between marks.
+/// Woken twice in each turn, as a loop that waits for its sensor within the cycle; the cycle is between
+/// marks.
 fn cycles_between_marks_begin_and_end_there_and_are_due_when_the_thread_was_woken() {
     let mut stream = Stream::new();
     for k in 0..21 {
@@ -63,7 +64,7 @@ fn a_loop_that_never_sleeps_has_its_cycles_by_marks_and_they_are_told_as_unwoken
                 Left::Runnable,
             );
         }
-        // What it waits for within a cycle is not what the next one was due by.
+        // Its wait within a cycle does not set the next cycle's due time.
         stream
             .switch(due + 150 * US, HOG, Left::Sleeping)
             .wake(due + 160 * US, LOOP)

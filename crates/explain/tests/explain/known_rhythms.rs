@@ -68,7 +68,7 @@ fn two_threads_of_one_cpu_have_each_their_own_period() {
     for two in slow.windows(2) {
         stream.turn(SLOW, two[0], 100 * US, two[1]);
     }
-    // Events are made in two passes: who is current is told by the switches.
+    // Events are made in two passes: the switches determine the current thread.
     stream.events.sort_by_key(|event| event.at_ns);
     let mut current = HOG;
     for event in &mut stream.events {
@@ -255,7 +255,7 @@ fn a_wake_up_from_a_cpu_that_is_not_traced_is_counted_as_unseen() {
         .retain(|event| !(at..at + 3 * US).contains(&event.at_ns));
     let (_, row, activity) = stream.row(LOOP);
     assert_eq!((activity.unseen_wake_ups, row.samples.len()), (1, 19));
-    // The turn before ends where it ended.
+    // The previous turn keeps its end.
     assert_eq!(row.samples[4].execution_ns(), 50_000);
 }
 

@@ -353,7 +353,7 @@ fn a_sleep_that_is_resumed_after_a_signal_is_no_cycle_of_its_own() {
     let samples = activity.tasks().unwrap().remove(0).row().samples;
     assert_eq!(samples.len(), 39);
     assert!(samples.iter().all(|of| of.latency_ns() == 7_000));
-    // What it ran to sleep on is part of the turn before.
+    // Its run time before it resumed the sleep is part of the previous turn.
     assert_eq!(samples[11].cpu_time_ns, 52_000 + 4_000);
 }
 
@@ -365,7 +365,7 @@ fn a_sleep_that_outlasts_its_timer_until_a_thread_ends_it_is_a_late_cycle() {
         let due = START + turn * MS;
         let late = if turn == 12 { 400 * US } else { 0 };
         match turn {
-            // Frozen: its timer wakes nobody.
+            // Frozen: its timer wakes no thread.
             12 => {
                 let (timer, function) = (LOOP.into(), "hrtimer_wakeup".into());
                 stream

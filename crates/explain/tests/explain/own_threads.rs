@@ -1,4 +1,4 @@
-//! Wakepath's own threads, told by number and time from others that are called like them.
+//! Wakepath's own threads, distinguished by number and time from others with the same name.
 
 use crate::stream::*;
 use wakepath_explain::{Own, OwnThread};

@@ -1,5 +1,5 @@
-//! A CPU that is not given to this kernel for a while: nobody who was current then is to blame, and
-//! no idle state.
+//! A CPU that this kernel does not get for a while: no thread that was current then is to blame, and no idle
+//! state.
 
 use crate::stream::*;
 use wakepath_explain::{Explained, IdleExits, Own, OwnThread, remedy};
@@ -69,7 +69,7 @@ fn a_thread_that_goes_on_writing_events_has_interrupts_off_for_as_long() {
     assert_eq!(of_kind(cycle, "nothing-ran"), 0);
 }
 
-/// Idle state 1, whose driver says 1 µs, left so late.
+/// Idle state 1, for which the driver gives 1 µs, left late by `late_us`.
 fn idle_for(late_us: u64) -> Explained {
     idle_stream(late_us).explain().remove(0)
 }
@@ -87,7 +87,7 @@ fn idle_stream(late_us: u64) -> Stream {
 fn a_wait_far_above_what_an_idle_state_takes_is_not_the_state_s() {
     let cycle = idle_for(8_000);
     assert_eq!(of_kind(&cycle, "nothing-ran"), 7_999_000);
-    // The state's own microsecond, and the half one behind the interrupt.
+    // The state's own microsecond, and the half one after the interrupt.
     assert_eq!(of_kind(&cycle, "idle-exit"), 1_500);
     let (cause, ns) = cycle.main_cause().unwrap();
     assert_eq!((cause.to_string(), ns), (STILL.into(), 7_999_000));

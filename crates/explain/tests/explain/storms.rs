@@ -1,4 +1,4 @@
-//! Thousands of timers or threads in one cycle: every one of them is told, and explaining takes time in proportion.
+//! Thousands of timers or threads in one cycle: each is listed, and explaining takes time in proportion.
 
 use crate::stream::*;
 use std::time::Duration;
@@ -18,7 +18,7 @@ const MANY: u64 = 16 * FEW;
 /// Sixteen times as many may take four times sixteen as long, caches included; squares would take 256 times.
 const AT_MOST: u32 = 64;
 
-/// One interrupt: the loop's own timer, and so many others behind it.
+/// One interrupt: the loop's own timer, and `count` others after it.
 fn timers(count: u64) -> Stream {
     let mut stream = Stream::with(hog(), fifo());
     let from = DUE + 2 * US;
@@ -48,7 +48,7 @@ fn other_timers(stream: &mut Stream, from: u64, count: u64) -> u64 {
     at
 }
 
-/// A cycle with so many timers before the loop's own and behind it. Among those before it the CPU stands still once.
+/// A cycle with `count` timers before the loop's own and after it. Among those before it the CPU stalls once.
 fn timers_around(count: u64, still: u64) -> Explained {
     let mut stream = Stream::with(hog(), fifo());
     let from = DUE + 2 * US;
@@ -65,7 +65,7 @@ fn timers_around(count: u64, still: u64) -> Explained {
     cycles.pop().unwrap()
 }
 
-/// A cycle beside so many threads, each another one, and the next, due before that one had ended.
+/// A cycle before which `count` different threads run, and the next, due before that one had ended.
 fn threads(count: u64) -> Stream {
     let mut stream = Stream::with(hog(), thread(LOOP, "loop", 120));
     stream.timer(DUE + 2 * US);

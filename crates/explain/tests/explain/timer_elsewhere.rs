@@ -9,7 +9,7 @@ wakepath_test_program::tests![
     a_device_s_interrupt_is_not_the_timer_s_of_the_other_cpu,
 ];
 
-/// The timer on CPU 0 wakes the idle CPU 1 by a function call; another CPU's call comes behind it.
+/// The timer on CPU 0 wakes the idle CPU 1 by a function call, followed by another CPU's call.
 fn woken_from_cpu_0(calls: &[(u64, u64)]) -> Stream {
     let mut stream = Stream::with(idle(), fifo());
     let current = 0;

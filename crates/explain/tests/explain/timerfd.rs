@@ -1,5 +1,5 @@
-//! A loop on a periodic timerfd, as the kernel's events tell of it: the timer is not started again
-//! before the loop has read how often it expired. What is served late is not lost.
+//! A loop on a periodic timerfd, as the kernel's events show it: the timer is not started again before the
+//! loop has read how often it expired. An expiry served late is not lost.
 
 use wakepath_explain::watch::{Activations, ThreadActivity, row};
 use wakepath_timeline::{
@@ -26,8 +26,7 @@ fn thread(id: u32) -> Thread {
     }
 }
 
-/// What the loop knows of itself: the due times that it served, and how many it lost, by what each
-/// read returned.
+/// The loop's own account: the due times that it served, and how many it lost, as returned by each read.
 #[derive(Default)]
 struct Truth {
     served: Vec<u64>,
@@ -110,7 +109,7 @@ fn run(dues: u64, work_us: impl Fn(u64) -> u64) -> (Vec<KernelEvent>, Truth) {
         if asleep {
             at(due + 7 * US, 0, switch(0, Left::Runnable, LOOP));
         }
-        // read(): the timer goes on from here, and so many expiries were there.
+        // read(): the timer continues from here, and this many expiries were pending.
         let next = cycle + (read_ns - due) / MS + 1;
         at(read_ns, LOOP, armed(due_ns(next)));
         truth.served.push(due);

@@ -1,4 +1,4 @@
-//! What a blocked loop waited for, and what kept that from running: streams with the answer worked
+//! A blocked loop's wait, and the causes that kept its holder from running: streams with the answer worked
 //! out by hand.
 
 use crate::stream::*;
@@ -46,7 +46,7 @@ fn blocked_from_20_us(next: Thread, left: Left) -> Stream {
     stream
 }
 
-/// It is woken on its CPU by whoever runs there, and ends its cycle 40 µs later.
+/// The thread that runs there wakes it on its CPU, and it ends its cycle 40 µs later.
 fn woken(stream: &mut Stream, at_ns: u64) -> Explained {
     stream.wake(at_ns);
     let again = stream.the_loop.clone();
@@ -83,7 +83,7 @@ fn a_lock_s_holder_that_a_less_urgent_thread_keeps_off_is_priority_inversion() {
         causes(&cycle).contains(&(name.into(), 800_000)),
         "{cycle:#?}"
     );
-    // What it ran itself before and after, and the switch to the loop.
+    // The holder's own run time before and after, and the switch to the loop.
     assert_eq!(of_kind(&cycle, "blocked-on-thread"), 22_000);
 }
 
@@ -185,8 +185,8 @@ fn a_wait_in_the_kernel_says_so() {
 }
 
 fn the_fair_server_s_thread_is_no_section_that_can_not_be_preempted() {
-    // A FIFO 40 thread spins; the kernel gives an OTHER thread its share before it and before the
-    // loop, which wakes meanwhile.
+    // A FIFO 40 thread spins; the kernel gives an OTHER thread its share before it and before the loop, which
+    // wakes in that time.
     let mut stream = Stream::with(thread(OTHER, "busy_poll", 59), fifo());
     stream.switch(DUE - 10 * US, hog(), Left::Runnable);
     stream.timer(DUE + 2 * US);
@@ -320,7 +320,7 @@ fn a_wait_is_told_with_the_function_that_waited() {
     let stack = piece.stack.unwrap();
     assert_eq!(stack.user, ["`__lll_lock_wait`", "`take_state`"]);
     assert_eq!(stack.kernel, ["`futex_do_wait`"]);
-    // The stack of another wait says nothing of this one.
+    // The stack of another wait is irrelevant to this one.
     let piece = told(DUE - 900 * US, DUE + 5 * US);
     assert_eq!(piece.cause, "blocked on logger-300 (OTHER), which ran");
     assert_eq!(piece.stack, None);

@@ -1,5 +1,5 @@
-//! More that a loop's own thread does, and where it is: another event served in a cycle, a spin until
-//! it is throttled, a move to another CPU.
+//! Other activity of a loop's own thread: another event served in a cycle, a spin until it is throttled, a
+//! move to another CPU.
 
 use crate::stream::*;
 use wakepath_explain::{Explained, Usual, remedy};

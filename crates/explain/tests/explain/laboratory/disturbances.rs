@@ -28,8 +28,8 @@ impl Running {
             for number in 0..times + 2 {
                 std::thread::sleep(Duration::from_millis(20));
                 let from_ns = clock::monotonic_ns();
-                // The first time and the last are short: what is touched for the first time is
-                // touched then, and the end of the thread takes time too.
+                // The first time and the last are short: the first touches its pages for the first time, and
+                // the end of the thread takes time too.
                 if (1..=times).contains(&number) {
                     spin(time);
                 }
@@ -47,7 +47,7 @@ impl Running {
             let (mut from_ns, mut last_ns) = (clock::monotonic_ns(), clock::monotonic_ns());
             while last_ns < end_ns {
                 let now_ns = clock::monotonic_ns();
-                // Longer than any two readings in a row take: it did not run meanwhile.
+                // Longer than between any two consecutive readings: it did not run in between.
                 if now_ns - last_ns > 20_000 && chunks.len() < chunks.capacity() {
                     chunks.push((from_ns, last_ns));
                     from_ns = now_ns;
@@ -82,8 +82,8 @@ impl Running {
         text.lines().filter_map(line).collect()
     }
 
-    /// Threads on the other CPU that give memory back: each time the page tables change, and the
-    /// CPUs that use them are told.
+    /// Threads on the other CPU that give memory back: each time the page tables change, and the kernel
+    /// notifies the CPUs that use them.
     pub fn unmap_on_the_other_cpu(&self, time: Duration) -> Vec<(u64, u64)> {
         self.on_cpu(self.other_cpu, Policy::Other { nice: 0 }, move || {
             let until = std::time::Instant::now() + time;
@@ -97,8 +97,7 @@ impl Running {
         })
     }
 
-    /// Datagrams to a socket that nobody reads, sent on the loop's CPU: they are received there,
-    /// in SoftIRQs.
+    /// Datagrams to a socket without a reader, sent on the loop's CPU: they are received there, in SoftIRQs.
     pub fn loopback_storm(&self, time: Duration) -> Vec<(u64, u64)> {
         self.on_the_loop_s_cpu(Policy::Other { nice: 0 }, move || {
             let sink = UdpSocket::bind("127.0.0.1:0").expect("a socket");

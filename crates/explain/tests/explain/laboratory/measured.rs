@@ -1,4 +1,4 @@
-//! What was measured, beside what is known of it: from the disturbances themselves and straight from the events.
+//! Measurements, with the known values: from the disturbances themselves and straight from the events.
 
 use wakepath_explain::{Cause, Explained, Piece, Stretch, Usual};
 use wakepath_timeline::{Interrupt, KernelEvent, SoftIrq, What};
@@ -20,9 +20,8 @@ impl Measured {
 
     /// At least 99 % of the latency of the cycles later than this is explained.
     ///
-    /// Some kernels don't record every switch. Where the events have no switch to the loop, nobody
-    /// can tell what ran until then, and "no events" is the right answer for that stretch: it counts
-    /// neither way.
+    /// Some kernels don't record every switch. If the events have no switch to the loop, the activity until
+    /// then is unknown, and "no events" is the right answer for that stretch: it counts neither way.
     pub fn assert_explained(&self, above_ns: u64) {
         let late = self
             .cycles
@@ -46,7 +45,7 @@ impl Measured {
         }
     }
 
-    /// What is unexplained before a switch to the loop that the kernel did not record.
+    /// Unexplained time before a switch to the loop that the kernel did not record.
     fn without_switch_ns(&self, cycle: &Explained) -> u64 {
         let sample = &cycle.sample;
         let first = self.events.partition_point(|e| e.at_ns < sample.due_ns);
@@ -91,7 +90,7 @@ impl Measured {
         self.chunks.iter().map(chunk).sum()
     }
 
-    /// Time of such interrupts between a cycle's due time and its end, straight from the events.
+    /// Time of the matching interrupts between a cycle's due time and its end, straight from the events.
     pub fn interrupt_ns(&self, cycle: &Explained, which: impl Fn(&Interrupt) -> bool) -> u64 {
         let sample = &cycle.sample;
         self.sum(sample.due_ns, sample.end_ns, |what| match what {

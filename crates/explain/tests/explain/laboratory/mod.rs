@@ -1,5 +1,5 @@
-//! A loop of its own on the highest CPU, traced by an instance of the kernel's tracer, with
-//! disturbances that know when they disturbed.
+//! A separate loop on the highest CPU, traced by an instance of the kernel's tracer, with disturbances that
+//! record when they happened.
 
 mod disturbances;
 mod measured;
@@ -38,7 +38,7 @@ pub struct Laboratory {
     _one: MutexGuard<'static, ()>,
 }
 
-/// What the loop does each cycle.
+/// The loop's work in each cycle.
 #[derive(Clone, Copy)]
 pub enum Work {
     Spin(Duration),
@@ -47,7 +47,7 @@ pub enum Work {
 }
 
 impl Laboratory {
-    /// Ends the test as not run where this machine can't do it.
+    /// Ends the test as not run if this machine can't do it.
     pub fn new() -> Self {
         let one = ONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let cpus = wakepath_rt::affinity::current().unwrap_or_default();
@@ -57,7 +57,7 @@ impl Laboratory {
         if !rustix::process::geteuid().is_root() {
             not_run("tracing and real-time priorities need root")
         }
-        // The kernel's events have its own thread numbers, which nobody in a container knows.
+        // The kernel's events have its own thread numbers, which are unknown in a container.
         let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
         if namespace.as_os_str() != FIRST_PID_NAMESPACE {
             not_run("in a PID namespace the kernel's events have other thread numbers")
@@ -73,7 +73,7 @@ impl Laboratory {
         }
     }
 
-    /// Ends the test as not run where this kernel never holds a spinning real-time thread back.
+    /// Ends the test as not run if this kernel never throttles a spinning real-time thread.
     pub fn must_throttle(&self) {
         let runtime = std::fs::read_to_string("/proc/sys/kernel/sched_rt_runtime_us");
         let unlimited = runtime.is_ok_and(|text| text.trim() == "-1");

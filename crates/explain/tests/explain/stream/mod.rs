@@ -14,7 +14,7 @@ pub const DUE: u64 = 1_000_000_000;
 pub const MS: u64 = 1_000_000;
 pub const US: u64 = 1_000;
 
-/// What is usual in all hand-made streams.
+/// The usual costs in all hand-made streams.
 pub const USUAL: Usual = Usual {
     delivery_ns: 2_000,
     interrupt_ns: 1_000,
@@ -248,7 +248,7 @@ pub fn assert_adds_up(cycle: &Explained) {
     }
 }
 
-/// What a cycle's latency is made of, without what is usual: kind and nanoseconds.
+/// The parts of a cycle's latency beyond the usual: kind and nanoseconds.
 pub fn beyond_usual(cycle: &Explained) -> Vec<(String, u64)> {
     let pieces = cycle.latency.iter().filter(|piece| !piece.cause.is_usual());
     pieces.map(|p| (p.cause.to_string(), p.ns())).collect()
