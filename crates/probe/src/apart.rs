@@ -1,5 +1,5 @@
-//! CPUs that a control group keeps for itself: who is not in it can't run there. The probe goes in for
-//! what it tries on such a CPU beforehand, and comes back; while cycles are measured it is outside.
+//! CPUs that a control group keeps for itself: threads outside it can't run there. The probe enters the group
+//! for its trials on such a CPU beforehand, then leaves it: while cycles are measured it is outside.
 
 use crate::error::{ProbeError, Result};
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ pub struct Apart {
     pub home: PathBuf,
 }
 
-/// Does something that runs on a CPU: inside the group where that keeps it.
+/// Does something that runs on a CPU: inside the group if that keeps the CPU.
 pub(crate) fn on<T>(
     apart: Option<&Apart>,
     cpu: u16,
@@ -43,7 +43,7 @@ impl Apart {
     }
 }
 
-/// Moves this process, all its threads; 0 stands for who writes it (cgroups(7)).
+/// Moves this process, all its threads; 0 means the writer (cgroups(7)).
 fn go(group: &Path) -> io::Result<()> {
     let file = group.join("cgroup.procs");
     let written = File::options()

@@ -1,5 +1,5 @@
-//! Settings of the kernel's tracer that are the whole kernel's, changed for a while. What they were is
-//! written down first, so that what a killed process leaves is put back with its instance.
+//! Settings of the tracer that apply to the whole kernel, changed for a while. Their old values are written
+//! down first, so that those of a killed process are restored together with its instance.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -12,7 +12,7 @@ use crate::tracefs::read_text;
 /// Where it is written down: until the next boot, when the kernel has forgotten the settings too.
 const RECORDS: &str = "/run";
 
-/// The only settings that are put back from a record, whatever else it says.
+/// The only settings that are restored from a record, whatever else it contains.
 const KNOWN: [&str; 4] = [
     "osnoise/cpus",
     "osnoise/runtime_us",
@@ -38,7 +38,7 @@ impl Borrowed {
     /// name `owner`.
     ///
     /// # Errors
-    /// [`ProbeError::Io`]; what was changed until then is put back.
+    /// [`ProbeError::Io`]; changes made until then are reverted.
     pub(crate) fn set(root: &Path, owner: &str, settings: &[(&str, String)]) -> Result<Self> {
         Self::recorded_in(Path::new(RECORDS), root, owner, settings)
     }

@@ -1,14 +1,13 @@
-//! How large the kernel's buffers are to be, and how they are used. Pure; what the machine has is
-//! told to it.
+//! Size and use of the kernel's buffers. Pure; the machine's figures are passed in.
 
 use wakepath_archive::TraceMode;
 
 use crate::error::{ProbeError, Result};
 
-/// What a busy CPU records in a second: 300 000 events of 40 bytes. Measured under loads:
-/// 60 000 to 200 000 events a second.
+/// Bytes that a busy CPU records in a second: 300 000 events of 40 bytes. Measured under loads: 60 000 to 200
+/// 000 events a second.
 const BYTES_A_SECOND: u64 = 12_000_000;
-/// What is recorded beside the cycles: starting the loop, ending it.
+/// Time that is recorded besides the cycles: starting the loop, ending it.
 const BESIDE_NS: u64 = 2_000_000_000;
 /// Below this not even a second of a busy CPU has room.
 const LEAST: u64 = 1 << 20;
@@ -17,7 +16,7 @@ const MOST: u64 = 256 << 20;
 /// Share of the available memory that all buffers together may take.
 const SHARE: u64 = 8;
 
-/// What the user asked for.
+/// The user's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BufferWish {
     /// `None`: whichever fits the segments.
@@ -26,7 +25,7 @@ pub struct BufferWish {
     pub bytes: Option<u64>,
 }
 
-/// What is used.
+/// The choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BufferChoice {
     /// Flight recorder or drained.
@@ -35,9 +34,9 @@ pub struct BufferChoice {
     pub bytes: u64,
 }
 
-/// Chooses for segments of `segment_ns` on `cpus` CPUs with `available` bytes of memory. Without
-/// a wish: a flight recorder that holds the longest segment of a busy CPU, or a drained buffer
-/// where that would take too much.
+/// Chooses for segments of `segment_ns` on `cpus` CPUs with `available` bytes of memory. Without a wish: a
+/// flight recorder that holds the longest segment of a busy CPU, or a drained buffer if that would take too
+/// much.
 ///
 /// # Errors
 /// [`ProbeError::LittleMemory`].

@@ -1,4 +1,4 @@
-//! Which source records: a tracefs instance where it can be had, else perf's rings; and why.
+//! Chooses the source that records: a tracefs instance if possible, else perf's rings; and gives the reason.
 
 use wakepath_archive::TraceMode;
 
@@ -23,10 +23,10 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// Makes the source that is wished for, or the first that can be had.
+    /// Makes the requested source, or the first available one.
     ///
     /// # Errors
-    /// [`ProbeError`], with what would help: of both where neither can be had.
+    /// [`ProbeError`], with what would help: of both if neither is available.
     pub fn make(
         wish: Option<Backend>,
         tracefs: &Tracefs,

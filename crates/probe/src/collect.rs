@@ -122,7 +122,7 @@ impl Collector {
         Ok(may_be_more)
     }
 
-    /// What each CPU recorded, as its pages say.
+    /// Counts of each CPU's events, according to its pages.
     pub fn counts(&self) -> Vec<CpuCount> {
         self.streams.iter().map(|stream| stream.count).collect()
     }
@@ -146,7 +146,7 @@ impl Collector {
     }
 }
 
-/// Whether an event lies in a window; `at` moves on with the events.
+/// Whether an event is in a window; `at` advances with the events.
 fn kept(event: &KernelEvent, windows: Option<&[KeptWindow]>, at: &mut usize) -> bool {
     let Some(windows) = windows else {
         return true;

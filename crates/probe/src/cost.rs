@@ -1,5 +1,5 @@
-//! What an event costs, measured here: two threads on one CPU pass a byte to and fro, with and
-//! without the source recording. Each passage sleeps, wakes and switches, as a loop does.
+//! Measures the cost of an event here: two threads on one CPU pass a byte to and fro, with and without the
+//! source recording. Each passage sleeps, wakes and switches, as a loop does.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -20,11 +20,10 @@ const PASSAGES: u32 = 50;
 const TURNS: u32 = 40;
 /// Changes between with and without, so that a slow change of the machine hits both.
 const CHANGES: u32 = 3;
-/// Priority of the two threads where this user may set it: above ordinary work, below what the
-/// kernel needs.
+/// Priority of the two threads if this user can set it: above ordinary work, below the kernel's own threads.
 const PRIORITY: u8 = 1;
 
-/// What an event costs.
+/// Cost of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct EventCost {
     /// Nanoseconds of one event, as the difference of the least times divided by the events.
@@ -85,7 +84,7 @@ fn turns(cpu: u16, count: impl Fn() -> u64) -> std::io::Result<Vec<(Duration, u6
             fro_write.write_all(&byte)?;
         }
     })?;
-    // Asked for turns one by one, so that counting lies between them and on another thread.
+    // Turns are requested one by one, so that counting happens between them and on another thread.
     let (ask, asked) = mpsc::channel();
     let (tell, told) = mpsc::channel();
     let one = Builder::new().spawn(move || -> std::io::Result<()> {
@@ -106,7 +105,7 @@ fn turns(cpu: u16, count: impl Fn() -> u64) -> std::io::Result<Vec<(Duration, u6
     let mut turns = Vec::new();
     for _ in 0..TURNS {
         let before = count();
-        // A thread that has failed says why where it is joined.
+        // A thread that has failed returns the reason to its join.
         let (Ok(()), Ok(taken)) = (ask.send(()), told.recv()) else {
             break;
         };

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// Result of an operation of the probe.
 pub type Result<T, E = ProbeError> = std::result::Result<T, E>;
 
-/// Why tracing is not to be had, or failed.
+/// Why tracing is unavailable, or failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
     /// The kernel was built without it.
@@ -21,7 +21,7 @@ pub enum ProbeError {
         "tracefs is not mounted and can't be mounted by this user ({source}): run as root, or let root do: mount -t tracefs tracefs /sys/kernel/tracing"
     )]
     NotMounted {
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// It is there, and closed to this user.
@@ -30,9 +30,9 @@ pub enum ProbeError {
         path = path.display()
     )]
     Forbidden {
-        /// What was tried.
+        /// The file or directory.
         path: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// Root is refused: lockdown.
@@ -41,9 +41,9 @@ pub enum ProbeError {
         path = path.display()
     )]
     LockedDown {
-        /// What was tried.
+        /// The file or directory.
         path: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// None was asked for: whatever was to be traced has ended.
@@ -55,7 +55,7 @@ pub enum ProbeError {
         /// Which.
         events: String,
     },
-    /// Marks can't be had.
+    /// Marks are unavailable.
     #[error(
         "this kernel has no uprobe_events: to record a program's own probes, one with CONFIG_UPROBE_EVENTS is needed"
     )]
@@ -65,7 +65,7 @@ pub enum ProbeError {
     UprobeRefused {
         /// As it was asked for.
         line: String,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// perf refuses.
@@ -73,9 +73,9 @@ pub enum ProbeError {
         "perf events of a whole CPU are not available ({source}; perf_event_paranoid is {paranoid}): run as root, give the program CAP_PERFMON, or let root write -1 into /proc/sys/kernel/perf_event_paranoid"
     )]
     Perf {
-        /// What the kernel says of its strictness: 2 by default, −1 for none, `unknown` without perf.
+        /// The kernel's setting: 2 by default, −1 for no restriction, `unknown` without perf.
         paranoid: String,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// Neither a tracefs instance nor perf.
@@ -101,11 +101,11 @@ pub enum ProbeError {
     /// The operating system refused.
     #[error("{path}: cannot {action}: {source}", path = path.display())]
     Io {
-        /// What was being done.
+        /// The failed action.
         action: &'static str,
         /// File or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The trace can't be written.
@@ -113,7 +113,7 @@ pub enum ProbeError {
     Archive(#[from] wakepath_archive::ArchiveError),
 }
 
-/// Why the kernel has no figures of its own.
+/// Why the kernel's own figures are unavailable.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum KernelMeasureError {
     /// It was built without the tracer.
@@ -132,14 +132,14 @@ pub(crate) enum KernelMeasureError {
         "this kernel hides its addresses: let root write 0 into /proc/sys/kernel/kptr_restrict"
     )]
     NoAddresses,
-    /// The thread beside can't have its place or priority.
+    /// The thread that is measured next to the events can't run on its CPU or at its priority.
     #[error(
         "the thread that is measured next to the events can't run on CPU {cpu} under FIFO 95: {source}"
     )]
     NoThreadBeside {
         /// Its CPU.
         cpu: u16,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// The tracer's own thread can't be found.
@@ -150,7 +150,7 @@ pub(crate) enum KernelMeasureError {
     NoPriority {
         /// Its name.
         thread: String,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// The tracer can't be used.

@@ -1,5 +1,4 @@
-//! Which of the wanted events this kernel has, by what tracefs says of their formats. It records
-//! none.
+//! The wanted events that this kernel has, by their formats in tracefs. It records none.
 
 use std::fs;
 use std::io;
@@ -20,7 +19,7 @@ const NEEDED: [&str; 2] = ["sched_switch", "sched_waking"];
 pub(crate) struct KnownEvents {
     /// Tracepoints that the decoder has learnt.
     pub(crate) learnt: Vec<Tracepoint>,
-    /// Tracepoints of system calls, where the kernel has them: recorded of some threads, later.
+    /// Tracepoints of system calls, if the kernel has them: recorded later, for some threads.
     pub(crate) calls: Vec<Tracepoint>,
     /// Kinds of events that are recorded.
     pub(crate) recorded: Vec<EventKind>,
@@ -29,8 +28,8 @@ pub(crate) struct KnownEvents {
 }
 
 impl KnownEvents {
-    /// Learns the formats under `root`, which is tracefs or one of its instances. `usable` tries an
-    /// event with its number, and says why it can't be had.
+    /// Learns the formats under `root`, which is tracefs or one of its instances. `usable` tries an event
+    /// with its number, and returns why it is unusable.
     pub(crate) fn learn(
         root: &Path,
         marks: &[Wanted],

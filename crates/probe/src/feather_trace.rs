@@ -1,5 +1,5 @@
-//! LITMUS^RT's Feather-Trace devices while a segment runs: their events switched on, their records taken into the
-//! segment's file as they come. It knows the devices and their calls; what a record means is known elsewhere.
+//! LITMUS^RT's Feather-Trace devices while a segment runs: their events switched on, their records taken into
+//! the segment's file as they come. It knows the devices and their calls; records are interpreted elsewhere.
 
 #![allow(unsafe_code)] // `ioctl` on the devices, and the counter by which they date their records.
 
@@ -36,7 +36,7 @@ pub struct FeatherRecorder {
 }
 
 impl FeatherRecorder {
-    /// Begins to record into the segment's file; `None` where this kernel has no such devices, or a counter that
+    /// Begins to record into the segment's file; `None` if this kernel has no such devices, or a counter that
     /// can't be read here.
     ///
     /// # Errors
@@ -63,7 +63,7 @@ impl FeatherRecorder {
     /// Ends, with all records in the file.
     ///
     /// # Errors
-    /// What could not be read or written.
+    /// The failed read or write.
     pub fn end(mut self) -> io::Result<()> {
         self.stop()
     }
@@ -80,7 +80,7 @@ impl FeatherRecorder {
 }
 
 impl Drop for FeatherRecorder {
-    /// Whatever ended the segment early has said so.
+    /// The reason for the segment's early end has been reported already.
     fn drop(&mut self) {
         let _ = self.stop();
     }

@@ -79,7 +79,7 @@ impl Rate {
     }
 }
 
-/// What is known of a descriptor.
+/// State of a descriptor.
 #[derive(Debug)]
 enum Known {
     /// Looked at: the trace names its target, if it has one.
@@ -188,7 +188,7 @@ impl Followed {
         told.map(|(_, what)| what).chain(target).collect()
     }
 
-    /// What a call's descriptor refers to, where the trace does not tell yet.
+    /// The target of a call's descriptor, if the trace does not have it yet.
     fn descriptor(&mut self, event: &KernelEvent) -> Option<What> {
         let What::SystemCallEntry { name, descriptor } = &event.what else {
             return None;

@@ -1,5 +1,5 @@
-//! An instance of the kernel's tracer of our own: buffers, clock, CPUs and events that nobody else
-//! uses, so that neither disturbs the other. It is removed when it is dropped.
+//! Our own instance of the kernel's tracer: its buffers, clock, CPUs and events are used by no other program,
+//! so that neither disturbs the other. It is removed when it is dropped.
 
 use std::fs::{self, File};
 use std::io;
@@ -24,7 +24,7 @@ pub struct Instance {
     directory: PathBuf,
     cpus: Vec<u16>,
     events: KnownEvents,
-    /// Bytes of a CPU's buffer, as the kernel says.
+    /// Bytes of a CPU's buffer, as the kernel reports them.
     pub buffer_bytes: u64,
     /// Bytes of a page of the buffer.
     pub page_bytes: usize,
@@ -78,9 +78,9 @@ impl Instance {
         instance.write("trace_clock", "mono")?;
         instance.write("tracing_cpumask", &mask(cpus))?;
         instance.write("options/overwrite", "1")?;
-        // Names come with the events that matter; the kernel's table of names costs time at every
-        // switch and wake-up. The option is listed at the top only, and an instance takes it here.
-        // It would take the names from others' events too, so where they record it stays.
+        // Names come with the events that matter; the kernel's table of names costs time at every switch and
+        // wake-up. The option is listed at the top only, and an instance takes it here. It would take the
+        // names from others' events too, so the option stays on while others record.
         if nobody_records(&tracefs.root) {
             let _ = instance.write("trace_options", "norecord-cmd");
         }
@@ -99,7 +99,7 @@ impl Instance {
         Ok((instance, decoder))
     }
 
-    /// Where it lies in tracefs.
+    /// Its directory in tracefs.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
@@ -265,8 +265,8 @@ pub(crate) fn statistics(text: &str) -> CpuStatistics {
     }
 }
 
-/// Bytes of a page: the head and the 4080 or so bytes behind it, or a larger sub-buffer where the
-/// kernel has them.
+/// Bytes of a page: the head and the 4080 or so bytes after it, or a larger sub-buffer if the kernel has
+/// them.
 pub(crate) fn page_bytes(root: &Path, format: &PageFormat) -> usize {
     let larger = fs::read_to_string(root.join("buffer_subbuf_size_kb"))
         .ok()

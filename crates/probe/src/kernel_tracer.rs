@@ -1,5 +1,5 @@
-//! One of the kernel's own measuring tracers, in an instance of ours, on one CPU, for a while. What
-//! its lines mean is known by those who ask for it.
+//! One of the kernel's own measuring tracers, in our instance, on one CPU, for a while. Its callers interpret
+//! its lines.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -82,7 +82,7 @@ impl KernelTracer {
         Ok(tracer)
     }
 
-    /// Stops it; what it wrote.
+    /// Stops it and returns its output.
     pub(crate) fn stop(self) -> crate::Result<String> {
         // Read before it is switched off, which empties the buffer.
         self.write("tracing_on", "0")?;
@@ -108,7 +108,7 @@ impl KernelTracer {
 
 impl Drop for KernelTracer {
     fn drop(&mut self) {
-        // What can't be undone now is undone by the removal of the instance, or by the next start.
+        // Anything that can't be undone now is undone by the removal of the instance, or by the next start.
         let _ = self.write("current_tracer", "nop");
         self.borrowed = None;
         orphans::remove(&self.instance);

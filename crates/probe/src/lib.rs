@@ -1,6 +1,5 @@
-//! Kernel events of the measured CPUs, from an instance of the kernel's tracer (tracefs) of our
-//! own or, where that can't be had, from perf. It records and decodes; it explains nothing and
-//! judges nothing.
+//! Kernel events of the measured CPUs, from our own instance of the kernel's tracer (tracefs) or, if that is
+//! unavailable, from perf. It records and decodes; it explains nothing and judges nothing.
 //!
 //! Decoding ([`stream`]) is pure. Everything that touches the kernel's tracer is in an
 //! [`Instance`], which is removed when it is dropped; one whose process was killed is removed by

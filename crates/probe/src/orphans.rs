@@ -1,5 +1,4 @@
-//! Removing instances whose process has died. They would go on filling their buffers until the
-//! next boot.
+//! Removing instances whose process has died. They would continue to fill their buffers until the next boot.
 
 use std::fs;
 use std::path::Path;
@@ -10,12 +9,12 @@ use crate::owner::Owner;
 use crate::tracefs::Tracefs;
 use crate::usdt;
 
-/// Removes instances of ours whose process is dead; returns their names. In a thread of its own,
-/// since it may have to mount tracefs.
+/// Removes our instances whose process is dead; returns their names. Runs in its own thread, since it might
+/// have to mount tracefs.
 ///
 /// # Errors
-/// As [`Tracefs::find_or_mount`], and where no thread can be had. An instance that can't be removed
-/// (someone looks into it) is left to the next time.
+/// As [`Tracefs::find_or_mount`], and if no thread can be started. An instance that can't be removed (someone
+/// has a file in it open) is left to the next time.
 pub fn remove_orphans() -> Result<Vec<String>> {
     let remove = || Ok(remove_in(&Tracefs::find_or_mount()?));
     let thread = std::thread::Builder::new().spawn(remove);

@@ -34,7 +34,7 @@ pub(crate) fn measure(
     let tracer = KernelTracer::start(tracefs, "osnoise", cpu, &settings)?;
     raise(cpu)?;
     let raised_us = clock::monotonic_ns() / 1_000;
-    // What it looked at until then, every load took its share of: one period more in its place.
+    // Every load ran during the tracer's time until then: measure one more period in its place.
     sleep_for(for_ns.saturating_add(PERIOD_US * 1_000));
     let found = parse(&tracer.stop()?, raised_us);
     match found.looked_ns {
@@ -67,10 +67,9 @@ fn raise(cpu: u16) -> Result<(), KernelMeasureError> {
     })
 }
 
-/// Reads osnoise's lines: behind the time stamp the microseconds looked, those of noise, the per cent
-/// left, the largest noise, and how often hardware, NMIs, interrupts, SoftIRQs and threads
-/// interfered. Other lines are passed over, and those of times that began before `since_us` on the
-/// stamps' clock. Pure.
+/// Reads osnoise's lines: after the time stamp the microseconds looked, those of noise, the per cent left,
+/// the largest noise, and how often hardware, NMIs, interrupts, SoftIRQs and threads interfered. Skips other
+/// lines, and those of times that began before `since_us` on the stamps' clock. Pure.
 fn parse(text: &str, since_us: u64) -> KernelNoise {
     let mut sum = KernelNoise::default();
     for line in text.lines().filter(|line| !line.starts_with('#')) {
@@ -106,7 +105,7 @@ fn parse(text: &str, since_us: u64) -> KernelNoise {
     sum
 }
 
-/// Microseconds of a stamp in seconds with six digits behind the point.
+/// Microseconds of a stamp in seconds with six decimals.
 fn stamp_us(text: &str) -> Option<u64> {
     let (seconds, micros) = text
         .split_once('.')

@@ -1,6 +1,6 @@
-//! Whose an instance is, by its name: process, its start, and the PID namespace in which the two
-//! mean something. So an instance left by a dead process can be told from a living one's, and from
-//! one of a container that this process can't look into.
+//! An instance's owner, by its name: process, its start, and the PID namespace in which the two are valid.
+//! This distinguishes an instance left by a dead process from a living one's, and from one of a container
+//! that this process can't look into.
 
 use std::fs;
 use std::io::ErrorKind;

@@ -8,7 +8,7 @@ use crate::error::{ProbeError, Result};
 use crate::source::{CpuBuffer, Found};
 use crate::stream::{Page, PageFormat};
 
-/// Pages that are read before somebody else has a turn: a mebibyte, where pages are the usual ones.
+/// Pages that are read in one turn: a mebibyte with pages of the usual size.
 const SOME: usize = 256;
 
 /// The pages of `per_cpu/cpuN/trace_pipe_raw`.

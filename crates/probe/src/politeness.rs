@@ -24,7 +24,7 @@ pub(crate) fn be_polite() {
     let _ = setpriority_process(None, POLITE);
 }
 
-/// Does what no loop runs beside, and gives way to everything ordinary from then on.
+/// Does work during which no loop runs, and yields to all ordinary threads from then on.
 pub fn in_a_hurry<T>(work: impl FnOnce() -> T) -> T {
     let _ = setpriority_process(None, HURRIED);
     let done = work();

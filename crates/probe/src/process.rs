@@ -42,8 +42,8 @@ const WRITE_EVERY: Duration = Duration::from_secs(1);
 /// Serves a run in `directory` until `commands` ends.
 ///
 /// # Errors
-/// When the first line is no [`Setting`], or nobody reads the replies. That there is no tracing is
-/// a reply and no error.
+/// If the first line is no [`Setting`], or the replies have no reader. Unavailable tracing is a reply and no
+/// error.
 pub fn run<C: Read + AsFd>(
     directory: &Directory,
     commands: C,
@@ -62,7 +62,7 @@ pub fn run<C: Read + AsFd>(
         }
     };
     say(&mut replies, &Reply::Ready(Box::new(ready)))?;
-    // Whether its look has left something: it looks again at once, but hears what it is told first.
+    // Whether its look has left something: it looks again at once, but takes a command first.
     let mut is_behind = false;
     loop {
         let patience = match is_behind {
@@ -94,7 +94,7 @@ pub fn run<C: Read + AsFd>(
                 period_ns,
                 for_ns,
             }) => {
-                // It sleeps while events are recorded; what it reads is behind the loads otherwise.
+                // It sleeps while events are recorded; otherwise its reading would be queued after the loads.
                 let look = || probe.sections(&cpus, period_ns, for_ns);
                 let reply = Reply::Sections(politeness::in_a_hurry(look));
                 say(&mut replies, &reply)?;
@@ -120,7 +120,7 @@ struct Probe {
     decoder: Decoder,
     /// Why the segment under way has no trace.
     problem: Option<String>,
-    /// The run's log, where late cycles decide what is kept.
+    /// The run's log, if late cycles decide which events are kept.
     log: Option<LogFollower>,
 }
 
@@ -350,7 +350,7 @@ impl Probe {
     }
 
     fn write(&mut self, segment: Segment, ended_ns: u64) -> Result<SegmentTraced> {
-        // What the probe took of a CPU while the segment ran; what follows disturbs nobody.
+        // The probe's CPU time while the segment ran; the rest of its work disturbs nothing.
         let cpu_time_ns = own_cpu_time_ns().saturating_sub(segment.cpu_time_ns);
         let wall_ns = segment.began.elapsed().as_nanos() as u64;
         let Segment {

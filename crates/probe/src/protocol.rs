@@ -1,4 +1,4 @@
-//! What the measuring process and the probe's process say to each other, one line of JSON each.
+//! Messages between the measuring process and the probe's process, one line of JSON each.
 
 use crate::Apart;
 use crate::ThreadOf;
@@ -15,7 +15,7 @@ pub struct Setting {
     pub cpus: Vec<u16>,
     /// Length of the longest segment in nanoseconds.
     pub segment_ns: u64,
-    /// What records; `None`: the cheapest that can be had.
+    /// The source; `None`: the cheapest available one.
     #[serde(default)]
     pub backend: Option<Backend>,
     /// How the buffer is used; `None`: whichever fits.
@@ -58,8 +58,7 @@ pub enum Command {
         /// Threads of the watched program, those that were named before among them or not.
         threads: Vec<ThreadOf>,
     },
-    /// Let the kernel measure wake-ups by itself on each traced CPU; answered by
-    /// [`Reply::Timerlat`].
+    /// Let the kernel itself measure wake-ups on each traced CPU; answered by [`Reply::Timerlat`].
     Timerlat {
         /// Period of its thread, in nanoseconds.
         period_ns: u64,
@@ -76,7 +75,7 @@ pub enum Command {
     Sections {
         /// CPUs, one after the other.
         cpus: Vec<u16>,
-        /// Period of a thread beside, in nanoseconds.
+        /// Period of the thread that runs alongside, in nanoseconds.
         period_ns: u64,
         /// How long on each CPU, in nanoseconds.
         for_ns: u64,
@@ -96,7 +95,7 @@ pub enum Reply {
     },
     /// Ready for the first segment.
     Ready(Box<Ready>),
-    /// What the kernel measured by itself, or why it did not; the phase is the asker's to name.
+    /// The kernel's own measurement, or why there is none; the caller names the phase.
     Timerlat(Vec<KernelLatency>),
     /// Likewise.
     Osnoise(Vec<KernelNoise>),
@@ -104,7 +103,7 @@ pub enum Reply {
     Sections(Vec<KernelSections>),
     /// Recording.
     Begun,
-    /// The threads are known; their system calls are recorded where that is possible.
+    /// The threads are known; their system calls are recorded if possible.
     Following,
     /// The segment's trace is written, or could not be.
     Ended {
@@ -118,7 +117,7 @@ pub enum Reply {
 /// The probe is ready.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ready {
-    /// What the run's record says of it.
+    /// Its entry in the run's record.
     pub set_up: TracingSetUp,
     /// Instances of dead processes that were removed.
     pub orphans: Vec<String>,

@@ -15,10 +15,10 @@ use crate::stream::Decoder;
 /// Sleeps on each CPU.
 const SLEEPS: usize = 20;
 const SLEEP: Duration = Duration::from_millis(1);
-/// Name of the sleeping thread: numbers differ where this process is in a PID namespace.
+/// Name of the sleeping thread: numbers differ if this process is in a PID namespace.
 const NAME: &str = "wakepath-test";
 
-/// What the self-test found on one CPU.
+/// The self-test's result on one CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SelfTest {
     /// The CPU.
@@ -115,7 +115,7 @@ pub fn complete_paths(
     found
 }
 
-/// One line: what was seen, and what was not.
+/// One line: the steps that were seen, and those that were not.
 impl fmt::Display for SelfTest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {

@@ -1,5 +1,5 @@
-//! What every source of kernel events offers, whatever records them: a tracefs instance or perf's
-//! rings. Beyond it nobody knows which of the two it is.
+//! The interface of every source of kernel events: a tracefs instance or perf's rings. Its users don't know
+//! which of the two it is.
 
 use std::fmt;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::stream::Record;
 pub trait EventSource: fmt::Debug {
     /// Its name, as a person reads it.
     fn name(&self) -> &'static str;
-    /// Where it lies: for messages.
+    /// Its path, for messages.
     fn place(&self) -> &Path;
     /// CPUs that are traced.
     fn cpus(&self) -> &[u16];
@@ -29,14 +29,14 @@ pub trait EventSource: fmt::Debug {
     /// # Errors
     /// [`crate::ProbeError`].
     fn start(&self) -> Result<()>;
-    /// Ends recording; what was recorded stays. The events are switched off too: an event that is
-    /// enabled costs time also when nobody keeps it.
+    /// Ends recording; recorded events stay. The events are switched off too: an enabled event costs time
+    /// even when nothing records it.
     ///
     /// # Errors
     /// [`crate::ProbeError`].
     fn stop(&self) -> Result<()>;
-    /// Ends recording for a moment, while loops run that switching events on and off would disturb: where that can be
-    /// told apart, they stay on.
+    /// Ends recording for a moment, while loops run that switching events on and off would disturb: if a
+    /// source can distinguish the two, its events stay on.
     ///
     /// # Errors
     /// [`crate::ProbeError`].
@@ -50,8 +50,8 @@ pub trait EventSource: fmt::Debug {
     fn resume(&self) -> Result<()> {
         self.start()
     }
-    /// Records the system calls of these threads alone from now on, of none where none is given; whether this source
-    /// can. While it records.
+    /// Records the system calls of these threads alone from now on, or none if none is given; returns whether
+    /// this source can. While it records.
     ///
     /// # Errors
     /// [`crate::ProbeError`].
@@ -59,7 +59,7 @@ pub trait EventSource: fmt::Debug {
         let _ = threads;
         Ok(false)
     }
-    /// What the kernel counts on a CPU since the start.
+    /// The kernel's counts on a CPU since the start.
     ///
     /// # Errors
     /// [`crate::ProbeError`].
@@ -71,10 +71,10 @@ pub trait EventSource: fmt::Debug {
     fn buffer(&self, cpu: u16) -> Result<Box<dyn CpuBuffer>>;
 }
 
-/// What a source counts on one CPU.
+/// A source's counts on one CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CpuStatistics {
-    /// Events in the buffer; 0 where that is not known once nothing is recorded.
+    /// Events in the buffer; 0 if that is unknown once nothing is recorded.
     pub entries: u64,
     /// Events overwritten.
     pub overrun: u64,
@@ -92,8 +92,8 @@ pub trait CpuBuffer: fmt::Debug {
     /// [`crate::ProbeError`], or that of `each`.
     fn take(&mut self, each: &mut dyn FnMut(Found<'_>) -> Result<()>) -> Result<()>;
 
-    /// As [`Self::take`] of a buffer that is being written, which may fill faster than it is read: hands out a part
-    /// that comes to an end, and says whether there may be more.
+    /// As [`Self::take`], for a buffer that is being written, which might fill faster than it is read: hands
+    /// out a part that comes to an end, and returns whether there might be more.
     ///
     /// # Errors
     /// As [`Self::take`].
@@ -102,7 +102,7 @@ pub trait CpuBuffer: fmt::Debug {
     }
 }
 
-/// What a buffer holds.
+/// An item in a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found<'a> {
     /// The buffer is complete from this instant on, in nanoseconds on `CLOCK_MONOTONIC`; given once,

@@ -31,7 +31,7 @@ impl Symbols {
         }
     }
 
-    /// Where a function begins; `None` where there is none of this name.
+    /// Address at which a function begins; `None` if there is none of this name.
     pub fn address(&self, name: &str) -> Option<u64> {
         let of_name = |(_, known): &&(u64, Arc<str>)| &**known == name;
         self.functions.iter().find(of_name).map(|(at, _)| *at)
@@ -42,8 +42,7 @@ impl Symbols {
         self.functions.is_empty()
     }
 
-    /// The function that begins at or before the address; the address itself where no name is
-    /// known.
+    /// The function that begins at or before the address; the address itself if no name is known.
     pub fn name(&mut self, address: u64) -> Arc<str> {
         if let Some(known) = self.found.get(&address) {
             return Arc::clone(known);

@@ -1,6 +1,6 @@
-//! The kernel's own measurement of a wake-up: its `timerlat` tracer, a kernel thread that sleeps for
-//! the loop's period and tells how late its timer interrupt and itself were. A second opinion from
-//! within the kernel, taken between segments; no part of a verdict.
+//! The kernel's own measurement of a wake-up: its `timerlat` tracer, a kernel thread that sleeps for the
+//! loop's period and reports how late its timer interrupt and itself were. A second opinion from within the
+//! kernel, taken between segments; no part of a verdict.
 
 use wakepath_archive::{KernelLatency, StageLatency};
 
@@ -54,7 +54,7 @@ fn parse(text: &str) -> KernelLatency {
     }
 }
 
-/// Quantiles by rank: the smallest value that so many are at most.
+/// Percentiles by rank: the smallest value that this percentage of the values does not exceed.
 pub(crate) fn stage(mut latencies: Vec<i64>) -> StageLatency {
     latencies.sort_unstable();
     let rank = |percent: usize| {

@@ -1,5 +1,5 @@
-//! Where tracefs is; and mounting it for this thread alone where it is not mounted. Nothing is left
-//! behind: the mount lives in a mount namespace of its own and ends with the last thread in it.
+//! The path of tracefs; mounts it for this thread alone if it is not mounted. Nothing remains afterwards: the
+//! mount is in its own mount namespace and ends with the last thread in it.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -14,7 +14,7 @@ use crate::error::{ProbeError, Result};
 const USUAL: &str = "/sys/kernel/tracing";
 /// Where kernels before 4.1 had it, and debugfs still shows it.
 const OLD: &str = "/sys/kernel/debug/tracing";
-/// The mounts of this thread, which may be in a mount namespace of its own.
+/// The mounts of this thread, which can be in its own mount namespace.
 const MOUNTS: &str = "/proc/thread-self/mounts";
 
 /// A mounted tracefs.
@@ -49,7 +49,7 @@ impl Tracefs {
             source: io::Error::from(errno),
         };
         own_mount_namespace().map_err(refused)?;
-        // Else the mount would spread to where this namespace was copied from.
+        // Otherwise the mount would spread to the namespace that this one was copied from.
         mount_change(
             "/",
             MountPropagationFlags::REC | MountPropagationFlags::PRIVATE,

@@ -1,5 +1,5 @@
-//! Stacks of threads at the instant when each leaves its CPU and blocks, by perf events of those threads alone: a
-//! thread that runs pays nothing. What the addresses mean is known elsewhere.
+//! Stacks of threads at the instant when each leaves its CPU and blocks, by perf events of those threads
+//! alone: a thread that runs pays nothing. Addresses are resolved elsewhere.
 
 mod record;
 mod registers;

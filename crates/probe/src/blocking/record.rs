@@ -11,7 +11,7 @@ const KERNEL: u64 = -128_i64 as u64;
 /// Registers of 64 bits: `PERF_SAMPLE_REGS_ABI_64`.
 const ABI_64: u64 = 2;
 
-/// What a record says.
+/// A record's content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Said<'a> {
     /// The thread left its CPU, blocked, with this stack.
@@ -27,7 +27,7 @@ pub struct Stack<'a> {
     pub at_ns: u64,
     /// Addresses in the kernel, the innermost first.
     pub kernel: Vec<u64>,
-    /// Return addresses in the program, where the kernel follows its frames: on CPUs without [`Registers`].
+    /// Return addresses in the program, if the kernel follows its frames: on CPUs without [`Registers`].
     pub user: Vec<u64>,
     /// The program's registers; `None` on other CPUs and for programs of 32 bits.
     pub registers: Option<Registers>,
@@ -35,7 +35,8 @@ pub struct Stack<'a> {
     pub memory: &'a [u8],
 }
 
-/// A record's bytes, its head included; `None` for what tells nothing here, or can't be understood.
+/// Parses a record's bytes, its head included; `None` for a record that is irrelevant here or can't be
+/// understood.
 pub(super) fn parse(record: &[u8]) -> Option<Said<'_>> {
     let mut fields = Fields(record);
     // Type, then flags and length.

@@ -36,7 +36,7 @@ struct Drained {
     record: Vec<u8>,
     tail: u64,
     begun: bool,
-    /// Instant of the last record: a count of lost ones has none of its own.
+    /// Instant of the last record: a count of lost ones has no time stamp.
     last_ns: u64,
 }
 
@@ -98,7 +98,7 @@ impl CpuBuffer for FlightRecorder {
                     false => first_ns,
                 }))?;
                 if overwritten {
-                    // How many, the counts of the events tell.
+                    // The events' counts give the number.
                     each(lost(record.at_ns, 0, true))?;
                 }
             }

@@ -1,5 +1,5 @@
-//! perf's ring in shared memory, and the calls on a perf event that have no safe wrapper. What the
-//! bytes mean is known elsewhere.
+//! perf's ring in shared memory, and the calls on a perf event that have no safe wrapper. The bytes are
+//! interpreted elsewhere.
 
 #![allow(unsafe_code)] // Mapping memory that the kernel writes to; ioctl.
 
@@ -11,8 +11,8 @@ use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::ioctl::{IntegerSetter, NoArg, ioctl, opcode};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-/// Where `data_head` and `data_tail` stand in the kernel's `perf_event_mmap_page`; they have not
-/// moved since the page was made 1024 bytes long for them.
+/// Offsets of `data_head` and `data_tail` in the kernel's `perf_event_mmap_page`; they have not moved since
+/// the page was made 1024 bytes long for them.
 const HEAD: usize = 1024;
 const TAIL: usize = 1032;
 
@@ -67,8 +67,8 @@ impl Ring {
         self.bytes as u64
     }
 
-    /// Where the kernel writes next, or, backwards, where it has written last. What was written
-    /// before it can be read.
+    /// The kernel's next position, or, in a backward ring, its last one. Anything written before it can be
+    /// read.
     pub(crate) fn head(&self) -> u64 {
         self.word(HEAD).load(Ordering::Acquire)
     }
@@ -104,10 +104,10 @@ impl super::records::Memory for Ring {
         let to_end = into.len().min(self.bytes - from);
         let (first, rest) = into.split_at_mut(to_end);
         let rest_bytes = rest.len().min(self.bytes);
-        // SAFETY: both ranges lie in the mapped data: `from + to_end` and `rest_bytes` are at most
-        // its length. Callers read what lies behind the head, which the kernel does not write until
-        // the tail has passed it, or after the events were closed. The memory is the kernel's, so
-        // no reference of ours is to it.
+        // SAFETY: both ranges are in the mapped data: `from + to_end` and `rest_bytes` are at most its
+        // length. Callers read the bytes after the head, which the kernel does not write until the tail has
+        // passed it, or after the events were closed. The memory is the kernel's, so we hold no reference to
+        // it.
         unsafe {
             let data = self.page.add(self.page_bytes);
             std::ptr::copy_nonoverlapping(data.add(from).as_ptr(), first.as_mut_ptr(), to_end);
@@ -127,7 +127,7 @@ impl Drop for Ring {
 pub(crate) fn write_into(event: &OwnedFd, ring: &OwnedFd) -> io::Result<()> {
     /// `PERF_EVENT_IOC_SET_OUTPUT`.
     const SET_OUTPUT: rustix::ioctl::Opcode = opcode::none(b'$', 5);
-    // SAFETY: this request takes a descriptor as its value, and no memory of ours.
+    // SAFETY: this request takes a descriptor as its value, and none of our memory.
     let request = unsafe { IntegerSetter::<SET_OUTPUT>::new_usize(ring.as_raw_fd() as usize) };
     // SAFETY: as above.
     Ok(unsafe { ioctl(event, request) }?)

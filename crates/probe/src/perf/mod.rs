@@ -79,7 +79,7 @@ impl PerfRings {
         mode: TraceMode,
     ) -> Result<(Self, Decoder)> {
         let place = tracefs.root().to_owned();
-        // Readable at all? A single event that can't be read says nothing of why.
+        // Readable at all? A single event that can't be read does not show why.
         tracefs.read("events/header_page")?;
         let mut numbers = Vec::new();
         let (events, decoder) = KnownEvents::learn(&place, &[], |_, number| {
@@ -200,7 +200,7 @@ impl EventSource for PerfRings {
             ..CpuStatistics::default()
         };
         let recording = !self.open.borrow().is_empty();
-        // What is neither read nor overwritten once it is over was dropped without a word.
+        // After recording, the kernel has silently dropped any record that was neither read nor overwritten.
         Ok(match self.mode {
             _ if recording => CpuStatistics {
                 entries: rest,
@@ -271,7 +271,7 @@ impl CpuRing {
     }
 }
 
-/// What all events of a ring have in common, without which the kernel lets none write into it.
+/// The settings that all events of a ring share; the kernel lets no event with others write into it.
 fn described(mode: TraceMode) -> Event {
     let backward = match mode {
         TraceMode::FlightRecorder => WRITE_BACKWARD,
@@ -305,7 +305,7 @@ fn count(event: &OwnedFd) -> io::Result<u64> {
     }
 }
 
-/// A missing event, or that no event at all may be had.
+/// A missing event, or a refusal of all events.
 fn refused_instead(error: ProbeError, cpu: u16) -> ProbeError {
     let holder = Event {
         kind: SOFTWARE,

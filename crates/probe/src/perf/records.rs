@@ -13,11 +13,11 @@ const HEAD_BYTES: usize = 8;
 pub(crate) trait Memory {
     /// Length, a power of two.
     fn bytes(&self) -> u64;
-    /// Copies what stands at a position on.
+    /// Copies the bytes from a position on.
     fn copy(&self, at: u64, into: &mut [u8]);
 }
 
-/// What a record says.
+/// A record's content.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Said<'a> {
     /// An event's record.
@@ -45,7 +45,7 @@ pub(super) fn parse(record: &[u8]) -> Said<'_> {
     said().unwrap_or(Said::Other)
 }
 
-/// Length of the record at a position; `None` where no record can be.
+/// Length of the record at a position; `None` if no record can be there.
 fn length(memory: &impl Memory, at: u64, room: u64) -> Option<usize> {
     let mut head = [0; HEAD_BYTES];
     memory.copy(at, &mut head);

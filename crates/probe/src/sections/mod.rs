@@ -88,7 +88,7 @@ pub(crate) fn measure(
 mod tests {
     use super::*;
 
-    /// What stands there for tracefs is what a kernel without the events has of it.
+    /// The directory in tracefs's place holds the events that such a kernel has.
     #[test]
     fn a_kernel_without_events_and_tracer_is_refused_by_name() {
         let place = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Records of the events that tell sections, as what happened. Pure.
+//! Decodes records of the events that show sections. Pure.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ const IDLE_ENDS: i64 = u32::MAX as i64;
 /// Numbers of vectors, above those of devices.
 const VECTORS: u16 = 1 << 15;
 
-/// What an event tells.
+/// Meaning of an event.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     InterruptsOff,
@@ -46,7 +46,7 @@ struct Reading {
 pub(super) struct Readings {
     by_id: HashMap<u16, Reading>,
     vectors: Vec<String>,
-    /// The kernel's `_stext`: places are told by their distance from it.
+    /// The kernel's `_stext`: places are given by their distance from it.
     start: u64,
 }
 
@@ -96,7 +96,7 @@ impl Readings {
         }
     }
 
-    /// What an interrupt's number stands for.
+    /// The name that an interrupt's number means.
     pub(super) fn name(&self, number: Option<u16>) -> String {
         let vector = |number: u16| self.vectors.get(usize::from(number.checked_sub(VECTORS)?));
         match number {
@@ -108,8 +108,8 @@ impl Readings {
         }
     }
 
-    /// What a record tells; `None` where it is of another event. A place in a lock's own code is that of who
-    /// took the lock.
+    /// A record's meaning; `None` if it is of another event. A place in a lock's own code is replaced by that
+    /// of its caller.
     pub(super) fn told(
         &self,
         record: &Record<'_>,
@@ -134,7 +134,7 @@ impl Readings {
                 Some(self.start.wrapping_add_signed(offset))
             });
             match (role(by?), parent) {
-                // Looked up too: it is asked for soon. Kernels without frame pointers tell 0.
+                // Looked up too: it is asked for soon. Kernels without frame pointers give 0.
                 (Place::Lock, Some(parent)) if parent != 0 => {
                     role(parent);
                     Some(parent)

@@ -1,5 +1,5 @@
-//! An instance of the kernel's tracer for the events that tell sections, on one CPU. Its buffer is filled in a turn
-//! and emptied behind it: while events are recorded nobody reads.
+//! An instance of the kernel's tracer for the events that show sections, on one CPU. Its buffer is filled in
+//! a turn and emptied after it: nothing reads while events are recorded.
 
 use std::fs::{self, File};
 use std::os::unix::fs::OpenOptionsExt;
@@ -19,7 +19,7 @@ use crate::stream::PageFormat;
 use crate::symbols::Symbols;
 use crate::tracefs::{Tracefs, read_text};
 
-/// Two million events in a turn; a share of the memory where that is less.
+/// Two million events in a turn; a share of the memory if that is less.
 const BUFFER_BYTES: u64 = 40 << 20;
 const SHARE_OF_MEMORY: u64 = 16;
 
@@ -32,7 +32,7 @@ const NEEDED: [(&str, &str); 6] = [
     ("sched", "sched_switch"),
     ("power", "cpu_idle"),
 ];
-/// What interrupts are called; beside them, an x86 CPU's vectors.
+/// Names of interrupts, next to those of an x86 CPU's vectors.
 const NAMES: (&str, &str) = ("irq", "irq_handler_entry");
 
 /// The instance, removed when dropped.
@@ -89,7 +89,7 @@ impl Recorder {
         recorder.write("tracing_on", "0")?;
         recorder.write("trace_clock", "mono")?;
         recorder.write("tracing_cpumask", &mask(&[cpu]))?;
-        // The beginning of a turn is kept: what is lost is behind it, and in the midst of it nothing.
+        // The beginning of a turn is kept: events are lost only after it, and never in the middle of it.
         recorder.write("options/overwrite", "0")?;
         if nobody_records(tracefs.root()) {
             let _ = recorder.write("trace_options", "norecord-cmd");

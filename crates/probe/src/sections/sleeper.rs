@@ -1,5 +1,5 @@
-//! A thread of FIFO 95 that sleeps for the loop's period on the CPU that is looked at, and tells how late it woke:
-//! what the events do to a wake-up, and what its way consists of.
+//! A thread of FIFO 95 that sleeps for the loop's period on the CPU under test and records how late it woke:
+//! the events' effect on a wake-up, and the parts of its path.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +19,7 @@ const PRIORITY: u8 = 95;
 /// Room for the wake-ups of a turn; of more, the later ones don't count.
 const ROOM: usize = 1 << 14;
 
-/// What a wake-up counts for.
+/// The turn that a wake-up counts for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turn {
     Without = 1,
@@ -78,7 +78,7 @@ impl Sleeper {
         })
     }
 
-    /// Lets it count wake-ups for this turn for so long; those that lie in it.
+    /// Lets it count wake-ups for this turn for `for_ns`; returns those within it.
     pub(super) fn turn(&self, turn: Turn, for_ns: u64) -> Result<Vec<Woken>, KernelMeasureError> {
         self.shared.turn.store(turn as u8, Ordering::Release);
         std::thread::sleep(Duration::from_nanos(for_ns));
@@ -117,7 +117,7 @@ fn sleep(shared: &Shared, period_ns: u64) {
         };
         let slept = clock_nanosleep_absolute(ClockId::Monotonic, &due);
         let woken_ns = clock::monotonic_ns();
-        // One that lies in two turns, or was not slept through, is none.
+        // A wake-up in two turns, or without a full sleep, is not counted.
         if slept.is_ok() && before != NONE && shared.turn.load(Ordering::Acquire) == before {
             let mut woken = shared.woken.lock().unwrap_or_else(PoisonError::into_inner);
             if woken.len() < ROOM {

@@ -1,4 +1,4 @@
-//! What a fold has come to, in the run's own words.
+//! A fold's result as the run's record has it.
 
 use wakepath_archive::{KernelSections, SectionFound, SectionInterrupt, SectionKind};
 use wakepath_schedulability::sections::{Fold, Variable, is_interrupt};
@@ -6,7 +6,7 @@ use wakepath_schedulability::sections::{Fold, Variable, is_interrupt};
 use super::reading::Readings;
 use crate::symbols::Symbols;
 
-/// So many of the longest are told, each of another place.
+/// Number of longest sections reported, one per code location.
 const TOLD: usize = 8;
 
 pub(super) fn told(fold: &Fold, symbols: &mut Symbols, readings: &Readings) -> KernelSections {

@@ -1,5 +1,5 @@
-//! The longest section alone, by the kernel's tracer `preemptirqsoff`: where it was built with that and without
-//! the events.
+//! The longest section alone, by the kernel's tracer `preemptirqsoff`, if the kernel was built with that and
+//! without the events.
 
 use wakepath_archive::{KernelSections, SectionFound, SectionKind};
 

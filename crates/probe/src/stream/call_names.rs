@@ -19,7 +19,7 @@ pub(super) fn name(number: i64) -> Option<&'static str> {
     named.find_map(|(_, name)| name.strip_prefix("SYS_"))
 }
 
-/// The number of a system call; `None` where this architecture has none of that name.
+/// The number of a system call; `None` if this architecture has none of that name.
 #[allow(
     clippy::useless_conversion,
     reason = "a long has 32 bits on some machines"

@@ -3,8 +3,8 @@
 use super::call_names;
 use std::fmt::Write;
 
-/// Calls that neither wait nor take long, and that programs make by the million where they look at
-/// a clock in a loop: they are left out, and their time counts as the program's own.
+/// Calls that neither wait nor take long, and that programs make by the million when they look at a clock in
+/// a loop: they are left out, and their time counts as the program's own.
 const LEFT_OUT: [&str; 5] = [
     "clock_gettime",
     "clock_gettime64",
@@ -75,8 +75,8 @@ pub(super) fn takes_descriptor(name: &str) -> bool {
     OF_DESCRIPTOR.contains(&name)
 }
 
-/// The kernel's filter for the calls of these threads; `None` without any. Numbers of other threads
-/// may lie between them: those are recorded too where there are many threads.
+/// The kernel's filter for the calls of these threads; `None` without any. Numbers of other threads can fall
+/// between them: those are recorded too if there are many threads.
 pub fn filter(threads: &[u32]) -> Option<String> {
     let ranges = ranges(threads);
     if ranges.is_empty() {

@@ -1,12 +1,12 @@
-//! What the kernel says of its formats: `events/header_page` and each event's `format`. Offsets
-//! are never assumed; they differ between kernels.
+//! The kernel's descriptions of its formats: `events/header_page` and each event's `format`. Offsets are
+//! never assumed; they differ between kernels.
 
 /// Why a format can't be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("its format {0}")]
 pub struct FormatError(pub(crate) String);
 
-/// Where a field lies in a record.
+/// Position of a field in a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
     /// Bytes from the record's beginning.
@@ -61,7 +61,7 @@ impl EventFormat {
     /// Reads a `format` file.
     ///
     /// # Errors
-    /// [`FormatError`] where it has no number, or a field's line can't be read.
+    /// [`FormatError`] if it has no number, or a field's line can't be read.
     pub fn parse(text: &str) -> Result<Self, FormatError> {
         let value = |key: &str| text.lines().find_map(|line| line.strip_prefix(key));
         let id = value("ID:")

@@ -1,5 +1,5 @@
-//! The kernel's ring buffer as bytes: pages to records, records to events. Pure: everything the
-//! kernel says of its own formats is given to it as text.
+//! The kernel's ring buffer as bytes: pages to records, records to events. Pure: the kernel's descriptions of
+//! its formats are passed in as text.
 
 mod call_names;
 mod calls;

@@ -1,5 +1,5 @@
-//! One page of the ring buffer, as `trace_pipe_raw` gives it: a head with an instant and a length,
-//! then records, each with the time since the one before. The layout is that of the kernel's
+//! One page of the ring buffer, as `trace_pipe_raw` gives it: a head with an instant and a length, then
+//! records, each with the time since the previous one. The layout is that of the kernel's
 //! `include/linux/ring_buffer.h` and `kernel/trace/ring_buffer.c`, on little-endian machines.
 
 use super::format::PageFormat;
@@ -8,7 +8,7 @@ use super::format::PageFormat;
 const LENGTH: u64 = (1 << 20) - 1;
 /// `RB_MISSED_EVENTS`: events were lost before this page.
 const MISSED: u64 = 1 << 31;
-/// `RB_MISSED_STORED`: how many stands behind the records.
+/// `RB_MISSED_STORED`: their number is stored after the records.
 const MISSED_STORED: u64 = 1 << 30;
 
 const PADDING: u32 = 29;
@@ -117,8 +117,8 @@ impl<'a> Iterator for Records<'a> {
                     self.rest = &[];
                     return None;
                 }
-                // A discarded event: its length stands where its bytes were. The kernel's own
-                // reader does not count its time.
+                // A discarded event: its length has replaced its bytes. The kernel's own reader does not
+                // count its time.
                 (PADDING, Some(length)) if length >= 4 => {
                     let Some(rest) = self.rest.get(4 + length as usize..) else {
                         return self.tear();

@@ -29,7 +29,7 @@ impl Tracepoint {
 pub struct Wanted {
     /// The tracepoint.
     pub tracepoint: Tracepoint,
-    /// What it tells.
+    /// Its meaning.
     pub kind: EventKind,
 }
 

@@ -1,5 +1,6 @@
 //! Places of a program's code, recorded by the kernel as uprobes: probes that its author put into it (USDT:
-//! `<sys/sdt.h>`, `systemtap-sdt-dev`), where its file says they are, and exported functions of its libraries.
+//! `<sys/sdt.h>`, `systemtap-sdt-dev`), at the places that its file lists, and exported functions of its
+//! libraries.
 
 mod exported;
 mod notes;

@@ -25,7 +25,7 @@ pub struct Site {
     pub name: String,
     /// Of the instruction.
     pub offset: u64,
-    /// Of the counter that has to be more than 0 for the program to pass it, where there is one.
+    /// Offset of the counter that has to be more than 0 for the program to pass it, if it has one.
     pub semaphore: Option<u64>,
 }
 
@@ -51,7 +51,7 @@ pub enum NoProbes {
     NoExports,
 }
 
-/// All sites that a file lists; one whose address lies in no part that is loaded is left out.
+/// All sites that a file lists, except those whose address is in no loaded part.
 pub(super) fn read<'data>(data: impl ReadRef<'data>) -> Result<Vec<Site>, NoProbes> {
     match FileKind::parse(data) {
         Ok(FileKind::Elf64) => of::<FileHeader64<Endianness>>(data),
@@ -132,7 +132,7 @@ pub(super) fn loaded<'data, Elf: FileHeader<Endian = Endianness>>(
     Ok(parts.collect())
 }
 
-/// Where an address of the loaded parts lies in the file.
+/// Offset in the file of an address of the loaded parts.
 pub(super) fn in_file(loaded: &[Loaded], address: u64) -> Option<u64> {
     loaded.iter().find_map(|of| {
         let within = address.checked_sub(of.address)?;

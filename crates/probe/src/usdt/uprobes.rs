@@ -1,5 +1,5 @@
-//! Marks as uprobes of the kernel: written into `uprobe_events`, which is one for all instances, under a group that names
-//! the process, so that those of a dead one are found. Only instances of ours record them.
+//! Marks as uprobes of the kernel: written into `uprobe_events`, which is one for all instances, under a
+//! group that names the process, so that those of a dead one are found. Only our instances record them.
 
 use crate::error::{ProbeError, Result};
 use crate::owner::Owner;
@@ -163,8 +163,8 @@ impl Registered {
     }
 }
 
-/// A file by a path that the kernel's list can take: blanks end a word there, so that a path with some is told by a
-/// descriptor, which the kernel follows at once and needs no longer than that.
+/// A file by a path that the kernel's list can take: blanks end a word there, so a path with blanks is given
+/// by a descriptor. The kernel resolves it at once and needs it no longer.
 struct Named {
     path: PathBuf,
     _open: Option<File>,

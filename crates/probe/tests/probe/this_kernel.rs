@@ -29,7 +29,7 @@ wakepath_test_program::tests![
     on_a_read_only_tracefs,
 ];
 
-/// A thread of its own for what may part from the others' mount namespace.
+/// Runs the test in a separate thread, which can leave the others' mount namespace.
 fn with_tracefs(test: impl FnOnce(&Tracefs) + Send + 'static) {
     // A process has one instance, named after it.
     static ONE: Mutex<()> = Mutex::new(());
@@ -96,7 +96,7 @@ fn an_instance_goes_too_where_the_probe_is_left_alone_while_it_drains() {
             serde_json::to_string(&begin).unwrap(),
         ];
         std::io::Write::write_all(&mut teller, (lines.join("\n") + "\n").as_bytes()).unwrap();
-        // Nobody tells it to end: whoever started it has died.
+        // Nothing orders it to end: the process that started it has died.
         drop(teller);
         let mut replies = Vec::new();
         let held = Directory::to_write(directory.path(), Trust::Own).unwrap();
@@ -163,8 +163,8 @@ fn what_is_recorded_comes_back_from_the_file_with_its_counts() {
 }
 
 fn a_buffer_that_is_too_small_says_how_much_was_overwritten() {
-    // The kernel writes the number behind a page's events, and leaves it out where the page is full:
-    // about one time in ten.
+    // The kernel writes the number after a page's events, and leaves it out if the page is full: about one
+    // time in ten.
     with_tracefs(|tracefs| {
         let said = (0..20).any(|_| overwritten_events_are_counted(tracefs));
         assert!(said, "no page said how much was overwritten");
@@ -217,7 +217,7 @@ fn an_instance_of_a_killed_process_is_removed_and_others_stay() {
         let dead = instances.join(format!("wakepath-4194304-1-{namespace}"));
         let foreign = instances.join(format!("not-wakepath-4194304-1-{namespace}"));
         let elsewhere = instances.join(format!("wakepath-4194304-1-{}", namespace + 1));
-        // What a test that failed here has left would be taken for a machine that can't do it.
+        // Leftovers of a test that failed here would make this machine look unable to do it.
         for left in [&dead, &foreign, &elsewhere] {
             let _ = std::fs::remove_dir(left);
         }
@@ -256,7 +256,7 @@ fn sleep_on_the_last_cpu(times: u32) {
     .unwrap();
 }
 
-/// Keeps the last CPU from idle, where some kernels drop most of perf's events, until it is dropped.
+/// Keeps the last CPU from idle, in which some kernels drop most of perf's events, until it is dropped.
 struct NeverIdle(Arc<AtomicBool>);
 
 impl NeverIdle {
@@ -291,7 +291,7 @@ fn perf_gives_the_same_events_of_a_wake_up_in_both_modes() {
             let (rings, mut decoder) = rings(tracefs, 4 << 20, mode);
             let found = SelfTest::run(&rings, &mut decoder, last_cpu()).unwrap();
             println!("{mode:?}: {found}");
-            // In idle some kernels drop perf's events on some CPUs: then the self-test must say so.
+            // In idle some kernels drop perf's events on some CPUs: then the self-test must report it.
             assert_eq!(found.passed(), found.complete == found.sleeps, "{found}");
             assert_eq!(decoder.not_understood(), 0);
             if is_first {
@@ -330,7 +330,7 @@ fn perf_counts_each_event_as_read_or_lost() {
                 assert!(count.taken > u64::from(times), "{count:?}");
                 let small = times == 2_000;
                 assert_eq!(statistics.overrun > 0, small, "{statistics:?}");
-                // Some kernels drop what happens in idle; then the counts of the events tell.
+                // Some kernels drop events in idle; then the counts of the events show it.
                 assert!(statistics.dropped * 2 < count.taken, "{statistics:?}");
                 let trace = Trace::open(scratch.path(), 0).unwrap().unwrap();
                 let first = trace.events().unwrap().next().unwrap().unwrap();
@@ -342,8 +342,8 @@ fn perf_counts_each_event_as_read_or_lost() {
 }
 
 fn where_no_instance_can_be_made_perf_records_and_says_why() {
-    // As in many a container: tracefs is there to be read only. Where it is not mounted it has to be,
-    // else the program mounts its own beside the empty directory. The mounts are the child's alone.
+    // As in many containers, tracefs is read-only. It has to be mounted first if it is not, or the program
+    // mounts its own over the empty directory. The mounts are the child's alone.
     let script = "place=/sys/kernel/tracing; \
         { grep -q \" $place tracefs \" /proc/self/mounts || mount -t tracefs tracefs $place; } && \
         mount --bind $place $place && mount -o remount,bind,ro $place && \
@@ -364,7 +364,7 @@ fn where_no_instance_can_be_made_perf_records_and_says_why() {
     }
 }
 
-// Ignored: started by the test above, where tracefs is read-only.
+// Ignored: started by the test above, with a read-only tracefs.
 fn on_a_read_only_tracefs() {
     with_tracefs(|tracefs| {
         let cpus = [last_cpu()];
