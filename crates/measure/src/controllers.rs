@@ -59,7 +59,7 @@ pub enum ControllerError {
         /// The controller's file.
         library: String,
     },
-    /// Somebody asked for the end meanwhile.
+    /// The user interrupted it.
     #[error("interrupted before measuring")]
     Interrupted,
 }

@@ -1,5 +1,5 @@
-//! A real-time core's own latencies at the end of a phase, under its loads, beside which the loop's are shown: asked of the
-//! core by a process of its own, while no loop runs.
+//! A real-time core's own latencies at the end of a phase, under its loads, for comparison with the loop's:
+//! measured by the core for a separate process, while no loop runs.
 
 use crate::MeasureError;
 use crate::measurement::Running;
@@ -17,7 +17,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// Beyond the time that a measurement takes; then its process is held for dead.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What a core is asked of one phase.
+/// One measurement of a core in one phase.
 struct Asked {
     order: CoreLatencyOrder,
     condition: String,
@@ -25,10 +25,10 @@ struct Asked {
 }
 
 impl Running<'_> {
-    /// Has the cores measure themselves for the policies of theirs that were measured in this phase.
+    /// Has the cores measure themselves for those of their policies that were measured in this phase.
     ///
     /// # Errors
-    /// When the run can't go on.
+    /// If the run can't continue.
     pub(crate) fn core_latencies(&mut self, run: &PhaseRun) -> Result<(), MeasureError> {
         // Once is enough to hold the loop's against, and each time takes seconds.
         let (Some(for_ns), 0) = (self.scenario.core_latency_ns, run.repetition) else {

@@ -1,5 +1,5 @@
 //! The course of a segment's loop: when it is ready, over, to be stopped or to be killed. A plain state
-//! machine: what is noticed goes in, what is to be done comes out; time is told to it.
+//! machine: observations are its input, steps its output; the caller passes the time.
 
 use crate::plan::segment_ns;
 use crate::supervisor::Heard;
@@ -12,20 +12,20 @@ pub(crate) const READY_PATIENCE: Duration = Duration::from_secs(30);
 /// How long a loop may take beyond its last due time. A starved SCHED_IDLE loop is late, not dead.
 pub(crate) const END_PATIENCE: Duration = Duration::from_secs(10);
 
-/// What was noticed at one look.
+/// The observations of one look.
 #[derive(Debug)]
 pub(crate) struct Noticed {
-    /// Since the loop was told what to run.
+    /// Since the loop received its specification.
     pub(crate) at: Duration,
     /// From the loop's process.
     pub(crate) heard: Heard<LoopReply>,
-    /// Whether the run shall end: somebody asked for it, or nothing more can be recorded.
+    /// Whether the run shall end: the user interrupted it, or nothing more can be recorded.
     pub(crate) end_wanted: bool,
     /// Whether the guard has tripped.
     pub(crate) guard_tripped: bool,
 }
 
-/// What is to be done.
+/// The next step.
 #[derive(Debug)]
 pub(crate) enum Step {
     /// Look again.
@@ -64,7 +64,7 @@ pub(crate) struct Course {
 }
 
 impl Course {
-    /// That of a loop that has just been told what to run.
+    /// The course of a loop that has just received its specification.
     pub(crate) fn new(spec: &LoopSpec) -> Self {
         let longest = spec.threads.iter().map(|thread| thread.period_ns).max();
         Self {

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-/// Why measuring can't go on.
+/// Why measuring can't continue.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
     /// wakepath can't stay off the loop's CPUs.
@@ -12,7 +12,7 @@ pub enum MeasureError {
     /// No shared memory.
     #[error(transparent)]
     SharedMemory(#[from] wakepath_rt::shared::SharedMemoryError),
-    /// What a program printed can't be kept.
+    /// A program's output can't be kept.
     #[error("the program's output can't be saved: {0}")]
     Program(#[source] io::Error),
     /// A process that takes part can't be started.
@@ -23,7 +23,7 @@ pub enum MeasureError {
         /// The system's answer.
         source: io::Error,
     },
-    /// The recorder said that it can't record.
+    /// The recorder reported that it can't record.
     #[error("{0}")]
     Recording(String),
     /// The recorder ended without a word.
@@ -56,7 +56,7 @@ pub enum MeasureError {
     Facts(#[source] serde_json::Error),
 }
 
-/// Why nothing is traced, with the remedy where there is one. A measurement goes on without.
+/// Why nothing is traced, with the fix if there is one. A measurement continues without a trace.
 #[derive(Debug, thiserror::Error)]
 pub enum NotTraced {
     /// The probe's process can't be started.
@@ -68,7 +68,7 @@ pub enum NotTraced {
     /// The probe ended.
     #[error("the probe's process died: {0}")]
     Died(String),
-    /// The probe was silent for so many seconds, and was killed.
+    /// The probe was silent for this many seconds, and was killed.
     #[error("the probe said nothing for {0} s")]
     Silent(u64),
     /// The probe answered something else.

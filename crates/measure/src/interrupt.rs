@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Listens for SIGINT, SIGTERM and SIGHUP from now on. A second request ends the process at
-    /// once; what was recorded is still there for `wakepath recover`.
+    /// Listens for SIGINT, SIGTERM and SIGHUP from now on. A second request ends the process at once;
+    /// recorded data is still there for `wakepath recover`.
     ///
     /// # Errors
     /// When the kernel refuses the handlers.

@@ -1,10 +1,9 @@
-//! Carrying a scenario out: the recorder is started, phases follow each other, loads run through
-//! their phases, one loop's process after the other is measured. Nothing is judged here; what
-//! happened is in the run directory afterwards.
+//! Carrying a scenario out: the recorder is started, phases follow each other, loads run through their
+//! phases, one loop's process after the other is measured. Nothing is judged here; the results are in the run
+//! directory afterwards.
 //!
-//! Every process that is spoken to (loop, recorder, probe) has one supervisor and a channel of its
-//! own behind it; when a loop is to be stopped, or held for dead, is decided by a state machine that
-//! reads no clock.
+//! Every process that receives commands (loop, recorder, probe) has its own supervisor and channel. A state
+//! machine that reads no clock decides when to stop a loop or to declare it dead.
 
 // A terminal, a pipe or a log that is gone must not end a process that records, loads or loops: `eprintln!` panics then.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]

@@ -18,11 +18,11 @@ pub enum PluginError {
     /// A file that can't be read or written.
     #[error("can't {what} {}: {source}", path.display())]
     Io {
-        /// What was to be done.
+        /// The failed action.
         what: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the kernel answered.
+        /// The kernel's error.
         source: io::Error,
     },
     /// Real-time tasks hold the plugin.
@@ -77,10 +77,10 @@ pub(crate) struct Switched {
 }
 
 impl Switched {
-    /// Makes `plugin` active; `None` where it is already.
+    /// Makes `plugin` active; `None` if it already is.
     ///
     /// # Errors
-    /// Why not. Nothing is left changed.
+    /// The reason. Nothing is left changed.
     pub(crate) fn to(places: &Places, plugin: &str) -> Result<Option<Self>, PluginError> {
         put_back_leftover(places)?;
         let before = active(places)?;
@@ -95,7 +95,7 @@ impl Switched {
         match activate(places, plugin) {
             Ok(()) => Ok(Some(switched)),
             Err(error) => {
-                // What it was before is in effect still, or is put back.
+                // The old plugin is still active, or is restored.
                 let _ = switched.back();
                 Err(error)
             }
@@ -237,7 +237,7 @@ mod tests {
         let switched = Switched::to(&places, "P-FP").unwrap().unwrap();
         let meanwhile = put_back_leftover(&places);
         assert!(matches!(meanwhile, Err(PluginError::AnotherWakepath)));
-        // A killed process closes its journal, and says nothing.
+        // A killed process closes its journal without a word.
         drop(switched);
         let put_back = put_back_leftover(&places).unwrap();
         assert_eq!(put_back.as_deref(), Some("Linux"));

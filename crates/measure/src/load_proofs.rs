@@ -1,11 +1,11 @@
-//! The loads of a segment's phase, and what each of them proves to have done beside it: over the whole segment,
-//! and over each stretch of it, so that a load that fell silent in the middle is known.
+//! The loads of a segment's phase, and the proof of each one's work during the segment: over the whole
+//! segment, and over each stretch of it, so that a load that fell silent in the middle is noticed.
 
 use std::time::Duration;
 use wakepath_load::{LoadError, Loads, Snapshot};
 use wakepath_timeline::LoadProof;
 
-/// A segment is looked at in so many stretches ...
+/// Number of stretches that a segment is checked in ...
 const STRETCHES: u32 = 4;
 /// ... none of which is shorter: a load may pause, and a program's CPU time is counted in ticks.
 const SHORTEST: Duration = Duration::from_secs(2);
@@ -14,7 +14,7 @@ const SHORTEST: Duration = Duration::from_secs(2);
 pub(super) enum PhaseLoads {
     Idle,
     Working(Box<Loads>),
-    /// They could not be started: the segment is not measured, and says why.
+    /// They could not be started: the segment is not measured, with this reason.
     Missing(String),
 }
 
@@ -38,7 +38,7 @@ impl Readings {
         }
     }
 
-    /// The next, where it is time.
+    /// Takes the next one when it is due.
     pub(super) fn go_on(&mut self, loads: &mut PhaseLoads, since_begin: Duration) {
         let due = self.due.last().is_some_and(|&due| due <= since_begin);
         if let (true, PhaseLoads::Working(loads)) = (due, loads) {
@@ -47,7 +47,7 @@ impl Readings {
         }
     }
 
-    /// What each load did. A load that can't be asked has no proof, and says so.
+    /// Each load's work. A load that does not answer has no proof, and its reason is given.
     pub(super) fn proofs(self, loads: &mut PhaseLoads) -> Vec<LoadProof> {
         let PhaseLoads::Working(loads) = loads else {
             return Vec::new();
@@ -126,7 +126,7 @@ mod tests {
         let said = "it fell silent between 4.0 s and 6.0 s of the segment: no rounds were done";
         assert_eq!(whole[1].why_unproven(), Some(said));
         assert_eq!(whole[2].why_unproven(), Some("no rounds were done"));
-        // The first silence is told.
+        // The first silence is reported.
         note_silence(&mut whole, &stretch, 6_000_000_000);
         assert_eq!(whole[1].why_unproven(), Some(said));
     }

@@ -1,5 +1,5 @@
-//! What a segment asks of a loop's process, whoever's it is: wakepath's own, which is spoken to in
-//! lines of JSON, or a program of the user's own.
+//! The requests of a segment to a loop's process: either wakepath's own, which takes lines of JSON, or a
+//! user's program.
 
 use crate::supervisor::{Child, Heard};
 use std::io;
@@ -17,23 +17,23 @@ pub(crate) trait LoopProcess {
     /// When the process is gone.
     fn tell(&mut self, spec: &LoopSpec) -> io::Result<()>;
 
-    /// What it says next.
+    /// Its next reply.
     fn hear(&mut self, patience: Duration) -> Heard<LoopReply>;
 
-    /// What of it is to be said in the run, once its loops have ended.
+    /// Notes on it for the run, once its loops have ended.
     fn remarks(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// What of its end is to be said in the run, once it has been seen to.
+    /// A note for the run if the loop had to be stopped late.
     fn left_late(&self) -> Option<String> {
         None
     }
 
-    /// Waits for its end and says how it ended.
+    /// Waits for its end and returns how it ended.
     fn end(&mut self) -> String;
 
-    /// Sees to its end.
+    /// Kills it if it is still running.
     fn kill(&mut self);
 }
 

@@ -30,9 +30,9 @@ const LOAD_START: Duration = Duration::from_secs(20);
 /// Name of the loads' directory in the run directory.
 pub const SCRATCH: &str = "scratch";
 
-/// What a run is made of, and who watches it.
+/// The parts of a run, and its observer.
 pub struct Measurement<'a> {
-    /// What is measured on which terms.
+    /// The measurements and their terms.
     pub scenario: &'a Scenario,
     /// The scenario laid out for this host.
     pub plan: &'a Plan,
@@ -42,9 +42,9 @@ pub struct Measurement<'a> {
     pub start: RunStarted,
     /// Data caches, for loads whose working set is a cache's share.
     pub caches: Caches,
-    /// What a program of the user's own printed when it was asked for its loops.
+    /// Output of a user's program when it was asked for its loops.
     pub printed_before: Vec<u8>,
-    /// How ready the machine is for this loop; recorded beside its first facts.
+    /// How ready the machine is for this loop; recorded with its first facts.
     pub readiness: serde_json::Value,
     /// Who watches.
     pub observer: &'a mut dyn Observer,
@@ -56,7 +56,7 @@ impl Measurement<'_> {
     /// Carries the run out and returns how it ended.
     ///
     /// # Errors
-    /// When measuring can't go on; what was recorded until then is in the run directory.
+    /// If measuring can't continue; data recorded until then is in the run directory.
     pub fn carry_out(self) -> Result<Ending, MeasureError> {
         // Everything but the loop and the loads stays off the loop's CPUs; children inherit it.
         affinity::pin(&self.plan.other_cpus()).map_err(MeasureError::Affinity)?;
@@ -301,7 +301,7 @@ impl Running<'_> {
         }))
     }
 
-    /// Tells the watcher and the record what was not said before.
+    /// Reports a note to the observer and the record, unless it was reported before.
     pub(crate) fn say_once(&mut self, text: String) -> Result<(), MeasureError> {
         let times = self.said_once.entry(text.clone()).or_insert(0);
         *times += 1;
@@ -311,13 +311,13 @@ impl Running<'_> {
         }
     }
 
-    /// Says how often what was said once came.
+    /// Records how often each note that was written once came.
     fn count_repeated(&mut self) -> Result<(), MeasureError> {
         let mut repeated: Vec<(String, u64)> = self.said_once.drain().collect();
         repeated.retain(|(_, times)| *times > 1);
         repeated.sort();
         repeated.iter().try_for_each(|(text, times)| {
-            // Its details and its fix were said the first time.
+            // Its details and its fix were written the first time.
             let short = text.split(" (").next().unwrap_or(text);
             self.say(&format!("{times} times in all: {short}"))
         })
@@ -353,7 +353,7 @@ struct Scratch<'a>(&'a Directory, PathBuf);
 
 impl Drop for Scratch<'_> {
     fn drop(&mut self) {
-        // What can't be removed is named by `wakepath recover`.
+        // `wakepath recover` names anything that can't be removed.
         let _ = self.0.remove_below(SCRATCH);
     }
 }

@@ -13,10 +13,10 @@ pub trait Observer {
     fn segment_begun(&mut self, segment: &Segment);
     /// How the segment under way is doing, a few times a second.
     fn live(&mut self, figures: &LiveFigures);
-    /// A segment has ended; `problem` says what kept it from running to its end.
+    /// A segment has ended; `problem` is the reason if it did not run to its end.
     fn segment_ended(&mut self, segment: &Segment, problem: Option<&str>);
-    /// A segment's trace is written. No loop runs now: beside the next one, whoever reads the trace
-    /// would take memory bandwidth from it, and from an untraced one at that.
+    /// A segment's trace is written. No loop runs now: a reader of the trace that runs during the next
+    /// segment would take memory bandwidth from it, and from an untraced one at that.
     fn traced(&mut self, segment: &Segment, directory: &Path);
     /// Something that the reader of the run should know.
     fn note(&mut self, text: &str);

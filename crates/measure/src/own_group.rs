@@ -30,7 +30,7 @@ pub(super) fn enter(spec: &LoopSpec, pid: u32) -> Result<(), GroupClosed> {
     }
 }
 
-/// What the probe needs to know of it: its self-test runs on the loop's CPU.
+/// The group for the probe, whose self-test runs on the loop's CPU.
 pub(super) fn apart() -> Option<Apart> {
     let group = LoopGroup::find(&Root::host())?;
     Some(Apart {

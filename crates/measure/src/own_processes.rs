@@ -66,7 +66,7 @@ impl OwnProcesses {
                     start_ticks: of.start_ticks,
                     threads: Vec::new(),
                 });
-            // What was forked takes its own part a moment later.
+            // A forked process takes its own role a moment later.
             process.role = role;
             add_threads(process, &boot, now_ns);
         }
@@ -131,14 +131,14 @@ impl BootClock {
     }
 }
 
-/// A process or thread as its `stat` tells.
+/// A process or thread, from its `stat`.
 struct Stat {
     number: u32,
     parent: u32,
     start_ticks: u64,
 }
 
-/// Of all that are numbered in a directory; who is gone meanwhile is left out.
+/// All processes or threads in a directory; those that end during the reading are left out.
 fn stats(directory: &str) -> Vec<Stat> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -179,7 +179,7 @@ fn role_of(process: u32) -> Option<OwnRole> {
         b"probe" => OwnRole::Probe,
         b"loop" => OwnRole::Loop,
         b"load-supervisor" => OwnRole::LoadSupervisor,
-        // A ring stands for devices: what it does to the loop was asked for.
+        // A ring acts for devices: its effect on the loop is intended.
         b"load-worker" | b"ethercat-ring" => OwnRole::LoadWorker,
         _ => return None,
     })

@@ -1,5 +1,4 @@
-//! Which segments a scenario is made of, in which order, on which CPUs. Pure: what the host has is
-//! told to it.
+//! Derives a scenario's segments, with their order and CPUs. Pure: the host's figures are passed in.
 
 use super::work::work_spec;
 use std::time::Duration;
@@ -84,9 +83,9 @@ impl std::fmt::Display for Condition {
 pub struct Segment {
     /// As the archive names it: number, phase, repetition, condition, traced or not.
     pub planned: PlannedSegment,
-    /// What is measured.
+    /// The condition to measure.
     pub condition: Condition,
-    /// What the loop's process is told.
+    /// The specification for the loop's process.
     pub loop_spec: LoopSpec,
     /// Share of the last-level cache that the loop has to itself, from 0 to 1.
     pub l3_share: Option<f64>,
@@ -254,7 +253,7 @@ fn runs_anywhere(policy: Policy) -> bool {
     )
 }
 
-/// What the loop's process is told for one segment.
+/// The specification for the loop's process in one segment.
 fn loop_spec(
     scenario: &Scenario,
     planned: &PlannedSegment,
@@ -408,7 +407,7 @@ mod tests {
 
     #[test]
     fn a_loop_may_have_an_isolated_cpu_that_nothing_else_gets() {
-        // What the kernel of a guest with `isolcpus=2,3` says: the first process runs on the rest.
+        // As the kernel of a guest with `isolcpus=2,3` reports: the first process runs on the rest.
         let host = HostCpus {
             allowed: vec![0, 1],
             isolated: vec![2, 3],

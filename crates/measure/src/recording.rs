@@ -19,7 +19,7 @@ const RING_SECONDS: u64 = 10;
 /// Bounds of a ring in samples: 200 KB to 50 MB.
 const RING_SAMPLES: (u64, u64) = (1 << 12, 1 << 20);
 
-/// Words for what a loop of the user's own says in a cycle beside its sample, and bounds of their ring: a run of a
+/// Words for a user's loop's telemetry in a cycle besides its sample, and bounds of their ring: a run of a
 /// section takes 4, a line with three numbers 6. 128 KiB to 8 MiB.
 const SAID_WORDS: u64 = 32;
 const SAID: (u64, u64) = (1 << 14, 1 << 20);
@@ -40,7 +40,7 @@ impl Recording {
         let slots = (RING_SECONDS * 1_000_000_000 / shortest.max(1))
             .clamp(RING_SAMPLES.0, RING_SAMPLES.1)
             .next_power_of_two();
-        // A phase may have a program of its own.
+        // A phase can have a separate program.
         let has_program = scenario
             .works()
             .any(|work| matches!(work, Work::Program { .. }));
@@ -78,7 +78,7 @@ impl Recording {
         self.tell(&Command::Take(rings))
     }
 
-    /// Hears what it has said unasked: a failure is noted, figures go to who watches.
+    /// Reads its unsolicited replies: a failure is noted, figures go to the observer.
     ///
     /// # Errors
     /// When it is gone.
@@ -93,8 +93,8 @@ impl Recording {
         }
     }
 
-    /// Has the rest of a segment's samples written; returns how many were recorded, by thread, and what is to be
-    /// said.
+    /// Has the rest of a segment's samples written; returns how many were recorded, by thread, and the
+    /// remarks.
     pub(crate) fn take_rest(
         &mut self,
         observer: &mut dyn Observer,
@@ -163,12 +163,12 @@ impl Recording {
         })
     }
 
-    /// The recorder is gone: stops the loop and says how it ended.
+    /// The recorder is gone: stops the loop and returns how it ended.
     fn died(&mut self) -> MeasureError {
         self.memory.words().stop.store(1, Ordering::Release);
         let how = self.child.end();
         match self.failure.take() {
-            // It had said why before it went.
+            // It had given the reason before it went.
             Some(reason) => MeasureError::Recording(reason),
             None => MeasureError::RecorderDied {
                 how,

@@ -31,7 +31,7 @@ use wakepath_verdict::Limits;
 /// Between two looks at the interrupt and at the recorder, for the watcher too.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Why a condition can't be measured here. The run goes on with the others.
+/// Why a condition can't be measured here. The run continues with the others.
 #[derive(Debug, Clone, thiserror::Error)]
 pub(crate) enum NotMeasured {
     #[error("its load could not be started")]
@@ -58,7 +58,7 @@ impl From<CacheError> for NotMeasured {
     }
 }
 
-/// What became of the loop's process.
+/// Outcome for the loop's process.
 enum Outcome {
     /// It was measured, and the record of it is complete.
     Measured,
@@ -85,7 +85,7 @@ impl UnderWay<'_, '_> {
     /// Measures it, or records why it was not measured.
     ///
     /// # Errors
-    /// When the run can't go on.
+    /// If the run can't continue.
     pub(crate) fn carry_out(mut self) -> Result<(), MeasureError> {
         if let PhaseLoads::Missing(reason) = self.loads {
             let reason = reason.clone();
@@ -130,7 +130,7 @@ impl UnderWay<'_, '_> {
         }
     }
 
-    /// LITMUS^RT's own tracing, where the segment is traced and its loops are on it.
+    /// LITMUS^RT's own tracing, if the segment is traced and its loops use it.
     fn begin_feather_trace(
         &mut self,
         number: u32,
@@ -164,7 +164,7 @@ impl UnderWay<'_, '_> {
         outcome
     }
 
-    /// Gives the process its place, before it is told what to run: its threads then start there.
+    /// Places the process before it receives its specification: its threads then start there.
     fn with_child(&mut self, child: &mut dyn LoopProcess) -> Result<Outcome, MeasureError> {
         let spec = &self.segment.loop_spec;
         if let Err(closed) = own_group::enter(spec, child.id()) {
@@ -193,7 +193,7 @@ impl UnderWay<'_, '_> {
         outcome
     }
 
-    /// The plugin of LITMUS^RT that the segment's threads need, where it may be switched.
+    /// The plugin of LITMUS^RT that the segment's threads need, if switching is allowed.
     fn plugin_wanted(&self) -> Option<&'static str> {
         let threads = self.segment.loop_spec.threads.iter();
         let mut plugins = threads.filter_map(|of| of.preparation.policy.of_litmus());
@@ -216,7 +216,7 @@ impl UnderWay<'_, '_> {
             .run
             .say_once(format!("{phase}: {}", allocation.effective));
         let outcome = said.and_then(|()| self.with_place(child));
-        // The group can go when nobody is in it.
+        // The group can be removed when it is empty.
         child.kill();
         if let Err(error) = allocation.remove() {
             self.run.say(&error.to_string())?;
@@ -224,7 +224,7 @@ impl UnderWay<'_, '_> {
         outcome
     }
 
-    /// Follows the loop's course from what it is told to its end.
+    /// Follows the loop's course from its specification to its end.
     fn with_place(&mut self, child: &mut dyn LoopProcess) -> Result<Outcome, MeasureError> {
         let spec = &self.segment.loop_spec;
         child.tell(spec).map_err(not_started)?;
@@ -313,7 +313,7 @@ impl UnderWay<'_, '_> {
         Ok(())
     }
 
-    /// What the live figures must know; the verdict counts anew, from the recording.
+    /// A thread as the live figures need it; the verdict counts anew, from the recording.
     fn live(&self, thread: &ThreadSpec) -> LiveThread {
         let scenario = self.run.scenario;
         let shortest = scenario.tasks.iter().map(|task| task.period_ns).min();
@@ -434,8 +434,8 @@ impl UnderWay<'_, '_> {
         refusal.map_or_else(String::new, |why| format!("; {why}"))
     }
 
-    /// A phase's own work or share of the cache may be what stands in the way, so that the policy may
-    /// be measured in another.
+    /// A phase's own work or share of the cache might be the obstacle, so the policy can be measurable in
+    /// another.
     fn key(&self) -> (String, String) {
         let planned = &self.segment.planned;
         (planned.condition.clone(), planned.phase.clone())

@@ -1,4 +1,4 @@
-//! What the log says of a segment's threads: their terms at the start, their counts at the end.
+//! The log's entries on a segment's threads: their terms at the start, their counts at the end.
 
 use wakepath_archive::{
     CoreCounts, CountersRead, Effective, PageFaults, ThreadEnd, ThreadEnded, ThreadStarted,
@@ -47,7 +47,7 @@ pub(super) fn started_threads(
         .collect()
 }
 
-/// What is in effect for a thread, with its number: kernel events name threads by it.
+/// The settings in effect for a thread, with its number: kernel events name threads by it.
 fn details(ready: Option<&ThreadReady>) -> serde_json::Value {
     let effective = ready.map(|ready| &ready.effective);
     let mut details = serde_json::to_value(effective).unwrap_or_default();

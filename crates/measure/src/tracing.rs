@@ -1,5 +1,5 @@
-//! The measuring process's side of the probe: starting it, telling it where segments begin and end.
-//! Whatever becomes of it, the measurement goes on, and the record says what is missing.
+//! The measuring process's side of the probe: starts it and notifies it of the beginning and end of segments.
+//! Whatever becomes of it, the measurement continues, and the record lists the missing parts.
 
 use crate::measurement::Running;
 use crate::own_processes::OwnProcesses;
@@ -26,7 +26,7 @@ pub(crate) struct Tracing {
     child: Child<Reply>,
 }
 
-/// What is to be traced.
+/// The events to trace.
 pub(crate) struct TraceOrder<'a> {
     pub(crate) terms: &'a Trace,
     pub(crate) cpus: &'a [u16],
@@ -93,11 +93,10 @@ impl Tracing {
         question: &impl serde::Serialize,
         patience: Duration,
     ) -> Result<Reply, NotTraced> {
-        // One that is gone and can't be told has no answer either.
+        // One that is gone and can't be reached has no answer either.
         let _ = self.child.say(question);
         self.child.answer(patience, Some).map_err(|why| {
-            // What it left in the kernel goes at once; what can't be removed is left to the next
-            // start.
+            // Its leftovers in the kernel are removed at once; any that can't be are left to the next start.
             let _ = wakepath_probe::remove_orphans();
             match why {
                 NoAnswer::Died(how) => NotTraced::Died(how),
@@ -109,12 +108,12 @@ impl Tracing {
 
 impl Drop for Tracing {
     fn drop(&mut self) {
-        // The end of its input tells it to remove its instance and leave.
+        // At the end of its input it removes its instance and exits.
         self.child.end();
     }
 }
 
-/// A probe by itself, beside a program that is not measured but watched.
+/// A probe by itself, for a program that is not measured but watched.
 pub struct Watching {
     tracing: Tracing,
     own: OwnProcesses,

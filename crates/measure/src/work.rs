@@ -1,12 +1,12 @@
-//! From the scenario's work to what the loop's process is told. Pure; files have been read before.
-//! What is taken over is taken apart by field, so that a key added to the scenario does not compile
-//! until it is told here.
+//! From the scenario's work to the specification for the loop's process. Pure; files have been read before.
+//! Structs are destructured by field, so that a key added to the scenario does not compile until it is
+//! handled here.
 
 use wakepath_flight::Vehicle;
 use wakepath_measured_loop::{ControllerSpec, EthercatSpec, FlightSpec, TableTaskSpec, WorkSpec};
 use wakepath_scenario::{Flight, FlightVehicle, Library, TableSource, TableTask, Work};
 
-/// What the loop's process is told of a work.
+/// The loop process's specification of a work.
 pub(super) fn work_spec(work: &Work) -> WorkSpec {
     match work {
         Work::Nothing => WorkSpec::Nothing,
@@ -94,7 +94,7 @@ fn flight_spec(flight: &Flight, controller: ControllerSpec) -> FlightSpec {
         vehicle: match vehicle {
             FlightVehicle::Text(text) => text.clone(),
             FlightVehicle::BuiltIn(name) | FlightVehicle::File(name) => {
-                // A file's path in place of its text is no vehicle, and the loop says so.
+                // A file's path in place of its text is no vehicle, and the loop reports it.
                 Vehicle::built_in_text(name).unwrap_or(name).to_owned()
             }
         },

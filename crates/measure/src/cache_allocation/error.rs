@@ -55,7 +55,7 @@ pub(crate) enum CacheError {
     Both(Box<CacheError>, Box<CacheError>),
 }
 
-/// What the system said of a file.
+/// An I/O error on a file.
 pub(super) fn io(what: &'static str, path: &Path) -> impl Fn(std::io::Error) -> CacheError {
     move |source| CacheError::Io {
         what,

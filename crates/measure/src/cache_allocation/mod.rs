@@ -1,7 +1,7 @@
-//! A share of the last-level cache for the loop alone, by the kernel's resctrl: a control group for
-//! the loop's process, with ways that the default group gives up meanwhile. What was there before is
-//! written down first; it is put back at the end, or by the next start where a run was killed. It
-//! knows nothing of segments. Kernel documentation: Documentation/filesystems/resctrl.rst.
+//! A share of the last-level cache for the loop alone, by the kernel's resctrl: a control group for the
+//! loop's process, with ways that the default group gives up for that time. The old state is written down
+//! first; it is restored at the end, or by the next start if a run was killed. It knows nothing of segments.
+//! Kernel documentation: Documentation/filesystems/resctrl.rst.
 
 mod error;
 mod ways;
@@ -23,8 +23,7 @@ const GROUP: &str = "wakepath-loop";
 pub(super) struct Places {
     resctrl: PathBuf,
     file_systems: PathBuf,
-    /// Held with a lock for as long as something is changed: who finds it without a lock has found
-    /// what a killed run left.
+    /// Locked for as long as something is changed: without a lock it is the leftover of a killed run.
     journal: PathBuf,
 }
 
@@ -46,7 +45,7 @@ pub(super) struct CacheAllocation {
     /// The default group's line before.
     saved: String,
     _journal: File,
-    /// What is in effect, one line.
+    /// The share in effect, one line.
     pub(super) effective: String,
 }
 
@@ -117,19 +116,19 @@ impl CacheAllocation {
         ))
     }
 
-    /// Puts back what was there before.
+    /// Restores the old state.
     ///
     /// # Errors
-    /// What could not be put back.
+    /// The setting that could not be restored.
     pub(super) fn remove(self) -> Result<()> {
         restore(&self.places, &self.saved)
     }
 }
 
-/// Puts back what a run that was killed has left; whether one had.
+/// Restores the state before a run that was killed; returns whether there was one.
 ///
 /// # Errors
-/// What could not be put back, or that another wakepath is at it.
+/// The setting that could not be restored, or that another wakepath is using it.
 pub(super) fn remove_leftover(places: &Places) -> Result<bool> {
     let journal = &places.journal;
     let mut file = match File::open(journal) {
@@ -207,7 +206,7 @@ fn write(path: &Path, text: &str) -> Result<()> {
 mod tests {
     use super::*;
 
-    /// A tree typed from the kernel's documentation: two caches of 20 ways, memory bandwidth beside.
+    /// A tree typed from the kernel's documentation: two caches of 20 ways, and memory bandwidth.
     fn tree(schemata: &str) -> (tempfile::TempDir, Places) {
         let root = tempfile::tempdir().unwrap();
         let files = [

@@ -1,4 +1,4 @@
-//! What of a last-level cache can be shared out, and how: its ways as the kernel lists them. It changes
+//! The parts of a last-level cache that can be allocated: its ways as the kernel lists them. It changes
 //! nothing.
 
 use super::error::{CacheError, Result};
@@ -6,7 +6,7 @@ use super::{Places, read};
 use std::fs;
 use std::path::Path;
 
-/// What the machine offers.
+/// The machine's caches.
 pub(super) struct Known {
     /// All ways.
     pub(super) mask: u64,

@@ -15,7 +15,7 @@ use wakepath_rt::clock;
 use wakepath_timeline::one_line;
 
 impl OwnProgram {
-    /// Lets the loops begin when all are there, or says why they can't.
+    /// Lets the loops begin when all are there, or returns why they can't.
     pub(super) fn ready(&mut self) -> Option<LoopReply> {
         let announced: Vec<Option<Announced>> = (0..self.threads.len() as u32)
             .map(|ring| self.memory.announcement(ring).announced())
@@ -67,7 +67,7 @@ impl OwnProgram {
                 }
             }
         }
-        // A thread that ended meanwhile has left its number to whoever came next.
+        // If a thread has ended in the meantime, its number might belong to another.
         if let Some(foreign) = kin.iter().find_map(|of| of.still().err()) {
             return cannot(foreign.to_string());
         }

@@ -23,7 +23,7 @@ impl OwnProgram {
         if over == 0 || (!program_has_ended && over < ends.len()) {
             return None;
         }
-        // A last time: its thread is as it was in its last cycle, where its program is still there.
+        // A last time: its thread is as it was in its last cycle, if its program is still there.
         self.watched.iter_mut().for_each(Watched::look);
         let report = |(number, ended): (usize, Option<_>)| {
             let Some(((left, page_faults), modules)) = ended else {
@@ -75,7 +75,7 @@ impl OwnProgram {
         self.watched.get(number).is_some_and(|of| of.was_replaced)
     }
 
-    /// What the program made of a loop's thread meanwhile.
+    /// The program's change of a loop's thread since the start.
     fn changed(&self, number: usize) -> Option<&str> {
         self.watched.get(number)?.changed.as_deref()
     }

@@ -1,13 +1,14 @@
-//! Whether a thread is one of the program that says so. Its number comes from memory that the program writes, and
-//! is given a policy with rights that the program may not have: another's thread is left alone. It places nothing.
+//! Whether a thread belongs to the program that claims it. Its number comes from memory that the program
+//! writes, and is given a policy with rights that the program may not have: another's thread is left alone.
+//! It places nothing.
 
 use wakepath_rt::announcement::Announced;
 use wakepath_timeline::{ProcessStat, one_line};
 
-/// Processes between a program and one that it started in a group of its own.
+/// Processes between a program and one that it started in a separate group.
 const MOST_ANCESTORS: usize = 64;
 
-/// A loop whose thread is somebody else's.
+/// A loop whose thread belongs to another program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the loop `{name}` says that its thread has the number {thread_id}, which is not a thread of the program; start \
@@ -16,7 +17,7 @@ const MOST_ANCESTORS: usize = 64;
 pub struct Foreign {
     /// The loop's name.
     name: String,
-    /// The number that it said.
+    /// The number that it announced.
     thread_id: u32,
 }
 
@@ -74,7 +75,7 @@ fn began_in(program: u32, thread_id: u32) -> Option<u64> {
     None
 }
 
-/// What is known of a thread and its process (proc_pid_stat(5)).
+/// Status of a thread and its process (proc_pid_stat(5)).
 struct Status {
     parent: u32,
     group: u32,

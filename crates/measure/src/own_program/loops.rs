@@ -14,7 +14,7 @@ use wakepath_timeline::{Overrun, Policy, one_line};
 
 /// The most loops that a program of unknown loops may have.
 const MOST_LOOPS: u32 = 16;
-/// So much of what it prints when it is asked is kept.
+/// Bytes that are kept of its output while it is asked.
 const MOST_PRINTED: u64 = 1 << 20;
 /// The last loop of a program is taken to have come when none came for so long.
 pub(super) const NO_MORE_COME: Duration = Duration::from_millis(300);
@@ -26,7 +26,7 @@ pub struct AnnouncedLoop {
     pub name: String,
     /// Its period in nanoseconds.
     pub period_ns: u64,
-    /// What it does when its work runs into the next due time.
+    /// Its behaviour when its work runs into the next due time.
     pub overrun: Overrun,
     /// The policy of its thread.
     pub policy: Policy,
@@ -34,12 +34,12 @@ pub struct AnnouncedLoop {
     pub cpus: Vec<u16>,
 }
 
-/// What a program said when it was asked.
+/// A program's answer about its loops.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Discovered {
     /// Its loops.
     pub loops: Vec<AnnouncedLoop>,
-    /// What it printed meanwhile.
+    /// Its output until then.
     pub printed: Vec<u8>,
 }
 
@@ -109,7 +109,7 @@ pub enum NoLoops {
         /// Which loop.
         source: Foreign,
     },
-    /// Two of one name can't be told apart.
+    /// Two of one name can't be distinguished.
     #[error("{program}: has two loops of the name `{name}`; give each its own")]
     Twice {
         /// The program.
@@ -117,7 +117,7 @@ pub enum NoLoops {
         /// The name.
         name: String,
     },
-    /// Somebody asked for the end meanwhile.
+    /// The user interrupted it.
     #[error("interrupted before measuring")]
     Interrupted,
 }
@@ -160,7 +160,7 @@ pub fn loops_of(command: &[String], interrupt: &crate::Interrupt) -> Result<Disc
         if interrupt.requested() {
             break Err(NoLoops::Interrupted);
         }
-        // Before what it said, for it may end at once.
+        // Before its replies, because it can end at once.
         let has_ended = process.has_ended();
         if let Some(versions) = process.misunderstanding() {
             break Err(NoLoops::Versions {

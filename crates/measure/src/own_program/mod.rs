@@ -45,8 +45,7 @@ const READ_BACK: Duration = Duration::from_millis(100);
 const LOOK: Duration = Duration::from_millis(5);
 /// How long a program may take to make its loops.
 const LOOPS_PATIENCE: Duration = Duration::from_secs(25);
-/// How long it may go on after the end of its loops before it is asked to end, and then before it is
-/// killed.
+/// How long it can run after the end of its loops before it is asked to end, and then before it is killed.
 const LEAVING: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(2)];
 
 /// A running program.
@@ -74,9 +73,9 @@ enum At {
 }
 
 impl OwnProgram {
-    /// Starts the program of a loop; what it prints is appended to `program.log` in the run directory, behind
-    /// this mark. Each ring is kept for the loop whose thread has its number; that of a scenario without tasks
-    /// for whichever loop there is.
+    /// Starts the program of a loop; its output is appended to `program.log` in the run directory, after this
+    /// mark. Each ring is kept for the loop whose thread has its number; that of a scenario without tasks for
+    /// any loop.
     ///
     /// # Errors
     /// The system's.
@@ -119,7 +118,7 @@ impl OwnProgram {
             .stdout(into.try_clone()?)
             .stderr(into)
             .process_group(0);
-        // The descriptor is inherited by this child only: nothing else is started meanwhile.
+        // The descriptor is inherited by this child only: nothing else is started until then.
         let flags = fcntl_getfd(shared)?;
         fcntl_setfd(shared, flags - FdFlags::CLOEXEC)?;
         let child = start.spawn();
@@ -164,7 +163,7 @@ impl OwnProgram {
         !matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// What it says at this moment.
+    /// Its state at this moment, as a reply.
     fn says(&mut self) -> Heard<LoopReply> {
         let ended = self.has_ended();
         if self.course == At::Running && self.looked.elapsed() >= READ_BACK {
@@ -209,7 +208,7 @@ impl OwnProgram {
     }
 }
 
-/// Whether the only thread is that of a scenario without tasks, whose name nobody gave.
+/// Whether the only thread is that of a scenario without tasks, whose loop has no given name.
 fn takes_any(threads: &[ThreadSpec]) -> bool {
     matches!(threads, [only] if only.name == LOOP)
 }

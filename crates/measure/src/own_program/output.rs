@@ -1,5 +1,5 @@
-//! What a program of the user's own prints: through a pipe and a thread into a file, up to a bound, so that a disk
-//! which stalls stalls no loop that prints. It changes no byte of it.
+//! The output of a user's program: through a pipe and a thread into a file, up to a bound, so that a stalling
+//! disk does not stall a loop that prints. It changes no byte of it.
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
@@ -18,7 +18,7 @@ use wakepath_timeline::one_line;
 pub const OUTPUT: &str = "program.log";
 /// The most of what it prints in a run that is kept.
 const MOST_BYTES: u64 = 16 << 20;
-/// What the kernel holds between the program and the thread: the program waits when it is full.
+/// Size of the pipe between the program and the thread: the program waits when it is full.
 const PIPE_BYTES: usize = 1 << 20;
 /// Between two looks whether the program has ended.
 const LOOK_NS: i64 = 50_000_000;
@@ -30,7 +30,7 @@ pub(super) struct Relay {
     thread: Option<JoinHandle<()>>,
 }
 
-/// The file of a run, with a line that says what comes, and how much more it takes.
+/// The file of a run, after a line that announces the output, and how much more it takes.
 pub(super) fn of_run(directory: &Directory, mark: &str) -> io::Result<(File, u64)> {
     if !directory.holds(OUTPUT) {
         directory.create_new(OUTPUT, 0o644)?;
@@ -52,10 +52,10 @@ pub(crate) fn keep_printed(directory: &Directory, printed: &[u8]) -> io::Result<
 }
 
 impl Relay {
-    /// Takes what comes at the returned end into the file, up to so many bytes; what is beyond is counted.
+    /// Writes the output that comes at the returned end to the file, up to `room` bytes; the rest is counted.
     pub(super) fn start(file: File, room: u64) -> io::Result<(Self, OwnedFd)> {
         let (from, into) = pipe_with(PipeFlags::CLOEXEC)?;
-        // A smaller one does as well, where the user may have no larger.
+        // A smaller one works as well, if the user can't have a larger one.
         let _ = fcntl_setpipe_size(&from, PIPE_BYTES);
         let ended = Arc::new(AtomicBool::new(false));
         let (to, until) = (file.try_clone()?, Arc::clone(&ended));
@@ -70,8 +70,8 @@ impl Relay {
         Ok((relay, into))
     }
 
-    /// The program has ended: what it printed is in the file when this returns. A process that it left behind
-    /// may hold the pipe for ever, and is not waited for.
+    /// The program has ended: its output is in the file when this returns. A process that it has started can
+    /// keep the pipe open forever, and is not waited for.
     pub(super) fn end(&mut self) {
         self.ended.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
@@ -91,7 +91,7 @@ impl Relay {
         (!is_mark).then(|| one_line(line.trim()))
     }
 
-    /// All that it printed, up to so many bytes.
+    /// All its output, up to `most` bytes.
     pub(super) fn printed(&self, most: u64) -> Vec<u8> {
         let length = self.file.metadata().map_or(0, |of| of.len()).min(most);
         let mut printed = vec![0; length as usize];

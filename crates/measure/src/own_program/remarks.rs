@@ -1,5 +1,5 @@
-//! What is to be known of a program's loops beside their samples, by what they left in the shared memory: what was not
-//! recorded, not timed, not said.
+//! Remarks on a program's loops besides their samples, from their state in the shared memory: anything not
+//! recorded, not timed, not logged.
 
 use std::sync::atomic::Ordering;
 use wakepath_measured_loop::ThreadSpec;

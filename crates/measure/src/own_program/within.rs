@@ -1,8 +1,8 @@
-//! In which of its sections a loop ended that said no word of its end. It reads nothing.
+//! The section in which a loop ended that did not report its end. It reads nothing.
 
 use wakepath_timeline::one_line;
 
-/// In which sections a loop was when it ended: the end of a sentence, none where it was in none.
+/// The sections that a loop was in when it ended: the end of a sentence, none if it was in none.
 pub fn within(sections: &[String]) -> Option<String> {
     let names: Vec<String> = sections
         .iter()

@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Due times of another clock that its loop did not believe: of such a cycle a second one comes, which is what was given.
+/// Due times of another clock that its loop did not believe. Such a cycle has a second sample with the due
+/// time that was given.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct DoubtedDueTimes {
     /// The last cycle's, as it is believed.
@@ -32,7 +33,7 @@ impl DoubtedDueTimes {
         }
     }
 
-    /// The counts without the cycle that is being told of: for who goes on counting.
+    /// The counts without the current cycle, to continue counting from.
     pub fn so_far(&self) -> Self {
         Self {
             last: None,
@@ -40,7 +41,7 @@ impl DoubtedDueTimes {
         }
     }
 
-    /// What is to be said of them.
+    /// Sentences about them.
     pub fn sentences(&self) -> impl Iterator<Item = String> {
         let counted = |count| wakepath_verdict::counted(count, "time", "times");
         let (back, ahead) = (self.went_back, self.ran_ahead);

@@ -46,13 +46,13 @@ impl<'a> Drain<'a> {
         }
     }
 
-    /// Empties the rings into the log. They are emptied also when the log takes nothing any more,
-    /// so that the loop behaves the same with a full disk. At most as many samples as a ring holds: a program
-    /// that writes as fast as it is read keeps nobody here.
+    /// Empties the rings into the log. They are emptied even when the log accepts nothing any more, so that
+    /// the loop behaves the same with a full disk. Takes at most as many samples as a ring holds, so that a
+    /// program that writes as fast as it is read does not hold up the recorder.
     pub(crate) fn take(&mut self, log: &mut LogWriter) -> Result<(), ArchiveError> {
         let mut outcome = Ok(());
         for (thread, reader) in self.readers.iter_mut().enumerate() {
-            // Before the samples: what is lost comes after those that are there.
+            // Before the samples: losses come after those that are there.
             let lost = self.memory.indices(thread as u32).lost();
             let mut most = reader.capacity();
             while most > 0 {
@@ -75,12 +75,12 @@ impl<'a> Drain<'a> {
         outcome
     }
 
-    /// Empties what the loops said beside their samples into its files.
+    /// Writes the loops' log records to its files.
     pub(crate) fn take_told(&mut self, files: &mut ToldFiles<'_>) -> Result<(), ArchiveError> {
         self.told.take(files)
     }
 
-    /// What of it is to be said in the run.
+    /// Remarks for the run.
     pub(crate) fn remarks(&self) -> Vec<String> {
         let mut remarks = self.told.remarks();
         for (ring, reader) in (0..).zip(&self.readers) {

@@ -1,7 +1,7 @@
-//! The recorder's own loop with every operation on its files failing in turn: the first, the second,
-//! until one passes without a failure; once, and from then on. It is told what a measuring process tells
-//! it, over real pipes and shared memory; whatever fails, what it had acknowledged is read, recovery
-//! works, and nothing is missing without its having said so.
+//! The recorder's own loop with every operation on its files failing in turn: the first, the second, until
+//! one passes without a failure; once, and from then on. It gets a measuring process's commands over real
+//! pipes and shared memory. Whatever fails, samples that it had acknowledged are read, recovery works, and
+//! anything missing has been reported.
 
 #![allow(unsafe_code)] // The writer's promise to be the only one.
 
@@ -37,16 +37,16 @@ enum Leaves {
     InOrder,
     /// Killed in the second segment.
     Dead,
-    /// The same, in the midst of a command.
+    /// The same, in the middle of a command.
     DeadInACommand,
 }
 
-/// What the recorder said.
+/// The recorder's replies.
 #[derive(Debug, Default)]
 struct Said {
     /// Samples of each segment that it called taken before it called anything failed.
     taken: Vec<u64>,
-    /// It told of a failure, by a reply or by its end.
+    /// It reported a failure, by a reply or by its end.
     failed: bool,
     /// The end is on the disk.
     ended: bool,
@@ -137,7 +137,7 @@ fn segment_ended(segment: u32, recorded: u64) -> Event {
     })
 }
 
-/// A measuring process: tells the recorder what happens, and hears what it says.
+/// A measuring process: sends the recorder its commands and reads its replies.
 struct Measuring<'a> {
     memory: &'a SharedMemory,
     commands: File,
@@ -242,7 +242,7 @@ fn recorded(path: &Path, faults: &Arc<Faults>, leaves: Leaves) -> Said {
             commands.write_all(b"{\"Take").unwrap();
         }
         drop(commands);
-        // A recorder whose measuring process died has nobody to tell, and goes on.
+        // A recorder whose measuring process died has no one to report to, and continues.
         let outcome = recorder.join().unwrap();
         drop(replies);
         said.failed |=
@@ -251,7 +251,7 @@ fn recorded(path: &Path, faults: &Arc<Faults>, leaves: Leaves) -> Said {
     })
 }
 
-/// Holds what can be read against what was said.
+/// Checks the readable samples against the replies.
 fn assert_readable(path: &Path, said: &Said, faults: &Faults, leaves: Leaves, what: &str) {
     let closed_badly = faults.failed().contains(&Operation::Close);
     let mut missing = false;

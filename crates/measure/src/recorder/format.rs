@@ -8,7 +8,7 @@ const MOST_WIDTH: usize = 64;
 /// Longest line in bytes.
 const LONGEST: usize = 2_048;
 
-/// The line; an argument that is missing is `{?}`, one too many stands at its end.
+/// The line; a missing argument is shown as `{?}`, and a surplus one is appended.
 pub fn formatted(style: Style, format: &str, arguments: &[Told]) -> String {
     let mut line = String::new();
     let mut arguments = arguments.iter();
@@ -212,11 +212,11 @@ fn exponent(size: f64, precision: usize) -> String {
     }
 }
 
-/// So many digits that count, without zeros at the end.
+/// At most `precision` significant digits, without zeros at the end.
 fn shortest(size: f64, precision: usize) -> String {
     let precision = precision.max(1);
     let power = match size > 0.0 && size.is_finite() {
-        // By its rounded digits: 9.9999995 has another power than its logarithm says.
+        // By its rounded digits: 9.9999995 has another power than its logarithm.
         true => {
             let digits = format!("{size:.0$e}", precision - 1);
             let power = digits

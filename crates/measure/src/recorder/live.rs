@@ -54,7 +54,7 @@ pub struct LiveFigures {
     pub max_as_scheduled_ns: i64,
     /// Largest response time.
     pub max_response_ns: i64,
-    /// Largest wake-up latency since the figures before these; `None` where no cycle ran.
+    /// Largest wake-up latency since the figures before these; `None` if no cycle ran.
     pub recent_max_ns: Option<i64>,
     /// Sum of the wake-up latencies, early ones counted as 0.
     pub sum_ns: u64,
@@ -161,8 +161,7 @@ impl LiveTally {
         }
     }
 
-    /// Adds a thread's next samples, each of which says itself when it was due: those of a thread
-    /// that is watched.
+    /// Adds a thread's next samples, each with its own due time: those of a watched thread.
     pub fn add_as_due(&mut self, thread: u16, period_ns: u64, gaps: Gaps, samples: &[Sample]) {
         for sample in samples {
             if let Some(thread) = self.threads.get_mut(usize::from(thread)) {
@@ -176,7 +175,7 @@ impl LiveTally {
         }
     }
 
-    /// So many more samples of a thread are lost.
+    /// Adds `samples` more lost samples of a thread.
     pub fn lose(&mut self, thread: u16, samples: u64) {
         if let Some(thread) = self.threads.get_mut(usize::from(thread)) {
             thread.account.lose(samples);

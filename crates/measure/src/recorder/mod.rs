@@ -1,11 +1,9 @@
-//! The process that takes samples out of shared memory and onto disk, at ordinary priority and
-//! away from the loop, so that a stalling disk stalls nobody's cycle. It starts no loop and judges
-//! nothing.
+//! The process that takes samples out of shared memory and onto disk, at ordinary priority and away from the
+//! loop, so that a stalling disk stalls no cycle. It starts no loop and judges nothing.
 //!
-//! It is told what happens by lines of JSON on its standard input ([`Command`]) and answers with
-//! lines of JSON on its standard output ([`Reply`]). When its input ends without
-//! [`Command::End`], the measuring process has died: it stops the loop, writes what is left in the
-//! rings and leaves a log that `wakepath recover` turns into a readable run.
+//! It reads lines of JSON on its standard input ([`Command`]) and answers with lines of JSON on its standard
+//! output ([`Reply`]). When its input ends without [`Command::End`], the measuring process has died: it stops
+//! the loop, empties the rings and leaves a log that `wakepath recover` turns into a readable run.
 
 mod doubted;
 mod drain;

@@ -23,11 +23,11 @@ const FLUSH_EVERY: Duration = Duration::from_millis(500);
 /// work, on a machine that is being measured: no more often than the kernel's own write-back.
 const SYNC_EVERY: Duration = Duration::from_secs(5);
 
-/// Records a run into `directory` until told to end or until `commands` ends.
+/// Records a run into `directory` until ordered to end or until `commands` ends.
 ///
 /// # Errors
-/// When the run directory can't be had or its end can't be written; a full disk on the way is
-/// reported to the measuring process and recording ends in order.
+/// If the run directory is unavailable or its end can't be written; a full disk on the way is reported to the
+/// measuring process and recording ends in order.
 pub fn run<C: Read + AsFd>(
     memory: &SharedMemory,
     directory: &Directory,
@@ -128,7 +128,7 @@ impl<W: Write> Recorder<'_, W> {
         }
     }
 
-    /// Says the first failure once, to the other processes too; what follows is its consequence.
+    /// Reports the first failure once, to the other processes too; later ones are its consequences.
     fn check(&mut self, outcome: Result<(), ArchiveError>) {
         if let (Err(error), None) = (outcome, &self.failure) {
             let error = error.to_string();
@@ -158,8 +158,7 @@ impl<W: Write> Recorder<'_, W> {
         outcome
     }
 
-    /// The measuring process died. The loop's process dies with it; what it wrote until then is
-    /// in the rings.
+    /// The measuring process died. The loop's process dies with it; its samples until then are in the rings.
     fn end_alone(mut self, last: Option<String>) -> Result<(), ArchiveError> {
         self.memory.words().stop.store(1, Ordering::Release);
         std::thread::sleep(2 * TAKE_EVERY);
@@ -192,7 +191,7 @@ fn send(replies: &mut impl Write, reply: &Reply) -> std::io::Result<()> {
 enum Next {
     Command(Command),
     Nothing,
-    /// The end, and what was said last where that was no command.
+    /// The end, and the reason if the last line was no command.
     Closed(Option<String>),
 }
 
@@ -208,7 +207,7 @@ impl<C: Read + AsFd> Input<C> {
         }
     }
 
-    /// A line that doesn't parse counts as the end: whoever writes it is not our measuring process.
+    /// A line that doesn't parse counts as the end: it does not come from our measuring process.
     fn next_within(&mut self, time: Duration) -> Next {
         if self.lines.buffer().is_empty() && !self.readable_within(time) {
             return Next::Nothing;

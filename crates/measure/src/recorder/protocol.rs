@@ -1,4 +1,4 @@
-//! What the measuring process and the recorder say to each other, one line of JSON each.
+//! Messages between the measuring process and the recorder, one line of JSON each.
 
 use super::{LiveFigures, LiveThread};
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub enum Command {
 pub struct SegmentRings {
     /// Number of the segment.
     pub segment: u32,
-    /// What the live figures must know of each of its threads.
+    /// Its threads, as the live figures need them.
     pub threads: Vec<LiveThread>,
 }
 
@@ -39,14 +39,14 @@ pub enum Reply {
     Taken {
         /// Samples appended, by thread.
         recorded: Vec<u64>,
-        /// What of the segment is to be said in the run.
+        /// Remarks on the segment for the run.
         #[serde(default)]
         remarks: Vec<String>,
     },
     /// Nothing more can be written (a full disk, say). The rings are still emptied, and the
     /// samples counted as not recorded.
     Failed {
-        /// One line: what is wrong, where, what would be right.
+        /// One line: the fault, its place, and the fix.
         error: String,
     },
     /// The end is on disk.

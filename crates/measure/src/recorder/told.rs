@@ -1,5 +1,5 @@
-//! What loops of the user's own say beside their samples, out of shared memory and into files. Nothing there is
-//! believed: a record that no loop of ours writes ends it for that loop, and is said.
+//! Log records and other telemetry of a user's loops, out of shared memory and into files. Nothing there is
+//! trusted: a record that no loop of wakepath's library writes ends it for that loop, and is reported.
 
 use super::doubted::DoubtedDueTimes;
 use super::format::formatted;
@@ -51,7 +51,7 @@ impl<'a> ToldFiles<'a> {
         }
     }
 
-    /// What a kill after it can't take away.
+    /// Makes records safe from a kill.
     pub(super) fn flush(&mut self) -> Result<(), ArchiveError> {
         if let Some((_, writer)) = &mut self.segment {
             writer.flush()?;
@@ -59,7 +59,7 @@ impl<'a> ToldFiles<'a> {
         self.lines.as_mut().map_or(Ok(()), LinesWriter::flush)
     }
 
-    /// What a power cut after it can't take away.
+    /// Makes records safe from a power cut.
     pub(super) fn sync(&mut self) -> Result<(), ArchiveError> {
         if let Some((_, writer)) = &mut self.segment {
             writer.sync()?;
@@ -67,7 +67,7 @@ impl<'a> ToldFiles<'a> {
         self.lines.as_mut().map_or(Ok(()), LinesWriter::sync)
     }
 
-    /// Ends a segment's file, and says what did not go into either.
+    /// Ends a segment's file, and reports records that did not go into either.
     pub(super) fn end_segment(&mut self, remarks: &mut Vec<String>) -> Result<(), ArchiveError> {
         if let Some((_, mut writer)) = self.segment.take() {
             writer.sync()?;
@@ -172,7 +172,7 @@ impl<'a> ToldBeside<'a> {
     }
 }
 
-/// What a loop says that it is called.
+/// The name that a loop gives itself.
 pub(super) fn name(memory: &SharedMemory, ring: u32) -> String {
     let announced = memory.announcement(ring).announced();
     announced.map_or_else(|| format!("loop {ring}"), |of| one_line(&of.name))

@@ -25,16 +25,16 @@ pub(crate) enum NoAnswer {
     /// It ended: its exit status.
     #[error("{0}")]
     Died(String),
-    /// It said nothing for so many seconds, and was killed.
+    /// It was silent for this many seconds, and was killed.
     #[error("said nothing for {0} s")]
     Silent(u64),
 }
 
 impl<T: DeserializeOwned + Send + 'static> Child<T> {
-    /// Starts a program's hidden verb `PROGRAM internal VERB`, in a process group of its own so
-    /// that Ctrl-C on the terminal reaches the measuring process alone. `shared` stays open in the
-    /// child, which is told its number. A child that is given a directory works in that very one,
-    /// and is told its path for messages: another one that got its name meanwhile is not written in.
+    /// Starts a program's hidden verb `PROGRAM internal VERB`, in its own process group so that Ctrl-C on the
+    /// terminal reaches the measuring process alone. `shared` stays open in the child, which receives its
+    /// number. A child that is given a directory works in that very one, and receives its path for messages:
+    /// it does not write in another that has taken the name since.
     ///
     /// # Errors
     /// When the process can't be started.
@@ -57,7 +57,7 @@ impl<T: DeserializeOwned + Send + 'static> Child<T> {
             command.arg(directory.path());
             command.current_dir(directory.lasting_path());
         }
-        // The descriptor is inherited by this child only: nothing else is started meanwhile.
+        // The descriptor is inherited by this child only: nothing else is started until then.
         let flags = fcntl_getfd(shared)?;
         fcntl_setfd(shared, flags - FdFlags::CLOEXEC)?;
         let child = command.spawn();
@@ -70,8 +70,8 @@ impl<T: DeserializeOwned + Send + 'static> Child<T> {
             .name(format!("{verb} output"))
             .spawn(move || {
                 for line in BufReader::new(output).lines().map_while(Result::ok) {
-                    // A line that doesn't parse is as good as the child's end: its consequence is said
-                    // where the end is noticed. Nobody may be listening any more, which is no error.
+                    // A line that doesn't parse is as good as the child's end, and is handled when the end is
+                    // noticed. The reader might be gone, which is no error.
                     let sent =
                         serde_json::from_str(&line).is_ok_and(|said| lines.send(said).is_ok());
                     if !sent {
@@ -104,7 +104,7 @@ impl<T: DeserializeOwned + Send + 'static> Child<T> {
         input.flush()
     }
 
-    /// What it says next.
+    /// Its next line.
     pub(crate) fn hear(&self, patience: Duration) -> Heard<T> {
         self.heard.next(patience)
     }
@@ -129,7 +129,7 @@ impl<T: DeserializeOwned + Send + 'static> Child<T> {
         })
     }
 
-    /// Closes its input, waits for its end and says how it ended.
+    /// Closes its input, waits for its end and returns how it ended.
     pub(crate) fn end(&mut self) -> String {
         self.input = None;
         let status = self.child.wait();
@@ -138,7 +138,7 @@ impl<T: DeserializeOwned + Send + 'static> Child<T> {
 
     /// Kills it and waits for its end.
     pub(crate) fn kill(&mut self) {
-        // A child that has ended by itself needs no killing.
+        // A child that has already ended needs no killing.
         let _ = self.child.kill();
         self.end();
     }
@@ -159,7 +159,7 @@ mod tests {
     /// A file that another test's child inherits while it is written can't be run ("text file busy").
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-    /// A program that says what it is told to, as a child of a run does.
+    /// A program that prints the given lines, as a child of a run does.
     fn started(script: &str) -> (tempfile::TempDir, Child<String>) {
         let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let place = tempfile::tempdir().unwrap();

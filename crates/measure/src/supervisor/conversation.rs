@@ -1,17 +1,17 @@
-//! What a process says: lines in their order, its end behind the last of them, and for good. Each
-//! process has a channel of its own, so that who waits for one throws away nothing of another.
+//! A process's output: lines in their order, then its end, for good. Each process has its own channel, so
+//! that waiting for one discards nothing of another.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// What was heard within a wait.
+/// The result of a wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Heard<T> {
     /// A line.
     Said(T),
     /// Nothing.
     Nothing,
-    /// It has said its last: it has ended or is about to.
+    /// No more lines: it has ended or is about to.
     Gone,
 }
 
@@ -32,7 +32,7 @@ impl<T> Conversation<T> {
         (lines, Self(heard))
     }
 
-    /// The next line; what is there already is heard also without patience.
+    /// The next line; a line already there is returned even without patience.
     pub(super) fn next(&self, patience: Duration) -> Heard<T> {
         match self.0.recv_timeout(patience) {
             Ok(said) => Heard::Said(said),

@@ -1,5 +1,5 @@
-//! What stands behind every process of a run that is spoken to in lines of JSON: starting it, hearing
-//! it on a channel of its own, noticing its end. It knows nothing of what the lines mean.
+//! Supervises every process of a run that takes lines of JSON: starts it, reads its output on its own
+//! channel, notices its end. It knows nothing of what the lines mean.
 
 mod child;
 mod conversation;

@@ -7,16 +7,16 @@ use wakepath_archive::ArchiveError;
 use wakepath_archive::watch::SessionError;
 use wakepath_scenario::ScenarioErrors;
 
-/// Why a watch can't go on.
+/// Why a watch can't continue.
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
     /// There is no tracing.
     #[error("can't watch: {0}")]
     NotTraced(NotTraced),
-    /// What was traced is not written.
+    /// The trace could not be written.
     #[error("the trace is lost: {0}")]
     TraceLost(NotTraced),
-    /// It says that it is written, and is not there.
+    /// It reports that the trace is written, but it is not there.
     #[error("the trace is not there")]
     NoTrace,
     /// wakepath can't stay off the program's CPUs.
@@ -25,7 +25,7 @@ pub enum WatchError {
     /// The program can't be started.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// What the watch knows can't be kept.
+    /// The watch's session can't be kept.
     #[error(transparent)]
     Session(#[from] SessionError),
     /// Trace or run can't be read or written.
@@ -34,7 +34,7 @@ pub enum WatchError {
     /// The machine's facts can't be written down.
     #[error("the machine's facts can't be written as JSON: {0}")]
     Facts(serde_json::Error),
-    /// What was seen does not fit a scenario.
+    /// The observations do not fit a scenario.
     #[error(transparent)]
     Scenario(#[from] ScenarioErrors),
     /// The run can't be named.

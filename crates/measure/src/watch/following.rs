@@ -1,6 +1,6 @@
-//! Watched threads while they are watched: latencies of those that have shown a period, out of the
-//! trace that the probe is writing. For a person to look at and to know when to stop; what is told
-//! and judged in the end is computed from the whole trace.
+//! Watched threads while they are watched: latencies of those that have shown a period, out of the trace that
+//! the probe is writing. For a person to look at and to know when to stop; the final figures and verdict are
+//! computed from the whole trace.
 
 use crate::{LiveFigures, LiveTally, LiveThread};
 use std::collections::BTreeMap;
@@ -14,12 +14,12 @@ use wakepath_ros2::Live;
 use wakepath_timeline::Sample;
 use wakepath_verdict::{Gaps, Limits};
 
-/// The probe writes what it has once in a second, and all CPUs within a little more: later than
-/// this an event is not told.
+/// The probe writes its events once a second, and all CPUs within a little more: an event does not come later
+/// than this.
 const LAG_NS: u64 = 1_200_000_000;
-/// A rhythm is looked for in so many activations.
+/// Number of activations in which a rhythm is looked for.
 const RECENT: usize = 200;
-/// After so many activations without a period none is waited for.
+/// After this many activations without a period it is no longer waited for.
 const LEAST_IRREGULAR: usize = 50;
 /// Looking takes no more than this share of the time.
 const SHARE: u32 = 8;
@@ -46,7 +46,7 @@ struct Followed {
     last: Option<(Activation, u64)>,
 }
 
-/// What is new.
+/// News since the last look.
 #[derive(Default)]
 pub struct News {
     /// Of threads that showed a period or a rhythm.
@@ -85,7 +85,7 @@ impl<'a> Following<'a> {
         }
     }
 
-    /// What is new of these threads; nothing where it is too early to look again.
+    /// News of these threads; nothing if it is too early to look again.
     ///
     /// # Errors
     /// When the trace can't be read.
@@ -151,7 +151,7 @@ impl Followed {
             BegunBy::Other => &self.turns.handed,
             BegunBy::Marks => &self.turns.marked,
         };
-        // What was counted already shows how many due times lie between it and what is new.
+        // The last counted activation shows how many due times lie between it and the new ones.
         let counted = self.last.map_or(0, |(last, _)| {
             own.iter().position(|of| *of == last).map_or(0, |at| at + 1)
         });
@@ -223,7 +223,7 @@ impl Followed {
     }
 }
 
-/// What a due time without an activation means: as where the run is judged.
+/// Meaning of a due time without an activation, the same as in the verdict.
 fn gaps_of(rhythm: Rhythm, by_lasting_timers: bool) -> Gaps {
     match (rhythm.begun_by, rhythm.anchor_ns) {
         (_, None) => Gaps::Unseen,

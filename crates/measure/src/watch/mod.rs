@@ -1,6 +1,5 @@
-//! Watching a program that was not written for wakepath, as far as something is done: which threads
-//! it has, the probe beside it, and a run of what was recorded, also after a kill. What its events say
-//! is computed elsewhere.
+//! The actions of watching a program that was not written for wakepath: finds its threads, runs the probe
+//! alongside, and makes a run of the recording, also after a kill. Its events are interpreted elsewhere.
 
 mod error;
 mod following;

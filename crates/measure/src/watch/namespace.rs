@@ -1,6 +1,6 @@
-//! Whether threads have the numbers here that the kernel's events give them. In a container with a PID
-//! namespace of its own they have others, which nobody inside can learn: a watch there would see no
-//! thread wake up, and say so of a program that is well.
+//! Whether threads have the same numbers here as in the kernel's events. In a container with its own PID
+//! namespace the numbers differ, and can't be learned inside: a watch there would see no thread wake up, and
+//! report that of a healthy program.
 
 use std::path::Path;
 

@@ -20,7 +20,7 @@ pub type Begin<'a> = &'a dyn Fn(&Scenario, &Session) -> std::io::Result<RunStart
 /// The phase that a watched program is in.
 const PHASE: &str = "watched";
 
-/// Writes the run's log and finishes it; what the watch kept beside it goes.
+/// Writes the run's log and finishes it; removes the watch's other files.
 ///
 /// # Errors
 /// When it can't be written.
@@ -80,7 +80,7 @@ pub fn record(
     Ok(Session::forget(directory)?)
 }
 
-/// The sections of single cycles, as loops of the user's own tell them.
+/// The sections of single cycles, as recorded by user loops.
 fn sections(directory: &Directory, figures: &Figures) -> Result<(), ArchiveError> {
     if figures.threads.iter().all(|of| of.sections.is_empty()) {
         return Ok(());
@@ -150,7 +150,7 @@ fn thread_ended(number: u16, of: &Watched) -> ThreadEnded {
     }
 }
 
-/// One line each. What a verdict rests on and was not recorded.
+/// Data that a verdict rests on and that was not recorded, one line each.
 fn lacks(figures: &Figures) -> Vec<Lack> {
     let mut lacks = vec![Lack::OwnDueTimes, Lack::Untraced, Lack::Loads];
     // A mark is an instruction of the thread's own.

@@ -1,5 +1,5 @@
-//! A watch that was killed, made a run of what it had recorded. Nothing of it goes before the run is
-//! whole, and a trace never does.
+//! Makes a run of a watch that was killed. No file of the watch is removed before the run is complete, and
+//! the trace never is.
 
 use super::watching::outside;
 use super::{Begin, WatchError, record};
@@ -10,7 +10,7 @@ use wakepath_archive::{
 use wakepath_assess::watched::Figures;
 use wakepath_directory::Directory;
 
-/// What became of a killed watch.
+/// The result of recovering a killed watch.
 pub enum Recovered {
     /// It is a run now, with these figures.
     Run(Figures),
@@ -22,8 +22,8 @@ pub enum Recovered {
     NoTrace(ArchiveError),
 }
 
-/// Makes a run of a killed watch; `None`, and nothing done, where the directory holds none. The
-/// watching process must be known to be gone.
+/// Makes a run of a killed watch; does nothing and returns `None` if the directory holds none. The watching
+/// process must be known to be gone.
 ///
 /// # Errors
 /// When trace or session can't be read, or nothing be written.
@@ -58,7 +58,7 @@ pub fn recover(directory: &Directory, begin: Begin<'_>) -> Result<Option<Recover
     Ok(Some(Recovered::Run(figures)))
 }
 
-/// What is known of a trace that may have no end.
+/// Figures of a trace that might have no end.
 fn traced(trace: &Trace) -> Result<SegmentTraced, ArchiveError> {
     let TraceDescription { began_ns, .. } = *trace.description();
     let mut last_ns = began_ns;

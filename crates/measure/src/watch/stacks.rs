@@ -25,7 +25,7 @@ pub(super) struct Stacks {
     followed: BTreeMap<u32, u32>,
 }
 
-/// What was taken.
+/// The stacks.
 pub(super) struct Taken {
     collected: Readable,
     /// Threads beyond those that are followed.

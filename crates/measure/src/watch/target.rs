@@ -13,7 +13,7 @@ use wakepath_programs::{NotFound, rights};
 use wakepath_rt::attributes;
 use wakepath_timeline::{CpuSet, Policy, ProcessStat, ThreadName, decoded};
 
-/// What is watched.
+/// The target of a watch.
 pub enum Target {
     /// A process that was there already, with all that it starts or has started.
     Process(BTreeSet<u32>),
@@ -56,7 +56,7 @@ pub enum StartError {
     Refused {
         /// The program.
         program: OsString,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
 }
@@ -140,7 +140,7 @@ impl Target {
             return;
         }
         if let Some(pid) = Pid::from_raw(child.id().cast_signed()) {
-            // One that has ended meanwhile needs no signal.
+            // One that has ended by now needs no signal.
             let _ = kill_process(pid, Signal::TERM);
         }
         let asked = Instant::now();
@@ -154,7 +154,7 @@ impl Target {
         }
     }
 
-    /// How a program that was started here ended, where that was not well.
+    /// How a program that was started here ended, if it failed.
     pub fn ended_badly(&self) -> Option<String> {
         let Self::Started {
             ended: Some(status),

@@ -1,5 +1,5 @@
-//! A watch carried out: the probe beside the program, its threads looked at and what is known of them
-//! kept, until time, program or patience ends.
+//! Carries out a watch: runs the probe alongside the program, looks at its threads and saves the session,
+//! until time, program or patience ends.
 
 use super::groups::Groups;
 use super::stacks::Stacks;
@@ -18,16 +18,17 @@ use wakepath_timeline::duration::length;
 
 /// Between two looks at the threads.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// Between two times that what was seen is kept, where it changed.
+/// Interval at which the session is saved, if it changed.
 const KEEP_EVERY: Duration = Duration::from_secs(1);
-/// What the probe's buffers are sized for where no time is given: they are emptied meanwhile.
+/// Recording time for which the probe's buffers are sized if no time is given: they are drained as it
+/// records.
 const USUAL_NS: u64 = 60_000_000_000;
 
-/// What is watched.
+/// The subject of a watch.
 pub enum Subject<'a> {
     /// Something that runs already.
     There(Target),
-    /// A program with its arguments, which is started when the probe records, and where it prints.
+    /// A program with its arguments, started when the probe records, and the destination of its output.
     Start(&'a [OsString], Printing),
 }
 
@@ -56,11 +57,11 @@ pub enum Ended {
     ByItself,
 }
 
-/// What a watch leaves.
+/// A watch's result.
 pub struct Recorded {
-    /// What is known beside the trace.
+    /// Data other than the trace.
     pub session: Session,
-    /// What was recorded.
+    /// The recording.
     pub trace: Trace,
     /// How much of it, at what cost.
     pub traced: SegmentTraced,
@@ -82,7 +83,7 @@ impl<'a> Watch<'a> {
         marks: &[Mark],
         duration: Option<Duration>,
     ) -> Result<Self, WatchError> {
-        // A kill before anything is recorded leaves what tells `wakepath recover` whose this is.
+        // After a kill before anything is recorded, this shows `wakepath recover` the owner.
         let nothing_yet = Session {
             threads: Threads::new(),
             ..session.clone()
@@ -135,7 +136,7 @@ impl<'a> Watch<'a> {
         self.directory
     }
 
-    /// What is known beside the trace.
+    /// Data other than the trace.
     pub fn session(&self) -> &Session {
         &self.session
     }
@@ -145,11 +146,11 @@ impl<'a> Watch<'a> {
         &self.own_cpus
     }
 
-    /// Watches, and shows `look` what is new of the periodic threads, a few times a second; it says
+    /// Watches, and shows `look` the news of the periodic threads a few times a second; `look` returns
     /// whether that is enough.
     ///
     /// # Errors
-    /// When the trace can't be followed, or what was seen can't be kept.
+    /// If the trace can't be followed, or the session can't be saved.
     pub fn follow(
         &mut self,
         interrupt: &Interrupt,
@@ -264,7 +265,7 @@ fn used_up(group: &GroupThrottling) -> String {
     format!("{budget} {times}, {stopped} in all: {}", budget.fix())
 }
 
-/// What was read of the machine, for the record.
+/// The machine's facts, for the record.
 ///
 /// # Errors
 /// When it can't be written down.
@@ -278,7 +279,7 @@ pub fn facts_taken(when: When, facts: &Facts) -> Result<FactsTaken, WatchError> 
     })
 }
 
-/// How many threads may run where nothing is recorded, as a note.
+/// Number of threads that can run on untraced CPUs, as a note.
 pub(super) fn outside(session: &Session) -> Option<String> {
     let is_outside = |cpus: &[u16]| cpus.iter().any(|cpu| !session.cpus.contains(cpu));
     let threads = session.threads.values();
