@@ -162,7 +162,7 @@ impl OpenBlocks {
         self.series.open.1 += 1;
     }
 
-    /// So many misses in a row: as many steps as there are levels at most.
+    /// Counts `times` consecutive misses: in at most as many steps as there are levels.
     pub fn push_missed(&mut self, times: u64) {
         let (first, last) = (self.place, self.place.saturating_add(times - 1));
         // At higher levels all of them are in the block of the miss before.
@@ -197,7 +197,7 @@ impl OpenBlocks {
         self.series.open = joined(self.series.open, (times, times));
     }
 
-    /// This block of a level, with a miss in it, has ended when there were so many misses in all.
+    /// Ends this block of a level, with a miss in it, after `missed` misses in all.
     fn close(&mut self, level: usize, block: u64, missed: u64) {
         let misses = missed - self.before[level];
         self.before[level] = missed;

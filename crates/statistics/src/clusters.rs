@@ -44,7 +44,7 @@ impl OpenClose {
     }
 }
 
-/// What a due time that was met took of its limit.
+/// Share of its limit that a due time used although it was met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NearMiss {
     /// More than half.
@@ -53,7 +53,7 @@ pub enum NearMiss {
     PastThreeQuarters,
 }
 
-/// What was counted.
+/// The counts.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -90,8 +90,8 @@ impl Close {
     }
 }
 
-/// Near misses stand for misses only if they are the tail of what was measured: at most this share of
-/// due times.
+/// Near misses can represent misses only if they are the tail of the measurement: at most this share of due
+/// times.
 const TAIL: f64 = 0.1;
 
 impl MissClusters {
@@ -114,7 +114,7 @@ impl MissClusters {
         }
     }
 
-    /// Counts so many due times in a row as missed, in constant time.
+    /// Counts `times` consecutive due times as missed, in constant time.
     pub fn push_missed(&mut self, times: u64) {
         if times == 0 {
             return;
@@ -145,8 +145,8 @@ impl MissClusters {
         }
     }
 
-    /// Counts the next due time of the series as met with so much of its limit used. How these come
-    /// together shows how misses would, before there are any.
+    /// Counts the next due time of the series as met with this share of its limit used. How these cluster
+    /// shows how misses would, before there are any.
     pub fn push_near_miss(&mut self, used: NearMiss) {
         self.met();
         match used {
@@ -174,7 +174,7 @@ impl MissClusters {
         self.halfway.blocks.end_series();
     }
 
-    /// What was counted so far.
+    /// The counts so far.
     pub fn tally(&self) -> MissTally {
         MissTally {
             due: self.due,
@@ -188,9 +188,8 @@ impl MissClusters {
         }
     }
 
-    /// What was counted since the last call. Merged in their order, all of these are what one tally
-    /// would have been. A run or cluster under way goes on: its whole length is in the part in which
-    /// it is longest.
+    /// The counts since the last call. Merged in their order, these tallies equal the single tally. An
+    /// unfinished run or cluster continues: its whole length is in the part in which it is longest.
     pub fn take(&mut self) -> MissTally {
         let tally = self.tally();
         self.blocks.part();
@@ -237,7 +236,7 @@ impl MissTally {
     /// Adds what was counted after this: the next part of the same recording
     /// ([`MissClusters::take`]), or another one, which is a replicate.
     pub fn merge(&mut self, later: &Self) {
-        // A history that somebody else wrote may hold any number.
+        // A history from another writer can hold any number.
         self.due = self.due.saturating_add(later.due);
         self.missed = self.missed.saturating_add(later.missed);
         self.longest_run = self.longest_run.max(later.longest_run);
@@ -248,7 +247,7 @@ impl MissTally {
         self.halfway.merge(&later.halfway);
     }
 
-    /// Share of due times missed; 0 where nothing was due.
+    /// Share of due times missed; 0 if nothing was due.
     pub fn fraction(&self) -> f64 {
         if self.due == 0 {
             0.0
@@ -257,8 +256,8 @@ impl MissTally {
         }
     }
 
-    /// Extremal index of the misses by the runs estimator: clusters over misses, 1 where they
-    /// stand alone. `None` without misses.
+    /// Extremal index of the misses by the runs estimator: clusters over misses, 1 if no two misses share a
+    /// cluster. `None` without misses.
     pub fn extremal_index(&self) -> Option<f64> {
         (self.missed > 0).then(|| self.clusters as f64 / self.missed as f64)
     }
@@ -276,8 +275,8 @@ impl MissTally {
     /// One-sided upper bound on the miss probability at `confidence`, for `parallel` series that may be
     /// hit together (1 for one thread). A due time that is missed instead of met never lowers it.
     ///
-    /// It knows only the misses and near misses that were seen: a run without either counts each due
-    /// time as evidence of its own, and bounds no stall that is too rare to have occurred in it.
+    /// It knows only the misses and near misses that were seen: a run without either counts each due time as
+    /// independent evidence, and bounds no stall that is too rare to have occurred in it.
     pub fn upper_bound(&self, confidence: f64, parallel: u64) -> f64 {
         let seen = Seen {
             missed: self.missed as f64,
@@ -297,10 +296,10 @@ impl MissTally {
             .fold(seen.by_misses(&self.spread), f64::max)
     }
 
-    /// One-sided lower bound on the miss probability at `confidence`, with due times and misses
-    /// divided by the ratio of variances and by `parallel` series that may be hit together (1 for one
-    /// thread); or, where that is more, the share missed times 1 − `confidence`, which holds however
-    /// misses depend on each other (Markov's inequality).
+    /// One-sided lower bound on the miss probability at `confidence`, with due times and misses divided by
+    /// the ratio of variances and by `parallel` series that can be hit together (1 for one thread); or, if
+    /// larger, the share missed times 1 − `confidence`, which holds however misses depend on each other
+    /// (Markov's inequality).
     pub fn lower_bound(&self, confidence: f64, parallel: u64) -> f64 {
         let unit = self.variance_ratio(confidence) * parallel.max(1) as f64;
         let (missed, due) = (self.missed as f64 / unit, self.due as f64 / unit);

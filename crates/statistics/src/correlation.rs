@@ -1,4 +1,4 @@
-//! Serial correlation of a series: whether neighbours tell of each other.
+//! Serial correlation of a series: whether neighbouring values are related.
 
 /// The autocorrelation ρ_1 of a series, with the usual divisor of n. `None` for fewer than two
 /// values, or a series that is constant.

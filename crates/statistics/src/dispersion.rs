@@ -43,9 +43,9 @@ impl Level {
         })
     }
 
-    /// Whether so much variance is beyond chance where misses are independent. Few misses that
-    /// meet in a block are Poisson's, many misses in few blocks χ²'s: the less surprised of the
-    /// two counts. Both tails by Wilson and Hilferty (1931).
+    /// Whether this variance is beyond chance for independent misses. Few misses that meet in a block are
+    /// Poisson's, many misses in few blocks χ²'s: the less surprised of the two counts. Both tails by Wilson
+    /// and Hilferty (1931).
     fn surprises(&self, missed: f64, beyond: f64) -> bool {
         let degrees = self.count - 1.0;
         let spread = 2.0 / (9.0 * degrees);
@@ -61,15 +61,15 @@ impl Level {
     }
 }
 
-/// By how much `due` and `missed` are to be divided so that the bounds for independent due times
-/// hold, at least 1. Exactly 1 where nothing shows that misses depend on each other.
+/// Divisor of `due` and `missed` with which the bounds for independent due times hold, at least 1. Exactly 1
+/// if nothing shows that misses depend on each other.
 ///
-/// Where something does: the largest ratio of variances over all block lengths. If it still grew
-/// with the last doublings of few blocks it is taken to grow on as it did. Each is widened by
-/// (t/z)² with Student's t at `confidence` for the number of blocks, or of blocks with misses where
-/// these are fewer (Korn and Graubard, "Confidence intervals for proportions with small expected
-/// number of positive counts estimated from survey data", 1998). Near misses, which have no
-/// confidence, are not widened: they come in longer groups than misses.
+/// Otherwise the largest ratio of variances over all block lengths. If it still grew with the last doublings
+/// of few blocks, it is assumed to continue growing. Each is widened by (t/z)² with Student's t at
+/// `confidence` for the number of blocks, or of blocks with misses if these are fewer (Korn and Graubard,
+/// "Confidence intervals for proportions with small expected number of positive counts estimated from survey
+/// data", 1998). Near misses, which have no confidence, are not widened: they come in longer groups than
+/// misses.
 pub(crate) fn dispersion(spread: &Spread, missed: u64, due: u64, confidence: Option<f64>) -> f64 {
     // One miss has nothing to depend on, and only misses say as much as none.
     if missed < 2 || missed >= due {

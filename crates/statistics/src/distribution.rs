@@ -14,8 +14,8 @@ pub struct Distribution {
 pub struct QuantileValue {
     /// Which quantile, in parts per million.
     pub parts_per_million: u32,
-    /// Its value, in the sample's unit; `None` where it is not known, because the values there were
-    /// counted and not kept.
+    /// Its value, in the sample's unit; `None` if it is unknown, because the values there were counted and
+    /// not kept.
     pub value: Option<i64>,
     /// Whether the sample is too small for it, so that `value` is merely the largest observed, or not
     /// known.

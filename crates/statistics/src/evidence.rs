@@ -1,5 +1,5 @@
-//! How many due times a run must have before a bound reaches its target. Planning only: it
-//! assumes that misses go on as they went so far.
+//! How many due times a run must have before a bound reaches its target. Planning only: it assumes that
+//! misses continue at the same rate.
 
 use crate::binomial::{miss_bound_without_misses, miss_upper_bound};
 use crate::special::beta_tails;
@@ -25,11 +25,11 @@ pub(crate) fn due_times_needed_without_misses(target: f64, confidence: f64) -> O
         .or(Some(estimate))
 }
 
-/// Due times in all (those had so far included) after which the upper bound on the miss
-/// probability is at most `target` at `confidence`, if misses go on at the rate seen: `missed` of
-/// `due`, in clusters of `cluster_size` (1: independent). Each cluster counts as one event, as in
-/// [`MissTally::upper_bound`](crate::MissTally::upper_bound). `None` when the rate seen is not
-/// below the target, so that no longer run would help.
+/// Due times in all (including those so far) after which the upper bound on the miss probability is at most
+/// `target` at `confidence`, if misses continue at the rate seen: `missed` of `due`, in clusters of
+/// `cluster_size` (1: independent). Each cluster counts as one event, as in
+/// [`MissTally::upper_bound`](crate::MissTally::upper_bound). `None` when the rate seen is not below the
+/// target, so that no longer run would help.
 pub fn due_times_needed(
     missed: u64,
     due: u64,
@@ -46,7 +46,7 @@ pub fn due_times_needed(
     if rate >= target || !(target > 0.0 && target < 1.0) {
         return None;
     }
-    // The bound is at most the target when so few misses have at most α of probability there:
+    // The bound is at most the target when the probability of at most this many misses is at most α there:
     // P(B ≤ x) = I_{1−p}(n − x, x + 1) = upper tail of Beta(x + 1, n − x) at p.
     let reached = |all: f64| {
         let (events, effective) = (all * rate / size, all / size);

@@ -1,7 +1,6 @@
-//! Pure statistics of latencies and misses: what a sample says about quantiles and miss rates,
-//! how much of it is evidence, and what several runs say against several others. It reads no clock,
-//! draws no random number without a seed and judges nothing:
-//! comparing a bound with a criterion is the verdict's work.
+//! Pure statistics of latencies and misses: percentiles and miss rates of a sample, the amount of evidence in
+//! it, and comparisons of several runs with several others. It reads no clock, draws no random number without
+//! a seed and judges nothing: the verdict compares a bound with a criterion.
 //!
 //! Times are signed nanoseconds (`i64`), counts are `u64`, probabilities are `f64` in 0..=1.
 

@@ -4,8 +4,8 @@
 use crate::special::beta_tails;
 use crate::{Distribution, MissClusters, Quantile};
 
-/// Ranks (from 1) between which a quantile lies with at least the confidence asked for. A side is
-/// `None` where the sample is too small to give one.
+/// Ranks (from 1) between which a percentile is with at least the requested confidence. A side is `None` if
+/// the sample is too small to give one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct RankInterval {
@@ -90,7 +90,7 @@ fn tails(count: u64, q: f64, rank: u64) -> (f64, f64) {
     (below, at_least)
 }
 
-/// How many of the ranks 1..=count hold, where all that hold come first.
+/// Number of the ranks 1..=count that hold, if all that hold come first.
 fn partition_point(count: u64, holds: impl Fn(u64) -> bool) -> u64 {
     let (mut low, mut high) = (0, count);
     while low < high {

@@ -1,5 +1,5 @@
-//! Whether one group of runs is higher than another: Mann and Whitney's test, exact, ties
-//! included. Each value stands for one run; samples of one run are no replicates of each other.
+//! Whether one group of runs is higher than another: Mann and Whitney's test, exact, ties included. Each
+//! value represents one run; samples of one run are no replicates of each other.
 
 use crate::normal::normal_upper_tail;
 use crate::subset_sums::{cost, doubled_ranks, subsets_of_size, tails};
@@ -75,8 +75,8 @@ pub fn rank_sum_test(first: &[f64], second: &[f64]) -> Option<RankTest> {
     Some(RankTest::new(statistic, (lower, higher), false))
 }
 
-/// The smallest probability that [`rank_sum_test`] can give in one direction, without ties: one
-/// arrangement of all. More runs are needed where this is above what was asked for.
+/// The smallest probability that [`rank_sum_test`] can give in one direction, without ties: one arrangement
+/// of all. More runs are needed if this is above the requested level.
 pub fn least_rank_sum_p(first: u64, second: u64) -> f64 {
     let mut all = 1.0;
     for i in 1..=first.min(second) {

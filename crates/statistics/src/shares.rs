@@ -1,5 +1,5 @@
-//! What a time varies by when groups of conditions are measured beside each other: the variance of the groups'
-//! mixture, split into what one cause makes, what another adds to it, and the rest. It knows no causes.
+//! Variance of a time over groups of conditions measured together: the variance of the groups' mixture, split
+//! into one cause's share, another's additional share, and the rest. It knows no causes.
 
 /// Count, mean and variance of some values, added one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,5 +1,5 @@
-//! By how much one group of runs is higher than another: Hodges and Lehmann's estimate with its
-//! exact interval, and whether the difference lies within a margin (two one-sided tests).
+//! How much one group of runs is higher than another: Hodges and Lehmann's estimate with its exact interval,
+//! and whether the difference is within a margin (two one-sided tests).
 
 use crate::subset_sums::{subsets, subsets_of_size};
 use crate::{RankTest, rank_sum_test, signed_rank_test};

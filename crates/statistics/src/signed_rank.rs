@@ -1,5 +1,5 @@
-//! Whether paired differences are higher than zero: Wilcoxon's signed-rank test, exact, ties
-//! included. For runs measured in turn, one of each side beside the other.
+//! Whether paired differences are higher than zero: Wilcoxon's signed-rank test, exact, ties included. For
+//! runs measured in pairs, one of each side after the other.
 
 use crate::RankTest;
 use crate::subset_sums::{doubled_ranks, subsets, tails};

@@ -12,9 +12,9 @@ fn stirling_correction(x: f64) -> f64 {
     (1.0 / 12.0 - (1.0 / 360.0 - (1.0 / 1260.0 - (1.0 / 1680.0) / square) / square) / square) / x
 }
 
-/// Both tails of the beta distribution with shapes `a`, `b` > 0 at `x`, as (I_x(a, b),
-/// I_{1−x}(b, a)). Neither is found by subtracting the other from 1 where it is the smaller one.
-/// Continued fraction of DLMF 8.17.22 by the modified Lentz method.
+/// Both tails of the beta distribution with shapes `a`, `b` > 0 at `x`, as (I_x(a, b), I_{1−x}(b, a)). The
+/// smaller one is never found by subtracting the other from 1. Continued fraction of DLMF 8.17.22 by the
+/// modified Lentz method.
 pub(crate) fn beta_tails(a: f64, b: f64, x: f64) -> (f64, f64) {
     if x <= 0.0 {
         return (0.0, 1.0);
@@ -60,8 +60,7 @@ fn beta_front(a: f64, b: f64, x: f64) -> f64 {
     exponent.exp()
 }
 
-/// ln `ratio`, where `beyond_one` is the same ratio less 1 with digits that `ratio` has lost when
-/// it is close to 1.
+/// ln `ratio`; `beyond_one` is the same ratio less 1 with digits that `ratio` has lost when it is close to 1.
 fn ln_ratio(ratio: f64, beyond_one: f64) -> f64 {
     if beyond_one.abs() < 0.5 {
         beyond_one.ln_1p()

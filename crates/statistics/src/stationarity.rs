@@ -1,5 +1,5 @@
-//! Whether the second half of a run looks like the first. A warning with the size of the
-//! difference; never by itself a reason to pass or fail.
+//! Compares the second half of a run with the first. Gives a warning with the size of the difference, which
+//! alone never passes or fails a run.
 
 use crate::special::kolmogorov_upper_tail;
 

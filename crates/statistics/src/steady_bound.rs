@@ -19,7 +19,7 @@ const PAIRS: f64 = 2.0;
 const STEEP: f64 = 0.5 + 0.5 / PAIRS;
 /// With fewer blocks, pairs of a few misses by chance rise faster with each miss than the bound.
 const LEAST_FOR_PAIRS: f64 = 64.0;
-/// With fewer blocks nothing is known of them.
+/// Fewer blocks are not enough.
 const LEAST: f64 = 16.0;
 /// Groups as large as the largest that might have come as well, at 95 %.
 const UNSEEN_GROUPS: f64 = 20.0;

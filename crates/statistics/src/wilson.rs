@@ -2,9 +2,8 @@
 //! average. Where a verdict rests on a bound, the exact one of [`binomial`](crate::miss_upper_bound)
 //! is taken instead.
 
-/// The interval for the probability behind `count` of `of`, `z` standard deviations wide on either
-/// side: (p + z²/2n ± z √(p(1 − p)/n + z²/4n²)) / (1 + z²/n) (Wilson 1927). From 0 to 1 where
-/// nothing was counted.
+/// The interval for the probability underlying `count` of `of`, `z` standard deviations wide on either side:
+/// (p + z²/2n ± z √(p(1 − p)/n + z²/4n²)) / (1 + z²/n) (Wilson 1927). From 0 to 1 if nothing was counted.
 pub fn wilson_interval(count: u64, of: u64, z: f64) -> (f64, f64) {
     if of == 0 {
         return (0.0, 1.0);

@@ -1,4 +1,4 @@
-//! What one further due time can do to the bounds, whatever came before it.
+//! The effect of one further due time on the bounds, whatever came before it.
 
 use proptest::prelude::*;
 use wakepath_statistics::{MissClusters, MissTally, NearMiss};
@@ -75,8 +75,8 @@ fn uneven() -> impl Strategy<Value = Vec<Came>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
-    /// PASSED is an upper bound within the criterion: what a further miss can't lower passes no run that
-    /// did not pass without it.
+    /// PASSED requires an upper bound within the criterion. A further miss that can't lower the bound can't
+    /// make a run pass that did not pass without it.
     #[test]
     fn a_further_miss_passes_no_run(
         mut history in prop_oneof![histories(), uneven(), lone_misses()],
@@ -101,7 +101,7 @@ proptest! {
 }
 
 proptest! {
-    /// FAILED is a lower bound above the criterion, PASSED an upper bound within it: no criterion lies
+    /// FAILED requires a lower bound above the criterion, PASSED an upper bound within it: no criterion is
     /// below the one and above the other.
     #[test]
     fn a_further_miss_turns_no_failed_run_into_a_passed_one(

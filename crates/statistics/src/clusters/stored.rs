@@ -4,7 +4,7 @@ use super::{Close, MissTally};
 use crate::blocks::{Block, Blocks, Spread, without_misses};
 use serde::{Deserialize, Serialize};
 
-/// Without blocks where nothing was missed, and without the lengths of which no block ended.
+/// Without blocks if nothing was missed, and without the lengths of which no block ended.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Stored {
     due: u64,

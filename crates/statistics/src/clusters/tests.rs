@@ -106,7 +106,7 @@ fn near_misses_show(used: NearMiss) {
     for alone in [run(&|place| place % 100 == 7), run(&|place| place == 7)] {
         assert_eq!(alone.evidence_unit(0.95, 1), 1.0);
     }
-    // What is usual shows nothing of what is rare.
+    // Common events show nothing about rare ones.
     assert_eq!(
         run(&|place| place % 5000 < 2500).evidence_unit(0.95, 1),
         1.0
