@@ -1,17 +1,17 @@
-//! Whether values tell of those that follow: Ljung and Box's test, runs about the median, and the
-//! extremal index with the clusters that it makes of exceedances.
+//! Whether values depend on preceding ones: Ljung and Box's test, runs about the median, and the extremal
+//! index with the clusters that it makes of exceedances.
 
 use crate::limit_laws::{chi_squared_tail, normal_two_sided};
 
-/// A statistic with its probability where nothing depends on anything, and how large it is in words
-/// that don't grow with the sample.
+/// A statistic with its probability under independence, and its size in terms that don't grow with the
+/// sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tested {
     /// The statistic.
     pub statistic: f64,
     /// Probability of one as extreme under the null hypothesis.
     pub p_value: f64,
-    /// Size of the effect; what of is said where the test is.
+    /// Size of the effect; each test defines its quantity.
     pub effect: f64,
 }
 
@@ -85,9 +85,9 @@ pub fn median_runs(series: &[f64]) -> Option<Tested> {
     })
 }
 
-/// The extremal index by the times between exceedances (Ferro and Segers 2003, equations 5 to 7):
-/// 1 where they stand alone, 1/m where they come in clusters of m on average. `places` are the
-/// exceedances' places in the series, ascending. 1 for fewer than three.
+/// The extremal index by the times between exceedances (Ferro and Segers 2003, equations 5 to 7): 1 for
+/// isolated ones, 1/m for clusters of m on average. `places` are the exceedances' places in the series,
+/// ascending. 1 for fewer than three.
 pub fn extremal_index(places: &[u64]) -> f64 {
     let gaps: Vec<f64> = places
         .windows(2)
@@ -122,8 +122,8 @@ pub fn run_length(places: &[u64], index: f64) -> u64 {
     gaps.get(clusters - 1).copied().unwrap_or(0)
 }
 
-/// The largest of each cluster with its place, where gaps longer than `run_length` part clusters
-/// (runs declustering). Of equal ones, the first.
+/// The largest of each cluster with its place; gaps longer than `run_length` separate clusters (runs
+/// declustering). Of equal ones, the first.
 pub fn clusters(exceedances: &[(u64, f64)], run_length: u64) -> Vec<(u64, f64)> {
     let mut found: Vec<(u64, f64)> = Vec::new();
     let mut before: Option<u64> = None;
@@ -170,7 +170,7 @@ mod tests {
     fn what_has_no_spread_is_not_tested() {
         assert_eq!(ljung_box(&[2.0; 50], 10), None);
         assert_eq!(ljung_box(&[1.0, 2.0], 10), None);
-        // Most values tie at the median, which is the least: 10 runs of 10 and of 5.
+        // Most values tie at the median, which is the smallest value: 10 runs of 10 and of 5.
         let tied: Vec<f64> = (0..75).map(|n| f64::from(u8::from(n % 15 >= 10))).collect();
         let found = median_runs(&tied).unwrap();
         assert!(found.p_value < 1e-6 && found.statistic < 0.0, "{found:?}");

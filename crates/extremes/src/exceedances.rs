@@ -1,5 +1,4 @@
-//! What lies above a threshold: chosen by rank, clusters counted once, ties looked at. It fits
-//! nothing.
+//! Values above a threshold: chosen by rank, clusters counted once, ties checked. It fits nothing.
 
 use crate::dependence::{clusters, extremal_index, run_length};
 use crate::likelihood::Excesses;
@@ -31,7 +30,7 @@ pub struct Exceedances {
     pub ties: f64,
     /// Different values among them.
     pub distinct: usize,
-    /// Step of the grid that they lie on, where ties are many and it is not fine.
+    /// Step of the grid that they are on, if ties are many and it is not fine.
     pub resolution: Option<f64>,
 }
 
@@ -73,8 +72,8 @@ impl Highest {
         self.length
     }
 
-    /// What exceeds the value of rank `count + 1`: about `count` values, fewer where that one is
-    /// tied. `None` where there are not as many.
+    /// The values above the one of rank `count + 1`: about `count` values, fewer if that one is tied. `None`
+    /// if there are not as many.
     pub fn above_rank(&self, count: usize) -> Option<Exceedances> {
         self.above(*self.descending.get(count)?)
     }
@@ -143,8 +142,8 @@ impl Exceedances {
     }
 }
 
-/// How many values are to exceed each threshold that is tried: falling from `most` to `least`, each
-/// about two thirds of the one before.
+/// Numbers of values to exceed each threshold that is tried: falling from `most` to `least`, each about two
+/// thirds of the previous one.
 pub fn counts_to_try(most: usize, least: usize) -> Vec<usize> {
     let mut counts = Vec::new();
     let mut count = most as f64;

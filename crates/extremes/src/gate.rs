@@ -1,10 +1,9 @@
-//! The gates that a series must pass before more is said of it than its largest value: what was
-//! looked at, the statistic, and what would cure a failure. What passes which is decided where they
-//! are made.
+//! The gates that a series must pass before more is reported of it than its largest value: the finding, its
+//! statistic, and the cure for a failure. Whoever makes a gate decides what passes.
 
 use std::fmt;
 
-/// What a gate looks at, in the order of the statements.
+/// The subject of a gate, in the order of the statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -13,7 +12,7 @@ pub enum GateName {
     Provenance,
     /// Enough values beyond a threshold.
     Count,
-    /// The series stays what it is.
+    /// The series does not change over time.
     Stationarity,
     /// The values are in the order of time: clusters and drift can be seen.
     Order,
@@ -48,9 +47,9 @@ pub struct Gate {
     pub name: GateName,
     /// Whether it was passed.
     pub passed: bool,
-    /// What was found, with its statistic.
+    /// The finding, with its statistic.
     pub finding: String,
-    /// What would cure a failure; `None` where it was passed.
+    /// The cure for a failure; `None` if it was passed.
     pub cure: Option<String>,
 }
 

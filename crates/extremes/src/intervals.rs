@@ -105,7 +105,7 @@ fn exact(value: &Rounded, scale: f64) -> f64 {
     value.count * ((-(-width).exp_m1()).ln() - value.low / scale)
 }
 
-/// Both ends after ln(1 + τy)/τ, with one logarithm where they are close.
+/// Both ends after ln(1 + τy)/τ, with one logarithm if they are close.
 fn transformed(value: &Rounded, tau: f64) -> Rounded {
     let low = log_ratio(tau, value.low);
     let beside = 1.0 + tau * value.low;

@@ -5,7 +5,7 @@ use crate::likelihood::{Excesses, Fit, LEAST_SHAPE};
 use crate::pareto::{log_ratio, power_ratio};
 use crate::search::{crossing, largest};
 
-/// A level wanted, and what it is estimated from.
+/// A level to estimate, and the data for it.
 #[derive(Debug, Clone, Copy)]
 pub struct Level<'a> {
     /// Excesses over the threshold: one for each cluster.
@@ -69,15 +69,15 @@ impl Level<'_> {
             .map_or(f64::NEG_INFINITY, |found| found.1)
     }
 
-    /// The signed root of the likelihood ratio at a level above the threshold: about standard
-    /// normal at the true one, positive where that is below the estimate.
+    /// The signed root of the likelihood ratio at a level above the threshold: about standard normal at the
+    /// true one, positive if that is below the estimate.
     pub fn signed_root(&self, level: f64) -> f64 {
         let lost = (self.log_likelihood() - self.held_at(level)).max(0.0);
         (2.0 * lost).sqrt().copysign(self.estimate() - level)
     }
 
-    /// The highest level whose signed root is at least `least`, a negative number such as −1.645
-    /// (95 %, one-sided, were the root exactly normal). `None` where no level is too high.
+    /// The highest level whose signed root is at least `least`, a negative number such as −1.645 (95 %,
+    /// one-sided, were the root exactly normal). `None` if no level is too high.
     pub fn upper_bound(&self, least: f64) -> Option<f64> {
         let estimate = self.estimate();
         let critical = least * least / 2.0;

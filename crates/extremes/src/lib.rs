@@ -1,5 +1,5 @@
 //! Bounds that follow from the largest value of a run, and when to refuse: dependence and drift tested,
-//! clusters counted, tails fitted as an estimate beside the bound. Pure: no input or output, no clock, no
+//! clusters counted, tails fitted as an estimate to go with the bound. Pure: no input or output, no clock, no
 //! random number without a seed. It makes no verdict.
 //!
 //! A run shows only the states that it went through: a mode of probability q is missed with (1 − q)ⁿ, and

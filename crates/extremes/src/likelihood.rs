@@ -48,8 +48,8 @@ pub(crate) const LEAST_SHAPE: f64 = -1.0;
 pub(crate) const TOLERANCE: f64 = 1e-7;
 
 impl Excesses {
-    /// Of values on a grid of `resolution` above a threshold that lies half a step below the
-    /// smallest value that exceeds it; exact where `resolution` is `None`.
+    /// Of values on a grid of `resolution` above a threshold that is half a step below the smallest value
+    /// that exceeds it; exact if `resolution` is `None`.
     pub fn new(values: &[f64], resolution: Option<f64>) -> Self {
         match resolution {
             None => Self::Exact {
@@ -149,8 +149,8 @@ impl Excesses {
     }
 }
 
-/// (Σ ln(1 + τy)/τ, Σ ln(1 + τy)). Logarithms are what a fit spends its time on: of eight factors
-/// at once where none is close to 1.
+/// (Σ ln(1 + τy)/τ, Σ ln(1 + τy)). A fit spends most of its time on logarithms: takes that of eight factors
+/// at once if none is close to 1.
 fn sum_of_logs(values: &[f64], largest: f64, tau: f64) -> (f64, f64) {
     if tau == 0.0 {
         return (values.iter().sum(), 0.0);

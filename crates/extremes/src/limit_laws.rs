@@ -1,5 +1,5 @@
-//! The laws that test statistics follow in large samples where nothing was fitted: tails of
-//! Cramér and von Mises's W² and Anderson and Darling's A², of χ² and of the normal distribution.
+//! The laws that test statistics follow in large samples without fitted parameters: tails of Cramér and von
+//! Mises's W² and Anderson and Darling's A², of χ² and of the normal distribution.
 
 use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
 use std::f64::consts::PI;
@@ -74,7 +74,7 @@ pub fn anderson_darling_tail(x: f64) -> f64 {
     (1.0 - below).clamp(0.0, 1.0)
 }
 
-/// P(χ² > x) with so many degrees of freedom.
+/// P(χ² > x) with `degrees` degrees of freedom.
 pub(crate) fn chi_squared_tail(x: f64, degrees: f64) -> f64 {
     ChiSquared::new(degrees).map_or(f64::NAN, |law| law.sf(x.max(0.0)))
 }
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn published_points_of_the_limits_are_met() {
-        // KPSS 1992, table 1; Marsaglia and Marsaglia 2004 for A² where nothing is fitted.
+        // KPSS 1992, table 1; Marsaglia and Marsaglia 2004 for A² without fitted parameters.
         for (x, tail) in [(0.347, 0.10), (0.463, 0.05), (0.739, 0.01)] {
             assert!((cramer_von_mises_tail(x) - tail).abs() < 1e-3, "{x}");
         }

@@ -8,7 +8,7 @@ use wakepath_statistics::SplitMix;
 pub struct Random(SplitMix);
 
 impl Random {
-    /// The stream of a seed and a number: one stream for each sample, whoever draws it.
+    /// The stream of a seed and a number: one stream for each sample, whichever thread draws it.
     pub fn stream(seed: u64, number: u64) -> Self {
         let mut first = SplitMix::from_state(seed ^ number.wrapping_mul(0xd134_2543_de82_ef95));
         Self(SplitMix::from_state(first.bits()))

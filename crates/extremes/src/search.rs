@@ -1,10 +1,9 @@
 //! The largest value and the zero of functions of one variable. All that is fitted here is brought
 //! down to these: no optimiser of several variables is needed.
 
-/// Where a function with one maximum is largest, and its value there. Starts at `start`, steps
-/// outwards until the maximum lies between two points, then narrows down to `tolerance` by Brent's
-/// method (Brent 1973, chapter 5). Where the function is −∞ it is not defined; `None` when it is
-/// not finite at the start or rises without end.
+/// The maximum of a function with only one, and its value there. Starts at `start`, steps outwards until the
+/// maximum is between two points, then narrows down to `tolerance` by Brent's method (Brent 1973, chapter 5).
+/// At −∞ the function is not defined; `None` when it is not finite at the start or rises without end.
 pub(crate) fn largest(
     f: &mut impl FnMut(f64) -> f64,
     start: f64,
@@ -119,9 +118,8 @@ fn brent(
     (x, at_x)
 }
 
-/// Where a function that is positive at `low` and not positive at `high` crosses zero, to
-/// `tolerance` of its size: regula falsi with halving (Illinois; Dowell and Jarratt 1971), and
-/// bisection where that is no number.
+/// The zero of a function that is positive at `low` and not positive at `high`, to `tolerance` of its size:
+/// regula falsi with halving (Illinois; Dowell and Jarratt 1971), and bisection if that gives no number.
 pub(crate) fn crossing(
     f: &mut impl FnMut(f64) -> f64,
     mut low: f64,

@@ -1,5 +1,5 @@
-//! Whether a series stays what it is: KPSS's test for a level, two halves held against each other,
-//! exceedances spread evenly over time.
+//! Whether a series is stationary: KPSS's test for a level, two halves compared with each other, exceedances
+//! spread evenly over time.
 
 use crate::dependence::Tested;
 use crate::limit_laws::{anderson_darling_tail, cramer_von_mises_tail};
@@ -180,8 +180,8 @@ pub fn evenly_spread(places: &[u64], length: u64) -> Option<Tested> {
     })
 }
 
-/// Means of consecutive stretches, at most `most` of them, so that a long series is tested in whole;
-/// the series itself where it is short enough. Values left over at its start are left out.
+/// Means of consecutive stretches, at most `most` of them, so that a long series is tested in whole; the
+/// series itself if it is short enough. Values left over at its start are left out.
 pub fn stretch_means(series: &[i64], most: usize) -> Vec<f64> {
     let size = series.len().div_ceil(most.max(1)).max(1);
     let used = &series[series.len() % size..];

@@ -9,7 +9,7 @@ use crate::stationarity::{anderson_darling_two_sample, evenly_spread, kpss, stre
 
 /// Lags of Ljung and Box's test.
 const LAGS: usize = 10;
-/// Long series are tested for a level by so many means of stretches.
+/// Long series are tested for a level by this many means of stretches.
 const STRETCHES: usize = 20_000;
 /// Family-wise level of the tests.
 const LEVEL: f64 = 0.05;
@@ -212,8 +212,8 @@ fn correlation(series: &[i64]) -> Option<Tested> {
     ljung_box(&values, LAGS)
 }
 
-/// KPSS of the whole series, by means of stretches where it is long; the effect in standard
-/// deviations of single values.
+/// KPSS of the whole series, by means of stretches if it is long; the effect in standard deviations of single
+/// values.
 fn level(series: &[i64]) -> Option<Tested> {
     let found = kpss(&stretch_means(series, STRETCHES))?;
     let mean = |part: &[i64]| part.iter().map(|&v| v as f64).sum::<f64>() / part.len() as f64;

@@ -81,7 +81,7 @@ pub struct Extended {
 pub enum Answer {
     /// The run is long enough: the largest value observed is the bound.
     Observed,
-    /// The run is up to ten times too short: the bound lies as many times further out.
+    /// The run is up to ten times too short: the bound is further out by the same factor.
     Extended(Extended),
     /// No bound: a gate failed.
     Refused,
