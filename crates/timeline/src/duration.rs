@@ -56,7 +56,7 @@ pub fn thousandths(ns: i64) -> String {
 /// Three significant digits in the suitable unit: `834 ns`, `38.6 µs`, `4.00 ms`.
 pub fn three_digits(ns: i64) -> String {
     let size = ns.unsigned_abs();
-    // So many digits stand before the point, in nanoseconds and thousands of them.
+    // Number of digits to round off.
     let above = size.checked_ilog10().unwrap_or(0).saturating_sub(2);
     let step = 10_u64.pow(above);
     let kept = (size / step + u64::from(size % step * 2 >= step)) * step;

@@ -21,7 +21,7 @@ pub struct KernelEvent {
 /// A call of a function, with those of its arguments that are recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// The function, as whoever records names it.
+    /// The function, as the recorder names it.
     pub function: Arc<str>,
     /// Arguments that are numbers or addresses, in their order.
     pub numbers: Vec<u64>,
@@ -45,7 +45,7 @@ pub enum What {
     SoftIrqExit(SoftIrq),
     /// The callback of a high-resolution timer begins.
     TimerExpiryEntry {
-        /// Address of the timer: tells timers apart, says nothing else.
+        /// Address of the timer: only distinguishes timers.
         timer: u64,
         /// The callback, by name where the kernel gives it (`hrtimer_wakeup`, `tick_nohz_handler`).
         function: Arc<str>,
@@ -104,7 +104,7 @@ pub enum What {
     IpiSend {
         /// The CPU that it goes to, if there is one.
         target_cpu: Option<u16>,
-        /// Its callback by name, where the kernel gives it.
+        /// Its callback by name, if the kernel gives it.
         callback: Arc<str>,
     },
     /// The CPU enters an idle state.
@@ -124,7 +124,7 @@ pub enum What {
         /// Whether it was in user mode.
         user: bool,
     },
-    /// The current thread passed a place of its own program that is recorded: a USDT probe.
+    /// The current thread passed a recorded place of its program: a USDT probe.
     Mark {
         /// Its number, by the backend's numbering.
         number: u16,
@@ -135,12 +135,12 @@ pub enum What {
     SystemCallEntry {
         /// The call's name: `write`.
         name: Arc<str>,
-        /// The descriptor that it is about, where it is about one.
+        /// The descriptor that it takes, if any.
         descriptor: Option<u32>,
     },
     /// The current thread leaves its system call.
     SystemCallExit,
-    /// A thread of the watched program is known from here on: told by whoever records.
+    /// A thread of the watched program is known from here on, as the recorder reports.
     Followed {
         /// The thread.
         thread: u32,
@@ -149,13 +149,13 @@ pub enum What {
         /// Whether its system calls are recorded from here on.
         calls: bool,
     },
-    /// Target of a descriptor of the watched program: told by whoever records.
+    /// Target of a descriptor of the watched program, as the recorder reports.
     Descriptor {
         /// The process.
         process: u32,
         /// Its number there.
         descriptor: u32,
-        /// What it refers to.
+        /// Its target.
         target: CallTarget,
     },
     /// Events are missing here: between the previous event of this CPU and this instant.
@@ -165,7 +165,7 @@ pub enum What {
     },
 }
 
-/// What a descriptor refers to.
+/// Target of a descriptor.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum CallTarget {
     /// A file, by its path.
@@ -178,7 +178,7 @@ pub enum CallTarget {
     Pipe,
     /// A socket.
     Socket,
-    /// What has no path of its own, by the kernel's word: `eventfd`.
+    /// An object without a path, by the kernel's word: `eventfd`.
     Other(Arc<str>),
 }
 
@@ -191,7 +191,7 @@ pub enum Interrupt {
     Reschedule,
     /// Calls a function on this CPU for another.
     CallFunction,
-    /// Work that the kernel put off to an interrupt of its own.
+    /// Work that the kernel put off to a separate interrupt.
     IrqWork,
     /// Another vector of the CPU, by the kernel's name (`thermal_apic`).
     Vector(Arc<str>),

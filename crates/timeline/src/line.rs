@@ -32,8 +32,8 @@ pub fn shortened(text: &str, most: usize) -> String {
     kept
 }
 
-/// In quotation marks, unprintable characters escaped (`\u{1b}`), cut after 40: to show exactly
-/// what a file or a command line contains.
+/// In quotation marks, unprintable characters escaped (`\u{1b}`), cut after 40: shows the exact content of a
+/// file or a command line.
 pub fn quoted(text: &str) -> String {
     const MOST_CHARACTERS: usize = 40;
     let mut shown = String::from("\"");
