@@ -1,7 +1,7 @@
-//! How many task sets are analysed in a second, on one thread, beside the crate
-//! `response-time-analysis`: rounds of ours and theirs in turn on the same sets, the ratio of each
-//! round, its median and spread. Time is the thread's own on the CPU: what else runs here slows only
-//! caches down. `cargo bench -p wakepath-schedulability`.
+//! Task sets analysed per second on one thread, compared with the crate `response-time-analysis`: our
+//! rounds and its rounds alternate on the same sets; prints the ratio of each round, the median and the
+//! spread. Time is the thread's CPU time: other load on the machine slows only the caches.
+//! `cargo bench -p wakepath-schedulability`.
 
 use response_time_analysis::demand::RBF;
 use response_time_analysis::time::Duration;
@@ -92,7 +92,7 @@ fn sweep() {
     }
     let rate = sets as f64 / (seconds() - started);
     println!("  {rate:.0} sets/s, each judged twelve times");
-    // As the command carries it out: at most a million sets, each curve up to where it is known.
+    // As the command runs it: at most a million sets, and each curve only until it is known.
     let plan = Plan {
         stop: Stop {
             half_width: 0.01,
@@ -124,7 +124,7 @@ fn sets(tasks: usize, utilization: f64, count: u64) -> Vec<Vec<DemandTask>> {
     let distribution = Distribution {
         name: String::new(),
         low: 0.0,
-        // As many tasks as asked for have this mean.
+        // The requested number of tasks has this mean.
         high: 2.0 * mean,
     };
     let generator = Generator::new(&distribution, utilization, 1_000_000, 1_000_000_000);

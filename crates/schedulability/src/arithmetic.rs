@@ -1,5 +1,5 @@
-//! Whole-number arithmetic that never wraps and never rounds to the unsafe side: sums that overflow
-//! are an error, utilizations are exact fractions where they fit and rounded up where they don't.
+//! Whole-number arithmetic that never wraps and never rounds to the unsafe side: sums that overflow are an
+//! error; utilizations are exact fractions if they fit and otherwise rounded up.
 
 use crate::task::{Impossible, Task};
 use std::cmp::Ordering;
@@ -17,8 +17,7 @@ pub(crate) fn times(count: u64, ns: u64) -> Result<u64, Impossible> {
 /// Fractional bits of [`Share`].
 const BITS: u32 = 62;
 
-/// A share of a CPU's time as a fixed-point number, with the direction of rounding in the name of
-/// what makes it.
+/// A share of a CPU's time as a fixed-point number. Each constructor names its direction of rounding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Share(u128);
 
@@ -41,7 +40,7 @@ impl Share {
         Self(self.0.saturating_add(other.0))
     }
 
-    /// What is left after another, 0 at least.
+    /// The remainder after subtracting another, at least 0.
     pub fn less(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }

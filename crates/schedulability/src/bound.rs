@@ -10,7 +10,7 @@ pub struct Bound {
     pub response_ns: Option<u64>,
     /// Where the deadline is, in nanoseconds after the due time.
     pub deadline_ns: u64,
-    /// What the longest response consists of; empty without one.
+    /// The parts of the longest response; empty without one.
     pub made_of: Vec<Part>,
 }
 
@@ -21,7 +21,7 @@ impl Bound {
             .is_some_and(|response| response <= self.deadline_ns)
     }
 
-    /// From the longest response to the deadline, in nanoseconds; negative where it is missed.
+    /// From the longest response to the deadline, in nanoseconds; negative if it is missed.
     pub fn slack_ns(&self) -> Option<i64> {
         let deadline = i64::try_from(self.deadline_ns).ok()?;
         deadline.checked_sub(i64::try_from(self.response_ns?).ok()?)
@@ -48,23 +48,23 @@ impl Part {
 /// A piece of a response time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// What it is.
+    /// Its kind.
     pub what: What,
     /// How long it is, in nanoseconds.
     pub ns: u64,
 }
 
-/// What a piece of a response time is.
+/// Kinds of parts of a response time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum What {
-    /// The job's own execution, and that of so many jobs of the same task before it.
+    /// The job's own execution, and that of earlier jobs of the same task.
     Own {
         /// Jobs that were not done when this one was due.
         earlier: u64,
     },
     /// The job sleeps.
     Suspension,
-    /// The release lags behind the due time.
+    /// Delay of the release after the due time.
     Jitter,
     /// Waiting for tasks that come after this one.
     Blocking,

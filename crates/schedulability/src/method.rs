@@ -15,10 +15,10 @@ pub enum Method {
     PartitionedEdf,
     /// G-EDF: earliest deadline first, tasks free to move. SCHED_DEADLINE on a whole root domain.
     GlobalEdf,
-    /// C-EDF: G-EDF within clusters of so many CPUs.
+    /// C-EDF: G-EDF within clusters of this number of CPUs.
     ClusteredEdf(u16),
-    /// SCHED_DEADLINE with its reservations and its admission, in root domains of so many CPUs:
-    /// 1 is partitioned, all of them (or more) is stock Linux.
+    /// SCHED_DEADLINE with its reservations and its admission, in root domains of this number of CPUs: 1 is
+    /// partitioned, all of them (or more) is stock Linux.
     Deadline(u16),
 }
 

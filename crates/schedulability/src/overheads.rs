@@ -1,5 +1,5 @@
-//! What the kernel's own work costs, put into a set of tasks: the set that comes out is analysed as
-//! if overheads were free, and what holds for it holds for the tasks on that machine.
+//! The cost of the kernel's own work, added to a set of tasks: the resulting set is analysed as if
+//! overheads were free, and a result for it holds for the tasks on that machine.
 //!
 //! Brandenburg, "Scheduling and Locking in Multiprocessor Real-Time Operating Systems" (2011),
 //! chapter 3: preemption-centric accounting for EDF, jitter and pseudo-tasks for fixed priorities.
@@ -43,7 +43,7 @@ impl Costs {
             && self.ipi_ns == 0
     }
 
-    /// The latest that a wake-up comes after its timer's expiry: Δev, behind a tick and every release.
+    /// The longest delay of a wake-up after its timer's expiry: Δev, after a tick and every release.
     pub(crate) fn wake_up_late_ns(&self, tasks: usize) -> u64 {
         let tick_ns = if self.tick_period_ns > 0 {
             self.tick_ns

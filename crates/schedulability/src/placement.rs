@@ -1,5 +1,5 @@
-//! Tasks put onto CPUs: by decreasing utilization, each where it fits, with the whole inflated test
-//! run again at each placement, since overheads grow with the number of tasks.
+//! Placement of tasks on CPUs: by decreasing utilization, each where it fits. Each placement repeats the
+//! whole inflated test, since overheads grow with the number of tasks.
 
 use crate::analysis::{NotAnalysed, Outcome, Question, prove};
 use crate::arithmetic::{Share, utilization};
@@ -22,7 +22,7 @@ pub enum Fit {
 /// Why tasks were not placed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotPlaced {
-    /// A task fits on no CPU beside those before it.
+    /// A task fits on no CPU next to those already placed.
     #[error("{0}: fits on no CPU next to the tasks placed before it; give more CPUs or less work")]
     NoRoom(String),
     /// A task that can't be moved by itself.
@@ -56,7 +56,7 @@ pub fn place(
         std::cmp::Reverse(Share::up(task.execution_ns, task.period_ns().max(1)))
     });
     let mut placed: Vec<(usize, Task)> = Vec::new();
-    // Those that are pinned stand there first.
+    // Pinned tasks are placed first.
     order.sort_by_key(|&place| question.tasks[place].cpu.is_none());
     let size = question.method.cluster_size(question.cpus);
     for place in order {
@@ -102,7 +102,7 @@ pub fn place(
 /// Priorities by name, found for the tasks of one CPU.
 type Priorities = Vec<(String, u32)>;
 
-/// Whether a task fits on a CPU beside those there; the priorities with which it does.
+/// Whether a task fits on a CPU with the tasks already there; the priorities with which it does.
 fn tried(
     question: &Question<'_>,
     placed: &[(usize, Task)],

@@ -1,8 +1,8 @@
-//! What a reservation gives at least in any stretch of time, and the response times of tasks that
-//! run in nothing else.
+//! The minimum supply of a reservation in any stretch of time, and the response times of tasks that run
+//! only in it.
 //!
-//! Shin and Lee, "Periodic resource model for compositional real-time guarantees" (RTSS 2003), with
-//! the server's own response in place of its period where that is known (Lipari and Bini 2003).
+//! Shin and Lee, "Periodic resource model for compositional real-time guarantees" (RTSS 2003), with the
+//! server's own response in place of its period if that is known (Lipari and Bini 2003).
 
 use crate::arithmetic::{Share, sum, times};
 use crate::bound::{Bound, Part, What};
@@ -12,15 +12,14 @@ use crate::task::{Arrivals, Impossible, Task};
 /// Rounds and jobs after which a window that still grows is given up.
 const MOST_ROUNDS: u64 = 100_000;
 
-/// What a reservation gives at least.
+/// The minimum supply of a reservation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Supply {
     /// CPU time in each period, in nanoseconds, above 0.
     pub budget_ns: u64,
     /// The period, in nanoseconds; at least the budget.
     pub period_ns: u64,
-    /// Each budget is given within so long from its period's start, in nanoseconds; at least the
-    /// budget.
+    /// Each budget is supplied within this time of its period's start, in nanoseconds; at least the budget.
     pub within_ns: u64,
 }
 

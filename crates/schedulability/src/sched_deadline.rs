@@ -1,4 +1,4 @@
-//! SCHED_DEADLINE as the kernel admits it: what a thread is to ask for, and the kernel's own test of
+//! SCHED_DEADLINE as the kernel admits it: the parameters for a thread, and the kernel's own test of
 //! utilization, computed as the kernel computes it. Admission proves no deadline.
 //!
 //! `__checkparam_dl`, `to_ratio`, `__dl_overflow` in kernel/sched (Linux 6.x).
@@ -10,7 +10,7 @@ pub const BANDWIDTH_BITS: u32 = 20;
 /// The shortest runtime that the kernel takes, in nanoseconds (`1 << DL_SCALE`).
 pub const SHORTEST_RUNTIME_NS: u64 = 1 << 10;
 
-/// What a thread asks the kernel for, in nanoseconds.
+/// A thread's request to the kernel, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameters {
     /// CPU time in each period: the execution with what overheads add, rounded up, or what the
@@ -21,18 +21,18 @@ pub struct Parameters {
     pub deadline_ns: u64,
     /// From one budget to the next: the period less the jitter.
     pub period_ns: u64,
-    /// What a job needs with its overheads: with a shorter runtime it is throttled.
+    /// Execution of a job with its overheads: with a shorter runtime it is throttled.
     pub needed_ns: u64,
 }
 
 impl Parameters {
-    /// Those of a task whose jobs need so much with their overheads, and whose wake-ups are
-    /// late by `late_ns` at most: by the timer and other interrupts.
+    /// For a task whose jobs take `needed_ns` with their overheads, and whose wake-ups are late by at most
+    /// `late_ns`: by the timer and other interrupts.
     ///
-    /// The kernel takes no deadline beyond the period (sched_setattr(2): runtime ≤ deadline ≤ period). A
-    /// thread that wakes at its old deadline, to the nanosecond, or before, keeps what is left of its
-    /// old budget if that is little (`dl_entity_overflow`, in units of 1024 ns), and runs it before
-    /// all others. So the deadline lies that and 1 ns before the end of the period.
+    /// The kernel accepts no deadline beyond the period (sched_setattr(2): runtime ≤ deadline ≤ period). A
+    /// thread that wakes at its old deadline, to the nanosecond, or before, keeps the rest of its old
+    /// budget if that is small (`dl_entity_overflow`, in units of 1024 ns), and runs it before all others.
+    /// So the deadline precedes the end of the period by that and 1 ns.
     pub fn of(task: &Task, needed_ns: u64, late_ns: u64) -> Self {
         Self {
             runtime_ns: task.runtime_ns.unwrap_or(needed_ns).max(1),
@@ -42,7 +42,7 @@ impl Parameters {
         }
     }
 
-    /// What the kernel would refuse by itself.
+    /// Why the kernel would refuse these parameters alone.
     pub fn refused(&self, limit: &KernelLimit) -> Option<Refused> {
         if self.runtime_ns < SHORTEST_RUNTIME_NS {
             return Some(Refused::RuntimeTooShort);
@@ -109,7 +109,7 @@ pub enum Refused {
     Period,
 }
 
-/// What the kernel admits.
+/// Limits of the kernel's admission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelLimit {
     /// Real-time threads' CPU time in each `period_ns`, in nanoseconds; `None`: no limit
@@ -117,8 +117,8 @@ pub struct KernelLimit {
     pub runtime_ns: Option<u64>,
     /// `sched_rt_period_us`, in nanoseconds.
     pub period_ns: u64,
-    /// What the kernel keeps on each CPU for ordinary threads (`fair_server`): runtime and period
-    /// in nanoseconds; `None`: nothing, as before Linux 6.12.
+    /// The kernel's reservation on each CPU for ordinary threads (`fair_server`): runtime and period in
+    /// nanoseconds; `None`: nothing, as before Linux 6.12.
     pub server: Option<(u64, u64)>,
     /// `sched_deadline_period_min_us`, in nanoseconds.
     pub shortest_period_ns: u64,
@@ -157,8 +157,7 @@ impl Admission {
     }
 }
 
-/// Whether the kernel admits these threads together in a root domain of so many CPUs of full
-/// capacity.
+/// Whether the kernel admits these threads together in a root domain of `cpus` CPUs of full capacity.
 pub fn admission(threads: &[Parameters], cpus: u16, limit: &KernelLimit) -> Admission {
     let servers = limit.server.map_or(0, |(runtime_ns, period_ns)| {
         ratio(period_ns, runtime_ns).saturating_mul(u64::from(cpus))

@@ -4,7 +4,7 @@
 use crate::analysis::{NotAnalysed, Outcome, Question, prove};
 use crate::task::{Arrivals, Task};
 
-/// What one task can become, all others as they are.
+/// Limits of one task's parameters, all others unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// The longest execution with which every task holds, in nanoseconds; `None`: not even the

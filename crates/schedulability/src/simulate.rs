@@ -1,5 +1,5 @@
-//! A schedule played through, job by job: a counterexample where a deadline is missed, and nothing
-//! proven where none is. Tasks are released together (or at given offsets) and strictly periodic.
+//! A schedule simulated job by job: a counterexample if a deadline is missed, and no proof if none is.
+//! Tasks are released together (or at given offsets) and strictly periodic.
 
 use crate::global::GlobalTask;
 
@@ -12,7 +12,7 @@ pub enum Rule {
     FixedPriority,
 }
 
-/// What a simulation saw.
+/// Result of a simulation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Played {
     /// The longest response of each task, in nanoseconds.

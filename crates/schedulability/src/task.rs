@@ -1,5 +1,5 @@
-//! What is analysed: a task with its times in whole nanoseconds, and what makes one impossible.
-//! Where the times come from (a file, a recorded run) is not known here.
+//! Input of the analysis: a task with its times in whole nanoseconds, and the checks for impossible ones.
+//! The source of the times (a file, a recorded run) is unknown here.
 
 /// One task: a sequence of jobs, each of which has to be done by its deadline.
 ///
@@ -25,7 +25,7 @@ pub struct Task {
     /// The longest stretch of a job that can't be preempted. As long as the execution: the job
     /// can't be preempted at all.
     pub non_preemptive_ns: u64,
-    /// Memory that a job works on, in bytes: what it must fetch again after a preemption.
+    /// Memory that a job works on, in bytes: reloaded after a preemption.
     pub working_set_bytes: u64,
     /// The greater number first, as SCHED_FIFO has it.
     pub priority: u32,
@@ -39,7 +39,7 @@ pub struct Task {
     pub after: Option<String>,
     /// CPU time set aside, of which alone it runs; `None`: it competes for all of the CPU.
     pub reservation: Option<Reservation>,
-    /// SCHED_DEADLINE's runtime, where it is to be another than the execution with its overheads.
+    /// SCHED_DEADLINE's runtime, if it should differ from the execution with its overheads.
     pub runtime_ns: Option<u64>,
 }
 
@@ -75,7 +75,7 @@ pub enum Server {
 /// How often jobs come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Arrivals {
-    /// One in each period of so many nanoseconds, or less often.
+    /// One in each period of this many nanoseconds, or less often.
     Sporadic(u64),
     /// The shortest time in which 2, 3, 4 … jobs can come: the first entry is for two. Further
     /// jobs are as far apart as the list repeated. Ascending; the last is above 0.
@@ -124,15 +124,15 @@ impl Task {
         }
     }
 
-    /// Execution and suspension together: what a job needs when nothing is in its way.
+    /// Execution and suspension together: a job's response without interference.
     pub fn alone_ns(&self) -> u64 {
         self.execution_ns.saturating_add(self.suspension_ns)
     }
 
-    /// What makes the task impossible by itself.
+    /// Checks whether the task is possible on its own.
     ///
     /// # Errors
-    /// Says which value can't be and why.
+    /// Names the impossible value and the reason.
     pub fn check(&self) -> Result<(), Impossible> {
         let task = || self.name.clone();
         let period_ns = self.period_ns();
@@ -197,9 +197,9 @@ pub enum Impossible {
     DeadlineBelowExecution {
         /// Its name.
         task: String,
-        /// What a job needs.
+        /// Execution and suspension of a job.
         alone_ns: u64,
-        /// What it has.
+        /// Its deadline.
         deadline_ns: u64,
     },
     /// A non-preemptive stretch longer than the job.
@@ -233,7 +233,7 @@ pub enum Impossible {
         first: String,
         /// The other.
         second: String,
-        /// What they share.
+        /// Their common priority.
         priority: u32,
     },
     /// Interrupts take all of the CPU.
@@ -241,7 +241,7 @@ pub enum Impossible {
         "timer ticks and release interrupts alone take the whole CPU; nothing is left for tasks"
     )]
     NothingLeft,
-    /// Times so long that their sums don't fit.
+    /// Times too long for their sums.
     #[error("the times are too long to be added up in nanoseconds (64 bits); give shorter ones")]
     Overflow,
 }

@@ -17,7 +17,7 @@ use group::Group;
 pub(crate) use group::within_its_deadline;
 use std::ops::Range;
 
-/// What is asked.
+/// The input of an analysis.
 #[derive(Clone)]
 pub struct Question<'a> {
     /// The tasks.
@@ -26,13 +26,13 @@ pub struct Question<'a> {
     pub method: Method,
     /// On how many CPUs, numbered from 0.
     pub cpus: u16,
-    /// What the kernel costs; `None`: nothing is put in, and the answer says so.
+    /// The kernel's overheads; `None`: none are included, and the answer reports that.
     pub overheads: Option<&'a dyn Overheads>,
 }
 
 impl Question<'_> {
-    /// What the kernel costs among these tasks of one CPU, and each of them loses of its caches to a preemption, in
-    /// nanoseconds; nothing where nothing is put in.
+    /// The kernel's costs among these tasks of one CPU, and the cache reload that a preemption costs each
+    /// of them, in nanoseconds; zero without overheads.
     pub(crate) fn costs_of(&self, tasks: &[Task]) -> (Costs, Vec<u64>) {
         match self.overheads {
             None => (Costs::default(), vec![0; tasks.len()]),
@@ -49,16 +49,16 @@ impl Question<'_> {
 
 /// Where costs come from: they depend on how many tasks a scheduler has.
 pub trait Overheads {
-    /// The costs with so many tasks.
+    /// The costs with this number of tasks.
     fn costs(&self, tasks: usize) -> Costs;
 
-    /// The costs of a scheduler of these CPUs, where they are not the same for all.
+    /// The costs of a scheduler of these CPUs, if they differ between CPUs.
     fn costs_on(&self, _cpus: Range<u16>, tasks: usize) -> Costs {
         self.costs(tasks)
     }
 
-    /// The cache-related delay of a job with so large a working set, in nanoseconds; whether a job may
-    /// go on on another CPU than the one on which it was preempted.
+    /// The cache-related delay of a job with a working set of this size, in nanoseconds; `moves`: a job can
+    /// resume on a CPU other than the one where it was preempted.
     fn cache_delay_ns(&self, working_set_bytes: u64, moves: bool) -> u64;
 }
 
@@ -104,7 +104,7 @@ pub enum NotAnalysed {
     NoSuchTask {
         /// Its name.
         task: String,
-        /// What it is said to come after.
+        /// The task it is declared to follow.
         after: String,
     },
     /// Tasks that release each other in a circle.

@@ -1,4 +1,4 @@
-//! What an analysis says: proved, refuted, or neither.
+//! Result of an analysis: proved, refuted, or neither.
 
 use crate::bound::Bound;
 use crate::sched_deadline::Parameters;
@@ -20,10 +20,10 @@ pub struct TaskAnswer {
     /// Whether every job is done by its deadline. Under EDF this can be known without a response:
     /// it is the whole CPU's demand that decides.
     pub schedulable: bool,
-    /// The most by which a deadline can be missed, in nanoseconds, where that is bounded although
-    /// the deadline itself is not proved.
+    /// Upper bound on how much a deadline can be missed, in nanoseconds, if there is one although the
+    /// deadline itself is not proved.
     pub tardiness_ns: Option<u64>,
-    /// What SCHED_DEADLINE is to be told; `None` under any other policy.
+    /// Parameters for SCHED_DEADLINE; `None` under any other policy.
     pub parameters: Option<Parameters>,
 }
 
@@ -52,7 +52,7 @@ pub enum Refuted {
     Demand {
         /// The stretch, in nanoseconds.
         length_ns: u64,
-        /// What is due in it, in nanoseconds.
+        /// Demand in it, in nanoseconds.
         needed_ns: u64,
     },
     /// Played through from these first releases, this task misses.
@@ -67,7 +67,7 @@ pub enum Refuted {
 }
 
 impl Outcome {
-    /// Of two parts: the graver.
+    /// The worse of two parts.
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
             (refuted @ Self::NotSchedulable(_), _) | (_, refuted @ Self::NotSchedulable(_)) => {

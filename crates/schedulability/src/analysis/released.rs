@@ -9,7 +9,7 @@ use crate::task::{Impossible, Task};
 
 /// Rounds after which jitters that still grow are given up.
 const MOST_ROUNDS: usize = 1000;
-/// A jitter beyond so many periods is given up: the CPU never comes to rest.
+/// Give up if a jitter exceeds this number of periods: the CPU never becomes idle.
 const MOST_PERIODS: u64 = 1000;
 
 /// For each task the place of the one that releases it.
@@ -120,7 +120,7 @@ fn not_refuted(outcome: Outcome) -> Outcome {
     }
 }
 
-/// What a growing jitter leaves: no bound for anything that it can touch.
+/// The result of a growing jitter: no bound for anything that it can affect.
 fn without_bounds(
     mut analysis: Analysis,
     tasks: &[Task],

@@ -58,7 +58,7 @@ impl Overheads for WithReleases<'_> {
     }
 }
 
-/// The CPU that a task runs on: its reservation's, where it is in one.
+/// The CPU that a task runs on: its reservation's, if it is in one.
 fn cpu_of(task: &Task) -> Option<u16> {
     match &task.reservation {
         Some(reservation) => reservation.cpu,
@@ -310,7 +310,7 @@ fn reservations_beside<'a>(
     found
 }
 
-/// What is left of each budget for the tasks in it; `None`: nothing.
+/// The part of each budget left for the tasks in it; `None`: nothing.
 fn supply(
     question: &Question<'_>,
     reservation: &Reservation,
@@ -341,7 +341,7 @@ fn supply(
             let jobs = task.arrivals.within(reservation.period_ns, jitter_ns)?;
             times_lost = sum(times_lost, jobs)?;
         }
-        // A budget that comes back lets a job go on that no arrival tells of.
+        // A replenished budget lets a job resume without an arrival.
         for other in reservations_beside(question, reservation) {
             let budgets = Arrivals::Sporadic(other.period_ns).within_closed(within_ns, late_ns)?;
             times_lost = sum(times_lost, budgets)?;

@@ -16,7 +16,7 @@ pub struct DemandTask {
     pub period_ns: u64,
     /// From due time to deadline.
     pub deadline_ns: u64,
-    /// How far the release may lag behind the due time.
+    /// The longest delay from the due time to the release.
     pub jitter_ns: u64,
     /// The longest stretch in which it can't be preempted, or holds what others wait for. A job waits
     /// for 1 ns less: the stretch has begun before the job is released.
@@ -48,16 +48,16 @@ impl DemandTask {
     }
 }
 
-/// What the test says.
+/// Result of the test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Every job is done by its deadline.
     Holds,
-    /// In a stretch of so many nanoseconds more is needed than it holds.
+    /// A stretch of this many nanoseconds is shorter than its demand.
     Misses {
         /// The stretch.
         length_ns: u64,
-        /// What is needed in it.
+        /// The demand in it.
         needed_ns: u64,
     },
     /// The tasks need more than the whole CPU.

@@ -20,8 +20,8 @@ const MOST_INSTANTS: u64 = 2_000_000;
 pub struct Worst {
     /// From due time to end.
     pub response_ns: u64,
-    /// When the job is due, from the beginning of the window in which all others are released together;
-    /// before it by its jitter at most, where it is released late.
+    /// When the job is due, from the beginning of the window in which all others are released together; if
+    /// it is released late, before the window by at most its jitter.
     pub due_ns: i128,
     /// When it ends, from there.
     pub end_ns: u64,
@@ -152,7 +152,7 @@ fn longest(
     Ok(Some(worst))
 }
 
-/// What a worst response consists of: the pieces add up to it.
+/// The parts of a worst response, which add up to it.
 ///
 /// # Errors
 /// [`Impossible::Overflow`].
@@ -208,7 +208,7 @@ pub(crate) fn blocking_ns(
     longest_ns.unwrap_or(0).max(section_ns).saturating_sub(1)
 }
 
-/// How many jobs of a task are due by so long after the window's beginning: none is due earlier than its
+/// The number of a task's jobs due by this time after the window's beginning: none is due earlier than its
 /// jitter before it.
 pub(crate) fn jobs_due_by(task: &Task, due_ns: i128) -> Result<u64, Impossible> {
     let beyond = due_ns + i128::from(task.jitter_ns);

@@ -70,7 +70,7 @@ impl Servers {
             .map(|task| {
                 Ok(DemandTask {
                     execution_ns: left.divides_up(task.execution_ns)?,
-                    // What the servers run beyond U · t comes with any blocking.
+                    // The servers' execution beyond U · t is added to any blocking.
                     blocks_ns: match task.blocks_ns {
                         0 => 0,
                         blocks_ns => left.divides_up(blocks_ns.saturating_add(self.beyond_ns))?,

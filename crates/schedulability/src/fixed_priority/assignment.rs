@@ -33,7 +33,7 @@ pub fn assign(
     for level in 0..tasks.len() as u32 {
         let mut found = None;
         for (position, &place) in left.iter().enumerate() {
-            // This one last of those that are left; what has a priority already comes after it.
+            // Put this one last of the remaining; those with a priority already come after it.
             let others = left.iter().filter(|&&other| other != place);
             for (priority, &other) in (lowest + level + 1..).zip(others) {
                 trial[other].priority = priority;

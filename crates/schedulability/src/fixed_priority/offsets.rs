@@ -1,5 +1,5 @@
-//! Fixed priorities on one CPU where some tasks share a clock and have offsets on it: what can't
-//! come together is not counted together.
+//! Fixed priorities on one CPU if some tasks share a clock and have offsets on it: jobs that can't arrive
+//! together are not counted together.
 //!
 //! Palencia and González Harbour, "Schedulability analysis for tasks with static and dynamic offsets"
 //! (RTSS 1998), with all tasks that have an offset as one transaction over their common period. The
@@ -235,7 +235,7 @@ struct Window<'a> {
 }
 
 impl Window<'_> {
-    /// The longest response of the task's jobs in this window; a response of 0 where it has none.
+    /// The longest response of the task's jobs in this window; 0 if it has none.
     fn longest(&self) -> Result<Option<Worst>, Impossible> {
         let mut worst = Worst {
             response_ns: 0,

@@ -1,13 +1,13 @@
-//! Responses of many sets: the same equations as [`responses`](super::responses) for deadlines within
-//! the period, without names, pieces or allocation once the first set is through. A sweep asks it a
-//! million times a second.
+//! Responses of many sets: the same equations as [`responses`](super::responses) for deadlines within the
+//! period, without names, pieces or allocation after the first set. A sweep calls it a million times a
+//! second.
 //!
-//! No division is made for a source whose count of jobs does not change: each remembers up to which
-//! window its count is right. The window of a task starts where that of the task before it ended,
-//! with its own execution added, and the counts with it (Sjödin and Hansson, "Improved response-time
-//! analysis calculations", RTSS 1998): it is never longer than the answer, since all that filled the
-//! window before fills this one too. Nor is it shorter than what must run in it, divided by what the
-//! tasks before leave of the CPU (ibid.), computed in floating point and rounded down.
+//! A source is divided only when its count of jobs changes: each remembers up to which window its count is
+//! right. The window of a task starts where that of the task before it ended, with its own execution added,
+//! and the counts with it (Sjödin and Hansson, "Improved response-time analysis calculations", RTSS 1998):
+//! it is never longer than the answer, since everything that filled the window before fills this one too.
+//! Nor is it shorter than its total demand divided by the CPU share that the tasks before leave (ibid.),
+//! computed in floating point and rounded down.
 
 /// A task of a set that is asked about quickly, in order of priority, the highest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,14 +24,14 @@ pub struct QuickTask {
     pub blocking_ns: u64,
 }
 
-/// What runs before the next task, and how much of it lies in the window reached so far. Reuse it:
+/// Work that runs before the next task, and its amount within the window reached so far. Reuse it:
 /// [`clear`](Self::clear) keeps its memory.
 #[derive(Debug, Clone, Default)]
 pub struct Windows {
     sources: Vec<Source>,
-    /// What all counted jobs take.
+    /// Total execution of all counted jobs.
     charged_ns: u64,
-    /// What the last task waited for below it: a window with less of that may be shorter.
+    /// The last task's wait for lower-priority tasks: a window with less of that can be shorter.
     blocking_ns: u64,
     /// The share of the CPU that all sources take, to 1e-12.
     share: f64,
@@ -55,7 +55,7 @@ struct Source {
 }
 
 impl Source {
-    /// Its jobs in the shortest window, and up to where there are no more.
+    /// Its jobs in the shortest window, and the window after which more come.
     fn first(execution_ns: u64, period_ns: u64, jitter_ns: u64) -> (Self, u64) {
         let jobs = jitter_ns / period_ns + 1;
         let right_until_ns = jobs.saturating_mul(period_ns) - jitter_ns;
@@ -102,8 +102,8 @@ impl Windows {
         self.charged_ns = self.charged_ns.saturating_add(charged_ns);
     }
 
-    /// The longest response of the next task, from due time to end, in nanoseconds; `None` where it
-    /// is beyond the deadline or sums don't fit 64 bits. The task then runs before all further ones.
+    /// The longest response of the next task, from due time to end, in nanoseconds; `None` if it is beyond
+    /// the deadline or sums don't fit 64 bits. The task then runs before all further ones.
     #[inline]
     pub fn next(&mut self, task: &QuickTask) -> Option<u64> {
         let response_ns = self.response(task);
@@ -141,7 +141,7 @@ impl Windows {
             true => (fixed_ns as f64 / left * (1.0 - MARGIN)) as u64,
             false => 0,
         };
-        // What is charged is what the counted jobs take, all of which come within the window.
+        // Only the execution of counted jobs is charged, and all of them arrive within the window.
         let mut needed_ns = self.charged_ns.saturating_add(fixed_ns);
         let mut window_ns = needed_ns.max(least_ns);
         loop {

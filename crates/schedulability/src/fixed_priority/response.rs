@@ -11,9 +11,9 @@ const MOST_ROUNDS: u64 = 1_000_000;
 /// Something that runs before every task, such as an interrupt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interference {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// What it takes each time, in nanoseconds.
+    /// Execution time of each, in nanoseconds.
     pub execution_ns: u64,
     /// How often it comes.
     pub arrivals: Arrivals,
@@ -108,9 +108,9 @@ pub(crate) fn blocking_ns<'a>(
     sum(task.blocking_ns, stretch_ns.unwrap_or(0).saturating_sub(1))
 }
 
-/// The stretch at a job's end in which nothing comes before it any more: all of a job that can't be
-/// preempted, once it runs. Not where it sleeps, when others run, nor where there are interrupts, which
-/// come in any stretch.
+/// The stretch at a job's end in which nothing can preempt it any more: the whole of a non-preemptible job,
+/// once it runs. Not if it sleeps, when others run, nor if there are interrupts, which can arrive at any
+/// time.
 pub(crate) fn last_stretch_ns(task: &Task, interrupts: bool) -> u64 {
     let whole = task.non_preemptive_ns == task.execution_ns;
     match whole && task.suspension_ns == 0 && !interrupts {
@@ -139,7 +139,7 @@ struct Longest {
     made_of: Vec<Part>,
 }
 
-/// The longest response of a task behind `before`; `None` where the CPU never comes to rest.
+/// The longest response of a task after `before`; `None` if the CPU never becomes idle.
 fn longest(
     task: &Task,
     blocking_ns: u64,
@@ -200,8 +200,8 @@ fn period_of(arrivals: &Arrivals) -> u64 {
     }
 }
 
-/// How long the CPU is busy at most with this task and those before it, once a job of a later task
-/// holds it; `None` where it never comes to rest.
+/// How long the CPU is busy at most with this task and those before it, once a job of a later task holds
+/// it; `None` if it never becomes idle.
 fn busy_window(
     task: &Task,
     blocking_ns: u64,

@@ -99,8 +99,7 @@ fn fixed_priority(tasks: &[GlobalTask], cpus: u32) -> Vec<Option<u64>> {
     found
 }
 
-/// All others interfere; what they leave unused before their deadlines makes their next bound
-/// tighter, until nothing changes.
+/// All others interfere; the slack before their deadlines tightens their next bound, until nothing changes.
 fn earliest_deadline(tasks: &[GlobalTask], cpus: u32) -> Vec<Option<u64>> {
     let mut slack: Vec<u64> = vec![0; tasks.len()];
     let mut found: Vec<Option<u64>> = vec![None; tasks.len()];
@@ -170,9 +169,9 @@ pub(super) fn workload(task: &GlobalTask, slack_ns: u64, window_ns: u64) -> Opti
         .checked_add(rest.min(task.execution_ns))
 }
 
-/// The most that a task does before the end of a window that ends with the other job's deadline:
-/// under EDF only jobs with deadlines before that interfere. The more the longer the window is, so that
-/// the latest deadline stands for any.
+/// The maximum that a task executes before the end of a window that ends with the other job's deadline:
+/// under EDF only jobs with earlier deadlines interfere. It grows with the window, so the latest deadline
+/// covers all.
 #[inline]
 pub(super) fn until_deadline(task: &GlobalTask, slack_ns: u64, window_ns: u64) -> u64 {
     let jobs = match window_ns.checked_sub(task.deadline_ns) {

@@ -1,5 +1,5 @@
-//! Several CPUs on which any task may run: sufficient tests of global scheduling. What they accept
-//! holds; what they refuse may hold all the same.
+//! Several CPUs on which any task can run: sufficient tests of global scheduling. A set that they accept is
+//! schedulable; one that they refuse might be all the same.
 //!
 //! For sporadic tasks with deadlines within their periods, without jitter and blocking; see
 //! [`GlobalTask::of`].
@@ -26,8 +26,8 @@ pub struct GlobalTask {
     pub period_ns: u64,
     /// From release to deadline at least; at most the period.
     pub deadline_ns: u64,
-    /// From release to the deadline by which the scheduler orders jobs, at most: longer than
-    /// `deadline_ns` where a release lags behind the due time and the deadline doesn't.
+    /// From release to the deadline by which the scheduler orders jobs, at most: longer than `deadline_ns`
+    /// if a release is later than the due time and the deadline is not moved.
     pub latest_deadline_ns: u64,
 }
 

@@ -2,13 +2,12 @@
 //! R = C + ⌊Σ min(most_i(R), R − C + 1) / M⌋. Step by step, where terms are cut off by the window's
 //! own length, each step would be a nanosecond; a window that can't be the answer is leapt over.
 
-/// The next window after `window_ns`, or the same where it is the answer. `most_ns` has, for each
-/// other task, the most that it can do in this window; in longer ones it does no less. `None`: sums
-/// beyond 64 bits.
+/// The next window after `window_ns`, or the same if it is the answer. `most_ns` has, for each other task,
+/// the most that it can do in this window; in longer ones it does no less. `None`: sums beyond 64 bits.
 ///
-/// Where k terms are cut off and the others sum to S, no window shorter than C + S / (M − k) is an
-/// answer as long as all k stay cut off, which they do up to the least of their own limits; where k
-/// is M or more, none at all is.
+/// If k terms are cut off and the others sum to S, no window shorter than C + S / (M − k) is an answer as
+/// long as all k stay cut off, which they do up to the smallest of their own limits; if k is M or more,
+/// there is none at all.
 #[inline]
 pub(super) fn next(execution_ns: u64, cpus: u32, window_ns: u64, most_ns: &[u64]) -> Option<u64> {
     let free_ns = window_ns.checked_sub(execution_ns)?.checked_add(1)?;

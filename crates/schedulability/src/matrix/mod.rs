@@ -39,7 +39,7 @@ impl Queue {
         Self::DeadlineOnSeveral,
     ];
 
-    /// The queue of so many CPUs under a policy.
+    /// The queue of this number of CPUs under a policy.
     pub fn new(method: Method, cpus: u16) -> Self {
         match (method, cpus) {
             (Method::PartitionedFixedPriority, _) | (Method::GlobalFixedPriority, 1) => {
@@ -81,7 +81,7 @@ impl Queue {
     }
 }
 
-/// What makes a set more than sporadic tasks with deadlines within their periods.
+/// Features beyond sporadic tasks with deadlines within their periods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Feature {
     /// Releases after the due time.
@@ -136,7 +136,7 @@ impl Feature {
         Self::Chain,
     ];
 
-    /// Its name in messages and in the reference: the key that brings it, where there is one.
+    /// Its name in messages and in the reference: the key that introduces it, if there is one.
     pub fn name(self) -> &'static str {
         match self {
             Self::Jitter => "jitter",

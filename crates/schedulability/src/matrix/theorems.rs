@@ -2,7 +2,8 @@
 
 use super::{Feature, Queue};
 
-/// The theorem behind the plain analysis of a queue: sporadic tasks, deadlines within their periods.
+/// The theorem that the plain analysis of a queue relies on: sporadic tasks, deadlines within their
+/// periods.
 pub(super) fn plain(queue: Queue) -> (&'static str, &'static str) {
     match queue {
         Queue::FixedOnOne => (

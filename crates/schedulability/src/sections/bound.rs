@@ -13,14 +13,14 @@ use std::cmp::Ordering;
 pub struct Sections {
     /// Preemption or interrupts off, by other code than the scheduler's own call (D_POID).
     pub preemption_off_ns: u64,
-    /// Both on, between the end of such a stretch and the call of the scheduler (D_PAIE).
+    /// Both on, between the end of an off section and the call of the scheduler (D_PAIE).
     pub before_scheduler_ns: u64,
     /// Preemption off to call the scheduler, until it returns (D_PSD).
     pub scheduler_ns: u64,
     /// Within that, from interrupts masked for the switch to preemption on again (D_ST).
     pub switch_ns: u64,
-    /// From the scheduler's return to the thread's first instruction: no part of the theorem, whose
-    /// latency ends there; 0 where that is what is bounded.
+    /// From the scheduler's return to the thread's first instruction: not part of the theorem, whose
+    /// latency ends at the return; 0 if that latency is the one bounded.
     pub after_scheduler_ns: u64,
     /// Interrupts, non-maskable ones among them.
     pub interrupts: Vec<Interrupting>,
@@ -29,7 +29,7 @@ pub struct Sections {
 /// An interrupt that lengthens all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interrupting {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The longest, in nanoseconds.
     pub longest_ns: u64,

@@ -5,7 +5,7 @@
 use super::bound::{Interrupting, Sections};
 use super::interference::Interference;
 
-/// What a bound consists of, all in one unit of time.
+/// The parts of a bound, all in one unit of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Composition {
     /// D_POID.

@@ -1,6 +1,6 @@
-//! Follows transitions, and tells the stretches in which a woken thread could not have run. A stretch
-//! ends where more than a unit of time passes with nothing against preemption (instructions: two are executed):
-//! where interrupts go on, one that has waited comes before the next instruction, or (after STI) the one behind it.
+//! Follows transitions and reports the stretches in which a woken thread could not have run. A stretch ends
+//! after more than a unit of time in which preemption is possible (instructions: two are executed): after
+//! interrupts are enabled, a pending one arrives before the next instruction, or (after STI) after it.
 
 use super::role::Role;
 use super::stretch::{Kind, Stretch};
@@ -11,12 +11,12 @@ use super::transition::{Class, Transition, What};
 pub enum Preemption {
     /// As soon as nothing is against it: PREEMPT_RT, `preempt=full`, `preempt=lazy` for real-time threads.
     Full,
-    /// Where its code asks for it, and where it returns to a program.
+    /// If its code asks for it, and on return to user space.
     Voluntary,
 }
 
-/// A unit of time with nothing against preemption ends no stretch: where interrupts go on, the instruction
-/// behind is executed before any comes.
+/// One unit of time in which preemption is possible ends no stretch: after interrupts are enabled, the next
+/// instruction is executed before any arrives.
 const SHADOW: u64 = 1;
 
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +64,7 @@ pub struct Course {
     spans: Vec<Span>,
     /// What interrupts have taken so far.
     interrupts: u64,
-    /// A stretch that has ended, unless it goes on at once.
+    /// A stretch that has ended, unless it continues at once.
     ended: Option<Stretch>,
 }
 
@@ -74,8 +74,8 @@ impl Course {
         Self::with_pending(preemption, SHADOW)
     }
 
-    /// Where the end of a stretch is told early: an interrupt that comes within `pending` of it has waited,
-    /// and what it begins is the same stretch still.
+    /// For sources that report the end of a stretch early: an interrupt within `pending` of it was already
+    /// pending, and continues the same stretch.
     pub fn with_pending(preemption: Preemption, pending: u64) -> Self {
         let nothing = Begun {
             from: u64::MAX,
@@ -167,7 +167,7 @@ impl Course {
         self.settle(count, at, told);
     }
 
-    /// Nothing more is known: a stretch that has ended is told, one under way is not.
+    /// The input has ended: report a stretch that has ended, not one in progress.
     pub fn finish(mut self, told: &mut Vec<Stretch>) {
         told.extend(self.ended.take());
     }
@@ -201,7 +201,7 @@ impl Course {
         self.settle_within(SHADOW, count, at, told);
     }
 
-    /// Likewise; what begins within `gap` of the last end goes on.
+    /// Likewise; a stretch that begins within `gap` of the last end continues it.
     fn settle_within(&mut self, gap: u64, count: u64, at: u64, told: &mut Vec<Stretch>) {
         let free = self.is_free();
         if free {
@@ -269,7 +269,7 @@ impl Course {
             span.counted |= class.hard;
             span.left |= span.counted && !class.hard;
         }
-        // What an interrupt does when it is over, softirqs above all, is none any more.
+        // Once an interrupt has ended, the work it leaves, mostly softirqs, is no longer part of it.
         let more = (class.soft && !self.class.soft)
             || (class.not_preemptible && !self.class.not_preemptible);
         if more {
@@ -381,7 +381,7 @@ impl Course {
         };
     }
 
-    /// The idle thread goes on its way to halt: the scheduler has returned to it, with preemption off.
+    /// The idle thread is about to halt: the scheduler has returned to it, with preemption off.
     fn idle(&mut self, count: u64, there: u64, told: &mut Vec<Stretch>) {
         self.end_interrupts(count, there, told);
         self.counted_since.from = u64::MAX;

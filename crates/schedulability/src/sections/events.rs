@@ -1,9 +1,9 @@
-//! What a kernel's own events on one CPU say of its sections: events in, stretches out. The events are those of
-//! `preemptirq` with `sched_switch`, `cpu_idle`, and what tells that an interrupt is handled. For kernels that are
-//! preempted wherever nothing is against it; others have sections that no event tells.
+//! Sections on one CPU from the kernel's own events: events in, stretches out. The events are those of
+//! `preemptirq` with `sched_switch`, `cpu_idle`, and those that mark the handling of an interrupt. For
+//! kernels that can be preempted wherever nothing disables it; others have sections that no event shows.
 //!
-//! An event that ends a section comes just before its end, one that begins it just behind its beginning: what is
-//! told holds the kernel's own recording, and is longer than the section is untraced.
+//! An event that ends a section is recorded just before its end, one that begins it just after its
+//! beginning: a reported section contains the kernel's own recording, and is longer than an untraced one.
 
 use super::course::{Course, Preemption};
 use super::role::Role;
@@ -26,22 +26,22 @@ const NAMELESS: u16 = u16::MAX;
 pub enum Happened {
     /// Interrupts went off, by the code there.
     InterruptsOff(u64),
-    /// They are about to go on.
+    /// They are about to be enabled.
     InterruptsOn(u64),
     /// Preemption went off, by the code there.
     PreemptionOff(u64),
-    /// It is about to go on.
+    /// It is about to be enabled.
     PreemptionOn(u64),
     /// An interrupt of this number is being handled.
     Interrupt(u16),
-    /// Another thread goes on, the idle one or not.
+    /// Another thread resumes, the idle one or not.
     Switch {
         /// The idle one.
         to_idle: bool,
     },
     /// The idle thread is about to halt the CPU.
     IdleEntry,
-    /// It goes on.
+    /// It resumes.
     IdleExit,
 }
 
@@ -68,10 +68,10 @@ enum Halting {
 /// Follows the events of one CPU.
 #[derive(Debug)]
 pub struct KernelCourse {
-    /// None behind a hole, until it is certain what is off.
+    /// `None` after a hole, until it is certain what is off.
     course: Option<Course>,
     class: Class,
-    /// Interrupts went off: by an interrupt, if the next event is told in one.
+    /// Interrupts were disabled: by an interrupt, if the next event is in one.
     held: Option<(u64, u64)>,
     /// Of the interrupt under way.
     number: u16,
@@ -122,7 +122,7 @@ impl KernelCourse {
         }
     }
 
-    /// Begins where it is certain that nothing was off until now, or that the CPU halts.
+    /// Begins as soon as it is certain that nothing was off until now, or that the CPU halts.
     fn begin(&mut self, event: &KernelTold) -> bool {
         let Class {
             not_preemptible,
@@ -160,7 +160,7 @@ impl KernelCourse {
             happened,
         } = event;
         self.let_go(class.hard, happened, role, told);
-        // The count that was recorded may be that of a moment before or behind: events tell when it changed.
+        // The recorded count can be that of a moment before or after: events show when it changed.
         let (not_preemptible, by) = match happened {
             Happened::PreemptionOff(by) => (true, by),
             Happened::PreemptionOn(by) => (false, by),
@@ -249,7 +249,7 @@ impl KernelCourse {
             SCHEDULER => Role::Scheduler,
             IDLE => Role::Idle,
             INTERRUPT => Role::Interrupt,
-            // The scheduler's own code is where it is called from, too: it calls itself.
+            // The scheduler's own code counts as a caller, too: it calls itself.
             address => match role(address) {
                 Role::Scheduler => Role::CallsScheduler,
                 other => other,
@@ -261,7 +261,7 @@ impl KernelCourse {
     }
 }
 
-/// The number of the interrupt that a stretch is, or began with; `None` where it told no name.
+/// The number of the interrupt that a stretch is, or began with; `None` if it had no name.
 pub fn interrupt_number(stretch: &Stretch) -> Option<u16> {
     let number = stretch.began.checked_sub(INTERRUPT)?;
     u16::try_from(number)
@@ -269,7 +269,7 @@ pub fn interrupt_number(stretch: &Stretch) -> Option<u16> {
         .filter(|number| *number != NAMELESS)
 }
 
-/// Whether a stretch's beginning or end stands for an interrupt, and is no address.
+/// Whether a stretch's beginning or end denotes an interrupt instead of an address.
 pub fn is_interrupt(began_or_ended: u64) -> bool {
     (INTERRUPT..=INTERRUPT + u64::from(NAMELESS)).contains(&began_or_ended)
 }

@@ -1,5 +1,5 @@
-//! The stretches of one CPU, folded as they come into the longest of each kind, where they began, the interrupts,
-//! and what wake-ups consisted of. It keeps no event, and of stretches a few thousand.
+//! Folds the stretches of one CPU into the longest of each kind, the places where they began, the
+//! interrupts, and the parts of wake-ups. It stores no events, and only a few thousand stretches.
 
 use super::composition::Composition;
 use super::events::{KernelCourse, KernelTold, interrupt_number, is_interrupt};
@@ -10,7 +10,7 @@ use super::variable::Variable;
 use super::wake_up::WakeUp;
 use std::collections::{HashMap, VecDeque};
 
-/// Stretches that are kept for a while, so that what a wake-up consisted of can be told.
+/// Stretches that are kept for a while, to break down a wake-up.
 const RECENT: usize = 1 << 14;
 /// Places that sections begin at; those of more are counted together.
 const PLACES: usize = 1 << 14;
@@ -22,7 +22,8 @@ const INTERRUPTS: usize = 1 << 20;
 pub struct InterruptFound {
     /// How many, and the longest.
     pub variable: Variable,
-    /// From the beginning of one to that of the next, in nanoseconds, at least; `None` where one came alone.
+    /// The minimum from the beginning of one to that of the next, in nanoseconds; `None` if there was only
+    /// one.
     pub shortest_distance_ns: Option<u64>,
     last_ns: Option<u64>,
 }
@@ -32,11 +33,11 @@ pub struct InterruptFound {
 pub struct Woken {
     /// When it was due, in nanoseconds.
     pub due_ns: u64,
-    /// When it went on.
+    /// When it resumed.
     pub woken_ns: u64,
 }
 
-/// What a CPU's events have come to. Times in nanoseconds.
+/// Totals of a CPU's events. Times in nanoseconds.
 #[derive(Debug, Default)]
 pub struct Fold {
     /// D_POID.
@@ -161,7 +162,7 @@ impl Fold {
     }
 
     fn place(&mut self, stretch: &Stretch) {
-        // Whichever interrupt it was: what is behind it is the same code.
+        // Treat all interrupts as one place: the code that follows is the same.
         let began = match is_interrupt(stretch.began) {
             true => 1,
             false => stretch.began,

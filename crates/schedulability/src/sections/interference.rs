@@ -5,7 +5,7 @@
 pub struct Interference {
     /// When each begins and ends, in their order.
     spans: Vec<(u64, u64)>,
-    /// What all before each took.
+    /// Total time of all before each.
     before: Vec<u64>,
 }
 

@@ -1,7 +1,7 @@
-//! Stretches of kernel code that keep a woken thread from running: told from what changes in a kernel as it
-//! runs, and composed to a bound. Times are whole numbers of any unit, the same in all of them, such as
-//! nanoseconds or instructions; [`Sections`] are in nanoseconds. Where the changes come from (an emulator,
-//! a kernel's own events), whoever gives them knows.
+//! Stretches of kernel code that keep a woken thread from running: derived from transitions in a running
+//! kernel, and composed into a bound. Times are whole numbers of any unit, the same in all of them, such as
+//! nanoseconds or instructions; [`Sections`] are in nanoseconds. The caller supplies the transitions (from
+//! an emulator, or a kernel's own events).
 
 mod bound;
 mod composition;

@@ -1,4 +1,5 @@
-//! What a place in a kernel's code is for a section. Which places those are, whoever has the kernel's names knows.
+//! The role of a place in a kernel's code for a section. The caller, which has the kernel's symbols, maps
+//! addresses to roles.
 
 /// What there is at an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

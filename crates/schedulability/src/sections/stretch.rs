@@ -1,6 +1,6 @@
 //! A stretch of code in which something keeps a woken thread from running, from one time to another.
 
-/// What a stretch is; the letters are those of de Oliveira and others, "Demystifying the real-time Linux
+/// Kinds of stretches; the letters are those of de Oliveira and others, "Demystifying the real-time Linux
 /// scheduling latency" (ECRTS 2020).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
@@ -19,7 +19,7 @@ pub enum Kind {
 /// A stretch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stretch {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// When it began.
     pub from: u64,
@@ -44,7 +44,7 @@ impl Stretch {
         self.length().saturating_sub(self.interrupts)
     }
 
-    /// How much of it lies between two times.
+    /// The part of it between two times.
     pub fn within(&self, from: u64, to: u64) -> u64 {
         self.to.min(to).saturating_sub(self.from.max(from))
     }

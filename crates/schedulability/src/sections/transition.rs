@@ -7,7 +7,7 @@ pub enum What {
     Arrived(u64),
     /// Interrupts went off, by the instruction there.
     InterruptsOff(u64),
-    /// Interrupts went on.
+    /// Interrupts were enabled.
     InterruptsOn(u64),
     /// The kernel's count of reasons not to preempt became this, by the instruction there.
     Count(Class, u64),

@@ -9,7 +9,7 @@ pub struct Variable {
     pub longest: Option<Stretch>,
     /// How many there were.
     pub count: u64,
-    /// What they took in all, interrupts left out.
+    /// Their total time, interrupts left out.
     pub total: u64,
 }
 
@@ -35,7 +35,7 @@ impl Variable {
         }
     }
 
-    /// What the longest took; 0 where there was none.
+    /// The longest; 0 if there was none.
     pub fn most(&self) -> u64 {
         self.longest.map_or(0, |stretch| stretch.net())
     }

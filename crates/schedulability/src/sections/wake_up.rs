@@ -1,12 +1,12 @@
-//! What a wake-up's latency consisted of, in parts: what kept the thread waiting, and the way that
-//! every wake-up goes.
+//! The parts of a wake-up's latency: the stretches that kept the thread waiting, and the path that every
+//! wake-up takes.
 
 use super::stretch::{Kind, Stretch};
 
 /// The parts of a wake-up. They add up to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WakeUp {
-    /// When it was due, and when the thread went on.
+    /// When it was due, and when the thread resumed.
     pub due: u64,
     /// See `due`.
     pub woken: u64,
@@ -30,9 +30,9 @@ pub struct WakeUp {
 }
 
 impl WakeUp {
-    /// Of the stretches that reach beyond `due`. `instructions` is what the latency is in all; more than
-    /// were executed where the CPU had halted and its timer was late. `None` where no scheduler returned:
-    /// the thread had not slept.
+    /// Of the stretches that reach beyond `due`. `instructions` is the whole latency; more than were
+    /// executed if the CPU had halted and its timer was late. `None` if no scheduler returned: the thread
+    /// had not slept.
     pub fn of<'a>(
         stretches: impl Iterator<Item = &'a Stretch>,
         due: u64,
@@ -74,7 +74,7 @@ impl WakeUp {
         Some(found)
     }
 
-    /// What it took beyond waiting.
+    /// Its time beyond waiting.
     pub fn way(&self) -> u64 {
         self.interrupt + self.thread_path() + self.others + self.rest
     }

@@ -9,7 +9,7 @@ use super::random::Random;
 /// From where to where the utilization of a single task lies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Distribution {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The least.
     pub low: f64,

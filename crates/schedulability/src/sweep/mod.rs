@@ -1,9 +1,9 @@
-//! The share of random task sets that hold, over their utilization, under several policies and
-//! several kernels' overheads. Pure: who carries the work out, on how many threads or machines, is
-//! not known here, and makes no difference to what is found.
+//! The share of schedulable random task sets, over their utilization, under several policies and several
+//! kernels' overheads. Pure: the executor, whatever its threads or machines, is unknown here and doesn't
+//! affect the result.
 //!
-//! All curves of a point judge the same sets, each from the first up to where it is known well enough: a
-//! curve at which nothing holds any more costs no further sets, and those are the dearest.
+//! All curves of a point judge the same sets, each from the first until it is known well enough: a curve at
+//! zero costs no further sets, and those are the most expensive.
 
 mod elementary;
 mod fixed_sum;
@@ -22,7 +22,7 @@ pub use random::Random;
 use crate::method::Method;
 use wakepath_statistics::wilson_interval;
 
-/// What is swept over.
+/// Range of the sweep.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// CPUs of the machine; at least 1.
@@ -55,7 +55,7 @@ pub struct Stop {
 /// Sets between two looks at the intervals.
 pub const BLOCK: u64 = 500;
 
-/// 95 % of a normal distribution lie within so many standard deviations.
+/// 95 % of a normal distribution is within this number of standard deviations.
 const TWO_SIDED_95: f64 = 1.959_963_984_540_054;
 
 /// One point: a distribution and a utilization.
@@ -138,15 +138,15 @@ impl Plan {
         f64::from(self.cpus) * f64::from(point.utilization) / 1000.0
     }
 
-    /// What makes the sets of a point.
+    /// Generator of a point's sets.
     pub fn generator(&self, point: &Point) -> Generator {
         let (shortest_ns, longest_ns) = self.periods_ns;
         let distribution = &self.distributions[point.distribution];
         Generator::new(distribution, self.sum(point), shortest_ns, longest_ns)
     }
 
-    /// The next block of a point, for those of its curves that are not known yet: its sets are those of
-    /// the same numbers whoever makes them. `number` is the point's place among all points of the plan.
+    /// The next block of a point, for those of its curves that are not known yet: sets depend only on their
+    /// numbers, not on the executor. `number` is the point's place among all points of the plan.
     pub fn block(
         &self,
         work: &mut Work,

@@ -1,9 +1,9 @@
-//! Tasks put onto CPUs or clusters: in order of decreasing utilization, each where most room is, with
-//! the whole test run at each placement (worst-fit decreasing).
+//! Placement of tasks on CPUs or clusters: in order of decreasing utilization, each where the most room is
+//! left. Each placement repeats the whole test (worst-fit decreasing).
 //!
-//! A test that holds for a set holds for each part of it, so the placements are made first and each
-//! queue is tested once, full. Only where one fails is the first failing placement looked for, and
-//! taken from there on step by step: the outcome is that of testing each.
+//! A test that holds for a set holds for each part of it, so the placements are made first and each queue
+//! is tested once, full. Only if one fails, the first failing placement is located and redone step by step
+//! from there: the outcome is the same as from testing each.
 
 use super::generate::RandomTask;
 

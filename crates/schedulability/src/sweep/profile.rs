@@ -12,10 +12,10 @@ use crate::overheads::Costs;
 /// terms are right to 1e-12.
 pub const MARGIN: f64 = 1e-9;
 
-/// What a kernel costs, under a name.
+/// A kernel's costs, with a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Costs with as many tasks as the place says; with more, those of the last.
     by_tasks: Vec<Costs>,
@@ -42,12 +42,12 @@ impl Profile {
         }
     }
 
-    /// Its costs with so many tasks.
+    /// Its costs with this number of tasks.
     pub fn costs(&self, tasks: usize) -> &Costs {
         &self.by_tasks[tasks.min(self.by_tasks.len() - 1)]
     }
 
-    /// The cache-related delay of a job among so many tasks: that of the others' working sets.
+    /// The cache-related delay of a job among this number of tasks: that of the others' working sets.
     pub fn cache_delay_ns(&self, tasks: usize) -> u64 {
         if tasks > 1 { self.cache_delay_ns } else { 0 }
     }
@@ -58,9 +58,9 @@ impl Profile {
 pub struct Inflation {
     /// 1 / s: what interrupts leave of the CPU, inverted.
     stretch: f64,
-    /// What each job costs more, before it is stretched.
+    /// Added cost of each job, before it is stretched.
     job_ns: f64,
-    /// What each job costs more, after it is stretched.
+    /// Added cost of each job, after it is stretched.
     beside_ns: f64,
     /// By how much periods and deadlines are shorter.
     event_ns: f64,
@@ -104,13 +104,13 @@ impl Inflation {
         (task.execution_ns as f64 + self.job_ns) * self.stretch + self.beside_ns
     }
 
-    /// A task's period and deadline, in nanoseconds; 0 and below where nothing is left.
+    /// A task's period and deadline, in nanoseconds; 0 or negative if nothing is left.
     pub fn period_ns(&self, task: &RandomTask) -> f64 {
         task.period_ns as f64 - self.event_ns
     }
 }
 
-/// Nanoseconds in whole numbers, above what they stand for.
+/// Nanoseconds in whole numbers, above the exact value.
 pub fn rounded_up(ns: f64) -> u64 {
     (ns * (1.0 + 1e-12) + 1.0) as u64
 }

@@ -1,6 +1,6 @@
-//! The window in which a task responds the latest, played through: what runs when, from the instant
-//! at which all comes together to the end of the worst job. For one CPU, where that instant is known;
-//! analyses of several CPUs add up what no single schedule shows.
+//! The window in which a task responds the latest, simulated: what runs when, from the instant at which all
+//! are released together to the end of the worst job. For one CPU, where that instant is known; analyses of
+//! several CPUs add up interference that no single schedule shows.
 
 mod by_deadline;
 
@@ -15,14 +15,14 @@ use crate::task::{Arrivals, Impossible, Task};
 /// Stretches after which a window is too long to be looked at.
 const MOST_STRETCHES: usize = 2000;
 
-/// What a CPU does in the worst window of a task. Times are nanoseconds from its start.
+/// Schedule of a CPU in the worst window of a task. Times are nanoseconds from its start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Window {
     /// Place of the task.
     pub task: usize,
     /// What runs, without gaps.
     pub stretches: Vec<Stretch>,
-    /// When the worst job was due: before the window where it is released late.
+    /// When the worst job was due: before the window if it is released late.
     pub due_ns: i128,
     /// Its deadline.
     pub deadline_ns: i128,
@@ -41,7 +41,7 @@ pub struct Stretch {
     pub to_ns: u64,
 }
 
-/// What a CPU runs.
+/// Work that a CPU runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Runs {
     /// A task, by its place, with the switches around it.

@@ -102,7 +102,7 @@ fn a_job_does_not_run_on_two_cpus_at_once() {
     assert!(played.longest_ns[0] > 5, "{played:?}");
 }
 
-/// What a test accepts never misses when it is played, from together or from anywhere.
+/// A set that a test accepts never misses in simulation, from a common release or from any.
 #[test]
 fn what_is_accepted_never_misses() {
     none_misses(11, 30_000);

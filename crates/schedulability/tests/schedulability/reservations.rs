@@ -1,4 +1,4 @@
-//! Reservations: what they give at least, and what runs in them.
+//! Reservations: their minimum supply, and the tasks that run in them.
 
 use crate::fixed_priority::ordered;
 use wakepath_schedulability::overheads::Costs;
@@ -181,7 +181,7 @@ fn overheads_shorten_what_a_reservation_gives() {
     assert_eq!(costly.outcome, Outcome::NotProvable);
 }
 
-/// What a preemption costs in caches, and nothing else.
+/// Only the cache cost of a preemption.
 struct Caches(u64);
 
 impl Overheads for Caches {

@@ -1,4 +1,4 @@
-//! SCHED_DEADLINE: admitted, proved, late by so much at most – three different things.
+//! SCHED_DEADLINE: admitted, proved, and bounded tardiness are three different results.
 
 use crate::fixed_priority::ordered;
 use wakepath_schedulability::sched_deadline::{KernelLimit, Parameters, Refused, admission};
@@ -110,7 +110,7 @@ fn three_tasks_on_two_cpus_are_late_by_two_at_most() {
     let found = analyse(&question(&set, 2)).expect("right");
     assert!(matches!(found.outcome, Outcome::NotSchedulable(_)));
     assert_eq!(found.tasks[0].tardiness_ns, Some(2 * MS));
-    // The kernel is told 1 ns less for all of them: a deadline of that is as late, and 1 ns.
+    // The kernel gets 1 ns less for all of them: such a deadline is as late, plus 1 ns.
     let mut sooner = set.clone();
     sooner[0].deadline_ns -= 1;
     let found = analyse(&question(&sooner, 2)).expect("right");

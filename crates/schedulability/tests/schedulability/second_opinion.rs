@@ -1,6 +1,6 @@
-//! The analyses beside those of the crate `response-time-analysis`, whose proofs are checked by a
-//! machine: never below it, and equal where both are exact. It is asked through one small trait, and
-//! is no part of what ships (docs/decisions/0033).
+//! Compares the analyses with those of the crate `response-time-analysis`, whose proofs are
+//! machine-checked: never below it, and equal if both are exact. It is called through one small trait, and
+//! is not shipped (docs/decisions/0033).
 
 use response_time_analysis::arrival::Sporadic;
 use response_time_analysis::demand::RBF;
@@ -15,7 +15,7 @@ use wakepath_schedulability::{Arrivals, Task, edf as our_edf};
 /// Somebody else's bounds on the responses of one CPU's tasks, highest priority first; `None` where
 /// they find none.
 trait SecondOpinion {
-    /// Preemptive fixed priorities, from the release, which may lag behind the due time.
+    /// Preemptive fixed priorities, from the release, which can be later than the due time.
     fn fixed_priority(&self, tasks: &[Task]) -> Vec<Option<u64>>;
     /// Fixed priorities, no job ever preempted.
     fn not_preemptive(&self, tasks: &[Task]) -> Vec<Option<u64>>;

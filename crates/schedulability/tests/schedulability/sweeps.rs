@@ -17,7 +17,7 @@ const COSTS: Costs = Costs {
     section_ns: 0,
 };
 
-/// What the command would answer for the set: whether tasks can be placed so that all is proved.
+/// The command's answer for the set: whether tasks can be placed so that all is proved.
 fn answered(set: &[Task], method: Method, cpus: u16, costs: Option<&Costs>) -> bool {
     let question = Question {
         tasks: set,

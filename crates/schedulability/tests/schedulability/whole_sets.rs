@@ -56,7 +56,7 @@ fn overheads_make_a_set_not_provable_and_do_not_refute_it() {
     };
     let analysis = analyse(&asked).expect("right question");
     assert_eq!(analysis.outcome, Outcome::NotProvable);
-    // The bound goes on past the deadline, so that a user sees how far away it is.
+    // The bound continues past the deadline, so that a user sees how far away it is.
     assert!(analysis.tasks[2].bound.response_ns > Some(20_000_000));
     assert_eq!(analysis.tasks[0].bound.response_ns, Some(3_200_000));
     let pieces = |place: usize| -> i128 {

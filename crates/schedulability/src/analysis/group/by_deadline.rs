@@ -1,4 +1,4 @@
-//! Earliest deadline first on one CPU: processor demand decides, responses are told beside it.
+//! Earliest deadline first on one CPU: processor demand decides, and responses are reported as well.
 
 use super::super::{Counterexample, Outcome, Refuted, TaskAnswer, releases_of};
 use super::refutation::refuted;
@@ -157,7 +157,7 @@ fn demand<'a>(tasks: impl Iterator<Item = &'a Task>) -> Result<Vec<DemandTask>, 
                 });
             }
             Ok(DemandTask {
-                // What a job waits for beyond others' stretches counts as its own.
+                // Waiting that the others' sections don't explain counts as the job's own.
                 execution_ns: task
                     .alone_ns()
                     .checked_add(task.blocking_ns)

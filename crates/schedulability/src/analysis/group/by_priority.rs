@@ -1,4 +1,4 @@
-//! Fixed priorities on one CPU: exact where nothing blocks or sleeps.
+//! Fixed priorities on one CPU: exact if nothing blocks or sleeps.
 
 use super::super::{Outcome, Refuted, TaskAnswer, releases_of};
 use super::{GroupAnswer, bare, overloaded, within_its_deadline};
@@ -14,7 +14,7 @@ pub(super) fn fixed_priority_on_one(
 ) -> Result<GroupAnswer, Impossible> {
     let all: Vec<usize> = (0..tasks.len()).collect();
     let (inflated, interrupts) = inflate_fixed_priority(tasks, delays, costs, releases_of(1))?;
-    // A job that no longer fits by itself has a response all the same: its check is the set's own.
+    // A job that doesn't fit even alone still has a response: the set as a whole is checked elsewhere.
     let unchecked = within_its_deadline(&inflated);
     let with_offsets = fixed_priority::responses_with_offsets(&unchecked, &interrupts)?;
     let mut bounds = match with_offsets {

@@ -1,5 +1,5 @@
-//! The tasks that share one queue: a CPU's under partitioned scheduling, a cluster's, or all. How each
-//! kind of queue is analysed is beside it.
+//! The tasks that share one queue: a CPU's under partitioned scheduling, a cluster's, or all. The
+//! submodules analyse each kind of queue.
 
 mod by_deadline;
 mod by_priority;
@@ -194,9 +194,9 @@ fn by_kernel(
     Ok(answer)
 }
 
-/// What a job fetches of its caches anew while it is preempted, in nanoseconds. The analysis charges that
-/// to the jobs that preempt it, but the kernel takes it from its own runtime. Each job that comes before
-/// its deadline preempts one other at most.
+/// Cache reloads of a job after preemptions, in nanoseconds. The analysis charges them to the preempting
+/// jobs, but the kernel takes them from the preempted job's runtime. Each job with an earlier deadline
+/// preempts at most one other.
 fn fetched_again(
     seen: &[Task],
     place: usize,
@@ -213,7 +213,7 @@ fn fetched_again(
     times(jobs, delay_ns)
 }
 
-/// Whether the tasks need more than one CPU, exactly where that can be computed.
+/// Whether the tasks need more than one CPU; exact if that can be computed.
 fn overloaded(tasks: &[Task]) -> bool {
     let shares = tasks.iter().map(|task| match &task.arrivals {
         Arrivals::Sporadic(period_ns) => (task.execution_ns, *period_ns),

@@ -42,8 +42,8 @@ pub(super) fn on_several(
         .iter()
         .map(|&place| {
             let mut task = GlobalTask::of(&inflated[place]).ok()?;
-            // The kernel's deadline counts from the wake-up; any other scheduler's from the due time,
-            // which lies before the release by the jitter and the timer's delay at most.
+            // The kernel's deadline counts from the wake-up; any other scheduler's from the due time, which
+            // precedes the release by at most the jitter and the timer's delay.
             if queue == Queue::EdfOnSeveral {
                 let late_ns = inflated[place].jitter_ns.checked_add(costs.event_ns)?;
                 task.latest_deadline_ns = task.deadline_ns.checked_add(late_ns)?;

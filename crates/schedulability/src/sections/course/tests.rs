@@ -34,7 +34,7 @@ fn class(letters: &str) -> Class {
     }
 }
 
-/// What is told, as kind, beginning, end and instructions of interrupts.
+/// The reported stretches, as kind, beginning, end and instructions of interrupts.
 fn told(preemption: Preemption, course: &[(u64, What)]) -> Vec<(Kind, u64, u64, u64)> {
     let mut of = Course::new(preemption);
     let mut told = Vec::new();

@@ -160,7 +160,7 @@ fn an_idle_cpu_has_no_section_while_it_halts_with_interrupts_on_or_off() {
         (Kind::Switch, 902_000, 904_000, 0),
     ];
     assert_eq!(found, expected);
-    // MWAIT: interrupts stay off until the idle thread has said that it goes on.
+    // MWAIT: interrupts stay off until the idle thread has reported its exit.
     let waited = [
         (900_000, "n", Happened::IdleExit),
         (900_200, "n", InterruptsOn(CODE)),
@@ -184,7 +184,7 @@ fn an_idle_cpu_has_no_section_while_it_halts_with_interrupts_on_or_off() {
 
 #[test]
 fn an_interrupt_between_the_word_and_the_deed_lengthens_nothing() {
-    // Preemption was said to go on, and its count was still there when an interrupt came.
+    // The event reported preemption on, but the count was still set when an interrupt arrived.
     let found = told(&[
         (10_000, "n", PreemptionOff(CODE)),
         (11_000, "n", PreemptionOn(CODE)),

@@ -1,4 +1,4 @@
-//! The campaign: each proved cell with so many random sets, each played in several manners.
+//! The campaign: each proved cell with a number of random sets, each simulated in several ways.
 
 use super::Dice;
 use super::jobs::Manner;
@@ -325,7 +325,7 @@ fn exact_bounds_are_reached() {
     }
 }
 
-/// Keeps lists of distances from being forgotten by whoever draws sets.
+/// Ensures that drawn sets include every kind of feature, such as lists of distances.
 #[test]
 fn drawn_sets_have_the_features_that_they_are_drawn_for() {
     let mut dice = Dice::new(5);

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 
-/// What was seen of a cell.
+/// Observations of a cell.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub struct Counts {
     /// Seeds drawn from, and the sets among them that have a bound.

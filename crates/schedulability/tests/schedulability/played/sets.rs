@@ -71,7 +71,7 @@ pub fn drawn(queue: Queue, features: [Feature; 2], dice: &mut Dice) -> Set {
         true => u64::from(cpus) + dice.between(1, 3),
         false => dice.between(2, 4),
     };
-    // What no test of several CPUs accepts by deadlines shows nothing, and takes longest.
+    // A set that no test of several CPUs accepts by deadlines shows nothing, and takes longest.
     let share = match queue {
         Queue::EdfOnSeveral | Queue::DeadlineOnSeveral => 20 + dice.below(45),
         _ => 30 + dice.below(60),

@@ -44,7 +44,7 @@ pub fn machine(
                 parts: vec![(task.execution_ns, 0)],
             });
             threads[place].jobs = jobs.collect();
-            // What sleeps, sleeps where it is not released by another.
+            // A task that suspends does so only if no other task releases it.
             if task.suspension_ns > 0 {
                 let first = task.execution_ns.div_ceil(2);
                 for job in &mut threads[place].jobs {

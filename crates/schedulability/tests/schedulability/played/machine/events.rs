@@ -150,7 +150,7 @@ impl Playing<'_> {
             end: self.now,
         });
         self.begin(thread);
-        // Its last stretch is over, whatever it runs next; a periodic server's goes on.
+        // Its last stretch is over, whatever it runs next; a periodic server's continues.
         let place = self.entity_of(thread);
         let own = !matches!(self.machine.entities[place], Entity::Periodic { .. });
         for cpu in &mut self.cpus {

@@ -32,11 +32,11 @@ pub struct Thread {
     pub whole: bool,
     /// The longest stretch that can't be preempted.
     pub stretch: u64,
-    /// What a preempted job fetches again.
+    /// Cache reload of a preempted job.
     pub cold: u64,
 }
 
-/// What the CPUs choose among.
+/// The entities that the CPUs choose among.
 #[derive(Debug, Clone)]
 pub enum Entity {
     Plain {
