@@ -193,7 +193,7 @@ impl Assessment {
         remarks.extend(controllers.iter().filter_map(ControllerFile::remark));
         let next_steps = next_steps(outcome, &overall, &not_measured, &scenario);
         if outcome != Outcome::Passed {
-            // A policy that passed where it was measured is not advice for other places.
+            // A policy that passed only under its own conditions is not a recommendation.
             overall.recommendation = None;
         }
         let page_faults = manifest

@@ -10,7 +10,7 @@ use wakepath_scenario::{KnownCpus, Scenario};
 pub struct RunIdentity {
     /// Unique name.
     pub run_id: String,
-    /// Where it lies.
+    /// Its path.
     pub directory: String,
     /// Start, RFC 3339 in UTC.
     pub started: String,
@@ -24,7 +24,7 @@ pub struct RunIdentity {
     pub ending: Ending,
     /// Whether it was put together by `wakepath recover`.
     pub recovered: bool,
-    /// What the run says of itself.
+    /// The run's own notes.
     pub notes: Vec<String>,
 }
 

@@ -16,7 +16,7 @@ use wakepath_verdict::{
     DueTally, Judgement, Limits, Misses, Observation, Observed, Outcome, Reason, judged, shown_by,
 };
 
-/// The histograms of a condition's threads, added up; `None` where it has samples.
+/// The histograms of a condition's threads, added up; `None` if it has samples.
 pub(crate) fn counted(manifest: &Manifest, condition: &ConditionSegments<'_>) -> Option<Counted> {
     let imported = manifest.imported.as_ref()?;
     let of = |segment, thread| imported.histogram(segment, thread);
@@ -35,7 +35,7 @@ pub(crate) struct Counts {
     low_ns: i64,
     pub(crate) high_ns: i64,
     pub(crate) count: u64,
-    /// Beyond the histogram's range: nothing is known of these but that they lie between.
+    /// Beyond the histogram's range: only the edges of these values are known.
     pub(crate) overflowed: bool,
 }
 
@@ -101,8 +101,8 @@ impl Counted {
         }
     }
 
-    /// The upper edge of the bin at this rank: never below the value, a bin above it at most. `None`
-    /// where a value that overflowed may stand there: its size is lost.
+    /// The upper edge of the bin at this rank: never below the value, and at most one bin above it. `None`
+    /// if the rank can fall on an overflowed value, whose size is lost.
     fn at_rank(&self, rank: u64) -> Option<i64> {
         let lost = self.bins.iter().filter(|bin| bin.overflowed);
         let lowest_lost = lost.map(|bin| bin.low_ns).min();
@@ -190,13 +190,13 @@ impl Counted {
         let is_late = |ns: i64| limits.are_exceeded_by(ns, ns);
         let late = self.bins.iter().filter(|bin| is_late(bin.low_ns));
         let late = late.fold(0_u64, |sum, bin| sum.saturating_add(bin.count));
-        // A bin on the limit may hold late values; the largest one is told apart.
+        // A bin on the limit can contain late values; the largest value is known exactly.
         let missed = late.max(u64::from(is_late(self.max_ns)));
         MissTally::without_order(missed, self.count)
     }
 }
 
-/// What is drawn of a condition's latencies; `None` where there are samples.
+/// The plotted shape of a condition's latencies; `None` if there are samples.
 pub(crate) fn shape(manifest: &Manifest, condition: &ConditionSegments<'_>) -> Option<Shape> {
     counted(manifest, condition)?.shape()
 }
@@ -223,7 +223,7 @@ pub(crate) fn cpu_counts(manifest: &Manifest, condition: &ConditionSegments<'_>)
     if counts.len() > 1 { counts } else { Vec::new() }
 }
 
-/// The verdict on a condition of which histograms alone are known; `None` where there are samples.
+/// The verdict on a condition known only from histograms; `None` if there are samples.
 pub(crate) fn judged_by_histogram(
     manifest: &Manifest,
     condition: &ConditionSegments<'_>,

@@ -1,6 +1,6 @@
-//! How much longer the loop's work takes under load than idle: the whole timed region, and the
-//! work alone where it timed itself. Ratios of medians and of 99th percentiles over the same
-//! policy and the same work; no part of the verdict.
+//! Inflation of the loop's work under load compared with idle: the whole timed region, and the work alone
+//! if it timed itself. Ratios of medians and of 99th percentiles over the same policy and the same work; no
+//! part of the verdict.
 
 use serde::Serialize;
 use wakepath_scenario::{Scenario, Task, Work};
@@ -8,7 +8,7 @@ use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_timeline::Policy;
 use wakepath_verdict::Judgement;
 
-/// One condition beside its idle counterpart.
+/// One condition compared with its idle counterpart.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Inflation {
     /// The policy; `None` for a task set.
@@ -77,8 +77,8 @@ fn value(distribution: &DistributionSummary, wanted: Quantile) -> Option<(i64, b
     found.and_then(|found| Some((found.value?, found.is_maximum)))
 }
 
-/// Every loaded condition whose work is more than nothing, beside its idle counterpart. Conditions
-/// without one are left out.
+/// Every loaded condition with nonzero work, compared with its idle counterpart. Conditions without one are
+/// left out.
 pub(crate) fn inflations(scenario: &Scenario, conditions: &[Judgement]) -> Vec<Inflation> {
     conditions
         .iter()

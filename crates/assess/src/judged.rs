@@ -23,7 +23,7 @@ pub(crate) struct JudgedConditions<'a> {
     pub(crate) segments: Vec<ConditionSegments<'a>>,
     /// The verdicts, in the same order.
     pub(crate) judgements: Vec<Judgement>,
-    /// What is drawn of them, in the same order; empty where nothing is.
+    /// Their pictures, in the same order; empty if there are none.
     pub(crate) pictures: Vec<Picture>,
     pub(crate) not_measured: Vec<NotMeasured>,
     pub(crate) changes: RunChanges,
@@ -121,7 +121,7 @@ pub(crate) fn judged_with(
     )
 }
 
-/// Whether somebody said what is to be held.
+/// Whether the user gave a criterion.
 pub(crate) fn has_criterion(
     run: &Run,
     scenario: &Scenario,
@@ -145,7 +145,7 @@ fn record_of(
 ) -> Result<CycleRecord, AssessmentError> {
     let mut record = CycleRecord::new(criterion);
     for (segment, thread) in threads {
-        // What was never started missed nothing; why it was not is in the provenance.
+        // A thread that never started missed nothing; the provenance has the reason.
         if thread.due.start_ns == 0 {
             continue;
         }
@@ -201,8 +201,8 @@ fn traced_doubts(
     Ok(found.into_iter().map(Reason::while_traced).collect())
 }
 
-/// What makes segments invalid by what was recorded of them, one line each; their samples are the
-/// verdict's.
+/// Reasons from the recording that make segments invalid, one line each; the verdict adds those from their
+/// samples.
 pub(crate) fn doubts<'a>(segments: impl Iterator<Item = &'a SegmentRecord>) -> Vec<String> {
     let mut provenance = Provenance::default();
     for segment in segments {
@@ -219,18 +219,19 @@ pub(crate) fn doubts<'a>(segments: impl Iterator<Item = &'a SegmentRecord>) -> V
     invalid.map(|reason| reason.to_string()).collect()
 }
 
-/// What a thread of a segment is judged as.
+/// Role of a segment's thread in the verdict.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedThread {
     /// The condition that it is a part of.
     pub condition: ConditionName,
-    /// What it must keep.
+    /// Its criterion.
     pub criterion: Criterion,
     /// Where its judged due times end.
     pub until: Until,
 }
 
-/// What each thread of a run is judged as, by its segment and its number; those that no verdict rests on are missing.
+/// The role of each thread of a run in the verdict, by its segment and its number; threads that no verdict
+/// depends on are missing.
 pub fn judged_threads(run: &Run, scenario: &Scenario) -> BTreeMap<(u32, u16), JudgedThread> {
     let conditions = group(&run.manifest, scenario);
     let threads = conditions.iter().flat_map(|condition| {
@@ -247,7 +248,7 @@ pub fn judged_threads(run: &Run, scenario: &Scenario) -> BTreeMap<(u32, u16), Ju
     threads.collect()
 }
 
-/// What is known of how a condition was measured, but for what its samples alone can tell.
+/// How a condition was measured, except for facts that only its samples show.
 pub(crate) fn provenance_of(
     run: &Run,
     scenario: &Scenario,
@@ -311,7 +312,7 @@ pub fn window_end(thread: &ThreadRecord, last_cycle: Option<u64>) -> u64 {
     }
 }
 
-/// What a due time of a thread without a sample means.
+/// The meaning of a due time without a sample, for a thread.
 pub(crate) fn gaps(run: &Run, thread: &ThreadRecord) -> Gaps {
     let imported = run.manifest.imported.as_ref();
     let knows = |lack| imported.is_none_or(|imported| !imported.lacks.contains(&lack));
@@ -349,12 +350,12 @@ pub(crate) fn served_until(thread: &ThreadRecord) -> ServedUntil {
 /// Adds what one segment of one thread says of how it was measured.
 fn add_provenance(provenance: &mut Provenance, segment: &SegmentRecord, thread: &ThreadRecord) {
     let lost = thread.lost.unwrap_or(0);
-    // A run without its end knows only what was recorded; that it has no end is said elsewhere.
+    // A run without its end has only its recorded counts; the missing end is reported elsewhere.
     let written = thread
         .written
         .unwrap_or(thread.recorded)
         .saturating_add(lost);
-    // Counts of a recording that somebody else made may be anything.
+    // Counts in an external recording can have any value.
     provenance.written = provenance.written.saturating_add(written);
     provenance.recorded = provenance.recorded.saturating_add(thread.recorded);
     provenance.lost = provenance.lost.saturating_add(lost);

@@ -1,7 +1,6 @@
-//! What a recorded run means, from its directory alone: every condition judged by the scenario's
-//! criterion, runs compared, the vehicle flown, late cycles explained. Whoever shows it is
-//! elsewhere; it measures nothing and changes no run but for the explanation that it writes beside
-//! one.
+//! The meaning of a recorded run, from its directory alone: every condition judged by the scenario's
+//! criterion, runs compared, the vehicle flown, late cycles explained. It prints nothing, measures nothing,
+//! and changes no run except to store its explanation next to it.
 
 mod assessment;
 mod bounds;

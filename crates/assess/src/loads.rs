@@ -1,5 +1,5 @@
-//! What the loads of a run say of their work, added up for a table. Whether a load's work was
-//! enough was decided where it was measured.
+//! The work that a run's loads report, added up for a table. Whether a load's work was enough was decided
+//! when it was measured.
 
 use serde::Serialize;
 use wakepath_archive::SegmentRecord;
@@ -35,7 +35,7 @@ pub struct LoadSummary {
 
 pub(crate) fn summarise(segments: &[SegmentRecord]) -> Vec<LoadSummary> {
     let mut summaries: Vec<LoadSummary> = Vec::new();
-    // What is shown is the load beside the judged cycles.
+    // Show only the load during judged cycles.
     for segment in segments.iter().filter(|segment| !segment.traced) {
         for (index, proof) in segment.loads.iter().enumerate() {
             let before = segment.loads[..index].iter();

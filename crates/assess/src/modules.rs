@@ -21,13 +21,13 @@ pub struct ModuleFigures {
     pub times: ModuleTimes,
     /// Runs a second, over the judged time.
     pub rate_hz: f64,
-    /// Runs a second that it should have, where it has a rate of its own.
+    /// Required runs per second, if it has its own rate.
     pub wanted_hz: Option<f64>,
-    /// Mean time of a run in nanoseconds; `None` where it never ran.
+    /// Mean time of a run in nanoseconds; `None` if it never ran.
     pub average_ns: Option<f64>,
     /// Share of the judged time that it took.
     pub load: f64,
-    /// Its runs one by one, where they were recorded: of a section of the user's own loop.
+    /// Its individual runs, if they were recorded: of a section of the user's own loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spread: Option<Spread>,
 }
@@ -55,7 +55,7 @@ pub(crate) fn figures(
                 match known {
                     Some((known, ns)) => {
                         let times = &mut known.times;
-                        // Counts of a recording that somebody else made may be anything.
+                        // Counts in an external recording can have any value.
                         times.runs = times.runs.saturating_add(module.runs);
                         times.sum_ns = times.sum_ns.saturating_add(module.sum_ns);
                         times.max_ns = times.max_ns.max(module.max_ns);

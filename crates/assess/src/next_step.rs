@@ -1,5 +1,5 @@
-//! What to do next where a run leaves a question open: each policy's own advice, and how long a run
-//! that follows it takes. The command for it is written where it is shown.
+//! The next step if a run leaves a question open: each policy's own advice, and how long a run that follows
+//! it takes. The page that shows it writes its command.
 
 use crate::NotMeasured;
 use serde::Serialize;
@@ -12,11 +12,11 @@ use wakepath_verdict::{Advice, MoreNeeded, Outcome, Overall};
 pub struct NextStep {
     /// The policies, as a person reads them.
     pub of: Vec<String>,
-    /// What they need.
+    /// Their advice.
     pub advice: Advice,
-    /// What a run of the same scenario takes that measures as long as it must, in nanoseconds.
+    /// Duration of a run of the same scenario that measures long enough, in nanoseconds.
     pub run_ns: Option<u64>,
-    /// The same of a run of the first policy alone, without a trace, where it alone would decide.
+    /// The same for a run of only the first policy, without a trace, if that policy alone would decide.
     #[serde(skip)]
     pub alone_ns: Option<u64>,
 }
@@ -52,8 +52,8 @@ pub(crate) fn next_steps(
         );
     }
     let is_any = overall.needed == PoliciesNeeded::Any;
-    // A run that was cut off is first of all to be made whole; where one policy is enough, the one
-    // that a longer run would decide comes before those that it would not.
+    // Complete an interrupted run first; if one policy is enough, put those that a longer run would decide
+    // before those that it would not.
     steps.sort_by_key(|step| match &step.advice {
         Advice::MeasureToTheEnd => 0,
         Advice::MeasureLonger { .. } if is_any => 1,
@@ -83,8 +83,8 @@ pub(crate) fn next_steps(
     steps
 }
 
-/// Policies that need the same share a step. Of two that need time, both get the longer where every
-/// policy has to hold; where one is enough, the one that needs less is the step.
+/// Policies with the same advice share a step. Of two that need time, both get the longer if every policy
+/// has to pass; if one is enough, the step is the one that needs less.
 fn add(steps: &mut Vec<NextStep>, of: String, advice: Advice, needed: PoliciesNeeded) {
     for step in steps.iter_mut() {
         if let (

@@ -1,11 +1,11 @@
-//! What a real-time core counted of the loop's threads: sums over a condition's segments. From the recording alone; no
-//! part of the verdict, which goes by the flags of the cycles.
+//! A real-time core's counts for the loop's threads: sums over a condition's segments. From the recording
+//! alone; no part of the verdict, which uses the flags of the cycles.
 
 use crate::conditions::ConditionSegments;
 use serde::Serialize;
 use wakepath_archive::CoreCounts;
 
-/// What the core counted in one condition after the warm-up, over all its segments and threads.
+/// The core's counts in one condition after the warm-up, over all its segments and threads.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OnACore {
     /// The condition: its policy.

@@ -1,4 +1,4 @@
-//! What tracing cost: traced segments beside the untraced ones of the same condition, measured in
+//! The cost of tracing: traced segments compared with the untraced ones of the same condition, measured in
 //! turns. Conditions are judged by the untraced ones; nothing here is part of a verdict.
 
 use crate::judged::doubts;
@@ -15,7 +15,7 @@ pub struct ProbeEffect {
     pub set_up: TracingSetUp,
     /// Each traced condition.
     pub conditions: Vec<TracedCondition>,
-    /// What the kernel measured by itself, where the scenario asks for it.
+    /// The kernel's own measurement, if the scenario requests it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kernel_latency: Vec<KernelLatency>,
     /// What takes the CPUs away, as the kernel measured it, where the scenario asks for it.
@@ -49,7 +49,8 @@ pub struct TracedCondition {
     pub share_of_events: Option<f64>,
     /// Share of one CPU that the probe's process took while the segments ran.
     pub share_of_reader: f64,
-    /// What makes the traced segments invalid, one line each: a death, lost samples, a load without proof.
+    /// Reasons that make the traced segments invalid, one line each: a death, lost samples, a load without
+    /// proof.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<String>,
 }
@@ -74,7 +75,7 @@ impl Shift {
     }
 }
 
-/// The probe's effect in a run; `None` where nothing was traced.
+/// The probe's effect in a run; `None` if nothing was traced.
 pub(crate) fn probe_effect(run: &Run) -> wakepath_archive::Result<Option<ProbeEffect>> {
     let Some(set_up) = run.manifest.tracing.clone() else {
         return Ok(None);

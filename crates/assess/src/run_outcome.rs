@@ -1,5 +1,5 @@
-//! The verdict on a run as a whole: that on its conditions, held back by all that the run lacks and by
-//! what could not be measured.
+//! The verdict on a run as a whole: the verdict on its conditions, limited by everything that the run lacks
+//! and by conditions that could not be measured.
 
 use crate::changes::RunChanges;
 use crate::conditions::NotMeasured;
@@ -77,7 +77,7 @@ pub(crate) fn run_outcome(
         remarks.push(Reason::ClockSourceChanged { from, to }.to_string());
         outcome = Outcome::Invalid;
     }
-    // What a run without its end lacks is among its shortfalls.
+    // A run without its end lists the missing data among its shortfalls.
     if run.manifest.recovered.is_none() {
         let findings = run.check_counts()?;
         remarks.extend(findings.iter().take(NAMED).map(Finding::to_string));

@@ -1,4 +1,4 @@
-//! A distribution of times, told by a few figures.
+//! Summary figures of a distribution of times.
 
 use serde::Serialize;
 use wakepath_statistics::{LatencyHistogram, Quantile};

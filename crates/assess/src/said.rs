@@ -1,5 +1,5 @@
-//! What the loops of a run said in their log: how many lines, the first and the last of them, and what each value came
-//! to. It judges nothing.
+//! Log records of a run's loops: the number of lines, the first and the last of them, and a summary of each
+//! value. It judges nothing.
 
 use crate::error::AssessmentError;
 use crate::explanation::text_of;
@@ -11,7 +11,7 @@ use wakepath_archive::{LineSaid, LoopLine, Run, SegmentTold, read_lines};
 /// Lines that are shown from the beginning and from the end, each.
 const SHOWN: usize = 8;
 
-/// What one loop said.
+/// One loop's log.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Said {
     /// The loop.
@@ -52,12 +52,12 @@ pub struct BusClock {
     pub period_ns: f64,
     /// How much longer that is than what the loop said, in parts in a million.
     pub drift_ppm: f64,
-    /// How far due times lie before and behind the straight line through the first and the last, in
-    /// nanoseconds.
+    /// The largest deviations of due times before and after the straight line through the first and the
+    /// last, in nanoseconds.
     pub phase_ns: (f64, f64),
 }
 
-/// What the loops of a run said.
+/// Log records of a run's loops.
 pub(crate) fn said(run: &Run) -> Result<Vec<Said>, AssessmentError> {
     let mut all: BTreeMap<String, (Said, VecDeque<SaidLine>, Values)> = BTreeMap::new();
     read_lines(run.directory(), |line| {

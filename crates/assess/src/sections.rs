@@ -1,5 +1,6 @@
-//! How long the sections of a recorded loop took, run by run: the least, the mean with its interval, the 99th
-//! percentile, the largest. From the file of the segment, as far as it is whole; the sums beside it are exact.
+//! How long the sections of a recorded loop took, run by run: the least, the mean with its interval, the
+//! 99th percentile, the largest. From the file of the segment, as far as it is whole; the sums stored with
+//! it are exact.
 
 use crate::error::AssessmentError;
 use serde::Serialize;

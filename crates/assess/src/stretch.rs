@@ -1,6 +1,6 @@
-//! What stretches a controller beside others: its time alone, beside loads that only compute, and beside loads that
-//! use caches and memory, with the same work and the same policy; what its variance consists of, repetition by
-//! repetition. It measures nothing and judges nothing.
+//! Slowdown of a controller by other load: its time alone, next to loads that only compute, and next to
+//! loads that use caches and memory, with the same work and the same policy; the components of its
+//! variance, repetition by repetition. It measures nothing and judges nothing.
 
 use crate::error::AssessmentError;
 use crate::judged::window_end;
@@ -20,24 +20,24 @@ pub const REPETITIONS_FOR_AN_INTERVAL: usize = 6;
 pub struct Stretched {
     /// The condition's policy and task, as they are shown.
     pub condition: String,
-    /// Memory that the controller touches in each cycle beside its own, in bytes.
+    /// Memory that the controller touches in each cycle in addition to its own, in bytes.
     pub working_set_bytes: u64,
     /// Repetitions in which all of the phases were measured.
     pub repetitions: usize,
     /// Mean time without loads, in nanoseconds.
     pub alone_ns: f64,
-    /// Mean time beside loads that only compute.
+    /// Mean time next to loads that only compute.
     pub computing_ns: f64,
-    /// Mean time beside each load that uses memory, by what it uses.
+    /// Mean time next to each load that uses memory, by the resource it uses.
     pub memory_ns: Vec<(String, f64)>,
     /// The same where the loop had a part of the last-level cache for itself.
     pub own_cache_ns: Vec<(String, f64)>,
-    /// What the variance of the time consists of.
+    /// The components of the time's variance.
     pub shares: Option<StretchShares>,
 }
 
-/// Shares of the variance, if the controller were a third of its time alone, a third beside loads that compute, and
-/// a third beside loads that use memory.
+/// Shares of the variance, if the controller were a third of its time alone, a third next to loads that
+/// compute, and a third next to loads that use memory.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct StretchShares {
     /// From cycle to cycle in the same condition.
@@ -87,7 +87,7 @@ enum Beside {
 }
 
 impl Beside {
-    /// `None`: beside something else, or beside both at once.
+    /// `None`: next to other load, or to both at once.
     fn of(phase: &Phase) -> Option<Self> {
         let mut names = Vec::new();
         for load in &phase.loads {
@@ -122,13 +122,13 @@ fn level(working_set: WorkingSet) -> String {
     }
 }
 
-/// What is compared with each other: condition, working set.
+/// Key of a comparison: condition, working set.
 type Design = (String, u64);
-/// Times by repetition, by what the loop ran beside, and by whether a part of the cache was its own.
+/// Times by repetition, by the load next to the loop, and by whether a part of the cache was its own.
 type Times = BTreeMap<u32, BTreeMap<(Beside, bool), Moments>>;
 
-/// Every work that was measured alone, beside loads that compute and beside loads that use memory; in the order of
-/// conditions and working sets.
+/// Every work that was measured alone, next to loads that compute and next to loads that use memory; in the
+/// order of conditions and working sets.
 pub(crate) fn stretches(run: &Run, scenario: &Scenario) -> Result<Vec<Stretched>, AssessmentError> {
     let besides = scenario.phases.iter().filter_map(Beside::of);
     let kinds = besides.fold([false; 3], |mut kinds, beside| {
@@ -149,7 +149,7 @@ pub(crate) fn stretches(run: &Run, scenario: &Scenario) -> Result<Vec<Stretched>
         let Some((phase, beside)) = phase.and_then(|one| Some((one, Beside::of(one)?))) else {
             continue;
         };
-        // What an unproven load did beside it is not known.
+        // The effect of an unproven load is unknown.
         if segment
             .loads
             .iter()
@@ -171,7 +171,7 @@ pub(crate) fn stretches(run: &Run, scenario: &Scenario) -> Result<Vec<Stretched>
             let times = found.entry((segment.condition.clone(), bytes)).or_default();
             let of = times.entry(segment.repetition).or_default();
             let key = (beside.clone(), phase.l3_share.is_some());
-            // The first thread stands for its replicas.
+            // The first thread represents its replicas.
             of.entry(key).or_insert(moments);
         }
     }
@@ -190,8 +190,8 @@ fn working_set(work: &Work) -> Option<u64> {
     }
 }
 
-/// Times of a segment's judged cycles, from waking to the end of the work: the controller's own clock leaves out what
-/// it touches beside its own memory.
+/// Times of a segment's judged cycles, from waking to the end of the work: the controller's own clock
+/// excludes its accesses beyond its own memory.
 fn times(
     run: &Run,
     segment: &SegmentRecord,

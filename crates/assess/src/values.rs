@@ -1,5 +1,5 @@
-//! What the values came to that a loop said, chains of topics among them: spread, exact quantiles, and the share above a
-//! limit that stands in the name. It reads no file and judges nothing.
+//! Summary of the values that a loop logged, chains of topics among them: spread, exact quantiles, and the
+//! share above a limit given in the name. It reads no file and judges nothing.
 
 use serde::Serialize;
 use wakepath_statistics::Quantile;

@@ -1,5 +1,5 @@
-//! Phases in which the loop is another program, or the same one started in another way: what such an experiment
-//! holds beside each other. From the scenario alone; figures are those of the conditions.
+//! Phases in which the loop is another program, or the same one started in another way: the variants that
+//! such an experiment compares. From the scenario alone; figures are those of the conditions.
 
 use serde::Serialize;
 use wakepath_scenario::{Scenario, Work};

@@ -42,7 +42,7 @@ pub enum ExplainError {
     NotStacks {
         /// The file.
         path: String,
-        /// What is wrong with it.
+        /// The fault.
         error: serde_json::Error,
     },
     /// It has a later form.

@@ -60,7 +60,7 @@ pub fn kept(run: &Path) -> Result<Option<Explanation>, ExplainError> {
     }
 }
 
-/// Where a run's threads blocked, in its one segment; nothing where no stacks were recorded.
+/// The code locations at which a run's threads blocked, in its one segment; none without recorded stacks.
 ///
 /// # Errors
 /// [`ExplainError::Read`], [`ExplainError::NotStacks`], [`ExplainError::Newer`].

@@ -1,6 +1,6 @@
-//! A run under way: the worst cycle of each traced segment and what it waited for, told as soon as the
-//! segment is over and long before the run is. Of the log only what is new is read, of the trace what
-//! lies around that cycle; the whole segment is explained when the run has ended.
+//! A run in progress: the worst cycle of each traced segment and the events it waited for, reported at the
+//! end of the segment, long before the run ends. Reads only new records of the log and the part of the
+//! trace around that cycle; the whole segment is explained when the run has ended.
 
 use super::terms::options;
 use super::{ExplainError, SegmentLoops};

@@ -1,9 +1,8 @@
 //! A condition's recorded instants as one flight's schedule.
 //!
-//! Its segments are flown one after the other, as they were measured; the vehicle goes on through
-//! the seam as the segment before left it. Where replicas of one loop ran side by side, each one's
-//! instants are flown in turn. So the worst bursts are those of the whole condition, and a vehicle
-//! lost in any segment is lost.
+//! Its segments are flown one after the other, as they were measured; the vehicle's state carries over from
+//! one segment to the next. If replicas of one loop ran side by side, each one's instants are flown in
+//! turn. So the worst bursts are those of the whole condition, and a vehicle lost in any segment is lost.
 
 use crate::conditions::ConditionSegments;
 use crate::judged::window_end;

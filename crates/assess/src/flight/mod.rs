@@ -59,7 +59,7 @@ pub struct Flights {
     pub controllers: Vec<ControllerFile>,
     /// What bears on the run as a whole.
     pub remarks: Vec<String>,
-    /// What became of each policy; `None` without a criterion.
+    /// The result of each policy; `None` without a criterion.
     pub overall: Option<Overall>,
     /// The flights.
     #[serde(flatten)]
@@ -73,13 +73,13 @@ pub struct FlownConditions {
     pub vehicle: String,
     /// What its owner should know of it.
     pub warnings: Vec<String>,
-    /// What was flown, the explicit choices included.
+    /// The vehicle and its settings, the explicit choices included.
     pub settings: Settings,
-    /// What the flights are judged by.
+    /// The criterion for the flights.
     pub criterion: Option<FlightCriterion>,
     /// Each condition.
     pub conditions: Vec<FlownCondition>,
-    /// What would lose the vehicle, once for each period; empty where it was not searched for.
+    /// Disturbances that would lose the vehicle, one search per period; empty without a search.
     pub searches: Vec<Search>,
 }
 
@@ -88,11 +88,11 @@ pub struct FlownConditions {
 pub struct FlownCondition {
     /// Which condition.
     pub name: ConditionName,
-    /// Figures beside those of the ideal flight; `None` where it was not flown.
+    /// Figures next to those of the ideal flight; `None` if it was not flown.
     pub flight: Option<FlightReport>,
-    /// What the flight showed of its criterion; why it was not flown, where it was not.
+    /// Findings by criterion; the reason if it was not flown.
     pub findings: Vec<FlightFinding>,
-    /// How far from losing the vehicle, where that was searched for.
+    /// Distance from losing the vehicle, if searched for.
     pub distance: Option<Distance>,
 }
 
@@ -119,8 +119,8 @@ pub struct Brinks {
 }
 
 impl Flights {
-    /// Flies every condition of `run` on at most `workers` threads; the figures don't depend on
-    /// how many. `done` is told how many pieces of work of how many are ready.
+    /// Flies every condition of `run` on at most `workers` threads; the figures don't depend on the number.
+    /// `done` receives the number of finished pieces and their total.
     ///
     /// # Errors
     /// When the run can't be read, or holds nothing that can be flown.

@@ -1,4 +1,4 @@
-//! What is to be flown: vehicle, settings, criterion.
+//! The flights to compute: vehicle, settings, criterion.
 
 use wakepath_flight::noise::TorqueNoise;
 use wakepath_flight::replay::{Settings, Sweep};
@@ -6,7 +6,7 @@ use wakepath_flight::vehicle::Axis;
 use wakepath_flight::{Vehicle, VehicleError, margin};
 use wakepath_scenario::{FlightCriterion, FlightTerms};
 
-/// What is to be flown.
+/// The flights to compute.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlightOrder {
     /// The vehicle.
@@ -15,7 +15,7 @@ pub struct FlightOrder {
     pub settings: Settings,
     /// The task whose instants are flown, where tasks are judged one by one; `None`: each.
     pub task: Option<String>,
-    /// What the flights are judged by, if by anything.
+    /// The criterion for the flights, if any.
     pub criterion: Option<FlightCriterion>,
     /// Whether to search for what would lose the vehicle.
     pub search: bool,

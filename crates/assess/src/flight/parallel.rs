@@ -9,7 +9,8 @@ use std::thread::Builder;
 /// A piece of work.
 pub(super) type Piece<'a, T> = Box<dyn FnOnce() -> T + Send + 'a>;
 
-/// Does all pieces on at most `workers` threads. `done` is told how many of how many are ready.
+/// Runs all pieces on at most `workers` threads. `done` receives the number of finished pieces and their
+/// total.
 pub(super) fn all<T: Send>(
     pieces: Vec<Piece<'_, T>>,
     workers: NonZeroUsize,

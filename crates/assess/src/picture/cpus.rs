@@ -1,6 +1,5 @@
-//! Wake-up latencies counted by the microsecond for each CPU, as latency plots over many CPUs have
-//! them. What is later than a millisecond is only counted: a plot that reached that far would show
-//! nothing of the rest.
+//! Wake-up latencies counted by the microsecond for each CPU, as in latency plots over many CPUs. Latencies
+//! over a millisecond are only counted: a plot up to them would hide all the others.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -20,7 +19,7 @@ pub struct CpuCounts {
 }
 
 impl CpuCounts {
-    /// So many microseconds are told apart.
+    /// Number of one-microsecond bins.
     pub const END_US: u32 = 1_000;
 }
 
@@ -45,14 +44,14 @@ impl CpuTally {
             .for_each(|tally| tally.max_ns = tally.max_ns.max(latency_ns));
     }
 
-    /// Several latencies of about as much; the largest of a CPU is told by `largest`.
+    /// Several latencies of about this value; `largest` sets the largest of a CPU.
     pub(crate) fn add(&mut self, cpu: u16, latency_ns: i64, count: u64) {
         let tally = self.0.entry(cpu).or_insert_with(|| Tally {
             micros: vec![0; CpuCounts::END_US as usize],
             beyond: 0,
             max_ns: i64::MIN,
         });
-        // What is early stands at 0.
+        // Early wake-ups count as 0.
         let micro = usize::try_from(latency_ns.max(0) / 1_000).unwrap_or(usize::MAX);
         match tally.micros.get_mut(micro) {
             Some(known) => *known += count,
@@ -60,7 +59,7 @@ impl CpuTally {
         }
     }
 
-    /// What the largest latency of a CPU was, where it is known beside the counts.
+    /// The largest latency of a CPU, if known in addition to the counts.
     pub(crate) fn largest(&mut self, cpu: u16, max_ns: i64) {
         if let Some(tally) = self.0.get_mut(&cpu) {
             tally.max_ns = tally.max_ns.max(max_ns);

@@ -72,7 +72,7 @@ impl Gatherer {
         account.begin(window);
         let mut cpu = samples.first().map(|sample| sample.cpu);
         for sample in samples {
-            // Where it woke at last is where it was waited for.
+            // The loop waits on the CPU on which it last woke.
             cpu = (sample.cycle >= first).then_some(sample.cpu).or(cpu);
             // The verdict's record has taken them all.
             let _ = account.add(sample, |fate| self.take(fate, cpu));

@@ -1,6 +1,5 @@
-//! What is drawn of a condition, small enough for a page whatever the run's length: pyramids of
-//! smallest and largest values, the shapes of its distributions, every violation as it was. Pure;
-//! it draws nothing.
+//! Plot data of a condition, small enough for a page whatever the run's length: pyramids of smallest and
+//! largest values, the shapes of its distributions, every violation as it was. Pure; it draws nothing.
 
 mod cpus;
 mod gather;
@@ -75,7 +74,7 @@ pub struct Stretch {
 pub struct Measure {
     /// Over the due times in order.
     pub pyramid: Pyramid,
-    /// Over their values; `None` where there is none.
+    /// Over their values; `None` if there are none.
     pub shape: Option<Shape>,
 }
 
@@ -97,7 +96,7 @@ const BUCKETS_OF_A_PAGE: u64 = 60_000;
 /// A condition has at least this many, which is a pixel each on a small screen.
 const FEWEST_BUCKETS: u64 = 512;
 
-/// The lowest buckets that each of so many conditions may have.
+/// Maximum number of lowest buckets for each of this number of conditions.
 pub(crate) fn buckets_of_each(conditions: u64) -> u64 {
     (BUCKETS_OF_A_PAGE / conditions.max(1)).max(FEWEST_BUCKETS)
 }

@@ -16,7 +16,7 @@ pub struct Pyramid {
 pub struct Level {
     /// Values in a bucket; the last may have fewer.
     pub size: u64,
-    /// In order; `None` where no index of the bucket has a value.
+    /// In order; `None` if no index of the bucket has a value.
     pub buckets: Vec<Option<Bucket>>,
 }
 

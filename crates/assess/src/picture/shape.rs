@@ -79,9 +79,9 @@ fn quantile_of(parts: u32) -> Quantile {
 }
 
 impl Shape {
-    /// The shape of counts by value: lowest and highest value of each bin and how many lie in it,
-    /// ascending, with the largest value there was. Quantiles are the upper edges of their bins, as
-    /// everywhere for counts; the tail tells how many reach each bin's lower edge, which is exact.
+    /// The shape of counts by value: each bin's lowest and highest value and its count, ascending, with the
+    /// overall largest value. Quantiles are the upper edges of their bins, as everywhere for counts; the
+    /// tail gives the number of values at or above each bin's lower edge, which is exact.
     pub fn of_counts(counts: &[(i64, i64, u64)], max: i64) -> Option<Self> {
         let count: u64 = counts.iter().map(|bin| bin.2).sum();
         let (first, last) = (counts.first()?, counts.last()?);
@@ -112,7 +112,7 @@ impl Shape {
     }
 }
 
-/// Counts put into twentieths of a decade by where they begin; a bin that is wider stands as it is.
+/// Counts grouped by their lower edges into twentieths of a decade; a wider bin is kept as it is.
 fn bins_of_counts(counts: &[(i64, i64, u64)]) -> Vec<HistogramBin> {
     let mut bins: Vec<HistogramBin> = Vec::new();
     for &(low, high, count) in counts {

@@ -34,7 +34,7 @@ impl WorstCycle {
 #[derive(Debug, Default)]
 pub(super) struct Worst {
     kept: Vec<WorstCycle>,
-    /// What a cycle must exceed to be kept.
+    /// A cycle must exceed this to be kept.
     least: i64,
 }
 

@@ -1,5 +1,5 @@
-//! Cache-related delays by working set, as a task set's file gives them or as runs measured them: what
-//! a job loses to a preemption, and what to a migration where it may be moved.
+//! Cache-related delays by working set, from a task set's file or measured in runs: a job's loss through a
+//! preemption, and through a migration if it can be moved.
 
 use super::Taken;
 use crate::cache_delays::{CacheDelays, cache_delays, left_in_cache};
@@ -144,7 +144,8 @@ impl DelayTable {
     }
 }
 
-/// What is asked for, and whether there are enough for it: the largest stands for a quantile of too few.
+/// The requested figure, and whether there are enough values for it: with too few for a quantile, the
+/// largest is used.
 fn taken_of(times: &RunTimes, taken: Taken) -> Option<(u64, bool)> {
     let asked = match taken {
         Taken::Maximum => times.max_ns,

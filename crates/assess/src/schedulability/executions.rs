@@ -1,5 +1,5 @@
-//! How long a thread of a recorded run executes: its CPU time where the run has it, else the elapsed
-//! time of its cycles, which is longer where others ran in between. What was observed is no bound.
+//! How long a thread of a recorded run executes: its CPU time if the run has it, else the elapsed time of
+//! its cycles, which is longer if others ran in between. An observation is no bound.
 
 use std::collections::BTreeSet;
 use wakepath_archive::{ArchiveError, Run, SegmentRecord, ThreadRecord};
@@ -57,15 +57,14 @@ pub struct Which {
     pub confidence: Option<f64>,
 }
 
-/// What was observed of a thread's execution, in nanoseconds.
+/// Observations of a thread's execution, in nanoseconds.
 pub(super) struct Observed {
     times: Vec<i64>,
     /// Whether some are elapsed times.
     elapsed: bool,
 }
 
-/// The threads of a run that are judged: of all segments, traced ones only where there are no
-/// others.
+/// The threads of a run that are judged: of all segments, traced ones only if there are no others.
 pub(super) fn judged_threads(run: &Run) -> Vec<(&SegmentRecord, &ThreadRecord)> {
     let all = &run.manifest.segments;
     let any_untraced = all.iter().any(|segment| !segment.traced);
@@ -77,7 +76,7 @@ pub(super) fn judged_threads(run: &Run) -> Vec<(&SegmentRecord, &ThreadRecord)> 
 }
 
 impl Observed {
-    /// Those of all threads of a name; `None` where there is none.
+    /// Those of all threads of a name; `None` if there are none.
     pub(super) fn of(run: &Run, name: &str) -> Result<Option<Self>, ArchiveError> {
         let mut found = Self {
             times: Vec::new(),

@@ -1,5 +1,5 @@
-//! A task set out of a recorded or watched run: its threads with what was measured. What had to be
-//! guessed is said for each.
+//! A task set from a recorded or watched run: its threads with their measurements. Guesses are reported for
+//! each thread.
 
 use super::executions::{ExecutionLack, Observed, Which, judged_threads};
 use super::machine::{MachineError, RunMachine};
@@ -36,14 +36,14 @@ pub enum FromRunError {
         /// A thread with a deadline.
         deadline: String,
     },
-    /// A quantile that can't be had.
+    /// A quantile that isn't available.
     #[error("{run}: {thread}: {why}")]
     Execution {
         /// The run.
         run: PathBuf,
         /// The thread.
         thread: String,
-        /// What is wrong.
+        /// The fault.
         why: ExecutionLack,
     },
 }
@@ -198,7 +198,7 @@ pub fn set_of_run(run: &Run, which: Which) -> Result<TaskSet, FromRunError> {
     })
 }
 
-/// What the kernel says that the thread had, in the first segment in which it was real-time.
+/// The thread's policy as the kernel reports it, in the first segment in which it was real-time.
 fn policy_of(name: &str, threads: &[&ThreadRecord], notes: &mut Vec<String>) -> Policy {
     let effective = |thread: &&ThreadRecord| {
         let told = thread.effective.details.get("policy")?;

@@ -9,7 +9,7 @@ use wakepath_schedulability::sched_deadline::KernelLimit;
 /// A machine of a recorded run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunMachine {
-    /// The run that tells of it.
+    /// The run that describes it.
     pub run: PathBuf,
     /// As a person reads it.
     pub name: String,
@@ -17,17 +17,17 @@ pub struct RunMachine {
     pub cpus: u16,
     /// What its kernel admits.
     pub admission: KernelLimit,
-    /// What of that the run doesn't know, so that Linux's own was taken.
+    /// Settings that the run doesn't record, so that Linux's defaults were assumed.
     pub unknown: Vec<&'static str>,
-    /// What tells it from others.
+    /// Its identity.
     identity: Identity,
 }
 
-/// What tells one machine from another: hardware, processors, kernel; not the boot.
+/// Identity of a machine: hardware, processors, kernel; not the boot.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Identity(Option<[serde_json::Value; 4]>);
 
-/// Why a machine can't be had of a run, or isn't the one.
+/// Why a run's machine is unknown, or isn't the requested one.
 #[derive(Debug, thiserror::Error)]
 pub enum MachineError {
     /// No facts in the run.

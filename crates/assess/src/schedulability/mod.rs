@@ -33,7 +33,7 @@ use wakepath_timeline::duration::exact;
 /// A task set's answer.
 #[derive(Debug, Clone)]
 pub struct Schedulability {
-    /// What was asked.
+    /// The input.
     pub set: TaskSet,
     /// The bounds.
     pub analysis: Analysis,

@@ -1,5 +1,5 @@
-//! Overheads that others measured and published, each with its source: what a sweep takes beside
-//! those of this machine. They are data (`published.json`), not knowledge of this program.
+//! Overheads that others measured and published, each with its source: a sweep can use them as well as this
+//! machine's. They are data (`published.json`), not knowledge of this program.
 
 use serde::Deserialize;
 use wakepath_schedulability::Overheads;
@@ -8,18 +8,18 @@ use wakepath_schedulability::overheads::Costs;
 /// Published overheads of one kernel.
 #[derive(Debug, Clone, Deserialize)]
 pub struct PublishedOverheads {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Where the figures stand.
     pub source: String,
-    /// What a reader must know of them.
+    /// A remark for the reader.
     pub remark: String,
-    /// What is not known and counts as nothing.
+    /// The unknown costs, which count as 0.
     pub unknown: Vec<String>,
     by_tasks: Vec<PublishedCosts>,
 }
 
-/// Costs with so many tasks, in microseconds.
+/// Costs with this number of tasks, in microseconds.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct PublishedCosts {

@@ -1,5 +1,5 @@
-//! A sweep's result: what was swept over and what each point found, whole or in part. Parts that were
-//! computed elsewhere become the whole again, byte for byte. It judges no set itself.
+//! A sweep's result: its plan and the result of each point, whole or in part. Parts that were computed
+//! elsewhere are merged into the whole, byte for byte. It judges no set itself.
 
 mod merged;
 
@@ -11,13 +11,13 @@ use wakepath_schedulability::sweep::{Plan, Profile, Tally};
 /// A sweep, or part of one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sweep {
-    /// What all parts of one sweep share.
+    /// The plan that all parts of one sweep share.
     pub plan: SweptPlan,
     /// Its points, by number.
     pub points: Vec<SweptPoint>,
 }
 
-/// What was swept over.
+/// The plan of a sweep.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SweptPlan {
     /// Of this form: 2.
@@ -47,18 +47,18 @@ pub struct SweptPlan {
 /// Overheads that were put in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SweptOverheads {
-    /// What they are called.
+    /// Their name.
     pub name: String,
     /// Where they come from.
     pub source: String,
-    /// What of them is not known and counts as nothing.
+    /// The unknown costs, which count as 0.
     pub unknown: Vec<String>,
 }
 
 /// How utilization is spread over tasks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SweptDistribution {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The least that a task has, as a share of a CPU.
     pub low: f64,
@@ -66,7 +66,7 @@ pub struct SweptDistribution {
     pub high: f64,
 }
 
-/// What one point found.
+/// The result of one point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SweptPoint {
     /// Its number, from 0.
@@ -79,7 +79,7 @@ pub struct SweptPoint {
     pub tasks: usize,
     /// Sets made; a curve that was known before judged fewer.
     pub sets: u64,
-    /// What each policy found with each kernel's overheads.
+    /// The result of each policy with each kernel's overheads.
     pub shares: Vec<SweptShare>,
 }
 
@@ -142,8 +142,7 @@ impl SweptPlan {
     /// More than two distributions at every tenth of a percent.
     pub const MOST_POINTS: usize = 2_000;
 
-    /// What is told of a plan. `sources` has a source and what is not known, for each of its
-    /// overheads.
+    /// The stored form of a plan. `sources` has a source and the unknown costs, for each of its overheads.
     pub fn new(plan: &Plan, cluster: u16, sources: Vec<(String, Vec<String>)>) -> Self {
         let named =
             |(profile, (source, unknown)): (&Profile, (String, Vec<String>))| SweptOverheads {

@@ -1,5 +1,5 @@
 //! Whether Linux's real-time throttling would stop a set under fixed priorities that the analysis, which
-//! knows of no such limit, takes to run. A note beside the answer, not a verdict.
+//! has no such limit, accepts. A note next to the answer, not a verdict.
 
 use wakepath_scenario::TaskSet;
 use wakepath_schedulability::arithmetic::utilization;

@@ -69,7 +69,7 @@ pub enum Finding {
         times: u64,
         /// In how many cycles.
         cycles: u64,
-        /// Whether most of its cycles are due already when it asks for them: what it waits for sets its period.
+        /// Whether most of its cycles are already due when it requests them: its wait sets its period.
         sets_period: bool,
     },
     /// What wakes it was late, not the thread.

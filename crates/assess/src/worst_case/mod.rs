@@ -1,6 +1,6 @@
-//! What may be said of the largest values of a run, condition by condition: what holds without
-//! theory, the gates, and a bound only where all of them pass. The theory is in wakepath-extremes;
-//! here is where the values come from and what they are held against.
+//! Statements about the largest values of a run, condition by condition: those that hold without theory,
+//! the gates, and a bound only if all of them pass. The theory is in wakepath-extremes; this module
+//! supplies the values and their limits.
 
 mod composed;
 mod order;

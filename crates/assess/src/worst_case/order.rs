@@ -56,7 +56,7 @@ impl Exceed {
     /// From words such as `1e-6` (each cycle) and `1e-3/h` (an hour of flight).
     ///
     /// # Errors
-    /// What is wrong with them, and what would be right.
+    /// The fault, and the correct form.
     pub fn of_words(words: &str) -> Result<Self, ExceedError> {
         let (number, per_hour) = match words.strip_suffix("/h") {
             Some(number) => (number, true),

@@ -1,6 +1,6 @@
-//! The first gate: how the values were measured. A tail is a statement about every value that the
-//! machine makes in one state, so that values that are missing, or that come from two states, end it.
-//! What makes a verdict invalid is asked of the verdict; here stands what would cure it.
+//! The first gate: how the values were measured. A tail is a statement about every value that the machine
+//! produces in one state, so missing values, or values from two states, rule it out. The verdict reports
+//! why it is invalid; this module adds the fix.
 
 use super::BoundMetric;
 use super::series::Series;

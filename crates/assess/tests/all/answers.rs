@@ -1,4 +1,4 @@
-//! What is said of made-up runs: the table, the answer of one screen, the advice, the JSON.
+//! Output for made-up runs: the table, the answer of one screen, the advice, the JSON.
 
 use crate::made_up::*;
 use serde_json::json;
@@ -58,7 +58,7 @@ fn the_answer_to_a_run_of_all_policies_fits_one_screen_and_begins_with_the_verdi
         });
         assert!(text.starts_with("verdict: PASSED: use "), "{text}");
         assert!(text.lines().count() <= 40, "{text}");
-        // What the largest latency proves is not what a narrow terminal cuts.
+        // A narrow terminal must not truncate the probability proved for the largest latency.
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let (_, proved) = words.split_once("with probability ≤ ").unwrap();
         assert_eq!(proved.split(' ').nth(1), Some("%"), "{text}");
@@ -118,7 +118,7 @@ fn a_quota_that_was_used_up_comes_first_unless_the_recommended_policy_is_spared(
     assert!(quota.is_some_and(|matter| matter.size.ends_with("it stops ordinary threads")));
 }
 
-/// What a run says is to be done next, a line each.
+/// A run's next steps, a line each.
 fn next_steps(assessment: &Assessment) -> Vec<String> {
     let text = assessment.to_text(Style::default());
     let lines = text
@@ -149,7 +149,7 @@ fn a_run_interrupted_in_its_warm_up_says_so_and_contradicts_nothing() {
     );
 }
 
-/// Conditions with so few cycles that they are undecided, `misses` of them missed.
+/// Conditions with too few cycles to decide, `misses` of them missed.
 fn short(phase: &'static str, policy: Policy, misses: u64) -> Segment {
     let mut segment = clean(phase, policy);
     for (n, sample_) in (0..).zip(&mut segment.samples[100..]).take(misses as usize) {

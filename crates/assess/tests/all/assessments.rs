@@ -1,4 +1,4 @@
-//! Made-up runs, assessed: what holds, what does not, and what can't be told.
+//! Made-up runs, assessed: held, not held, and unknown.
 
 use crate::made_up::*;
 use wakepath_archive::{Emulator, Ending, Obstacle, Run, ThreadEnd, VirtualTime};
@@ -17,7 +17,7 @@ fn a_policy_that_holds_under_every_load_passes_the_run_and_is_recommended() {
         FIFO
     );
     let stalled = &assessment.conditions[2];
-    // One stall of 16 due times in 1990: how often such a one comes is anyone's guess.
+    // One stall of 16 due times in 1990: its frequency is anyone's guess.
     assert_eq!(stalled.outcome, Outcome::Undecided);
     assert_eq!(
         (stalled.cycles.scheduled, stalled.cycles.executed),

@@ -1,5 +1,5 @@
-//! What may be said of the largest values of runs written as a recorder writes them: bounded where
-//! the run is long enough or every gate passes, refused by name where not.
+//! Statements about the largest values of runs written as a recorder writes them: bounded if the run is
+//! long enough or every gate passes, otherwise refused by name.
 
 use serde_json::json;
 use std::path::Path;
@@ -54,7 +54,7 @@ fn healthy() -> Vec<Sample> {
         .collect()
 }
 
-/// What the loop and the recorder say of a recording, beside its samples.
+/// Data that the loop and the recorder report about a recording, in addition to its samples.
 struct Said {
     lost: u64,
     /// Samples that the loop says it wrote beyond those recorded.

@@ -1,5 +1,5 @@
-//! Runs held against runs: planted regressions are found, chance is not, and what can't be told is
-//! not told.
+//! Runs compared with runs: planted regressions are found, chance is not, and undecided differences are not
+//! reported as decided.
 
 use serde_json::json;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Runs written as a recorder writes them, flown: what the vehicle does under a clean loop, under
-//! a stall, under a latency that lasts, and what that makes of the verdict.
+//! Runs written as a recorder writes them, flown: the vehicle under a clean loop, under a stall, and under
+//! a lasting latency, and the effect on the verdict.
 
 use serde_json::json;
 use std::num::NonZeroUsize;
@@ -58,7 +58,7 @@ const BOTH: &str = "[\"OTHER nice 0\", \"FIFO 50\"]";
 const HUMMINGBIRD: &str =
     "[flight]\nvehicle = \"hummingbird\"\nlost = \"never\"\ndelay-margin = \"1 period\"";
 
-/// One run of segments: each a policy and the timing of so many judged cycles.
+/// One run of segments: each a policy, a timing and a number of judged cycles.
 fn write(directory: &Path, scenario: &str, segments: &[(Policy, Timing, u64)]) -> Run {
     let mut log = LogWriter::create(directory).unwrap();
     log.append_event(&Event::RunStarted(Box::new(RunStarted {
@@ -368,7 +368,7 @@ fn a_vehicle_that_its_own_gains_lose_is_said_to_be_lost_without_latency_too() {
     );
 }
 
-/// What a person waits for; printed, since a busy machine's times are no test.
+/// The time that a user waits; printed, since a busy machine's times are no test.
 #[test]
 #[ignore = "takes seconds; cargo test --release -p wakepath-report -- --ignored --nocapture"]
 fn ten_minutes_are_flown_with_their_kicks_and_searches() {

@@ -96,7 +96,7 @@ pub(super) fn clean(phase: &'static str, policy: Policy) -> Segment {
     }
 }
 
-/// A stall of 15 ms in cycle 1000, the periods meanwhile skipped.
+/// A stall of 15 ms in cycle 1000, the periods during it skipped.
 pub(super) fn stalled(phase: &'static str, policy: Policy) -> Segment {
     let mut segment = clean(phase, policy);
     segment

@@ -23,7 +23,7 @@ pub struct KnownOverheads {
     cache_delay_ns: u64,
     /// By working set; before `cache_delay_ns`.
     cache_delays: DelayTable,
-    /// What is not known and counts as 0, in words.
+    /// The unknown costs, which count as 0, in words.
     pub unknown: Vec<&'static str>,
     /// Where they come from, in words; empty: there are none.
     pub source: String,
@@ -77,8 +77,8 @@ impl KnownOverheads {
         }
     }
 
-    /// With what a run can't tell taken from a file: the longest kernel section and cache delays; all
-    /// costs where no run was traced.
+    /// Takes from a file the costs that a run can't measure: the longest kernel section and cache delays;
+    /// all costs if no run was traced.
     #[must_use]
     pub fn with_file(mut self, given: &SetOverheads) -> Self {
         if self.points.is_empty() {
@@ -101,7 +101,7 @@ impl KnownOverheads {
         self
     }
 
-    /// The delay of a job of which no working set is known, in nanoseconds, where that depends on one.
+    /// The delay of a job without a known working set, in nanoseconds, if it depends on one.
     pub(super) fn without_working_set_ns(&self, moves: bool) -> Option<u64> {
         self.cache_delays.of(0, moves)
     }

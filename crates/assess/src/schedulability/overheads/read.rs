@@ -1,4 +1,4 @@
-//! Overheads that recorded runs tell: read from the files beside them, each for its number of threads.
+//! Overheads that runs recorded: read from the files next to them, each for its number of threads.
 
 use super::{ALL, KnownOverheads, SHORTEST_TICK_PERIOD_NS, between};
 use crate::cache_delays::cache_delays;
@@ -44,7 +44,7 @@ impl Taken {
     }
 }
 
-/// Why a run's overheads can't be had.
+/// Why a run's overheads are unavailable.
 #[derive(Debug, thiserror::Error)]
 pub enum OverheadsError {
     /// The run was not traced.
@@ -58,7 +58,7 @@ pub enum OverheadsError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The fault.
         source: serde_json::Error,
     },
     /// The file can't be read.
@@ -66,7 +66,7 @@ pub enum OverheadsError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The fault.
         source: std::io::Error,
     },
     /// No such phase was traced.
@@ -120,7 +120,7 @@ impl KnownOverheads {
             }
             let table = match table_of(run) {
                 Ok(table) => costs_in(table, phase, run)?,
-                // A run that measures cache delays tells of nothing else, and need not be traced.
+                // A run that measures cache delays records no other overheads, and need not be traced.
                 Err(OverheadsError::NotTraced(_)) if Self::tells_cache_delays(run) => continue,
                 Err(error) => return Err(error),
             };
@@ -183,7 +183,7 @@ impl KnownOverheads {
     }
 }
 
-/// What was seen in all phases, or in one.
+/// Observations in all phases, or in one.
 fn costs_in(
     table: OverheadTable,
     phase: Option<&str>,

@@ -8,7 +8,7 @@ use wakepath_explain::watch::{
 
 const MS: u64 = 1_000_000;
 
-/// Turns of 1 ms that are due at these times and run so much later.
+/// Turns of 1 ms that are due at these times and run `latency_ns` later.
 fn found(
     dues_ms: &[u64],
     latency_ns: u64,
@@ -78,7 +78,7 @@ fn a_timer_that_was_programmed_for_later_is_the_program_s_own_doing() {
         "{said:?}"
     );
 }
-/// A turn that was due at 8 ms, and was asked for so much later or earlier.
+/// A turn that was due at 8 ms and requested this much later, or earlier.
 fn turn(late_ns: i64) -> Activation {
     Activation {
         programmed_ns: Some(8 * MS),
