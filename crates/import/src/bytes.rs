@@ -1,11 +1,11 @@
-//! Bytes taken from the front, one number after the other; what is not there is `None`.
+//! Bytes taken from the front, one number after the other; `None` past the end.
 
 /// The rest of a stretch of bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Bytes<'a> {
-    /// A stretch of a file, by where it begins and how long it is.
+    /// A stretch of a file, given by its offset and length.
     pub(crate) fn section(file: &'a [u8], offset: u64, size: u64) -> Option<Self> {
         let from = usize::try_from(offset).ok()?;
         let end = from.checked_add(usize::try_from(size).ok()?)?;

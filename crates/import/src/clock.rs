@@ -1,5 +1,5 @@
-//! A trace's clock against the one that timers are programmed in, by what `hrtimer_expire_entry`
-//! says of both. It moves events onto CLOCK_MONOTONIC, where they are on another clock.
+//! A trace's clock compared with the clock that timers are programmed in, from the two times in
+//! `hrtimer_expire_entry`. It converts events to CLOCK_MONOTONIC if they are on another clock.
 
 use wakepath_probe::stream::{EventFormat, Field, Record};
 use wakepath_timeline::{KernelEvent, What};

@@ -1,7 +1,7 @@
-//! cyclictest's text: of `-h` and `-H` a line for each microsecond (nanosecond with `-N`) with a
-//! count for each thread and sums below, and without them the status lines alone. Status blocks may
-//! stand in between. Up to rt-tests 2.7 there is a line for every bin and `# Total:`; later ones leave
-//! empty bins and the total out. `-H` adds a column that sums the threads up.
+//! cyclictest's text: with `-h` and `-H` a line for each microsecond (nanosecond with `-N`) with a count
+//! for each thread and sums below, and without them only the status lines. Status blocks can appear in
+//! between. Up to rt-tests 2.7 there is a line for every bin and `# Total:`; later ones leave empty bins
+//! and the total out. `-H` adds a column that sums the threads up.
 
 use crate::form::{Fit, Reader};
 use crate::histogram_lines::{Columns, nanoseconds, shortened, whole};
@@ -63,7 +63,7 @@ impl Sum {
     }
 }
 
-/// What was read so far.
+/// Everything read so far.
 struct Text {
     columns: Columns,
     statuses: Statuses,
@@ -249,7 +249,7 @@ impl Text {
         Ok(all)
     }
 
-    /// What the sums say of each thread without bins.
+    /// Histograms from the sums, for each thread without bins.
     fn of_sums(&self, unit_ns: i64) -> Result<Vec<Histogram>, ImportError> {
         let numbers = |sum| self.sum(sum).map(|(_, found)| found);
         let (total, overflows) = (numbers(Sum::Total), numbers(Sum::Overflows));

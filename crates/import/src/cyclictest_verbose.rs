@@ -1,8 +1,8 @@
 //! `cyclictest -v`: a line `thread: cycle: latency` for each cycle.
 //!
-//! After a cycle that woke more than a period late, cyclictest goes on at the next due time in the
-//! future (`while (now > next) next += interval`) and does not count what it skipped. With the
-//! period known, a latency of k periods and more tells that k due times were skipped.
+//! After a cycle that woke more than a period late, cyclictest continues at the next due time in the future
+//! (`while (now > next) next += interval`) and does not count skipped cycles. With the period known, a
+//! latency of k periods and more means that k due times were skipped.
 
 use crate::form::{Fit, Reader};
 use crate::histogram_lines::{nanoseconds, whole};
@@ -162,7 +162,7 @@ fn take(growing: &mut Growing, cycle: u64, latency_ns: i64) -> Result<(), WrongC
     }
 }
 
-/// What a file says of its threads.
+/// A file's data about its threads.
 #[derive(Default)]
 struct Told {
     /// In microseconds.

@@ -95,15 +95,15 @@ pub(crate) fn earliest(before: Option<(u64, i64)>, latency_ns: i64, period_ns: u
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct OnGrid {
     pub(crate) row: Row,
-    /// Cycles whose own due time is beside the grid, and by how much at most.
+    /// Cycles whose own due time is off the grid, and by how much at most.
     pub(crate) moved: u64,
     pub(crate) furthest_ns: u64,
 }
 
-/// The turns of a thread with this rhythm as cycles. Latency, execution and response stay as they
-/// are; a due time beside the grid is moved onto it. What finds no place there counts as lost.
+/// The turns of a thread with this rhythm as cycles. Latency, execution and response stay as they are; a
+/// due time off the grid is moved onto it. Turns without a free place there count as lost.
 pub(crate) fn on_grid(turns: &[Activation], rhythm: Rhythm, asked_ns: Option<u64>) -> OnGrid {
-    // Only what is on its grid to the nanosecond stays where it is.
+    // Only a due time that is on its grid to the nanosecond stays in place.
     let anchor_ns = rhythm.anchor_ns.filter(|_| rhythm.beside_ns == 0);
     let rhythm = Rhythm {
         anchor_ns,
@@ -159,7 +159,7 @@ pub(crate) fn on_grid(turns: &[Activation], rhythm: Rhythm, asked_ns: Option<u64
         let earliest = earliest(before, latency, period_ns);
         let number = match rhythm.anchor_ns {
             Some(_) if number < earliest => {
-                // Moved cycles give way to one that is where it is.
+                // A moved cycle gives way to one that is already in its place.
                 lost += 1;
                 if !is_fixed {
                     continue;
@@ -222,8 +222,8 @@ fn difference(later_ns: u64, earlier_ns: u64) -> i64 {
     i64::try_from(difference).unwrap_or(if difference < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// Places on a grid that is known to the nanosecond: its first due time, and for each cycle its number
-/// and whether it is due there exactly; `None` for one beside the grid that finds no free number.
+/// Places on a grid that is known to the nanosecond: its first due time, and for each cycle its number and
+/// whether it is due there exactly; `None` for one off the grid without a free number.
 fn fixed(
     turns: &[&Activation],
     instants_ns: &[u64],

@@ -22,7 +22,7 @@ pub(crate) trait Fields {
     fn left(&self, name: &str) -> Option<Left>;
 }
 
-/// What an event is.
+/// Kinds of events.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Read {
     /// One or several things that happened, on the CPU of the event or another.
@@ -163,7 +163,7 @@ impl Table {
         }
     }
 
-    /// A function by its name, or by its address where that is all.
+    /// A function by its name, or by its address if there is no name.
     fn function(&mut self, fields: &impl Fields) -> Option<Arc<str>> {
         match fields.text("function") {
             // In trace-cmd's text the offset follows, in newer kernels' the module.

@@ -1,5 +1,5 @@
-//! Lines of a histogram as text: an index and a count for each thread. Shared by tools that print
-//! one; what the index means is theirs.
+//! Lines of a histogram as text: an index and a count for each thread. Shared by all tools that print one;
+//! each defines its index.
 
 use crate::imported::MOST_BIN_BYTES;
 use crate::{Histogram, ImportError, MOST_VALUES, TOO_MANY_BINS};
@@ -15,7 +15,7 @@ pub(crate) struct Columns {
     unit_ns: i64,
     /// Values of each thread so far.
     counts: Vec<u64>,
-    /// What the bins take in a run.
+    /// Size of the bins in a run.
     bytes: u64,
 }
 
@@ -141,9 +141,8 @@ impl Columns {
         is_sum
     }
 
-    /// Makes bins as wide as the lines allow, where a tool leaves lines out and does not say how
-    /// wide its bins are: every line stands at a multiple of the width. Says whether that is wider
-    /// than the unit.
+    /// Makes bins as wide as the lines allow, if a tool leaves lines out and does not give the width of its
+    /// bins: every line is at a multiple of the width. Returns whether that is wider than the unit.
     pub(crate) fn widen(&mut self) -> bool {
         let width = self.step.unwrap_or(0);
         if width <= self.unit_ns {
@@ -167,7 +166,7 @@ fn greatest_common_divisor(a: i64, b: i64) -> i64 {
     }
 }
 
-/// A whole number, or what stands there instead.
+/// A whole number, or an error with the text found in its place.
 pub(crate) fn whole<T: std::str::FromStr>(line: usize, word: &str) -> Result<T, ImportError> {
     word.parse()
         .map_err(|_| ImportError::at(line, format!("`{}` is not a count", shortened(word))))

@@ -1,4 +1,4 @@
-//! What a file holds, whichever tool wrote it: threads with a histogram, samples or a row of cycles. It
+//! Contents of a file, whichever tool wrote it: threads with a histogram, samples or a row of cycles. It
 //! reads nothing.
 
 use crate::ImportError;
@@ -7,7 +7,7 @@ use std::ops::Range;
 use wakepath_timeline::duration::exact;
 use wakepath_timeline::{DueTimes, KernelEvent, Lack, Measured, Sample, What};
 
-/// What a file holds.
+/// Contents of a file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Imported {
     /// The tool.
@@ -18,11 +18,11 @@ pub struct Imported {
     pub command: Vec<String>,
     /// Release of the kernel, where the file says it.
     pub kernel: Option<String>,
-    /// What the numbers are.
+    /// The measured quantity.
     pub measures: &'static str,
     /// Which kind of values they are.
     pub measured: Measured,
-    /// What the file does not hold, one line each.
+    /// Data missing from the file, one line each.
     pub lacks: Vec<Lack>,
     /// The threads, in the file's order; none only of calls of ROS 2 without a timer.
     pub threads: Vec<Thread>,
@@ -35,7 +35,7 @@ pub struct Imported {
     pub scheduler: Option<&'static str>,
     /// Whether its threads are different tasks, rather than one loop on several CPUs.
     pub has_tasks: bool,
-    /// The kernel's events that the cycles were made of, where there are some.
+    /// The kernel's events that the cycles were made of, if any.
     pub trace: Option<KernelTrace>,
     /// What programs of ROS 2 called, where the file has that.
     pub ros2: Option<Ros2Calls>,
@@ -44,7 +44,7 @@ pub struct Imported {
 /// Calls of libtracetools by threads of several processes, and the kernel's events between them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ros2Calls {
-    /// In order of time; empty where they are those of the [`KernelTrace`].
+    /// In order of time; empty if they are those of the [`KernelTrace`].
     pub events: Vec<KernelEvent>,
     /// The process of each thread that made a call.
     pub processes: BTreeMap<u32, u32>,
@@ -92,7 +92,7 @@ pub struct Thread {
     pub cpu: Option<u16>,
     /// Its values.
     pub values: Values,
-    /// Where it stood in the run that it was exported from, where the file says it.
+    /// Its place in the run that it was exported from, if the file gives it.
     pub place: Option<Place>,
     /// Its period in nanoseconds, where the file says one of its own.
     pub period_ns: Option<u64>,
@@ -122,7 +122,7 @@ impl Thread {
     }
 }
 
-/// Where a thread stood in the run that it was exported from.
+/// A thread's place in the run that it was exported from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// Number of the segment.
@@ -163,7 +163,7 @@ pub struct Histogram {
     pub mean_ns: Option<i64>,
 }
 
-/// What the bins of all histograms of a run may take in its log, whose events have 16 MiB at most.
+/// Limit on the bins of all histograms of a run in its log, whose events are limited to 16 MiB.
 pub(crate) const MOST_BIN_BYTES: u64 = 15 << 20;
 
 /// Why a histogram is too large, and what would be right.
@@ -177,7 +177,7 @@ impl Histogram {
         bins.map(|bin| Self::bytes_of(*bin)).sum::<u64>() > MOST_BIN_BYTES
     }
 
-    /// What a bin takes in a run's log: three numbers, commas and brackets.
+    /// A bin's size in a run's log: three numbers, commas and brackets.
     pub(crate) fn bytes_of((low, high, count): (i64, i64, u64)) -> u64 {
         let digits = |number: u64| u64::from(number.checked_ilog10().unwrap_or(0)) + 1;
         let signs = u64::from(low < 0) + u64::from(high < 0);

@@ -1,8 +1,8 @@
 //! jitterdebugger's `results.json`, a histogram for each CPU, and its `samples.raw`, 28 bytes for
 //! each sample: CPU (4), second (8) and nanosecond (8) of the wake-up, latency in µs (8).
 //!
-//! It serves due times that it missed late, one after the other, so that none is skipped. Its
-//! histogram ends at 1 ms: what is beyond is counted by the difference alone.
+//! It serves missed due times late, one after the other, so none is skipped. Its histogram ends at 1 ms:
+//! values beyond it are known only as a difference of counts.
 
 use crate::form::{Fit, Reader};
 use crate::imported::{counted_lacks, share_range};

@@ -18,7 +18,7 @@ pub(crate) const MOST_EVENTS: usize = 50_000_000;
 /// Of no machine.
 const NO_CPU: u16 = u16::MAX;
 
-/// What a file holds besides its events.
+/// Contents of a file besides its events.
 pub(crate) struct Recording {
     pub(crate) tool: &'static str,
     pub(crate) tool_version: Option<String>,
@@ -28,9 +28,9 @@ pub(crate) struct Recording {
     pub(crate) events: Vec<KernelEvent>,
     /// How to record what is needed.
     pub(crate) needed: &'static str,
-    /// What the events say of the clock that timers are programmed in.
+    /// The clock that timers are programmed in, according to the events.
     pub(crate) clock: TimersClock,
-    /// What the file itself lacks.
+    /// Data missing from the file itself.
     pub(crate) lacks: Vec<Lack>,
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn imported(recording: Recording, asked: &Asked<'_>) -> Result<Import
         let activity = activities.remove(&number).unwrap_or_default();
         let tasks = tasks(&activity, asked.period_ns);
         let made = tasks.iter().filter_map(|task| {
-            // Tasks of one thread are told apart by what they differ in.
+            // Name the tasks of one thread by their difference.
             let name = match task.timer {
                 Some(_) => format!("{own_name} {}", length(task.rhythm.period_ns)),
                 None => own_name.clone(),
@@ -138,7 +138,7 @@ pub(crate) fn imported(recording: Recording, asked: &Asked<'_>) -> Result<Import
     })
 }
 
-/// What the wanted threads did. Lost events cut nothing here: see [`Gaps`].
+/// Activity of the wanted threads. Lost events cut nothing here: see [`Gaps`].
 fn activities(
     events: &[KernelEvent],
     threads: &[(u32, &Woken)],
@@ -154,7 +154,7 @@ fn activities(
             activations.untold(&switch);
         }
         match &event.what {
-            // The run queue's event stands for the wake-up where that was not recorded.
+            // If the wake-up was not recorded, use the run queue's event.
             What::WakeUp { thread, target_cpu } if !from_waking => {
                 let (thread, target_cpu) = (thread.clone(), *target_cpu);
                 activations.event(&KernelEvent {

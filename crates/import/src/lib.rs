@@ -1,5 +1,5 @@
-//! What other latency tools wrote, read into one shape: histograms or samples of threads, and what
-//! the tool did not record. Pure: it is given bytes, and neither writes runs nor judges them.
+//! Output of other latency tools, read into one form: histograms or samples of threads, and the data that
+//! the tool did not record. Pure: the caller passes bytes; this crate neither writes runs nor judges them.
 
 mod bytes;
 mod choice;
@@ -53,11 +53,11 @@ pub use wakepath_timeline::Measured;
 pub struct Part {
     /// Its path within the directory.
     pub path: String,
-    /// What it holds.
+    /// Its contents.
     pub bytes: Vec<u8>,
 }
 
-/// What the user says of a file.
+/// The user's information about a file.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Asked<'a> {
     /// The period in nanoseconds; it goes before what the file says.
@@ -66,7 +66,7 @@ pub struct Asked<'a> {
     pub nanoseconds: bool,
     /// The threads that are wanted of a file that has all, by number or name.
     pub threads: &'a [&'a str],
-    /// What the columns of a table are, as given on the command line: `due`, `start=t_wake_us`.
+    /// Roles of a table's columns, as given on the command line: `due`, `start=t_wake_us`.
     pub columns: &'a [&'a str],
     /// The unit of times in columns whose names tell none.
     pub unit: Option<Unit>,
@@ -124,7 +124,7 @@ impl Unit {
 pub struct ImportError {
     /// Line from 1; `None` where a file has no lines or none of them is to blame.
     pub line: Option<usize>,
-    /// What is wrong and what would be right.
+    /// The fault and the correction.
     pub why: String,
 }
 

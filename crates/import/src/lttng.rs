@@ -22,7 +22,7 @@ pub(crate) const FORM: Form = Form {
     reader: Reader::Directory(fits, read),
 };
 
-/// A trace of programs beside it is ros2_tracing's.
+/// A trace that includes user space belongs to ros2_tracing.
 fn fits(parts: &[Part]) -> Fit {
     let domains: Vec<Option<bool>> = metadata(parts)
         .map(|part| {
@@ -40,7 +40,7 @@ pub(crate) fn metadata(parts: &[Part]) -> impl Iterator<Item = &Part> {
     parts.iter().filter(is_it)
 }
 
-/// Files beside a description: its streams.
+/// Files next to a description: its streams.
 pub(crate) fn streams<'a>(parts: &'a [Part], metadata: &Part) -> impl Iterator<Item = &'a Part> {
     let folder = metadata
         .path
@@ -114,7 +114,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Takes the streams beside a description.
+    /// Takes the streams next to a description.
     pub(crate) fn trace(
         &mut self,
         parts: &[Part],

@@ -10,7 +10,7 @@ const GZIP: &[u8] = &[0x1F, 0x8B];
 const XZ: &[u8] = &[0xFD, b'7', b'z', b'X', b'Z', 0];
 const ZSTANDARD: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
 
-/// What a packed file holds, or the file itself if it is not packed.
+/// Contents of a packed file, or the file itself if it is not packed.
 ///
 /// # Errors
 /// If the packing is broken, or holds more than `most` bytes.

@@ -20,7 +20,7 @@ fn fits(text: &str) -> Fit {
     Fit::certain_if(text.lines().any(is_figures))
 }
 
-/// What is known of a pair.
+/// Data of a pair.
 #[derive(Default)]
 struct Pair {
     cycles: Option<u64>,

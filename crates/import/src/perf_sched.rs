@@ -81,7 +81,7 @@ pub(crate) fn read(text: &str, asked: &Asked<'_>) -> Result<Imported, ImportErro
         },
         asked,
     )?;
-    // What was made of the lines is no trace to explain anything by.
+    // Events made from these lines are no trace that can explain anything.
     found.trace = None;
     Ok(found)
 }
@@ -138,8 +138,7 @@ fn decimal(text: &str, digits: u32) -> Option<u64> {
         .filter(|ns| i64::try_from(*ns).is_ok())
 }
 
-/// Wake-ups and switches as the stretches tell of them. A thread that comes back without a delay was
-/// preempted.
+/// Wake-ups and switches derived from the stretches. A thread that returns without a delay was preempted.
 fn events(stretches: &[Stretch<'_>]) -> Vec<KernelEvent> {
     let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
     // Whether the next stretch of a thread begins with a wake-up.

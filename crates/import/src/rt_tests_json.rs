@@ -195,7 +195,7 @@ const LONG: [&str; 23] = [
     "step:",
 ];
 
-/// What a command line says of the threads.
+/// Threads' settings from a command line.
 struct Settings {
     interval: Option<u64>,
     /// From one thread's interval to the next one's, in microseconds.
@@ -293,7 +293,7 @@ mod tests {
         let first = histogram(&found, 0);
         assert_eq!((first.count(), first.max_ns), (3000, Some(5_167_000)));
         assert_eq!(first.bins[0], (7_000, 7_999, 1));
-        // The file drops what overflowed; its count of cycles tells how many.
+        // The file drops overflowed values; its count of cycles gives their number.
         let within: u64 = first.bins.iter().map(|bin| bin.2).sum();
         assert_eq!(first.overflowed, 3000 - within);
         assert!(first.overflowed > 0);

@@ -18,7 +18,7 @@ fn fits(text: &str) -> Fit {
     Fit::certain_if(text.contains("<rteval "))
 }
 
-/// A tag with its line and the text behind it.
+/// A tag with its line and the text after it.
 struct Tag<'a> {
     line: usize,
     /// Between `<` and `>`.

@@ -129,7 +129,7 @@ pub(crate) fn take(all: &mut Statuses, number: usize, line: &str) -> Result<(), 
 }
 
 impl Status {
-    /// What is known of its values: how many, their mean, smallest and largest.
+    /// A summary of its values: their number, mean, smallest and largest.
     pub(crate) fn histogram(&self, unit_ns: i64) -> Option<Histogram> {
         let ns = |value: i64| value.checked_mul(unit_ns).filter(|ns| ns.abs() < 1 << 60);
         let mean_ns = self.mean * unit_ns as f64;

@@ -19,7 +19,7 @@ fn fits(text: &str) -> Fit {
     Fit::certain_if(text.lines().any(is_it))
 }
 
-/// The number behind a name, with its unit of nanoseconds.
+/// The number after a name, with nanoseconds as its unit.
 fn after<T: std::str::FromStr>(line: &str, name: &str) -> Option<T> {
     let (_, rest) = line.split_once(name)?;
     rest.split_whitespace()
@@ -99,7 +99,7 @@ fn read(text: &str) -> Result<Imported, ImportError> {
             let why = format!("a percentile of {value} ns is outside of {low} to {max} ns");
             return Err(ImportError::at(line, why));
         }
-        // Its place in the sorted values, from 0: so many and itself are at most as large.
+        // Its place in the sorted values, from 0: the number of values before it.
         let place = u128::from(count) * u128::from(share) / 1_000_000;
         let at_most = (place as u64).saturating_add(1).min(count);
         if at_most > below {

@@ -5,7 +5,7 @@ use crate::due_times::{earliest, numbers};
 use std::collections::BTreeMap;
 use wakepath_timeline::{KernelEvent, Left, Thread, ThreadName, What};
 
-/// What the events say of one thread.
+/// Data about one thread from the events.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Woken {
     /// Its name when it was last seen.
@@ -39,7 +39,7 @@ impl Woken {
         self.state == State::Asleep
     }
 
-    /// Its real-time priority, where it has one.
+    /// Its real-time priority, if it has one.
     pub(crate) fn real_time_priority(&self) -> Option<u8> {
         let own = u8::try_from(self.kernel_priority).ok()?;
         (own < 99).then(|| 99 - own)

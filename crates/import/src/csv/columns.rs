@@ -4,7 +4,7 @@ use crate::{Asked, ImportError, Unit};
 use std::borrow::Cow;
 use wakepath_timeline::count::counted;
 
-/// What a column can be.
+/// Roles of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Due,
@@ -202,7 +202,7 @@ pub(super) fn is_known(name: &str) -> bool {
     parts(name).is_some()
 }
 
-/// What a name says: a role, and a unit where its ending tells one.
+/// The meaning of a name: a role, and the unit if its suffix gives one.
 fn parts(name: &str) -> Option<(Role, Option<Unit>)> {
     let name = name.to_ascii_lowercase().replace(['-', ' '], "_");
     let role = |word: &str| {

@@ -1,5 +1,5 @@
-//! A table's text as records of cells (RFC 4180, and with semicolons or tabs). It knows nothing of
-//! what stands in them.
+//! A table's text as records of cells (RFC 4180, and with semicolons or tabs). It doesn't interpret their
+//! contents.
 
 use crate::ImportError;
 use std::borrow::Cow;
@@ -77,7 +77,7 @@ impl<'a> Records<'a> {
         (Cow::Borrowed(cell), self.step_over(end))
     }
 
-    /// A cell in quotes, of which two stand for one; the first is taken already.
+    /// A quoted cell, in which two quotes mean one; the opening quote has been read.
     fn quoted(&mut self, line: usize, from: &'a str) -> Result<(Cow<'a, str>, bool), ImportError> {
         let mut cell = String::new();
         let mut rest = from;

@@ -9,7 +9,7 @@ const LEAST_LINES: usize = 10;
 /// Due times of an import that has none count from here; 0 would mean that it was never measured.
 const START_NS: i64 = 1_000_000_000;
 
-/// What a line says of its cycle.
+/// A line's data about its cycle.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line {
     pub(super) due_ns: Option<i64>,

@@ -1,4 +1,4 @@
-//! Bits of a packet, lowest first, one number after the other; what is not there is `None`.
+//! Bits of a packet, lowest first, one number after the other; `None` past the end.
 
 /// A packet from some bit on.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +17,7 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// What is beyond this many bits is not there; `false` where there are fewer.
+    /// Drops everything after this many bits; `false` if there are fewer.
     pub(super) fn end_at(&mut self, end: u64) -> bool {
         let holds = end <= self.end;
         self.end = self.end.min(end);

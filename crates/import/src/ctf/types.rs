@@ -40,7 +40,7 @@ pub(crate) enum Type {
     Role(&'static str, Box<Type>),
 }
 
-/// What a field holds.
+/// A field's value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
     Integer(i128),
@@ -90,7 +90,7 @@ impl Fields {
 }
 
 impl Type {
-    /// Reads a field of this type; `None` where it reaches beyond the packet.
+    /// Reads a field of this type; `None` if it extends beyond the packet.
     pub(super) fn read(&self, name: &str, bits: &mut Bits<'_>, to: &mut Fields) -> Option<()> {
         self.read_at(name, bits, to, 0)
     }
@@ -276,7 +276,7 @@ fn elements(
     for _ in 0..count {
         let begin = bits.at();
         of.read_at(name, bits, to, depth + 1)?;
-        // Elements of nothing would go on for ever.
+        // Elements without bits would never end.
         (bits.at() > begin).then_some(())?;
         // Of an array nothing is asked for.
         to.all.truncate(before);

@@ -9,7 +9,7 @@ use wakepath_timeline::Left;
 pub(super) struct Text<'a>(pub(super) &'a str);
 
 impl<'a> Text<'a> {
-    /// What stands behind the last such name: what a thread calls itself comes first.
+    /// The text after the last such name: the thread's own name comes first and can contain anything.
     fn word(self, name: &str) -> Option<&'a str> {
         let at = self.0.rmatch_indices(name).find_map(|(at, _)| {
             let starts = at == 0 || self.0[..at].ends_with(' ');
@@ -89,7 +89,7 @@ pub(super) struct Sentence<'a> {
     rest: &'a str,
 }
 
-/// A thread in a sentence, and what comes behind it.
+/// A thread in a sentence, and the text after it.
 #[derive(Debug, Clone, Copy)]
 struct Named<'a> {
     name: &'a str,

@@ -50,7 +50,7 @@ fn bracketed<'a>(line: &'a str, at: usize, clock: &mut bool) -> Option<Head<'a>>
     let current = last.parse().ok()?;
     let (cpu, rest) = line[at + 1..].split_once(']')?;
     let cpu = cpu.parse().ok()?;
-    // Flags stand there unless they are switched off.
+    // Flags are present unless switched off.
     let mut words = rest.split_whitespace();
     let instant = words.by_ref().take(2).find(|word| word.ends_with(':'))?;
     let (_, after) = rest.split_once(instant)?;
@@ -66,8 +66,8 @@ fn bracketed<'a>(line: &'a str, at: usize, clock: &mut bool) -> Option<Head<'a>>
     })
 }
 
-/// `task-pid cpu+flags instant`: the latency format. The kernel's instants are microseconds since
-/// the trace began, with a mark for long gaps behind them; trace-cmd's are seconds.
+/// `task-pid cpu+flags instant`: the latency format. The kernel's instants are microseconds since the trace
+/// began, followed by a mark for long gaps; trace-cmd's are seconds.
 fn latency(line: &str) -> Option<Head<'_>> {
     for (at, _) in line.match_indices('-') {
         let found = || {
@@ -76,7 +76,7 @@ fn latency(line: &str) -> Option<Head<'_>> {
             let flags = words.next()?;
             let digits = flags.bytes().take_while(u8::is_ascii_digit).count();
             let cpu = flags[..digits].parse().ok()?;
-            // Flags are letters, dots and small numbers, right behind the CPU.
+            // Flags are letters, dots and small numbers, directly after the CPU.
             (flags.len() >= digits + 4 && flags.len() <= digits + 8).then_some(())?;
             let instant = words.next()?;
             let (_, after) = line[at + 1..].split_once(instant)?;
@@ -127,7 +127,7 @@ fn seconds(instant: &str) -> Option<(u64, bool)> {
     Some((at_ns, fraction.len() > 6))
 }
 
-/// A fraction's digits as so many digits.
+/// A fraction as a whole number of `digits` digits; `None` if it has more.
 fn below(fraction: &str, digits: u32) -> Option<u64> {
     let length = u32::try_from(fraction.len()).ok()?;
     if length > digits || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -1,5 +1,5 @@
-//! The kernel's events as text, a line each: the kernel's file `trace`, `trace-cmd report`, `perf
-//! script`, and the web pages of systrace. What is of no use is counted and passed over.
+//! The kernel's events as text, a line each: the kernel's file `trace`, `trace-cmd report`, `perf script`,
+//! and the web pages of systrace. Useless lines are counted and skipped.
 
 mod fields;
 mod head;
@@ -19,7 +19,7 @@ use wakepath_timeline::{KernelEvent, Lack, What};
 
 const NEEDED: &str = "the events sched_waking and sched_switch, and best hrtimer_start and \
                       hrtimer_expire_entry too";
-/// Lines that are no event's are read in so many kinds at most.
+/// Maximum number of kinds of unused events that are counted separately.
 const MOST_KINDS: usize = 64;
 
 pub(crate) const FORM: Form = Form {
@@ -266,7 +266,7 @@ impl Reader {
         )
     }
 
-    /// What was passed over, in a sentence.
+    /// The skipped lines, in a sentence.
     fn useless(&self) -> Option<String> {
         let events: u64 = self.others.values().sum::<u64>() + self.more_others;
         let mut kinds: Vec<(&String, &u64)> = self.others.iter().collect();

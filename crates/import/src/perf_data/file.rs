@@ -20,7 +20,7 @@ pub(super) struct File<'a> {
     pub(super) layouts: Vec<(Layout, Vec<u64>)>,
     /// Records one after the other.
     pub(super) records: Bytes<'a>,
-    /// What the kernel says of its formats.
+    /// The kernel's descriptions of its formats.
     pub(super) tracing: Option<Bytes<'a>>,
     /// Release of the kernel.
     pub(super) kernel: Option<String>,

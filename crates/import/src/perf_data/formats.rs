@@ -1,4 +1,4 @@
-//! The section in which perf keeps what the kernel said of its events: `read_tracing_data` of the
+//! The section in which perf stores the kernel's descriptions of its events: `read_tracing_data` of the
 //! kernel's `tools/perf/util/trace-event-info.c`, version 0.5 and 0.6.
 
 use crate::bytes::Bytes;

@@ -19,7 +19,7 @@ const RAW: u64 = 1 << 10;
 /// `PERF_TYPE_TRACEPOINT`.
 const TRACEPOINT: u32 = 2;
 
-/// What an event's samples hold.
+/// Layout of an event's samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
     sample_type: u64,
@@ -28,7 +28,7 @@ pub(super) struct Layout {
     pub(super) tracepoint: Option<u64>,
 }
 
-/// What of a sample is of use.
+/// The parts of a sample in use.
 pub(super) struct Sample<'a> {
     pub(super) at_ns: u64,
     pub(super) cpu: u16,
@@ -75,7 +75,7 @@ impl Layout {
         .map(|(_, what)| what)
     }
 
-    /// Reads the body of a sample; `None` where it is shorter than its layout.
+    /// Reads the body of a sample; `None` if it is shorter than its layout.
     pub(super) fn read<'a>(&self, mut body: Bytes<'a>) -> Option<Sample<'a>> {
         let mut word = |bit: u64| match self.has(bit) {
             true => body.u64(),

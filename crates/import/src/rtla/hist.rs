@@ -258,7 +258,7 @@ mod tests {
         assert_eq!((second.count(), second.overflowed), (379, 95));
         let us = |us: i64| Some(us * 1_000);
         assert_eq!((second.min_ns, second.max_ns), (us(71), us(42_063)));
-        // Recorded with `-b 50`: a line stands for 50 µs.
+        // Recorded with `-b 50`: a line represents 50 µs.
         assert_eq!(second.bins[0], (50_000, 99_999, 41));
         assert!(found.lacks.contains(&Lack::BinWidth));
     }

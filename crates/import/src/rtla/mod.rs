@@ -11,7 +11,7 @@ use crate::histogram_lines::shortened;
 use crate::imported::stopped;
 use wakepath_timeline::Lack;
 
-/// What a line below the figures says that a reader must know.
+/// A line below the figures that the reader must see.
 fn remark(line: &str) -> Option<Lack> {
     let line = line.trim();
     if line.contains("hit stop tracing") {

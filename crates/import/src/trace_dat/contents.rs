@@ -1,4 +1,4 @@
-//! What a `trace.dat` holds, whatever its version: stretches of it, found and unpacked.
+//! Contents of a `trace.dat` of any version: its stretches, located and unpacked.
 
 use crate::ImportError;
 use crate::bytes::Bytes;
@@ -59,7 +59,7 @@ impl Contents<'_> {
         Ok(found)
     }
 
-    /// The kernel's symbols; none where they are no text.
+    /// The kernel's symbols; none if they are not text.
     pub(super) fn symbols(&self) -> &str {
         std::str::from_utf8(&self.symbols).unwrap_or("")
     }
@@ -113,10 +113,10 @@ fn release(uname: &str) -> String {
     }
 }
 
-/// Unpacks zstd data that says how long it is; `None` where it says so wrongly.
+/// Unpacks zstd data with the given length; `None` if that length is wrong.
 pub(super) fn unpacked(packed: &[u8], length: u32, sum: &mut u64) -> Option<Vec<u8>> {
     *sum = sum.checked_add(length.into())?;
-    // A page of zeros packs to little: what is claimed must not be more than what could be true.
+    // A page of zeros packs to little: the stated length must still be possible.
     let plausible = u64::from(length) <= (packed.len() as u64 + 64).saturating_mul(1 << 15);
     if *sum > MOST_UNPACKED || !plausible {
         return None;

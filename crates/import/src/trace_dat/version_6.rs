@@ -32,7 +32,7 @@ pub(super) fn contents<'a>(
     let count = told.cpus.unwrap_or(count);
     let mut cpus = of_cpus(file, &mut rest, count).ok_or_else(cut)?;
     if cpus.is_empty() {
-        // What was recorded in an instance stands apart.
+        // The recording of an instance is stored separately.
         for (at, instance_cpus) in instances {
             let mut rest = Bytes::section(file, at, file.len() as u64 - at.min(file.len() as u64))
                 .ok_or_else(cut)?;

@@ -103,8 +103,8 @@ fn row(cpu: u16, measured: &[Measured], lost: u64, period_ns: u64) -> Row {
     }
 }
 
-/// The period of measurements at these instants, in whole microseconds as tracers are told it: the
-/// median between two, made exact over all. `None` of fewer than three.
+/// The period of measurements at these instants, in whole microseconds as tracers are configured: the
+/// median between two, made exact over all. `None` for fewer than three.
 fn period(instants: &[u64]) -> Option<u64> {
     let mut between: Vec<u64> = instants
         .windows(2)

@@ -1,5 +1,5 @@
-//! Tracers that keep the longest wake-up (wakeup, wakeup_rt, wakeup_dl): its latency, and whose it
-//! was. What the CPU did in it is in the lines below, which are counted.
+//! Tracers that keep the longest wake-up (wakeup, wakeup_rt, wakeup_dl): its latency and its thread. The
+//! CPU's activity during it is in the lines below, which are counted.
 
 use crate::form::{Fit, Reader};
 use crate::{Asked, Form, Histogram, ImportError, Imported, Thread, Values};

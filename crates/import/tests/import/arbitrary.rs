@@ -92,7 +92,7 @@ const FILES: [(&str, &[u8]); 31] = [
     ("trace-cmd", include_bytes!("../fixtures/trace-v7.dat")),
 ];
 
-/// Something is said, so that every form can be read to its end.
+/// Options that let every form be read to its end.
 fn asked(form: &Form) -> Asked<'static> {
     Asked {
         period_ns: Some(1_000_000),

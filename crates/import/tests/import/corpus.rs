@@ -18,7 +18,7 @@ struct Figures {
     period: Option<u64>,
 }
 
-/// The value at a rank of counts by their upper edges, unless one beyond the range may stand there.
+/// The value at a rank of counts by their upper edges, unless it might be one beyond the range.
 fn at_rank(counts: &[(i64, u64)], rank: u64, max: i64, known_below: i64) -> Option<i64> {
     let mut seen = 0;
     let found = counts.iter().find(|(_, count)| {

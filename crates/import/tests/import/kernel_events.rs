@@ -87,7 +87,7 @@ fn a_thread_must_be_named_and_a_trace_without_its_timers_needs_a_period() {
         error.contains("`servo`") && error.contains("priority 80"),
         "{error}"
     );
-    // Without expiries the timers' clock is not known; its wake-ups stand for due times.
+    // Without expiries the timers' clock is unknown, and the wake-ups are used as due times.
     let text = std::str::from_utf8(TEXT).unwrap();
     let without: String = text
         .lines()
@@ -173,7 +173,7 @@ fn cut_and_changed_files_say_what_is_wrong() {
     assert!(changed(VERSION_7, 10, b'8').contains("6 and 7 are known"));
     assert!(changed(VERSION_6, 12, 1).contains("other byte order"));
     assert!(changed(VERSION_6, 17, 0xff).contains("pages of"));
-    // Its options name themselves as the next: they would go on without end.
+    // Its options name themselves as the next: reading them would never end.
     let at = u64::from_le_bytes(VERSION_7[29..37].try_into().unwrap());
     let mut cyclic = VERSION_7.to_vec();
     let first = usize::try_from(at).unwrap() + 16;

@@ -99,7 +99,7 @@ fn every_form_of_one_recording_gives_the_same_causes() {
         ("perf", PERF, 20_000),
     ] {
         let own = read(form, bytes);
-        // What was before the first cycle is not in all of them.
+        // Not all of them have the events before the first cycle.
         for (cycle, kinds) in kernel.iter().skip(1) {
             for kind in kinds.keys().chain(own[cycle].keys()) {
                 let of = |all: &BTreeMap<String, u64>| all.get(kind).copied().unwrap_or(0);

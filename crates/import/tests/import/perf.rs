@@ -106,8 +106,7 @@ fn lost_events_are_counted() {
     let mut data = DATA.to_vec();
     let word = |at: usize| u64::from_le_bytes(data[at..at + 8].try_into().unwrap());
     let (mut at, end) = (word(40) as usize, (word(40) + word(48)) as usize);
-    // The first record that is long enough to hold a number and a count becomes PERF_RECORD_LOST
-    // where it is no sample.
+    // The first sample that is long enough for a number and a count becomes PERF_RECORD_LOST.
     let mut planted = false;
     while at < end && !planted {
         let kind = u32::from_le_bytes(data[at..at + 4].try_into().unwrap());

@@ -58,7 +58,7 @@ fn each_timer_is_a_task_whose_callbacks_are_its_cycles() {
         .max()
         .unwrap();
     assert!((13_000_000..100_000_000).contains(&longest), "{longest}");
-    // What was held up is skipped, and no callback comes before its time.
+    // Delayed callbacks are skipped, and none comes before its time.
     let last = control.samples.last().unwrap().cycle;
     assert!(last > 200, "{last}");
     for row in [control, report] {
@@ -106,7 +106,7 @@ fn what_is_cut_short_or_of_another_kind_is_refused_by_name() {
     assert!(text("hello {").contains("near \"hello {\""));
     let deep = format!("{known} typealias {}", "struct { ".repeat(100_000));
     assert!(text(&deep).contains("nested deeper"), "{}", text(&deep));
-    // Names that stand for twice the one before.
+    // Names, each for twice the one before.
     let mut doubling = format!("{known} typealias integer {{ size = 8; }} := t0;");
     for n in 0..60 {
         doubling += &format!("typealias struct {{ t{n} a; t{n} b; }} := t{};", n + 1);
@@ -116,7 +116,7 @@ fn what_is_cut_short_or_of_another_kind_is_refused_by_name() {
         "{}",
         text(&doubling)
     );
-    // Packets of no length would go on for ever.
+    // Packets of no length would never end.
     let endless = changed(1, &|bytes| bytes[0x38..0x40].fill(0));
     assert!(endless.contains("packet 1"), "{endless}");
 }
@@ -124,7 +124,7 @@ fn what_is_cut_short_or_of_another_kind_is_refused_by_name() {
 #[test]
 fn a_version_that_is_a_piece_of_the_text_is_one_line() {
     let mut parts = parts();
-    // The semicolon that ends the number is gone: it goes on to the next line.
+    // The semicolon that ends the number is missing: the number continues on the next line.
     let whole = b"major = 1;";
     let found = parts.iter_mut().find_map(|part| {
         let at = part

@@ -1,4 +1,4 @@
-//! Sessions of LTTng written field by field: two of one node, calls that both recorded, the kernel beside them.
+//! Sessions of LTTng written field by field: two of one node, calls that both recorded, and the kernel's.
 
 use std::collections::BTreeMap;
 use wakepath_import::{Asked, Form, ImportError, Imported, Part, Values};

@@ -6,7 +6,7 @@ use super::{BrokenMetadata, EventType, StreamType};
 use crate::ctf::types::Type;
 use std::collections::BTreeMap;
 
-/// What was read of them so far.
+/// The blocks read so far.
 pub(super) struct Blocks<'a> {
     from: Tokens<'a>,
     declared: Declared,

@@ -1,5 +1,5 @@
-//! Types as metadata declares them, and names that stand for what was declared before. Names for names
-//! would grow without end: all types together have a weight.
+//! Types as metadata declares them, and names for earlier declarations. Names for names would grow without
+//! end, so all types together have a weight.
 
 use super::BrokenMetadata;
 use super::tokens::{MOST_WORDS, Read, Tokens};
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// Types within types, at most.
 const DEEPEST: usize = 12;
-/// Types and names that one type is made of, at most: names may stand for types of names.
+/// Maximum number of types and names in one type: names can refer to types made of names.
 const HEAVIEST: usize = 4096;
 /// Types and names that all types together are made of, at most: many times what LTTng describes.
 const HEAVIEST_TOGETHER: usize = 1 << 18;
@@ -23,7 +23,7 @@ pub(super) struct Declared {
 }
 
 impl Declared {
-    /// `typealias` read: a type and the name that stands for it.
+    /// A `typealias` was read: a type and its name.
     pub(super) fn alias(&mut self, from: &mut Tokens<'_>) -> Read<()> {
         let kind = self.kind(from)?;
         from.needs(":=")?;

@@ -69,7 +69,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Takes one fragment; `None` where it lacks what it must have.
+    /// Takes one fragment; `None` if a required part is missing.
     fn fragment(&mut self, of: &Fragment, to: &mut Metadata) -> Read<Option<()>> {
         let number = |name: &str| of.get(name).and_then(Value::as_u64).unwrap_or(0);
         match text(of, "type") {
@@ -123,7 +123,7 @@ impl Reader {
                 to.events
                     .insert((number("data-stream-class-id"), number("id")), event);
             }
-            // What a later version adds to describe may be passed over.
+            // Skip descriptions that later versions might add.
             Some(_) => {}
             None => return Ok(None),
         }

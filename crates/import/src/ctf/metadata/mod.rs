@@ -1,5 +1,5 @@
-//! What a trace's metadata says: its types, streams and events. CTF 1.8 has a description language
-//! (TSDL), CTF 2 has JSON.
+//! A trace's metadata: its types, streams and events. CTF 1.8 has a description language (TSDL), CTF 2 has
+//! JSON.
 
 mod blocks;
 mod declared;
@@ -52,7 +52,7 @@ pub(super) struct StreamType {
     pub(super) event_context: Option<Type>,
 }
 
-/// What a trace says of itself.
+/// A trace's description of itself.
 #[derive(Debug)]
 pub(crate) struct Metadata {
     pub(super) packet_header: Type,
@@ -100,7 +100,7 @@ impl Metadata {
         self.environment.get(name).map(String::as_str)
     }
 
-    /// Which clock its instants are on, if it says so.
+    /// The clock of its instants, if given.
     pub(crate) fn clock(&self) -> Option<&str> {
         self.clock.as_deref()
     }

@@ -1,4 +1,4 @@
-//! The signs, words and values of metadata, one after the other. What they mean is read elsewhere.
+//! The signs, words and values of metadata, one after the other. It doesn't interpret them.
 
 use super::BrokenMetadata;
 
@@ -7,7 +7,7 @@ pub(super) const MOST_WORDS: usize = 8;
 
 pub(super) type Read<T> = Result<T, BrokenMetadata>;
 
-/// Metadata from where it is read on.
+/// The unread rest of the metadata.
 #[derive(Clone, Copy)]
 pub(super) struct Tokens<'a> {
     pub(super) rest: &'a str,
@@ -36,7 +36,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Takes a sign where it stands next.
+    /// Takes a sign if it is next.
     pub(super) fn takes(&mut self, sign: &str) -> bool {
         self.skip_blanks();
         match self.rest.strip_prefix(sign) {
@@ -106,7 +106,7 @@ impl<'a> Tokens<'a> {
         self.wrong()
     }
 
-    /// What stands behind `name =`, as text.
+    /// The value after `name =`, as text.
     pub(super) fn value(&mut self) -> Read<String> {
         self.skip_blanks();
         if self.rest.starts_with('"') {
