@@ -1,5 +1,5 @@
-//! What a recorded run shows: as text for a terminal, as JSON, as one HTML file with its figures,
-//! as what other tools read. It judges nothing: what is shown was found by wakepath-assess.
+//! Output of a recorded run: as text for a terminal, as JSON, as one HTML file with its figures, and in
+//! other tools' formats. It judges nothing: all findings come from wakepath-assess.
 
 mod answer;
 mod export;

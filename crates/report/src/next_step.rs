@@ -15,7 +15,7 @@ pub(crate) fn next_steps(assessment: &Assessment) -> Vec<String> {
     steps.map(line).collect()
 }
 
-/// For which policies, what, and the command, where one can be typed.
+/// The policies, the step, and the command, if one can be typed.
 pub(crate) type Step = (String, String, Option<String>);
 
 /// The steps that would decide the run.
@@ -58,7 +58,7 @@ fn of_step(assessment: &Assessment, step: &NextStep) -> Step {
     (one_line(&step.of.join(", ")), what, command)
 }
 
-/// A run that is long enough: where one policy would decide, of that policy alone, and untraced.
+/// A run that is long enough: if one policy would decide, of only that policy, and untraced.
 fn longer(assessment: &Assessment, step: &NextStep) -> Option<String> {
     let verb = assessment.run.command.get(1)?;
     if let (Some(ns), [policy, ..], "check") = (step.alone_ns, &step.of[..], verb.as_str()) {
@@ -200,7 +200,7 @@ fn repeated(command: &[String], options: &[&str]) -> Option<String> {
     if replaced.contains(&"--duration") {
         replaced.push("--quick");
     }
-    // Whatever it was started as: what is typed is its name.
+    // However it was started, the command to type is its name.
     let mut words: Vec<String> = vec!["wakepath".into()];
     let mut rest = command.iter().skip(1);
     while let Some(next) = rest.next() {

@@ -15,7 +15,8 @@ use wakepath_timeline::columns::{cut, width, wrapped};
 const LEAST_COLUMNS: usize = 40;
 /// Factor on a text's lines if there is room.
 const WHOLE: usize = 8;
-/// So many rows come before the steps that lead on, and so many lines of those before more rows.
+/// Rows and lines of next steps are added in this order: this many rows, then this many lines, then more
+/// rows.
 const ROWS_FIRST: usize = 8;
 /// See [`ROWS_FIRST`].
 const NEXT_FIRST: usize = 8;
@@ -142,7 +143,7 @@ impl Answer {
         }
     }
 
-    /// The first so many rows: programs beside each other, where the run is about those, or policies.
+    /// The first `shown` rows: programs side by side, if the run compares those, or policies.
     fn table(&self, shown: usize, columns: usize, more: usize) -> String {
         let text = match self.variants.is_empty() {
             true => self.policies(shown, columns, more),
@@ -189,7 +190,7 @@ impl Answer {
     }
 }
 
-/// At most so many lines; what is cut off says so.
+/// At most `most` lines; a truncated text is marked.
 fn lines(text: &str, rest: &str, columns: usize, most: usize) -> String {
     let begin = &text[..text.len() - text.trim_start().len()];
     let laid = wrapped(text, begin, rest, columns);

@@ -138,7 +138,7 @@ fn size(assessment: &Assessment, judged: &Judged) -> String {
     }
 }
 
-/// The largest that a watched loop's own way of waiting does to its period. What it decided itself is none.
+/// The largest effect of a watched loop's own way of waiting on its period. Its own decisions don't count.
 fn of_waiting(assessment: &Assessment) -> Option<Matter> {
     let found = assessment.findings.iter();
     let found = found.filter_map(|(name, finding)| Some((name, finding, finding.fix()?)));

@@ -165,8 +165,8 @@ fn stands_against(assessment: &Assessment, outcome: Outcome) -> Vec<String> {
     because
 }
 
-/// The first line of what `wakepath bound` says: the largest latency of the policy to use, of all
-/// where there is none, with what it proves.
+/// The first line of the output of `wakepath bound`: the largest latency of the policy to use, or of all if
+/// there is none, and the bound that it proves.
 fn largest(assessment: &Assessment) -> Option<String> {
     let chosen = assessment.overall.recommendation.as_ref();
     let of_chosen = |of: &&Judgement| chosen.is_none_or(|one| of.name.policy == Some(one.policy));
@@ -189,8 +189,8 @@ fn largest(assessment: &Assessment) -> Option<String> {
     )))
 }
 
-/// What no figure of this run can show: the least that a condition was measured bounds what is too
-/// rare to have been seen.
+/// Limits of every figure in this run: the shortest measurement of a condition bounds how rare an unseen
+/// event can be.
 fn limits(assessment: &Assessment) -> String {
     if measures_caches(assessment) {
         return "the largest loss is the largest observed, not a bound".to_owned();

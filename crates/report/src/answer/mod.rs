@@ -20,7 +20,7 @@ pub use variants::{VariantFigures, VariantRow};
 pub(crate) use variants::{table as variants_table, variants};
 pub use why::Why;
 
-/// Lines that an answer takes at most, and columns where nothing says how many there are.
+/// Maximum lines of an answer, and its columns if their number is unknown.
 pub const LINES: usize = 40;
 /// See [`LINES`].
 pub const COLUMNS: usize = 100;
@@ -32,7 +32,7 @@ pub struct Answer {
     pub outcome: String,
     /// Exit code of the command that shows it.
     pub exit_code: u8,
-    /// What the verdict means: which policy to use, or what stands against all of them.
+    /// The meaning of the verdict: which policy to use, or the reason against all of them.
     pub because: Vec<String>,
     /// The criterion judged by, in words.
     pub criterion: String,
@@ -40,7 +40,7 @@ pub struct Answer {
     pub classes: Vec<Class>,
     /// One for each policy, or task where tasks are judged one by one.
     pub rows: Vec<Row>,
-    /// Programs that the run tried in turns: shown in place of `rows`, where there are any.
+    /// Programs that the run tried in turns: shown in place of `rows`, if there are any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variants: Vec<VariantRow>,
     /// Problems of the machine, the most critical first.
@@ -103,7 +103,7 @@ pub struct Figures {
 /// Something about the machine that matters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Matter {
-    /// What it is.
+    /// The problem.
     pub what: String,
     /// How much it costs, as far as that is known.
     pub size: String,
@@ -126,6 +126,6 @@ pub struct Next {
 pub enum Word {
     /// As it is typed.
     Text(String),
-    /// The run itself: what names it depends on where it is shown.
+    /// The run itself: its name depends on where it is shown.
     Run,
 }

@@ -44,7 +44,8 @@ pub(super) fn steps(
             }));
         }
         Outcome::Undecided => {
-            // What no command can repeat, as an import, the verdict's own reasons tell.
+            // If no command can repeat it, as for an import, the verdict's own reasons explain the next
+            // step.
             let typed = steps_of(assessment).into_iter();
             let typed = typed.filter_map(|(of, what, command)| Some((of, what, command?)));
             for (of, what, command) in typed.take(2) {

@@ -1,5 +1,5 @@
-//! Programs that a run tried in turns, beside each other: the few figures by which one chooses. Each condition has
-//! all of its figures in the table of conditions.
+//! Programs that a run tried in turns, side by side: the few figures needed to choose one. Each condition
+//! has all of its figures in the table of conditions.
 
 use crate::table::{Cell, Table, number, words};
 use crate::text::{fate_of, quantile};
@@ -41,7 +41,7 @@ pub struct VariantFigures {
     pub verdict: String,
 }
 
-/// The variants policy by policy, in the scenario's order; none where one program alone was measured.
+/// The variants policy by policy, in the scenario's order; none if only one program was measured.
 pub(crate) fn variants(assessment: &Assessment) -> Vec<VariantRow> {
     let label =
         |one: &Judgement| condition_label(one.name.policy.as_ref(), one.name.task.as_deref());

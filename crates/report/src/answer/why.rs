@@ -1,5 +1,5 @@
-//! Why a policy did not pass, in the few words that there is room for beside its verdict, and in
-//! fewer for a terminal's row. The whole reason is in the chapters.
+//! Why a policy did not pass, in the few words that fit next to its verdict, and in fewer for a terminal's
+//! row. The whole reason is in the chapters.
 
 use crate::label::policy as label;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ const LONGEST: usize = 60;
 pub struct Why {
     /// With its phase: `stress: 0.61 % missed, needs 12 s more`.
     pub whole: String,
-    /// What a row has room for: `needs 12 s`; empty where nothing so short is true.
+    /// A text short enough for a row: `needs 12 s`; empty if nothing so short is true.
     pub brief: String,
 }
 

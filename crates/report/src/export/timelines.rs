@@ -177,7 +177,7 @@ impl<W: Write> Along for Timelines<W> {
     }
 }
 
-/// Sections as slices must lie: the outer before the inner, and none beyond the end of the one that it lies in.
+/// Sections as nested slices: the outer before the inner, and none beyond the end of its outer one.
 fn nested(spans: &[Span]) -> Vec<Span> {
     let mut spans = spans.to_vec();
     spans.sort_by_key(|span| (span.from_ns, std::cmp::Reverse(span.to_ns)));

@@ -1,5 +1,5 @@
-//! A figure as a file of its own: it leaves the page, so it says by itself what it shows, of which
-//! run, on which machine and when.
+//! A figure as a separate file: since it leaves the page, it names its content, its run, the machine and
+//! the date.
 
 use super::{Figure, style};
 use crate::markup::Markup;

@@ -1,6 +1,6 @@
-//! A comparison as one HTML file: first the finding and the figures that differ most, followed in
-//! chapters what differs, what each metric shows and the distributions over each other. What it says
-//! was compared elsewhere.
+//! A comparison as one HTML file: first the finding and the figures that differ most, then chapters with
+//! the differences, each metric and the distributions over each other. The comparison itself is made
+//! elsewhere.
 
 use super::data::json_of_shapes;
 use super::sections::{figures, sentence};

@@ -146,7 +146,7 @@ fn bins(shape: &Shape) -> Vec<(i64, i64, u64)> {
     bins.map(|bin| (bin.from, bin.below, bin.count)).collect()
 }
 
-/// What took most of each kept late cycle. Cycles of several loops side by side can't be told apart
+/// The largest cause of each kept late cycle. Cycles of several loops side by side can't be distinguished
 /// by their numbers and are left to `wakepath explain`.
 fn causes(run: &Reported<'_>) -> BTreeMap<String, String> {
     let alone = |segment: u32| {

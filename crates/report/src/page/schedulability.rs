@@ -1,5 +1,5 @@
-//! The page of a task set's analysis: the answer, a row for each task, the worst window of each, and
-//! what was and was not put in.
+//! The page of a task set's analysis: the answer, a row for each task, the worst window of each, and the
+//! overheads that were and were not included.
 
 use super::document;
 use crate::Style;

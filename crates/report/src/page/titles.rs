@@ -1,4 +1,4 @@
-//! What the one who hands a report on writes on it: no part of the run.
+//! Titles that the author of a report adds: no part of the run.
 
 use super::Reported;
 

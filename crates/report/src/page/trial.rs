@@ -1,5 +1,5 @@
-//! The page of a trial: what each step did, before and after, the criterion, what else could have
-//! made the difference; then the two runs in full.
+//! The page of a trial: the effect of each step, before and after, the criterion, other possible causes of
+//! the difference; then the two runs in full.
 
 use super::sections;
 use super::{Reported, Titles, data, document};

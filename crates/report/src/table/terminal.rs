@@ -1,5 +1,5 @@
-//! A table for a terminal: groups of columns beside each other where there is room, below each
-//! other with the labels repeated where there is not.
+//! A table for a terminal: groups of columns side by side if there is room, otherwise below each other with
+//! the labels repeated.
 
 use super::{Cell, Group, Row, Table, Weight, with_unit};
 use std::ops::Range;
@@ -44,7 +44,7 @@ struct Laid {
     label_width: usize,
     groups: Vec<LaidGroup>,
     lines: Vec<Line>,
-    /// Words in place of figures, each once, with whose they are.
+    /// Words in place of figures, each once, with the labels of their rows.
     instead: Vec<(Vec<String>, String)>,
 }
 

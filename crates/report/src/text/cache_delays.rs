@@ -62,7 +62,7 @@ pub(crate) fn cache_delays_lines(delays: &[CacheDelays]) -> Vec<String> {
     let Some(first) = delays.first().map(|one| &one.condition) else {
         return Vec::new();
     };
-    // What the measurement itself takes is no loss, and stands in the table.
+    // The measurement's own time is no loss; the table shows it.
     let of_first = delays
         .iter()
         .filter(|one| one.condition == *first && one.working_set_bytes > 0);

@@ -27,7 +27,7 @@ pub(super) fn write(bounds: &Bounds, prose: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-/// What a phase's own sections compose, and how far it is the recording's own.
+/// The bound composed from a phase's own sections, and the recording's share in it.
 fn write_recorded(recorded: &RecordedSections, text: &mut String) -> std::fmt::Result {
     let Some(composed) = &recorded.composed else {
         return Ok(());

@@ -4,8 +4,8 @@ use crate::Style;
 use crate::table::{Table, number};
 use wakepath_assess::CounterFigures;
 
-/// The table for a person, with an empty line after it; nothing if none was requested. A
-/// reason why there are none is said once.
+/// The table as text, followed by an empty line; nothing if none was requested. The reason for missing
+/// counters is given once.
 pub(crate) fn to_text(counters: &[CounterFigures], style: Style) -> String {
     let columns = ["CPU cycles", "instructions", "last-level misses"].map(number);
     let mut table = Table::of("Condition").group("per cycle, in user space", "", &columns);

@@ -1,5 +1,5 @@
-//! One late cycle as text: in a line, or as a timeline. What comes many times is summed, and a long
-//! list is cut where it is shown, never where it is counted.
+//! One late cycle as text: in a line, or as a timeline. Repeated causes are summed, and a long list is
+//! truncated only in the output, never in the counts.
 
 use super::explanation::time;
 use std::fmt::Write;
@@ -153,7 +153,7 @@ fn written(cycle: &LateCycle, heading: &str, shares: usize, most: usize) -> Stri
     text
 }
 
-/// The causes, largest first, where any came more than once: else the timeline says as much.
+/// The causes, largest first, if any appears more than once; otherwise the timeline shows the same.
 fn sums(text: &mut String, shares: &[LateShare], most: usize) {
     if shares.iter().all(|share| share.times < 2) {
         return;

@@ -1,5 +1,5 @@
-//! An explanation as text: causes ranked, the worst cycles in a line each, the way that a usual and
-//! a rare cycle take. One cycle by itself is in `cycle_text`.
+//! An explanation as text: causes ranked, the worst cycles in a line each, the path of a usual and of a
+//! rare cycle. A single cycle is in `cycle_text`.
 
 use super::cycle_text::{line, long_line};
 use std::fmt::Write;

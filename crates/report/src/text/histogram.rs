@@ -12,8 +12,8 @@ const STEPS: [i64; 3] = [1, 2, 5];
 /// Narrowest bar.
 const LEAST_BAR: usize = 8;
 
-/// The histogram of one policy's phases, in at most so many columns. Bars are logarithmic in the count, so that
-/// a single late cycle is seen next to thousands. `None` if nothing was measured.
+/// The histogram of one policy's phases, in at most `columns` columns. Bars are logarithmic in the count,
+/// so that a single late cycle is seen next to thousands. `None` if nothing was measured.
 pub fn histogram_text(pictures: &[&Picture], columns: usize) -> Option<String> {
     let phases: Vec<(&Picture, &[HistogramBin])> = pictures
         .iter()
@@ -92,9 +92,9 @@ fn length(count: u64, most: u64, bar: usize) -> usize {
     }
 }
 
-/// Ends of the bins that hold everything between the two, ns: 1, 2, 5, 10, … from the one that holds the lowest.
-/// What is early or at the due time is in the first. The limit ends a bin, too: what it tolerates is up to the limit
-/// itself.
+/// Ends of the bins that cover everything between the two, ns: 1, 2, 5, 10, … from the one that holds the
+/// lowest. Early cycles and those at the due time are in the first. The limit ends a bin, too: it tolerates
+/// values up to the limit itself.
 fn ends(lowest: i64, highest: i64, limit: Option<i64>) -> Vec<i64> {
     let mut ends = in_steps(lowest, highest);
     let last = ends.last().copied().unwrap_or(i64::MIN);

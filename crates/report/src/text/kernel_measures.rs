@@ -64,8 +64,8 @@ pub(crate) fn noises_table(all: &[KernelNoise]) -> Table {
     table
 }
 
-/// The sections that keep threads from running: the longest of each kind, and what recording them did to the
-/// wake-ups of a thread beside.
+/// The sections that keep threads from running: the longest of each kind, and the effect of recording them
+/// on the wake-ups of a thread that ran at the same time.
 pub(crate) fn sections_table(all: &[KernelSections]) -> Table {
     let longest = ["off", "before", "scheduler", "switch", "interrupt"].map(number);
     let turns = ["median", "max"].map(number);

@@ -1,4 +1,4 @@
-//! An assessment as text: the table, the verdict with its reasons, what a reader must know beside.
+//! An assessment as text: the table, the verdict with its reasons, and cautions for the reader.
 
 mod bounds;
 mod cache_delays;
@@ -171,7 +171,7 @@ fn write_loads(assessment: &Assessment, text: &mut String) -> std::fmt::Result {
 fn write_conditions(assessment: &Assessment, text: &mut String, style: Style) -> std::fmt::Result {
     let mut heading = true;
     for judgement in &assessment.conditions {
-        // What changed on the machine, and what the work is, is said once for the run.
+        // Print the machine's changes and the nature of the work once for the run.
         let mut cautions = judgement
             .cautions
             .iter()
@@ -207,7 +207,7 @@ fn write_conditions(assessment: &Assessment, text: &mut String, style: Style) ->
         write!(text, "{}: {outcome}", judgement.name)?;
         let bearing = match judgement.outcome {
             Outcome::Passed => None,
-            // That it is virtual is said once for the run; how it compares is of interest.
+            // The run's text states once that it is virtual; the comparison is still of interest.
             Outcome::VirtualTime => Some(Outcome::Failed),
             outcome => Some(outcome),
         };

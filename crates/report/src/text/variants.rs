@@ -1,4 +1,5 @@
-//! Programs that a run tried in turns, side by side, in the whole text. What is in the table is the answer's.
+//! Programs that a run tried in turns, side by side, in the whole text. The table's contents are the
+//! answer's.
 
 use crate::Style;
 use crate::answer::{variants, variants_table};

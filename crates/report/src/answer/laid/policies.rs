@@ -17,7 +17,7 @@ const REASONS: usize = 3;
 const TOLD: usize = 3;
 
 impl Answer {
-    /// The first so many rows, with `more` times as many lines for reasons as there are in need.
+    /// The first `shown` rows, with `more` times the minimum lines for reasons.
     pub(super) fn policies(&self, shown: usize, columns: usize, more: usize) -> String {
         let rows = &self.rows[..shown];
         let detail = self.fitting(rows, columns);
@@ -38,7 +38,7 @@ impl Answer {
         let told = self.because.iter().take(TOLD);
         // It was cut for the row.
         let whole = whole.trim_end_matches('…');
-        // What was not measured has its reason above the table.
+        // A policy that was not measured has its reason above the table.
         whole.is_empty()
             || (row.why.brief.is_empty() && told.into_iter().any(|text| text.contains(whole)))
     }

@@ -1,6 +1,6 @@
-//! The first page: what a reader who was not there needs, on one sheet of paper. Who it is for, what
-//! was measured and where, the verdict with what follows from it in two sentences, a row for each
-//! policy, one figure, what was not shown, how to repeat it. All else is in the chapters after it.
+//! The first page, on one sheet of paper, for a reader who was not there: the customer, the subject and
+//! place of the measurement, the verdict with its consequence in two sentences, a row for each policy, one
+//! figure, the run's limits, how to repeat it. All else is in the chapters after it.
 
 mod sentences;
 mod terms;

@@ -137,7 +137,7 @@ pub(super) fn measured(run: &Reported<'_>) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
-/// `3 November 2026, 10:15 UTC` of a time by RFC 3339 in UTC; as it is where it is none.
+/// `3 November 2026, 10:15 UTC` for an RFC 3339 time in UTC; other text unchanged.
 pub(super) fn date(started: &str) -> String {
     let words = || {
         let (day, time) = started.split_once('T')?;

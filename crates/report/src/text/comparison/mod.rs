@@ -1,5 +1,5 @@
-//! A comparison as text: what differs, the table, the finding with what it rests on. Of one run
-//! against one a dozen lines; the whole of it on request.
+//! A comparison as text: the differences, the table, the finding with its evidence. For one run against one
+//! a dozen lines; the whole on request.
 
 mod changed;
 mod figures;

@@ -1,4 +1,4 @@
-//! A comparison in sentences: what the finding rests on, why a metric shows nothing, how it was
+//! A comparison in sentences: the evidence for the finding, why a metric shows nothing, how it was
 //! compared.
 
 use super::figures::p_value;
@@ -38,8 +38,8 @@ fn all(comparison: &Comparison) -> impl Iterator<Item = (&ConditionComparison, &
     conditions.flat_map(|one| one.metrics.iter().map(move |metric| (one, metric)))
 }
 
-/// What the finding rests on: how many metrics show what, which changed by how much, and what
-/// so many runs can tell.
+/// The evidence for the finding: how many metrics show what, which changed by how much, and the differences
+/// that this number of runs can detect.
 pub(crate) fn conclusions(comparison: &Comparison) -> Vec<String> {
     let mut lines = vec![counts(comparison)];
     let told = [Finding::Regressed, Finding::Improved];

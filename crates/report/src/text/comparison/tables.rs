@@ -98,7 +98,7 @@ fn cells(
         if values.is_empty() {
             return [Cell::Unknown, Cell::Unknown, Cell::Unknown];
         }
-        // No miss seen is no risk of none: what the run proves is a bound.
+        // Zero observed misses don't mean zero risk: the run proves only a bound.
         let shown = |value: f64| match metric.metric == Metric::Misses && value == 0.0 {
             true => format!("≤ {}", bound_without_misses(runs)),
             false => shown(value),

@@ -40,7 +40,7 @@ pub(crate) fn fate_of(condition: &FlownCondition) -> Option<String> {
     Some(fate(Row::Measured(condition), report, measured))
 }
 
-/// Why it isn't said to fly, where it was not lost.
+/// Why it isn't reported to fly although it was not lost.
 pub(super) fn beyond_margin(report: &FlightReport) -> Option<String> {
     let (margins, timing) = (&report.margins, &report.timing);
     if report.flights.measured.lost() {

@@ -143,15 +143,15 @@ fn table(flown: &FlownConditions, empty: Table, cells: CellsOf, shown: Shown) ->
 pub(super) enum Row<'a> {
     /// Under the recorded instants.
     Measured(&'a FlownCondition),
-    /// The same by the vehicle without its rotors' drag: the timing and the margins, which are
-    /// those of a loop without aerodynamics, stand in the row above.
+    /// The same for the vehicle without its rotors' drag: the timing and the margins, which are those of a
+    /// loop without aerodynamics, are in the row above.
     WithoutDrag,
     /// Without latency.
     Ideal,
 }
 
 impl Row<'_> {
-    /// `text` where it is the recorded instants' own.
+    /// `text` if it is for the recorded instants themselves.
     fn of_run(self, text: String) -> Cell {
         match self {
             Self::Measured(_) => text.into(),

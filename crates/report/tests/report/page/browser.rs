@@ -33,14 +33,14 @@ fn program() -> Option<PathBuf> {
 }
 
 impl Browser {
-    /// A browser showing this file in a window of this size, all chapters unfolded; `None`, and said
-    /// so, where there is no Chromium.
+    /// A browser showing this file in a window of this size, all chapters unfolded; `None`, with a message,
+    /// if there is no Chromium.
     pub fn showing(file: &Path, width: u32, height: u32) -> Option<Self> {
         let mut browser = Self::showing_as_it_is(file, width, height)?;
         browser.value(
             "document.querySelectorAll('details.chapter').forEach(one => { one.open = true; })",
         );
-        // What was folded learns how wide it is.
+        // Wait until unfolded parts are laid out.
         let drawn = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))";
         browser.value(drawn);
         Some(browser)

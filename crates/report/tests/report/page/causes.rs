@@ -1,4 +1,4 @@
-//! Causes ranked, timelines and causes under the pointer, of a run that has its explanation beside it.
+//! Causes ranked, timelines and causes under the pointer, of a run with a stored explanation.
 
 use super::browser::Browser;
 use super::made_up::MadeUp;

@@ -39,7 +39,7 @@ fn every_cpu_has_its_line_and_one_alone_has_no_plot() {
         "{}",
         figure.caption
     );
-    // As a file it says by itself what it is of.
+    // As a separate file it names its origin.
     let origin = Origin::of_run(&several.assessment);
     let svg = figure.to_svg(&Origin {
         machine: "4 × <Board>".into(),

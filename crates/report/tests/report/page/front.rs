@@ -54,7 +54,7 @@ fn the_first_page_says_it_all_and_the_chapters_are_folded() {
     ] {
         assert!(seen.contains(part), "{part}\n{seen}");
     }
-    // What is in chapters is not in the way, and one link or press from it.
+    // Chapters stay out of the way, one link or press away.
     assert!(!seen.contains("Clopper"), "{seen}");
     let open = "document.querySelectorAll('details.chapter[open]').length";
     assert_eq!(browser.value(open), json!(0));

@@ -18,7 +18,7 @@ pub const WARM_UP: u64 = 10;
 pub const OTHER: Policy = Policy::Other { nice: 0 };
 pub const FIFO: Policy = Policy::Fifo { priority: 50 };
 
-/// What is to be written.
+/// Contents of a made-up run.
 pub struct MadeUp {
     pub name: String,
     pub note: String,
@@ -251,7 +251,7 @@ impl Written {
 }
 
 impl Reporting {
-    /// The page with what somebody writes on it.
+    /// The page with these titles.
     pub fn page(&self, titles: &Titles) -> String {
         let reported = Reported {
             manifest: &self.run.manifest,

@@ -1,5 +1,5 @@
-//! The page in a real browser: what it shows are the archive's numbers, it answers to pointer and
-//! keyboard, it asks nobody for anything, and no name can become part of it.
+//! The page in a real browser: it shows the archive's numbers, answers to pointer and keyboard, requests
+//! nothing from anyone, and treats no name as markup.
 
 mod browser;
 mod causes;

@@ -148,7 +148,7 @@ fn it_prints_fits_a_phone_and_knows_the_dark() {
         width.as_u64().unwrap() <= 390,
         "{width} pixels wide on a phone"
     );
-    // What is wider scrolls by itself, and can be reached with the keyboard.
+    // Wider parts scroll separately, and can be reached with the keyboard.
     let stuck = "[...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth + 1 && s.tabIndex < 0).length";
     assert_eq!(browser.value(stuck), json!(0));
 

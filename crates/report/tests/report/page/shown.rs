@@ -1,4 +1,4 @@
-//! What the page shows are the numbers of the archive, and it asks nobody for anything.
+//! The page shows the archive's numbers, and requests nothing from anyone.
 
 use super::browser::Browser;
 use super::made_up::MadeUp;
@@ -78,7 +78,7 @@ fn the_figures_are_there_and_their_values_are_the_archives() {
     // The table says them too: the largest latency under load, in microseconds.
     let text = browser.text("document.querySelector('.measured').textContent");
     assert!(text.contains("933.3"), "{text}");
-    // And the verdict stands at the top.
+    // And the verdict is at the top.
     let head = browser.text("document.querySelector('h1').textContent");
     assert_eq!(head, format!("made-up: {}", reporting.assessment.outcome));
 

@@ -58,9 +58,9 @@ fn as_check_measures() -> MadeUp {
     made_up
 }
 
-/// A page of `wakepath check` has at most so many bytes.
+/// Maximum size of a page of `wakepath check`, in bytes.
 const BUDGET: u64 = 1_000_000;
-/// And is there to be read after so many milliseconds.
+/// Maximum time until it is readable, in milliseconds.
 const READABLE_MS: f64 = 500.0;
 
 #[test]
@@ -80,7 +80,7 @@ fn the_report_of_a_check_is_below_a_megabyte_and_readable_in_half_a_second() {
     let Some(mut browser) = Browser::showing_as_it_is(&reporting.file, 1280, 900) else {
         return;
     };
-    // Tests beside this one may hold the machine up: one load of many that is undisturbed is enough.
+    // Tests that run at the same time can slow the machine down: one undisturbed load of many is enough.
     let mut best = f64::MAX;
     for _ in 0..40 {
         let painted =
@@ -145,7 +145,7 @@ fn ten_conditions_of_600_000_cycles_make_a_small_page_in_little_memory() {
          worst = Math.max(worst, performance.now() - began); } return worst; })()",
     );
     println!("interactive after {ready:.0} ms, slowest hover {hover} ms, slowest zoom {zoom} ms");
-    // Stated targets are 1 s and 50 ms; a test beside others on a small machine gets twice that.
+    // Stated targets are 1 s and 50 ms; a test with others on a small machine gets twice that.
     assert!(ready < 2_000.0, "{ready} ms");
     assert!(hover.as_f64().unwrap() < 100.0, "{hover} ms");
     assert_eq!(browser.complaints(), Vec::<String>::new());

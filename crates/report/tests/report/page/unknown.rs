@@ -67,7 +67,7 @@ impl Kind {
         }
     }
 
-    /// Cycle 500 works for 5.5 periods, and what is due meanwhile runs at once after it; cycle 700 is
+    /// Cycle 500 works for 5.5 periods, and the cycles due during it run right after it; cycle 700 is
     /// skipped.
     fn samples(&self, due: DueTimes) -> Vec<Sample> {
         let cycles = (0..CYCLES).filter(|cycle| !(501..=505).contains(cycle) && *cycle != 700);
