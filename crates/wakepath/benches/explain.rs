@@ -18,7 +18,7 @@ type Failure = Box<dyn std::error::Error>;
 
 const CYCLES: u64 = 600_000;
 const EVENTS: f64 = 1e7;
-/// For so many events.
+/// Limits for this number of events.
 const MOST_SECONDS: f64 = 10.0;
 const MOST_MEGABYTES: f64 = 500.0;
 
@@ -208,7 +208,7 @@ fn ended(segment: &SegmentRecord, thread: &ThreadRecord, recorded: u64) -> Event
     })
 }
 
-/// The event so much later, with the instants that it holds.
+/// The event shifted by this much, with the instants that it holds.
 fn moved(event: &KernelEvent, later_ns: u64) -> KernelEvent {
     let mut event = event.clone();
     event.at_ns += later_ns;

@@ -1,8 +1,8 @@
 //! The command. Each verb has a file in `verbs`; the display of a running measurement is in `view`. The crate
 //! `wakepath-measure` carries runs out, and the loop's process is in `wakepath-measured-loop`.
 //!
-//! No library for others: [`main`] is the program. It is here and not in the program's own crate, because the
-//! compiler begins a library beside those it needs, and a program only once all of them have ended.
+//! No library for others: [`main`] is the program. It is here and not in the program's own crate, because
+//! the compiler builds a library in parallel with its dependencies, and a program only after all of them.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 /// The program that is measured.
 pub const WAKEPATH: &str = env!("CARGO_BIN_EXE_wakepath");
 
-/// What a command took.
+/// Cost of a command.
 pub struct Taken {
     /// From its start to its end.
     pub seconds: f64,
-    /// On a CPU, of all its threads: what other work on the machine does not lengthen as much.
+    /// CPU time of all its threads: other work on the machine lengthens it less.
     pub cpu_seconds: f64,
     /// Resident at most.
     pub megabytes: f64,
@@ -18,7 +18,7 @@ pub struct Taken {
     pub ended: ExitStatus,
 }
 
-/// Carries wakepath out with these words; what it prints is not looked at.
+/// Runs wakepath with these arguments and ignores its output.
 pub fn carry_out(words: &[&str]) -> std::io::Result<Taken> {
     let begun = Instant::now();
     let mut child = Command::new(WAKEPATH)

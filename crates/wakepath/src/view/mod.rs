@@ -21,7 +21,7 @@ pub use stopping::{Stopped, Stopping};
 use wakepath_measure::Plan;
 use wakepath_timeline::CpuSet;
 
-/// What is measured, in one line.
+/// The measurement in one line.
 fn headline(plan: &Plan) -> String {
     let segments = plan.segments().count();
     let cpus = CpuSet::from(&plan.loop_cpus[..]);

@@ -1,5 +1,5 @@
 //! Sweeps on a Dask cluster of this machine, one of whose workers is killed: the examples, as their users
-//! start them. It fetches Dask into a place of its own, and runs where that can be had.
+//! start them. It installs Dask into a separate directory, and runs only if that is available.
 
 use crate::started::{Place, Start, binary, not_run};
 use std::path::Path;

@@ -36,8 +36,8 @@ pub fn pages() -> Vec<String> {
     found
 }
 
-/// The command lines of a page's blocks of `sh`, without their comments and prompts; lines that go on
-/// are one.
+/// The command lines of a page's blocks of `sh`, without their comments and prompts; continued lines are
+/// joined.
 pub fn blocks(page: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut inside = false;
@@ -77,8 +77,8 @@ fn without_comment(line: &str) -> &str {
     line
 }
 
-/// Lines of an answer that begin so: what it says to type next. What stands behind several spaces tells
-/// what it is for.
+/// Commands suggested by an answer: its lines that begin with `begin`. Several spaces separate a command
+/// from its purpose.
 pub fn spans(output: &str, begin: &str) -> Vec<String> {
     let lines = output.lines().filter(|line| line.starts_with(begin));
     let typed = lines.map(|line| line.trim().split("   ").next().unwrap_or_default());
@@ -161,12 +161,12 @@ fn has_blanks(words: &[&str]) -> bool {
         || is_named_only && lists(&help_of(&[]), words.first().unwrap_or(&""))
 }
 
-/// What of a line with blanks the program has not: its verbs and options are in its help.
+/// Which part of a line with blanks the program lacks: its verbs and options must be in its help.
 fn has_its_options(words: &[&str]) -> Result<(), String> {
     let mut verbs: Vec<&str> = Vec::new();
     let mut help = help_of(&verbs);
     while let Some(word) = words.get(verbs.len()) {
-        // VERB, RUN and their like stand for something.
+        // VERB, RUN and their like are placeholders.
         if !word.starts_with(|first: char| first.is_ascii_lowercase()) {
             break;
         }

@@ -111,7 +111,7 @@ fn print_callbacks(
     Ok(())
 }
 
-/// The callbacks of ROS 2 in a file, where it has some.
+/// The callbacks of ROS 2 in a file, if it has any.
 fn callbacks(file: &Imported, wish: &Ros2Wish) -> Option<Ros2Figures> {
     let (events, processes) = file.ros2_calls()?;
     let each = |take: &mut dyn FnMut(&KernelEvent)| {

@@ -35,7 +35,7 @@ pub fn run(arguments: &Report) -> Outcome {
     let output = match (&arguments.output, &directories[..]) {
         (Some(output), _) => output.clone(),
         (None, [only]) => {
-            // It is said before the report is drawn.
+            // Refuse before the report is drawn.
             let place = Directory::to_write(only, place::trust(arguments.trust_directory))?;
             may_add(&place).map_err(|error| format!("{error} with --output"))?;
             only.join(NAME)

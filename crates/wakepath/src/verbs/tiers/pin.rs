@@ -69,7 +69,7 @@ pub(super) fn drive(
         None => loop_cpus(run)?,
     };
     watch::on_line(&cpus)?;
-    // Before anything is driven: what is found is kept in the run.
+    // Before anything is driven: the findings are kept in the run.
     let trust = place::trust(arguments.trust_directory);
     let directory = Directory::to_write(run.directory(), trust)?;
     may_add(&directory)?;

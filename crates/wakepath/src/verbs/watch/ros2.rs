@@ -44,7 +44,7 @@ pub(super) enum Refused {
     },
 }
 
-/// Whether callbacks of ROS 2 were asked for, and are not only recorded where they are.
+/// Whether callbacks of ROS 2 were requested, instead of recorded only if present.
 pub(super) fn is_asked(arguments: &Watch) -> bool {
     arguments.ros2.is_some() || !arguments.chain.is_empty()
 }

@@ -113,7 +113,7 @@ impl Watched {
             .collect()
     }
 
-    /// What is charged to the way's cause, and to all of its loop's.
+    /// Lateness charged to the way's cause, and to all causes of its loop.
     fn charged(&self, way: &Way) -> (f64, f64) {
         let causes = self.causes(way.thread);
         let of = causes.iter().filter(|(name, ..)| name.contains(way.cause));
@@ -130,7 +130,7 @@ impl Watched {
         printed.clone()
     }
 
-    /// How often the finding of this kind about this thread was made; 1 where it has no number.
+    /// How often this kind of finding was made for this thread; 1 if it has no number.
     fn found(&self, thread: &str, kind: &str) -> u64 {
         let mut all = self.threads.as_array().unwrap().iter();
         let one = all.find(|one| one["name"] == thread);

@@ -82,8 +82,8 @@ fn a_full_disk_ends_the_recording_and_disturbs_no_cycle() {
     // Readable as it is, on the full disk.
     let samples = finished.samples(0);
     assert!(samples.len() > 2_000, "{} samples", samples.len());
-    // The loop went on while its recorder could not write: the last 100 ms that were written are
-    // as good as the rest. 50 ms would be a stall of the loop by the disk.
+    // The loop continued while its recorder could not write: the last 100 ms that were written are as good
+    // as the rest. 50 ms would be a stall of the loop by the disk.
     for two in samples.windows(2) {
         let gap = two[1].cycle - two[0].cycle;
         assert!(

@@ -1,5 +1,5 @@
-//! Loops that are late by what their own program does, watched for a second or two: the largest cause
-//! is what the program was told to do.
+//! Loops that are late through their own program's activity, watched for a second or two: the largest cause
+//! must be the one that the program was made to produce.
 
 use crate::started::{Place, Start, built, is_root, loop_cpu, needs_real_time, not_run};
 

@@ -1,5 +1,5 @@
-//! Stalls of known length, injected from outside: what is reported must be what was done. The
-//! stalls are hundreds of times longer than a noisy virtual machine's own.
+//! Stalls of known length, injected from outside: the report must match the injection. The stalls are
+//! hundreds of times longer than a noisy virtual machine's own.
 
 use crate::started::{Finished, Role, Start, kill, loop_cpu, needs_real_time};
 use crate::system::recording::{
@@ -36,7 +36,7 @@ struct Stopped {
 }
 
 impl Stopped {
-    /// Whether what was measured lies between the two, or `tolerance` beside them.
+    /// Asserts that the measured value is between the two, with a tolerance.
     #[track_caller]
     fn assert_is(&self, measured: f64, tolerance: f64, what: &str) {
         let (least, most) = (self.least - tolerance, self.most + tolerance);
@@ -162,7 +162,7 @@ fn a_stopped_loop_that_catches_up_is_late_in_every_cycle_and_skips_none() {
             .filter(|s| s.latency_ns() > ms * 1_000_000)
             .count()
     };
-    // Those that were due while it stood still, and while it caught up.
+    // Cycles that were due while it was stopped, and while it caught up.
     let caught_up_in = samples
         .iter()
         .filter(|s| s.flags.contains(SampleFlags::DUE_ALREADY_PAST))

@@ -1,6 +1,6 @@
-//! Runs that someone asks to end, at every moment from the start of the command on: by Ctrl-C, which a
-//! terminal sends to all of their processes, and by a request to the command alone. Each says honestly
-//! what it is, and what was recorded is read.
+//! Runs that the user interrupts, at every moment from the start of the command on: by Ctrl-C, which a
+//! terminal sends to all of their processes, and by a signal to the command alone. Each must report its
+//! true state, and its recording must be readable.
 
 use super::{PATIENCE, Traces};
 use crate::started::{Finished, Start, ask, is_root, loop_cpu, not_run};
@@ -17,7 +17,7 @@ wakepath_test_program::tests![
 /// Moments from 0.02 s on, evenly up to 3 s: the last come when the run is over.
 const MOMENTS: u32 = 64;
 
-/// What became of the runs.
+/// Results of the runs.
 #[derive(Debug, Default)]
 pub struct Tally {
     before_anything: u32,

@@ -1,6 +1,6 @@
 //! A campaign of `kill -9`: each kind of process, at random points of runs, traced runs, watches and
-//! changes of settings. What was on the disk is there afterwards, and nothing else is left. The stage
-//! `kills` of `./test --deep` runs it and reports the counts; it takes minutes.
+//! changes of settings. All data that was on the disk is still there afterwards, and nothing else is left.
+//! The stage `kills` of `./test --deep` runs it and reports the counts; it takes minutes.
 
 pub mod interruptions;
 pub mod runs;

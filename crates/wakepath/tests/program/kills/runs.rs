@@ -18,7 +18,7 @@ const CYCLES: u64 = 200;
 const WARM_UP: u64 = 20;
 /// A little longer than such a run, so that some kills come when all is over.
 const LONGEST: Duration = Duration::from_millis(1_900);
-/// What is on the disk of a run is at most this old: blocks are written each half second at least.
+/// A run's data on the disk is at most this old: blocks are written at least every half second.
 const OLDEST_MS: f64 = 1_000.0;
 
 /// Who is killed.
@@ -29,7 +29,7 @@ enum Victim {
     All,
 }
 
-/// What a campaign found.
+/// Results of a campaign.
 #[derive(Default)]
 struct Tally {
     kills: u64,

@@ -1,5 +1,5 @@
-//! `tune apply` killed while it changes a tree of settings, and taken back. This machine's own
-//! settings are changed and compared by the room of tuning, where that is asked for.
+//! `tune apply` killed while it changes a tree of settings, and taken back. The tests of the crate `tuning`
+//! change and compare this machine's own settings, on request.
 
 use super::{Moments, Traces};
 use crate::started::{Place, Start};
@@ -15,7 +15,7 @@ wakepath_test_program::tests![
 
 const KILLS: u32 = 40;
 
-/// What the plan changes on a machine of two CPUs.
+/// The plan's changes on a machine of two CPUs.
 const TREE: &[(&str, &str)] = &[
     ("proc/sys/kernel/random/boot_id", "0123"),
     ("proc/sys/kernel/osrelease", "6.6.1"),
@@ -104,8 +104,8 @@ fn settings_are_as_before_after_a_kill_and_a_revert() {
             running.signal(Signal::KILL);
         }
         running.finish();
-        // Only an ordinary file can be found between its truncation and its writing; a setting of the
-        // kernel can't, and nobody could tell what it had been.
+        // Only an ordinary file can be caught between its truncation and its writing; a kernel setting
+        // can't, and its previous value would be unknown.
         let now = files(&root);
         let is_cut_short =
             |(path, text): (&PathBuf, &String)| text.is_empty() && before.get(path) != Some(text);

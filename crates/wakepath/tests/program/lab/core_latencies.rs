@@ -1,5 +1,6 @@
-//! What EVL and Cobalt measure of themselves at the end of a phase, in guests whose kernels have their testing devices: at the
-//! loop's priority and period and on its CPU, beside the loop's own latencies.
+//! The latencies that EVL and Cobalt measure themselves at the end of a phase, in guests whose kernels have
+//! their testing devices: at the loop's priority and period and on its CPU, reported with the loop's own
+//! latencies.
 
 use super::Place;
 use super::cores::{COBALT, Core, EVL, shown};
@@ -36,7 +37,7 @@ impl Core {
         for cpus in ["1", "2"] {
             let shown = self.measured("latencies", cpus, "", "");
             let all = shown["core_latency"].as_array().unwrap();
-            // Linux's policy asks for nothing.
+            // Linux's policy requests no such measurement.
             let [one] = &all[..] else {
                 panic!("one policy of a core: {all:?}");
             };

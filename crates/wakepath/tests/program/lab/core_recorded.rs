@@ -1,5 +1,5 @@
-//! A program of the user's own whose loop is on EVL or Cobalt, recorded in a guest: what the recording calls its policy,
-//! and that being recorded takes it off its core in no cycle. Needs cc.
+//! The user's own program with a loop on EVL or Cobalt, recorded in a guest: the recording must name its
+//! policy, and must not take it off its core in any cycle. Needs cc.
 
 use super::Place;
 use super::cores::{COBALT, Core, EVL};
@@ -84,7 +84,7 @@ impl Core {
     }
 }
 
-/// What the script's command printed.
+/// Output of the script's command.
 fn printed(run: &Path) -> Value {
     let [out, err] = ["out", "err"].map(|end| {
         let path = run.join(format!("command-1.{end}"));

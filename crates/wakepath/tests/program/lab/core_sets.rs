@@ -57,7 +57,7 @@ impl Core {
         shown["conditions"].as_array().unwrap().clone()
     }
 
-    /// What the core counted is in the run: a switch to the thread for each cycle, and none into Linux.
+    /// The core's counts are in the run: a switch to the thread for each cycle, and none into Linux.
     fn counts(&self, shown: &Value) {
         let counted = shown["on_a_core"].as_array().unwrap();
         assert_eq!(counted.len(), 2, "{shown}");

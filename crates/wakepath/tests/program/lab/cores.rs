@@ -18,11 +18,11 @@ wakepath_test_program::tests![
     a_core_of_cobalt_that_is_closed_or_stopped_or_goes_is_told_in_one_line,
 ];
 
-/// What the tests of one core need of it.
+/// Properties of one core for its tests.
 pub struct Core {
     /// Its kernel's file.
     kernel: &'static str,
-    /// What is to be looked for where it is missing.
+    /// The message to look for if it is missing.
     needs: &'static str,
     pub policy: &'static str,
     /// The policy's name in JSON.
@@ -32,7 +32,7 @@ pub struct Core {
     no_threads: &'static str,
     /// Command of a script that stops it.
     stop: &'static str,
-    /// What is said of one that is closed to a user.
+    /// The message about one that is closed to a user.
     closed: &'static str,
 }
 
@@ -149,7 +149,7 @@ impl Core {
         runs
     }
 
-    /// What a script printed in a guest of this core, with a scenario that goes on for long.
+    /// Output of a script in a guest of this core, with a long scenario.
     fn printed_by(&self, name: &str, script: &str) -> String {
         let place = self.place(name, "wake-up = \"timerfd\"");
         let long = self.scenario("").replace("200 ms", "20 s");

@@ -1,5 +1,5 @@
-//! Published experiments, repeated: what is refused before anything boots, and one of them on its three
-//! kernels with few due times.
+//! Published experiments, repeated: refusals before anything boots, and one of them on its three kernels
+//! with few due times.
 
 use super::{Place, lacking, text};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What a guest is given beside its kernel: modules, files, values, scripts; and what is refused before
+//! A guest's inputs in addition to its kernel: modules, files, values, scripts; and refusals before
 //! anything boots or is written.
 
 use super::{Place, lacking, text};

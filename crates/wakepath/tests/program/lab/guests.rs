@@ -45,7 +45,7 @@ fn a_guest_dies_with_its_wakepath_and_an_interrupted_run_leaves_no_guest() {
             left.iter().all(|path| !path.contains("initramfs")),
             "{name}: {left:?}"
         );
-        // What it left blocks nothing: the next complaint is of the kernel.
+        // Its remains block nothing: the next complaint is about the kernel.
         let again = place.lab_run("run", &["--kernel", "no-such-kernel"]);
         let said = text(&{ again }.output().unwrap().stderr);
         assert!(said.contains("is not a kernel: give"), "{name}: {said}");

@@ -1,5 +1,5 @@
-//! The laboratory with a real emulator and real kernels: what it promises is repetition, and that
-//! nothing is left behind. The stage `lab` runs these, because each takes minutes of a CPU.
+//! The laboratory with a real emulator and real kernels: it must repeat exactly and leave nothing behind.
+//! The stage `lab` runs these, because each takes minutes of a CPU.
 
 pub mod core_latencies;
 pub mod core_recorded;
@@ -74,8 +74,8 @@ impl Drop for Place {
     }
 }
 
-/// Why a laboratory run could not be tried on this machine, if that is so: what it needs is not
-/// here. Anything else is a failure.
+/// Why a laboratory run could not be tried on this machine, if a requirement is missing. Anything else is a
+/// failure.
 pub fn lacking(output: &Output) -> Option<String> {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let lacking = [

@@ -62,7 +62,7 @@ exit 0
 const SCENARIO: &str = "name = \"own\"\nrate = \"1 kHz\"\ncycles = 50\nwarm-up = \"20 ms\"\nrepetitions = 1\n\
      policies = [\"OTHER\", \"FIFO 80\"]\nphases = [{ name = \"idle\" }]\ncriterion = \"1 ms tier\"\n";
 
-/// What is refused, and in which words.
+/// Refused pins, with the words of each refusal.
 const REFUSED: [(&str, &str); 6] = [
     (
         "--drive gpiochip7:0 --read gpiochip0:1",

@@ -1,4 +1,4 @@
-//! What the laboratory refuses before anything boots.
+//! Refusals of the laboratory before anything boots.
 
 use super::{Place, text};
 

@@ -1,5 +1,5 @@
-//! A scenario run twice is the same to the nanosecond, and what is made of such a run by making it once more, with the
-//! emulator noting sections, costs or windows, is of that same run.
+//! A scenario run twice is the same to the nanosecond, and so is a run made once more while the emulator
+//! records sections, costs or windows.
 
 use super::{Place, SCENARIO, lacking, text};
 use serde_json::Value;
@@ -103,8 +103,8 @@ fn what_was_sampled_lies_below_any_instant_and_that_below_the_bound(place: &Plac
     }
 }
 
-/// The run made once more with a model of a core carried along must be the same run. What the loads leave in
-/// the caches makes the same instructions of an execution wait.
+/// The run repeated with a model of a core must be the same run. The loads' data in the caches makes the
+/// same instructions of an execution wait.
 fn costs_by_a_model_leave_the_run_as_it_is_and_loads_in_its_caches_show(place: &Place) {
     let costs = ["lab", "costs", "first/debian-rt", "--json"];
     let output = place.wakepath(&[&costs[..], &["--cost-model", "cortex-a76"]].concat());

@@ -69,7 +69,7 @@ fn sections_told_by_events_are_those_that_there_are_and_no_shorter() {
     let recorded = &bound["recorded"][0];
     let composed = &recorded["composed"];
     let number = |of: &Value, key: &str| of[key].as_u64().unwrap_or_else(|| panic!("{key}: {of}"));
-    // A thread beside woke later for the events, and no later than the bound.
+    // A thread that ran at the same time woke later because of the events, and no later than the bound.
     let effect = &recorded["effect"];
     let median = |turn: &str| number(&effect[turn], "median_ns");
     assert!(median("with") > median("without"), "{effect}");

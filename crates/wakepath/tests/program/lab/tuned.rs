@@ -1,5 +1,5 @@
-//! What tuning leaves behind in a guest of two CPUs, where all of the machine may be changed: all of
-//! its settings are read by another program before, meanwhile and after.
+//! Traces of tuning in a guest of two CPUs, where it can change the whole machine: another program reads
+//! all of its settings before, during and after.
 
 use super::{Place, lacking, text};
 use std::collections::BTreeMap;
@@ -85,7 +85,7 @@ fn after_a_revert_no_setting_and_no_thread_s_cpus_differ_on_an_rt_kernel() {
     let changed = differences(&before, &meanwhile);
     assert!(changed.len() > 10, "{changed:?}");
     let mut left = differences(&before, &after);
-    // A thread of an interrupt that came meanwhile is where the kernel sends that interrupt now.
+    // A thread of an interrupt that arrived in the meantime is where the kernel sends that interrupt now.
     let effective = read(7);
     left.retain(|thread| !is_where_its_interrupt_is(thread, &after[thread], &effective));
     assert!(left.is_empty(), "{left:#?} of {after:#?}");
@@ -134,7 +134,7 @@ fn cpus_of_kernel_threads(found: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// What is in only one of them, or not the same in both.
+/// Names that are in only one of them, or differ between them.
 fn differences(one: &BTreeMap<String, String>, other: &BTreeMap<String, String>) -> Vec<String> {
     let mut names: Vec<&String> = one.keys().chain(other.keys()).collect();
     names.sort();

@@ -1,6 +1,6 @@
-//! A controller of the user's own in the measured loop: the examples, built by their compilers and
-//! flown; libraries that are wrong, refuse or crash; Python behind the same seam. Needs cc, g++ and
-//! rustc, and python3 with its shared library.
+//! The user's own controller in the measured loop: the examples, built by their compilers and flown;
+//! libraries that are wrong, refuse or crash; Python through the same interface. Needs cc, g++ and rustc,
+//! and python3 with its shared library.
 
 pub mod built_in;
 pub mod library;

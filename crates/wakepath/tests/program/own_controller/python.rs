@@ -1,4 +1,4 @@
-//! Controllers in Python behind the same seam.
+//! Controllers in Python through the same interface.
 
 use super::*;
 
@@ -10,7 +10,7 @@ wakepath_test_program::tests![
     a_library_other_than_the_scenario_wants_is_refused_before_anything_runs,
 ];
 
-/// A Python that can be loaded. A machine without one can't run these tests, and says so; it is no
+/// A Python that can be loaded. A machine without one can't run these tests and reports that; it is no
 /// failure of wakepath's.
 fn needs_python(test: &str) {
     let place = Place::new(&format!("probe-{test}"));

@@ -1,5 +1,5 @@
-//! What a recorded loop says beside its samples: lines, values and runs of sections, in C, C++ and Rust, kept
-//! through a kill, and never believed.
+//! Data that a recorded loop logs in addition to its samples: lines, values and runs of sections, in C, C++
+//! and Rust, kept through a kill, and never trusted.
 
 use super::*;
 use crate::started::ask;
@@ -213,7 +213,7 @@ fn a_program_that_writes_over_what_it_said_harms_nothing_else() {
                                sscanf(line, \"%\" SCNxPTR \"-%\" SCNxPTR, &from, &to) == 2)\n\
                                memset((void *)(to - 1024 * 1024), 0xa5, 1024 * 1024);\n\
                    }\n";
-    // The words lie behind the samples: the end of the memory is theirs alone.
+    // The log records follow the samples: the end of the memory belongs only to them.
     let each =
         "wakepath_log(loop, \"cycle %d\", (int)cycle.cycle); if (FIRST_FROM(500)) scribble();";
     let program = built_of(&place, &looping(headers, each));
@@ -279,7 +279,7 @@ fn a_long_section_is_explained_with_what_ran_in_it() {
     let bytes = std::fs::read(&timeline).unwrap();
     let holds = |word: &str| bytes.windows(word.len()).any(|at| at == word.as_bytes());
     assert!(holds("sections") && holds("compute"));
-    // On a busy machine other cycles may have been longer than those that say so.
+    // On a busy machine other cycles can be longer than the ones marked as slow.
     assert!(holds("slow in cycle ") || number % 500 != 450);
     ask(&["report", "--output", page.to_str().unwrap()]);
     let page = std::fs::read_to_string(&page).unwrap();

@@ -1,5 +1,5 @@
-//! What a recorded loop does to its own condition, and what a recording says of it: overruns, loops that never wake,
-//! policies changed meanwhile, loops of other names, programs compared.
+//! A recorded loop's effects on its own condition, and the recording's report of them: overruns, loops that
+//! never wake, policies changed during a run, loops of other names, programs compared.
 
 use super::*;
 use crate::started::{ask, loop_cpu, needs_real_time};

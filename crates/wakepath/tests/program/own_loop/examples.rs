@@ -119,7 +119,7 @@ fn loops_are_put_under_other_policies_from_outside() {
         let thread = &segment.threads[0];
         assert_eq!(thread.effective.text, thread.requested.to_string());
         assert_eq!(thread.cpus, [loop_cpu()]);
-        // What is real-time has no slack; what no longer is has the scenario's again.
+        // A real-time thread has no slack; one that no longer is has the scenario's again.
         let slack = if thread.requested.is_real_time() {
             0
         } else {
@@ -227,7 +227,7 @@ fn a_loop_that_another_clock_drives_finds_when_it_was_due() {
         let is_near = (drift_ppm - 200.0).abs() < 100.0;
         assert!(is_near || stalls(segment as u32) > BORNE, "{said:#}");
     }
-    // What is recorded is latency against those due times: never early, and none by a drift that adds up.
+    // The recorded latency is relative to those due times: never early, and without accumulating drift.
     let samples = finished.samples(0);
     assert!(samples.iter().all(|of| of.wake_ns >= of.due_ns));
     let mut latencies: Vec<i64> = samples.iter().map(|of| of.latency_ns()).collect();

@@ -1,4 +1,4 @@
-//! Programs that go wrong under `wakepath record`: what they did until then is kept, and said.
+//! Programs that go wrong under `wakepath record`: everything until then is kept and reported.
 
 use super::*;
 use crate::started::wait_until;
@@ -78,8 +78,8 @@ fn a_program_that_writes_over_the_shared_memory_harms_nobody_else() {
 
 fn a_loop_that_names_a_thread_of_somebody_else_is_refused() {
     let place = Place::new();
-    // Its number in the shared memory becomes that of process 1 before anybody can have read it: who measures
-    // stands still meanwhile, for two seconds at most.
+    // Its number in the shared memory becomes that of process 1 before anyone can have read it: the
+    // measuring process is stopped for up to two seconds.
     let program = built_of(
         &place,
         "#define _GNU_SOURCE\n#include <wakepath.h>\n#include <inttypes.h>\n#include <pthread.h>\n\

@@ -52,7 +52,8 @@ pub fn python_package() -> PathBuf {
     }
 }
 
-/// Records the three for so long; the one in Python is stopped so many times, the one in C++ killed half-way.
+/// Records the three for `seconds`; the one in Python is stopped `stops` times, the one in C++ is killed
+/// half-way.
 fn three_languages(seconds: u64, stops: u32) {
     let package = python_package();
     let place = Place::new();
@@ -118,7 +119,7 @@ fn three_languages(seconds: u64, stops: u32) {
         std::thread::sleep(apart / 2);
     }
     let finished = running.finish_within(Duration::from_secs(seconds + 60));
-    // The killed one makes the run invalid, and says so; the others stand.
+    // The killed one makes the run invalid, and the run reports it; the others remain.
     finished.assert_code(1);
     let run = finished.run();
     let segment = &run.manifest.segments[0];

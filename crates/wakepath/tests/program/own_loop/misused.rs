@@ -1,5 +1,5 @@
-//! Programs that use the library other than they should, or are driven by a clock that lies: each is said in a line, and
-//! what can be recorded is.
+//! Programs that misuse the library, or are driven by a wrong clock: each gets a message of one line, and
+//! everything recordable is recorded.
 
 use super::*;
 

@@ -70,7 +70,7 @@ fn recorded(place: Place, duration: &str, more: &[&str], program: &Path) -> Fini
     Start::command_in(place, &words).with(&[program]).finish()
 }
 
-/// A recording that is killed when it has so many samples, and recovered.
+/// A recording that is killed once it has this number of samples, and recovered.
 fn killed_and_recovered(place: Place, program: &Path, samples: u64) -> Finished {
     let words = [
         "record",
@@ -119,7 +119,7 @@ fn policy(condition: &Value) -> Policy {
     serde_json::from_value(condition["name"]["policy"].clone()).unwrap()
 }
 
-/// What the program printed.
+/// Output of the program.
 fn printed(finished: &Finished) -> String {
     std::fs::read_to_string(finished.place.path().join("run/program.log")).unwrap()
 }
@@ -147,8 +147,8 @@ fn is_said_everywhere(finished: &Finished, sentence: &str) {
     assert!(page.contains(sentence), "not on the report's page");
 }
 
-/// A loop of 1 kHz that runs this in each cycle; `FIRST_FROM(500)` in it holds once, in cycle 500 or, where that was
-/// skipped, in the next that runs: no cycle of a certain number is sure to run.
+/// A loop of 1 kHz that runs this in each cycle; `FIRST_FROM(500)` in it holds once, in cycle 500 or, if
+/// that was skipped, in the next that runs: no cycle of a given number is sure to run.
 fn looping(headers: &str, each: &str) -> String {
     format!(
         "#define _GNU_SOURCE\n#include <wakepath.h>\n{headers}\n\

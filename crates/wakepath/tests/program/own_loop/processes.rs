@@ -13,7 +13,7 @@ wakepath_test_program::tests![
 
 fn a_child_that_a_program_forks_writes_nothing_of_its_loop() {
     let place = Place::new();
-    // Both go on with the same loop, and say so in it.
+    // Both continue with the same loop, and log that in it.
     let each = "wakepath_log(loop, \"cycle %d of %d\", (int)cycle.cycle, child); \
                 wakepath_section_begin(loop, part); wakepath_section_end(loop, part); \
                 if (cycle.cycle >= 500 && !forked++ && fork() == 0) child = 1;";
@@ -45,8 +45,8 @@ fn a_child_that_a_program_forks_writes_nothing_of_its_loop() {
 
 fn what_is_left_of_one_segment_s_program_writes_nothing_into_the_next() {
     let place = Place::new();
-    // The first time, the loop is that of a child in a session of its own, which outlives its program and goes on
-    // when the next segment is under way.
+    // The first time, the loop is that of a child in a separate session, which outlives its program and
+    // continues during the next segment.
     let program = built_of(
         &place,
         "#define _GNU_SOURCE\n#include <wakepath.h>\n#include <fcntl.h>\n#include <signal.h>\n\
@@ -72,7 +72,7 @@ fn what_is_left_of_one_segment_s_program_writes_nothing_into_the_next() {
          name = \"loop\"\nrate = \"1 kHz\"\nwork = {{ kind = \"program\", command = [{program:?}] }}\n"
     );
     let finished = Start::scenario_in(place, &text).finish();
-    // Of the first segment it is said that its program died.
+    // The first segment reports that its program died.
     finished.assert_code(1);
     let run = finished.run();
     let [_, second] = &run.manifest.segments[..] else {

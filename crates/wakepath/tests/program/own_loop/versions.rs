@@ -1,4 +1,5 @@
-//! A library and a recorder of different versions: whoever does not understand the other says so, with both versions.
+//! A library and a recorder of different versions: the one that does not understand the other reports it,
+//! with both versions.
 
 use super::*;
 

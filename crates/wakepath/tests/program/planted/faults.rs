@@ -63,8 +63,8 @@ impl Trouble {
         BrokenDisk,
     ];
 
-    /// Words that name it in text and in JSON wherever the run is shown; none where the run can't be read any more, or
-    /// where it depends on what was hit.
+    /// Words that name it in text and in JSON wherever the run is shown; none if the run is no longer
+    /// readable, or if they depend on the place that was hit.
     pub fn named(self) -> Option<(&'static str, &'static str)> {
         Some(match self {
             Death | DeathInWarmUp => ("process died", "process died"),
@@ -170,7 +170,7 @@ pub fn plant(trouble: Trouble, mut run: MadeUp, random: &mut Random, place: &Pat
         file.set_len(random.below(length) as u64).unwrap();
     }
     if finish(place).is_err() {
-        // What can't be recovered is no run.
+        // Data that can't be recovered is no run.
         let _ = recover(place);
     }
     let file = place.join(["manifest.json", "samples.parquet"][random.below(2)]);
@@ -203,7 +203,7 @@ fn on_a_failing_disk(trouble: Trouble, run: &MadeUp, random: &mut Random, place:
     run.write(place, Some(Faults::new(fault, at, random.below(2) == 0)));
     let _ = recover(place);
     finish(&whole).unwrap();
-    // What is there is what a whole disk holds, or something is missing.
+    // Either the data is the same as on a working disk, or something is missing.
     let samples = |run: &Path| fs::read(run.join("samples.parquet")).ok();
     let manifest = |run: &Path| wakepath_archive::Manifest::read(run).ok();
     let is_whole = samples(place) == samples(&whole)

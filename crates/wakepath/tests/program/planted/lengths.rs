@@ -52,7 +52,7 @@ fn lines_of(place: Place, words: &[&str]) -> (usize, Place) {
     terminal.wait_until("its words", |screen| {
         screen.iter().any(|line| !line.is_empty())
     });
-    // What was written before its end may still be on its way through the terminal.
+    // Output written just before its end might still be on its way through the terminal.
     std::thread::sleep(std::time::Duration::from_millis(200));
     let lines = terminal.look(|screen| {
         let rows: Vec<String> = screen.rows(0, COLUMNS).collect();

@@ -28,7 +28,7 @@ fn place() -> Place {
     place
 }
 
-/// A disk of so many bytes in this place; or as many as there are, where it is there already.
+/// Mounts a disk with these options, such as its size, or changes one that is already there.
 fn disk(place: &Path, options: &str) {
     let path = place.join("disk");
     let _ = std::fs::create_dir(&path);
@@ -42,7 +42,7 @@ fn disk(place: &Path, options: &str) {
     }
 }
 
-/// What a run has to have to be whole.
+/// The parts of a whole run.
 fn parts(run: &Run) -> (usize, usize) {
     (run.manifest.facts.len(), run.manifest.segments.len())
 }

@@ -45,7 +45,7 @@ impl Random {
     }
 }
 
-/// What became of the runs.
+/// Results of the runs.
 #[derive(Debug, Default)]
 struct Tally {
     runs: u64,

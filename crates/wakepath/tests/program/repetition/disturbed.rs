@@ -81,7 +81,7 @@ fn schedule(emulator: i32, main: bool, policy: &str) {
         if (id == emulator.to_string()) != main {
             continue;
         }
-        // A thread may have ended meanwhile.
+        // A thread might have ended in the meantime.
         let _ = Command::new("chrt")
             .args([policy, "--pid", "0", &id])
             .stdout(Stdio::null())

@@ -1,5 +1,5 @@
-//! What a campaign has done, a line for each guest in a file: one that is cut off goes on where it was, and
-//! counts no more than it made. It starts no guest.
+//! Progress of a campaign, a line for each guest in a file: an interrupted campaign resumes there, and
+//! counts only guests that ran. It starts no guest.
 
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -25,13 +25,13 @@ pub struct Entry {
 /// The file, and what it holds.
 pub struct Ledger {
     file: File,
-    /// Where it lies, with the runs that are kept.
+    /// Its directory, with the kept runs.
     pub directory: PathBuf,
     entries: Vec<Entry>,
 }
 
 impl Ledger {
-    /// Opens the ledger of a directory, which is made where it is not there.
+    /// Opens the ledger of a directory, which is created if missing.
     pub fn open(directory: &Path) -> Self {
         std::fs::create_dir_all(directory).unwrap();
         let path = directory.join(NAME);

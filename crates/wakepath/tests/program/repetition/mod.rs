@@ -1,7 +1,7 @@
-//! A campaign against the laboratory's promise: the same guests again and again on a host that does
-//! its worst to the emulator's threads, and one digest of all their samples. The stage `repetition` of
-//! `./test --deep` runs it and reports the counts; on two CPUs it takes hours. One that is cut off goes on where
-//! it was if `WAKEPATH_REPETITION_DIRECTORY` names a directory to keep its count in.
+//! A campaign against the laboratory's promise: the same guests again and again on a host that does its
+//! worst to the emulator's threads, and one digest of all their samples. The stage `repetition` of
+//! `./test --deep` runs it and reports the counts; on two CPUs it takes hours. An interrupted campaign
+//! resumes if `WAKEPATH_REPETITION_DIRECTORY` names a directory to keep its count in.
 
 pub mod devices;
 mod disturbed;
@@ -25,15 +25,15 @@ wakepath_test_program::tests![
     twenty_seeds_are_twenty_samples_and_each_repeats,
 ];
 
-/// Runs of each kernel; fewer where `WAKEPATH_REPETITIONS` says so.
+/// Runs of each kernel; `WAKEPATH_REPETITIONS` can lower it.
 const RUNS: usize = 200;
 /// Programs that keep the host busy.
 const BUSY: usize = 16;
 const KERNELS: [&str; 2] = ["debian:stock", "debian:rt"];
 /// As many meetings of the emulator's threads, with fewer instructions between them.
 const FEW_INSTRUCTIONS: [&str; 2] = ["--ns-per-instruction", "4"];
-/// Sleeps and wakes often, which is where an emulator's threads meet; idle and beside loads that prove their work in so
-/// short a segment. Short: a boot has most of the meetings.
+/// Sleeps and wakes often, which is where an emulator's threads meet; idle and under loads that prove their
+/// work in a segment this short. Short: a boot has most of the meetings.
 const SCENARIO: &str = r#"
 name = "repeated"
 rate = "1 kHz"
@@ -163,10 +163,10 @@ struct Campaign {
 }
 
 impl Campaign {
-    /// Runs until so many of each kernel are in the ledger, as many at once as there are CPUs; returns the guests, in the
-    /// order of the kernels.
+    /// Runs until the ledger has this number of each kernel, as many at once as there are CPUs; returns the
+    /// guests, in the order of the kernels.
     fn carry_out(&self, runs: usize) -> [String; 2] {
-        // What the guests are is known when they have run.
+        // The guests are known only after a run.
         let guests = self.run();
         let done = {
             let ledger = self.ledger.lock().unwrap();
@@ -251,7 +251,7 @@ impl Campaign {
     }
 }
 
-/// Moves a run to where it stays, which may be another file system.
+/// Moves a run to its final place, which can be on another file system.
 fn moved(run: &Path, to: &Path) {
     let _ = std::fs::remove_dir_all(to);
     let copied = Command::new("cp").arg("-r").arg(run).arg(to).status();

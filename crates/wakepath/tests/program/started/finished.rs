@@ -1,4 +1,4 @@
-//! What a command said and left when it had ended.
+//! Output and files of a command that has ended.
 
 use super::processes::{marked, words};
 use super::{Place, wait_until};
@@ -28,7 +28,7 @@ impl Finished {
         self.status.code()
     }
 
-    /// Asserts the exit code and shows what was said where it differs.
+    /// Asserts the exit code; shows the output if it differs.
     #[track_caller]
     pub fn assert_code(&self, expected: i32) {
         assert_eq!(self.code(), Some(expected), "{}", self.said());

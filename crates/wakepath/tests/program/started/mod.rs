@@ -26,8 +26,7 @@ pub fn cpus() -> Vec<u16> {
     wakepath_rt::affinity::current().unwrap()
 }
 
-/// Where a scenario's loop runs: the highest CPU, so that the recorder gets another where there
-/// are two.
+/// The CPU of a scenario's loop: the highest, so that the recorder gets another if there are two.
 pub fn loop_cpu() -> u16 {
     *cpus().last().unwrap()
 }
@@ -65,7 +64,7 @@ pub fn built(place: &Place, name: &str, what: &str) -> PathBuf {
     program
 }
 
-/// The right to use real-time policies: where this process lacks it, the test ends as not run.
+/// Requires the right to use real-time policies: without it, the test ends as not run.
 pub fn needs_real_time(what: &str) {
     let outcome = std::thread::spawn(|| {
         wakepath_rt::Preparation {

@@ -1,10 +1,10 @@
-//! Finding processes and threads in /proc by their mark, their role and their scheduling. It reads
-//! what the kernel says, never what wakepath says.
+//! Finding processes and threads in /proc by their mark, their role and their scheduling. It reads only the
+//! kernel's data, never wakepath's output.
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 
-/// What a process of wakepath is there for.
+/// The role of a process of wakepath.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     Loop,

@@ -65,7 +65,7 @@ impl Running {
         });
     }
 
-    /// What it has said on standard error until now.
+    /// Its standard error until now.
     pub fn complaints(&self) -> String {
         let place = self.place.as_ref().unwrap();
         std::fs::read_to_string(place.path().join("stderr")).unwrap_or_default()
@@ -79,7 +79,7 @@ impl Running {
     /// Signals the command's process group, as a terminal does; the command was started in its own.
     pub fn signal_group(&self, signal: Signal) {
         let group = rustix::process::Pid::from_raw(self.main()).unwrap();
-        // It may have ended meanwhile.
+        // It might have ended in the meantime.
         let _ = rustix::process::kill_process_group(group, signal);
     }
 

@@ -20,7 +20,7 @@ pub struct InTerminal {
 }
 
 impl InTerminal {
-    /// Starts the command in a terminal of so many columns and lines.
+    /// Starts the command in a terminal of this size.
     pub fn start(place: Place, arguments: &[&str], columns: u16, lines: u16) -> Self {
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&terminal).unwrap();
@@ -36,7 +36,7 @@ impl InTerminal {
             .current_dir(place.path())
             .env("WAKEPATH_TEST", place.mark())
             .env("TERM", "xterm-256color")
-            // What is looked at is all on the screen.
+            // Put all of the output on the screen.
             .env("PAGER", "cat")
             .env_remove("NO_COLOR")
             .stdin(other())
@@ -74,7 +74,7 @@ impl InTerminal {
         parser.screen_mut().set_size(lines, columns);
     }
 
-    /// What the terminal shows now, line by line.
+    /// The terminal's current screen, line by line.
     pub fn screen(&self) -> Vec<String> {
         let parser = self.parser.lock().unwrap();
         let columns = parser.screen().size().1;

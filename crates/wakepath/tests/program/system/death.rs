@@ -1,5 +1,5 @@
-//! Somebody is killed in mid-run. Nobody of ours stays, what was recorded is there, and no verdict
-//! passes for a run that isn't whole.
+//! A process of a run is killed. None of the run's processes remains, the recording is there, and no
+//! verdict passes for a run that isn't whole.
 
 use crate::started::{Finished, Role, Running, Start, ask, kill, loop_cpu, not_run};
 use crate::system::recording::{condition_in, reasons};

@@ -29,7 +29,7 @@ fn scenario(cycles: u32, policy: &str, work: &str, loads: &str) -> String {
     )
 }
 
-/// What became of the exchanges; not run where this user may have no ring.
+/// Result of the exchanges; not run if this user can't create a ring.
 fn exchanges(finished: &Finished) -> Value {
     let json = finished.json();
     let said = json.to_string();

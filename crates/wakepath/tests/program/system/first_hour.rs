@@ -135,7 +135,7 @@ fn hold(line: &str, said: &Said) {
     assert!(widest <= COLUMNS, "{line}: {widest} columns\n{output}");
 }
 
-/// What a line that was typed came to.
+/// Result of a typed line.
 #[derive(Debug)]
 struct Said {
     code: Option<i32>,
@@ -164,7 +164,7 @@ impl Newcomer {
         self.place.as_ref().unwrap().path()
     }
 
-    /// Puts a recorded run where one that was measured before would be.
+    /// Puts a recorded run where an earlier measurement would be.
     fn has_a_run_of_before(&self) {
         let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/format-1");
         let run = self.path().join("wakepath-runs/check-20250101T120000Z");

@@ -82,7 +82,7 @@ fn the_other_requests_to_end_do_the_same_and_the_json_says_so() {
         let json = finished.json();
         assert_eq!(json["run"]["ending"]["how"], "interrupted");
         assert_eq!(json["outcome"], "undecided");
-        // What was not measured before the end was not missed either.
+        // Cycles that were not measured before the end were not missed either.
         let condition = condition_in(&json, "first");
         assert_eq!(condition["cycles"]["skipped_at_end"], 0, "{condition:#}");
     }

@@ -1,7 +1,6 @@
-//! The live view in a real terminal: what a person sees during a run and what is left after it.
-//! Once in tmux, with a shell that must be usable afterwards, and once in a terminal of 80, then
-//! 120 columns, whose screen is read cell by cell. What was captured is kept under the target folder
-//! for a person to look at.
+//! The live view in a real terminal: its screen during a run and what remains afterwards. Once in tmux,
+//! with a shell that must be usable afterwards, and once in a terminal of 80, then 120 columns, whose
+//! screen is read cell by cell. The captures are kept under the target folder for a person to look at.
 
 use crate::started::{InTerminal, Place, binary, cpus, loop_cpu, not_run};
 use rustix::process::Signal;
@@ -110,8 +109,8 @@ impl Terminal {
         ));
     }
 
-    /// After the run: the prompt is there, what is typed shows and works, the settings are those
-    /// from before, the cursor is visible and nothing of ours runs.
+    /// After the run: the prompt is there, input is echoed and works, the settings are those from before,
+    /// the cursor is visible and no process of wakepath runs.
     #[track_caller]
     fn assert_usable(&self) {
         let begun = Instant::now();
@@ -224,7 +223,7 @@ fn ctrl_c_in_the_live_view_leaves_the_table_and_a_usable_terminal() {
     );
 }
 
-/// What the view shows at 80 columns it shows whole.
+/// At 80 columns the view truncates nothing that it shows.
 fn the_view_fits_80_and_120_columns_with_every_policy_whole_and_goes_without_a_trace() {
     let place = Place::new();
     let two = cpus();

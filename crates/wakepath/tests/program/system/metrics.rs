@@ -1,5 +1,5 @@
-//! How a run stands as OpenMetrics while it goes on: read strictly, collected by a real Prometheus,
-//! and left alone by clients that mean no good.
+//! The state of a run in progress as OpenMetrics: read strictly, collected by a real Prometheus, and
+//! undisturbed by hostile clients.
 
 use crate::started::{Place, Running, Start, cpus, loop_cpu, not_run, tasks_of, wait_until};
 use std::collections::{BTreeMap, BTreeSet};

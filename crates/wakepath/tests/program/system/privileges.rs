@@ -1,4 +1,4 @@
-//! A user without any privilege: what can be measured is, what can't is said with the remedy.
+//! A user without any privilege: all that is possible is measured, the rest is reported with its fix.
 
 use crate::started::{Start, is_root, not_run};
 
@@ -65,7 +65,7 @@ fn without_privileges_the_ordinary_policies_are_measured_and_the_others_explaine
             "{reason}"
         );
     }
-    // Whether memory was locked depends on this user's limit; what the record says must be said.
+    // Whether memory was locked depends on this user's limit; the notes must report what the record has.
     let run = finished.run();
     let threads = run
         .manifest

@@ -1,5 +1,5 @@
-//! `wakepath rate` of a scenario: each step is a run that stays, a search that goes on measures none
-//! again, and one for something else is refused.
+//! `wakepath rate` of a scenario: each step is a run that stays, a resumed search measures none again, and
+//! one for a different scenario is refused.
 
 use crate::started::{Place, Start, loop_cpu, wait_until};
 use rustix::process::Signal;
@@ -120,7 +120,7 @@ fn of_tasks_one_has_its_rate_searched_for_while_the_others_keep_theirs() {
     let found = Start::command_in(refused.place, &words)
         .with(&["--task", "control", "--json", "--directory", "found"])
         .finish();
-    // What is kept is the machine's business: a busy one may leave it undecided.
+    // The result depends on the machine: a busy one might leave it undecided.
     assert!(matches!(found.code(), Some(0 | 2 | 3)), "{}", found.said());
     let answer = found.json();
     assert_eq!(answer["task"], "control", "{}", found.said());

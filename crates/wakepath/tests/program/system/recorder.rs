@@ -1,5 +1,5 @@
-//! A recorder that stands still, as one does in front of a stalled disk: the loop must not notice,
-//! and what did not fit into memory meanwhile must be said.
+//! A stopped recorder, as in front of a stalled disk: the loop must not notice, and samples that did not
+//! fit into memory must be reported.
 
 use crate::started::{Finished, Role, Start, kill, loop_cpu, needs_real_time};
 use crate::system::recording::{count, judged, largest_gap, only_condition, reasons};
@@ -60,7 +60,7 @@ fn samples_that_found_no_room_are_counted_and_keep_the_run_from_passing() {
         reasons(condition).contains(&"samples-lost"),
         "{condition:#}"
     );
-    // What was lost is one gap in the recording: the newest samples are dropped, not random ones.
+    // The lost samples are one gap in the recording: the newest samples are dropped, not random ones.
     let samples = judged(&finished, 0);
     assert!(
         largest_gap(&samples) as i64 >= lost as i64 - 800,

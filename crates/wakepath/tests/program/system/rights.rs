@@ -25,7 +25,8 @@ enum Granted {
     ByItsStarter,
 }
 
-/// What can be had nearly everywhere comes first: where the second can't be, the first has been tried.
+/// The one that is available nearly everywhere comes first, so that it is tried even if the second is
+/// unavailable.
 const EACH: [Granted; 2] = [Granted::ByItsStarter, Granted::ByItsFile];
 
 const HOST: &str = "wakepath-controller-host";
@@ -35,7 +36,7 @@ fn as_nobody(granted: Granted, place: &Place, arguments: &[&str]) -> Output {
     let copy = place.path().join("wakepath");
     std::fs::copy(crate::started::binary(), &copy).unwrap();
     let mut programs = vec![copy.clone()];
-    // Static, it has its host load a library, which is installed beside it with the same rights.
+    // If static, it has its host load a library; the host is installed next to it with the same rights.
     let directories = std::env::var_os("PATH").unwrap_or_default();
     let host = std::env::split_paths(&directories).map(|place| place.join(HOST));
     if let Some(host) = host.into_iter().find(|host| host.is_file()) {
@@ -136,7 +137,7 @@ fn a_program_that_exec_starts_has_the_policy_and_no_capability() {
     }
 }
 
-/// Keeps `/proc/thread-self/status` where the library is loaded and where it works.
+/// Keeps `/proc/thread-self/status` at the time when the library is loaded and when it works.
 const CONTROLLER: &str = r#"
 #include "wakepath_controller.h"
 #include <stdio.h>

@@ -1,5 +1,5 @@
-//! What the kernel says of the running loop's thread: policy, priority, CPUs. Read from /proc while
-//! it runs, and compared with what was asked for and with what wakepath says.
+//! The kernel's settings of the running loop's thread: policy, priority, CPUs. Read from /proc while it
+//! runs, and compared with the request and with wakepath's output.
 
 use crate::started::{Role, Start, Task, loop_cpu, needs_real_time, tasks_of};
 use std::collections::HashMap;
@@ -35,8 +35,8 @@ fn the_kernel_shows_for_the_running_loop_what_was_asked_for() {
         loop_cpu()
     ))
     .start();
-    // Each condition has a process of its own; the last look at each counts, as the policy is
-    // what a thread sets last.
+    // Each condition has a separate process; the last look at each counts, as a thread sets its policy
+    // last.
     let mut order: Vec<i32> = Vec::new();
     let mut seen: HashMap<i32, Task> = HashMap::new();
     while !running.has_ended() {
@@ -51,7 +51,7 @@ fn the_kernel_shows_for_the_running_loop_what_was_asked_for() {
         std::thread::sleep(Duration::from_millis(5));
     }
     let finished = running.finish();
-    // How well a BATCH or IDLE loop does beside other work is not what is tested here.
+    // How well a BATCH or IDLE loop performs next to other work is not tested here.
     assert_ne!(finished.code(), Some(1), "{}", finished.said());
     assert_eq!(order.len(), ASKED.len(), "one process for each condition");
     let run = finished.run();
@@ -69,7 +69,7 @@ fn the_kernel_shows_for_the_running_loop_what_was_asked_for() {
             assert_eq!(task.cpus, loop_cpu().to_string(), "{name}: {task:?}");
             assert_eq!(cpus, [loop_cpu().to_string()], "{name}: as recorded");
         } else {
-            // The kernel gives a deadline thread its whole root domain; that must be said.
+            // The kernel gives a deadline thread its whole root domain; the run must report that.
             let said = run
                 .manifest
                 .notes

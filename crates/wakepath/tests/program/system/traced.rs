@@ -1,5 +1,6 @@
-//! Traced runs with real kernels: what is read while the run goes on explains it, and a run that may not
-//! trace says so. What a killed one leaves in the kernel is a matter of the whole machine's.
+//! Traced runs with real kernels: the data read during the run explains it, and a run without the right to
+//! trace reports that. The remains of a killed one in the kernel are a matter for the tests of the whole
+//! machine.
 
 use crate::started::{Start, is_root, not_run};
 use crate::whole_machine::tracers::{instances, scenario};
@@ -54,7 +55,7 @@ fn what_is_drained_while_the_run_goes_on_explains_it() {
         assert!(of_role[0].start_ticks > 0 && !of_role[0].threads.is_empty());
     }
     assert!(!explanation.own_by_name);
-    // The worst was told when its segment was over, while the run went on.
+    // The worst was printed at the end of its segment, while the run continued.
     let worst = duration::short(condition.worst[0].latency_ns);
     let worst = format!("worst: {worst}, ");
     assert!(

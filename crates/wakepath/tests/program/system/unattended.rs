@@ -25,7 +25,7 @@ fn scenario(place: &Place) {
     std::fs::write(place.path().join("scenario.toml"), text).unwrap();
 }
 
-/// Until so many rounds are in the history and the next one records.
+/// Waits until this number of rounds is in the history and the next one records.
 fn in_the_round_after(running: &Running, directory: &Path, round: u32) {
     let what = format!("the round after {round}");
     wait_until(&what, Duration::from_secs(60), || {
@@ -90,7 +90,7 @@ fn rounds_that_were_killed_and_interrupted_go_on_and_count_every_cycle_of_the_wh
         serde_json::json!({"measured": ROUNDS, "of": ROUNDS})
     );
     assert_eq!(service["starts"], 4);
-    // All rounds' samples are still there: what is said of them together is theirs.
+    // All rounds' samples are still there: the summary is computed from them.
     let runs: Vec<Run> = (1..=ROUNDS)
         .map(|round| Run::open(&directory.join(format!("segments/round-{round:06}"))).unwrap())
         .collect();
@@ -125,7 +125,7 @@ fn rounds_that_were_killed_and_interrupted_go_on_and_count_every_cycle_of_the_wh
         let worst = said["worst"].as_array().unwrap();
         assert_eq!(worst.len(), latencies.len().min(100), "each is kept once");
     }
-    // What was cut short is kept beside, and in no count.
+    // Interrupted rounds are kept separately, and in no count.
     let aside: Vec<_> = std::fs::read_dir(directory.join("cut-short"))
         .unwrap()
         .collect();

@@ -50,7 +50,7 @@ fn watch(more: &[&str]) -> Finished {
     finished
 }
 
-/// The kernel's list of uprobes, where this process sees it.
+/// The kernel's list of uprobes, if this process can see it.
 fn uprobes() -> Option<String> {
     let mut lists = PLACES
         .iter()
@@ -58,7 +58,7 @@ fn uprobes() -> Option<String> {
     lists.find_map(|list| std::fs::read_to_string(list).ok())
 }
 
-/// The list is the whole machine's: uprobes of a watch that is under way elsewhere stand in it by right. Each is named
+/// The list is the whole machine's: it rightly includes uprobes of other watches in progress. Each is named
 /// after the process that made it.
 fn assert_no_uprobe_of_the_dead() {
     let list = uprobes().unwrap_or_default();
@@ -96,7 +96,7 @@ fn cycles_and_sections_of_a_program_in_c_are_those_that_it_noted() {
         "{}",
         finished.said()
     );
-    // What it prints is no part of the JSON.
+    // The program's output is no part of the JSON.
     assert!(finished.complaints.contains("taking off"));
     let json = finished.json();
     let seen = &json["threads"][0];
@@ -133,7 +133,7 @@ fn cycles_and_sections_of_a_program_in_c_are_those_that_it_noted() {
         assert_eq!(runs(section).count(), CYCLES);
         assert!(runs(section).all(|span| span.to_ns - span.from_ns >= least_ns));
     }
-    // The first section begins right behind the note, in the cycle of that number.
+    // The first section begins directly after the note, in the cycle of that number.
     let mut apart: Vec<u64> = runs(0)
         .zip(&noted)
         .map(|(span, noted)| span.from_ns.checked_sub(*noted).unwrap())

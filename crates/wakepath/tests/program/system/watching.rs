@@ -30,7 +30,7 @@ wakepath_test_program::tests![
 
 const NOBODY: u32 = 65_534;
 
-/// A thread that notes its own samples until it is told to stop.
+/// A thread that records its own samples until it is stopped.
 pub(super) struct Beat {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Vec<Sample>>,
@@ -201,7 +201,7 @@ fn a_timerfd_s_late_cycles_are_told_from_those_it_lost() {
     let record = records.find(|thread| thread.name == "timerfd").unwrap();
     let samples = run.samples(0, record.thread).unwrap();
     let (first, last) = (samples[0].due_ns, samples[samples.len() - 1].due_ns);
-    // What was lost by the tracer is said, and then nothing is known of skipped periods.
+    // Events lost by the tracer are reported, and then skipped periods are unknown.
     if json["events_lost"] != 0 {
         not_run(what, "events were lost");
     }
@@ -304,7 +304,7 @@ fn the_periods_of_a_foreign_program_are_found_and_its_own_notes_agree() {
     assert!(directory.join("report.html").is_file());
 }
 
-/// A thread that waits in its own way until it is told to stop.
+/// A thread that waits in its own way until it is stopped.
 fn waiting(
     name: &str,
     stop: &Arc<AtomicBool>,

@@ -91,7 +91,7 @@ fn no_verb_prints_a_line_that_80_columns_can_t_hold() {
         terminal.wait_until("its words", |screen| {
             screen.iter().any(|line| !line.is_empty())
         });
-        // What was written before its end may still be on its way through the terminal.
+        // Output written just before its end might still be on its way through the terminal.
         std::thread::sleep(std::time::Duration::from_millis(100));
         let broken = terminal.look(|screen| {
             let rows = screen

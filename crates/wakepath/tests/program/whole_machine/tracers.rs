@@ -1,4 +1,5 @@
-//! A traced run that is killed, whoever is killed and when: nothing of it is left in the kernel.
+//! A traced run that is killed, in any of its processes and at any time: nothing of it is left in the
+//! kernel.
 
 use crate::started::{Start, ask, is_root, loop_cpu, not_run, wait_until};
 use std::time::Duration;
@@ -15,8 +16,8 @@ pub fn scenario(mode: &str) -> String {
     )
 }
 
-/// Names of our instances; `None` where this user has no tracefs. On a thread of its own: it may
-/// have to mount tracefs, and is in another mount namespace then.
+/// Names of our instances; `None` if this user has no tracefs. On a separate thread: it might have to mount
+/// tracefs, and is in another mount namespace then.
 pub fn instances() -> Option<Vec<String>> {
     let look = || {
         let tracefs = Tracefs::find_or_mount().ok()?;
@@ -56,7 +57,7 @@ fn a_traced_run_that_is_killed_leaves_no_instance_after_its_recovery() {
         let finished = running.finish();
         finished.wait_for_the_recorder();
         let recovered = ask("recover", &finished.directory);
-        // Killed before its first event, a run can't be told; its instance goes all the same.
+        // A run killed before its first event can't be recovered; its instance is removed all the same.
         if recovered.code() != Some(0) {
             wakepath_probe::remove_orphans().unwrap();
         }

@@ -7,7 +7,8 @@ wakepath_test_program::tests![
     due_times_that_can_t_be_true_are_counted,
 ];
 
-/// A program that another clock drives, which goes back twice and runs ahead once, and then goes on for so long.
+/// A program that another clock drives, which goes back twice and runs ahead once, for this number of
+/// cycles.
 fn driven_by_a_bad_clock(place: &Place, cycles: u32) -> PathBuf {
     let source = "#define _GNU_SOURCE\n#include <wakepath.h>\n#include <time.h>\n\
          int main(void) {\n\
@@ -29,8 +30,8 @@ fn driven_by_a_bad_clock(place: &Place, cycles: u32) -> PathBuf {
 
 const BAD_CLOCK: [&str; 2] = ["went back 2 times", "ran ahead 1 time"];
 
-/// The recorder alone is killed, and then it with its program and its keeper, as by a power cut: each time what was
-/// counted before is said.
+/// The recorder alone is killed, and then it with its program and its keeper, as by a power cut: each time
+/// the earlier counts are reported.
 fn a_killed_recorder_keeps_the_count_of_due_times_that_can_t_be_true() {
     let place = Place::new();
     let program = driven_by_a_bad_clock(&place, 100_000);

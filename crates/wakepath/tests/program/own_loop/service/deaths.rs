@@ -1,4 +1,5 @@
-//! A service whose recorder is killed, and whose program becomes another: what is lost is counted, and the end is named.
+//! A service whose recorder is killed, and whose program becomes another: the lost samples are counted, and
+//! the end is named.
 
 use super::*;
 use std::time::Instant;
@@ -25,7 +26,7 @@ fn a_killed_recorder_is_started_again_and_what_it_lost_is_counted() {
         process_of("service-recorder", &place).is_some_and(|of| of != recorder)
     });
     std::thread::sleep(Duration::from_millis(700));
-    // The loop went on. Now it dies, too.
+    // The loop continued. Now it dies, too.
     assert!(child.try_wait().unwrap().is_none());
     kill(child.id());
     let lived_ms = began.elapsed().as_millis() as u64;

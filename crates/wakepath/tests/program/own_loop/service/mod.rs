@@ -1,5 +1,5 @@
-//! A program in the field under `wakepath record --service`: started again, on a full disk, refused. What was recorded is
-//! accounted for to the cycle, and what was not is named.
+//! A program in the field under `wakepath record --service`: started again, on a full disk, refused. Every
+//! recorded cycle is accounted for, and gaps are named.
 
 pub mod clocks;
 pub mod deaths;
@@ -19,7 +19,7 @@ wakepath_test_program::tests![
     a_service_that_can_t_be_recorded_is_refused_in_one_line,
 ];
 
-/// A program that runs for so many cycles of 1 ms, and says how many that were.
+/// A program that runs for this number of cycles of 1 ms.
 fn program(place: &Place, cycles: u64, each: &str) -> PathBuf {
     let headers = "#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>";
     let each = format!(
@@ -112,7 +112,7 @@ fn a_service_that_is_started_again_goes_on_and_names_the_time_between() {
     }
     let found = shown(&place);
     assert_eq!((&found["starts"], count(&found, "lost")), (&2.into(), 0));
-    // Each begins anew, and ends at its 400th cycle or, where that was skipped, later.
+    // Each begins anew, and ends at its 400th cycle, or later if that was skipped.
     assert!(due(&found) >= 800 - 40, "{found:#}");
     assert_eq!(found["loops"]["loop"]["verdict"]["outcome"], "passed");
     assert!(

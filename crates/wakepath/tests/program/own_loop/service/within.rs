@@ -1,5 +1,5 @@
-//! A program in the field that starts its recorder itself: recorded as under `wakepath record --service`, with nothing
-//! of what it has open kept open by the recorder; and without a recorder where there is none.
+//! A program in the field that starts its recorder itself: recorded as under `wakepath record --service`,
+//! and the recorder keeps none of its files open; it runs without a recorder if there is none.
 
 use super::*;
 
@@ -13,8 +13,8 @@ wakepath_test_program::tests![
     a_program_that_becomes_another_ends_its_loops_and_is_recorded_anew,
 ];
 
-/// A loop of so many cycles of 1 ms that asks for its recorder with these options, prints what it is told, and how
-/// many cycles there were.
+/// A loop of this number of cycles of 1 ms that requests its recorder with these options, and prints the
+/// answer and the number of cycles.
 fn text(options: &str, before: &str, cycles: u64) -> String {
     format!(
         "#include <wakepath.h>\n#include <stdio.h>\n#include <fcntl.h>\n#include <signal.h>\n\
@@ -63,7 +63,7 @@ fn start(place: &Place, program: &Path) -> Child {
     command.spawn().unwrap()
 }
 
-/// What it printed, with its exit code.
+/// Its output and exit code.
 fn ended(child: Child) -> (String, Option<i32>) {
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -231,7 +231,7 @@ fn cpp_starts_its_recorder_too() {
 fn a_program_that_becomes_another_ends_its_loops_and_is_recorded_anew() {
     let place = Place::new();
     let text = text(&options(&[]), "", 300);
-    // The first time it becomes itself again instead of going on.
+    // The first time it executes itself again instead of ending.
     let text = text.replace(
         "if (cycle.cycle >= 300) break;",
         "if (cycle.cycle >= 300 && !getenv(\"AGAIN\")) { setenv(\"AGAIN\", \"1\", 1); \
