@@ -22,7 +22,7 @@ pub struct Account {
     pub on_cpu_ns: u64,
     /// Ready, while others ran.
     pub ready_ns: u64,
-    /// The name of the threads that ran longest on its CPU meanwhile, and how long.
+    /// The name of the threads that ran longest on its CPU during that time, and how long.
     pub others: Option<(u64, String)>,
     /// Asleep, or blocked on something.
     pub waiting_ns: u64,

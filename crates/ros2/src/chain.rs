@@ -251,8 +251,8 @@ impl<'a> Links<'a> {
 }
 
 impl Chain {
-    /// What was seen of it; ends later than `limit_ns` are counted. A message whose chain was under way less than
-    /// `patience_ns` before the recording ended is not lost.
+    /// The chain's observed times; ends later than `limit_ns` are counted. A message whose chain was in
+    /// progress for less than `patience_ns` before the recording ended is not lost.
     pub fn find(&self, seen: &Seen, limit_ns: Option<u64>, patience_ns: u64) -> ChainFound {
         let links = Links::of(seen);
         let ended_ns = seen.span_ns.map_or(0, |(_, last)| last);

@@ -32,7 +32,7 @@ impl Grid {
         })
     }
 
-    /// When the next run, which begins now, was due. `None` where no due time is before it.
+    /// When the next run, which begins now, was due. `None` if no due time is before it.
     pub(crate) fn due(&mut self, start_ns: u64) -> Option<u64> {
         self.runs += 1;
         if self.next_ns > start_ns + SLACK_NS.min(self.period_ns / 4) {

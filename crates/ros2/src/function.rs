@@ -1,7 +1,7 @@
 //! The functions of libtracetools that are recorded, with their arguments as `tracetools/tracetools.h` declares them
 //! (Humble to Rolling; a function that a version lacks is not recorded).
 
-/// What the exported functions' names begin with.
+/// Prefix of the exported functions' names.
 pub const PREFIX: &str = "ros_trace_";
 
 /// A function, by its name without the prefix.

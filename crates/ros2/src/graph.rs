@@ -1,5 +1,5 @@
-//! Nodes, topics, timers and services of the processes that were seen to make them. A handle is an address in one
-//! process, and may be given again: what was made last under it is what it names.
+//! Nodes, topics, timers and services of the processes that were seen to create them. A handle is an
+//! address in one process, and can be reused: it names the object last created under it.
 
 use crate::{Callback, Kind};
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ struct End {
     depth: u64,
 }
 
-/// What is known of the handles.
+/// The objects known by their handles.
 #[derive(Debug, Default)]
 pub struct Graph {
     nodes: BTreeMap<Handle, Arc<str>>,

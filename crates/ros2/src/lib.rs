@@ -1,7 +1,7 @@
-//! Callbacks of ROS 2 by node, topic and timer: what they did, when they were due, what held their executor, and the
-//! chains that lead from topic to topic. All of it follows from the calls that rclcpp, rcl and the middleware make of
-//! libtracetools, the library whose functions mark what happens
-//! (<https://github.com/ros2/ros2_tracing>). Pure; where the calls come from is known elsewhere.
+//! Callbacks of ROS 2 by node, topic and timer: their execution, their due times, the delays of their
+//! executor, and the chains that lead from topic to topic. All of it is derived from the calls that rclcpp,
+//! rcl and the middleware make of libtracetools, the library whose functions mark events
+//! (<https://github.com/ros2/ros2_tracing>). Pure; the source of the calls is unknown here.
 
 mod account;
 mod callback;

@@ -7,7 +7,7 @@ use crate::{Callback, Kind};
 use std::collections::{BTreeMap, VecDeque};
 use wakepath_timeline::{KernelEvent, What};
 
-/// A period shows in so many of the latest gaps.
+/// Number of latest gaps used to detect a period.
 const RECENT: usize = 64;
 
 /// Takes calls, and has the latency of each beginning of a callback.

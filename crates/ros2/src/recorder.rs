@@ -157,7 +157,7 @@ impl Recorder {
                 let known = self
                     .graph
                     .take(process, at_ns, function, &call.numbers, &call.texts);
-                // What an address stood for before is another callback.
+                // A reused address is another callback.
                 if known
                     && function.ends_with("_callback_added")
                     && let Some(callback) = handle(1)
@@ -231,7 +231,7 @@ impl Recorder {
         });
     }
 
-    /// What it came to.
+    /// Ends the recording and returns everything seen.
     pub fn finish(mut self) -> Seen {
         let open = self.open.values().map(Vec::len).sum::<usize>();
         self.seen.unpaired += open as u64;

@@ -65,7 +65,7 @@ impl Within {
         }
     }
 
-    /// What is taken from a place of a buffer.
+    /// The message taken from a place of a buffer.
     pub(crate) fn take(&mut self, buffer: Handle, place: u64) -> Option<(Arc<str>, i64)> {
         self.waiting.get_mut(&buffer)?.remove(&place)
     }
