@@ -1,5 +1,5 @@
-//! Any text as the journal of applied settings: it is refused with the number of a line that is there,
-//! or read; what is read can be gone through in reverse as `revert` does.
+//! Any text as the journal of applied settings: it is either refused with the number of an existing line,
+//! or read; a journal that was read can be traversed in reverse as `revert` does.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Any text as a scenario file: reading neither panics nor takes unbounded time or memory; each
-//! refusal is a single printable line; what is accepted is written and read back to the same.
+//! Any text as a scenario file: reading neither panics nor takes unbounded time or memory; each refusal is
+//! a single printable line; an accepted scenario is written and read back to the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Bytes from anywhere as what a loop said beside its samples, in its file and in the ring that its program writes: no
-//! reader may panic or allocate without bound, and what it gives is in order.
+//! Arbitrary bytes as a loop's log, in its file and in the ring that its program writes: no reader panics
+//! or allocates without bound, and its output is in order.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

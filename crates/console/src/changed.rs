@@ -35,7 +35,7 @@ pub enum Unchangeable {
     /// Several tasks, and none is named.
     #[error("the scenario's tasks have {what} of their own: name one with --task: {there}")]
     WhichTask {
-        /// What each of them has.
+        /// The property that each of them has.
         what: &'static str,
         /// Names of the tasks.
         there: String,

@@ -6,8 +6,8 @@ use wakepath_archive::Run;
 use wakepath_assess::explanation::{ExplainError, write_beside};
 use wakepath_directory::Directory;
 
-/// Writes the explanation of a traced run beside it. What fails here takes nothing from the
-/// measurement: the events are there, and `wakepath explain` tries again.
+/// Writes the explanation of a traced run next to it. A failure here takes nothing from the measurement:
+/// the events are there, and `wakepath explain` tries again.
 pub fn explain(directory: &Directory) {
     let explained = Run::open_in(directory)
         .map_err(ExplainError::from)

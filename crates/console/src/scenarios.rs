@@ -143,7 +143,7 @@ pub struct TooShort {
 }
 
 impl TooShort {
-    /// If the warnings of a scenario that was fitted into a time say so.
+    /// If the warnings of a scenario that was fitted into a time include it.
     pub fn of(option: &'static str, given: &str, warnings: &[Warning]) -> Option<Self> {
         warnings.iter().find_map(|warning| match warning {
             Warning::TooShortToPass {

@@ -51,7 +51,7 @@ fn of_a_word(said: &clap::Error) -> Option<String> {
         }
         ErrorKind::UnknownArgument => {
             let option = text(ContextKind::InvalidArg)?;
-            // What is no option is a word too many.
+            // Anything else is a surplus argument.
             option.starts_with('-').then(|| {
                 let meant = meant(&option, ContextKind::SuggestedArg);
                 format!("{option}: there is no such option; {meant}")
@@ -93,7 +93,7 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
-/// What is wrong and clap's advice, without the repetition of the usage.
+/// The fault and clap's advice, without the repetition of the usage.
 fn shortened(rendered: &str) -> String {
     let mut line = String::new();
     for part in rendered.lines().map(str::trim) {

@@ -14,7 +14,7 @@ use crate::statement::{FileDigest, Job, Predicate, Statement};
 use crate::trust::Trust;
 use std::collections::BTreeMap;
 
-/// Seconds by which a board's clock can be behind that of the person who ordered a run.
+/// Maximum lag of a board's clock relative to that of the person who ordered a run, in seconds.
 const BEHIND: u64 = 300;
 
 /// Result of a verification.

@@ -25,7 +25,7 @@ pub(crate) const NONE: &str = "";
 
 const HEADING: &str = "kernel\tphase\tpolicy\tmin\tmean\tmax";
 
-/// The rows of such a table; an empty field is a figure that was not published.
+/// The rows of a published table; an empty field is a figure that was not published.
 ///
 /// # Panics
 /// If a table has another shape, which its test detects.

@@ -6,7 +6,7 @@
 
 use sha2::{Digest, Sha256};
 
-/// Prefix of such a line.
+/// Prefix of the line.
 const CANARY: &str = "wakepath-lab: canary ";
 
 /// In the guest: a running hash of the recorded samples.

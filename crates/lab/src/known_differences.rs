@@ -63,7 +63,7 @@ const ADDED: &str = "modules, files, values";
 const WAKEPATH: &str = "wakepath";
 const INITRAMFS: &str = "SHA-256 of the initramfs";
 
-/// What a manifest records of everything that decides a run, by name, in one order for all.
+/// A manifest's record of everything that decides a run, by name, in one order for all.
 fn recorded(manifest: &Manifest) -> Vec<(&'static str, String)> {
     let time = manifest.virtual_time.as_ref();
     let emulator = time.and_then(|time| time.emulator.as_ref());

@@ -63,7 +63,7 @@ fn source_name(text: &str) -> Option<(&str, &str)> {
     let end = digits.checked_add(length)?;
     let name = text.get(digits..end).filter(|name| !name.is_empty())?;
     let rest = &text[end..];
-    // Arguments of a template: what follows can't be told without reading all of them.
+    // Arguments of a template: the text after them is unknown without reading all of them.
     if rest.starts_with('I') {
         return None;
     }

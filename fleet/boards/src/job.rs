@@ -1,7 +1,7 @@
 //! A job: one scenario on several boards, with a record for each board.
 //!
-//! The records are on the controller's disk and survive the controller; boards are asked only for
-//! what the records lack.
+//! The records are on the controller's disk and survive the controller; boards are asked only for missing
+//! records.
 
 mod journal;
 

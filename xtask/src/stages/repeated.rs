@@ -35,8 +35,8 @@ pub struct Doubt {
     variables: Vec<(OsString, Option<OsString>)>,
 }
 
-/// The outcome of `command` with `output`, whose failed tests are in doubt. A stall of this length was
-/// seen meanwhile.
+/// The outcome of `command` with `output`, whose failed tests are in doubt because of a stall of this
+/// length while they ran.
 pub fn doubted(mut first: Outcome, command: &Command, output: &str, stall: Duration) -> Outcome {
     let failed = Tests::of_cargo_test(output).names_of_failed();
     if failed.len() > MOST || failed.len() as u64 != first.counts.failed {

@@ -9,7 +9,7 @@ use super::search::Became;
 use crate::baseline::ConditionCounts;
 use wakepath_statistics::rank_sum_test;
 
-/// Fewest seeds: with fewer no growth can be told from chance.
+/// Fewest seeds: with fewer, no growth can be distinguished from chance.
 pub const FEWEST_SEEDS: usize = 3;
 /// Largest probability of a growth by chance.
 pub const BY_CHANCE: f64 = 0.05;

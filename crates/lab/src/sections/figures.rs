@@ -262,8 +262,8 @@ mod tests {
         assert_eq!(composed.latency_ns, 2 * 1_384);
     }
 
-    /// A section of 160 000 in each of 8000 periods, somewhere else in each, and the loop due in the middle of
-    /// each period. No cycle is above any instant, and the worst of so many comes within 1 %.
+    /// A section of 160 000 in each of 8000 periods, somewhere else in each, and the loop due in the middle
+    /// of each period. No cycle is above any instant, and the worst of all comes within 1 %.
     #[test]
     fn of_8000_cycles_none_is_above_any_instant_and_the_planted_section_is_found() {
         const PERIOD: u64 = 1_000_000;

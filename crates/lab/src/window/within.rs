@@ -107,7 +107,7 @@ mod tests {
             .map(|one| (one.symbol.as_str(), one.own))
             .collect();
         assert_eq!(own, [("other", 10), ("callee", 6), ("caller", 0)]);
-        // 16 instructions in all: those of the caller before it count for nothing.
+        // 16 instructions in all: those of the caller before it don't count.
         assert_eq!(found.heaviest(), ["callee", "other"]);
         assert_eq!(Within::default().heaviest(), [""; 0]);
     }

@@ -1,5 +1,5 @@
-//! A process: where it may run, under which policy, with which rights. By default it is the reading
-//! one; a loop started elsewhere (a unit, a container) may have others.
+//! A process: its CPUs, its policy, its rights. By default it is the reading one; a loop started elsewhere
+//! (a unit, a container) can have others.
 
 use serde::{Deserialize, Serialize};
 
