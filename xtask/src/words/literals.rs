@@ -1,5 +1,6 @@
-//! String literals of a Rust source that contain more than one word.
+//! What people read in a Rust source: comments, and string literals of more than one word.
 
+use super::markdown;
 use super::token::{Token, tokens};
 
 /// The literals of what is not a test, in order.
@@ -7,9 +8,42 @@ pub fn printed(source: &str) -> Vec<Vec<Token>> {
     let end = source
         .find("#[cfg(test)]\nmod tests {")
         .unwrap_or(source.len());
-    let literals = Scanner::new(&source[..end]).literals();
-    let words = literals.iter().filter(|(_, text)| text.contains(' '));
-    words.map(|(line, text)| tokens(text, *line)).collect()
+    let found = Scanner::new(&source[..end]).texts();
+    let literals = found.iter().filter(|of| !of.is_comment);
+    let words = literals.filter(|of| of.text.contains(' '));
+    words.map(|of| tokens(&of.text, of.line)).collect()
+}
+
+/// The comments, tests' included. Consecutive lines are one passage.
+pub fn comments(source: &str) -> Vec<Vec<Token>> {
+    let mut passages: Vec<(usize, String)> = Vec::new();
+    for Text { line, text, .. } in Scanner::new(source)
+        .texts()
+        .into_iter()
+        .filter(|of| of.is_comment)
+    {
+        let text = text.trim_start_matches(['/', '!']);
+        match passages.last_mut() {
+            Some((first, before)) if *first + before.matches('\n').count() + 1 == line => {
+                *before += "\n";
+                *before += text;
+            }
+            _ => passages.push((line, text.to_owned())),
+        }
+    }
+    let found = passages.into_iter().flat_map(|(first, text)| {
+        let mut found = markdown::passages(&text);
+        let tokens = found.iter_mut().flatten();
+        tokens.for_each(|token| token.line += first - 1);
+        found
+    });
+    found.collect()
+}
+
+struct Text {
+    line: usize,
+    text: String,
+    is_comment: bool,
 }
 
 struct Scanner<'a> {
@@ -32,22 +66,30 @@ impl<'a> Scanner<'a> {
         taken
     }
 
-    fn literals(mut self) -> Vec<(usize, String)> {
+    fn texts(mut self) -> Vec<Text> {
         let mut found = Vec::new();
+        let mut push = |line, text, is_comment| {
+            found.push(Text {
+                line,
+                text,
+                is_comment,
+            })
+        };
         while let Some(first) = self.rest.chars().next() {
             let line = self.line;
             if self.rest.starts_with("//") {
-                self.take(self.rest.find('\n').unwrap_or(self.rest.len()));
+                let end = self.rest.find('\n').unwrap_or(self.rest.len());
+                push(line, self.take(end).to_owned(), true);
             } else if let Some(fence) = raw_fence(self.rest) {
                 self.take(fence.len());
                 let close = format!("\"{}", &fence[1..fence.len() - 1]);
                 let end = self.rest.find(&close).unwrap_or(self.rest.len());
-                found.push((line, self.take(end).to_owned()));
+                push(line, self.take(end).to_owned(), false);
                 self.take(close.len());
             } else if first == '"' {
                 self.take(1);
                 let text = self.escaped();
-                found.push((line, text));
+                push(line, text, false);
             } else if first == '\'' {
                 self.take(character(self.rest));
             } else {

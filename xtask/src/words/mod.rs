@@ -1,4 +1,4 @@
-//! Phrases of translated English in what people read: pages, and the strings that programs print.
+//! Phrases of translated English in what people read: pages, comments, and the strings that programs print.
 
 mod literals;
 mod markdown;
@@ -75,7 +75,8 @@ fn hits(path: &Path, text: &str, rules: &[Rule]) -> Vec<Hit> {
         // Its blocks are help, which people read.
         Some("md") if path.ends_with(HELP) => markdown::passages(&text.replace("```", "")),
         Some("md") => markdown::passages(text),
-        _ => literals::printed(text),
+        _ if is_printing(path) => [literals::printed(text), literals::comments(text)].concat(),
+        _ => literals::comments(text),
     };
     passages
         .iter()
@@ -103,7 +104,7 @@ fn in_passage(passage: &[Token], rules: &[Rule]) -> Vec<Hit> {
     found
 }
 
-/// Pages, and sources of programs that are not tests.
+/// Pages and sources.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
     let said = |error| format!("{}: {error}", folder.display());
     for entry in fs::read_dir(folder).map_err(said)? {
@@ -124,16 +125,16 @@ fn is_read(path: &Path) -> bool {
     let within = |folder: &str| path.components().any(|part| part.as_os_str() == folder);
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("md") => true,
-        Some("rs") => {
-            let is_test = path.file_stem().is_some_and(|stem| stem == "tests");
-            within("src")
-                && !within("tests")
-                && !within("words")
-                && !is_test
-                && path != Path::new(STORED)
-        }
+        Some("rs") => !within("words"),
         _ => false,
     }
+}
+
+/// Whether the strings of this source are printed by a program.
+fn is_printing(path: &Path) -> bool {
+    let within = |folder: &str| path.components().any(|part| part.as_os_str() == folder);
+    let is_test = path.file_stem().is_some_and(|stem| stem == "tests");
+    within("src") && !within("tests") && !is_test && !path.ends_with(STORED)
 }
 
 #[cfg(test)]
@@ -157,12 +158,13 @@ mod tests {
     }
 
     #[test]
-    fn a_phrase_is_found_in_strings_but_not_in_comments_and_tests() {
-        let source = "// it goes on\nlet a = '\"';\nlet b = \"the run \\\n    goes on\";\n\
+    fn a_phrase_is_found_in_comments_and_strings_but_not_in_those_of_tests() {
+        let source = "// it goes\n// on; `it goes on`\nlet a = '\"';\nlet b = \"the run \\\n    goes on\";\n\
                       let c = r#\"in \"vain\" there: in vain\"#;\n\
-                      #[cfg(test)]\nmod tests {\n let d = \"it goes on\";\n}\n";
-        let vain = || (5, "in vain".to_owned());
-        let wanted = [(4, "goes on".to_owned()), vain(), vain()];
+                      #[cfg(test)]\nmod tests {\n let d = \"it goes on\";\n//! beside\n}\n";
+        let vain = || (6, "in vain".to_owned());
+        let goes = |line| (line, "goes on".to_owned());
+        let wanted = [goes(5), vain(), vain(), goes(1), (10, "beside".to_owned())];
         assert_eq!(phrases("src/a.rs", source), wanted);
     }
 
