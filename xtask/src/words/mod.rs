@@ -9,6 +9,7 @@ mod token;
 use crate::arguments::Arguments;
 use crate::place;
 use pattern::Rule;
+use rules::Rules;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -48,7 +49,7 @@ pub fn length(page: &str) -> usize {
 
 /// Each phrase of the repository's pages and printed strings that the rules list, with its advice.
 pub fn check() -> Result<Vec<String>, String> {
-    let rules = rules::all();
+    let rules = Rules::new();
     let root = place::root();
     let mut files = Vec::new();
     collect(&root, &mut files)?;
@@ -70,18 +71,22 @@ pub fn check() -> Result<Vec<String>, String> {
     Ok(found)
 }
 
-fn hits(path: &Path, text: &str, rules: &[Rule]) -> Vec<Hit> {
-    let passages = match path.extension().and_then(|extension| extension.to_str()) {
+fn hits(path: &Path, text: &str, rules: &Rules) -> Vec<Hit> {
+    let (printed, comments) = match path.extension().and_then(|extension| extension.to_str()) {
         // Its blocks are help, which people read.
-        Some("md") if path.ends_with(HELP) => markdown::passages(&text.replace("```", "")),
-        Some("md") => markdown::passages(text),
-        _ if is_printing(path) => [literals::printed(text), literals::comments(text)].concat(),
-        _ => literals::comments(text),
+        Some("md") if path.ends_with(HELP) => {
+            (markdown::passages(&text.replace("```", "")), Vec::new())
+        }
+        Some("md") => (markdown::passages(text), Vec::new()),
+        _ if is_printing(path) => (literals::printed(text), literals::comments(text)),
+        _ => (Vec::new(), literals::comments(text)),
     };
-    passages
-        .iter()
-        .flat_map(|passage| in_passage(passage, rules))
-        .collect()
+    let in_print = |passage: &Vec<Token>| in_passage(passage, &rules.in_print);
+    let everywhere = |passage: &Vec<Token>| in_passage(passage, &rules.everywhere);
+    let mut found: Vec<Hit> = printed.iter().flat_map(in_print).collect();
+    found.extend(printed.iter().chain(&comments).flat_map(everywhere));
+    found.sort_by_key(|hit| hit.line);
+    found
 }
 
 fn in_passage(passage: &[Token], rules: &[Rule]) -> Vec<Hit> {
@@ -142,7 +147,7 @@ mod tests {
     use super::*;
 
     fn phrases(path: &str, text: &str) -> Vec<(usize, String)> {
-        let found = hits(Path::new(path), text, &rules::all());
+        let found = hits(Path::new(path), text, &Rules::new());
         found
             .into_iter()
             .map(|hit| (hit.line, hit.phrase))
@@ -164,7 +169,8 @@ mod tests {
                       #[cfg(test)]\nmod tests {\n let d = \"it goes on\";\n//! beside\n}\n";
         let vain = || (6, "in vain".to_owned());
         let goes = |line| (line, "goes on".to_owned());
-        let wanted = [goes(5), vain(), vain(), goes(1), (10, "beside".to_owned())];
+        let beside = (10, "beside".to_owned());
+        let wanted = [goes(1), goes(5), vain(), vain(), beside];
         assert_eq!(phrases("src/a.rs", source), wanted);
     }
 

@@ -2,7 +2,19 @@
 
 use super::pattern::Rule;
 
-/// Phrases with their advice, by what is wrong with them.
+/// Phrases of pages and printed strings, which need to be shorter than comments.
+const IN_PRINT: &[(&[&str], &str)] = &[
+    (
+        &["^ of what|which|whom", "^ whether a|the|it|this"],
+        "begin with the noun or the verb",
+    ),
+    (
+        &["!there is|are|was|were no ~longer|more|less|better|slower|later|worse|one"],
+        "is not a",
+    ),
+];
+
+/// Phrases with their advice, by their fault.
 const PHRASES: &[(&[&str], &str)] = &[
     (
         &[
@@ -56,10 +68,6 @@ const PHRASES: &[(&[&str], &str)] = &[
         &[
             "^ what a|the|an|is|was|it|of|other|others|differs|became|each|this|makes|made|no|can|could|has|had|one|all|they|we|you|did|came",
         ],
-        "begin with the noun or the verb",
-    ),
-    (
-        &["^ of what|which|whom", "^ whether a|the|it|this"],
         "begin with the noun or the verb",
     ),
     (
@@ -124,16 +132,29 @@ const PHRASES: &[(&[&str], &str)] = &[
     (&["head-room", "on-line"], "headroom, online"),
     (&["^ else", "or else"], "otherwise"),
     (&["but for the|a|its|those|that|what"], "except"),
-    (
-        &["!there is|are|was|were no ~longer|more|less|better|slower|later|worse|one"],
-        "is not a",
-    ),
 ];
 
-/// Every phrase as a rule.
-pub fn all() -> Vec<Rule> {
-    let rules = PHRASES
-        .iter()
-        .flat_map(|(phrases, advice)| phrases.iter().map(|phrase| Rule::new(phrase, advice)));
-    rules.collect()
+/// The rules.
+pub struct Rules {
+    /// For everything that people read.
+    pub everywhere: Vec<Rule>,
+    /// For pages and printed strings only.
+    pub in_print: Vec<Rule>,
+}
+
+impl Rules {
+    /// Every phrase as a rule.
+    pub fn new() -> Self {
+        let rules = |of: &[(&'static [&'static str], &'static str)]| {
+            let each = of.iter();
+            each.flat_map(|(phrases, advice)| {
+                phrases.iter().map(|phrase| Rule::new(phrase, advice))
+            })
+            .collect()
+        };
+        Self {
+            everywhere: rules(PHRASES),
+            in_print: rules(IN_PRINT),
+        }
+    }
 }
