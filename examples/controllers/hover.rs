@@ -1,4 +1,4 @@
-//! The least controller: rotors at hover speed, corrected for the height alone. In Rust, behind
+//! The least controller: rotors at hover speed, corrected for the height alone. In Rust, with
 //! the C interface, without a crate. Build it with
 //!   rustc --edition 2024 -O --crate-type cdylib -o libhover.so hover.rs
 

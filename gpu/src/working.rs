@@ -22,7 +22,7 @@ const BATCH: Duration = Duration::from_millis(50);
 /// Most repetitions of a batch.
 const MOST: u32 = 4096;
 
-/// Works for `length`, or for ever.
+/// Works for `length`, or forever.
 pub fn until(
     device: &mut dyn Device,
     work: Work,

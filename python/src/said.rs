@@ -9,7 +9,7 @@ use pyo3::types::{PyBool, PyFloat, PyInt, PyString, PyTuple};
 use std::collections::HashMap;
 use wakepath_rt::said::{Argument, MOST_ARGUMENTS, MOST_FORMATS};
 
-/// Formats and names that a loop has used, each once and for ever.
+/// Formats and names that a loop has used, each once and forever.
 #[derive(Default)]
 pub(crate) struct Texts(HashMap<String, &'static str>);
 

@@ -40,7 +40,7 @@ pub struct Assessment {
     /// passes.
     pub virtual_time: Option<VirtualTime>,
     /// Where an imported run comes from, and what its files don't hold; `None` for one that wakepath
-    /// measured. Of such a run, what was not recorded is `None` or 0 in the figures.
+    /// measured. Figures that such files don't hold are `None` or 0 in the figures.
     pub imported: Option<wakepath_archive::Imported>,
     /// What bears on the run as a whole: an interruption, a recovery, lost segments.
     pub remarks: Vec<String>,

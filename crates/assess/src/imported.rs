@@ -201,7 +201,7 @@ pub(crate) fn shape(manifest: &Manifest, condition: &ConditionSegments<'_>) -> O
     counted(manifest, condition)?.shape()
 }
 
-/// The latencies of each CPU, where each of several threads was pinned to one; else none.
+/// The latencies of each CPU, where each of several threads was pinned to one; otherwise none.
 pub(crate) fn cpu_counts(manifest: &Manifest, condition: &ConditionSegments<'_>) -> Vec<CpuCounts> {
     let mut tally = CpuTally::default();
     for (segment, thread) in &condition.threads {

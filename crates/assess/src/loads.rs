@@ -20,7 +20,7 @@ pub struct LoadSummary {
     pub unit: String,
     /// Whether it worked in every segment.
     pub working: bool,
-    /// Where it differs from what was asked, and why it did not work.
+    /// Differences from the order, and why it did not work.
     pub notes: Vec<String>,
     #[serde(skip)]
     device: Option<DeviceAtWork>,

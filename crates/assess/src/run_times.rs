@@ -3,7 +3,7 @@
 use serde::Serialize;
 use wakepath_statistics::{LatencyHistogram, Quantile};
 
-/// A distribution of times in nanoseconds. A quantile of fewer values than stand above it once is none.
+/// A distribution of times in nanoseconds. A quantile needs at least one value above it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct RunTimes {
     /// How many were measured.

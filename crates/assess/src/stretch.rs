@@ -53,7 +53,7 @@ pub struct StretchShares {
 pub struct Share {
     /// The median of the repetitions' own; between two of them their mean.
     pub median: f64,
-    /// Where that of all repetitions lies, with at least 95 %, by ranks; `None` with fewer than
+    /// Interval of that of all repetitions, with at least 95 %, by ranks; `None` with fewer than
     /// [`REPETITIONS_FOR_AN_INTERVAL`].
     pub interval: Option<(f64, f64)>,
 }
@@ -78,7 +78,7 @@ impl Share {
     }
 }
 
-/// Beside what a phase has the loop run.
+/// The load that a phase runs next to the loop.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Beside {
     Nobody,

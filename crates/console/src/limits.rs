@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use wakepath_machine::Root;
 
 /// Has a file that reaches the limit of its size (`ulimit -f`) end a write with an error, as a full
-/// disk does, instead of ending the process without a word. A handler and not "ignore": a program
+/// disk does, instead of ending the process silently. A handler and not "ignore": a program
 /// that this process starts or becomes begins with the default.
 pub fn report_instead_of_dying() {
     // If that fails, the limit acts as before.

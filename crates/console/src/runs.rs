@@ -91,7 +91,7 @@ fn is_there(file: &Path) -> bool {
     file.symlink_metadata().is_ok_and(|found| !found.is_dir())
 }
 
-/// When a run began: as its name says, or else its file.
+/// When a run began: as its name says, otherwise its file.
 fn began(name: &str, file: &Path) -> String {
     time_in(name).unwrap_or_else(|| {
         let changed = file.symlink_metadata().and_then(|data| data.modified());
@@ -160,7 +160,7 @@ fn compact(time: SystemTime) -> String {
 /// measures, and judge half of it.
 ///
 /// # Errors
-/// Where there is none, several fit, or it is under way: one line that says which there are.
+/// If none or several fit, or it is under way: one line with those that exist.
 pub fn find(word: Option<&Path>) -> Result<PathBuf, String> {
     let directory = place(word)?;
     match Run::writer(&directory) {
@@ -200,7 +200,7 @@ fn is_home(path: &Path) -> bool {
 /// The latest runs that have ended, the latest first.
 ///
 /// # Errors
-/// Where there are too few: one line that says what there is instead.
+/// If too few exist: one line with those that do.
 pub fn latest<const MANY: usize>() -> Result<[PathBuf; MANY], String> {
     let (mut ended, mut under_way) = (Vec::new(), Vec::new());
     for run in all() {

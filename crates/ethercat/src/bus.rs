@@ -13,7 +13,7 @@ const THIS_PROGRAM: &str = "/proc/self/exe";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bus {
-    /// Behind the network interface of that name.
+    /// At the network interface of that name.
     Interface(String),
     /// In a ring of simulated ones.
     Simulated(RingOptions),

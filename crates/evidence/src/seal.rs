@@ -1,5 +1,5 @@
-//! Making a seal: a statement becomes a message, and its signature an envelope. Whoever holds the
-//! key signs: this program, or an agent.
+//! Making a seal: a statement becomes a message, and its signature an envelope. The holder of the
+//! key signs it: this program, or an agent.
 
 use crate::certificate::Certificate;
 use crate::envelope::{Envelope, PAYLOAD_TYPE, Signature, encoded};

@@ -9,7 +9,7 @@ use wakepath_machine::PreemptionModel;
 /// A published experiment and how it is repeated.
 #[derive(Debug, Clone, Copy)]
 pub struct Experiment {
-    /// Where it is repeated.
+    /// The setting of its repetition.
     pub setting: Setting,
     /// Name for users.
     pub name: &'static str,

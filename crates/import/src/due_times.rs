@@ -159,7 +159,7 @@ pub(crate) fn on_grid(turns: &[Activation], rhythm: Rhythm, asked_ns: Option<u64
         let earliest = earliest(before, latency, period_ns);
         let number = match rhythm.anchor_ns {
             Some(_) if number < earliest => {
-                // A moved cycle gives way to one that is already in its place.
+                // A moved cycle yields to one that is already in its place.
                 lost += 1;
                 if !is_fixed {
                     continue;
@@ -236,7 +236,7 @@ fn fixed(
     for (index, (of, instant)) in turns.iter().zip(instants_ns).enumerate() {
         let off_ns = difference(*instant, anchor_ns);
         let fixed = of.programmed_ns.is_some() && off_ns.rem_euclid(period) == 0;
-        // Beside the grid it is of the due time before it.
+        // Off the grid it belongs to the due time before it.
         let mut number = off_ns.div_euclid(period);
         while !make_room(&mut placed, number) {
             if !fixed {

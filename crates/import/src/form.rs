@@ -200,7 +200,7 @@ impl Form {
     /// Reads a file of this form.
     ///
     /// # Errors
-    /// For a file of another form, which is named; else the first thing that is not as the tool writes
+    /// For a file of another form, which is named; otherwise the first thing that is not as the tool writes
     /// it, with its line.
     pub fn read(&self, bytes: &[u8], asked: &Asked<'_>) -> Result<Imported, ImportError> {
         let text = decode::beginning(beginning(bytes));

@@ -1,5 +1,5 @@
 //! ptsematest, svsematest, pmqtest and sigwaittest of rt-tests: two lines for each pair of threads, of
-//! which one wakes the other. Which of the tools it was only `TO` tells, which is pmqtest's.
+//! which one wakes the other. Only `TO` identifies the tool: it is pmqtest's.
 
 use crate::form::{Fit, Reader};
 use crate::histogram_lines::{nanoseconds, whole};

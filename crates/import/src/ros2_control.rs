@@ -128,7 +128,7 @@ impl Rates {
         }))
     }
 
-    /// Whether statistics began anew between the figures before and these.
+    /// Whether statistics began again between the figures before and these.
     fn are_anew(&self, before: &Self) -> bool {
         let fewer = self
             .count

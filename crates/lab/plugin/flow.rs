@@ -33,7 +33,7 @@ pub enum Flow {
 pub struct Last {
     /// Its control flow.
     pub flow: Flow,
-    /// Target of a branch, a jump or a call, if the instruction contains it; else 0.
+    /// Target of a branch, a jump or a call, if the instruction contains it; otherwise 0.
     pub target: u64,
 }
 

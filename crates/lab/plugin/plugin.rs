@@ -90,9 +90,9 @@ struct Block {
     start: u64,
     /// The address after its last instruction.
     end: u64,
-    /// The target of its last instruction, if known; else 0.
+    /// The target of its last instruction, if known; otherwise 0.
     target: u64,
-    /// Address of the instruction that reads the clock in user code; else 0.
+    /// Address of the instruction that reads the clock in user code; otherwise 0.
     clock: u64,
     instructions: u16,
     flow: Flow,

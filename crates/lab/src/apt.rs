@@ -99,7 +99,7 @@ impl Client {
             .flat_map(|option| ["-o".to_owned(), option])
             .collect();
         let client = Self { options };
-        // Whoever else fetches the same lists is waited for; the lock ends with this function.
+        // Waits for others that fetch the same lists; the lock ends with this function.
         let lock = place.join("lock");
         let file = fs::File::create(&lock).map_err(|e| LabError::io("make", &lock, e))?;
         file.lock().map_err(|e| LabError::io("lock", &lock, e))?;

@@ -64,7 +64,7 @@ impl Control {
     }
 
     /// The next line; `UnexpectedEof` when the other side is gone, `TimedOut` after `patience`
-    /// (`None`: for ever).
+    /// (`None`: forever).
     pub(crate) fn receive(&mut self, patience: Option<Duration>) -> io::Result<String> {
         let deadline = patience.map(|patience| Instant::now() + patience);
         loop {

@@ -19,7 +19,7 @@ pub struct Offered {
     pub about: &'static str,
     /// Disturbed parts of the machine; empty if they depend on the load's arguments.
     pub disturbs: Vec<Disturbance>,
-    /// Whether it is built in; else it is a program's.
+    /// Whether it is built in; otherwise it is a program's.
     pub is_built_in: bool,
     /// Reason why it can't run here; `None` if no reason is known.
     pub lacks: Option<String>,

@@ -33,7 +33,7 @@ impl Plan {
             .zip(drawn)
             .map(|((load, worker), &delay)| (load, worker, delay))
             .collect();
-        // Another one's time for each: else the first always waited least.
+        // Another one's time for each: otherwise the first always waited least.
         let waits: Vec<Duration> = starts.iter().rev().map(|start| start.2).collect();
         starts.sort_by_key(|start| start.2);
         for (start, wait) in starts.iter_mut().zip(waits) {
@@ -109,7 +109,7 @@ pub(crate) struct Program {
     pub(crate) companion: Option<Companion>,
 }
 
-/// Stands for the companion's port among a program's arguments.
+/// A placeholder for the companion's port among a program's arguments.
 pub(crate) const PORT: &str = "{port}";
 
 /// A server on loopback that a program needs.

@@ -17,7 +17,7 @@ pub(crate) struct Process {
     pub(crate) state: u8,
     /// CPU time in clock ticks: its own and that of children it waited for.
     pub(crate) ticks: u64,
-    /// Clock tick of its start, counted from boot; with the pid it names a process for ever.
+    /// Clock tick of its start, counted from boot; with the pid it names a process forever.
     pub(crate) start: u64,
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn all() -> Vec<i32> {
 pub(crate) fn descendants(root: i32) -> Vec<Process> {
     let mut found: Vec<Process> = Vec::new();
     let mut wanted = vec![root];
-    // The kernel lists children only with CONFIG_PROC_CHILDREN; else look at everyone's parent.
+    // The kernel lists children only with CONFIG_PROC_CHILDREN; otherwise look at everyone's parent.
     if children(root).is_none() {
         let everyone: Vec<Process> = all().into_iter().filter_map(process).collect();
         let mut by_parent: HashMap<i32, Vec<Process>> = HashMap::new();

@@ -1,6 +1,6 @@
 //! The CPU on which the kernel arms the timers of threads on given CPUs.
 //!
-//! The scheduler decides where they wake up.
+//! The scheduler decides on which CPU they wake up.
 
 use crate::{Reading, Root};
 use wakepath_timeline::CpuSet;

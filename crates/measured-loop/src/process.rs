@@ -143,7 +143,7 @@ fn loop_thread(
     };
     let refuse = |refusal: Refusal| {
         let why = refusal.thread_end();
-        // Whoever waits for it reads it, or is gone and needs nothing.
+        // The waiting process reads it, or is gone and needs nothing.
         let _ = ready.send((number, Err(refusal)));
         failed(why)
     };

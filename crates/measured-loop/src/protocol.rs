@@ -13,7 +13,7 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Version of the controller interface: the number in `wakepath_controller.h`.
 pub const INTERFACE: u32 = crate::work::INTERFACE;
 
-/// Stands for this very file: two builds of one version whose messages differ don't take each
+/// A placeholder for this very file: two builds of one version whose messages differ don't take each
 /// other for the same.
 pub const WORDING: u64 = fingerprint(include_bytes!("protocol.rs"));
 

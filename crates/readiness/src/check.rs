@@ -77,7 +77,7 @@ pub struct Check {
     pub group: Group,
     /// A few words.
     pub title: &'static str,
-    /// Where it looks.
+    /// The files that it reads.
     pub reads: &'static str,
     /// Why it matters, with magnitudes where some are published.
     pub why: &'static str,

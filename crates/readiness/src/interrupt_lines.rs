@@ -15,7 +15,7 @@ pub struct InterruptLine {
     pub action: String,
     /// Taken so far, by CPU.
     pub taken: BTreeMap<u16, u64>,
-    /// Where it may go, as requested.
+    /// The CPUs that were requested for it.
     pub requested: Reading<CpuSet>,
     /// Where the kernel sends it.
     pub effective: Reading<CpuSet>,

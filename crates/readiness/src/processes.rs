@@ -31,7 +31,7 @@ pub struct Process {
     pub started: u64,
     /// Page faults that were served without and with reading a disk.
     pub faults: (u64, u64),
-    /// Where it may run.
+    /// The CPUs on which it may run.
     pub allowed: Option<CpuSet>,
     /// Resident memory, locked memory, swapped memory, kB.
     pub memory_kib: (Option<u64>, Option<u64>, Option<u64>),

@@ -22,7 +22,7 @@ pub struct ProgramThread {
     pub priority: u32,
     /// Nice value of an ordinary thread.
     pub nice: i32,
-    /// Where it may run.
+    /// The CPUs on which it may run.
     pub allowed: Option<CpuSet>,
     /// The CPU on which it ran last.
     pub last_cpu: Option<u16>,

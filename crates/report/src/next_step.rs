@@ -209,7 +209,7 @@ fn repeated(command: &[String], options: &[&str]) -> Option<String> {
             None => (next.as_str(), None),
         };
         match replaced.contains(&name) && name.starts_with("--") {
-            // Its value is the word after it, but for the option that has none.
+            // Its value is the word after it, except for the option that has none.
             true if value.is_none() && !WITHOUT_VALUE.contains(&name) => {
                 rest.next();
             }

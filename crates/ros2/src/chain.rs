@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
-/// So many hops at most: callbacks that publish what they take go round for ever.
+/// So many hops at most: callbacks that publish what they take go round forever.
 const MOST_HOPS: usize = 32;
 
 /// Where a chain begins and ends.

@@ -60,7 +60,7 @@ pub struct Holder {
     pub to_ns: u64,
     /// The part between the due time and the late run.
     pub share_ns: u64,
-    /// Whether it ran on the late run's own thread; else a callback of the same node ran on another one.
+    /// Whether it ran on the late run's own thread; otherwise a callback of the same node ran on another one.
     pub same_thread: bool,
     /// What its thread did while it ran, once events of the kernel were looked at.
     pub account: Option<Account>,

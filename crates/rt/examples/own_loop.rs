@@ -3,7 +3,7 @@
 use std::time::Duration;
 use wakepath_rt::{Loop, Preparation, log};
 
-/// Stands for reading sensors, computing and writing commands.
+/// A placeholder for reading sensors, computing and writing commands.
 fn step(state: f64) -> f64 {
     (0..2_000).fold(state, |state, _| state + (1.0 - state) * 0.001)
 }

@@ -56,7 +56,7 @@ pub enum Left {
     Overrun = 4,
 }
 
-/// Beside each ring.
+/// Next to each ring.
 #[repr(C, align(128))]
 #[derive(Debug, Default)]
 pub struct Announcement {

@@ -126,7 +126,7 @@ impl SharedSection {
 /// The sections of one loop, on the loop's side.
 pub(crate) struct Timed {
     shared: &'static [SharedSection; MOST],
-    /// A bit for each running section, here and in shared memory, where it can be read after the
+    /// A bit for each running section, here and in shared memory, which can be read after the
     /// program died.
     running: u32,
     shared_running: &'static AtomicU32,

@@ -59,7 +59,7 @@ pub struct Service {
     pub criterion: Option<String>,
     /// Space for the samples of the last hours [default: `2GiB`].
     pub keep: Option<String>,
-    /// Worst cycles of each loop to keep for ever [default: 100].
+    /// Worst cycles of each loop to keep forever [default: 100].
     pub worst: Option<u16>,
     /// Port or address of the live figures.
     pub metrics: Option<String>,

@@ -188,7 +188,7 @@ fn timerfd_until(timer: &OwnedFd, due: Timespec) -> bool {
         },
         it_value: due,
     };
-    // Can't fail for a valid timer and time. If it did, a read would block for ever on a timer that
+    // Can't fail for a valid timer and time. If it did, a read would block forever on a timer that
     // was never armed, so sleep instead.
     if timerfd_settime(timer, TimerfdTimerFlags::ABSTIME, &once).is_err() {
         return nanosleep_until(due);

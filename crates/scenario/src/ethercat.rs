@@ -6,7 +6,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum EthercatBus {
-    /// Behind a network interface.
+    /// At a network interface.
     Interface(String),
     /// In a process of wakepath's own.
     Simulated(SimulatedRing),

@@ -61,8 +61,8 @@ pub fn end_to_end(
             continue;
         };
         latency_ns = match task.after.as_deref() == Some(set[before].name.as_str()) {
-            // Its response counts from the first due time of the tasks that release each other: what
-            // was counted for those is in it.
+            // Its response counts from the first due time of the tasks that release each other: the time
+            // counted for those is in it.
             true => {
                 let released_ns = analysis.tasks[before].bound.response_ns.unwrap_or(0);
                 sum(latency_ns, response_ns.saturating_sub(released_ns))?

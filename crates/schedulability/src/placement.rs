@@ -1,4 +1,4 @@
-//! Placement of tasks on CPUs: by decreasing utilization, each where it fits. Each placement repeats the
+//! Placement of tasks on CPUs: by decreasing utilization, each on the CPU that it fits. Each placement repeats the
 //! whole inflated test, since overheads grow with the number of tasks.
 
 use crate::analysis::{NotAnalysed, Outcome, Question, prove};

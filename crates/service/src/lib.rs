@@ -1,6 +1,6 @@
 //! Records a program's loops in the field, for months and in limited space.
 //!
-//! Keeps all samples of the last hours as ordinary runs, the worst cycles for ever, the rest as a
+//! Keeps all samples of the last hours as ordinary runs, the worst cycles forever, the rest as a
 //! histogram for each minute. It starts no program and shows nothing. Rounds of a scenario, measured
 //! for hours or days, have the same form.
 //!

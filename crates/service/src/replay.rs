@@ -92,7 +92,7 @@ pub(crate) fn replay(
 }
 
 /// Forgets the segments that aren't resumed, once the history has all of them. The others stay in
-/// the list until they are listed anew: if the recorder is killed before that, their counts exist
+/// the list until they are listed again: if the recorder is killed before that, their counts exist
 /// nowhere else.
 pub(crate) fn forget_all_but(directory: &Directory, reached: &Reached) -> io::Result<()> {
     let Some(text) = directory.read(NAME)? else {

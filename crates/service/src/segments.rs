@@ -58,7 +58,7 @@ impl Segments {
     /// Creates a new one, after recording it in the ledger.
     ///
     /// # Errors
-    /// The system's; [`io::ErrorKind::AlreadyExists`] if the name is taken, whoever created it.
+    /// The system's; [`io::ErrorKind::AlreadyExists`] if the name is taken, by any program.
     pub(crate) fn make(&self, name: &str) -> io::Result<PathBuf> {
         if self.directory.holds(name) {
             return Err(io::ErrorKind::AlreadyExists.into());

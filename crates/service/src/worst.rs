@@ -1,6 +1,6 @@
 //! The worst cycles of each loop and their surroundings.
 //!
-//! They are kept for ever, up to a fixed number.
+//! They are kept forever, up to a fixed number.
 
 use crate::recent::Offered;
 use serde::{Deserialize, Serialize};

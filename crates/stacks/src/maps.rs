@@ -9,7 +9,7 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mapping {
     pub(crate) addresses: Range<u64>,
-    /// Where it begins in its file.
+    /// Its offset in its file.
     pub(crate) offset: u64,
     /// Its file as the process sees it, deleted or not; `None` for what the program made itself.
     pub(crate) file: Option<PathBuf>,

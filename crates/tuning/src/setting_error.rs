@@ -100,7 +100,7 @@ pub enum SettingError {
         /// The value read back.
         read: String,
     },
-    /// Somebody else has changed it since.
+    /// Another program has changed it since.
     #[error("set to {0} by another program since; left unchanged")]
     SetByOthers(String),
 }

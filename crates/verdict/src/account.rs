@@ -83,7 +83,7 @@ pub enum Skipped {
 pub enum Until {
     /// At the end of its window: due times after the last cycle are skipped.
     WindowEnd,
-    /// At its last cycle: someone stopped the loop, or it stopped by itself.
+    /// At its last cycle: someone stopped the loop, or it ended.
     LastCycle,
 }
 
@@ -356,7 +356,7 @@ impl Account {
     /// A whole segment of a thread: all its samples in order, warm-up included.
     ///
     /// # Errors
-    /// The first contradiction; what came before it is counted, and the segment stays open.
+    /// The first contradiction; everything before it is counted, and the segment stays open.
     pub fn add_segment(
         &mut self,
         window: JudgedWindow,

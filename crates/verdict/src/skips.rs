@@ -9,7 +9,7 @@ use wakepath_timeline::Sample;
 pub enum ServedUntil {
     /// To this one, not included: the thread came to the end of its segment.
     End(u64),
-    /// To its last cycle: the thread was stopped, or stopped by itself.
+    /// To its last cycle: the thread was stopped, or ended.
     LastCycle,
 }
 

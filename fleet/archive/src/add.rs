@@ -39,7 +39,7 @@ const BESIDE: [(&str, Role); 3] = [
 pub struct Added {
     /// Its name.
     pub run_id: String,
-    /// Whether it is in the archive since now; else it was there, the same.
+    /// Whether it was added; otherwise it was there already.
     pub is_new: bool,
     /// Result of checking its seal.
     pub standing: Standing,

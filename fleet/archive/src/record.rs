@@ -49,13 +49,13 @@ pub struct RunRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// The run's manifest. Kept for ever.
+    /// The run's manifest. Kept forever.
     Manifest,
     /// Every sample. Kept by retention.
     Samples,
-    /// A seal, or a file that belongs to one. Kept for ever.
+    /// A seal, or a file that belongs to one. Kept forever.
     Seal,
-    /// Why cycles were late. Kept for ever.
+    /// Why cycles were late. Kept forever.
     Explanation,
     /// Kernel events and anything else. Kept by retention.
     Other,
@@ -154,7 +154,7 @@ pub struct ConditionRow {
     pub max_ns: Option<i64>,
 }
 
-/// One of the worst cycles of a thread, kept for ever.
+/// One of the worst cycles of a thread, kept forever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outlier {
     /// Number of the segment.

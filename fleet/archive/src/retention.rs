@@ -2,7 +2,7 @@
 //!
 //! Samples older than a given day, unless a seal needs them; remains of killed writers; objects
 //! that no record names. Records, histograms, worst cycles, manifests, explanations and seals are
-//! kept for ever.
+//! kept forever.
 
 use crate::catalogue::catalogue;
 use crate::error::{FleetArchiveError, Result};

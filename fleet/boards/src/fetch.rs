@@ -1,4 +1,4 @@
-//! Fetches a run: each file from where it was cut off, with its digest compared.
+//! Fetches a run: each file from the byte at which it was cut off, with its digest compared.
 //!
 //! The complete run is put in place in one step. Nothing is fetched while the board measures,
 //! because the board refuses.
@@ -118,7 +118,7 @@ fn bring(
     place.become_run(to)
 }
 
-/// Fetches one file, from where it was cut off.
+/// Fetches one file, from the byte at which it was cut off.
 fn one(
     ssh: &Ssh,
     board: &Board,

@@ -1,6 +1,6 @@
 //! Begins a run on a board, once.
 //!
-//! If asked again, the board answers that it has begun already.
+//! To a repeated request the board answers that it has begun already.
 
 use crate::inventory::Board;
 use crate::job::{Record, Stage};

@@ -68,7 +68,7 @@ pub enum Verb {
     /// Ask the archive in SQL, here or on a cluster.
     #[cfg(feature = "questions")]
     Query(Query),
-    /// Tell whether runs of one kind are later than runs of another.
+    /// Report whether runs of one kind are later than runs of another.
     Regressions(Regressions),
     /// Find changes of a board's latencies, and of its settings at that time.
     Changes(Changes),

@@ -32,7 +32,7 @@ pub enum Page {
     Wrong(String),
 }
 
-/// Answers for ever.
+/// Answers forever.
 ///
 /// # Errors
 /// The system's, if no connection can be accepted any more.

@@ -58,9 +58,9 @@ enum Place {
     Either,
     /// After the rows, in sequence: mostly waits, and tolerates a busy machine.
     Waiting,
-    /// Beside those, in a row of its own: one test at a time, whose loop needs its CPU for itself.
+    /// At the same time, in a row of its own: one test at a time, whose loop needs its CPU for itself.
     OneAtATime,
-    /// Beside those, at the lowest priority: little but a build.
+    /// At the same time, at the lowest priority: little but a build.
     Filling,
     /// With nothing, after all these: time is measured, or memory.
     Alone,

@@ -58,7 +58,7 @@ pub enum Event {
         /// One line for a person.
         text: String,
     },
-    /// The last event of a log whose recorder ended by itself.
+    /// The last event of a log whose recorder ended normally.
     RunEnded {
         /// How it ended.
         ending: Ending,
@@ -112,7 +112,7 @@ pub struct FactsTaken {
 pub enum Ending {
     /// Everything planned was executed.
     Complete,
-    /// Someone stopped it; the recorder still ended by itself.
+    /// Someone stopped it; the recorder still ended normally.
     Interrupted,
     /// It could not continue.
     Failed {

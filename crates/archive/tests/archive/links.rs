@@ -53,7 +53,7 @@ fn a_recovery_writes_through_no_link_whatever_its_name() {
         let directory = Directory::to_write(&scratch.run(), Trust::Any).unwrap();
         let recovered = recover_in(&directory);
         assert_eq!(fs::read_to_string(&outside).unwrap(), "mine", "{name}");
-        // A link in the place of the manifest or a trace is in the way; else it is replaced.
+        // A link in the place of the manifest or a trace is in the way; otherwise it is replaced.
         if let Ok(report) = recovered {
             assert_eq!(report.manifest.recorded(), 150, "{name}");
             assert_eq!(

@@ -95,7 +95,7 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// Of a histogram: what came first is not known.
+    /// Of a histogram: their order is unknown.
     pub(crate) fn unordered(
         name: ConditionName,
         figures: RunFigures,

@@ -9,8 +9,8 @@ use wakepath_explain::{Explanation, LateCycle, LateLine, LateSection};
 /// Lines of one cycle that are shown.
 const MOST_LINES: usize = 32;
 
-/// Tells of all late cycles of an explanation. The longest cycles stay only where something is known of their
-/// sections: else they say nothing that the late ones don't.
+/// Adds all late cycles of an explanation. The longest cycles stay only where something is known of their
+/// sections: otherwise they say nothing that the late ones don't.
 pub(super) fn tell(run: &Run, explanation: &mut Explanation) -> Result<(), ExplainError> {
     let mut segments = Segments::default();
     for condition in &mut explanation.conditions {
@@ -35,7 +35,7 @@ pub(super) fn tell(run: &Run, explanation: &mut Explanation) -> Result<(), Expla
     lines(run, cycles)
 }
 
-/// Tells of single cycles, each of a thread of this name.
+/// Adds single cycles, each of a thread of this name.
 ///
 /// # Errors
 /// When what the loops said can't be read.

@@ -18,7 +18,7 @@ pub fn options(
         usual: None,
         own: own(record, loops),
         idle_exits: idle_exits(facts),
-        // Several take turns, each while the others stand still.
+        // Several take turns, each while the others are stopped.
         never_still: virtual_time.is_some_and(|time| time.cpus == 1),
         budgets: budgets(facts),
         places,

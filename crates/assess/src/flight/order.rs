@@ -68,7 +68,7 @@ impl FlightOrder {
     }
 }
 
-/// Whether a loop of `period_ns` without any delay would meet the criterion's delay margin. Where
+/// Whether a loop of `period_ns` without any delay would meet the criterion's delay margin. If
 /// it doesn't, the criterion asks for another vehicle, not for better timing.
 ///
 /// # Errors

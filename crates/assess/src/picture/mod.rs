@@ -33,7 +33,7 @@ pub struct Picture {
     pub deadline_ns: Option<u64>,
     /// Judged due times: as many as the condition's summary has scheduled.
     pub due_times: u64,
-    /// Where they were recorded, in order; together they cover 0..`due_times`.
+    /// The recorded stretches, in order; together they cover 0..`due_times`.
     pub stretches: Vec<Stretch>,
     /// Wake-up latency over all due times, skipped ones with what they suffered.
     pub latency: Measure,
@@ -48,7 +48,7 @@ pub struct Picture {
     /// Mean wake-up latency over all due times with its 99 % interval from batch means; `None`
     /// with too few of them.
     pub mean: Option<MeanInterval>,
-    /// Wake-up latencies by CPU, where several loops were measured side by side; else none.
+    /// Wake-up latencies by CPU, where several loops were measured side by side; otherwise none.
     pub cpus: Vec<CpuCounts>,
 }
 

@@ -50,7 +50,7 @@ impl Bucket {
 }
 
 impl Pyramid {
-    /// The pyramid of a series, whose finest level has at most `most` buckets: single values where
+    /// The pyramid of a series, whose finest level has at most `most` buckets: single values if
     /// there are no more than that.
     pub fn of(series: &[Option<i64>], most: u64) -> Self {
         let most = usize::try_from(most.max(1)).unwrap_or(usize::MAX);

@@ -10,7 +10,7 @@ const BINS_PER_DECADE: u32 = 20;
 const FIRST_BIN: u32 = BINS_PER_DECADE;
 /// Beyond a year none begins.
 const LAST_BIN: u32 = BINS_PER_DECADE * 17;
-/// So many of the largest values are all drawn.
+/// Number of largest values that are all drawn.
 const WHOLE_TAIL: u64 = 64;
 /// Beyond those, points for each power of ten of the share.
 const TAIL_PER_DECADE: f64 = 24.0;

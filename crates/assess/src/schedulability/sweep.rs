@@ -49,7 +49,7 @@ pub struct SweptPlan {
 pub struct SweptOverheads {
     /// Their name.
     pub name: String,
-    /// Where they come from.
+    /// Their source.
     pub source: String,
     /// The unknown costs, which count as 0.
     pub unknown: Vec<String>,

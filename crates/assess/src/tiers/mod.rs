@@ -1,4 +1,4 @@
-//! Which timing tiers a run's policies reach: the run judged anew by each tier's criterion. It measures
+//! Which timing tiers a run's policies reach: the run judged again by each tier's criterion. It measures
 //! nothing, and makes no tier of a latency that was measured more seldom.
 
 mod matching;

@@ -82,7 +82,7 @@ mod tests {
     use wakepath_timeline::DueTimes;
     use wakepath_verdict::Gaps;
 
-    /// A loop of 1 ms that wakes 20 µs after each due time but for a stall of `stall` periods at cycle 1000.
+    /// A loop of 1 ms that wakes 20 µs after each due time except for a stall of `stall` periods at cycle 1000.
     fn served(tier: &str, cycles: u64, stall: u64) -> (Outcome, u64) {
         let served = loop_of(cycles, stall, tier);
         let judged = served.judged(&name(), Outcome::Failed, false, String::new);

@@ -53,12 +53,12 @@ pub struct Watched {
     pub exact: bool,
     /// Whether its due times lie a whole number of periods apart at all, be it but nearly.
     pub has_row: bool,
-    /// Whether due times are those that it programmed; else the beginning of its timer's callback,
+    /// Whether due times are those that it programmed; otherwise the beginning of its timer's callback,
     /// or where something else begins its turns, that wake-up.
     pub programmed: bool,
     /// Which of the thread's timers begins its cycles, from 0, where several begin cycles of their own.
     pub timer: Option<usize>,
-    /// Whether its turns come with a period; else `period_ns` is only the median between two.
+    /// Whether its turns come with a period; otherwise `period_ns` is only the median between two.
     pub is_periodic: bool,
     /// Between two due times: a tenth of the intervals are shorter than the first, a tenth longer than the second.
     pub apart_ns: (u64, u64),
@@ -117,7 +117,7 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// The figures of a thread's periodic tasks; else why it is not judged.
+    /// The figures of a thread's periodic tasks; otherwise why it is not judged.
     pub(super) fn all_of(seen: &SeenThread<'_>) -> Result<Vec<Self>, NotJudged> {
         let is_marked = !seen.activity.marked.is_empty();
         let tasks = seen.activity.tasks();

@@ -32,7 +32,7 @@ pub struct SectionRun {
 }
 
 impl WatchedSection {
-    /// The sections that ran in these cycles, in the order of their names; and how many runs lie in none of them.
+    /// The sections that ran in these cycles, in the order of their names; and the number of runs in none of them.
     pub(super) fn of(
         marked: &ThreadSections,
         samples: &[Sample],

@@ -27,7 +27,7 @@ pub enum ComposedError {
     /// The sections make no bound.
     #[error("{source_name}: {error}")]
     NoBound {
-        /// Where they come from.
+        /// Their source.
         source_name: String,
         /// Why not.
         error: NoSectionsBound,

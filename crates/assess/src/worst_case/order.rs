@@ -50,7 +50,7 @@ pub enum ExceedError {
 }
 
 impl Exceed {
-    /// Without a word: once in a million cycles.
+    /// Unless given: once in a million cycles.
     pub const DEFAULT: Self = Self::PerCycle(1e-6);
 
     /// From words such as `1e-6` (each cycle) and `1e-3/h` (an hour of flight).

@@ -89,6 +89,6 @@ fn patterns_fit_as_ssh_keygen_has_them() {
     assert!(is_for("a*b*c", "aXbYc") && is_for("**", "") && is_for("a*", "a"));
     assert!(!is_for("a*b", "a") && !is_for("pi?", "pi") && !is_for("A", "a"));
     assert!(!is_for("!b,*", "b") && !is_for("*,!b", "b") && !is_for("!b", "a"));
-    // A pattern that would take for ever, were it tried in every way.
+    // A pattern that would take forever, were it tried in every way.
     assert!(!is_for(&("a*".repeat(40) + "c"), &"a".repeat(60)));
 }

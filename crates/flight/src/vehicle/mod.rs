@@ -112,7 +112,7 @@ const BUILT_IN: [(&str, &str); 2] = [
 
 impl Vehicle {
     /// The same vehicle without drag in the rotors' plane; `None` if it has none. That drag damps
-    /// the motion that delay excites, and is the least known parameter: k_d comes from a fit, and
+    /// the motion that delay excites, and is its least certain parameter: k_d comes from a fit, and
     /// many models omit it, including the linearised one.
     pub fn without_rotor_drag(&self) -> Option<Self> {
         let mut without = self.clone();

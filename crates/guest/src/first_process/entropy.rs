@@ -1,6 +1,6 @@
 //! In the guest: random numbers for a kernel that has too few at boot.
 //!
-//! Such a kernel (before 5.4) makes programs wait, possibly for ever, because nothing happens in a
+//! Such a kernel (before 5.4) makes programs wait, possibly forever, because nothing happens in a
 //! guest. The numbers follow from the guest's seed; a kernel with enough gets none.
 #![allow(unsafe_code)] // The one request that counts what it is given has no wrapper in rustix.
 

@@ -3,7 +3,7 @@
 
 use crate::bytes::Bytes;
 
-/// Bits of `sample_type`, in the order in which a sample has them but for the first.
+/// Bits of `sample_type`, in the order in which a sample has them except for the first.
 const IDENTIFIER: u64 = 1 << 16;
 const IP: u64 = 1 << 0;
 const TID: u64 = 1 << 1;

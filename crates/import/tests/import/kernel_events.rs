@@ -155,7 +155,7 @@ fn cut_and_changed_files_say_what_is_wrong() {
         Err(error) => error.to_string(),
         Ok(found) => panic!("read with {} threads", found.threads.len()),
     };
-    // Behind the last options of version 7 there are names of its sections, which nobody needs.
+    // After the last options of version 7 come names of its sections, which nobody needs.
     for (file, behind) in [(VERSION_6, 1), (VERSION_7, 130)] {
         for length in [0, 9, 12, 18, 40, 300, file.len() / 2, file.len() - behind] {
             let error = refused(&file[..length]);

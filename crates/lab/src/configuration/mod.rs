@@ -20,7 +20,7 @@ pub(crate) struct Configuration {
     set: HashMap<String, String>,
     /// Version of the kernel that it was written for, as in its second line.
     pub version: Option<(u32, u32)>,
-    /// Where it was found.
+    /// Its source.
     pub from: String,
 }
 

@@ -115,7 +115,7 @@ impl Tree {
         {
             return Err(wrong(path, ModuleFault::OtherKernel { is, guest }));
         }
-        // From depmod if possible, which also resolves aliases; else from the module itself.
+        // From depmod if possible, which also resolves aliases; otherwise from the module itself.
         let depends: Vec<String> = match self.depends.get(path) {
             // The last dependency there must be loaded first (modules.dep(5)).
             Some(files) => files

@@ -51,7 +51,7 @@ pub struct Block {
     pub start: u64,
     /// Address after its last one.
     pub end: u64,
-    /// The target of its last instruction, if that is a direct branch; else 0.
+    /// The target of its last instruction, if that is a direct branch; otherwise 0.
     pub target: u64,
     /// Instructions of it that were executed.
     pub executed: u32,

@@ -70,7 +70,7 @@ impl Drop for Running {
         let _ = self.control.stream().shutdown(std::net::Shutdown::Both);
         self.keeper.end();
         if self.keeper.containment() == Containment::SubReaper {
-            // Whoever got away from a supervisor that was killed.
+            // Those that escaped a supervisor that was killed.
             orphans::kill_marked(&self.mark);
         }
         if let Some(directory) = &self.directory {

@@ -8,7 +8,7 @@
 //! sensor latches the state. A companion thread on another CPU would take these microseconds off
 //! the loop's CPU. But a board with one CPU has no other, under load the companion would be late
 //! and pass on a stale state, and its writes would reach the timed region as cache misses that
-//! depend on where it ran. Done here, the flight depends only on the loop's own timing.
+//! depend on its CPU. Done here, the flight depends only on the loop's own timing.
 
 use super::WorkError;
 use super::working_set::WorkingSet;

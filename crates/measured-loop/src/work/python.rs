@@ -50,7 +50,7 @@ struct Python {
     restore: unsafe extern "C" fn(*mut c_void),
 }
 
-// SAFETY: functions, and one object of Python's that lives for ever.
+// SAFETY: functions, and one object of Python's that lives forever.
 unsafe impl Send for Python {}
 // SAFETY: as above; Python's own lock guards the functions.
 unsafe impl Sync for Python {}
@@ -103,7 +103,7 @@ impl PythonController {
         let parts = Parts::new();
         let nothing = CString::default();
         let setup = setup(vehicle, period_ns, &nothing);
-        // SAFETY: Python is initialised. The memory behind the views lives as long as `Self`; the
+        // SAFETY: Python is initialised. The views' memory lives as long as `Self`; the
         // setup's memory is only kept beyond the call if the call fails.
         unsafe {
             (python.take_lock)();

@@ -39,7 +39,7 @@ impl Answer {
     pub fn to_text(&self, shown: &Shown<'_>) -> String {
         let columns = shown.style.columns.unwrap_or(COLUMNS);
         let columns = columns.clamp(LEAST_COLUMNS, COLUMNS);
-        // Everything whole if there is room; else each text in a few lines.
+        // Everything whole if there is room; otherwise each text in a few lines.
         let whole = self.laid(shown, columns, WHOLE);
         let text = whole.or_else(|| self.laid(shown, columns, 1));
         let text = text.unwrap_or_default();

@@ -126,6 +126,6 @@ pub struct Next {
 pub enum Word {
     /// As it is typed.
     Text(String),
-    /// The run itself: its name depends on where it is shown.
+    /// The run itself: its name depends on the place of the answer.
     Run,
 }

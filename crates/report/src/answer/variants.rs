@@ -20,7 +20,7 @@ pub struct VariantRow {
     pub figures: Option<VariantFigures>,
 }
 
-/// What came of it.
+/// Its outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct VariantFigures {
     /// Median wake-up latency as scheduled, ns.

@@ -45,7 +45,7 @@ pub(super) fn histogram(
         let shares = shares.between(top + PANEL - 3.0, top);
         plot.line("grid", [plot.left, top, plot.right, top]);
         plot.line("axis", [plot.left, top + PANEL, plot.right, top + PANEL]);
-        // Beside the bars alone: above them stand names and figures.
+        // Next to the bars only: names and figures are above them.
         if let Some(limit) = limit {
             let x = times.at_ns(limit);
             plot.line("limit", [x, top, x, top + PANEL]);

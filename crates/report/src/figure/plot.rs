@@ -95,7 +95,7 @@ impl Plot {
         Self::new(620.0, 24.0 + 44.0 + count as f64 * each, left, right)
     }
 
-    /// A plot with rows under headings, such as phases under their policy: long names stand above
+    /// A plot with rows under headings, such as phases under their policy: long names are above
     /// their rows, not next to them. `rows` are heading and label of each, those of a heading
     /// together; it returns the plot and the upper edge of each row.
     pub(super) fn grouped(rows: &[(String, String)], each: f64, right: f64) -> (Self, Vec<f64>) {

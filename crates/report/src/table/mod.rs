@@ -178,7 +178,7 @@ impl Table {
         }
     }
 
-    /// What stands above it on a page.
+    /// Text above it on a page.
     pub fn caption(mut self, caption: impl Into<String>) -> Self {
         self.caption = caption.into();
         self

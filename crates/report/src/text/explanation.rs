@@ -253,7 +253,7 @@ fn causes(text: &mut String, of: &ConditionExplanation) {
 
 /// Causes and fixes listed at most.
 fn ranked(text: &mut String, of: &ConditionExplanation, most: usize, fixes: usize) {
-    // Where nothing was late, all cycles are shown.
+    // If nothing was late, all cycles are shown.
     let late = of.late > 0;
     let whole = if late { of.late_ns } else { of.all_ns };
     let part = |cause: &CauseFigures| if late { cause.late_ns } else { cause.total_ns };

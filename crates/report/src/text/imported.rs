@@ -21,7 +21,7 @@ pub(crate) fn source(imported: &Imported) -> String {
     )
 }
 
-/// Where it comes from, for the remarks.
+/// Its source, for the remarks.
 pub(crate) fn write_source(text: &mut String, imported: &Imported) -> std::fmt::Result {
     let how = match imported.is_watched() {
         true => "watched from outside",

@@ -20,7 +20,7 @@ use wakepath_timeline::{DueTimes, Overrun, Sample, WakeUp};
 pub const VARIABLE: &str = "WAKEPATH_RECORDING";
 
 /// Value of [`crate::shared::Words::go`] for a recorder that runs as long as the program: each loop
-/// begins when it is created, waits for nothing and has no last cycle.
+/// begins when it is created, doesn't wait and has no last cycle.
 pub const AS_THEY_COME: u32 = 2;
 
 /// Time from a loop's creation to its first due time without a recorder: enough to reach its first

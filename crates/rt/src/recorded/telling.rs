@@ -79,7 +79,7 @@ impl Loop {
 
     /// Writes a line to the loop's log. The arguments are copied, and the format is identified by
     /// its address; the recorder formats the line, `{}` by `{}`. Costs one clock reading and no
-    /// system call. If the recorder has fallen behind, the line is dropped and counted; if nobody
+    /// system call. If the recorder is too slow, the line is dropped and counted; if nobody
     /// records, nothing happens. [`crate::log!`] counts the arguments when it is compiled. Only the
     /// first [`crate::said::MOST_ARGUMENTS`] arguments are kept.
     #[inline]

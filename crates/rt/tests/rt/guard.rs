@@ -1,4 +1,4 @@
-//! The guard against a real loop that spins for ever with real-time priority.
+//! The guard against a real loop that spins forever with real-time priority.
 //!
 //! In a separate process, because the guard's limit applies to the whole process.
 

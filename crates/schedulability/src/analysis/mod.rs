@@ -58,7 +58,7 @@ pub trait Overheads {
     }
 
     /// The cache-related delay of a job with a working set of this size, in nanoseconds; `moves`: a job can
-    /// resume on a CPU other than the one where it was preempted.
+    /// resume on a CPU other than that of its preemption.
     fn cache_delay_ns(&self, working_set_bytes: u64, moves: bool) -> u64;
 }
 

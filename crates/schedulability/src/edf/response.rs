@@ -126,7 +126,7 @@ fn longest(
     let mut instants = 0;
     for &other in tasks {
         let other = &set[other];
-        // Where this job's deadline coincides with one of the other's.
+        // The instants at which this job's deadline coincides with one of the other's.
         let first_ns = i128::from(other.deadline_ns) - i128::from(other.jitter_ns);
         let mut due_ns = first_ns - i128::from(task.deadline_ns);
         let period_ns = i128::from(other.closest_ns());

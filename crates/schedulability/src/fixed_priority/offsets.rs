@@ -83,7 +83,7 @@ pub fn responses_with_offsets(
             made_of: worst.map_or_else(Vec::new, |worst| worst.made_of),
         });
         before.push(Source {
-            // How many of its jobs is counted in each window anew.
+            // How many of its jobs is counted in each window again.
             what: What::Preemption { by: place, jobs: 0 },
             execution_ns: task.execution_ns,
             jitter_ns: task.jitter_ns,

@@ -3,7 +3,7 @@
 //! second.
 //!
 //! A source is divided only when its count of jobs changes: each remembers up to which window its count is
-//! right. The window of a task starts where that of the task before it ended, with its own execution added,
+//! right. The window of a task starts at the end of the one before it, with its own execution added,
 //! and the counts with it (Sjödin and Hansson, "Improved response-time analysis calculations", RTSS 1998):
 //! it is never longer than the answer, since everything that filled the window before fills this one too.
 //! Nor is it shorter than its total demand divided by the CPU share that the tasks before leave (ibid.),
@@ -164,7 +164,7 @@ impl Windows {
         }
     }
 
-    /// Counts anew, from the shortest window.
+    /// Counts again, from the shortest window.
     fn restart(&mut self) {
         self.charged_ns = 0;
         for place in &mut self.sources {

@@ -391,7 +391,7 @@ impl Course {
         }
     }
 
-    /// Code that gives way if it should.
+    /// Code that can be preempted here if needed.
     fn point(&mut self, count: u64, there: u64, told: &mut Vec<Stretch>) {
         if self.off || self.class.not_preemptible {
             return;

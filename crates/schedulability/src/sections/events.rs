@@ -14,7 +14,7 @@ use super::transition::{Class, Transition, What};
 /// recording of that end.
 const PENDING_NS: u64 = 1_000;
 
-/// Stand for addresses: no kernel has any there.
+/// Placeholders for addresses that no kernel has.
 const SCHEDULER: u64 = 1;
 const IDLE: u64 = 2;
 const INTERRUPT: u64 = 0x1_0000;
@@ -61,7 +61,7 @@ pub struct KernelTold {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Halting {
     No,
-    /// The idle thread said so, then, and nothing came since.
+    /// The idle thread reported it, then, and nothing came since.
     Since(u64),
 }
 

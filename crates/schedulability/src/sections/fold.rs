@@ -1,4 +1,4 @@
-//! Folds the stretches of one CPU into the longest of each kind, the places where they began, the
+//! Folds the stretches of one CPU into the longest of each kind, the places at which they began, the
 //! interrupts, and the parts of wake-ups. It stores no events, and only a few thousand stretches.
 
 use super::composition::Composition;

@@ -14,7 +14,7 @@ pub enum Role {
     CallsScheduler,
     /// The idle thread begins its way to halt.
     Idle,
-    /// Code that gives way where the kernel is not preempted by itself.
+    /// Code that yields where the kernel is not preempted by itself.
     Point,
     /// Nothing that matters.
     Other,

@@ -1,5 +1,5 @@
 //! The window in which a task responds the latest, simulated: what runs when, from the instant at which all
-//! are released together to the end of the worst job. For one CPU, where that instant is known; analyses of
+//! are released together to the end of the worst job. For one CPU, for which that instant is known; analyses of
 //! several CPUs add up interference that no single schedule shows.
 
 mod by_deadline;

@@ -59,7 +59,7 @@ fn the_pair_of_the_kernel_s_documentation_is_admitted_and_misses() {
 #[test]
 fn admission_counts_as_the_kernel_does() {
     let limit = KernelLimit::default();
-    // 0.475 twice is 0.95 but for what rounding down takes from each: 2 × 498073 of 996147.
+    // 0.475 twice is 0.95 except for what rounding down takes from each: 2 × 498073 of 996147.
     let full = tasks(&[(475, 1000, 1000), (475, 1000, 1000)]);
     let answer = admission(&parameters(&full, 1), 1, &limit);
     assert_eq!((answer.needed, answer.limit), (996_146, Some(996_147)));

@@ -12,7 +12,7 @@ use wakepath_schedulability::fixed_priority::{QuickTask, Windows, responses};
 use wakepath_schedulability::sweep::Random;
 use wakepath_schedulability::{Arrivals, Task, edf as our_edf};
 
-/// Somebody else's bounds on the responses of one CPU's tasks, highest priority first; `None` where
+/// Another program's bounds on the responses of one CPU's tasks, highest priority first; `None` if
 /// they find none.
 trait SecondOpinion {
     /// Preemptive fixed priorities, from the release, which can be later than the due time.

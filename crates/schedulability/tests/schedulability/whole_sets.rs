@@ -150,7 +150,7 @@ fn a_miss_that_a_common_release_does_not_show_is_found_with_its_releases() {
             continue;
         };
         apart += u32::from(offsets_ns.iter().any(|(_, offset_ns)| *offset_ns > 0));
-        // Whoever plays it again sees the same miss.
+        // Played again, it shows the same miss.
         let tasks: Vec<_> = set
             .iter()
             .map(|task| GlobalTask::of(task).unwrap())

@@ -141,7 +141,7 @@ impl Minute {
         self.tally.largest_latency_ns = histogram.max();
         let mut before = 0_i64;
         for (low, _, count) in histogram.occupied() {
-            // Values far below 0 share a bin, whose lower edge is the least value.
+            // Values far below 0 share a bin, whose lower edge is the smallest value.
             let low = low.max(self.min_ns.min(0));
             self.bins.push(low - before);
             self.bins.push(count.cast_signed());

@@ -70,7 +70,7 @@ impl HistoryWriter {
                 self.directory.create_new(&name, 0o644)?;
             }
             self.file = Some((name.clone(), self.directory.open_to_append(&name)?));
-            // Behind a line that a kill or a full disk has torn.
+            // After a line that a kill or a full disk has torn.
             if !self.waiting[0].starts_with('\n') {
                 self.waiting[0].insert(0, '\n');
             }

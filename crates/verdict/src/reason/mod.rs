@@ -180,7 +180,7 @@ impl Reason {
         }
     }
 
-    /// Whether the counts of due times show it, so that merged counts show it anew.
+    /// Whether the counts of due times show it, so that merged counts show it again.
     pub fn is_counted(&self) -> bool {
         matches!(
             self,

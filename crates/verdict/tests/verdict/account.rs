@@ -369,7 +369,7 @@ fn due_times_that_passed_while_a_cycle_ran_are_no_skipped_ones_where_nothing_sho
     assert_eq!(tally.misses.missed, 20, "the busy ones themselves");
 }
 
-/// A tally over this many clean cycles but for what `change` makes of single samples.
+/// A tally over this many clean cycles except for what `change` makes of single samples.
 fn tally(cycles: u64, change: impl Fn(&mut Sample) -> bool) -> DueTally {
     let mut account = Account::new(Limits::of(&criterion()));
     account.begin(window(0..cycles));

@@ -103,7 +103,7 @@ proptest! {
         prop_assert_eq!(parts.response, whole.response);
     }
 
-    // Where misses are shows how much they say, so that one more can make a bound less or more sure.
+    // The places of misses show how much they mean: one more can make a bound less or more certain.
     // It can't turn one answer into the other.
     #[test]
     fn a_further_miss_never_makes_a_failed_condition_pass(

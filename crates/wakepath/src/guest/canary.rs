@@ -27,7 +27,7 @@ impl<O> WithCanary<O> {
         }
     }
 
-    /// What came into the log since.
+    /// Lines added to the log since.
     fn recorded(&mut self) -> io::Result<Vec<u8>> {
         let mut new = Vec::new();
         let mut log = File::open(&self.log)?;

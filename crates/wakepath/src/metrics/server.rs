@@ -22,7 +22,7 @@ const MOST_CLIENTS: usize = 64;
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// Between two looks at whether it shall end.
 const IDLE: Duration = Duration::from_millis(200);
-/// The text is made anew after so long.
+/// The text is made again after this time.
 const FRESH: Duration = Duration::from_millis(100);
 
 /// An address that is taken; what comes waits.
@@ -49,7 +49,7 @@ impl Listening {
         Ok(Self { listener, address })
     }
 
-    /// Where it is.
+    /// Its address.
     pub fn url(&self) -> String {
         format!("http://{}/metrics", self.address)
     }
@@ -64,7 +64,7 @@ impl Listening {
         let cpus = cpus.to_vec();
         let thread = std::thread::Builder::new().name("metrics".into());
         let thread = thread.spawn(move || {
-            // Where there is no other CPU, ordinary priority has to do.
+            // Without another CPU, ordinary priority has to do.
             let _ = affinity::pin(&cpus);
             Serving {
                 listener: self.listener,
@@ -91,7 +91,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
-            // One that panicked has said so.
+            // One that panicked has printed it.
             let _ = thread.join();
         }
     }

@@ -1,7 +1,7 @@
 //! Answers that were worked out before, kept in this user's own cache directory: judging a run with a
 //! flight takes seconds. An entry belongs to the content of every file of the run and to this very
 //! program, so nothing that comes with a run is ever taken for one. Without a cache, or with one that
-//! others may write in, each answer is worked out anew.
+//! others may write in, each answer is worked out again.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

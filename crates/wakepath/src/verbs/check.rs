@@ -72,7 +72,7 @@ pub fn run(arguments: &Check) -> Outcome {
     )
 }
 
-/// The scenario with what the command line changes in it, but for its length.
+/// The scenario with what the command line changes in it, except for its length.
 pub(super) fn asked(
     arguments: &Check,
     host: &HostCpus,

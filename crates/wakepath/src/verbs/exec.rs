@@ -72,7 +72,7 @@ pub fn run(arguments: &Exec) -> Outcome {
     Err(format!("{}: {error}", program.display()).into())
 }
 
-/// The file of a program that is to be started; else why it can't be, with the exit code that shells
+/// The file of a program that is to be started; otherwise why it can't be, with the exit code that shells
 /// have for that.
 pub(super) fn to_start(
     program: &OsStr,

@@ -29,7 +29,7 @@ pub fn run(arguments: &Run) -> Outcome {
     )
 }
 
-/// The scenario with what the command line changes in it, but for its length.
+/// The scenario with what the command line changes in it, except for its length.
 pub(super) fn asked(
     arguments: &Run,
     host: &HostCpus,

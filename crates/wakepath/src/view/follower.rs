@@ -59,7 +59,7 @@ impl Follower {
         }
     }
 
-    /// How it stands, for others to look at.
+    /// Its state, for others to look at.
     pub fn standing(&self) -> Shared {
         self.standing.clone()
     }

@@ -65,7 +65,7 @@ impl LiveView {
             std::thread::sleep(Duration::from_millis(5));
         }
         if thread.is_finished() {
-            // One that panicked has said so.
+            // One that panicked has printed it.
             let _ = thread.join();
         }
     }

@@ -1,6 +1,6 @@
-//! How something that is being measured stands: each condition's or thread's figures so far, its
-//! latencies over time, the worst with its cause, each measured CPU. Data and how it adds up; what
-//! is shown of it is in `lines`, what is served of it in `metrics`. No verdict uses any of it.
+//! The state of something that is being measured: each condition's or thread's figures so far, its
+//! latencies over time, the worst with its cause, each measured CPU. Data and how it adds up; the lines
+//! shown of it are in `lines`, the metrics in `metrics`. No verdict uses any of it.
 
 use super::history::History;
 use super::remaining::Remaining;
@@ -51,7 +51,7 @@ pub enum Time {
 pub struct Standing {
     /// The subject, in a few words.
     pub what: String,
-    /// Where it is recorded.
+    /// Its recording.
     pub recording: String,
     /// The measurement that this is a part of, if any: a step of a search.
     pub part: Option<String>,

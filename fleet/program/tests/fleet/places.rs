@@ -106,7 +106,7 @@ fn a_place_is_held_for_a_run_and_its_power_is_switched_where_a_board_stays_down(
     let (code, out, err) = fleet(&["push", "--on", "all", "--program", program]);
     assert_eq!(code, 0, "{out}{err}");
 
-    // Somebody else has the board.
+    // Another program has the board.
     assert_eq!(client("alice", "acquire").0, 0);
     let run = ["run", "aura-logging", "--on", "all", "--job", "a"];
     let (code, out, err) = fleet(&run);

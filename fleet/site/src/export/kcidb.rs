@@ -5,7 +5,7 @@
 use crate::seen::{Seen, SeenRun};
 use serde_json::{Value, json};
 
-/// The report as KCIDB's JSON. `origin` is who submits: small letters, digits and `_`. Whoever submits names the
+/// The report as KCIDB's JSON. `origin` is who submits: small letters, digits and `_`. The submitter names the
 /// checkout of each kernel; the build here is the kernel's release.
 pub fn kcidb(seen: &Seen, origin: &str) -> Value {
     let mut tests = Vec::new();

@@ -58,7 +58,7 @@ impl LogWriter {
     fn begin(directory: &Directory, name: &'static str) -> Result<Self> {
         let path = directory.path_of(name);
         let mut file = match directory.create_new(name, 0o644) {
-            // Whoever was quicker has the run.
+            // The first writer has the run.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 return Err(ArchiveError::DirectoryNotEmpty {
                     path: directory.path().to_owned(),

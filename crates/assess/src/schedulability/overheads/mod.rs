@@ -25,7 +25,7 @@ pub struct KnownOverheads {
     cache_delays: DelayTable,
     /// The unknown costs, which count as 0, in words.
     pub unknown: Vec<&'static str>,
-    /// Where they come from, in words; empty: there are none.
+    /// Their source, in words; empty: there are none.
     pub source: String,
 }
 

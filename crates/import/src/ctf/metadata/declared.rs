@@ -32,7 +32,7 @@ impl Declared {
         Ok(())
     }
 
-    /// Whether `name := type;` stands next; then its type.
+    /// Whether `name := type;` comes next; then its type.
     pub(super) fn typed(&mut self, from: &mut Tokens<'_>, wanted: &str) -> Read<Option<Type>> {
         let before = *from;
         if from.takes(wanted) && from.takes(":=") {

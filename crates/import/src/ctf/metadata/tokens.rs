@@ -65,7 +65,7 @@ impl<'a> Tokens<'a> {
         word
     }
 
-    /// Whether a word stands next, which is taken.
+    /// Whether a word comes next, which is taken.
     pub(super) fn takes_word(&mut self, wanted: &str) -> bool {
         let before = self.rest;
         if self.word() == wanted {

@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle, Thread};
 use wakepath_rt::{affinity, attributes, memory};
 use wakepath_timeline::Policy;
 
-/// Told in `asked`: end.
+/// Order in `asked`: end.
 const END: u64 = u64::MAX;
 
 pub(super) struct Preempting {

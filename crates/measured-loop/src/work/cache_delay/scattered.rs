@@ -46,7 +46,7 @@ impl Scattered {
             line.visits = line.visits.wrapping_add(1);
             at = line.next as usize;
         }
-        // Continuing from where it ended keeps the compiler from removing any of it.
+        // Continuing at its last place keeps the compiler from removing any of it.
         self.at = std::hint::black_box(at) as u32;
         clock::monotonic_ns().saturating_sub(begin_ns)
     }

@@ -13,7 +13,7 @@ const ROOM_FOR_MEDIANS: usize = 92;
 const LONGEST_LABEL: usize = 24;
 /// Lines of reasons below a table in need.
 const REASONS: usize = 3;
-/// So many of the sentences above the table are shown; see [`Answer::because`].
+/// Number of sentences shown above the table; see [`Answer::because`].
 const TOLD: usize = 3;
 
 impl Answer {

@@ -123,7 +123,7 @@ fn reasons(judgement: &Judgement) -> Vec<String> {
     others.map(ToString::to_string).collect()
 }
 
-/// Cautions, but for those that columns of figures hold, and changes of the machine, which have a
+/// Cautions, except those that columns of figures hold, and changes of the machine, which have a
 /// chapter of their own.
 fn cautions(judgement: &Judgement) -> Vec<String> {
     let elsewhere = |caution: &&Caution| {

@@ -69,7 +69,7 @@ pub(crate) fn label(condition: &ConditionComparison) -> String {
 /// The metric in words, without its unit.
 pub(super) fn metric_label(metric: Metric) -> &'static str {
     match metric {
-        // Else the longer run would have the larger one for that alone.
+        // Otherwise the longer run would have the larger one for that alone.
         Metric::Maximum => "max of equal counts",
         other => other.word(),
     }

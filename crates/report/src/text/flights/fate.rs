@@ -75,7 +75,7 @@ pub(super) fn against(condition: &FlownCondition) -> Vec<String> {
     against.map(ToString::to_string).collect()
 }
 
-/// What did not go well, one line.
+/// The problems, in one line.
 pub(super) fn line(condition: &FlownCondition, style: Style) -> String {
     let against = against(condition);
     let lost = condition

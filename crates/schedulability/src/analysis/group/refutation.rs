@@ -14,8 +14,8 @@ const JOBS_PLAYED: u64 = 20_000;
 /// Draws of first releases, where tasks may begin as they like.
 const DRAWS: u64 = 16;
 
-/// More work than CPUs, or a miss when all are released together, or by their offsets, or as drawn where
-/// none has one; else nothing is known. Misses of less work (jobs without their overheads, blocking and
+/// More work than CPUs, or a miss when all are released together, or by their offsets, or as drawn if
+/// none has one; otherwise nothing is known. Misses of less work (jobs without their overheads, blocking and
 /// sleep) are misses of the set; jobs that can't be preempted never get here on several CPUs, where
 /// leaving that out could show a miss that never is (on one, EDF meets what any order meets).
 ///

@@ -18,7 +18,7 @@ pub fn why(run: &Run, cycle: u64, segment: Option<u32>) -> Result<String, Archiv
     let mut beyond = 0;
     for record in records {
         let is_traced = Trace::open(run.directory(), record.segment)?.is_some();
-        // Where no segment is named, only one with events can have been meant.
+        // If no segment is named, only one with events can have been meant.
         if !is_traced && segment.is_none() {
             continue;
         }

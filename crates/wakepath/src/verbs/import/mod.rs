@@ -332,7 +332,7 @@ mod tests {
                         whole = samples;
                         assert_eq!(recover(&path).unwrap().manifest.recovered, None, "{what}");
                     } else {
-                        // The disk works again: nothing is left, and the import is made anew.
+                        // The disk works again: nothing is left, and the import is repeated.
                         if !directory.holds("manifest.json") {
                             wakepath_archive::withdraw_in(&directory).unwrap();
                             assert_eq!(directory.names().unwrap(), [""; 0], "{what}");

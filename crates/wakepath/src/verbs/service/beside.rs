@@ -82,7 +82,7 @@ pub fn keeper(
         }
         let mut recorder = recorder.spawn()?;
         if !order.settings.resumes {
-            // Whoever waits for the recorder's word hears its end.
+            // Those that wait for the recorder's answer see its end.
             close_output()?;
         }
         let status = recorder.wait()?;
@@ -102,7 +102,7 @@ pub fn keeper(
     Ok(())
 }
 
-/// Starts another keeper when the one that started this recorder has died: else nobody would start the recorder again.
+/// Starts another keeper when the one that started this recorder has died: otherwise nobody would start the recorder again.
 /// A thread that waits, and does nothing before.
 fn keep_the_keeper(
     keeper: i32,

@@ -65,7 +65,7 @@ pub fn begin(arguments: &Arguments, whole: &str) -> Outcome {
     carry_out(&directory, &plan, true, arguments)
 }
 
-/// Goes on, by the plan that is in the directory.
+/// Continues, by the plan in the directory.
 pub fn go_on(arguments: &Arguments) -> Outcome {
     let directory = match &arguments.output.directory {
         Some(directory) => directory.clone(),

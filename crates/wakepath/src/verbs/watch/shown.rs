@@ -57,7 +57,7 @@ impl Shown {
         }
     }
 
-    /// How it stands, for others to look at.
+    /// Its state, for others to look at.
     pub fn standing(&self) -> Shared {
         self.standing.clone()
     }

@@ -22,7 +22,7 @@ fn a_run() -> Finished {
     finished.assert_code(0);
     assert_eq!(finished.json()["outcome"], "passed");
     ask("show", &finished.directory).assert_code(0);
-    // The run wrote its own report; what is refused must not write another.
+    // The run wrote its own report; a refused command must not write another.
     assert!(finished.complaints.contains("report: "));
     std::fs::remove_file(finished.directory.join("report.html")).unwrap();
     finished

@@ -1,5 +1,5 @@
-//! `wakepath bound`: its exit codes, and what can't be answered. What it computes has its tests where
-//! that is.
+//! `wakepath bound`: its exit codes, and refusals. Its figures have their tests in
+//! the crate that computes them.
 
 use crate::started::{Finished, InTerminal, Place, Start};
 use std::path::{Path, PathBuf};

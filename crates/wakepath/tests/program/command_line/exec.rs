@@ -1,4 +1,4 @@
-//! `wakepath exec`: the program runs as asked, by the kernel's own word, and nothing else does.
+//! `wakepath exec`: the program runs as ordered, as the kernel reports, and nothing else does.
 
 use crate::started::{Start, loop_cpu};
 

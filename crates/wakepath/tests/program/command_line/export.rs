@@ -90,7 +90,7 @@ fn a_condition_is_a_test_case_of_a_ci_server() {
         xml.contains("<testcase name=\"OTHER nice 0, idle\" classname=\"wakepath.export\" time=\""),
         "{xml}"
     );
-    // Read by another reader, where one is.
+    // Read by another reader, if there is one.
     let script = "import sys, xml.etree.ElementTree as t; s = t.parse(sys.argv[1]).getroot()[0]; \
                   print(s.tag, len(s.findall('testcase')), s.attrib['tests'])";
     let file = place.path().join("junit.xml");

@@ -1,4 +1,4 @@
-//! Flying a recorded run: what is said of it, and what is refused.
+//! Flying a recorded run: the answer, and refusals.
 
 use crate::started::{Finished, Start, loop_cpu};
 use std::path::Path;
@@ -63,7 +63,7 @@ fn a_criterion_that_the_flight_does_not_meet_is_exit_code_2_of_run_show_and_fly(
     run.assert_code(2);
     let shown = Start::command(&["show"]).with(&[&run.directory]).finish();
     shown.assert_code(2);
-    // What is left is the Crazyflie's 8.53 ms at 250 Hz less this machine's own delays.
+    // The rest is the Crazyflie's 8.53 ms at 250 Hz less this machine's own delays.
     let left = shown.output.split("flight: delay margin left ").nth(1);
     let left = left.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
     let left = left.unwrap_or_else(|| panic!("{}", shown.said()));

@@ -1,4 +1,4 @@
-//! Runs that somebody else made: whatever a text in them holds, no verb lets it steer the terminal
+//! Runs that someone else made: no verb lets a text in them steer the terminal
 //! or forge a line, and JSON keeps it exactly.
 
 use crate::started::{Finished, Place, Start};
@@ -26,7 +26,7 @@ const HOSTILE: &str = "x\u{1b}[2J\u{1b}]0;title\u{7}\r\nverdict: PASSED, as forg
                        \u{202e}\u{2066}\u{200b}\u{7f}";
 const LOOP_THREAD: u32 = 4242;
 
-/// What makes a text an enumeration's word or a file's identity: another text there is refused.
+/// Texts that are an enumeration's word or a file's identity: another text there is refused.
 const NOT_FREE: [&str; 3] = [".scenario.toml", ".files[].name", ".files[].sha256"];
 
 fn fixture() -> PathBuf {
@@ -42,7 +42,7 @@ fn manifest() -> Value {
     manifest
 }
 
-/// A copy of the fixture with another manifest, sealed as its own maker would seal it; `None` where
+/// A copy of the fixture with another manifest, sealed as its own maker would seal it; `None` if
 /// no manifest reads so.
 fn run_of(manifest: &Value) -> Option<Place> {
     let manifest: Manifest = serde_json::from_value(manifest.clone()).ok()?;
@@ -114,7 +114,7 @@ fn no_text_of_a_manifest_reaches_the_terminal_raw() {
         .filter(|place| !NOT_FREE.contains(&place.as_str()))
     {
         let Some(run) = run_of(&hostile_at(&|at| at.starts_with(place.as_str()))) else {
-            // A word of ours, such as a policy: no other text can stand there.
+            // A word of the program, such as a policy: no other text is allowed there.
             continue;
         };
         tried += 1;
@@ -173,7 +173,7 @@ fn every_verb_shows_a_hostile_run_harmlessly() {
         assert_harmless(&compared, "compare");
         assert!(compared.output.contains("FIFO 50"), "{}", compared.said());
     }
-    // What is asserted of an answer is worth nothing where there is none.
+    // Assertions about an answer mean nothing without one.
     let shown = asked(&["show", "--details"], run);
     assert!(shown.output.contains("a note"), "{}", shown.said());
     let explained = asked(&["explain", "--all", "--latency", "1ns"], run);
@@ -217,7 +217,7 @@ fn nothing_is_wider_than_the_terminal() {
         let shown = String::from_utf8_lossy(&shown.stdout).replace("\r\n", "\n");
         assert!(shown.lines().count() > 0, "{words}: {shown}");
         for line in shown.lines().filter(|line| !line.starts_with("wakepath: ")) {
-            // What the program says on standard error is one line each, and the terminal's to break.
+            // Each message on standard error is one line, which the terminal breaks.
             let is_told = line.starts_with("the latest run") || line.contains("flying:");
             let columns = wakepath_timeline::columns::width(line);
             assert!(
@@ -241,8 +241,8 @@ fn json_keeps_a_hostile_text_exactly() {
     assert!(exact > 0, "{}", shown.said());
 }
 
-/// The explanation and the windows beside a run, every text in them hostile where any text may stand;
-/// how many those are.
+/// The explanation and the windows of a run, every free text in them hostile;
+/// their number.
 fn files_beside(directory: &Path) -> usize {
     let run = Run::open_exact(directory).unwrap();
     let order = explanation::Order::of_run(&run).unwrap();
@@ -284,7 +284,7 @@ fn files_beside(directory: &Path) -> usize {
     many + more
 }
 
-/// Each text hostile but those that only words of ours can be; and how many are.
+/// Each text hostile except the program's own words; and their number.
 fn hostile_where_read<T: serde::de::DeserializeOwned>(mut value: Value) -> (Value, usize) {
     let mut places = std::collections::BTreeSet::new();
     each_text(&mut value, "", &mut |place, _| {
@@ -327,7 +327,7 @@ fn no_text_of_a_file_beside_a_run_reaches_a_page_or_a_terminal_raw() {
         assert_eq!(found, None, "{}", file.display());
         shown += &text;
     }
-    // Worth nothing where they are not shown: of the windows, and of the explanation.
+    // Meaningless unless they are shown: of the windows, and of the explanation.
     for named in ["frame", "condition"] {
         assert!(shown.contains(&format!("{named}x\u{fffd}[2J")), "{named}");
     }

@@ -364,7 +364,7 @@ fn late_cycles_of_a_kernels_trace_are_explained() {
         let run = place.path().join("run");
         let explained = ask("explain", &run);
         explained.assert_code(0);
-        // Timer, interrupt and switch are there: the way from the due time on is told.
+        // Timer, interrupt and switch are there: the path from the due time on is explained.
         for part in ["FIFO 80", "servo"] {
             assert!(
                 explained.output.contains(part),

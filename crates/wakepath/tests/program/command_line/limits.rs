@@ -1,4 +1,4 @@
-//! Limits of the process: the end is said in one line, with exit code 1, and what was recorded stays.
+//! Limits of the process: the end is reported in one line, with exit code 1, and what was recorded stays.
 
 use crate::started::{Place, binary, loop_cpu};
 use std::process::{Command, Output};

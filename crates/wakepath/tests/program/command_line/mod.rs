@@ -1,4 +1,4 @@
-//! The command line itself: what it answers to good and bad words, files and pipes. Little is
+//! The command line itself: its answers to good and bad words, files and pipes. Little is
 //! measured here, and nothing about its quality asserted.
 
 pub mod answer;

@@ -34,7 +34,7 @@ fn every_example_of_the_help_is_one_that_the_program_has() {
     let wrong = refused(&examples);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(examples.len() > 100, "{} examples", examples.len());
-    // What is wrapped can't be copied.
+    // A wrapped line can't be copied.
     let wide: Vec<&String> = examples.iter().filter(|line| line.len() > 78).collect();
     assert!(wide.is_empty(), "wider than 80 columns: {wide:#?}");
 }
@@ -67,7 +67,7 @@ fn sources(folder: &Path, each: &mut impl FnMut(&str)) {
     }
 }
 
-/// Commands in backquotes of what is no comment; what is put in when they are printed is a blank.
+/// Commands in backquotes outside comments; placeholders become blanks.
 fn in_backquotes(text: &str) -> Vec<String> {
     let lines = text
         .lines()

@@ -56,7 +56,7 @@ fn every_command_that_an_answer_prints_can_be_typed() {
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let verb = |line: &String| line.split(' ').nth(1).unwrap_or_default().to_owned();
-    // Capitals stand for something that the reader puts in.
+    // Capitals are placeholders for the reader's own values.
     let typed = printed.iter().filter(|line| {
         let filled = !line
             .split(' ')

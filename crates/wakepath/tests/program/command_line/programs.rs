@@ -1,5 +1,5 @@
 //! Other programs: the laboratory, which is found as git finds its programs; and those of others, of which root starts
-//! none from where somebody else may have put it.
+//! none from a directory that someone else may write.
 
 use crate::started::{Place, Start, binary, is_root, not_run};
 use std::fs::Permissions;
@@ -33,7 +33,7 @@ fn put_a_laboratory_into(directory: &Path) {
     install(&text, &directory.join("wakepath-lab"));
 }
 
-/// Another process writes it: a file that this one writes stays open in what its other threads start meanwhile, and
+/// Another process writes it: a file that this one writes stays open in programs that its other threads start in the meantime, and
 /// is "text file busy" until that has begun.
 fn install(from: &Path, to: &Path) {
     let mut command = Command::new("install");

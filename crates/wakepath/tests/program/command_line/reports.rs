@@ -1,4 +1,4 @@
-//! The report of a recorded run: what is written on it, as PDF, and in the browser.
+//! The report of a recorded run: its text, as PDF, and in the browser.
 
 use super::runs::{NAMES, with_runs};
 use crate::started::{Place, Start, not_run};

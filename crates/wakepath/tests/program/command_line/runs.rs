@@ -115,14 +115,14 @@ fn every_verb_takes_a_number_a_part_of_a_name_or_the_latest() {
         .join(NAMES[2])
         .join("report.html");
     assert!(report.is_file());
-    // The fixture beside itself is no comparison, and says so of the latest two.
+    // The fixture against itself is no comparison, and the answer names the latest two.
     let compared = ask_in(place, &["compare"]);
     compared.assert_code(1);
     for name in &NAMES[1..] {
         assert!(compared.complaints.contains(name), "{}", compared.said());
     }
     place = compared.place;
-    // It was not traced: that is what is said, of the run that was meant.
+    // It was not traced: that is the answer, for the run that was meant.
     let explained = ask_in(place, &["explain"]);
     explained.assert_code(1);
     assert!(

@@ -1,4 +1,4 @@
-//! `wakepath scenario`, and scenario files that can't be used. What makes a file right or wrong is
+//! `wakepath scenario`, and scenario files that can't be used. The rules for files are
 //! tested where scenarios are read.
 
 use crate::started::{Finished, Place, Start};

@@ -1,5 +1,5 @@
 //! `wakepath schedulability`: a file's answer, its exit codes, and files that can't be answered. The
-//! analyses have their tests where they are.
+//! analyses have tests of their own.
 
 use crate::started::{Finished, Place, Start};
 

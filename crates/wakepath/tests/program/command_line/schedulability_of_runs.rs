@@ -102,7 +102,7 @@ fn what_was_promised_is_carried_out_and_held_against_what_is_observed() {
         let sum = sum.replace(" ms", "\u{a0}ms");
         assert!(read("answer.html").contains(&sum), "{sum}");
     }
-    // A bound below the work itself can't hold: it is said first, and the run fails.
+    // A bound below the work itself can't hold: the answer begins with it, and the run fails.
     let place = Place::new();
     std::fs::write(place.path().join("promised.toml"), PROMISED).unwrap();
     let run = [
@@ -126,7 +126,7 @@ fn what_was_promised_is_carried_out_and_held_against_what_is_observed() {
     );
 }
 
-/// The fixture's manifest, sealed anew, with a kernel that no machine has, this one least of all.
+/// The fixture's manifest, sealed again, with a kernel that no machine has, this one least of all.
 fn with_no_machines_kernel() -> String {
     const SEAL: &str = ",\n  \"sha256\": \"";
     let manifest = std::fs::read_to_string(fixture().join("manifest.json")).unwrap();
@@ -169,7 +169,7 @@ fn overheads_of_another_machine_are_refused_unless_said() {
     assert!(taken.output.contains("machine: "), "{}", taken.output);
 }
 
-/// 256 KiB and nothing, under an ordinary policy, so that no right is needed; and half of that beside a thread that
+/// 256 KiB and nothing, under an ordinary policy, so that no right is needed; and half of that next to a thread that
 /// touches a line, and so takes nothing away.
 const CACHE_DELAY: &str = "\
 name = \"caches\"
@@ -215,8 +215,8 @@ fn what_caches_lose_is_measured_and_put_into_the_bounds() {
         .lines()
         .find(|line| line.trim_start().starts_with("256 KiB"));
     assert!(row.is_some(), "{}", details.output);
-    // What it measures is the caches: a line costs most of its fetching where another thread took it away, and not
-    // where it was left.
+    // It measures the caches: a line costs most of its fetching if another thread took it away, and not
+    // otherwise.
     let shown = Start::command(&["show", "--json"]).with(&[&run]).finish();
     let per_line = |bytes: u64| {
         let found = shown.json()["cache_delays"].clone();

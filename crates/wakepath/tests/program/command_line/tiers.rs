@@ -1,5 +1,5 @@
-//! `wakepath tiers` and the tiers as criteria; `wakepath loads`. What decides a tier has its tests where that
-//! is.
+//! `wakepath tiers` and the tiers as criteria; `wakepath loads`. The rules of tiers have tests of their
+//! own.
 
 use crate::started::{Finished, Start, loop_cpu};
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ fn a_run_at_1_khz_is_evidence_for_every_tier_that_a_thread_may_reach() {
         let policy = &json["tiers"][at + 2]["policies"][0];
         assert_eq!(policy["scheduled"], 1500, "{policy:#}");
     }
-    // What is served too late for a longer tier is too late for every shorter one.
+    // A turn too late for a longer tier is too late for every shorter one.
     let missed = |at: usize| json["tiers"][at]["policies"][0]["missed"].as_u64().unwrap();
     assert!(missed(2) >= missed(3) && missed(3) >= missed(4), "{json:#}");
     let all = [ms, more, most];

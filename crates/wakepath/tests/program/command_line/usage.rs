@@ -1,4 +1,4 @@
-//! Options and verbs: what is wrong is said in a line that names it, and never with an exit code
+//! Options and verbs: a fault is reported in a line that names it, and never with an exit code
 //! that a script would read as a verdict.
 
 use crate::started::{Finished, Start};

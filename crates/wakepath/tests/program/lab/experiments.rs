@@ -115,7 +115,7 @@ fn a_repeated_experiment_writes_its_page_and_is_not_repeated_again() {
     let said = text(&again.stderr);
     assert!(said.contains("its runs are in runs/beaglepilot"), "{said}");
     assert_eq!(again.stdout, first.stdout);
-    // One guest that was killed in the middle is made anew, the others are not, and the page is the same.
+    // One guest that was killed in the middle is run again, the others are not, and the page is the same.
     let killed = place.0.join("runs/beaglepilot/debian-stock-preempt=none");
     std::fs::remove_dir_all(&killed).unwrap();
     std::fs::create_dir(&killed).unwrap();

@@ -136,7 +136,7 @@ fn costs_by_a_model_leave_the_run_as_it_is_and_loads_in_its_caches_show(place: &
 fn a_latency_is_as_many_instructions_as_it_has_nanoseconds(place: &Place) {
     /// Between instructions and clock where the CPU was idle, and its timer had to wake it.
     const IDLE_APART_NS: i64 = 200;
-    /// Where it was busy since the cycle before, up to milliseconds: a block that a page fault leaves
+    /// If it was busy since the cycle before, up to milliseconds: a block that a page fault leaves
     /// in its middle is counted whole.
     const BUSY_APART_NS: i64 = 20_000;
     let output = place.wakepath(&["lab", "window", STOCK, "--json"]);

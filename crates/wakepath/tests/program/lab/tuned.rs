@@ -1,4 +1,4 @@
-//! Traces of tuning in a guest of two CPUs, where it can change the whole machine: another program reads
+//! Traces of tuning in a guest of two CPUs, in which it can change the whole machine: another program reads
 //! all of its settings before, during and after.
 
 use super::{Place, lacking, text};

@@ -190,7 +190,7 @@ fn number_behind(text: &str, word: &str) -> i64 {
 }
 
 fn a_loop_that_another_clock_drives_finds_when_it_was_due() {
-    // Else the clock itself is late as soon as anybody else wants the CPU.
+    // Otherwise the clock itself is late as soon as anybody else wants the CPU.
     needs_real_time("a clock that is on time");
     let program = libraries().join("../examples/driven_loop");
     let finished = recorded(Place::new(), "8s", &["--policy", "FIFO 80"], &program);
@@ -205,7 +205,7 @@ fn a_loop_that_another_clock_drives_finds_when_it_was_due() {
         .rfind(|line| line.starts_with("estimated"))
         .unwrap();
     let median_ns = number_behind(last, "median ");
-    // Told by the wake-ups alone, not by the estimate: a cycle that is away for more than a period serves the latest
+    // Decided by the wake-ups alone, not by the estimate: a cycle that is away for more than a period serves the latest
     // message, and which it was can only be guessed. Some guesses are borne, not dozens in a second.
     let stalls = |segment| {
         let samples = finished.samples(segment);

@@ -81,7 +81,7 @@ fn the_same_autopilot_logs_in_three_ways_and_is_compared() {
     let printed = printed(&finished);
     let dropped = printed.matches("lines dropped: 0").count();
     assert_eq!(dropped, names.len(), "{printed}");
-    // Beside each other: latencies, misses, what the log took, and what becomes of a flight.
+    // Next to each other: latencies, misses, what the log took, and what becomes of a flight.
     let shown = crate::started::ask("show", &finished.directory).output;
     for way in WAYS {
         assert!(shown.contains(way), "{way}: {shown}");

@@ -123,7 +123,7 @@ fn a_chain_of_topics_has_a_latency_from_end_to_end() {
     assert_eq!(value["name"], "camera to motor <= 20000", "{found:#}");
     let [p50, p99, max] = ["p50", "p99", "max"].map(|of| value[of].as_f64().unwrap());
     assert!(0.0 < p50 && p50 <= p99 && p99 <= max, "{value:#}");
-    // Counted anew from the log, of which the quantiles are values.
+    // Counted again from the log, of which the quantiles are values.
     let log = std::fs::read_to_string(finished.directory.join("loop-log.jsonl")).unwrap();
     let mut all: Vec<f64> = log
         .lines()

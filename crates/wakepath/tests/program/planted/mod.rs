@@ -85,7 +85,7 @@ fn campaign(seed: u64, each: u64) {
             let _ = std::fs::remove_dir_all(&path);
         }
     }
-    // The same runs without trouble pass: else none of this would mean anything.
+    // The same runs without trouble pass: otherwise none of this would mean anything.
     for number in 0..each {
         let path = place.path().join(format!("{number}-clean"));
         MadeUp::random(&mut random).write(&path, None);

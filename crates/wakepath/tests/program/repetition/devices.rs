@@ -26,7 +26,7 @@ latency = "1 ms"
 miss-fraction = "50 %"
 "#;
 
-/// Tells how long 50 requests took together, and lets each packet on loopback take its time.
+/// Prints the time of 50 requests together, and lets each packet on loopback take its time.
 const PREPARE: &str = "#!/bin/sh
 tc qdisc add dev lo root netem delay 1ms 500us limit 4000 || exit 1
 dd if=/dev/sda of=/dev/null bs=4k count=50 iflag=direct 2>&1

@@ -50,7 +50,7 @@ impl Drop for Busy {
 
 /// Makes one of an emulator's threads wait for everybody else for a moment, by turns the one for the
 /// guest's CPUs and the other, with a stop of the whole in the middle. Counts how often one was
-/// stopped. A thread that waited for ever would only keep the run from its end.
+/// stopped. A thread that waited forever would only keep the run from its end.
 pub fn disturb(place: &Path, ended: &AtomicBool, stops: &AtomicU64) {
     let mut moments = Moments::new(15);
     while !ended.load(Ordering::Relaxed) {

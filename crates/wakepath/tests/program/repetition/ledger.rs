@@ -36,7 +36,7 @@ impl Ledger {
         std::fs::create_dir_all(directory).unwrap();
         let path = directory.join(NAME);
         let text = std::fs::read_to_string(&path).unwrap_or_default();
-        // A kill may have cut the last line off: that guest is made anew, and the next line begins on its own.
+        // A kill may have cut the last line off: that guest is made again, and the next line begins on its own.
         let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
         let entries = whole.lines().filter_map(entry).collect();
         let mut options = OpenOptions::new();

@@ -144,7 +144,7 @@ struct Said {
     took: Duration,
 }
 
-/// Somebody with nothing but the program.
+/// Someone with nothing but the program.
 struct Newcomer {
     place: Option<Place>,
 }
@@ -228,7 +228,7 @@ impl Newcomer {
         );
     }
 
-    /// But for the cache, which holds answers and nothing else.
+    /// Except for the cache, which holds answers and nothing else.
     fn assert_home_is_empty(&self) {
         let names = |path: &str| -> Vec<String> {
             let entries = std::fs::read_dir(self.path().join("home").join(path)).unwrap();

@@ -24,7 +24,7 @@ fn started(duration: &str) -> Running {
     Start::scenario(&scenario).with(&["--metrics", "0"]).start()
 }
 
-/// Where it says that its metrics are.
+/// The address that it prints for its metrics.
 fn address(running: &Running) -> SocketAddr {
     let mut found = None;
     wait_until("the address", Duration::from_secs(30), || {

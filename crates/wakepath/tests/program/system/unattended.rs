@@ -1,4 +1,4 @@
-//! A scenario for hours in short: rounds killed, interrupted and left alone in the middle, gone on with, and every
+//! A scenario for hours in short: rounds killed, interrupted and left alone in the middle, resumed, and every
 //! cycle of the whole rounds counted once.
 
 use crate::started::{Place, Running, Start, loop_cpu, wait_until};

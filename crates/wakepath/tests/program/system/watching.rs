@@ -534,7 +534,7 @@ fn without_privilege_the_remedy_is_said_in_one_line_and_nothing_is_started() {
     assert!(!finished.place.path().join("run").exists());
 }
 
-/// A thread that holds its CPU now and then, under a policy that goes before the watched one's. The
+/// A thread that holds its CPU now and then, under a policy that preempts the watched one's. The
 /// watched thread has a name that no other has: the threads of other tests in this program wait with
 /// periods too, and on a busy machine one of those may be the first that is late.
 fn a_watch_ends_at_the_first_latency_above_and_says_why() {

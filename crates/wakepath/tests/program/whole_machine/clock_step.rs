@@ -25,7 +25,7 @@ impl Drop for Step {
 }
 
 mod step {
-    #![allow(unsafe_code)] // clock_adjtime has no safe wrapper; setting the clock anew would drift.
+    #![allow(unsafe_code)] // clock_adjtime has no safe wrapper; setting the clock absolutely would drift.
 
     pub(super) fn by_seconds(seconds: i64) -> std::io::Result<()> {
         // SAFETY: timex is plain data, for which zero is a value; the kernel reads and fills it.

@@ -41,7 +41,7 @@ impl Held for Lease {}
 impl Drop for Lease {
     fn drop(&mut self) {
         self.renewal.abort();
-        // Else it ends by itself.
+        // Otherwise it expires.
         let _ = self.remote.remove(&self.name);
     }
 }
@@ -79,7 +79,7 @@ pub(super) fn take(remote: &Arc<Remote>, hold: Hold) -> Result<(Box<dyn Held>, W
         };
         match in_the_way(remote, &own, hold)? {
             false => return Ok((Box::new(lease), written)),
-            // A removing process keeps its place in the queue; an adding one gives way.
+            // A removing process keeps its place in the queue; an adding one yields.
             true if hold == Hold::Alone => {
                 while in_the_way(remote, &own, hold)? {
                     std::thread::sleep(PAUSE);

@@ -112,7 +112,7 @@ fn a_service_that_is_started_again_goes_on_and_names_the_time_between() {
     }
     let found = shown(&place);
     assert_eq!((&found["starts"], count(&found, "lost")), (&2.into(), 0));
-    // Each begins anew, and ends at its 400th cycle, or later if that was skipped.
+    // Each begins again, and ends at its 400th cycle, or later if that was skipped.
     assert!(due(&found) >= 800 - 40, "{found:#}");
     assert_eq!(found["loops"]["loop"]["verdict"]["outcome"], "passed");
     assert!(
