@@ -441,7 +441,7 @@ impl Loop {
         };
         let needed = self.previous_end_ns.unwrap_or(u64::MAX).min(next.due_ns);
         let needed = needed.saturating_sub(REORDERING_NS);
-        // Whoever stopped the loop did it when it was last woken, perhaps some cycles ago.
+        // The loop was stopped when it was last woken, perhaps some cycles ago.
         self.track.forget_before(self.track.woken_before(needed));
         needed
     }

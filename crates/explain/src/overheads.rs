@@ -230,7 +230,7 @@ pub struct Distribution {
 
 impl Distribution {
     fn of(histogram: &LatencyHistogram) -> Self {
-        // A quantile of fewer values than stand above it once would only be the maximum.
+        // A quantile without a value above it would only be the maximum.
         let quantile = |quantile: Quantile, least: u64| {
             let enough = histogram.count() >= least;
             enough.then(|| histogram.quantile(quantile)).flatten()

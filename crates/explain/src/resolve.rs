@@ -129,7 +129,7 @@ pub(crate) fn resolve(raw: Raw, usual: &Usual, previous: Option<&Explained>) -> 
             _ => 0,
         };
         give(pieces, which, faults_ns, &Cause::PageFault);
-        // Where no CPU stands still, the path's own instructions took what is beyond the usual.
+        // If no CPU stands still, the path's own instructions took what is beyond the usual.
         if !raw.never_still {
             give(pieces, which, excess_ns - faults_ns, &Cause::NothingRan);
         }

@@ -1,5 +1,5 @@
 //! The gates that a series must pass before more is reported of it than its largest value: the finding, its
-//! statistic, and the cure for a failure. Whoever makes a gate decides what passes.
+//! statistic, and the cure for a failure. The maker of a gate decides what passes.
 
 use std::fmt;
 

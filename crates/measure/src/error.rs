@@ -26,7 +26,7 @@ pub enum MeasureError {
     /// The recorder reported that it can't record.
     #[error("{0}")]
     Recording(String),
-    /// The recorder ended without a word.
+    /// The recorder ended silently.
     #[error(
         "the recorder died ({how}); recover what it had written with: wakepath recover {}",
         directory.display()

@@ -237,7 +237,7 @@ mod tests {
         let switched = Switched::to(&places, "P-FP").unwrap().unwrap();
         let meanwhile = put_back_leftover(&places);
         assert!(matches!(meanwhile, Err(PluginError::AnotherWakepath)));
-        // A killed process closes its journal without a word.
+        // A killed process closes its journal silently.
         drop(switched);
         let put_back = put_back_leftover(&places).unwrap();
         assert_eq!(put_back.as_deref(), Some("Linux"));

@@ -72,7 +72,7 @@ impl Readings {
     }
 }
 
-/// Where one stretch ends and the next begins, the first of them last.
+/// The ends of the stretches, the first of them last.
 fn boundaries(lasting: Duration) -> Vec<Duration> {
     let each = (lasting / STRETCHES).max(SHORTEST);
     let ends = (1..STRETCHES).map(|number| each * number);

@@ -11,8 +11,8 @@ use wakepath_directory::Directory;
 use wakepath_rt::shared::SharedMemory;
 use wakepath_scenario::{Scenario, Work};
 
-/// The longest that the recorder may be silent: an SD card stalls for seconds, a dead disk for
-/// ever.
+/// The longest that the recorder may be silent: an SD card stalls for seconds, a dead disk
+/// forever.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// The rings hold the samples of as long a stall of the disk.
 const RING_SECONDS: u64 = 10;

@@ -313,7 +313,7 @@ impl UnderWay<'_, '_> {
         Ok(())
     }
 
-    /// A thread as the live figures need it; the verdict counts anew, from the recording.
+    /// A thread as the live figures need it; the verdict counts again, from the recording.
     fn live(&self, thread: &ThreadSpec) -> LiveThread {
         let scenario = self.run.scenario;
         let shortest = scenario.tasks.iter().map(|task| task.period_ns).min();

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{ProbeError, Result};
 use crate::tracefs::read_text;
 
-/// Where it is written down: until the next boot, when the kernel has forgotten the settings too.
+/// The directory of the notes: until the next boot, when the kernel has forgotten the settings too.
 const RECORDS: &str = "/run";
 
 /// The only settings that are restored from a record, whatever else it contains.

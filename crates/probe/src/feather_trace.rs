@@ -86,7 +86,7 @@ impl Drop for FeatherRecorder {
     }
 }
 
-/// All devices of this kernel, with their events on. Whoever closes them switches these off.
+/// All devices of this kernel, with their events on. Closing them switches these off.
 fn devices() -> io::Result<Vec<(FeatherBuffer, File)>> {
     let mut found = Vec::new();
     for (kind, events) in [("cpu", &OF_A_CPU[..]), ("msg", &MESSAGES)] {

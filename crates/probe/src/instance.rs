@@ -30,7 +30,7 @@ pub struct Instance {
     pub page_bytes: usize,
     /// Layout of a page.
     pub page_format: PageFormat,
-    /// Dropped behind [`Instance::drop`], which ends their being recorded.
+    /// Dropped after [`Instance::drop`], which ends their being recorded.
     marks: Option<Registered>,
 }
 

@@ -6,7 +6,7 @@ use rustix::process::{Pid, setpriority_process};
 
 /// Behind everything but idle work.
 const POLITE: i32 = 10;
-/// Nothing is measured between segments, but the phase's loads run on. Behind them, on a CPU that they
+/// Nothing is measured between segments, but the phase's loads run on. After them, on a CPU that they
 /// share, setting up and writing a trace take a hundred times as long.
 const HURRIED: i32 = -20;
 

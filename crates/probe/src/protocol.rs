@@ -107,7 +107,7 @@ pub enum Reply {
     Following,
     /// The segment's trace is written, or could not be.
     Ended {
-        /// What came of it.
+        /// Its outcome.
         trace: Option<SegmentTraced>,
         /// What went wrong, in one line; the trace is then missing or cut short.
         problem: Option<String>,

@@ -1,5 +1,5 @@
 //! Whether the backend shows what it must: a thread that sleeps again and again, and for each sleep
-//! timer → waking → switch. Backends have been seen that drop some of them without a word.
+//! timer → waking → switch. Backends have been seen that drop some of them silently.
 
 use std::fmt;
 use std::time::Duration;

@@ -5,7 +5,7 @@
 use crate::special::beta_quantile;
 
 /// One-sided upper bound on the miss probability at `confidence` after `missed` of `due`: the
-/// `confidence` quantile of Beta(missed + 1, due − missed) (Clopper & Pearson 1934). 1 where
+/// `confidence` quantile of Beta(missed + 1, due − missed) (Clopper & Pearson 1934). 1 if
 /// nothing was due or everything was missed.
 pub fn miss_upper_bound(missed: f64, due: f64, confidence: f64) -> f64 {
     if due <= 0.0 || missed >= due {

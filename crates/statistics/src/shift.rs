@@ -14,7 +14,7 @@ pub struct Shift {
     pub lower: Option<f64>,
     /// Upper end; `None`: too few runs for one at this confidence.
     pub upper: Option<f64>,
-    /// Probability that the interval covers the shift, at least the confidence asked for; 1 where
+    /// Probability that the interval covers the shift, at least the confidence asked for; 1 if
     /// it has no ends.
     pub coverage: f64,
 }

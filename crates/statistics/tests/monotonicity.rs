@@ -129,7 +129,7 @@ proptest! {
         prop_assert!(after < before, "{before} {after}");
     }
 
-    /// Where nothing shows dependence, each miss raises both bounds and each due time met lowers them.
+    /// Unless something shows dependence, each miss raises both bounds and each due time met lowers them.
     #[test]
     fn bounds_of_independent_misses_go_with_them(
         mut history in lone_misses(),

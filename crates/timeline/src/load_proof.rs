@@ -58,7 +58,7 @@ pub struct LoadProof {
     /// Command line that ran, for programs.
     #[cfg_attr(feature = "serde", serde(default))]
     pub command_line: Option<String>,
-    /// How often it was started again after it ended by itself, since the phase began.
+    /// How often it was started again after it ended, since the phase began.
     #[cfg_attr(feature = "serde", serde(default))]
     pub restarts: u64,
     /// Whether it ended although it should not have.

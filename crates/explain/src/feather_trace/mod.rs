@@ -89,7 +89,7 @@ impl FeatherTrace {
         let (records, _) = bytes.as_chunks::<BYTES>();
         let mut records: Vec<Record> = records.iter().map(Record::of).collect();
         if let Some(first) = records.first().map(|record| record.sequence) {
-            // By their distance from the first, since numbers begin anew.
+            // By their distance from the first, since numbers begin again.
             records.sort_by_key(|record| record.sequence.wrapping_sub(first) as i32);
         }
         for record in &records {

@@ -54,7 +54,7 @@ impl Record {
         }
     }
 
-    /// Cycles from an earlier record, over a counter that may have begun anew between them.
+    /// Cycles from an earlier record, over a counter that may have begun again between them.
     pub(super) fn cycles_since(&self, earlier: &Self) -> u64 {
         self.stamp.wrapping_sub(earlier.stamp) & TIMESTAMP
     }

@@ -38,11 +38,11 @@ pub struct Fix {
 /// Who can apply a fix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Who {
-    /// Whoever starts the program.
+    /// The user who starts the program.
     User,
     /// The administrator of this machine.
     Root,
-    /// Whoever builds or chooses its kernel.
+    /// The person who builds or chooses its kernel.
     KernelBuilder,
     /// The author of the program.
     Programmer,

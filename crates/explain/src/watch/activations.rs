@@ -183,7 +183,7 @@ impl Activations {
         }
     }
 
-    /// A timer is started anew, or was started for a time that had passed: where its owner does it,
+    /// A timer is started again, or was started for a time that had passed: where its owner does it,
     /// and it has expired while that ran, the owner serves the expiry now.
     fn asked_for(&mut self, event: &KernelEvent, timer: u64) {
         let expiry = self.unserved.remove(&timer);

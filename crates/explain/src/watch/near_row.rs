@@ -1,5 +1,5 @@
 //! Due times of a thread that computes the time to its next due time and sleeps for that, as `rclcpp::Rate` and most
-//! loops in Python do: a whole number of periods apart, but for what passes between its look at the clock and the
+//! loops in Python do: a whole number of periods apart, except for what passes between its look at the clock and the
 //! kernel's.
 
 use super::sorted::Sorted;

@@ -25,7 +25,7 @@ pub struct Rhythm {
     pub beside_ns: u64,
     /// How long the thread asks to sleep each time, in nanoseconds, if it sleeps for a time.
     pub sleeps_ns: Option<u64>,
-    /// Whether its turns come with a period; else `period_ns` is only the median between two.
+    /// Whether its turns come with a period; otherwise `period_ns` is only the median between two.
     pub is_periodic: bool,
 }
 

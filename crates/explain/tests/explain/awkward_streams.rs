@@ -267,7 +267,7 @@ fn an_exit_that_is_missing_does_not_stretch_an_interrupt_for_ever() {
 
 fn a_thread_that_is_current_without_a_switch_means_that_events_are_missing() {
     let mut stream = Stream::with(hog(), fifo());
-    // Somebody else is current, and no switch told.
+    // Another program is current, and no switch told.
     stream.on(1, DUE + US, 999, What::SoftIrqRaise(SoftIrq(9)));
     stream.current = thread(999, "who", 120);
     stream

@@ -274,7 +274,7 @@ fn a_cycle_that_overran_is_late_by_what_its_work_waited_for() {
     assert_eq!((overran, late), (0, 0));
 }
 
-/// Where one thread waited once: in the C library, called by `function` of the program.
+/// The stack of one wait of one thread: in the C library, called by `function` of the program.
 fn stacks_of(function: &str, thread: u32, from_ns: u64, to_ns: u64) -> Stacks {
     let frame = |function: &str, module: &str| Frame {
         function: Some(function.into()),

@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(masks(&places.schemata()), "L3:0=fffff;1=fffff");
         assert!(!places.resctrl.join(GROUP).exists() && !places.journal.exists());
         assert!(!remove_leftover(&places).unwrap());
-        // A journal without a word: killed before anything was changed.
+        // A journal silently: killed before anything was changed.
         fs::write(&places.journal, "").unwrap();
         remove_leftover(&places).unwrap();
         assert!(!places.journal.exists());

@@ -112,7 +112,7 @@ fn relay(from: OwnedFd, mut to: File, mut room: u64, ended: &AtomicBool) {
     let mut from = File::from(from);
     let (mut taken, mut beyond, mut at_line_end) = (vec![0; 64 * 1024], 0_u64, true);
     loop {
-        // Asked before the look: what came until then is seen.
+        // Read before the look, which then sees all output before the end.
         let is_last = ended.load(Ordering::Acquire);
         let timeout = Timespec {
             tv_sec: 0,

@@ -1,5 +1,5 @@
-//! A line of a loop's log from its format and its arguments, as `printf` and as `format!` would write it. Pure; what
-//! it is given may be anything, so that width, precision and length are bounded.
+//! A line of a loop's log from its format and its arguments, as `printf` and as `format!` would write it. Pure; its
+//! input may be anything, so that width, precision and length are bounded.
 
 use wakepath_rt::said::{Style, Told};
 
@@ -69,7 +69,7 @@ struct Field {
 }
 
 impl Field {
-    /// Behind the `%`, to its letter; what follows.
+    /// From after the `%` to its letter; and the rest.
     fn of_printf(text: &str) -> (Self, &str) {
         let mut field = Self::default();
         let mut letters = text.char_indices().peekable();
@@ -106,7 +106,7 @@ impl Field {
         }
     }
 
-    /// Behind the `{`, to its `}`; what follows. Of a field's own words those of width and precision are known:
+    /// From after the `{` to its `}`; and the rest. Of a field's own words those of width and precision are known:
     /// `{:>8}`, `{:08.3}`, `{:+.1f}`, `{:x}`.
     fn of_braces(text: &str) -> (Self, &str) {
         let (inside, after) = text.split_once('}').unwrap_or((text, ""));

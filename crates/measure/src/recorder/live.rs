@@ -182,7 +182,7 @@ impl LiveTally {
         }
     }
 
-    /// The figures so far; the recent ones begin anew.
+    /// The figures so far; the recent ones begin again.
     pub fn figures(&mut self, segment: u32, lost: u64) -> LiveFigures {
         let places = self.seen.places.iter();
         let places = places.map(|(&(thread, cpu), of)| LivePlace {

@@ -33,7 +33,7 @@ pub enum Target {
 /// Where a program that is started here prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Printing {
-    /// Where it would without a watch.
+    /// The CPUs that it would use without a watch.
     AsUsual,
     /// All of it to standard error: standard output is for a script that reads what was seen.
     Aside,

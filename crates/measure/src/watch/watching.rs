@@ -47,7 +47,7 @@ pub struct Watch<'a> {
 /// How a watch ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// Whoever looked on had seen enough.
+    /// The viewer had seen enough.
     Enough,
     /// After the time that was asked for.
     TimeIsUp,
@@ -70,7 +70,7 @@ pub struct Recorded {
 }
 
 impl<'a> Watch<'a> {
-    /// Begins: this process keeps to those of the CPUs `allowed` to it that the program has not, where
+    /// Begins: this process keeps to those of the CPUs `allowed` to it that the program has not, if
     /// there are any.
     ///
     /// # Errors
@@ -131,7 +131,7 @@ impl<'a> Watch<'a> {
         self
     }
 
-    /// Where it is recorded.
+    /// The directory of the recording.
     pub fn directory(&self) -> &'a Directory {
         self.directory
     }

@@ -58,7 +58,7 @@ pub struct PerfRings {
 #[derive(Debug)]
 struct CpuRing {
     ring: Ring,
-    /// Where this recording began: position in the ring, and instant.
+    /// The beginning of this recording: position in the ring, and instant.
     first: Cell<(u64, u64)>,
     /// Events that happened, by the kernel's count, once the recording is over.
     happened: Cell<u64>,
@@ -83,7 +83,7 @@ impl PerfRings {
         tracefs.read("events/header_page")?;
         let mut numbers = Vec::new();
         let (events, decoder) = KnownEvents::learn(&place, &[], |_, number| {
-            // Some (`irq_work_exit`) are refused to perf for good; the others are opened anew at
+            // Some (`irq_work_exit`) are refused to perf for good; the others are opened again at
             // each start.
             event(number, mode).open(Of::Cpu(cpus[0]))?;
             numbers.push(number);

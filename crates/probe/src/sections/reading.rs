@@ -12,7 +12,7 @@ const NEEDS_SCHEDULER: i64 = 0x04;
 const HARD: i64 = 0x08;
 const SOFT: i64 = 0x10;
 const SOFT_OFF: i64 = 0x80;
-/// Of `common_preempt_count`: the count itself; how often migration is off stands above it.
+/// Of `common_preempt_count`: the count itself; the bits above it count how often migration is off.
 const COUNT: i64 = 0x0f;
 /// `PWR_EVENT_EXIT`.
 const IDLE_ENDS: i64 = u32::MAX as i64;
@@ -243,7 +243,7 @@ mod tests {
         );
         assert!(found.class.not_preemptible && found.class.hard && !found.class.soft);
         assert!(found.class.needs_scheduler);
-        // Whoever took the lock.
+        // The code that took the lock.
         let called = by(Place::Lock).happened;
         assert_eq!(called, Happened::InterruptsOff(0xffff_ffff_80ff_fff8));
     }

@@ -46,7 +46,7 @@ pub(super) struct Recorder {
     readings: Readings,
 }
 
-/// What came of a turn.
+/// The outcome of a turn.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Read {
     /// Events lost.

@@ -48,7 +48,7 @@ pub(super) fn measure(
     })
 }
 
-/// Where it began and ended, by the head of the tracer's trace. Pure.
+/// Its beginning and end, by the head of the tracer's trace. Pure.
 fn found(trace: &str) -> Option<(String, String)> {
     let behind = |key: &str| {
         let place = trace.lines().find_map(|line| line.split(key).nth(1))?;

@@ -227,7 +227,7 @@ fn group(owner: &Owner) -> String {
     owner.name().replace('-', "_")
 }
 
-/// One line: appended, since opening the list to be written anew would empty it of everybody's.
+/// One line: appended, since opening the list to be written again would empty it of everybody's.
 fn say(root: &Path, line: &str) -> Result<()> {
     let path = root.join(LIST);
     let mut list = match File::options().append(true).open(&path) {

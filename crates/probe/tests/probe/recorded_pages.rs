@@ -1,5 +1,5 @@
 //! Pages of the ring buffer as a kernel wrote them, decoded without that kernel: 20 sleeps of one
-//! millisecond, whose times the sleeping thread noted itself. `write_the_fixture` records anew.
+//! millisecond, whose times the sleeping thread noted itself. `write_the_fixture` records again.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(offset_of!(Arguments, task), 8);
     }
 
-    /// `lt_t` is `unsigned long long`, aligned to 8 bytes on ARM and to 4 on 32-bit x86, but no
+    /// `lt_t` is `unsigned long long`, aligned to 8 bytes on ARM and to 4 on 32-bit x86: no
     /// later field could move; a structure that is shorter there is copied from a larger one here.
     #[test]
     fn fields_stand_where_the_kernel_reads_them_with_32_bits_too() {
