@@ -44,7 +44,7 @@ pub struct LatePiece {
     pub stretch: String,
     /// Kind of cause.
     pub kind: String,
-    /// Kind of the cause behind it, if it is only a consequence.
+    /// Kind of its own cause, if it is only a consequence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub behind: Option<String>,
     /// As a person reads it.

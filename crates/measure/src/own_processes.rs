@@ -1,5 +1,5 @@
 //! Wakepath's own processes and their threads while a segment is traced, from /proc: this one, and
-//! those of its descendants that run its program or the one with an EtherCAT master. Told by number and start time, never by name.
+//! those of its descendants that run its program or the one with an EtherCAT master. Identified by number and start time.
 
 use rustix::param::clock_ticks_per_second;
 use rustix::time::{ClockId, clock_gettime};

@@ -19,7 +19,7 @@ pub enum NoProgram {
     Host {
         /// The controller's file.
         library: String,
-        /// Where it was looked for.
+        /// The places that were searched.
         found: NotFound,
     },
     /// The one with an EtherCAT master.

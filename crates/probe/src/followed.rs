@@ -40,10 +40,10 @@ pub(crate) struct Followed {
     threads: HashMap<u32, Member>,
     /// By process and number.
     descriptors: HashMap<(u32, u32), Known>,
-    /// What they last referred to, for those whose process is gone by the time that its calls are read.
+    /// Their last targets, for those whose process is gone by the time that its calls are read.
     open: HashMap<(u32, u32), CallTarget>,
     looked: Option<Instant>,
-    /// What is yet to be told in the trace, before the first event from an instant on: of what is read then, most
+    /// Marks still to be written into the trace, before the first event from an instant on: most of those read then
     /// happened before.
     untold: Vec<(u64, What)>,
 }
@@ -97,7 +97,7 @@ impl Followed {
                 continue;
             }
             let calls = calls && has_own_numbers(process);
-            // What it has opened by now.
+            // The files that it has opened by now.
             self.looked = None;
             self.threads.insert(
                 thread,
@@ -241,7 +241,7 @@ fn open_descriptors(process: u32) -> impl Iterator<Item = u32> {
     numbers.take(MOST_OF_PROCESS)
 }
 
-/// What a descriptor refers to now.
+/// The current target of a descriptor.
 fn target(process: u32, descriptor: u32) -> Option<CallTarget> {
     let link = format!("/proc/{process}/fd/{descriptor}");
     let text = std::fs::read_link(&link).ok()?;

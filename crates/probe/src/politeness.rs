@@ -10,7 +10,7 @@ const POLITE: i32 = 10;
 /// share, setting up and writing a trace take a hundred times as long.
 const HURRIED: i32 = -20;
 
-/// Has the probe's process of this number run like everything ordinary until it has followed new threads. Behind a
+/// Has the probe's process of this number run like everything ordinary until it has followed new threads. After a
 /// dozen compilers it would only hear of them half a second later, and their calls until then would be lost.
 pub fn hurry(process: u32) {
     let process = i32::try_from(process).ok().and_then(Pid::from_raw);
@@ -19,7 +19,7 @@ pub fn hurry(process: u32) {
     }
 }
 
-/// Gives way to everything ordinary.
+/// Lets every ordinary thread run first.
 pub(crate) fn be_polite() {
     let _ = setpriority_process(None, POLITE);
 }

@@ -211,7 +211,7 @@ impl Probe {
         let can = self.source.recorded().contains(&EventKind::SystemCall);
         followed.add(threads, can);
         followed.look();
-        // Where that fails, the trace is as good as without them.
+        // If that fails, the trace is as good as without them.
         let _ = self.source.record_calls(&followed.recorded());
         followed.begun(clock::monotonic_ns());
     }

@@ -41,7 +41,7 @@ pub struct Unheld {
     pub from_ns: u64,
     /// When it ended.
     pub to_ns: u64,
-    /// What the late run's thread did, once events of the kernel were looked at.
+    /// The account of the late run's thread, once events of the kernel were looked at.
     pub account: Option<Account>,
 }
 

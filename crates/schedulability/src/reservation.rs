@@ -153,7 +153,7 @@ impl Window<'_> {
         Ok(needed_ns)
     }
 
-    /// What runs first in a window: what it is, how long.
+    /// The work that runs first in a window: its kind and length.
     fn before_in(
         &self,
         window_ns: u64,

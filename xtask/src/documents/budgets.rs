@@ -9,7 +9,7 @@ use crate::words;
 use std::fs;
 use std::process::ExitCode;
 
-/// What of a page is counted.
+/// The counted part of a page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counted {
     /// All of it: the page is read from top to bottom.

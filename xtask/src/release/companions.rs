@@ -10,7 +10,7 @@ use crate::tools::{missing_program, missing_target};
 use std::fs;
 use std::path::Path;
 
-/// An archive of such programs.
+/// An archive of companion programs.
 struct Companions {
     /// Its name.
     name: &'static str,

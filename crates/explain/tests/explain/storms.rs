@@ -82,7 +82,7 @@ fn threads(count: u64) -> Stream {
     stream
 }
 
-/// The cycles, and the least CPU time of three that explaining took: what others run meanwhile doesn't count.
+/// The cycles, and the smallest of three CPU times of explaining, which other programs don't change.
 fn timed(stream: &Stream) -> (Vec<Explained>, Duration) {
     let once = || {
         let begun_ns = clock::thread_cpu_ns();

@@ -40,7 +40,7 @@ fn fits(text: &str) -> Fit {
         .lines()
         .find_map(|line| line.strip_prefix("# tracer: "));
     let is_kernels = tracer.is_some_and(|tracer| !crate::tracers::has_form(tracer.trim()));
-    // What the events are is the reader's question: those of use may come much later.
+    // The events themselves are the reader's concern: those of use may come much later.
     let mut lines = text.lines().take(LINES_TO_KNOW);
     let events = tracer.is_none() && lines.any(|line| head(line).is_ok_and(is_event));
     Fit::certain_if(is_report || is_page || is_kernels || events)

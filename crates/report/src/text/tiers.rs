@@ -97,7 +97,7 @@ fn write_all(tiers: &Tiers, text: &mut String, style: Style) -> std::fmt::Result
     write_evidence(tiers, text, style)
 }
 
-/// What the answer rests on: the run, what to measure for a shorter tier, the pin.
+/// The evidence for the answer: the run, what to measure for a shorter tier, the pin.
 fn write_evidence(tiers: &Tiers, text: &mut String, style: Style) -> std::fmt::Result {
     let seldom = tiers
         .tiers

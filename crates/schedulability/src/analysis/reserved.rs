@@ -113,7 +113,7 @@ pub(super) fn analyse_reserved(question: &Question<'_>) -> Result<Analysis, NotA
         overheads: costs.as_ref().map(|costs| costs as &dyn Overheads),
         ..question.clone()
     };
-    // A server need not use all of its budget: what is late with it refutes nothing.
+    // A server need not use all of its budget: a job late with it refutes nothing.
     let analysis = analyse_unreserved(&asked, Counterexample::Unwanted)?;
     let mut answers: Vec<Option<TaskAnswer>> = vec![None; question.tasks.len()];
     for (answer, &place) in analysis.tasks[..plain].iter().zip(&places) {

@@ -235,7 +235,7 @@ fn inside(account: &Account) -> Option<String> {
     })
 }
 
-/// What a thread did that no callback held: its program may sleep or work between callbacks.
+/// Time of a thread in no callback: its program may sleep or work between callbacks.
 fn outside_callbacks(account: &Account) -> Option<String> {
     match is_most(account.on_cpu_ns, account) {
         true => {

@@ -17,7 +17,7 @@ pub struct Injected {
 pub struct Charged {
     pub from_ns: u64,
     pub to_ns: u64,
-    /// Kind of the cause, as in `explanation.json`, and of that behind it.
+    /// Kind of the cause, as in `explanation.json`, and of that cause's own.
     pub word: String,
     pub behind: Option<String>,
     /// The cause as a person reads it.
@@ -60,7 +60,7 @@ fn overlap(one: (u64, u64), other: (u64, u64)) -> u64 {
     one.1.min(other.1).saturating_sub(one.0.max(other.0))
 }
 
-/// Whether a cause, or that behind it, is a kind. A move to another CPU is a kind itself.
+/// Whether a cause, or its own cause, is a kind. A move to another CPU is a kind itself.
 fn is(kind: &Kind, charged: &Charged) -> bool {
     let behind = charged.behind.as_deref();
     let words = [Some(&*charged.word), behind];
@@ -98,7 +98,7 @@ impl Matrix {
         }
         let mut truths: Vec<_> = truths.into_values().collect();
         truths.sort_by_key(|(ns, _)| std::cmp::Reverse(*ns));
-        // What fits two kinds that can't be told apart is the one that was there.
+        // An answer that fits two indistinguishable kinds is the one that was there.
         let kinds: Vec<&'static Kind> = truths.iter().map(|(_, kind)| *kind).collect();
         let mut sums: BTreeMap<String, u64> = BTreeMap::new();
         for piece in lost() {

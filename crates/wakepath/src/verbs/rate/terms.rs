@@ -76,7 +76,7 @@ impl<'a> Terms<'a> {
         };
         let block = &self.arguments.block;
         let (scenario, warnings) = scenarios::fitted(&scenario, warnings, "--block", block)?;
-        // No rate could pass: the search would measure for nothing.
+        // No rate could pass: the search would measure without result.
         match scenarios::TooShort::of("--block", block, &warnings) {
             Some(refused) => Err(format!("at {rate}: {refused}").into()),
             None => Ok((scenario, source)),
