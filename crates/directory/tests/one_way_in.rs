@@ -41,6 +41,8 @@ fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
         let path = entry.unwrap().path();
         match path.is_dir() {
             true => sources(&path, found),
+            // A module of tests in a file of its own.
+            false if path.ends_with("tests.rs") => {}
             false => found.push(path),
         }
     }
