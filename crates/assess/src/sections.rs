@@ -1,4 +1,4 @@
-//! How long the sections of a recorded loop took, run by run: the least, the mean with its interval, the
+//! How long the sections of a recorded loop took, run by run: the shortest, the mean with its interval, the
 //! 99th percentile, the largest. From the file of the segment, as far as it is whole; the sums stored with
 //! it are exact.
 

@@ -345,7 +345,7 @@ mod tests {
         assert!(found.contains(&target), "{found:?}");
     }
 
-    /// Calls of a thread, so many in a second, all read at once.
+    /// A thread with this number of calls a second, all read at once.
     fn with_calls(a_second: u64) -> Followed {
         let process = std::process::id();
         let mut followed = Followed::default();

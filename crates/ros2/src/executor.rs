@@ -24,7 +24,7 @@ pub struct Executor {
     pub runs: u64,
     /// Time within callbacks, of all its threads.
     pub busy_ns: u64,
-    /// From the first to the last call of its process: each thread had so much time.
+    /// From the first to the last call of its process: the time that each thread had.
     pub span_ns: u64,
     /// The longest stretch of callbacks between which a thread did not rest; unknown without the kernel's switches.
     pub longest: Option<Stretch>,
@@ -257,7 +257,7 @@ fn longest(thread: u32, of: &OfThread) -> Option<Stretch> {
     })
 }
 
-/// Threads that ran a callback in common, by the least of them. A callback belongs to one executor at a time.
+/// Threads that ran a callback in common, by the smallest number of them. A callback belongs to one executor at a time.
 fn together(seen: &Seen) -> BTreeMap<u32, BTreeSet<u32>> {
     let mut first: BTreeMap<u32, u32> = BTreeMap::new();
     fn root(first: &BTreeMap<u32, u32>, mut thread: u32) -> u32 {

@@ -191,7 +191,7 @@ impl Stream {
         self.explainer_of(1, usual)
     }
 
-    /// For so many timers of the loop's thread that are alike.
+    /// For this number of equal timers of the loop's thread.
     pub fn explainer_of(&self, timers: usize, usual: Option<Usual>) -> Explainer {
         let thread = LoopThread {
             judged_ns: self.judged_ns,
