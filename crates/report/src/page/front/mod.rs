@@ -6,7 +6,7 @@ mod sentences;
 mod terms;
 
 use super::sections::figures::figure as draw;
-use super::sections::outcome;
+use super::sections::{outcome, sentence};
 use super::{Reported, Titles};
 use crate::answer::{Answer, Class, Figures, measures_caches};
 use crate::markup::Markup;
@@ -32,10 +32,11 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>, titl
     markup.raw(": ");
     outcome(markup, assessment.outcome);
     markup.close("h1");
-    for sentence in sentences::two(assessment, &answer) {
+    let lead = sentences::two(assessment, &answer);
+    for sentence in &lead {
         markup.element("p", &[("class", &"lead")], sentence);
     }
-    beside(markup, run);
+    beside(markup, run, &lead);
     terms(markup, run, &answer);
     let caches = measures_caches(assessment);
     if caches {
@@ -73,8 +74,8 @@ fn people(markup: &mut Markup, titles: &Titles) {
     }
 }
 
-/// Remarks on the run as a whole.
-fn beside(markup: &mut Markup, run: &Reported<'_>) {
+/// Remarks on the run as a whole, except those that the `lead` is made of.
+fn beside(markup: &mut Markup, run: &Reported<'_>, lead: &[String]) {
     let assessment = run.assessment;
     if let Some(imported) = &assessment.imported {
         markup.raw("<div class=\"remark\">");
@@ -94,7 +95,8 @@ fn beside(markup: &mut Markup, run: &Reported<'_>) {
         let text = format!("In virtual time: {}.", virtual_time_text(time));
         markup.element("p", &[("class", &"remark")], text);
     }
-    for remark in &assessment.remarks {
+    let further = |remark: &&String| !lead.contains(&sentence(remark));
+    for remark in assessment.remarks.iter().filter(further) {
         markup.element("p", &[("class", &"remark")], remark);
     }
     for (of, what, command) in crate::next_step::steps_of(assessment) {

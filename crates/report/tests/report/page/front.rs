@@ -4,6 +4,7 @@ use super::browser::Browser;
 use super::made_up::MadeUp;
 use serde_json::json;
 use wakepath_report::Titles;
+use wakepath_verdict::Outcome;
 
 const HOSTILE: &str = "<b>Arm</b>\" & co";
 
@@ -169,4 +170,17 @@ fn the_reason_stands_beside_a_verdict_that_is_not_passed() {
         page.contains("@bottom-left{content:\"Arm \\22 7\\22 "),
         "{front}"
     );
+}
+
+#[test]
+fn a_remark_that_the_lead_is_made_of_is_written_once() {
+    let written = MadeUp::with_spikes(3_000, Vec::new()).write();
+    let mut reporting = written.report();
+    reporting.assessment.outcome = Outcome::Undecided;
+    let remarks = ["14 conditions could not be measured", "the clock changed"];
+    reporting.assessment.remarks = remarks.map(str::to_owned).into();
+    let page = reporting.page(&Titles::default()).to_lowercase();
+    for remark in remarks {
+        assert_eq!(page.matches(remark).count(), 1, "{remark}");
+    }
 }
