@@ -176,7 +176,7 @@ fn the_reason_stands_beside_a_verdict_that_is_not_passed() {
 fn a_remark_that_the_lead_is_made_of_is_written_once() {
     let written = MadeUp::with_spikes(3_000, Vec::new()).write();
     let mut reporting = written.report();
-    // As where no measured policy holds, and others could not be measured.
+    // As if no measured policy held, and others could not be measured.
     reporting.assessment.outcome = Outcome::Undecided;
     reporting.assessment.overall.policies.clear();
     let remarks = ["14 conditions could not be measured", "the clock changed"];
