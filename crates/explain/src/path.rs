@@ -188,7 +188,7 @@ impl<'a> Cut<'a> {
                     matches!(&span.doing, Doing::Thread(thread) if thread.id == cut.window.thread);
                 match own {
                     false => {
-                        let cause = cut.cause(span, from);
+                        let cause = cut.cause_while_running(span, from);
                         cut.push(from, to, stretch, cause);
                     }
                     // The cause of the previous cycle's length is known when that cycle has been resolved.
@@ -216,7 +216,7 @@ impl<'a> Cut<'a> {
                     cut.own_code(from, to);
                 }
                 _ => {
-                    let cause = cut.cause(span, from);
+                    let cause = cut.cause_while_running(span, from);
                     cut.push(from, to, Stretch::Execution, cause);
                 }
             },
@@ -282,6 +282,15 @@ impl<'a> Cut<'a> {
             Doing::Timer(function) => Cause::OtherTimer(function.clone()),
             Doing::Thread(thread) if thread.id == self.window.thread => Cause::Path,
             Doing::Thread(thread) => Cause::NotPreemptible(thread.clone()),
+        }
+    }
+
+    /// The same, if the loop's track has it on this CPU. A CPU that idles or runs another thread then
+    /// contradicts that: the switch away from the loop left no event, and nothing shows what it waited for.
+    fn cause_while_running(&self, span: &Span, from_ns: u64) -> Cause {
+        match span.doing {
+            Doing::Thread(_) | Doing::Idle(_) => Cause::NoEvents,
+            _ => self.cause(span, from_ns),
         }
     }
 

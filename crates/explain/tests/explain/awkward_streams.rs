@@ -19,6 +19,7 @@ wakepath_test_program::tests![
     an_exit_that_is_missing_does_not_stretch_an_interrupt_for_ever,
     a_thread_that_is_current_without_a_switch_means_that_events_are_missing,
     a_thread_seen_before_is_known_again_after_a_switch_that_left_no_event,
+    a_loop_whose_switch_to_idle_left_no_event_did_not_wait_for_an_idle_state,
     without_a_single_event_every_cycle_says_so,
     what_is_usual_comes_from_the_run_itself,
     whatever_comes_the_pieces_add_up_to_the_latency,
@@ -290,6 +291,20 @@ fn a_thread_seen_before_is_known_again_after_a_switch_that_left_no_event() {
     // Until that event it is not known who ran; from then on it is.
     assert_eq!(of_kind(cycle, "no-events"), 1_000);
     assert_eq!(of_kind(cycle, "interrupts-off"), 47_000);
+}
+
+fn a_loop_whose_switch_to_idle_left_no_event_did_not_wait_for_an_idle_state() {
+    let mut stream = Stream::with(hog(), fifo());
+    stream
+        .timer(DUE + 2 * US)
+        .run(DUE + 7 * US, DUE, Left::Runnable);
+    // It blocks beyond its next due time, and its CPU idles.
+    stream.on(1, DUE + 300 * US, 0, What::IdleEntry { state: 1 });
+    stream.current = idle();
+    stream.run(DUE + MS + 500 * US, DUE + MS, Left::Runnable);
+    let cycle = &stream.explain()[1];
+    assert_eq!(of_kind(cycle, "no-events"), 500_000, "{cycle:#?}");
+    assert_eq!(of_kind(cycle, "idle-exit"), 0);
 }
 
 fn without_a_single_event_every_cycle_says_so() {
