@@ -295,6 +295,7 @@ fn a_thread_seen_before_is_known_again_after_a_switch_that_left_no_event() {
 
 fn a_loop_whose_switch_to_idle_left_no_event_did_not_wait_for_an_idle_state() {
     let mut stream = Stream::with(hog(), fifo());
+    stream.switch(DUE - 4 * MS, idle(), Left::Runnable);
     stream
         .timer(DUE + 2 * US)
         .run(DUE + 7 * US, DUE, Left::Runnable);
