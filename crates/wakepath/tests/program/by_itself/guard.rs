@@ -44,7 +44,7 @@ fn assert_guarded(scenario: &str) {
         "it took {:?}",
         finished.took
     );
-    finished.assert_nobody_is_left(Duration::from_secs(1));
+    finished.assert_nobody_is_left();
     assert!(
         matches!(finished.code(), Some(1 | 2)),
         "{}",

@@ -118,7 +118,7 @@ fn a_recovered_run_is_exported_and_what_it_lacks_is_said() {
     running.wait_until_recorded(0, 100);
     running.kill_all();
     let killed = running.finish();
-    killed.wait_for_the_recorder();
+    killed.wait_until_nobody_is_left();
     crate::started::ask("recover", &killed.directory).assert_code(0);
     let recorded = killed.samples(0).len();
     assert!(recorded >= 100);

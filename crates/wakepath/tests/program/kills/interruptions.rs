@@ -2,7 +2,7 @@
 //! terminal sends to all of their processes, and by a signal to the command alone. Each must report its
 //! true state, and its recording must be readable.
 
-use super::{PATIENCE, Traces};
+use super::Traces;
 use crate::started::{Finished, Start, ask, is_root, loop_cpu, not_run};
 use rustix::process::Signal;
 use std::time::Duration;
@@ -94,7 +94,7 @@ fn assert_honest(finished: &Finished, when: &str, tally: &mut Tally) {
             assert!(!text.contains(never), "{never}: {}", said());
         }
     }
-    finished.assert_nobody_is_left(PATIENCE);
+    finished.wait_until_nobody_is_left();
     let verdict = finished
         .output
         .lines()

@@ -13,9 +13,6 @@ use std::path::Path;
 use std::time::Duration;
 use wakepath_probe::Tracefs;
 
-/// Time for those who outlive a kill to notice it.
-const PATIENCE: Duration = Duration::from_secs(5);
-
 /// Moments that look random and are the same each time.
 pub struct Moments(u64);
 

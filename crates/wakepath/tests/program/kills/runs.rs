@@ -1,6 +1,6 @@
 //! Runs, with loads and traced: one of their processes is killed, or all at once.
 
-use super::{Moments, PATIENCE, Traces};
+use super::{Moments, Traces};
 use crate::started::{Finished, Role, Running, Start, ask, is_root, kill, loop_cpu, not_run};
 use rustix::process::Signal;
 use std::time::{Duration, Instant};
@@ -120,7 +120,7 @@ fn assert_kept(
     what: &str,
     tally: &mut Tally,
 ) {
-    finished.assert_nobody_is_left(PATIENCE);
+    finished.wait_until_nobody_is_left();
     let said = |of: &Finished| format!("{what}: {}", of.said());
     assert!(
         !finished.complaints.contains("panicked"),

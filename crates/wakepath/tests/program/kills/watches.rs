@@ -1,6 +1,6 @@
 //! Watches of this test's own process, killed with their probe or without.
 
-use super::{Moments, PATIENCE, Traces, start};
+use super::{Moments, Traces, start};
 use crate::started::{Role, ask, is_root, kill, not_run};
 use rustix::process::Signal;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ fn a_killed_watch_is_recovered_or_said_to_hold_no_period() {
                 _ => running.kill_all(),
             }
             let finished = running.finish();
-            finished.assert_nobody_is_left(PATIENCE);
+            finished.wait_until_nobody_is_left();
             let recovered = ask("recover", &finished.directory);
             let said = || format!("{what}: {}\n{}", finished.said(), recovered.said());
             for of in [&finished, &recovered] {

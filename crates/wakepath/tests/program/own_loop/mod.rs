@@ -87,7 +87,7 @@ fn killed_and_recovered(place: Place, program: &Path, samples: u64) -> Finished 
     running.signal(Signal::KILL);
     let finished = running.finish();
     // The recorder takes a moment to write what was left.
-    wait_until("it is recovered", Duration::from_secs(10), || {
+    wait_until("it is recovered", || {
         ask("recover", &finished.directory).code() == Some(0)
     });
     finished

@@ -92,7 +92,7 @@ fn what_is_left_of_one_segment_s_program_writes_nothing_into_the_next() {
     let accounted = thread.recorded + thread.skipped.unwrap();
     assert_eq!(accounted, thread.expected);
     assert!(finished.place.path().join("has-left").exists());
-    finished.assert_nobody_is_left(Duration::from_secs(5));
+    finished.wait_until_nobody_is_left();
 }
 
 fn a_program_that_becomes_another_one_is_named_and_its_samples_are_kept() {
@@ -111,7 +111,7 @@ fn a_program_that_becomes_another_one_is_named_and_its_samples_are_kept() {
     let sentence = "its program became another one (exec) while the loop ran: the new program is not recorded, \
                     within its section `update`";
     is_said_everywhere(&finished, sentence);
-    finished.assert_nobody_is_left(Duration::from_secs(5));
+    finished.wait_until_nobody_is_left();
 }
 
 fn a_program_without_proc_is_recorded() {

@@ -1,7 +1,7 @@
 //! Output and files of a command that has ended.
 
 use super::processes::{marked, words};
-use super::{Place, wait_until};
+use super::{LONGEST, Place};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -91,17 +91,33 @@ impl Finished {
         assert!(self.directory.join("samples.parquet").is_file());
     }
 
-    /// Asserts that no process of it is left, giving them `patience` to go.
+    /// Asserts that no process of it is left: a command that ends in order has waited for them all.
     #[track_caller]
-    pub fn assert_nobody_is_left(&self, patience: Duration) {
+    pub fn assert_nobody_is_left(&self) {
+        let left = self.left();
+        assert!(left.is_empty(), "left: {left:?}: {}", self.said());
+    }
+
+    /// Waits until no process is left of a command that was ended without order. Its recorder writes the rest and
+    /// waits for the disk, and who is killed needs its CPU once more: how long both take is the machine's affair.
+    #[track_caller]
+    pub fn wait_until_nobody_is_left(&self) {
         let begun = Instant::now();
-        let mut left = marked(self.place.mark());
-        while !left.is_empty() && begun.elapsed() < patience {
+        let mut left = self.left();
+        while !left.is_empty() {
+            let is_stuck = begun.elapsed() > LONGEST;
+            assert!(!is_stuck, "left after {LONGEST:?}: {left:?}");
             std::thread::sleep(Duration::from_millis(20));
-            left = marked(self.place.mark());
+            left = self.left();
         }
-        let left: Vec<_> = left.into_iter().map(words).collect();
-        assert!(left.is_empty(), "left after {patience:?}: {left:?}");
+    }
+
+    /// The command lines of its processes. One that ends while it is looked at has none any more.
+    fn left(&self) -> Vec<Vec<String>> {
+        let lines = marked(self.place.mark()).into_iter().map(words);
+        lines
+            .filter(|line| line.iter().any(|word| !word.is_empty()))
+            .collect()
     }
 
     /// The directory's files and their contents, to see whether anything changed.
@@ -113,12 +129,5 @@ impl Finished {
             .collect();
         files.sort();
         files
-    }
-
-    /// Waits until the recorder, which may outlive a killed command, has let go of the log.
-    pub fn wait_for_the_recorder(&self) {
-        wait_until("the recorder's end", Duration::from_secs(10), || {
-            marked(self.place.mark()).is_empty()
-        });
     }
 }

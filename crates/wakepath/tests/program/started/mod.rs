@@ -7,12 +7,14 @@ mod place;
 mod processes;
 mod running;
 mod terminal;
+mod witness;
 
 pub use finished::Finished;
 pub use place::Place;
 pub use processes::{Role, Task, kill, marked, tasks_of};
 pub use running::Running;
 pub use terminal::InTerminal;
+pub use witness::Witness;
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -209,8 +211,18 @@ impl Start {
     }
 }
 
-/// Waits until `is_so`, looking every few milliseconds; panics after `patience`.
-pub fn wait_until(what: &str, patience: Duration, mut is_so: impl FnMut() -> bool) {
+/// Far beyond every test's run and every step of one, on a machine that is busy or stalls: what takes longer hangs.
+const LONGEST: Duration = Duration::from_secs(120);
+
+/// Waits until `is_so`, looking every few milliseconds; panics if it hangs.
+#[track_caller]
+pub fn wait_until(what: &str, is_so: impl FnMut() -> bool) {
+    wait_within(what, LONGEST, is_so);
+}
+
+/// As [`wait_until`], for what takes its time.
+#[track_caller]
+fn wait_within(what: &str, patience: Duration, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
         assert!(

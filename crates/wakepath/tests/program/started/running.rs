@@ -1,15 +1,13 @@
 //! A command under way: its processes by role, and what it has recorded so far.
 
 use super::processes::{marked, of_role, words};
-use super::{Finished, Place, Role, wait_until};
+use super::{Finished, LONGEST, Place, Role, wait_until, wait_within};
 use rustix::process::Signal;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::{Duration, Instant};
 use wakepath_archive::Run;
-
-/// Far beyond every test's run: a command that hangs is a failure, not a wait.
-const LONGEST: Duration = Duration::from_secs(120);
+use wakepath_rt::shared::SharedMemory;
 
 /// A started command.
 pub struct Running {
@@ -47,8 +45,13 @@ impl Running {
     /// The first process of a role, waited for.
     pub fn the(&self, role: Role) -> i32 {
         let mut found = Vec::new();
-        wait_until(&format!("{role:?}"), Duration::from_secs(30), || {
+        wait_until(&format!("{role:?}"), || {
             found = self.all_of(role);
+            assert!(
+                !found.is_empty() || !self.is_over(),
+                "{role:?}: {}",
+                self.ended_early()
+            );
             !found.is_empty()
         });
         found[0]
@@ -57,12 +60,45 @@ impl Running {
     /// Waits until `samples` of the first thread in segment number `segment` are on disk.
     pub fn wait_until_recorded(&self, segment: u32, samples: u64) {
         let what = format!("{samples} samples of segment {segment}");
-        wait_until(&what, Duration::from_secs(40), || {
-            Run::open(&self.directory).is_ok_and(|run| {
+        wait_until(&what, || {
+            let is_over = self.is_over();
+            let run = Run::open(&self.directory);
+            let recorded = run.is_ok_and(|run| {
                 let thread = run.manifest.thread(segment, 0);
                 thread.is_some_and(|thread| thread.recorded >= samples)
-            })
+            });
+            assert!(recorded || !is_over, "{what}: {}", self.ended_early());
+            recorded
         });
+    }
+
+    /// Whether the command has ended: it is a zombie until [`Self::finish`].
+    fn is_over(&self) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.main()));
+        stat.is_ok_and(|stat| {
+            stat.rsplit_once(") ")
+                .is_some_and(|(_, rest)| rest.starts_with('Z'))
+        })
+    }
+
+    fn ended_early(&self) -> String {
+        let output = self.place.as_ref().unwrap().path().join("stdout");
+        let output = std::fs::read_to_string(output).unwrap_or_default();
+        format!("it has ended: {}\n{output}", self.complaints())
+    }
+
+    /// The memory in which its loop leaves samples for the recorder. It outlives all of them in this mapping.
+    pub fn memory(&self) -> SharedMemory {
+        let recorder = self.the(Role::Recorder);
+        // `internal recorder PARENT DESCRIPTOR DIRECTORY`
+        let line = words(recorder).into_iter();
+        let descriptor = line.skip_while(|word| word != "recorder").nth(2).unwrap();
+        let file = std::fs::File::options()
+            .read(true)
+            .write(true)
+            .open(format!("/proc/{recorder}/fd/{descriptor}"))
+            .unwrap();
+        SharedMemory::open(file.into()).unwrap()
     }
 
     /// Its standard error until now.
@@ -74,6 +110,18 @@ impl Running {
     /// Signals the command itself.
     pub fn signal(&self, signal: Signal) {
         super::kill(self.main(), signal);
+    }
+
+    /// Whether a signal waits to be taken by the command: while its threads get no CPU, or hold it back.
+    pub fn has_pending(&self, signal: Signal) -> bool {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.main()));
+        let status = status.unwrap_or_default();
+        let masks = status.lines().filter_map(|line| {
+            let (name, mask) = line.split_once(':')?;
+            let is_pending = ["SigPnd", "ShdPnd"].contains(&name);
+            is_pending.then(|| u64::from_str_radix(mask.trim(), 16).expect("a mask"))
+        });
+        masks.fold(0, |all, mask| all | mask) >> (signal.as_raw() - 1) & 1 == 1
     }
 
     /// Signals the command's process group, as a terminal does; the command was started in its own.
@@ -102,7 +150,7 @@ impl Running {
 
     /// Waits for its end, for so long.
     pub fn finish_within(mut self, longest: Duration) -> Finished {
-        wait_until("the end of the command", longest, || self.has_ended());
+        wait_within("the end of the command", longest, || self.has_ended());
         let status = self.child.take().unwrap().wait().unwrap();
         let place = self.place.take().unwrap();
         let text = |name: &str| std::fs::read_to_string(place.path().join(name)).unwrap();

@@ -67,22 +67,19 @@ fn what_is_no_experiment_or_has_no_place_is_refused_in_one_line() {
     assert!(!refused.place.path().join("wakepath-runs").exists());
 }
 
-/// A round with few due times, as `experiment run` would have it.
+/// A round with few due times, as `experiment run` would have it but for its load, which proves its work in more.
 fn round(place: Place, into: &str, cycles: u32) -> Place {
     let text = format!(
         "name = \"beaglepilot\"\nperiod = \"400 us\"\ncycles = {cycles}\nwarm-up = \"50 ms\"\n\
-         policies = [\"FIFO 99\"]\ncpu = {}\nphases = [{{ name = \"stress\", loads = [\"cpu\"] }}]\n\
+         policies = [\"FIFO 99\"]\ncpu = {}\nphases = [{{ name = \"stress\" }}]\n\
          criterion = {{ miss-fraction = \"90 %\" }}\n",
         loop_cpu()
     );
     let file = place.path().join("short.toml");
     std::fs::write(&file, text).unwrap();
     let measured = Start::command_in(place, &["run", "short.toml", "--directory", into]).finish();
-    assert!(
-        measured.directory.exists() || measured.code() != Some(1),
-        "{}",
-        measured.said()
-    );
+    let manifest = measured.place.path().join(into).join("manifest.json");
+    assert!(manifest.exists(), "{}", measured.said());
     measured.place
 }
 
@@ -244,11 +241,9 @@ fn a_round_that_somebody_still_measures_is_left_alone() {
     assert_eq!(names.len(), 1, "{names:?}");
     running.signal(Signal::KILL);
     let killed = running.finish();
-    wait_until(
-        "the round ends with its command",
-        Duration::from_secs(10),
-        || marked(killed.place.mark()).is_empty(),
-    );
+    wait_until("the round ends with its command", || {
+        marked(killed.place.mark()).is_empty()
+    });
     let round = wakepath_archive::Run::open(&rounds.join(&kernel).join("round-1"));
     let ending = round.expect("a run in order").manifest.ending;
     assert_eq!(ending, wakepath_archive::Ending::Interrupted);

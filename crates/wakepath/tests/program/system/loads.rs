@@ -29,7 +29,7 @@ fn scenario(load: &str) -> String {
 fn assert_only_the_loaded_phase_is_invalid(finished: &Finished) -> Value {
     finished.assert_code(1);
     finished.assert_archive_is_complete();
-    finished.assert_nobody_is_left(std::time::Duration::from_secs(1));
+    finished.assert_nobody_is_left();
     let json = finished.json();
     assert_eq!(json["outcome"], "invalid");
     let idle = condition_in(&json, "idle");

@@ -42,7 +42,7 @@ fn without_privileges_the_ordinary_policies_are_measured_and_the_others_explaine
         finished.said()
     );
     finished.assert_archive_is_complete();
-    finished.assert_nobody_is_left(std::time::Duration::from_secs(1));
+    finished.assert_nobody_is_left();
     let json = finished.json();
     let conditions = json["conditions"].as_array().unwrap();
     assert_eq!(conditions.len(), 2, "OTHER idle and under load: {json:#}");

@@ -1,7 +1,7 @@
 //! The kernel's settings of the running loop's thread: policy, priority, CPUs. Read from /proc while it
 //! runs, and compared with the request and with wakepath's output.
 
-use crate::started::{Role, Start, Task, loop_cpu, needs_real_time, tasks_of};
+use crate::started::{Finished, Role, Start, Task, loop_cpu, needs_real_time, tasks_of};
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -22,8 +22,8 @@ const ASKED: [(&str, i64, i64, i64); 7] = [
     ("DEADLINE 300us", 6, 0, 0),
 ];
 
-fn the_kernel_shows_for_the_running_loop_what_was_asked_for() {
-    needs_real_time("policies as the kernel shows them");
+/// Runs all conditions. The run, its loops' processes in their order, and the last look at each of them.
+fn loops_seen() -> (Finished, Vec<i32>, HashMap<i32, Task>) {
     let names: Vec<String> = ASKED
         .iter()
         .map(|(name, ..)| format!("\"{name}\""))
@@ -50,10 +50,18 @@ fn the_kernel_shows_for_the_running_loop_what_was_asked_for() {
         }
         std::thread::sleep(Duration::from_millis(5));
     }
-    let finished = running.finish();
+    (running.finish(), order, seen)
+}
+
+fn the_kernel_shows_for_the_running_loop_what_was_asked_for() {
+    needs_real_time("policies as the kernel shows them");
+    // While this test has to wait for its CPU, a loop may come and go.
+    let seen = (0..4)
+        .map(|_| loops_seen())
+        .find(|(_, order, _)| order.len() == ASKED.len());
+    let (finished, order, seen) = seen.expect("one process for each condition");
     // How well a BATCH or IDLE loop performs next to other work is not tested here.
     assert_ne!(finished.code(), Some(1), "{}", finished.said());
-    assert_eq!(order.len(), ASKED.len(), "one process for each condition");
     let run = finished.run();
     for ((name, policy, nice, priority), (pid, segment)) in
         ASKED.iter().zip(order.iter().zip(&run.manifest.segments))

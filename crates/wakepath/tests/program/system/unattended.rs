@@ -5,7 +5,6 @@ use crate::started::{Place, Running, Start, loop_cpu, wait_until};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::path::Path;
-use std::time::Duration;
 use wakepath_archive::Run;
 
 wakepath_test_program::tests![
@@ -28,7 +27,7 @@ fn scenario(place: &Place) {
 /// Waits until this number of rounds is in the history and the next one records.
 fn in_the_round_after(running: &Running, directory: &Path, round: u32) {
     let what = format!("the round after {round}");
-    wait_until(&what, Duration::from_secs(60), || {
+    wait_until(&what, || {
         let history = directory.join(format!("history-round-{round:06}.log"));
         let next = directory.join(format!("segments/round-{:06}", round + 1));
         let records = Run::open(&next).is_ok_and(|run| {

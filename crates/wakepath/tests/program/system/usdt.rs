@@ -199,7 +199,7 @@ fn a_killed_watch_of_probes_leaves_no_uprobe_and_is_recovered_with_its_sections(
     if !enough {
         not_run("killing a watch of USDT probes", finished.complaints.trim());
     }
-    finished.assert_nobody_is_left(std::time::Duration::from_secs(60));
+    finished.wait_until_nobody_is_left();
     let recovered = ask("recover", &finished.directory);
     recovered.assert_code(0);
     let told = SegmentTold::read(&finished.directory, 0).unwrap().unwrap();

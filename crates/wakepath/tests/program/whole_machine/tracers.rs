@@ -2,7 +2,6 @@
 //! kernel.
 
 use crate::started::{Start, ask, is_root, loop_cpu, not_run, wait_until};
-use std::time::Duration;
 use wakepath_probe::Tracefs;
 
 wakepath_test_program::tests![a_traced_run_that_is_killed_leaves_no_instance_after_its_recovery,];
@@ -45,9 +44,7 @@ fn a_traced_run_that_is_killed_leaves_no_instance_after_its_recovery() {
     // While the probe sets up; in the untraced or traced half of the run; in the other.
     for moment in ["set-up", "first segment", "second segment"] {
         let running = Start::scenario(&scenario("drained")).start();
-        wait_until("an instance", Duration::from_secs(30), || {
-            !new_since(&before).is_empty()
-        });
+        wait_until("an instance", || !new_since(&before).is_empty());
         match moment {
             "first segment" => running.wait_until_recorded(0, 100),
             "second segment" => running.wait_until_recorded(1, 100),
@@ -55,7 +52,7 @@ fn a_traced_run_that_is_killed_leaves_no_instance_after_its_recovery() {
         }
         running.kill_all();
         let finished = running.finish();
-        finished.wait_for_the_recorder();
+        finished.wait_until_nobody_is_left();
         let recovered = ask("recover", &finished.directory);
         // A run killed before its first event can't be recovered; its instance is removed all the same.
         if recovered.code() != Some(0) {

@@ -137,11 +137,9 @@ fn a_fix_that_is_tried_is_taken_back_after_ctrl_c_and_after_a_kill() {
 
     let running = applied(attempt(), &before);
     kill(running.main(), Signal::KILL);
-    wait_until(
-        "the setting to be as before",
-        Duration::from_secs(20),
-        || setting() == before && !Path::new("/run/wakepath/journal").exists(),
-    );
+    wait_until("the setting to be as before", || {
+        setting() == before && !Path::new("/run/wakepath/journal").exists()
+    });
     let finished = running.finish();
-    finished.assert_nobody_is_left(Duration::from_secs(30));
+    finished.wait_until_nobody_is_left();
 }

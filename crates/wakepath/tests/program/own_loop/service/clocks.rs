@@ -41,10 +41,10 @@ fn a_killed_recorder_keeps_the_count_of_due_times_that_can_t_be_true() {
         open.contains("\"went_back\":2") && open.contains("\"ran_ahead\":1")
     };
     let mut child = start(&place, &words(None, &program));
-    wait_until("they are counted", Duration::from_secs(20), counted);
+    wait_until("they are counted", counted);
     let recorder = process_of("service-recorder", &place).unwrap();
     kill(recorder);
-    wait_until("there is another", Duration::from_secs(10), || {
+    wait_until("there is another", || {
         counted() && process_of("service-recorder", &place).is_some_and(|of| of != recorder)
     });
     kill(process_of("service-keeper", &place).unwrap());

@@ -16,13 +16,13 @@ fn a_killed_recorder_is_started_again_and_what_it_lost_is_counted() {
     let program = program(&place, 60_000, "");
     let mut child = start(&place, &words(None, &program));
     let began = Instant::now();
-    wait_until("there is a recorder", Duration::from_secs(10), || {
+    wait_until("there is a recorder", || {
         began.elapsed() > Duration::from_millis(900)
             && process_of("service-recorder", &place).is_some()
     });
     let recorder = process_of("service-recorder", &place).unwrap();
     kill(recorder);
-    wait_until("there is another", Duration::from_secs(10), || {
+    wait_until("there is another", || {
         process_of("service-recorder", &place).is_some_and(|of| of != recorder)
     });
     std::thread::sleep(Duration::from_millis(700));
@@ -56,7 +56,7 @@ fn a_killed_recorder_is_started_again_and_what_it_lost_is_counted() {
 
 /// The number of a process of this kind once there is another than this.
 fn another(kind: &str, place: &Place, than: u32) -> u32 {
-    wait_until("there is another", Duration::from_secs(15), || {
+    wait_until("there is another", || {
         process_of(kind, place).is_some_and(|of| of != than)
     });
     process_of(kind, place).unwrap()
@@ -84,7 +84,7 @@ fn a_killed_keeper_is_started_again_and_keeps_the_recorder() {
     let found = shown(&place);
     assert_eq!(found["recorder_died"], 1, "{found:#}");
     assert!(due(&found) > 500, "{found:#}");
-    wait_until("nobody is left", Duration::from_secs(15), || {
+    wait_until("nobody is left", || {
         ["service-keeper", "service-recorder"]
             .iter()
             .all(|kind| process_of(kind, &place).is_none())
@@ -107,9 +107,7 @@ fn a_program_that_nothing_records_any_more_is_named_and_its_next_start_heals_it(
             .unwrap();
         String::from_utf8(output.stdout).unwrap()
     };
-    wait_until("show names it", Duration::from_secs(10), || {
-        text().contains("nothing records it")
-    });
+    wait_until("show names it", || text().contains("nothing records it"));
     assert!(child.try_wait().unwrap().is_none(), "the program runs on");
     kill(child.id());
     child.wait().unwrap();

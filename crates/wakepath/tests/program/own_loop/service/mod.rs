@@ -62,7 +62,7 @@ fn start(place: &Place, words: &[String]) -> Child {
 fn shown(place: &Place) -> Value {
     let open = place.path().join("field");
     let mut found = Value::Null;
-    wait_until("the recorder has ended", Duration::from_secs(20), || {
+    wait_until("the recorder has ended", || {
         let output = Command::new(crate::started::binary())
             .args(["show", "--json"])
             .arg(&open)
@@ -138,7 +138,7 @@ fn a_full_disk_harms_no_loop_and_the_figures_go_on() {
     let place = Place::new();
     let program = program(&place, 1_500, "");
     let mut child = start(&place, &words(None, &program));
-    wait_until("there is a recorder", Duration::from_secs(10), || {
+    wait_until("there is a recorder", || {
         process_of("service-recorder", &place).is_some()
     });
     // None of its files grows beyond 24 KiB: half a second of samples.
@@ -165,7 +165,7 @@ fn a_segment_is_a_run_and_live_figures_are_served() {
     drop(listener);
     let mut child = start(&place, &words(Some(port), &program));
     let mut text = String::new();
-    wait_until("figures are served", Duration::from_secs(10), || {
+    wait_until("figures are served", || {
         text.clear();
         let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else {
             return false;

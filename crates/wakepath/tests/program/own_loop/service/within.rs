@@ -81,7 +81,7 @@ fn a_program_that_starts_its_recorder_is_recorded_until_it_ends() {
     for _ in 0..2 {
         let child = start(&place, &program);
         let number = child.id();
-        wait_until("there is a recorder", Duration::from_secs(10), || {
+        wait_until("there is a recorder", || {
             process_of("service-recorder", &place).is_some()
         });
         for kind in ["service-keeper", "service-recorder"] {
@@ -116,14 +116,14 @@ fn a_recorder_that_is_killed_comes_back_and_a_program_that_is_killed_is_said_to_
     let place = Place::new();
     let program = built_of(&place, &text(&options(&[]), "", 60_000));
     let mut child = start(&place, &program);
-    wait_until("a segment is there", Duration::from_secs(10), || {
+    wait_until("a segment is there", || {
         let segments = place.path().join("field/segments");
         std::fs::read_dir(segments).is_ok_and(|mut of| of.next().is_some())
     });
     std::thread::sleep(Duration::from_millis(700));
     let recorder = process_of("service-recorder", &place).unwrap();
     kill(recorder);
-    wait_until("there is another", Duration::from_secs(10), || {
+    wait_until("there is another", || {
         process_of("service-recorder", &place).is_some_and(|of| of != recorder)
     });
     std::thread::sleep(Duration::from_millis(700));
