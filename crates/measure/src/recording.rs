@@ -3,10 +3,9 @@
 use crate::recorder::{Command, Reply, SegmentRings};
 use crate::supervisor::{Child, Heard, NoAnswer};
 use crate::{MeasureError, Observer, own_executable};
-use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use wakepath_archive::{Ending, Event};
+use wakepath_archive::{Ending, Event, Run};
 use wakepath_directory::Directory;
 use wakepath_rt::shared::SharedMemory;
 use wakepath_scenario::{Scenario, Work};
@@ -28,7 +27,7 @@ const SAID: (u64, u64) = (1 << 14, 1 << 20);
 pub(crate) struct Recording {
     child: Child<Reply>,
     pub(crate) memory: SharedMemory,
-    directory: PathBuf,
+    directory: Directory,
     /// The recorder's own words when it can't write any more.
     failure: Option<String>,
 }
@@ -63,7 +62,7 @@ impl Recording {
         let mut recording = Self {
             child,
             memory,
-            directory: directory.path().into(),
+            directory: directory.clone(),
             failure: None,
         };
         recording.answer(|reply| matches!(reply, Reply::Ready).then_some(()))?;
@@ -110,7 +109,8 @@ impl Recording {
         })
     }
 
-    /// Closes the log. A recorder that couldn't write all is an error also when it ends in order.
+    /// Closes the log. A recorder that couldn't write all is an error also when it ends in order; one that died
+    /// after it had written all is none.
     pub(crate) fn end(mut self, ending: Ending) -> Result<(), MeasureError> {
         let ending = match &self.failure {
             Some(reason) => Ending::Failed {
@@ -118,9 +118,21 @@ impl Recording {
             },
             None => ending,
         };
-        self.tell(&Command::End(ending))?;
-        self.answer(|reply| matches!(reply, Reply::Ended).then_some(()))?;
-        self.check()
+        self.tell(&Command::End(ending.clone()))?;
+        match self.answer(|reply| matches!(reply, Reply::Ended).then_some(())) {
+            Err(MeasureError::RecorderDied { .. }) if self.has_written(&ending) => Ok(()),
+            Err(error) => Err(error),
+            Ok(()) => self.check(),
+        }
+    }
+
+    /// Whether the log is whole, to this end. Nobody writes it any more.
+    fn has_written(&self, ending: &Ending) -> bool {
+        let run = Run::open_exact_in(&self.directory);
+        run.is_ok_and(|run| {
+            let manifest = &run.manifest;
+            manifest.recovered.is_none() && manifest.ending == *ending
+        })
     }
 
     /// An error once the recorder can't write any more.
@@ -155,7 +167,7 @@ impl Recording {
                 self.failure.get_or_insert_with(|| {
                     format!(
                         "the recorder said nothing for {seconds} s: is the disk under {} alive?",
-                        self.directory.display()
+                        self.directory.path().display()
                     )
                 });
             }
@@ -172,7 +184,7 @@ impl Recording {
             Some(reason) => MeasureError::Recording(reason),
             None => MeasureError::RecorderDied {
                 how,
-                directory: self.directory.clone(),
+                directory: self.directory.path().into(),
             },
         }
     }
@@ -182,5 +194,77 @@ impl Recording {
 fn note_failure(failure: &mut Option<String>, reply: &Reply) {
     if let (Reply::Failed { error }, None) = (reply, &failure) {
         *failure = Some(error.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+    use wakepath_archive::{LogWriter, RunStarted, ScenarioText, Tool};
+    use wakepath_directory::Trust;
+
+    /// What a recorder that was killed before it answered had written.
+    fn log(directory: &Directory, ending: Option<Ending>) {
+        let mut log = LogWriter::create_in(directory).unwrap();
+        let started = RunStarted {
+            run_id: "made-up".into(),
+            tool: Tool {
+                name: "wakepath".into(),
+                version: "0".into(),
+                commit: None,
+            },
+            command: Vec::new(),
+            started: "2026-01-01T00:00:00Z".into(),
+            scenario: ScenarioText {
+                name: "made up".into(),
+                toml: "name = \"made up\"\n".into(),
+            },
+            clock_source: "CLOCK_MONOTONIC".into(),
+            notes: Vec::new(),
+            planned: Vec::new(),
+            virtual_time: None,
+        };
+        log.append_event(&Event::RunStarted(Box::new(started)))
+            .unwrap();
+        if let Some(ending) = ending {
+            log.end(ending).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_recorder_killed_before_its_answer_is_an_error_unless_the_end_is_written() {
+        let place = tempfile::tempdir().unwrap();
+        // It reads what it is told, and dies.
+        let program = place.path().join("recorder");
+        std::fs::write(&program, "#!/bin/sh\nread -r told\nkill -9 $$\n").unwrap();
+        std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+        let failed = Ending::Failed {
+            reason: "the measuring process died".into(),
+        };
+        for (number, (written, is_whole)) in [
+            (Some(Ending::Complete), true),
+            (Some(Ending::Interrupted), false),
+            (Some(failed), false),
+            (None, false),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let path = place.path().join(number.to_string());
+            let directory = Directory::make(&path, Trust::Own).unwrap();
+            log(&directory, written.clone());
+            let memory = SharedMemory::create(1, 8).unwrap();
+            let child = Child::start(&program, "recorder", memory.file(), Some(&directory));
+            let recording = Recording {
+                child: child.unwrap(),
+                memory,
+                directory,
+                failure: None,
+            };
+            let ended = recording.end(Ending::Complete);
+            assert_eq!(ended.is_ok(), is_whole, "{written:?}: {ended:?}");
+            assert_eq!(wakepath_archive::finish(&path).is_ok(), written.is_some());
+        }
     }
 }
