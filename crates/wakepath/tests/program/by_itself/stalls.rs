@@ -119,10 +119,13 @@ fn a_stopped_loop_is_one_late_cycle_and_the_rest_skipped() {
     // To the end of the cycle before it, which was met: within its period, or a bit more.
     near(outage, response + 0.5, 2.0, "longest outage, ms");
     // As scheduled, the skipped due times count with what they suffered: 300 values that fall
-    // evenly from the stall's length to 0. As executed they are one value.
+    // evenly from the stall's length to 0. As executed they are one value. The first of them, a period
+    // younger, waits for the next cycle, which may wake late too.
+    let next = samples.iter().find(|s| s.cycle > late[0].cycle).unwrap();
+    let of_the_first = (next.wake_ns - late[0].due_ns) as f64 / 1e6 - 1.0;
     near(
         milliseconds(condition, "latency_as_scheduled", "max"),
-        stall,
+        stall.max(of_the_first),
         0.1,
         "maximum, ms",
     );
