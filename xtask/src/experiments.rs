@@ -9,9 +9,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-/// Seeds of each guest: the fewest that can decide a claim. Five take two hours of CPU time.
-const SEEDS: &str = "3";
-
 /// Writes `docs/experiments`, or with `--check` lists the differences.
 pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     let check = arguments.flag("--check");
@@ -24,7 +21,7 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
         std::fs::remove_dir_all(&page).map_err(|error| format!("{}: {error}", page.display()))?;
     }
     let mut command = Command::new(&program);
-    command.args(["lab", "experiments", "--seeds", SEEDS, "--directory"]);
+    command.args(["lab", "experiments", "--directory"]);
     let status = command.arg(&runs).arg("--page").arg(&page).status();
     let status = status.map_err(|error| format!("{}: {error}", program.display()))?;
     if !status.success() {

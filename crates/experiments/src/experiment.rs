@@ -2,7 +2,7 @@
 //!
 //! The experiments themselves are in `laboratory` and `board`.
 
-use super::Claim;
+use super::Claims;
 use super::published::{Published, rows};
 use wakepath_machine::PreemptionModel;
 
@@ -29,8 +29,10 @@ pub struct Experiment {
     pub drawing: Drawing,
     /// Its table of published figures.
     pub(crate) table: &'static str,
-    /// The published findings, each with its test.
-    pub claims: &'static [Claim],
+    /// The data file of its claims, which a repetition registers before its first run.
+    pub claims: &'static str,
+    /// CPU time of a laboratory's host for one guest, in seconds, as measured; on a board 0.
+    pub host_seconds: f64,
     /// Differences between the repetition and the publication, a sentence each.
     pub differs: &'static [&'static str],
 }
@@ -39,6 +41,14 @@ impl Experiment {
     /// Published figures, including those of kernels that are none of its guests.
     pub fn published(&self) -> impl Iterator<Item = Published> {
         rows(self.table)
+    }
+
+    /// Its claims.
+    ///
+    /// # Panics
+    /// If the data file is wrong, which its test detects.
+    pub fn claims(&self) -> Claims {
+        Claims::read(self.claims).expect("a built-in data file")
     }
 }
 
@@ -172,6 +182,16 @@ pub enum Figure {
 }
 
 impl Figure {
+    /// All of them.
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Min,
+        Self::Mean,
+        Self::Max,
+        Self::MaxAsScheduled,
+        Self::MeanExecution,
+        Self::MaxResponse,
+    ];
+
     /// Its name in a sentence.
     pub fn name(self) -> &'static str {
         match self {

@@ -11,10 +11,12 @@ mod laboratory;
 mod page;
 mod published;
 mod repeated;
-mod shown;
 
 pub use board::{guest_of, of_boards, on_a_board};
-pub use claim::{Agreement, Claim, Finding, Test, findings, findings_text};
+pub use claim::{
+    Agreement, Claim, Claims, ClaimsError, Condition, Finding, Quantity, Reasoned, Smallest, Test,
+    findings, findings_text,
+};
 pub use experiment::{
     Boot, Cell, Drawing, Experiment, Figure, Given, Guest, OVER_POLICIES, Setting,
 };

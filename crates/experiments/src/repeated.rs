@@ -1,6 +1,6 @@
 //! A repeated experiment: the assessed figures of each guest's run that the page needs.
 
-use super::{Cell, Experiment, Figure, Guest, OVER_POLICIES};
+use super::{Cell, Claims, Experiment, Figure, Guest, OVER_POLICIES};
 use serde::Serialize;
 use wakepath_archive::{KernelLatency, VirtualTime};
 use wakepath_assess::{Assessment, Picture};
@@ -14,6 +14,8 @@ use wakepath_verdict::{Judgement, Outcome};
 pub struct Repeated {
     /// The experiment.
     pub experiment: &'static Experiment,
+    /// The claims that were registered before its first run.
+    pub claims: Claims,
     /// A run for each of its guests with each seed, or in each round, in the order of the guests,
     /// then of the seeds or rounds. For a board only of the kernels that it has booted.
     pub guests: Vec<GuestRun>,
@@ -228,6 +230,7 @@ impl Repeated {
     /// If they are not replicates of each other.
     pub fn of_rounds(
         experiment: &'static Experiment,
+        claims: Claims,
         guests: Vec<GuestRun>,
     ) -> Result<Self, Unlike> {
         let mut machines = guests.iter().map(|round| round.board.first());
@@ -245,7 +248,11 @@ impl Repeated {
                 return Err(Unlike::Lengths { guest: guest.name });
             }
         }
-        Ok(Self { experiment, guests })
+        Ok(Self {
+            experiment,
+            claims,
+            guests,
+        })
     }
 
     /// The runs of a guest, one for each seed or round.

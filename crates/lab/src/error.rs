@@ -411,6 +411,14 @@ pub enum LabError {
         /// The reason, with a valid form.
         fault: String,
     },
+    /// A file of claims can't be used.
+    #[error("{}: {fault}; restore it, or give another --directory", file.display())]
+    Claims {
+        /// The file.
+        file: PathBuf,
+        /// The reason.
+        fault: wakepath_experiments::ClaimsError,
+    },
     /// No experiment has that name.
     #[error(
         "{name}: no experiment; there are {}",

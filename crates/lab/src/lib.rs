@@ -46,6 +46,7 @@ mod programs;
 mod qemu;
 mod rate;
 mod recorded;
+mod registration;
 mod repetition;
 mod said;
 pub mod sections;
@@ -88,6 +89,7 @@ pub use modules::ModuleFault;
 pub use place::take as take_place;
 pub use rate::{BOARDS, Board, ns_per_instruction};
 pub use recorded::{CommandSaid, last_command, streams};
+pub use registration::{claims_file, registered};
 pub use repetition::{
     GivenGuest, GivenKernel, Repetition, chosen_experiments, guest_run,
     to_json as repetitions_json, to_text as repetitions_text, write_pages,

@@ -10,7 +10,7 @@ use crate::whole_file::whole_or_not;
 use crate::{LabError, Result, guests, place};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use wakepath_archive::{GuestAdditions, PARQUET_NAME, Run};
+use wakepath_archive::{GuestAdditions, MANIFEST_NAME, PARQUET_NAME, Run};
 use wakepath_assess::{Assessment, Picture};
 use wakepath_experiments::{
     Experiment, Given, Guest, GuestRun, Pages, Repeated, all, findings, findings_text, named,
@@ -21,6 +21,8 @@ use wakepath_verdict::Outcome;
 
 /// Name of the page in its directory.
 const PAGE: &str = "README.md";
+/// CPU time in which a guest boots, in seconds.
+const BOOT_SECONDS: f64 = 8.0;
 /// Name of the directory of a second run of one guest.
 const AGAIN: &str = "again";
 
@@ -216,6 +218,29 @@ impl Repetition {
         }
     }
 
+    /// Whether any of its runs exists.
+    pub fn has_runs(&self) -> bool {
+        !self.done.is_empty() || self.given.iter().any(|one| !one.done.is_empty())
+    }
+
+    /// Guests that are still to run, the second run of one included.
+    pub fn guests_left(&self) -> usize {
+        let seeds = self.seeds.len();
+        let packages = self.experiment.guests.len() * seeds - self.done.len();
+        let given = self.given.iter().map(|one| seeds - one.done.len());
+        packages + given.sum::<usize>() + usize::from(!self.is_repeated)
+    }
+
+    /// Time that they take, so many at once, each on a CPU of its own.
+    pub fn seconds_left(&self, beside: usize) -> f64 {
+        let known = KnownCpus::first(self.experiment.cpus);
+        let own = Scenario::parse(self.experiment.scenario, self.experiment.name, &known);
+        let times = own.map_or(1.0, |own| self.scenario.cycles as f64 / own.cycles as f64);
+        let measuring = (self.experiment.host_seconds - BOOT_SECONDS).max(0.0);
+        let of_each = BOOT_SECONDS + measuring * times;
+        of_each * self.guests_left().div_ceil(beside.max(1)) as f64
+    }
+
     /// Directory of that guest's second run.
     pub fn place_again(&self) -> PathBuf {
         self.place.join(AGAIN)
@@ -260,8 +285,8 @@ impl Repetition {
         self.seeds[0]
     }
 
-    /// The runs of its guests, of each with all seeds.
-    pub fn runs(&self) -> impl Iterator<Item = (Guest, Result<Run>)> {
+    /// The runs of its guests, of each with all seeds; `None` for one that has not run.
+    pub fn runs(&self) -> impl Iterator<Item = (Guest, Result<Option<Run>>)> {
         let packages = self.experiment.guests.iter();
         let packages = packages.map(|guest| (*guest, &self.place, guest.kernel));
         let given = self.given.iter().map(|one| {
@@ -277,7 +302,9 @@ impl Repetition {
             .flat_map(move |(guest, place, kernel)| {
                 self.seeds.iter().map(move |&seed| {
                     let run = place_of(place, kernel, seed, self.seeds.len());
-                    (guest, Run::open(&run).map_err(LabError::from))
+                    let is_done = run.join(MANIFEST_NAME).is_file();
+                    let opened = is_done.then(|| Run::open(&run)).transpose();
+                    (guest, opened.map_err(LabError::from))
                 })
             })
     }

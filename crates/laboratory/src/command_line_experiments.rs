@@ -7,11 +7,13 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(
     after_help = "An experiment that has runs in --directory is not repeated: the same command \
-                  resumes an interrupted one.\n\nExit codes: 0 all were repeated, whatever they \
+                  resumes an interrupted one. Before the first guest it registers the \
+                  claims in claims-EXPERIMENT.toml there, and those judge the runs.\n\nExit codes: 0 all were repeated, whatever they \
                   found; 1 error.\n\nExamples:\n  \
                   wakepath lab experiments --list\n  \
                   wakepath lab experiments beaglepilot --directory experiments\n  \
-                  wakepath lab experiments beaglepilot --cycles 200"
+                  wakepath lab experiments beaglepilot --cycles 200\n  \
+                  wakepath lab experiments --pages-only --directory experiments"
 )]
 pub struct LabExperiments {
     /// Experiment; more than one may be given [default: all].
@@ -22,8 +24,8 @@ pub struct LabExperiments {
     /// Due times of each condition [default: the experiment's].
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(20..=1_000_000))]
     pub cycles: Option<u64>,
-    /// Seeds, from 1: each guest runs with each. Fewer than three can't decide a claim.
-    #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100))]
+    /// Seeds, from 1: each guest runs with each. Fewer than an experiment's claims were registered for decide none.
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=100))]
     pub seeds: u64,
     /// Kernel without a package: `xenomai=BZIMAGE` with Xenomai's Cobalt for beaglepilot,
     /// `litmus=BZIMAGE` with LITMUS^RT for litmus-16core; their claims are not measured without it.
@@ -33,6 +35,9 @@ pub struct LabExperiments {
     /// wakepath-runs/lab-experiments-TIME].
     #[arg(long, value_name = "DIR")]
     pub directory: Option<PathBuf>,
+    /// Write the pages from the runs that are there, and run none.
+    #[arg(long)]
+    pub pages_only: bool,
     /// Directory for the page and its figures [default: that of the runs].
     #[arg(long, value_name = "DIR")]
     pub page: Option<PathBuf>,

@@ -3,6 +3,7 @@
 
 use super::command_line::LabExperiments;
 use super::run::{Before, measure_as};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
@@ -12,10 +13,10 @@ use wakepath_console::progress::assessed;
 use wakepath_console::terminal::{print_result, tell};
 use wakepath_console::{Outcome, explained, place};
 use wakepath_directory::{Directory, Trust};
-use wakepath_experiments::{Repeated, all, pages};
+use wakepath_experiments::{Claims, Repeated, all, pages};
 use wakepath_explain::Explanation;
 use wakepath_lab::{
-    Compared, GivenKernel, GuestsAsked, Repetition, chosen_experiments, guest_run,
+    Compared, GivenKernel, GuestsAsked, Repetition, chosen_experiments, guest_run, registered,
     repetitions_json, repetitions_text, write_pages,
 };
 use wakepath_scenario::Scenario;
@@ -52,53 +53,25 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
             )
         })
         .collect::<Result<_, _>>()?;
+    if !arguments.pages_only {
+        announce(arguments, &wanted);
+    }
     let mut repeated = Vec::new();
     for wanted in &wanted {
-        let (experiment, place) = (wanted.experiment, &wanted.place);
-        if wanted.is_there {
-            tell!("{}: its runs are in {}", experiment.name, place.display());
+        let experiment = wanted.experiment;
+        let claims = registered(&directory, experiment, wanted.has_runs())?;
+        if !arguments.pages_only {
+            repeat(arguments, wanted)?;
+        }
+        if arguments.pages_only && !wanted.is_repeated {
+            tell!(
+                "{}: no guest ran twice: whether it repeats is unknown",
+                experiment.name
+            );
         } else {
-            tell!("{}: {}", experiment.name, experiment.title);
-            let scenario = &wanted.scenario;
-            carry_out(
-                arguments,
-                wanted,
-                &wanted.asked(),
-                scenario,
-                &wanted.seeds,
-                place,
-                &done(&wanted.done),
-            )?;
+            wanted.holds()?;
         }
-        for one in wanted.given.iter().filter(|one| !one.is_there) {
-            tell!("{}: {}", experiment.name, one.given.name);
-            carry_out(
-                arguments,
-                wanted,
-                &wanted.asked_of(one),
-                &one.scenario,
-                &wanted.seeds,
-                &one.place,
-                &done(&one.done),
-            )?;
-        }
-        if !wanted.is_repeated {
-            tell!("{}: one guest once more: it must repeat", experiment.name);
-            carry_out(
-                arguments,
-                wanted,
-                &wanted.asked_again(),
-                &wanted.scenario,
-                &[wanted.seed_again()],
-                &wanted.place_again(),
-                &Before {
-                    first: Some(wanted.first_run()),
-                    ..Before::default()
-                },
-            )?;
-        }
-        wanted.holds()?;
-        repeated.push(read(wanted, arguments.host.trust())?);
+        repeated.push(read(wanted, claims, arguments.host.trust())?);
     }
     let place = arguments.page.as_ref().unwrap_or(&directory);
     let path = write_pages(&pages(&repeated), place)?;
@@ -110,6 +83,78 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
         },
     )?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints what the command costs, before it starts.
+fn announce(arguments: &LabExperiments, all: &[Repetition]) {
+    let beside = match arguments.host.jobs {
+        Some(jobs) => jobs.into(),
+        None => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
+    };
+    let mut seconds = 0.0;
+    for one in all {
+        seconds += one.seconds_left(beside);
+        let guests = match one.guests_left() {
+            1 => "1 guest".to_owned(),
+            number => format!("{number} guests"),
+        };
+        tell!(
+            "{}: {guests} to run, about {:.0} min, {beside} at a time",
+            one.experiment.name,
+            (one.seconds_left(beside) / 60.0).ceil()
+        );
+    }
+    if all.len() > 1 {
+        tell!("together about {:.0} min", (seconds / 60.0).ceil());
+    }
+}
+
+/// Runs the guests of an experiment that are not there yet.
+fn repeat(arguments: &LabExperiments, wanted: &Repetition) -> Result<(), Failure> {
+    let (experiment, place) = (wanted.experiment, &wanted.place);
+    if wanted.is_there {
+        tell!("{}: its runs are in {}", experiment.name, place.display());
+    } else {
+        tell!("{}: {}", experiment.name, experiment.title);
+        let scenario = &wanted.scenario;
+        carry_out(
+            arguments,
+            wanted,
+            &wanted.asked(),
+            scenario,
+            &wanted.seeds,
+            place,
+            &done(&wanted.done),
+        )?;
+    }
+    for one in wanted.given.iter().filter(|one| !one.is_there) {
+        tell!("{}: {}", experiment.name, one.given.name);
+        carry_out(
+            arguments,
+            wanted,
+            &wanted.asked_of(one),
+            &one.scenario,
+            &wanted.seeds,
+            &one.place,
+            &done(&one.done),
+        )?;
+    }
+    if !wanted.is_repeated {
+        tell!("{}: one guest once more: it must repeat", experiment.name);
+        carry_out(
+            arguments,
+            wanted,
+            &wanted.asked_again(),
+            &wanted.scenario,
+            &[wanted.seed_again()],
+            &wanted.place_again(),
+            &Before {
+                first: Some(wanted.first_run()),
+                ..Before::default()
+            },
+        )?;
+    }
+    Ok(())
 }
 
 fn done(runs: &[PathBuf]) -> Before {
@@ -152,10 +197,10 @@ fn list() -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn read(repetition: &Repetition, trust: Trust) -> Result<Repeated, Failure> {
+fn read(repetition: &Repetition, claims: Claims, trust: Trust) -> Result<Repeated, Failure> {
     let mut guests = Vec::new();
     for (guest, run) in repetition.runs() {
-        let run = run?;
+        let Some(run) = run? else { continue };
         let (assessment, pictures) = assessed(&run, true)?;
         let explanation = match kept(run.directory())? {
             // Its laboratory was stopped before it came to that.
@@ -166,6 +211,7 @@ fn read(repetition: &Repetition, trust: Trust) -> Result<Repeated, Failure> {
     }
     Ok(Repeated {
         experiment: repetition.experiment,
+        claims,
         guests,
     })
 }

@@ -53,6 +53,7 @@ const BUDGETS: &[Budget] = &[
     Budget { words: 3000, counted: Text, pages: &["docs/reference/archive.md", "docs/reference/exports.md", "docs/reference/policies-and-rights.md", "GLOSSARY.md"] },
     Budget { words: 1700, counted: Text, pages: &["docs/reference/loop-library.md", "docs/reference/tuning-steps.md", "docs/reference/benchmarks.md"] },
     Budget { words: 900, counted: Text, pages: &["docs/experiments/README.md"] },
+    Budget { words: 900, counted: Text, pages: &["docs/experiments/aura-100hz.md"] },
     Budget { words: 900, counted: Text, pages: &["docs/experiments/beaglepilot.md"] },
     Budget { words: 900, counted: Text, pages: &["docs/experiments/pi5-250hz.md"] },
     Budget { words: 900, counted: Text, pages: &["docs/experiments/isolation.md"] },

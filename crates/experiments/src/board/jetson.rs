@@ -1,25 +1,11 @@
 //! A Jetson Orin AGX qualified for a 1 kHz loop, before and after its CPUs are isolated.
 
-use super::{REAL_TIME, STANDARD, booted, cell};
-use crate::{Cell, Claim, Drawing, Experiment, Figure, Setting, Test, published};
+use super::{REAL_TIME, STANDARD, booted};
+use crate::{Drawing, Experiment, Setting, published};
 
-const POLICY: &str = "FIFO 80";
 const RT: &str = "RT";
 const RT_ISOLATED: &str = "RT, isolated";
 const STOCK: &str = "stock";
-
-const fn at(guest: &'static str, phase: &'static str) -> Cell<'static> {
-    cell(guest, phase, POLICY)
-}
-
-const fn isolation_helps(phase: &'static str) -> Test {
-    Test::Lower {
-        low: at(RT_ISOLATED, phase),
-        high: at(RT, phase),
-        figure: Figure::Max,
-        times: 1.0,
-    }
-}
 
 pub const EXPERIMENT: Experiment = Experiment {
     setting: Setting::Board,
@@ -59,47 +45,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     given: &[],
     drawing: Drawing::Overlay,
     table: published::JETSON,
-    claims: &[
-        Claim {
-            claim: "isolation lowers the largest latency under storage load",
-            published: "145 to 7 µs",
-            test: isolation_helps("storage"),
-        },
-        Claim {
-            claim: "isolation lowers the largest latency under GPU load",
-            published: "159 to 15 µs",
-            test: isolation_helps("gpu"),
-        },
-        Claim {
-            claim: "isolation lowers the largest latency under EtherCAT load",
-            published: "113 to 6 µs",
-            test: isolation_helps("ethercat"),
-        },
-        Claim {
-            claim: "isolation lowers the largest latency under system load",
-            published: "47 to 15 µs",
-            test: isolation_helps("system"),
-        },
-        Claim {
-            claim: "a kernel without PREEMPT_RT is later under load",
-            published: "318 against 56 µs",
-            test: Test::Lower {
-                low: at(RT, "system"),
-                high: at(STOCK, "system"),
-                figure: Figure::Max,
-                times: 318.0 / 56.0,
-            },
-        },
-        Claim {
-            claim: "with isolation the largest latency under storage load stays below 100 µs",
-            published: "7 µs",
-            test: Test::Below {
-                cell: at(RT_ISOLATED, "storage"),
-                figure: Figure::Max,
-                ns: 100_000.0,
-            },
-        },
-    ],
+    claims: include_str!("../../claims/board/jetson-1khz.toml"),
+    host_seconds: 0.0,
     differs: &[
         "The EtherCAT devices are simulated, on a virtual link; for real devices, copy the scenario and set its \
          load's `interface`.",

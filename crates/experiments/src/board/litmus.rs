@@ -1,7 +1,6 @@
 //! OSPERT 2013 on a board: a thread on each CPU under three backgrounds.
 
 use super::{REAL_TIME, STANDARD, booted};
-use crate::laboratory::litmus::CLAIMS;
 use crate::{Drawing, Experiment, Setting, published};
 
 const PLAIN: &str = "plain Linux";
@@ -23,7 +22,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     given: &[],
     drawing: Drawing::Averages,
     table: published::LITMUS,
-    claims: CLAIMS,
+    claims: include_str!("../../claims/board/litmus-16core.toml"),
+    host_seconds: 0.0,
     differs: &[
         "One thread per CPU of this board, each judged separately. The published figures cover sixteen; claims \
          are compared with the thread of 1000 µs.",

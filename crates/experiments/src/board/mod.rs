@@ -9,7 +9,6 @@ mod jetson;
 mod litmus;
 mod pi5;
 
-use crate::laboratory::cell;
 use crate::{Boot, Experiment, Guest};
 use wakepath_machine::PreemptionModel::{
     self, Full, Lazy, None as NoPreemption, RealTime, Voluntary,

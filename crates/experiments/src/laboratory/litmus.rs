@@ -1,67 +1,9 @@
 //! OSPERT 2013: loads of three kinds, one measuring thread on each CPU.
 
-use super::cell;
-use crate::{Claim, Drawing, Experiment, Figure, Given, Guest, Setting, Test, published};
+use crate::{Drawing, Experiment, Given, Guest, Setting, published};
 
 const PLAIN: &str = "plain Linux";
 const RT: &str = "PREEMPT_RT";
-/// The thread with the shorter period; the other one is in the table.
-const POLICY: &str = "FIFO 99, cpu0";
-
-/// The findings, on a board as in the laboratory.
-pub(crate) const CLAIMS: &[Claim] = &[
-    Claim {
-        claim: "without load PREEMPT_RT's largest latency is lower",
-        published: "11.20 against 19.73 µs",
-        test: Test::Lower {
-            low: cell(RT, "none", POLICY),
-            high: cell(PLAIN, "none", POLICY),
-            figure: Figure::Max,
-            times: 1.0,
-        },
-    },
-    Claim {
-        claim: "without load the averages are much the same",
-        published: "2.74 and 2.89 µs",
-        test: Test::Alike {
-            one: cell(RT, "none", POLICY),
-            other: cell(PLAIN, "none", POLICY),
-            figure: Figure::Mean,
-            within: 1.25,
-        },
-    },
-    Claim {
-        claim: "under CPU-bound loads PREEMPT_RT's latency is significantly lower",
-        published: "",
-        test: Test::Lower {
-            low: cell(RT, "cpu-bound", POLICY),
-            high: cell(PLAIN, "cpu-bound", POLICY),
-            figure: Figure::Mean,
-            times: 1.25,
-        },
-    },
-    Claim {
-        claim: "I/O has a huge effect on plain Linux",
-        published: "",
-        test: Test::Lower {
-            low: cell(PLAIN, "none", POLICY),
-            high: cell(PLAIN, "io-bound", POLICY),
-            figure: Figure::Max,
-            times: 10.0,
-        },
-    },
-    Claim {
-        claim: "I/O has no effect on PREEMPT_RT",
-        published: "",
-        test: Test::Alike {
-            one: cell(RT, "none", POLICY),
-            other: cell(RT, "io-bound", POLICY),
-            figure: Figure::Max,
-            within: 2.0,
-        },
-    },
-];
-
 pub const EXPERIMENT: Experiment = Experiment {
     setting: Setting::Laboratory,
     name: "litmus-16core",
@@ -92,7 +34,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     }],
     drawing: Drawing::Averages,
     table: published::LITMUS,
-    claims: CLAIMS,
+    claims: include_str!("../../claims/laboratory/litmus-16core.toml"),
+    host_seconds: 60.0,
     differs: &[
         "Debian's Linux 6.1 on two emulated CPUs, with threads of 1000 and 1500 µs, instead of sixteen \
          CPUs; 400 due times of the shorter one instead of 20 min. The CPUs take turns of 2 µs: figures \

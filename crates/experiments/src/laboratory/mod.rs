@@ -1,16 +1,18 @@
 //! The experiments of the laboratory, one file each.
 
-pub(crate) mod beaglepilot;
+mod aura;
+mod beaglepilot;
 mod isolation;
-pub(crate) mod litmus;
-pub(crate) mod pi5;
+mod litmus;
+mod pi5;
 
-use crate::{Cell, Experiment};
+use crate::Experiment;
 
-static ALL: [Experiment; 4] = [
+static ALL: [Experiment; 5] = [
     beaglepilot::EXPERIMENT,
     pi5::EXPERIMENT,
     isolation::EXPERIMENT,
+    aura::EXPERIMENT,
     litmus::EXPERIMENT,
 ];
 
@@ -22,16 +24,4 @@ pub fn all() -> &'static [Experiment] {
 /// The one that a user calls by this name.
 pub fn named(name: &str) -> Option<&'static Experiment> {
     ALL.iter().find(|experiment| experiment.name == name)
-}
-
-pub(super) const fn cell(
-    guest: &'static str,
-    phase: &'static str,
-    policy: &'static str,
-) -> Cell<'static> {
-    Cell {
-        guest,
-        phase,
-        policy,
-    }
 }

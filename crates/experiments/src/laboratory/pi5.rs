@@ -1,23 +1,9 @@
 //! arXiv 2604.19275: eight policies on a standard and a real-time kernel.
 
-use super::cell;
-use crate::{Claim, Drawing, Experiment, Figure, Guest, OVER_POLICIES, Setting, Test, published};
+use crate::{Drawing, Experiment, Guest, Setting, published};
 
 const STANDARD: &str = "standard";
 const RT: &str = "PREEMPT_RT";
-const STRESS: &str = "stress";
-const FIFO: &str = "FIFO 99";
-
-/// The worst case over all policies is here that of OTHER on either kernel.
-const OVER_ALL: Test = Test::NotComparable {
-    cells: [
-        cell(RT, STRESS, OVER_POLICIES),
-        cell(STANDARD, STRESS, OVER_POLICIES),
-    ],
-    figure: Figure::Max,
-    reason: "the paper had four CPUs; on one, the worst case over all policies is that of OTHER, which waits for time \
-             slices of eight loads on either kernel",
-};
 
 pub const EXPERIMENT: Experiment = Experiment {
     setting: Setting::Laboratory,
@@ -42,67 +28,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     given: &[],
     drawing: Drawing::Boxes,
     table: published::PI5,
-    claims: &[
-        Claim {
-            claim: "under stress the real-time kernel's worst case is lower",
-            published: "nearly 88 % lower",
-            test: OVER_ALL,
-        },
-        Claim {
-            claim: "under stress the real-time kernel's worst case is 88 % lower under each policy",
-            published: "our own claim",
-            test: Test::EachLower {
-                low: RT,
-                high: STANDARD,
-                phase: STRESS,
-                figure: Figure::Max,
-                times: 1.0 / (1.0 - 0.88),
-            },
-        },
-        Claim {
-            claim: "under stress the real-time kernel's worst case is a fortieth of the standard kernel's",
-            published: "below 225 µs, above 9 ms",
-            test: OVER_ALL,
-        },
-        Claim {
-            claim: "under stress the real-time kernel's worst case under FIFO 99 is a fortieth of the standard kernel's",
-            published: "our own claim",
-            test: Test::Lower {
-                low: cell(RT, STRESS, FIFO),
-                high: cell(STANDARD, STRESS, FIFO),
-                figure: Figure::Max,
-                times: 9_000.0 / 225.0,
-            },
-        },
-        Claim {
-            claim: "on the real-time kernel the loop is woken directly from the timer's interrupt",
-            published: "",
-            test: Test::Woken {
-                cell: cell(RT, STRESS, FIFO),
-                way: "direct",
-            },
-        },
-        Claim {
-            claim: "on the standard kernel the wake-up takes a SoftIRQ's path",
-            published: "",
-            test: Test::Woken {
-                cell: cell(STANDARD, STRESS, FIFO),
-                way: "deferred",
-            },
-        },
-        Claim {
-            claim: "the controller takes longer under stress",
-            published: "about 3.8 µs without",
-            test: Test::NotVisible(
-                "memory contention slows a controller down; virtual time has no caches and no memory controller",
-            ),
-        },
-        Claim {
-            claim: "the remaining jitter comes from memory contention",
-            published: "",
-            test: Test::NotVisible("virtual time has no memory contention"),
-        },
-    ],
+    claims: include_str!("../../claims/laboratory/pi5-250hz.toml"),
+    host_seconds: 320.0,
     differs: &[
         "Debian's Linux 6.1 on one emulated x86-64 CPU instead of a Raspberry Pi 5 with four; 250 due \
          times of each condition instead of 10 000.",

@@ -8,7 +8,7 @@ mod drawn;
 mod provenance;
 mod tables;
 
-use crate::{Agreement, Repeated, Setting, findings};
+use crate::{Agreement, Finding, Repeated, Setting, findings};
 use drawn::Shown;
 use std::fmt::Write;
 use wakepath_report::Origin;
@@ -35,10 +35,14 @@ instructions (docs/concepts/virtual-time.md): our figures are **software path le
 Compare their order: which kernel is better, what a load does, whether a claim holds if only the software
 differs. Caches, memory contention and hardware jitter are absent, and a largest value is not a bound.
 
-Each guest runs with several seeds, because one seed is only one sample. A claim is judged over the seeds, each run as
-one observation. It *agrees* or *contradicts* if an exact test (Mann and Whitney's; for counts of runs the sign test)
-gives chance at most 5 % in that direction, otherwise it is *undecided*. Figures and single causes are those of the
-first seed.
+Each claim was registered before the guests ran, in a data file whose digest is listed at the end: the quantity, its
+direction, the smallest effect that counts and the number of seeds. The smallest effect is a third of the published one,
+on the logarithmic scale on which ratios add up, unless a reason is given. Each guest runs with several seeds, each
+run one observation. A claim *agrees* if an exact test (Mann and Whitney's; for counts of runs the sign test) shows an
+effect of at least that size, and *contradicts* if it shows a smaller or the opposite one. The error probability is 5 %
+for all claims of an experiment together (Holm), in both directions. Otherwise it is *undecided*, and so is every claim
+with fewer seeds than were registered. *Not comparable* and *not run* have their reasons. Figures and single causes are
+those of the first seed.
 
 Emulated CPUs take turns, so figures from guests with several CPUs can be off by one turn. A claim that this could
 reverse is undecided too.
@@ -50,11 +54,15 @@ const ON_A_BOARD: &str = "\
 Written by `wakepath experiment`. Each experiment was published with figures of another machine, kernel and load:
 compare their order. A largest value is not a bound.
 
-Each kernel is measured in several rounds, because one round is only one sample. A claim is judged over the rounds,
-each as one observation. It *agrees* or *contradicts* if an exact test (Mann and Whitney's; for counts of rounds the
-sign test) gives chance at most 5 % in that direction, otherwise it is *undecided*. A kernel that was not booted is *not
-measured*: boot it and resume with `--resume`. Pictures and single causes are those of the first round. Rounds of one
-boot share its conditions, such as the memory layout.
+Each claim was registered before the first round, in a data file whose digest is listed at the end: the quantity, its
+direction, the smallest effect that counts and the number of rounds. The smallest effect is a third of the published
+one, on the logarithmic scale on which ratios add up, unless a reason is given. Each round is one observation. A claim
+*agrees* if an exact test (Mann and Whitney's; for counts of rounds the sign test) shows an effect of at least that
+size, and *contradicts* if it shows a smaller or the opposite one. The error probability is 5 % for all claims of an
+experiment together (Holm), in both directions. Otherwise it is *undecided*, and so is every claim with fewer rounds
+than were registered. A claim about a kernel that was not booted is *not run*: boot it and resume with `--resume`.
+Pictures and single causes are those of the first round. Rounds of one boot share its conditions, such as the memory
+layout.
 ";
 
 /// The pages of these experiments, all of one setting.
@@ -98,26 +106,25 @@ use line;
 fn summary(text: &mut String, experiments: &[Repeated]) {
     line!(
         text,
-        "\n| experiment | agrees | contradicts | undecided | not comparable | not testable here |"
+        "\n| experiment | agrees | contradicts | undecided | not comparable | not run |"
     );
     line!(text, "|---|---:|---:|---:|---:|---:|");
     for repeated in experiments {
         let found = findings(repeated);
-        let count = |wanted: &[Agreement]| {
+        let count = |wanted: Agreement| {
             let all = found.iter();
-            all.filter(|finding| wanted.contains(&finding.agreement))
-                .count()
+            all.filter(|finding| finding.agreement == wanted).count()
         };
         line!(
             text,
             "| [{}]({}) | {} | {} | {} | {} | {} |",
             repeated.experiment.title,
             file_of(repeated),
-            count(&[Agreement::Agrees]),
-            count(&[Agreement::Contradicts]),
-            count(&[Agreement::Undecided]),
-            count(&[Agreement::NotComparable]),
-            count(&[Agreement::NotVisible, Agreement::NotMeasured])
+            count(Agreement::Agrees),
+            count(Agreement::Contradicts),
+            count(Agreement::Undecided),
+            count(Agreement::NotComparable),
+            count(Agreement::NotRun)
         );
     }
 }
@@ -149,6 +156,9 @@ fn section(text: &mut String, figures: &mut Vec<(String, String)>, repeated: &Re
         experiment.setting.command(),
         experiment.name
     );
+    if repeated.guests.is_empty() {
+        return;
+    }
     tables::latencies(text, repeated);
     // Neither date nor host: the same runs make the same page.
     let origin = Origin {
@@ -181,15 +191,41 @@ fn claims(text: &mut String, repeated: &Repeated) {
     if found.is_empty() {
         return;
     }
-    line!(text, "| claim | published | ours | verdict |");
-    line!(text, "|---|---|---|---|");
+    line!(
+        text,
+        "| claim | published | ours | smallest effect | verdict |"
+    );
+    line!(text, "|---|---|---|---|---|");
     for finding in found {
-        let published = match finding.published {
-            "" => "–",
-            figures => figures,
-        };
-        let (claim, ours, verdict) = (finding.claim, finding.here, finding.agreement.name());
-        line!(text, "| {claim} | {published} | {ours} | **{verdict}** |");
+        let verdict = finding.verdict();
+        let Finding {
+            claim,
+            published,
+            here,
+            smallest,
+            ..
+        } = finding;
+        let [published, smallest] = [published, smallest].map(|text| match text.is_empty() {
+            true => "–".to_owned(),
+            false => text,
+        });
+        line!(
+            text,
+            "| {claim} | {published} | {here} | {smallest} | **{verdict}** |"
+        );
     }
-    line!(text, "");
+    if !repeated.claims.before_the_runs {
+        line!(
+            text,
+            "\nNo claims were registered before the first run: they decide nothing.\n"
+        );
+        return;
+    }
+    line!(
+        text,
+        "\nRegistered for {} {}; probabilities are corrected for {} tested claims.\n",
+        repeated.claims.seeds,
+        repeated.experiment.setting.replicates(),
+        repeated.claims.tested()
+    );
 }

@@ -63,6 +63,12 @@ pub fn write(text: &mut String, experiments: &[Repeated]) {
         line!(text, "- seeds {}", seeds.join(", "));
     }
     for repeated in experiments {
+        line!(
+            text,
+            "- claims of {}: SHA-256 `{}`",
+            repeated.experiment.name,
+            repeated.claims.sha256
+        );
         if let Some((runs, digest)) = all_samples(repeated) {
             let name = repeated.experiment.name;
             line!(

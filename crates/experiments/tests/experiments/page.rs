@@ -3,8 +3,8 @@
 use crate::text_of;
 use wakepath_archive::{KernelLatency, StageLatency, VirtualTime};
 use wakepath_experiments::{
-    Agreement, Experiment, Finding, GuestRun, Measured, OVER_POLICIES, Repeated, all, findings,
-    named,
+    Agreement, Cell, Experiment, Finding, GuestRun, Measured, OVER_POLICIES, Repeated, Test, all,
+    findings, named, of_boards,
 };
 use wakepath_explain::{CauseFigures, ConditionExplanation, Explanation, Usual};
 use wakepath_report::Figures;
@@ -14,9 +14,12 @@ use wakepath_statistics::{Distribution, DistributionSummary};
 wakepath_test_program::tests![
     every_cell_that_is_named_is_a_condition_of_the_scenario,
     figures_like_the_published_ones_agree_and_others_do_not,
+    three_seeds_decide_nothing_and_neither_do_claims_of_later,
+    each_smallest_effect_is_a_third_or_has_its_reason,
+    an_effect_below_the_smallest_that_counts_contradicts,
     the_worst_over_policies_and_each_policy_are_judged_apart,
     what_a_turn_of_the_cpus_could_reverse_is_undecided,
-    what_was_not_measured_is_neither_agreement_nor_contradiction,
+    what_was_not_run_is_neither_agreement_nor_contradiction,
     what_disturbs_is_counted_where_nearly_all_is_explained,
     a_page_sets_ours_beside_the_published_and_says_that_time_is_virtual,
     a_kernel_that_is_given_has_its_rows_and_one_that_is_not_says_so,
@@ -27,7 +30,7 @@ wakepath_test_program::tests![
 const TURN_NS: u64 = 2_000;
 
 /// Seeds of each guest: enough to decide.
-const SEEDS: i64 = 5;
+const SEEDS: i64 = 10;
 
 /// An experiment in which every guest measured the values of `latencies` for guest and phase, with
 /// a few nanoseconds more for each seed.
@@ -92,6 +95,7 @@ fn with_seeds(
     });
     Repeated {
         experiment,
+        claims: experiment.claims(),
         guests: guests.collect(),
     }
 }
@@ -117,13 +121,16 @@ fn every_cell_that_is_named_is_a_condition_of_the_scenario() {
         let scenario = scenario(experiment);
         let phases: Vec<&str> = scenario.phases.iter().map(|phase| &*phase.name).collect();
         let policies: Vec<String> = scenario.policies.iter().map(|p| p.to_string()).collect();
-        let published: Vec<_> = experiment.published().collect();
-        let said = format!("{:?} {published:?}", experiment.claims);
-        let cells = said.split("Cell { guest: ").skip(1);
+        let claims = experiment.claims();
+        let claimed = claims.all.iter().flat_map(|claim| claim.test.conditions());
+        let cells = claimed.map(|condition| condition.cell());
         let mut count = 0;
-        for cell in cells {
-            let words: Vec<&str> = cell.split('"').collect();
-            let (guest, phase, policy) = (words[1], words[3], words[5]);
+        for cell in cells.chain(experiment.published().map(|one| one.cell)) {
+            let Cell {
+                guest,
+                phase,
+                policy,
+            } = cell;
             let given = experiment.given.iter().find(|one| one.name == guest);
             let is_package = experiment.guests.iter().any(|one| one.name == guest);
             assert!(is_package || given.is_some(), "{guest}");
@@ -140,35 +147,111 @@ fn every_cell_that_is_named_is_a_condition_of_the_scenario() {
     }
 }
 
-fn figures_like_the_published_ones_agree_and_others_do_not() {
-    let like = |guest: &str, _: &str| match guest {
+/// What a claim that begins so found.
+fn found(repeated: &Repeated, start: &str) -> Finding {
+    let mut all = findings(repeated).into_iter();
+    let found = all.find(|one| one.claim.starts_with(start));
+    found.unwrap_or_else(|| panic!("{start}"))
+}
+
+fn beaglepilot(guest: &str, _: &str) -> Vec<i64> {
+    match guest {
         "vanilla" => vec![14_000, 19_000, 193_000],
         "PREEMPT" => vec![16_000, 21_000, 68_000],
         _ => vec![20_000, 27_000, 91_000],
-    };
-    let found = findings(&repeated("beaglepilot", like, &["FIFO 99"]));
-    assert_eq!(found.len(), 8);
-    // Claims about the kernel that was not given.
-    for finding in &found[5..] {
-        assert_eq!(finding.agreement, Agreement::NotMeasured, "{finding:?}");
     }
-    for finding in &found[..4] {
-        assert_eq!(finding.agreement, Agreement::Agrees, "{finding:?}");
+}
+
+fn figures_like_the_published_ones_agree_and_others_do_not() {
+    let like = repeated("beaglepilot", beaglepilot, &["FIFO 99"]);
+    for start in [
+        "PREEMPT's largest latency is below vanilla's",
+        "RT_PREEMPT's largest latency is below vanilla's",
+        "PREEMPT's largest latency is below RT_PREEMPT's",
+        "vanilla's smallest latency is below PREEMPT's",
+        "PREEMPT's smallest latency is below RT_PREEMPT's",
+    ] {
+        let found = found(&like, start);
+        assert_eq!(found.agreement, Agreement::Agrees, "{found:?}");
     }
     // Vanilla's mean of these three values is the highest.
-    assert_eq!(found[4].agreement, Agreement::Contradicts);
-    assert!(found[4].here.contains("75.3"), "{}", found[4].here);
+    let average = found(&like, "vanilla's average is below PREEMPT's");
+    assert_eq!(average.agreement, Agreement::Contradicts, "{average:?}");
+    assert!(average.here.contains("75.3"), "{average:?}");
+    // Twice 1 of 184 756 arrangements, of the 8 claims of which 7 have no better one: 0.01 % or more of 14.
+    assert!(average.p.unwrap() < 0.001, "{average:?}");
+    for finding in findings(&like) {
+        if finding.claim.contains("Xenomai") && !finding.claim.contains("PREEMPT's smallest") {
+            assert_eq!(finding.agreement, Agreement::NotRun, "{finding:?}");
+            assert!(finding.here.starts_with("no run of Xenomai"), "{finding:?}");
+        }
+    }
+    let same = repeated("beaglepilot", |_, _| vec![5_000; 10], &["FIFO 99"]);
+    let same = found(&same, "PREEMPT's largest latency is below vanilla's");
+    // No effect at all is less than a third of the published one.
+    assert_eq!(same.agreement, Agreement::Contradicts, "{same:?}");
+}
 
-    assert!(found[4].here.ends_with("p = 0.40 %"), "{}", found[4].here);
+fn three_seeds_decide_nothing_and_neither_do_claims_of_later() {
+    let three = with_seeds("beaglepilot", 3, beaglepilot, &["FIFO 99"]);
+    let decided = [Agreement::Agrees, Agreement::Contradicts];
+    for finding in findings(&three) {
+        assert!(!decided.contains(&finding.agreement), "{finding:?}");
+    }
+    let found = found(&three, "PREEMPT's largest");
+    assert!(
+        found.here.ends_with("3 of the 10 seeds that decide it"),
+        "{found:?}"
+    );
+    assert_eq!(found.p, None);
+    let mut late = repeated("beaglepilot", beaglepilot, &["FIFO 99"]);
+    late.claims = late.claims.after_the_runs();
+    for finding in findings(&late) {
+        assert!(!decided.contains(&finding.agreement), "{finding:?}");
+    }
+    let text = text_of(&[late]);
+    assert!(
+        text.contains("No claims were registered before the first run"),
+        "{text}"
+    );
+}
 
-    let same = |_: &str, _: &str| vec![5_000; 10];
-    let found = findings(&repeated("beaglepilot", same, &["FIFO 99"]));
-    let undecided = |one: &Finding| one.agreement == Agreement::Undecided;
-    assert!(found[..5].iter().all(undecided), "{found:?}");
-    let found = findings(&with_seeds("beaglepilot", 2, like, &["FIFO 99"]));
-    assert!(found[..5].iter().all(undecided), "{found:?}");
-    let why = &found[0].here;
-    assert!(why.ends_with("too few seeds to decide"), "{why}");
+fn each_smallest_effect_is_a_third_or_has_its_reason() {
+    for experiment in all().iter().chain(of_boards()) {
+        let claims = experiment.claims();
+        assert!(claims.seeds >= 10, "{}", experiment.name);
+        assert!(claims.all.len() >= 6, "{}", experiment.name);
+        for claim in claims.all {
+            assert!(!claim.published.is_empty(), "{claim:?}");
+            let (Test::NotComparable { reason, .. } | Test::NotRun { reason }) = claim.test else {
+                continue;
+            };
+            assert!(reason.len() > 20, "{reason}");
+        }
+    }
+}
+
+fn an_effect_below_the_smallest_that_counts_contradicts() {
+    // Published: 14 against 20 µs, 1.43 times; a third is 1.126 times.
+    let verdict = |rt: i64| {
+        let latencies = move |guest: &str, _: &str| match guest {
+            "RT_PREEMPT" => vec![rt],
+            _ => vec![16_000],
+        };
+        let run = repeated("beaglepilot", latencies, &["FIFO 99"]);
+        found(&run, "PREEMPT's smallest latency is below RT_PREEMPT's")
+    };
+    // 16 against 20 µs: 1.25 times, of which a third is 1.077 times.
+    let little = verdict(16_112);
+    assert_eq!(little.agreement, Agreement::Contradicts, "{little:?}");
+    assert!(little.here.contains("1.01 times"), "{little:?}");
+    assert!(
+        little
+            .smallest
+            .starts_with("1.08 times: a third of 1.25 times"),
+        "{little:?}"
+    );
+    assert_eq!(verdict(17_400).agreement, Agreement::Agrees);
 }
 
 fn the_worst_over_policies_and_each_policy_are_judged_apart() {
@@ -179,22 +262,18 @@ fn the_worst_over_policies_and_each_policy_are_judged_apart() {
         _ => vec![5_000, 9_000],
     };
     let mut run = repeated("pi5-250hz", latencies, &policies);
-    let found = findings(&run);
-    let of = |found: &[Finding], at: usize| found[at].agreement;
-    for over_all in [0, 2] {
-        assert_eq!(of(&found, over_all), Agreement::NotComparable, "{found:?}");
-        let here = &found[over_all].here;
-        assert!(here.starts_with("the paper had four CPUs"), "{here}");
-        assert!(
-            here.contains("PREEMPT_RT, all policies, stress: 9.002 µs"),
-            "{here}"
-        );
-    }
-    assert_eq!(
-        [1, 3].map(|at| of(&found, at)),
-        [Agreement::Agrees; 2],
-        "{found:?}"
+    let over_all = found(&run, "under stress PREEMPT_RT's worst case");
+    assert_eq!(over_all.agreement, Agreement::NotComparable, "{over_all:?}");
+    let here = &over_all.here;
+    assert!(here.starts_with("the paper had four CPUs"), "{here}");
+    assert!(
+        here.contains("PREEMPT_RT, all policies, stress: 9.005 µs"),
+        "{here}"
     );
+    for policy in policies {
+        let found = found(&run, &format!("{policy} under stress"));
+        assert_eq!(found.agreement, Agreement::Agrees, "{found:?}");
+    }
     let of_stock = run
         .guests
         .iter_mut()
@@ -206,42 +285,31 @@ fn the_worst_over_policies_and_each_policy_are_judged_apart() {
             }
         }
     }
-    let found = findings(&run);
-    assert_eq!(found[1].agreement, Agreement::Undecided, "{found:?}");
-    let each = &found[1].here;
-    assert!(
-        each.contains("agrees under RR 99; contradicts under FIFO 99"),
-        "{each}"
-    );
-    assert_eq!(found[3].agreement, Agreement::Contradicts, "{found:?}");
+    let [rr, fifo] = policies.map(|policy| found(&run, &format!("{policy} under stress")));
+    assert_eq!(rr.agreement, Agreement::Agrees, "{rr:?}");
+    assert_eq!(fifo.agreement, Agreement::Contradicts, "{fifo:?}");
 }
 
 fn what_a_turn_of_the_cpus_could_reverse_is_undecided() {
-    // Published: RT's largest is lower with isolation, and a stock kernel's 318 / 56 as high.
-    let isolation = |isolated: i64, rt: i64, stock: i64| {
+    // Published: 56 to 24 µs with isolation; a third is 1.326 times.
+    let isolation = |isolated: i64, rt: i64| {
         let latencies = move |guest: &str, _: &str| match guest {
             "RT, isolated" => vec![isolated],
-            "RT" => vec![rt],
-            _ => vec![stock],
+            _ => vec![rt],
         };
-        let found = findings(&repeated("isolation", latencies, &["FIFO 80"]));
-        [found[0].clone(), found[1].clone()]
+        let run = repeated("isolation", latencies, &["FIFO 80"]);
+        found(&run, "combined load: isolation lowers")
     };
-    // Both have an error of up to 2 µs: 4 µs can be no difference, 4.1 µs must be one.
-    let [closer, agreeing] = isolation(13_000, 17_000, 300_000);
-    assert_eq!(closer.agreement, Agreement::Undecided);
+    // Both have an error of up to 2 µs: 15 against 24.7 can be 17 against 22.7.
+    let near = isolation(15_000, 24_400);
+    assert_eq!(near.agreement, Agreement::Undecided, "{near:?}");
     assert!(
-        closer
-            .here
+        near.here
             .ends_with("too close for CPUs that take turns of 2 µs"),
-        "{}",
-        closer.here
+        "{near:?}"
     );
-    assert_eq!(agreeing.agreement, Agreement::Agrees);
-    let [apart, _] = isolation(13_000, 17_100, 300_000);
-    assert_eq!(apart.agreement, Agreement::Agrees);
-    let [reversed, _] = isolation(17_100, 13_000, 300_000);
-    assert_eq!(reversed.agreement, Agreement::Contradicts);
+    assert_eq!(isolation(15_000, 25_000).agreement, Agreement::Agrees);
+    assert_eq!(isolation(17_100, 13_000).agreement, Agreement::Contradicts);
 
     let latencies = |guest: &str, _: &str| match guest {
         "RT, isolated" => vec![1_000],
@@ -251,22 +319,35 @@ fn what_a_turn_of_the_cpus_could_reverse_is_undecided() {
     for guest in &mut turns_unknown.guests {
         guest.virtual_time.as_mut().unwrap().turn_ns = None;
     }
-    assert_eq!(findings(&turns_unknown)[0].agreement, Agreement::Undecided);
+    let unknown = found(&turns_unknown, "combined load: isolation lowers");
+    assert_eq!(unknown.agreement, Agreement::Undecided);
 }
 
-fn what_was_not_measured_is_neither_agreement_nor_contradiction() {
-    let nothing = |_: &str, _: &str| Vec::new();
-    let found = findings(&repeated("pi5-250hz", nothing, &["FIFO 99"]));
+fn what_was_not_run_is_neither_agreement_nor_contradiction() {
+    let nothing = Repeated {
+        guests: Vec::new(),
+        ..repeated("pi5-250hz", |_, _| Vec::new(), &["FIFO 99"])
+    };
+    let found = findings(&nothing);
     let count = |wanted| found.iter().filter(|one| one.agreement == wanted).count();
-    assert_eq!(count(Agreement::NotMeasured), 6, "{found:?}");
-    assert_eq!(count(Agreement::NotVisible), 2, "{found:?}");
+    assert_eq!(count(Agreement::NotRun), 10, "{found:?}");
+    assert_eq!(count(Agreement::NotComparable), 5, "{found:?}");
+    let text = text_of(&[nothing]);
     assert!(
-        found[4].here.contains("no kernel events of PREEMPT_RT"),
-        "{found:?}"
+        text.contains("| no run of standard, OTHER nice 0, idle |"),
+        "{text}"
+    );
+    assert!(!text.contains("| kernel | policy |"), "{text}");
+    let unused = repeated("pi5-250hz", |_, _| Vec::new(), &["FIFO 99"]);
+    let woken = self::found(&unused, "on PREEMPT_RT the timer's interrupt");
+    assert_eq!(woken.agreement, Agreement::Undecided);
+    assert!(
+        woken.here.contains("no kernel events of PREEMPT_RT"),
+        "{woken:?}"
     );
 }
 
-/// FIFO 80 under stress: 1 ms of latency, of which `all_explained_ns` are explained, and `others`
+/// FIFO 80 under combined load: 1 ms of latency, of which `all_explained_ns` are explained, and `others`
 /// other threads.
 fn explanation(all_explained_ns: u64, others: u32) -> Explanation {
     let cause = |number: u32| CauseFigures {
@@ -284,7 +365,7 @@ fn explanation(all_explained_ns: u64, others: u32) -> Explanation {
     };
     let condition = ConditionExplanation {
         doubts: Vec::new(),
-        phase: "stress".into(),
+        phase: "combined".into(),
         condition: "FIFO 80".into(),
         thread: "loop".into(),
         threshold_ns: 100_000,
@@ -333,11 +414,11 @@ fn what_disturbs_is_counted_where_nearly_all_is_explained() {
                 false => explanation(1_000_000, 5),
             });
         }
-        findings(&run)[2].clone()
+        self::found(&run, "combined load: fewer threads")
     };
     assert_eq!(found(990_000).agreement, Agreement::Agrees);
     let little = found(989_999);
-    assert_eq!(little.agreement, Agreement::NotMeasured, "{little:?}");
+    assert_eq!(little.agreement, Agreement::Undecided, "{little:?}");
     assert!(
         little.here.contains("too little of RT, isolated"),
         "{little:?}"
@@ -371,18 +452,21 @@ fn a_page_sets_ours_beside_the_published_and_says_that_time_is_virtual() {
     let text = text_of(std::slice::from_ref(&pi5));
     assert!(text.contains("not latencies of any machine"));
     for row in [
-        "| standard | FIFO 99 | stress | 15 | 0 | 4.00 | 1003.00 |",
-        "| standard | all policies | stress | | | 4.00 | | | 3000.00 (3000.00 – 3000.00) | \
-         30000.02 (30000.00 – 30000.04) | – / – / 9000 |",
+        "| standard | FIFO 99 | stress | 30 | 0 | 4.00 | 1003.00 |",
+        "| standard | all policies | stress | | | 4.00 | | | 3000.01 (3000.00 – 3000.01) | \
+         30000.05 (30000.00 – 30000.09) | – / – / 9000 |",
         "latency of wake-ups: min, virtual µs | mean, virtual µs | p99, virtual µs | max, virtual µs | latency as \
          scheduled: max, virtual µs |",
         "\nCost model: 1 instruction = 1 ns, string instructions unknown.",
         "| PREEMPT_RT | stress | 0.59 | 2.81 | 4.36 | 6.45 | 6.00 | 9.00 |",
-        "- seeds 1, 2, 3, 4, 5",
-        // yes "$(printf 'a\nb')" | head -10 | sha256sum
-        "- all samples of the 10 runs of pi5-250hz: SHA-256 `25ac60f9f8930b37a2001b5f82daaba074a5393029eafceb09c199f52a2fd686`",
-        "# Eight policies at 250 Hz (arXiv 2604.19275)\n\n| claim | published | ours | verdict |\n|---|---|---|---|\n\
-         | under stress the real-time kernel's worst case is lower | nearly 88 % lower | the paper had four CPUs;",
+        "- seeds 1, 2, 3, 4, 5, 6, 7, 8, 9, 10",
+        "- claims of pi5-250hz: SHA-256 `",
+        // yes "$(printf 'a\nb')" | head -20 | sha256sum
+        "- all samples of the 20 runs of pi5-250hz: SHA-256 `ba02c8fbf3d869ad9d465c5e84a8feb7a85224d9ed48de41d3eb768e09116f64`",
+        "# Eight policies at 250 Hz (arXiv 2604.19275)\n\n| claim | published | ours | smallest effect | verdict |\n\
+         |---|---|---|---|---|\n| under stress the standard kernel's worst case exceeds 9 ms | above 9 ms | 9 ms is",
+        "Registered for 10 seeds; probabilities are corrected for 10 tested claims.",
+        "3.42 times: a third of 40.00 times | **agrees, p",
         "| **not comparable** |",
         "| [Eight policies at 250 Hz (arXiv 2604.19275)](pi5-250hz.md) |",
     ] {
@@ -417,17 +501,23 @@ fn a_kernel_that_is_given_has_its_rows_and_one_that_is_not_says_so() {
         one.guest.name = "Xenomai";
         is_first.then_some(one)
     }));
-    let agreements: Vec<Agreement> = findings(&run)[5..]
-        .iter()
-        .map(|one| one.agreement)
-        .collect();
-    // Its largest is above vanilla's, its average of these three too.
-    let expected = [Agreement::Contradicts, Agreement::Agrees, Agreement::Agrees];
-    assert_eq!(agreements, expected);
+    // Its largest is above vanilla's; its average of these three too, and above RT_PREEMPT's.
+    for (start, expected) in [
+        (
+            "vanilla's largest latency is below Xenomai's",
+            Agreement::Agrees,
+        ),
+        (
+            "Xenomai's average is below RT_PREEMPT's",
+            Agreement::Contradicts,
+        ),
+    ] {
+        assert_eq!(found(&run, start).agreement, expected, "{start}");
+    }
     let text = text_of(std::slice::from_ref(&run));
     assert!(!text.contains("no such kernel"), "{text}");
     assert!(
-        text.contains("| Xenomai | COBALT FIFO 99 | stress | 15 | 0 |"),
+        text.contains("| Xenomai | COBALT FIFO 99 | stress | 30 | 0 |"),
         "{text}"
     );
 }

@@ -37,10 +37,9 @@ impl Sweep {
         stretches.fold(self.path.max(idle), u64::max)
     }
 
-    /// The longest stretch that a wake-up waits for.
-    pub fn longest_wait(&self) -> u64 {
-        let lengths = self.stretches.iter().map(|(length, _)| *length);
-        lengths.max().unwrap_or(0)
+    /// How much later than an undisturbed wake-up one can be at most, by its wait or by its own path.
+    pub fn longest_delay(&self) -> u64 {
+        self.longest() - self.path
     }
 
     /// Number of instants at which a wake-up is later than that.
@@ -94,7 +93,7 @@ mod tests {
     fn latencies_are_counted_as_by_hand() {
         // Stretches of 3 and 5 in 20 instants: 13 12 11 and 25 24 23 22 21; twelve instants take 10.
         let sweep = Sweep::new(vec![(3, 10), (5, 20)], 20, (0, 9), 10);
-        assert_eq!((sweep.longest(), sweep.longest_wait()), (25, 5));
+        assert_eq!((sweep.longest(), sweep.longest_delay()), (25, 15));
         assert_eq!(sweep.waiting(), 8);
         assert_eq!(sweep.later_than(9), 20);
         assert_eq!(sweep.later_than(10), 8);

@@ -68,8 +68,8 @@ pub struct ExperimentRun {
     /// Three rounds of two and a half minutes at most. The page lists what is too rare to appear in them.
     #[arg(long)]
     pub short: bool,
-    /// Rounds of each kernel [default: 5, with --short 3]. Fewer than three can't decide a claim that compares,
-    /// fewer than five none.
+    /// Rounds of each kernel [default: 10, with --short 3]. Fewer than an experiment's claims were registered for decide
+    /// none.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub rounds: Option<u32>,
     /// Resume what was measured before: after an interruption, or on another kernel.

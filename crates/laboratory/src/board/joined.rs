@@ -9,6 +9,7 @@ use wakepath_assess::explanation::kept;
 use wakepath_console::progress::assessed;
 use wakepath_console::terminal::tell;
 use wakepath_experiments::{Guest, GuestRun, Repeated, findings, of_boards};
+use wakepath_lab::registered;
 use wakepath_machine::Facts;
 use wakepath_timeline::one_line;
 
@@ -73,7 +74,8 @@ pub(super) fn joined(directory: &Path) -> Result<Repeated, Failure> {
     {
         guests.push(round(guest, run)?);
     }
-    Repeated::of_rounds(experiment, guests)
+    let claims = registered(directory, experiment, true)?;
+    Repeated::of_rounds(experiment, claims, guests)
         .map_err(|unlike| format!("{}: {unlike}", directory.display()).into())
 }
 

@@ -15,13 +15,14 @@ use wakepath_console::terminal::tell;
 use wakepath_console::{Outcome, scenarios};
 use wakepath_directory::{Directory, Trust};
 use wakepath_experiments::{Experiment, Guest, of_boards, on_a_board};
+use wakepath_lab::{claims_file, registered};
 use wakepath_measure::Interrupt;
 use wakepath_scenario::{KnownCpus, Scenario};
 
 /// The longest that a round of `--short` takes: three of them within ten minutes, warm-ups included.
 pub(super) const SHORT_NS: u64 = 150_000_000_000;
 /// Rounds of each kernel.
-const ROUNDS: u32 = 5;
+const ROUNDS: u32 = 10;
 /// The same with `--short`.
 const SHORT_ROUNDS: u32 = 3;
 
@@ -65,6 +66,7 @@ pub fn run(arguments: &ExperimentRun) -> Outcome {
     let place = Directory::make(&directory, Trust::Own);
     let place = place.or_else(|_| Directory::to_write(&directory, Trust::Own))?;
     drop(place);
+    registered(&directory, experiment, is_used)?;
     order.measure(&interrupt, &directory)?;
     tell!("{}", order.cannot_show());
     show(&[joined(&directory)?], &directory, arguments.json)
@@ -168,7 +170,7 @@ impl Order<'_> {
             match (self.is_whole(&place), failed) {
                 (Ok(true), _) => {}
                 (Ok(false), Some(why)) => {
-                    leave_nothing_of_a_refusal(&place, directory);
+                    leave_nothing_of_a_refusal(&place, directory, self.experiment);
                     return Err(format!("{part}: {why}").into());
                 }
                 (Ok(false), None) => {
@@ -258,7 +260,7 @@ impl Order<'_> {
 
 /// A round that was refused before its first sample is not evidence: without it the next command
 /// needs no `--resume`.
-fn leave_nothing_of_a_refusal(place: &Path, directory: &Path) {
+fn leave_nothing_of_a_refusal(place: &Path, directory: &Path, experiment: &Experiment) {
     // An unreadable run might hold samples.
     let Ok(run) = Run::open(place) else { return };
     let mut threads = run.manifest.segments.iter().flat_map(|of| &of.threads);
@@ -269,6 +271,11 @@ fn leave_nothing_of_a_refusal(place: &Path, directory: &Path) {
     let _ = std::fs::remove_dir_all(place);
     for above in place.ancestors().skip(1) {
         let is_ours = above.starts_with(directory);
+        let rest = std::fs::read_dir(above).map_or(0, Iterator::count);
+        // Claims without any round are registered again.
+        if above == directory && rest == 1 {
+            let _ = std::fs::remove_file(claims_file(directory, experiment));
+        }
         if !is_ours || std::fs::remove_dir(above).is_err() {
             break;
         }

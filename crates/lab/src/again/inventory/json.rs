@@ -83,7 +83,7 @@ fn of(condition: &ConditionSections, ns: u64) -> Value {
         "interrupts_in_the_bound_ns": figures.interference * ns,
         "interrupts": interrupts.collect::<Vec<_>>(),
         "path_ns": figures.path * ns,
-        "longest_wait_ns": sweep.longest_wait() * ns,
+        "longest_delay_ns": sweep.longest_delay() * ns,
         "latencies_exceeded_by": latencies,
         "instants": sweep.instants(),
         "instants_with_a_wait": sweep.waiting(),

@@ -166,10 +166,10 @@ fn sweep(text: &mut String, condition: &ConditionSections, time: &impl Fn(u64) -
     let share = 100.0 * sweep.waiting() as f64 / sweep.instants().max(1) as f64;
     let _ = writeln!(
         text,
-        "  due at any instant: {} if nothing delays it; at {share:.2} % of the instants it waits for a section, \
-         for {} at most; later than {} in 1 of 100, than {} in 1 of 10 000",
+        "  due at any instant: {} if nothing delays it; at {share:.2} % of the instants it waits for a section; \
+         {} more at most, later than {} in 1 of 100, than {} in 1 of 10 000",
         time(figures.path),
-        time(sweep.longest_wait()),
+        time(sweep.longest_delay()),
         time(sweep.exceeded_by(0.01)),
         time(sweep.exceeded_by(0.000_1)),
     );

@@ -116,6 +116,12 @@ pub(super) fn told(
             None => spans.push((name, vec![span])),
         }
     }
+    // A traced pass of a condition that has its sections already.
+    let is_told = |label: &String| {
+        let mut all = spans.iter();
+        all.any(|((condition, phase), _)| *label == format!("{condition}, {phase}"))
+    };
+    left_out.retain(|label| !is_told(label));
     let conditions = spans
         .into_iter()
         .map(|((condition, phase), spans)| ConditionSections {

@@ -101,12 +101,14 @@ fn rounds_become_a_page_and_one_of_another_length_is_refused() {
         .map(|run| &run["conditions"][0]["scheduled"])
         .collect();
     assert!(due.iter().all(|due| **due == 200), "{due:?}");
-    // One kernel alone: what compares two has nothing to compare.
+    // One kernel alone, and no claims were registered: nothing is decided.
     let found = one["findings"].as_array().unwrap();
-    assert!(
-        found.len() == 5 && found.iter().all(|one| one["agreement"] == "not-measured"),
-        "{found:#?}"
-    );
+    let count = |agreement: &str| {
+        let all = found.iter();
+        all.filter(|one| one["agreement"] == agreement).count()
+    };
+    assert_eq!(count("agrees") + count("contradicts"), 0, "{found:#?}");
+    assert!(count("not-run") >= 8, "{found:#?}");
     let pages = |folder: &std::path::Path| {
         let page = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
         page("README.md") + "\n" + &page("beaglepilot.md")
