@@ -24,6 +24,6 @@ pub const EXPERIMENT: Experiment = Experiment {
     differs: &[
         "Debian's Linux 6.1 on one emulated x86-64 CPU; 100 due times of each condition.",
         "A computation of 5 ms replaces the autopilot, a load that writes files its log, and a load that starts \
-         processes the scripts beside it. A guest's files are in its memory: nothing is slow.",
+         processes the scripts next to it. A guest's files are in its memory: nothing is slow.",
     ],
 };
