@@ -65,7 +65,7 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
         }
         if arguments.pages_only && !wanted.is_repeated {
             tell!(
-                "{}: no guest ran twice: whether it repeats is unknown",
+                "{}: no guest ran twice to show that it repeats",
                 experiment.name
             );
         } else {

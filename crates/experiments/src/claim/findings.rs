@@ -67,7 +67,7 @@ enum Tried {
         shown: Shown,
         /// Runs of the condition that has fewest.
         runs: usize,
-        /// What a reader should know of an open result.
+        /// Reason why an open result can be open.
         doubt: Option<String>,
     },
 }

@@ -75,7 +75,7 @@ impl Condition {
     }
 }
 
-/// What a claim is about.
+/// Measured quantity of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
     /// A figure of a condition, in nanoseconds.

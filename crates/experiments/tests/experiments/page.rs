@@ -147,7 +147,7 @@ fn every_cell_that_is_named_is_a_condition_of_the_scenario() {
     }
 }
 
-/// What a claim that begins so found.
+/// The finding of the claim that begins like this.
 fn found(repeated: &Repeated, start: &str) -> Finding {
     let mut all = findings(repeated).into_iter();
     let found = all.find(|one| one.claim.starts_with(start));
