@@ -11,6 +11,7 @@ use crate::{Form, ImportError, Imported, MOST_VALUES, Samples, Thread, Use, Valu
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use wakepath_timeline::Lack;
+use wakepath_timeline::duration::length;
 
 pub(crate) const FORM: Form = Form {
     word: "cyclictest-verbose",
@@ -49,9 +50,19 @@ fn read(text: &str, period_ns: Option<u64>, unit_ns: i64) -> Result<Imported, Im
             .intervals
             .get(&thread)
             .and_then(|us| us.checked_mul(1_000));
-        // Intervals that differ are the file's; one for all may be given.
+        // Of intervals that differ by a distance, the one that is given is the first.
+        let first = told.intervals.values().min();
+        if let (Some(first), Some(asked)) = (first.and_then(|us| us.checked_mul(1_000)), period_ns)
+            && first != asked
+        {
+            let (first, asked) = (length(first), length(asked));
+            return Err(ImportError::whole(format!(
+                "states an interval of {first}, which --period {asked} contradicts: leave --period out"
+            )));
+        }
+        // Where some have intervals that differ, one that is given is not that of the others.
         let own_ns = match told.intervals.len() {
-            0 | 1 => period_ns.or(own),
+            0 | 1 => own.or(period_ns),
             _ => own,
         };
         own_ns.filter(|ns| *ns > 0).ok_or_else(|| {

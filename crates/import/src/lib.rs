@@ -60,7 +60,7 @@ pub struct Part {
 /// The user's information about a file.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Asked<'a> {
-    /// The period in nanoseconds; it overrides the file's.
+    /// The period in nanoseconds, which no file states otherwise.
     pub period_ns: Option<u64>,
     /// Whether the numbers of cyclictest's texts are nanoseconds (`-N`), which they do not say.
     pub nanoseconds: bool,

@@ -35,6 +35,7 @@ wakepath_test_program::program![
     command_line::hostile_runs::TESTS,
     command_line::import::TESTS,
     command_line::import_sources::TESTS,
+    command_line::import_stated::TESTS,
     command_line::import_tables::TESTS,
     command_line::limits::TESTS,
     command_line::links::TESTS,

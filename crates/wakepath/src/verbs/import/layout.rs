@@ -3,11 +3,13 @@
 
 use super::Failure;
 use super::sources::Sources;
+use super::stated::{StatedPolicy, agree_on_period};
 use crate::command_line::Import;
 use std::fmt::Write;
 use wakepath_console::given::Refused;
 use wakepath_import::{Imported, Thread, Values};
 use wakepath_scenario::{KnownCpus, Scenario, parse_policy};
+use wakepath_timeline::duration::length;
 use wakepath_timeline::{DueTimes, Policy};
 
 /// Due times of an import without instants count from here: when it was measured is not known, and
@@ -91,6 +93,9 @@ fn due(
         Values::Samples(samples) => samples.period_ns,
         Values::Histogram(_) => {
             let told = thread.period_ns.or(file.period_ns);
+            // Of periods that differ by a distance or a multiple, the one that is given is the first.
+            let first = file.threads.iter().filter_map(|of| of.period_ns).min();
+            agree_on_period(name, file.period_ns.or(first), asked_ns)?;
             // Threads with periods of their own can't have one that is given for all.
             let own = told.filter(|_| has_periods(file));
             let known = own.or(asked_ns).or(told).or_else(|| unneeded(file));
@@ -115,7 +120,7 @@ fn unneeded(file: &Imported) -> Option<u64> {
     (!file.measured.has_due_times()).then_some(1_000_000_000)
 }
 
-/// As the user says, else as the file does. Never guessed: verdicts are by policy.
+/// As the file states it, or as the option gives what it does not. Never guessed: verdicts are by policy.
 fn policy(
     arguments: &Import,
     name: &str,
@@ -123,34 +128,35 @@ fn policy(
     thread: &Thread,
     period_ns: u64,
 ) -> Result<Policy, Failure> {
+    let stated = StatedPolicy::in_file(file, thread, period_ns);
     if let Some(text) = &arguments.policy {
-        return parse_policy(text, period_ns)
-            .map_err(|complaint| Refused::new("--policy", text, complaint).into());
-    }
-    let told = thread.place.as_ref().map(|place| &place.condition);
-    if let Some(policy) = told.and_then(|text| parse_policy(text, period_ns).ok()) {
-        return Ok(policy);
-    }
-    match thread.priority.or(file.priority) {
-        Some((0, _)) => Ok(Policy::Other { nice: 0 }),
-        Some((priority, false)) => Ok(Policy::Fifo { priority }),
-        Some((priority, true)) => Ok(Policy::RoundRobin { priority }),
-        None => Err(match file.scheduler {
-            Some(scheduler) => {
-                let example = match scheduler {
-                    "DEADLINE" => "DEADLINE 1ms/5ms/5ms".to_owned(),
-                    other => format!("{other} 80"),
-                };
-                format!(
-                    "{name}: {} measured it under {scheduler}, with parameters that the file does not \
-                     say: give --policy, such as '{example}'",
-                    file.tool
-                )
-            }
-            None => format!(
-                "{name}: does not say under which policy it was measured: give --policy, such as 'FIFO 80'"
-            ),
+        let given = parse_policy(text, period_ns)
+            .map_err(|complaint| Refused::new("--policy", text, complaint))?;
+        if let Some(stated) = stated {
+            stated.agree(name, thread, text, given)?;
         }
+        return Ok(given);
+    }
+    match stated {
+        Some(StatedPolicy::Whole(policy)) => Ok(policy),
+        Some(StatedPolicy::Priority(0, _)) => Ok(Policy::Other { nice: 0 }),
+        Some(StatedPolicy::Priority(priority, false)) => Ok(Policy::Fifo { priority }),
+        Some(StatedPolicy::Priority(priority, true)) => Ok(Policy::RoundRobin { priority }),
+        Some(StatedPolicy::Scheduler(scheduler)) => {
+            let example = match scheduler {
+                "DEADLINE" => "DEADLINE 1ms/5ms/5ms".to_owned(),
+                other => format!("{other} 80"),
+            };
+            Err(format!(
+                "{name}: {} measured it under {scheduler}, with parameters that the file does not \
+                 say: give --policy, such as '{example}'",
+                file.tool
+            )
+            .into())
+        }
+        None => Err(format!(
+            "{name}: does not say under which policy it was measured: give --policy, such as 'FIFO 80'"
+        )
         .into()),
     }
 }
@@ -159,10 +165,12 @@ fn policy(
 /// each thread a task.
 pub(super) fn scenario(
     arguments: &Import,
-    files: &[Imported],
+    sources: &Sources,
     segments: &[Segment],
     latency_ns: Option<u64>,
 ) -> Result<Scenario, Failure> {
+    refuse_too_long(arguments, sources, segments, latency_ns)?;
+    let files = &sources.files;
     let placed = || {
         let all = segments.iter();
         all.flat_map(|s| {
@@ -238,6 +246,33 @@ pub(super) fn scenario(
     }
     let known = KnownCpus::first(1024);
     Scenario::parse(&text, "the import", &known).map_err(|errors| errors.to_string().into())
+}
+
+/// A limit beyond a period: the deadline of one period is missed before.
+fn refuse_too_long(
+    arguments: &Import,
+    sources: &Sources,
+    segments: &[Segment],
+    latency_ns: Option<u64>,
+) -> Result<(), Failure> {
+    let (Some(limit_ns), Some(given)) = (latency_ns, &arguments.latency) else {
+        return Ok(());
+    };
+    for segment in segments {
+        let mut placed = segment.threads.iter();
+        let Some(shorter) = placed.find(|of| of.due.period_ns < limit_ns) else {
+            continue;
+        };
+        let (file, name) = (&sources.files[segment.file], &sources.names[segment.file]);
+        let period = length(shorter.due.period_ns);
+        return Err(format!(
+            "--latency {given}: is longer than the period of {} in {name} ({period}), which is its deadline: \
+             give at most {period}",
+            file.threads[shorter.thread].name
+        )
+        .into());
+    }
+    Ok(())
 }
 
 fn criterion(text: &mut String, arguments: &Import, latency_ns: Option<u64>) {

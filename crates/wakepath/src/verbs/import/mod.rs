@@ -3,6 +3,7 @@
 
 mod layout;
 mod sources;
+mod stated;
 mod write;
 
 use super::{ros2_executors, ros2_text, ros2_wish};
@@ -172,7 +173,7 @@ impl Prepared {
         }
         let latency_ns = given::time("--latency", arguments.latency.as_deref())?;
         let segments = layout::segments(arguments, &sources, asked_ns)?;
-        let scenario = layout::scenario(arguments, &sources.files, &segments, latency_ns)?;
+        let scenario = layout::scenario(arguments, &sources, &segments, latency_ns)?;
         let mut lacks: Vec<Lack> = Vec::new();
         for lack in sources.files.iter().flat_map(|file| &file.lacks) {
             if !lacks.contains(lack) {

@@ -13,6 +13,7 @@ pub mod fly;
 pub mod hostile_runs;
 pub mod import;
 pub mod import_sources;
+pub mod import_stated;
 pub mod import_tables;
 pub mod limits;
 pub mod links;

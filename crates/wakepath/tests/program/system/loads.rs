@@ -121,7 +121,7 @@ fn a_load_that_slows_to_nothing_in_the_middle_is_known_by_when_it_did() {
 
 fn a_load_killed_from_outside_invalidates_its_phase() {
     let running = Start::scenario(&scenario("\"cpu\"")).start();
-    running.wait_until_recorded(1, 100);
+    running.wait_until_recorded(1, 40);
     for worker in running.all_of(Role::LoadWorker) {
         kill(worker, Signal::KILL);
     }
