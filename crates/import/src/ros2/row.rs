@@ -35,13 +35,13 @@ pub(super) fn row((made_ns, period_ns): (u64, u64), runs: &[Run], lost: u64) -> 
         .filter_map(|run| run.from_ns.checked_rem(period_ns))
         .collect();
     phases.sort_unstable();
-    let wrapped = phases.first()? + period_ns;
+    let wrapped = phases.first()?.checked_add(period_ns)?;
     let after = phases.iter().skip(1).copied().chain([wrapped]);
     let gaps = phases.iter().zip(after).map(|(at, next)| (next - at, next));
     let (_, phase) = gaps.max()?;
     let first = runs.first()?.from_ns;
-    let start_ns = (first + period_ns - phase % period_ns) / period_ns * period_ns;
-    let start_ns = (start_ns + phase % period_ns).checked_sub(2 * period_ns)?;
+    let start_ns = (first.checked_add(period_ns)? - phase % period_ns) / period_ns * period_ns;
+    let start_ns = (start_ns + phase % period_ns).checked_sub(period_ns.checked_mul(2)?)?;
     on_row(start_ns, period_ns, runs, lost).map(|row| (row, How::Latest))
 }
 
@@ -50,7 +50,7 @@ fn on_row(made_ns: u64, period_ns: u64, runs: &[Run], lost: u64) -> Option<Row> 
     let starts: Vec<u64> = runs.iter().map(|run| run.from_ns).collect();
     let (cycles, _) = due_cycles(made_ns, period_ns, &starts)?;
     let due = DueTimes {
-        start_ns: made_ns + period_ns,
+        start_ns: made_ns.checked_add(period_ns)?,
         period_ns,
     };
     let mut samples: Vec<Sample> = Vec::with_capacity(runs.len());
