@@ -1,6 +1,7 @@
 //! Stacks of threads that blocked, as a file of the run has them: for each stay off the CPU the functions of the program
 //! and of the kernel that the thread was in.
 
+use crate::call::Call;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -267,6 +268,29 @@ pub struct Place {
 }
 
 impl Place {
+    /// The system call that the thread was in, by the functions of the kernel.
+    pub(crate) fn call(&self) -> Option<Call> {
+        /// Entries of calls by machine, and what is left of one that jumps into the function for its work.
+        const ENTRIES: [&str; 7] = [
+            "__x64_sys_",
+            "__arm64_sys_",
+            "__riscv_sys_",
+            "__se_sys_",
+            "__do_sys_",
+            "ksys_",
+            "__sys_",
+        ];
+        let name = |function: &String| {
+            let function = function.trim_matches('`');
+            let entry = ENTRIES.iter().find_map(|of| function.strip_prefix(of))?;
+            Some(Call {
+                name: entry.into(),
+                target: None,
+            })
+        };
+        self.kernel.iter().rev().find_map(name)
+    }
+
     /// Without what changes from one time to the next.
     pub(crate) fn grouped(&self) -> Self {
         Self {
@@ -348,6 +372,22 @@ mod tests {
             frame("write_log (loop.py)", ""),
         ];
         assert_eq!(own(&all), "`write_log (loop.py)`");
+    }
+
+    #[test]
+    fn a_call_that_was_not_recorded_is_that_of_the_kernels_stack() {
+        let place = |kernel: &[&str]| Place {
+            function: "`take_state`".into(),
+            user: Vec::new(),
+            kernel: kernel.iter().map(|of| format!("`{of}`")).collect(),
+        };
+        let stack = ["futex_wait", "do_futex", "__x64_sys_futex", "do_syscall_64"];
+        let call = place(&stack).call().unwrap();
+        assert_eq!(call.to_string(), "futex()");
+        let stack = ["anon_pipe_read", "vfs_read", "ksys_read", "do_syscall_64"];
+        assert_eq!(place(&stack).call().unwrap().to_string(), "read()");
+        let stack = ["io_schedule", "filemap_fault", "exc_page_fault"];
+        assert_eq!(place(&stack).call(), None);
     }
 
     #[test]

@@ -60,6 +60,9 @@ struct Attributes {
 pub enum Of {
     /// The calling thread's, on any CPU.
     ThisThread,
+    /// The calling thread's, on one CPU: only such an event has a ring if threads and programs that the thread starts
+    /// inherit it.
+    ThisThreadOn(u16),
     /// Another thread's, on any CPU.
     Thread(u32),
     /// Everybody's on one CPU.
@@ -89,6 +92,7 @@ impl Event {
         };
         let (thread, cpu): (libc::pid_t, libc::c_int) = match of {
             Of::ThisThread => (0, -1),
+            Of::ThisThreadOn(cpu) => (0, cpu.into()),
             Of::Thread(thread) => (thread.cast_signed(), -1),
             Of::Cpu(cpu) => (-1, cpu.into()),
         };

@@ -52,21 +52,29 @@ impl Collected {
         self.stacks.is_empty()
     }
 
-    /// Takes a record of a thread of a process.
-    pub fn take(&mut self, (thread, process): (u32, u32), said: Said<'_>) {
+    /// Takes a record. Those of a thread that changes its CPU need not come in order.
+    pub fn take(&mut self, said: Said<'_>) {
         match said {
             Said::Left(stack) => {
-                let number = self.number_of(process, &stack);
-                self.last_ns = self.last_ns.max(stack.at_ns);
+                let (thread, at_ns) = (stack.thread, stack.at_ns);
+                let number = self.number_of(&stack);
+                self.last_ns = self.last_ns.max(at_ns);
+                let later = self
+                    .away
+                    .get(&thread)
+                    .filter(|(later_ns, _)| *later_ns > at_ns);
+                if let Some(&(later_ns, _)) = later {
+                    return self.until(thread, number.map(|of| (at_ns, of)), later_ns);
+                }
                 let before = match number {
-                    Some(number) => self.away.insert(thread, (stack.at_ns, number)),
+                    Some(number) => self.away.insert(thread, (at_ns, number)),
                     None => self.away.remove(&thread),
                 };
-                self.until(thread, before, stack.at_ns);
+                self.until(thread, before, at_ns);
             }
             Said::Lost(count) => {
                 self.lost += count;
-                self.away.remove(&thread);
+                self.away.clear();
             }
         }
     }
@@ -78,9 +86,9 @@ impl Collected {
         }
     }
 
-    fn number_of(&mut self, process: u32, stack: &Stack<'_>) -> Option<u32> {
-        let of = self.processes.entry(process);
-        let of = of.or_insert_with(|| Process::new(process));
+    fn number_of(&mut self, stack: &Stack<'_>) -> Option<u32> {
+        let of = self.processes.entry(stack.process);
+        let of = of.or_insert_with(|| Process::new(stack.process));
         let addresses = (of.unwound(stack, &mut self.modules), stack.kernel.clone());
         let next = self.stacks.len();
         if let Some(&known) = self.stacks.get(&addresses) {

@@ -6,8 +6,10 @@ use crate::unwind::Unwinder;
 use std::time::{Duration, Instant};
 use wakepath_probe::blocking::Stack;
 
-/// Between two looks at the maps: a program loads its libraries at once, as a rule.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// Between two looks at the maps while they change, as those of a program do that is being started.
+const LOOK_SOON: Duration = Duration::from_millis(5);
+/// Longest time between two looks: each that finds nothing new doubles it.
+const LOOK_EVERY: Duration = Duration::from_millis(320);
 
 /// Files that any of the processes has mapped.
 #[derive(Default)]
@@ -30,6 +32,7 @@ pub(crate) struct Process {
     code: Vec<Code>,
     unwinder: Unwinder,
     looked: Option<Instant>,
+    look_after: Duration,
 }
 
 struct Code {
@@ -45,6 +48,7 @@ impl Process {
             code: Vec::new(),
             unwinder: Unwinder::new(),
             looked: None,
+            look_after: LOOK_SOON,
         }
     }
 
@@ -52,7 +56,7 @@ impl Process {
     pub(crate) fn unwound(&mut self, stack: &Stack<'_>, modules: &mut Modules) -> Vec<At> {
         let mut found = self.attempt(stack);
         let is_unknown = |at: &At| matches!(at, At::Unknown(_));
-        let may_look = || self.looked.is_none_or(|at| at.elapsed() >= LOOK_EVERY);
+        let may_look = || self.looked.is_none_or(|at| at.elapsed() >= self.look_after);
         if (found.is_empty() || found.iter().any(is_unknown)) && may_look() {
             self.look(modules);
             found = self.attempt(stack);
@@ -93,8 +97,10 @@ impl Process {
                 .zip(&self.code)
                 .all(|(new, of)| *new == of.mapping);
         if mappings.is_empty() || are_known {
+            self.look_after = LOOK_EVERY.min(2 * self.look_after);
             return;
         }
+        self.look_after = LOOK_SOON;
         self.unwinder = Unwinder::new();
         self.code.clear();
         for mapping in mappings {

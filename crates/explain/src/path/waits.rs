@@ -41,12 +41,14 @@ impl Cut<'_> {
             Some(Happened::Waking { priority, .. }) => *priority,
             _ => i32::MAX,
         };
+        let place = self.place(self.window.thread, track, interval.from_ns);
+        let recorded = track.call_at(interval.from_ns).cloned();
         let link = Link {
             chain: Vec::new(),
             stretch,
             uninterruptible: interval.state == State::Blocked,
-            call: track.call_at(interval.from_ns).cloned(),
-            place: self.place(self.window.thread, track, interval.from_ns),
+            call: recorded.or_else(|| place.as_ref()?.call()),
+            place,
             priority,
             track,
         };

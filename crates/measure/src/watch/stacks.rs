@@ -2,13 +2,14 @@
 //! without them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use wakepath_archive::watch::Threads;
 use wakepath_directory::Directory;
 use wakepath_explain::Stacks as Written;
-use wakepath_probe::blocking::Blocking;
+use wakepath_probe::blocking::{Blocking, Opener};
 use wakepath_probe::{ProbeError, Symbols};
 use wakepath_stacks::{Collected, Readable};
 use wakepath_verdict::counted;
@@ -20,9 +21,19 @@ const MOST_THREADS: usize = 64;
 
 /// Takes stacks until it is ended.
 pub(super) struct Stacks {
-    threads: Sender<BTreeMap<u32, u32>>,
+    news: Sender<News>,
     taking: JoinHandle<Taken>,
     followed: BTreeMap<u32, u32>,
+    /// `None` if there are no stacks.
+    opener: Option<Opener>,
+}
+
+/// Messages to the thread that takes stacks.
+enum News {
+    /// The threads that are alive, with their processes.
+    Alive(BTreeMap<u32, u32>),
+    /// A program is about to be started, as soon as the answer has come.
+    Started(Vec<OwnedFd>, Sender<()>),
 }
 
 /// The stacks.
@@ -36,13 +47,36 @@ pub(super) struct Taken {
 impl Stacks {
     /// Begins; the thread keeps to the CPUs of the one that calls.
     pub(super) fn begin() -> Option<Self> {
-        let (threads, told) = channel();
+        let (news, told) = channel();
+        let (ready, opener) = channel();
         let taking = std::thread::Builder::new().name("stacks".into());
         Some(Self {
-            threads,
-            taking: taking.spawn(move || take(&told)).ok()?,
+            news,
+            taking: taking.spawn(move || take(&told, &ready)).ok()?,
             followed: BTreeMap::new(),
+            opener: opener.recv().ok(),
         })
+    }
+
+    /// Starts a program, which is recorded on these CPUs from its first instruction on. Without the right to that, its
+    /// threads are followed once they are known.
+    pub(super) fn start<T: Send>(&self, cpus: &[u16], start: impl FnOnce() -> T + Send) -> T {
+        // All that the thread with the events starts has them.
+        let started = std::thread::scope(|scope| {
+            let with_events = || {
+                let events = self.opener.and_then(|opener| opener.open(cpus).ok());
+                let (mapped, answer) = channel();
+                if let Some(events) = events
+                    && self.news.send(News::Started(events, mapped)).is_ok()
+                {
+                    // One that ends without an answer records nothing.
+                    let _ = answer.recv();
+                }
+                start()
+            };
+            scope.spawn(with_events).join()
+        });
+        started.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
     /// Follows the threads that are alive.
@@ -51,38 +85,38 @@ impl Stacks {
         let alive = alive.map(|(thread, of)| (*thread, of.process)).collect();
         if self.followed != alive {
             self.followed = alive;
-            let _ = self.threads.send(self.followed.clone());
+            let _ = self.news.send(News::Alive(self.followed.clone()));
         }
     }
 
     /// Ends, while the program is still there if it can be.
     pub(super) fn end(self) -> Option<Taken> {
-        drop(self.threads);
+        drop(self.news);
         self.taking.join().ok()
     }
 }
 
-fn take(told: &Receiver<BTreeMap<u32, u32>>) -> Taken {
+fn take(told: &Receiver<News>, ready: &Sender<Opener>) -> Taken {
     let mut collected = Collected::default();
     let mut blocking = match Blocking::new() {
         Ok(blocking) => blocking,
         Err(why) => return taken(collected, 0, Some(why)),
     };
-    let mut processes: BTreeMap<u32, u32> = BTreeMap::new();
+    let _ = ready.send(blocking.opener());
     let mut others = BTreeSet::new();
     let mut refused = None;
     loop {
         let news = told.recv_timeout(TAKE_EVERY);
         // Before those that have ended are left.
-        blocking.take(|thread, said| {
-            if let Some(&process) = processes.get(&thread) {
-                collected.take((thread, process), said);
-            }
-        });
+        blocking.take(|said| collected.take(said));
         match news {
-            Ok(threads) => {
-                let gone = processes.keys().filter(|of| !threads.contains_key(of));
-                gone.for_each(|&thread| blocking.leave(thread));
+            Ok(News::Started(events, mapped)) => {
+                refused = blocking.record_started(events).err();
+                let _ = mapped.send(());
+            }
+            Ok(News::Alive(_)) if blocking.records_started() => {}
+            Ok(News::Alive(threads)) => {
+                blocking.leave_others(|thread| threads.contains_key(&thread));
                 for &thread in threads.keys() {
                     if blocking.follows(thread) {
                         continue;
@@ -94,7 +128,6 @@ fn take(told: &Receiver<BTreeMap<u32, u32>>) -> Taken {
                         refused = Some(why);
                     }
                 }
-                processes = threads;
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {

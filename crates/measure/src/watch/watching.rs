@@ -71,7 +71,8 @@ pub struct Recorded {
 
 impl<'a> Watch<'a> {
     /// Begins: this process keeps to those of the CPUs `allowed` to it that the program has not, if
-    /// there are any.
+    /// there are any. `with_stacks` also records the functions in which threads wait, which makes each wait some
+    /// microseconds longer.
     ///
     /// # Errors
     /// When there is no tracing, or the program can't be started.
@@ -80,7 +81,7 @@ impl<'a> Watch<'a> {
         allowed: &[u16],
         mut session: Session,
         subject: Subject<'_>,
-        marks: &[Mark],
+        (marks, with_stacks): (&[Mark], bool),
         duration: Option<Duration>,
     ) -> Result<Self, WatchError> {
         // After a kill before anything is recorded, this shows `wakepath recover` the owner.
@@ -103,11 +104,19 @@ impl<'a> Watch<'a> {
         session.notes = notes_of(&ready);
         session.set_up = ready.set_up;
         probe.begin().map_err(WatchError::NotTraced)?;
+        let stacks = with_stacks.then(Stacks::begin).flatten();
         let target = match subject {
             Subject::There(target) => target,
             Subject::Start(command, printing) => {
                 pin(allowed)?;
-                let started = Target::start(command, printing);
+                let start = || Target::start(command, printing);
+                let mut cpus = [allowed, &session.cpus].concat();
+                cpus.sort_unstable();
+                cpus.dedup();
+                let started = match &stacks {
+                    Some(stacks) => stacks.start(&cpus, start),
+                    None => start(),
+                };
                 pin(&own_cpus)?;
                 started?
             }
@@ -121,14 +130,8 @@ impl<'a> Watch<'a> {
             probe,
             target,
             groups: Groups::new(Root::host()),
-            stacks: None,
+            stacks,
         })
-    }
-
-    /// Also records the functions in which threads wait, which makes each wait some microseconds longer.
-    pub fn with_stacks(mut self) -> Self {
-        self.stacks = Stacks::begin();
-        self
     }
 
     /// The directory of the recording.

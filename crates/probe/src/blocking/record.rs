@@ -23,6 +23,10 @@ pub enum Said<'a> {
 /// The stack of a thread that leaves its CPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stack<'a> {
+    /// The thread.
+    pub thread: u32,
+    /// Its process.
+    pub process: u32,
     /// When, in nanoseconds on `CLOCK_MONOTONIC`.
     pub at_ns: u64,
     /// Addresses in the kernel, the innermost first.
@@ -53,10 +57,12 @@ pub(super) fn parse(record: &[u8]) -> Option<Said<'_>> {
 }
 
 fn sample(mut fields: Fields<'_>) -> Option<Stack<'_>> {
-    // Identity of the thread.
-    fields.long()?;
+    let identity = fields.long()?;
+    let (process, thread) = (identity as u32, (identity >> 32) as u32);
     let at_ns = fields.long()?;
     let mut stack = Stack {
+        thread,
+        process,
         at_ns,
         kernel: Vec::new(),
         user: Vec::new(),
@@ -117,7 +123,7 @@ mod tests {
 
     /// Identity, instant, chain.
     const FRONT: [u64; 7] = [
-        7,
+        6 | 7 << 32,
         1000,
         4,
         KERNEL,
@@ -141,7 +147,7 @@ mod tests {
         let Some(Said::Left(stack)) = parse(&record) else {
             panic!("{:?}", parse(&record));
         };
-        assert_eq!(stack.at_ns, 1000);
+        assert_eq!((stack.process, stack.thread, stack.at_ns), (6, 7, 1000));
         assert_eq!(stack.kernel, [0xffff_ffff_8100_0001]);
         assert_eq!(stack.user, [0x400]);
         assert!(stack.registers.is_some());

@@ -120,14 +120,10 @@ pub fn run(arguments: &Watch) -> Outcome {
         &allowed,
         session,
         subject,
-        &marks,
+        (&marks, arguments.stacks),
         terms.duration,
     )
     .map_err(Failure::from)
-    .map(|watching| match arguments.stacks {
-        true => watching.with_stacks(),
-        false => watching,
-    })
     .and_then(|watching| watched(watching, arguments, &terms, &interrupt, listening))
     .and_then(|recorded| made_a_run(recorded, log, &directory, arguments, (&terms, &wish)));
     // A directory without a run is useless; the recording stays, whatever failed afterwards.
