@@ -2,7 +2,9 @@
 //! loops in Python do: a whole number of periods apart, except for what passes between its look at the clock and the
 //! kernel's.
 
+use super::activation::Activation;
 use super::sorted::Sorted;
+use std::collections::BTreeMap;
 
 /// Of a hundred due times, the number that must be near one row.
 const NEAR_OF_HUNDRED: usize = 90;
@@ -10,6 +12,17 @@ const NEAR_OF_HUNDRED: usize = 90;
 const NEAR: u64 = 100;
 /// The shortest intervals are a period, but for this share of it, one in so many.
 const ROUNDED: u64 = 500;
+
+/// Unit in which `epoll_wait` and `poll` take their time-outs, in nanoseconds.
+const MS: u64 = 1_000_000;
+/// Part of a time-out that has usually passed, at most, when its timer is started, in nanoseconds.
+const TO_START_NS: u64 = 20_000;
+/// Of a hundred time-outs, the number of whole milliseconds, and the most that may be alike: a thread that always asks
+/// for the same time sleeps for that.
+const WHOLE_OF_HUNDRED: usize = 90;
+const ALIKE_OF_HUNDRED: usize = 97;
+/// Half of the millisecond by which such due times come late, and a little, in nanoseconds.
+const HALF_NS: u64 = 600_000;
 
 /// A row that due times lie near. In nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,15 +37,51 @@ pub(super) struct NearRow {
 impl NearRow {
     /// The row of these due times, which have these intervals; `None` if they are on none.
     pub(super) fn of(dues_ns: &[u64], intervals: &Sorted) -> Option<Self> {
-        let first_ns = *dues_ns.first()?;
         let period_ns = round(intervals.at(1))?;
+        Self::with(dues_ns, period_ns, period_ns / NEAR)
+    }
+
+    /// The row of an event loop that rounds the time to its next due time up to whole milliseconds, as asyncio does:
+    /// each due time is late by less than one, and the remainder is made up for later.
+    pub(super) fn in_milliseconds(turns: &[Activation]) -> Option<Self> {
+        let asked = turns.iter().filter_map(|of| {
+            let due_ns = of.programmed_ns?;
+            Some((due_ns, due_ns.checked_sub(of.asked_at_ns?)?))
+        });
+        let (dues_ns, asked_ns): (Vec<u64>, Vec<u64>) = asked.unzip();
+        let mut alike: BTreeMap<u64, usize> = BTreeMap::new();
+        for ns in &asked_ns {
+            let milliseconds = ns.div_ceil(MS);
+            if milliseconds * MS - ns <= TO_START_NS {
+                *alike.entry(milliseconds).or_default() += 1;
+            }
+        }
+        let (whole, most) = (alike.values().sum::<usize>(), *alike.values().max()?);
+        if whole * 100 < turns.len() * WHOLE_OF_HUNDRED || most * 100 > whole * ALIKE_OF_HUNDRED {
+            return None;
+        }
+        let between = dues_ns.windows(2).map(|two| two[1].saturating_sub(two[0]));
+        let usual_ns = Sorted::intervals(&dues_ns).at(5).max(1);
+        let (single, single_ns) = between
+            .clone()
+            .filter(|ns| *ns * 2 < usual_ns * 3)
+            .fold((0, 0), |(count, all), ns| (count + 1, all + ns));
+        let mean_ns = single_ns.checked_div(single)?.max(1);
+        let periods: u64 = between.map(|ns| (ns + mean_ns / 2) / mean_ns).sum();
+        let all_ns = dues_ns.last()?.saturating_sub(*dues_ns.first()?);
+        let mean_ns = all_ns.checked_div(periods)?;
+        let period_ns = round_within(mean_ns, MS.div_ceil(periods))?;
+        (period_ns > 4 * HALF_NS).then(|| Self::with(&dues_ns, period_ns, HALF_NS))?
+    }
+
+    fn with(dues_ns: &[u64], period_ns: u64, beside_ns: u64) -> Option<Self> {
+        let first_ns = *dues_ns.first()?;
         let half_ns = period_ns / 2;
         // Around the middle of a period, so that none is cut at its end.
         let place = |due: &u64| (due.saturating_sub(first_ns) + half_ns) % period_ns;
         let places = Sorted::new(dues_ns.iter().map(place).collect())?;
         // The first can itself be off the row.
         let anchor_ns = (first_ns + places.at(5)).saturating_sub(half_ns);
-        let beside_ns = period_ns / NEAR;
         let near = dues_ns
             .iter()
             .filter(|due| beside(**due, anchor_ns, period_ns) <= beside_ns);
@@ -52,8 +101,78 @@ pub(super) fn beside(due_ns: u64, anchor_ns: u64, period_ns: u64) -> u64 {
 
 /// The round time that an interval is next to; `None` next to none.
 fn round(interval_ns: u64) -> Option<u64> {
+    round_within(interval_ns, interval_ns / ROUNDED)
+}
+
+/// The roundest time within this distance of an interval.
+fn round_within(interval_ns: u64, distance_ns: u64) -> Option<u64> {
     let units = [1_000_000, 100_000, 10_000, 1_000];
     let rounded = units.map(|unit: u64| (interval_ns + unit / 2) / unit * unit);
-    let is_near = |of: &u64| *of > 0 && of.abs_diff(interval_ns) <= interval_ns / ROUNDED;
+    let is_near = |of: &u64| *of > 0 && of.abs_diff(interval_ns) <= distance_ns;
     rounded.into_iter().find(is_near)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::Rhythm;
+    use proptest::prelude::*;
+
+    /// Turns of an event loop with this period, whose time-outs are rounded up to milliseconds, `turn_ns` after each
+    /// expiry.
+    fn event_loop(period_ns: u64, turn_ns: impl Fn(u64) -> u64) -> Vec<Activation> {
+        let (mut now_ns, mut turns) = (1_000_000_000, Vec::new());
+        for number in 1..300_u64 {
+            let due_ns = 1_000_000_000 + number * period_ns;
+            if due_ns <= now_ns {
+                continue;
+            }
+            let programmed_ns = now_ns + (due_ns - now_ns).div_ceil(MS) * MS;
+            turns.push(Activation {
+                programmed_ns: Some(programmed_ns),
+                asked_at_ns: Some(now_ns + 1_500),
+                expiry_ns: programmed_ns + 2_000,
+                ..Activation::default()
+            });
+            now_ns = programmed_ns + turn_ns(number);
+        }
+        turns
+    }
+
+    proptest! {
+        #[test]
+        fn time_outs_in_milliseconds_of_a_loop_that_keeps_its_period_show_that(
+            period_ms in 3..200_u64,
+            turn_us in 50..900_u64,
+            late in proptest::option::of(1..40_u64),
+        ) {
+            let period_ns = period_ms * MS;
+            let turn_ns = |number: u64| match late {
+                Some(late) if number % 50 == 7 => late * MS,
+                _ => turn_us * 1_000 + number % 40 * 1_000,
+            };
+            let turns = event_loop(period_ns, turn_ns);
+            let rhythm = Rhythm::of(&turns).unwrap();
+            prop_assert_eq!((rhythm.period_ns, rhythm.sleeps_ns), (period_ns, None));
+            prop_assert!(rhythm.anchor_ns.is_some());
+        }
+    }
+
+    #[test]
+    fn a_loop_that_always_asks_for_the_same_time_sleeps_for_that() {
+        let (mut now_ns, mut turns) = (1_000_000_000, Vec::new());
+        for number in 0..300_u64 {
+            let programmed_ns = now_ns + 10 * MS;
+            turns.push(Activation {
+                programmed_ns: Some(programmed_ns),
+                asked_at_ns: Some(now_ns + 1_500),
+                expiry_ns: programmed_ns + 2_000,
+                switched_in_ns: programmed_ns + 20_000,
+                run_ns: 280_000,
+                ..Activation::default()
+            });
+            now_ns = programmed_ns + 300_000 + number % 7 * 1_000;
+        }
+        assert_eq!(Rhythm::of(&turns).unwrap().sleeps_ns, Some(10 * MS));
+    }
 }

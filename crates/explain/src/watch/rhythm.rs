@@ -147,12 +147,16 @@ impl Rhythm {
         };
         let is_regular =
             period_ns > 0 && intervals.near(period_ns, regular.share) >= regular.of_ten;
-        let sleep = match programmed {
+        let in_milliseconds = match programmed {
+            true => NearRow::in_milliseconds(activations),
+            false => None,
+        };
+        let sleep = match programmed && in_milliseconds.is_none() {
             true => Sleep::of(activations, &intervals),
             false => None,
         };
         let near = match programmed && sleep.is_none() {
-            true => NearRow::of(&expiries, &intervals),
+            true => in_milliseconds.or_else(|| NearRow::of(&expiries, &intervals)),
             false => None,
         };
         if let Some(near) = near {
