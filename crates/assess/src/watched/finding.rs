@@ -1,6 +1,7 @@
 //! Findings about the way in which a watched thread waits, which no setting of the machine fixes.
 
 mod detect;
+mod passed;
 
 use super::waking::WakerKind;
 use serde::{Deserialize, Serialize};
@@ -57,6 +58,22 @@ pub enum Finding {
         /// How late it asked for one, at most.
         longest_ns: u64,
     },
+    /// It was kept off its CPU while due times passed, and then used as much CPU time as cycles for all of them take: it
+    /// ran them late, at once.
+    RanPassed {
+        /// Turns that show it.
+        turns: u64,
+        /// Due times that passed in those.
+        dues: u64,
+    },
+    /// It was kept off its CPU while due times passed, and then used no more CPU time than for one cycle: it left them
+    /// out.
+    LeftOut {
+        /// Turns that show it.
+        turns: u64,
+        /// Due times that passed in those.
+        dues: u64,
+    },
     /// In each cycle it waits for something else than its timer.
     WaitsInCycle {
         /// The system call that it waits in.
@@ -104,9 +121,25 @@ impl Finding {
         found.collect()
     }
 
+    /// The time that it costs in all, in nanoseconds, of a thread with this number of cycles.
+    pub fn lost_ns(&self, cycles: u64) -> u64 {
+        let times = match self {
+            Self::SleepsFor { .. } => cycles,
+            Self::WallClock { gaps, .. } => *gaps,
+            Self::AskedForLater { times, .. }
+            | Self::SleepCut { times, .. }
+            | Self::CaughtUp { times, .. }
+            | Self::WaitsInCycle { times, .. }
+            | Self::WokenLate { times, .. } => *times,
+            Self::RanPassed { .. } | Self::LeftOut { .. } => 0,
+        };
+        self.size_ns().saturating_mul(times)
+    }
+
     /// The time that it costs a cycle at worst, in nanoseconds.
     pub fn size_ns(&self) -> u64 {
         match self {
+            Self::RanPassed { .. } | Self::LeftOut { .. } => 0,
             Self::SleepsFor {
                 work_ns,
                 latency_ns,
@@ -141,7 +174,10 @@ impl Finding {
             }
             Self::WaitsInCycle { .. } => &fix::ASK_AHEAD,
             Self::SleepCut { .. } => &fix::SLEEP_AGAIN,
-            Self::AskedForLater { .. } | Self::CaughtUp { .. } => return None,
+            Self::AskedForLater { .. }
+            | Self::CaughtUp { .. }
+            | Self::RanPassed { .. }
+            | Self::LeftOut { .. } => return None,
         };
         Some(row.words)
     }
@@ -234,6 +270,18 @@ impl fmt::Display for Finding {
                  none of them was skipped",
                 counted(*times, "cycle", "cycles"),
                 short(longest_ns.cast_signed()),
+            ),
+            Self::RanPassed { turns, dues } => write!(
+                f,
+                "it catches up: {} passed while it was kept off its CPU, and it then used the CPU time of as many                  cycles ({}): it ran them late, at once, and skipped none",
+                counted(*dues, "due time", "due times"),
+                counted(*turns, "turn", "turns"),
+            ),
+            Self::LeftOut { turns, dues } => write!(
+                f,
+                "it does not catch up: {} passed while it was kept off its CPU, and it then used the CPU time of one                  cycle ({}): it left the others out",
+                counted(*dues, "due time", "due times"),
+                counted(*turns, "turn", "turns"),
             ),
             Self::WokenLate {
                 waker,

@@ -13,8 +13,8 @@ const MOST_CAUSES: usize = 2;
 
 /// Causes of late cycles over all conditions, by their time, each with its consequences, and those with one remedy
 /// together; where a policy is recommended, over
-/// that policy's alone: the others' causes no longer matter.
-pub(super) fn causes(assessment: &Assessment, explanation: &Explanation) -> Vec<Matter> {
+/// that policy's alone: the others' causes no longer matter. With the time of each in all, in nanoseconds.
+pub(super) fn causes(assessment: &Assessment, explanation: &Explanation) -> Vec<(u64, Matter)> {
     let recommended = assessment.overall.recommendation.as_ref();
     let recommended = recommended.map(|of| of.policy.to_string());
     let conditions = explanation.conditions.iter();
@@ -22,7 +22,7 @@ pub(super) fn causes(assessment: &Assessment, explanation: &Explanation) -> Vec<
     let conditions = wanted.enumerate();
     let sums =
         by_time(conditions.flat_map(|(at, of)| of.causes.iter().map(move |cause| (at, cause))));
-    let told = sums.iter().take(MOST_CAUSES).map(|sum| Matter {
+    let matter = |sum: &Sum<'_>| Matter {
         what: match sum.causes.len() {
             1 => one_line(sum.causes[0]),
             all => one_line(&format!("{} and {} more like it", sum.causes[0], all - 1)),
@@ -35,8 +35,9 @@ pub(super) fn causes(assessment: &Assessment, explanation: &Explanation) -> Vec<
             if sum.are_least() { " or more" } else { "" },
         ),
         remedy: one_line(sum.remedy),
-    });
-    told.collect()
+    };
+    let told = sums.iter().take(MOST_CAUSES);
+    told.map(|sum| (sum.total_ns, matter(sum))).collect()
 }
 
 /// Causes that are answered together.

@@ -26,9 +26,11 @@ pub(super) fn matters(
     let quota = quota(assessment);
     let overruns = overruns(assessment).filter(|_| !is_explained && quota.is_none());
     let mut matters: Vec<Matter> = overruns.into_iter().collect();
-    matters.extend(of_waiting(assessment));
     let causes = explanation.map(|explanation| causes(assessment, explanation));
-    matters.extend(causes.unwrap_or_default());
+    let mut by_time: Vec<(u64, Matter)> = of_waiting(assessment).into_iter().collect();
+    by_time.extend(causes.unwrap_or_default());
+    by_time.sort_by_key(|(lost_ns, _)| std::cmp::Reverse(*lost_ns));
+    matters.extend(by_time.into_iter().map(|(_, matter)| matter));
     matters.truncate(MOST);
     let mut bad = worst_checks(assessment);
     if let Some(quota) = quota {
@@ -138,12 +140,21 @@ fn size(assessment: &Assessment, judged: &Judged) -> String {
     }
 }
 
-/// The largest effect of a watched loop's own way of waiting on its period. Its own decisions don't count.
-fn of_waiting(assessment: &Assessment) -> Option<Matter> {
+/// The largest effect of a watched loop's own way of waiting on its period, with its time in all, in nanoseconds. Its
+/// own decisions don't count.
+fn of_waiting(assessment: &Assessment) -> Option<(u64, Matter)> {
+    let cycles = |name: &str| {
+        let is_its = |task: &String| task == name;
+        let conditions = assessment.conditions.iter();
+        let its = conditions.filter(|of| of.name.task.as_ref().is_none_or(is_its));
+        its.map(|of| of.cycles.executed).sum::<u64>()
+    };
     let found = assessment.findings.iter();
-    let found = found.filter_map(|(name, finding)| Some((name, finding, finding.fix()?)));
-    let (name, finding, fix) = found.max_by_key(|(_, finding, _)| finding.size_ns())?;
-    Some(Matter {
+    let found = found.filter_map(|(name, finding)| {
+        Some((finding.lost_ns(cycles(name)), name, finding, finding.fix()?))
+    });
+    let (lost_ns, name, finding, fix) = found.max_by_key(|(lost_ns, ..)| *lost_ns)?;
+    let matter = Matter {
         what: one_line(&format!("{name}: {finding}")),
         size: match (finding, finding.size_ns()) {
             (_, 0) => "nothing lost to it in this run".into(),
@@ -153,7 +164,8 @@ fn of_waiting(assessment: &Assessment) -> Option<Matter> {
             (_, ns) => format!("{} at worst", short(ns.cast_signed())),
         },
         remedy: fix.into(),
-    })
+    };
+    Some((lost_ns, matter))
 }
 
 /// The loop's own cycles that took longer than its period: no setting of the machine makes up for them.

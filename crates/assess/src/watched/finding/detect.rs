@@ -1,6 +1,7 @@
 //! What shows a finding.
 
 use super::Finding;
+use super::passed::passed;
 use crate::watched::waking::WokenBy;
 use wakepath_explain::Cause;
 use wakepath_explain::watch::{
@@ -22,7 +23,11 @@ impl Finding {
         let mut found = way_of_waiting(task, row, woken_by, activity);
         found.extend(waits_in_cycle(task, activity));
         found.extend(activity.cut_sleeps.iter().map(cut_sleeps));
-        found.extend(caught_up(task));
+        let caught_up = caught_up(task);
+        if caught_up.is_none() {
+            found.extend(passed(task));
+        }
+        found.extend(caught_up);
         found
     }
 }

@@ -175,3 +175,20 @@ fn a_wait_in_each_cycle_names_its_call_and_whether_it_sets_the_period() {
     assert!(said(-3_000_000, waits("read", MS)).is_empty());
     assert!(said(-3_000_000, waits("epoll_wait", 12 * MS)).is_empty());
 }
+
+#[test]
+fn what_a_way_of_waiting_costs_in_all_is_that_of_each_time() {
+    let naps = Finding::SleepsFor {
+        asked_ns: 300 * MS,
+        work_ns: MS,
+        latency_ns: 3 * MS,
+        interval_ns: 304 * MS,
+    };
+    assert_eq!(naps.lost_ns(19), 19 * 4 * MS);
+    let gaps = Finding::WallClock {
+        gaps: 3,
+        longest_ns: 204 * MS,
+        steps_ns: Vec::new(),
+    };
+    assert_eq!(gaps.lost_ns(1352), 3 * 204 * MS);
+}

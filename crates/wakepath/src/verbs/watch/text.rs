@@ -203,7 +203,7 @@ fn remarks(of: &Watched, cycle: Option<&str>) -> Vec<String> {
     if of.has_row && !of.exact {
         remarks.push(
             "computes the time to its next due time and sleeps for that: its due times are those of its timer, some \
-             microseconds after its own"
+             microseconds after its own, or up to a millisecond if it asks for whole ones"
                 .into(),
         );
     }
@@ -238,10 +238,11 @@ fn remarks(of: &Watched, cycle: Option<&str>) -> Vec<String> {
                 .into(),
         );
     }
-    if of.unseen > 0 && of.skipped.is_some() {
+    let is_known = |of: &Finding| matches!(of, Finding::RanPassed { .. } | Finding::LeftOut { .. });
+    if of.unseen > 0 && of.skipped.is_some() && !of.findings.iter().any(is_known) {
         remarks.push(format!(
-            "{} passed while it ran: the events don't show whether it skipped them or ran late, at once \
-             after the cycle before",
+            "{} passed during its own long cycles, and it slept again until the next one. It made no call for these: \
+             whether it ran them at once or left them out is unknown; --cycle with two probes in the program shows it",
             counted(of.unseen, "due time", "due times")
         ));
     }
