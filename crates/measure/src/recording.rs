@@ -204,7 +204,7 @@ mod tests {
     use wakepath_archive::{LogWriter, RunStarted, ScenarioText, Tool};
     use wakepath_directory::Trust;
 
-    /// What a recorder that was killed before it answered had written.
+    /// The log of a recorder that was killed before it answered.
     fn log(directory: &Directory, ending: Option<Ending>) {
         let mut log = LogWriter::create_in(directory).unwrap();
         let started = RunStarted {
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn a_recorder_killed_before_its_answer_is_an_error_unless_the_end_is_written() {
         let place = tempfile::tempdir().unwrap();
-        // It reads what it is told, and dies.
+        // It reads a line and dies.
         let program = place.path().join("recorder");
         std::fs::write(&program, "#!/bin/sh\nread -r told\nkill -9 $$\n").unwrap();
         std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();

@@ -1,4 +1,4 @@
-//! What a file states and an option gives as well: an option that contradicts its file is refused.
+//! Options that repeat facts of the file: one that contradicts it is refused.
 
 use super::Failure;
 use wakepath_console::given::Shown;

@@ -1,4 +1,4 @@
-//! How long this machine kept a thread from running: what a test on a machine that stalls adds to a time that it allows.
+//! Stalls of this machine: the time that a test on a busy machine adds to one that it allows.
 
 use super::{Place, cpus};
 use std::fs::File;

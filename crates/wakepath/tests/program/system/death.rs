@@ -37,7 +37,7 @@ fn scenario(load: &str) -> String {
 const IDLE: &str = "";
 const LOADED: &str = "\"cpu\", \"messages\", \"processes\"";
 
-/// Samples of a segment under way, so few that a loop has them even if the machine keeps it from most of its cycles.
+/// Samples of a segment under way: few, since a busy machine keeps the loop from most of its cycles.
 const SOME: u64 = 40;
 
 fn in_mid_run(load: &str) -> Running {

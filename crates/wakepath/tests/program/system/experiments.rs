@@ -67,7 +67,7 @@ fn what_is_no_experiment_or_has_no_place_is_refused_in_one_line() {
     assert!(!refused.place.path().join("wakepath-runs").exists());
 }
 
-/// A round with few due times, as `experiment run` would have it but for its load, which proves its work in more.
+/// A round with few due times, as `experiment run` would have it without its load, which needs more to prove its work.
 fn round(place: Place, into: &str, cycles: u32) -> Place {
     let text = format!(
         "name = \"beaglepilot\"\nperiod = \"400 us\"\ncycles = {cycles}\nwarm-up = \"50 ms\"\n\
