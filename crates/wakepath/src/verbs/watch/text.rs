@@ -242,7 +242,7 @@ fn remarks(of: &Watched, cycle: Option<&str>) -> Vec<String> {
     if of.unseen > 0 && of.skipped.is_some() && !of.findings.iter().any(is_known) {
         remarks.push(format!(
             "{} passed during its own long cycles, and it slept again until the next one. It made no call for these: \
-             whether it ran them at once or left them out is unknown; --cycle with two probes in the program shows it",
+             it ran them at once, or left them out; --cycle with two probes in the program shows which",
             counted(of.unseen, "due time", "due times")
         ));
     }
