@@ -28,4 +28,4 @@ pub use magnitude::{Magnitude, Severity};
 pub use processes::{Process, Processes};
 pub use program_threads::ProgramThread;
 pub use report::{Difference, Judged, READINESS_KEY, Report, Tally};
-pub use text::explanation;
+pub use text::{explanation, fix_lines};

@@ -108,7 +108,10 @@ fn reachable(now: String, debug_files: DebugFiles) -> String {
     match (now.contains("/sys/kernel/debug/"), debug_files) {
         (true, DebugFiles::NotMounted) => {
             let mount = debug_files.remedy().unwrap_or_default();
-            format!("{mount}, then {now}")
+            match now.rsplit_once(": ") {
+                Some((words, command)) => format!("{words}: {mount} && {command}"),
+                None => format!("{mount} && {now}"),
+            }
         }
         // No command reaches them on this kernel.
         (true, DebugFiles::Absent) => String::new(),

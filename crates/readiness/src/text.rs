@@ -35,8 +35,7 @@ impl Report {
                 true => ("fix, at boot", &judged.remedy_at_boot),
             };
             if !fix.is_empty() {
-                let fix = format!("{when}: {fix}");
-                text += &line("      ", &columns::cut(&fix, room));
+                text += &fix_lines(&format!("{when}: {fix}"), columns, 2);
             }
         }
         let left = serious.len().saturating_sub(MOST_IN_SHORT);
@@ -98,6 +97,56 @@ impl Display for Report {
             "why and what to do, of each: wakepath doctor --explain ID; what to change in which \
              order: wakepath tune plan",
         )
+    }
+}
+
+/// A fix, indented by six columns: its words on as many lines as `most` leaves, and a command after them on lines of
+/// its own that are never broken or cut, so that it can be pasted.
+pub fn fix_lines(fix: &str, columns: usize, most: usize) -> String {
+    const INDENT: &str = "      ";
+    let room = columns.saturating_sub(INDENT.len());
+    let (words, command) = match width(fix) <= room {
+        true => (fix, ""),
+        false => parted(fix),
+    };
+    // A shell reads on after `&&`.
+    let command = command
+        .split_inclusive("&& ")
+        .filter(|part| !part.is_empty());
+    let command: Vec<&str> = command.map(str::trim_end).collect();
+    let lines = most.saturating_sub(command.len()).max(1);
+    let laid = |left: usize| columns::wrapped(&columns::cut(words, left), INDENT, INDENT, columns);
+    let mut left = lines.saturating_mul(room).min(width(words));
+    let mut text = laid(left);
+    // Lines broken between words hold less than their columns.
+    while text.lines().count() > lines && left > room / 2 {
+        left -= 1;
+        text = laid(left);
+    }
+    for part in command {
+        text += &format!("{INDENT}  {part}\n");
+    }
+    text
+}
+
+/// A fix as its words and the command after them, which is empty if there is none.
+fn parted(fix: &str) -> (&str, &str) {
+    let begins = [
+        ": sudo ",
+        ": echo ",
+        ": sysctl ",
+        ": systemctl ",
+        ": wakepath ",
+    ];
+    let found = begins.iter().filter_map(|begin| fix.find(begin)).min();
+    let Some(at) = found else {
+        return (fix, "");
+    };
+    let (words, command) = (&fix[..=at], &fix[at + 2..]);
+    // An explanation after it, or a choice, is no part of a command.
+    match command.contains([',', ';']) {
+        true => (fix, ""),
+        false => (words, command),
     }
 }
 
@@ -212,4 +261,37 @@ pub fn explanation(check: &Check, judged: Option<&Judged>, columns: usize) -> St
         }
     }
     format!("{:columns$}", Explained(check, judged))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_parted_from_its_words_and_a_choice_is_not() {
+        let kernel = "fix, at boot: boot a kernel; Debian: sudo apt install linux-image-rt-amd64";
+        assert_eq!(parted(kernel).1, "sudo apt install linux-image-rt-amd64");
+        let model = "fix: sudo mount -t debugfs d /sys/kernel/debug && echo full | sudo tee /x";
+        assert_eq!(parted(model), ("fix:", &model[5..]));
+        for words in [
+            "fix: swapoff -a",
+            "fix: systemctl stop irqbalance, or IRQBALANCE_BANNED_CPULIST=1",
+        ] {
+            assert_eq!(parted(words), (words, ""));
+        }
+    }
+
+    #[test]
+    fn a_command_is_on_a_line_of_its_own_if_both_do_not_fit() {
+        let fix = "fix: boot a kernel; Debian: sudo apt install linux-image-rt-amd64";
+        assert_eq!(fix_lines(fix, 100, 2), format!("      {fix}\n"));
+        let narrow =
+            "      fix: boot a kernel; Debian:\n        sudo apt install linux-image-rt-amd64\n";
+        assert_eq!(fix_lines(fix, 60, 2), narrow);
+        let both =
+            "fix: sudo mount -t debugfs debugfs /sys/kernel/debug && echo full | sudo tee /x";
+        let lines = fix_lines(both, 60, 2);
+        let wanted = "      fix:\n        sudo mount -t debugfs debugfs /sys/kernel/debug &&\n        echo full | sudo tee /x\n";
+        assert_eq!(lines, wanted);
+    }
 }

@@ -27,7 +27,7 @@ pub const CHECKS: &[Check] = &[
         reads: "/sys/kernel/debug/sched/preempt, else the kernel's version and configuration",
         why: "With `none` or `voluntary` a system call of any program runs until it finishes or reaches a \
               preemption point, before the loop gets the CPU.",
-        now: "echo full > /sys/kernel/debug/sched/preempt (kernels with PREEMPT_DYNAMIC)",
+        now: "echo full | sudo tee /sys/kernel/debug/sched/preempt",
         boot: "preempt=full",
         weight: Severity::Notable,
         confidence: Confidence::WellKnown,
@@ -110,13 +110,7 @@ fn real_time_kernel(seen: &Inspection) -> Finding {
                 preemption.model.word()
             );
             let mut finding = Finding::bad(found, &preemption.evidence);
-            finding.at_boot = rt_kernels::of_machine(seen).map(|of| {
-                format!(
-                    "boot a kernel with PREEMPT_RT; {}: {}",
-                    of.distribution, of.install
-                )
-                .into()
-            });
+            finding.at_boot = rt_kernels::of_machine(seen).map(|of| of.fix().into());
             finding
         }
     }
@@ -147,7 +141,10 @@ fn preemption_model(seen: &Inspection) -> Finding {
             let mut finding = Finding::bad(found, &preemption.evidence);
             let mounted = seen.facts.varying.debug_files == DebugFiles::Readable;
             // A kernel that can't change its model while it runs has no such file.
-            if mounted && !seen.root.exists("/sys/kernel/debug/sched/preempt") {
+            let is_dynamic = seen.facts.fixed.config.is_set("PREEMPT_DYNAMIC");
+            if is_dynamic == Some(false)
+                || mounted && !seen.root.exists("/sys/kernel/debug/sched/preempt")
+            {
                 finding.now = Some(String::new());
             }
             finding

@@ -57,7 +57,7 @@ pub const CHECKS: &[Check] = &[
         reads: "/sys/devices/system/cpu/cpuN/power/pm_qos_resume_latency_us",
         why: "Commonly taken the wrong way round: 0 means no bound, n/a means that no latency at \
               all is allowed.",
-        now: "echo n/a (no idle state) or a bound in µs > \
+        now: "write n/a for no idle state, or a bound in µs, to \
               /sys/devices/system/cpu/cpuN/power/pm_qos_resume_latency_us",
         boot: "",
         weight: Severity::Minor,

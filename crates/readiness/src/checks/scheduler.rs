@@ -26,8 +26,7 @@ pub const CHECKS: &[Check] = &[
         reads: "/sys/kernel/debug/sched/fair_server/cpuN/{runtime,period}",
         why: "From Linux 6.12 ordinary threads have a reservation that runs before FIFO and RR \
               loops when they starve, whatever sched_rt_runtime_us says.",
-        now: "echo 0 > /sys/kernel/debug/sched/fair_server/cpuN/runtime (the kernel warns that \
-              ordinary threads may then starve)",
+        now: "ordinary threads may then starve: echo 0 > /sys/kernel/debug/sched/fair_server/cpuN/runtime",
         boot: "",
         weight: Severity::Minor,
         confidence: Confidence::Source,

@@ -11,7 +11,7 @@ pub const TIME: &[Check] = &[
         reads: "/sys/devices/system/clocksource/clocksource0/current_clocksource",
         why: "hpet and acpi_pm are read over the bus: a µs or more for each look at the clock, in \
               the loop and in the kernel's timers.",
-        now: "echo tsc > …/current_clocksource, where tsc is available",
+        now: "if tsc is available: echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource",
         boot: "correct what makes the TSC unstable (firmware, tsc=reliable if that is known)",
         weight: Severity::Notable,
         confidence: Confidence::WellKnown,

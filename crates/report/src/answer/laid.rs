@@ -9,6 +9,7 @@ mod tests;
 use super::{Answer, COLUMNS, LINES, Matter, variants_table};
 use crate::Style;
 use crate::table::Tone;
+use wakepath_readiness::fix_lines;
 use wakepath_timeline::columns::{cut, width, wrapped};
 
 /// No narrower terminal is laid out for.
@@ -183,7 +184,7 @@ impl Answer {
                 more,
             );
             if !remedy.is_empty() {
-                text += &lines(&format!("      fix: {remedy}"), "      ", columns, 2 * more);
+                text += &fix_lines(&format!("fix: {remedy}"), columns, 2 * more);
             }
         }
         text + "\n"

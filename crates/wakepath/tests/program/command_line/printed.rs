@@ -9,6 +9,7 @@ use std::path::Path;
 wakepath_test_program::tests![
     every_command_that_an_answer_prints_can_be_typed,
     commands_are_found_in_sentences_and_lists,
+    commands_of_other_programs_are_found_on_their_own_lines,
 ];
 
 const RUN: &str = "wakepath-runs/check-20260101T120000Z";
@@ -27,6 +28,7 @@ fn every_command_that_an_answer_prints_can_be_typed() {
         std::fs::copy(recorded.join(file), run.join(file)).unwrap();
     }
     let mut printed = BTreeSet::new();
+    let mut others = BTreeSet::new();
     for words in [
         &["show"][..],
         &["show", "--details"],
@@ -47,6 +49,7 @@ fn every_command_that_an_answer_prints_can_be_typed() {
     ] {
         let finished = Start::command_in(place, words).finish();
         printed.extend(commands(&finished.output));
+        others.extend(of_others(&finished.output));
         printed.extend(commands(&finished.complaints));
         place = finished.place;
     }
@@ -57,6 +60,7 @@ fn every_command_that_an_answer_prints_can_be_typed() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let verb = |line: &String| line.split(' ').nth(1).unwrap_or_default().to_owned();
     // Capitals are placeholders for the reader's own values.
+    assert_shells_read(&others);
     let typed = printed.iter().filter(|line| {
         let filled = !line
             .split(' ')
@@ -81,6 +85,46 @@ fn every_command_that_an_answer_prints_can_be_typed() {
         count += 1;
     }
     assert!(count >= 4, "{count} typed of {printed:?}");
+}
+
+/// Commands of other programs in what was printed, each on lines of its own or at the end of a fix.
+fn of_others(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let line = line.trim();
+        let begins = ["sudo ", "echo ", "sysctl ", "systemctl "];
+        let is_command = |text: &&str| begins.iter().any(|begin| text.starts_with(begin));
+        let of_fix = line
+            .strip_prefix("fix")
+            .and_then(|_| Some(line.rsplit_once(": ")?.1));
+        match found.last_mut().filter(|last| last.ends_with("&&")) {
+            Some(last) => *last += &format!(" {line}"),
+            None => found.extend(
+                [Some(line), of_fix]
+                    .into_iter()
+                    .flatten()
+                    .find(is_command)
+                    .map(str::to_owned),
+            ),
+        }
+    }
+    found
+}
+
+/// Asserts that a shell takes each as it stands: parentheses and cut lines would not be.
+#[track_caller]
+fn assert_shells_read(lines: &BTreeSet<String>) {
+    for line in lines {
+        let checked = std::process::Command::new("sh")
+            .args(["-n", "-c", line])
+            .output()
+            .unwrap();
+        let is_whole = !line.contains('…');
+        assert!(
+            checked.status.success() && is_whole,
+            "`{line}`: {checked:?}"
+        );
+    }
 }
 
 /// Command lines in what was printed: in a list, in a sentence or in backquotes.
@@ -113,6 +157,17 @@ fn commands(text: &str) -> Vec<String> {
         }
     }
     found
+}
+
+fn commands_of_other_programs_are_found_on_their_own_lines() {
+    let text = "  K1 kernel\n      fix, at boot: boot a kernel; Debian:\n        sudo apt install linux-image-rt-amd64\n  K2\n      \
+                fix:\n        sudo mount -t debugfs d /d &&\n        echo full | sudo tee /d/preempt\n      fix: echo 1 > /x\n";
+    let wanted = [
+        "sudo apt install linux-image-rt-amd64",
+        "sudo mount -t debugfs d /d && echo full | sudo tee /d/preempt",
+        "echo 1 > /x",
+    ];
+    assert_eq!(of_others(text), wanted);
 }
 
 fn commands_are_found_in_sentences_and_lists() {
