@@ -144,7 +144,11 @@ fn section(program: &Path, verbs: &[String], page: &mut String) -> Result<(), St
     let help = help(program, verbs)?;
     let name = [&["wakepath".to_owned()], verbs].concat().join(" ");
     *page += &format!("\n## `{name}`\n\n```text\n{}\n```\n", help.trim_end());
-    for verb in verbs_of(&help) {
+    let listed = match verbs {
+        [] => every_verb(program)?,
+        _ => None,
+    };
+    for verb in listed.unwrap_or_else(|| verbs_of(&help)) {
         section(program, &[verbs, &[verb]].concat(), page)?;
     }
     Ok(())
@@ -169,19 +173,31 @@ fn help(program: &Path, verbs: &[String]) -> Result<String, String> {
         .join("\n"))
 }
 
+/// The verbs that `help --all` lists in families, if the program has that page.
+fn every_verb(program: &Path) -> Result<Option<Vec<String>>, String> {
+    let output = Command::new(program)
+        .args(["help", "--all"])
+        .output()
+        .map_err(|error| format!("{} help --all: {error}", program.display()))?;
+    let page = String::from_utf8_lossy(&output.stdout);
+    let verbs: Vec<String> = page.lines().filter_map(verb_of).collect();
+    Ok((output.status.success() && !verbs.is_empty()).then_some(verbs))
+}
+
+/// A verb is indented by two columns; further lines of its text by more.
+fn verb_of(line: &str) -> Option<String> {
+    let rest = line.strip_prefix("  ")?;
+    let verb = rest.split_whitespace().next()?;
+    (!rest.starts_with(' ')).then(|| verb.to_owned())
+}
+
 /// The verbs under `Commands:`.
 fn verbs_of(help: &str) -> Vec<String> {
     help.lines()
         .skip_while(|line| *line != "Commands:")
         .skip(1)
         .take_while(|line| !line.trim().is_empty())
-        .filter_map(|line| {
-            // A verb is indented by two columns; further lines of its text by more.
-            let rest = line
-                .strip_prefix("  ")
-                .filter(|rest| !rest.starts_with(' '))?;
-            rest.split_whitespace().next().map(str::to_owned)
-        })
+        .filter_map(verb_of)
         .collect()
 }
 

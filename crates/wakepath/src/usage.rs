@@ -21,7 +21,8 @@ pub fn answer(said: &clap::Error) -> ExitCode {
         .skip(1)
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
-    wakepath_console::usage::answer(said, without_dashes(said, &typed))
+    let better = without_dashes(said, &typed).or_else(|| of_cyclictest(said, &typed));
+    wakepath_console::usage::answer(said, better)
 }
 
 /// The message for a wrong command line; help and versions are right.
@@ -32,14 +33,41 @@ pub fn refusal(said: &clap::Error) -> Result<(), String> {
     }
 }
 
-/// Nothing typed, or the short help of the whole program; `--help` lists every command.
+/// Nothing typed, or the help of the whole program; `help --all` lists every command.
 fn is_first_page(said: &clap::Error) -> bool {
-    let typed: Vec<_> = std::env::args_os().skip(1).collect();
     match said.kind() {
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => typed.is_empty(),
-        ErrorKind::DisplayHelp => typed == ["-h"],
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => std::env::args_os().len() <= 1,
+        ErrorKind::DisplayHelp => is_of_the_whole_program(said),
         _ => false,
     }
+}
+
+/// No other command has `check` below it.
+fn is_of_the_whole_program(said: &clap::Error) -> bool {
+    said.to_string().contains("\nCommands:\n  check ")
+}
+
+/// An option of cyclictest that has another name here, or none.
+fn of_cyclictest(said: &clap::Error, typed: &[String]) -> Option<String> {
+    let verb = typed.first().map_or("", String::as_str);
+    if said.kind() != ErrorKind::UnknownArgument || !matches!(verb, "check" | "rate") {
+        return None;
+    }
+    let Some(ContextValue::String(option)) = said.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let here = match option.as_str() {
+        "-i" => "the interval is a rate: -r 1kHz",
+        "-D" => "the duration is -d, such as -d 10min",
+        "-l" => "instead of a number of loops give a time, such as -d 10min",
+        "-a" => "the loop's CPU is -c, such as -c 1",
+        "-b" => "the limit that ends it is --stop-above, such as --stop-above 200us",
+        "-m" => "memory is always locked; leave it out",
+        "-n" => "clock_nanosleep is always used; leave it out",
+        "-t" | "-S" => "several loops are tasks of a scenario: wakepath run",
+        _ => return None,
+    };
+    Some(format!("{option} is an option of cyclictest; here {here}"))
 }
 
 /// A program to start comes after `--`, so that its options stay its own.
@@ -165,5 +193,26 @@ mod tests {
         assert!(!refused.contains('\n'), "{refused}");
         let refused = said(&["check", "--cpu", "x"]);
         assert!(refused.contains("the number of a CPU"), "{refused}");
+    }
+
+    #[test]
+    fn options_of_cyclictest_are_answered_with_those_of_here() {
+        let better = |words: &[&str]| {
+            let arguments = ["wakepath"].iter().chain(words);
+            let error = CommandLine::try_parse_from(arguments).unwrap_err();
+            let typed: Vec<String> = words.iter().map(ToString::to_string).collect();
+            of_cyclictest(&error, &typed)
+        };
+        for (words, part) in [
+            (&["check", "-i", "1000"], "-r 1kHz"),
+            (&["check", "-D", "10s"], "-d"),
+            (&["check", "-a", "1"], "-c"),
+            (&["check", "-l", "1000"], "-d 10min"),
+            (&["check", "-b", "200"], "--stop-above"),
+        ] {
+            let better = better(words).unwrap_or_default();
+            assert!(better.contains(part), "{words:?}: {better}");
+        }
+        assert_eq!(better(&["check", "--polcy", "1"]), None);
     }
 }

@@ -1,5 +1,5 @@
-//! The first page of help: the commands of the first hour in groups, each with the sentence of its definition. The
-//! whole list is clap's own.
+//! The first page of help: the commands of the first hour in groups, each with the sentence of its definition, and the
+//! families of the others by name.
 
 use super::CommandLine;
 use clap::CommandFactory;
@@ -79,13 +79,14 @@ pub fn first_page() -> String {
     for (group, names) in GROUPS {
         write_group(&mut page, &command, group, names, 9);
     }
-    page + "\nExamples:\n  \
-            wakepath check --quick              a verdict after twelve seconds\n  \
-            wakepath check -r 1kHz -c 3 --latency 100us\n  \
-            wakepath watch -p 1234 --for 60s    any program, unchanged\n  \
-            wakepath show --histogram           the latest run\n\n\
-            Exit codes: 0 passed, 1 error or invalid run, 2 criterion not met, 3 undecided.\n\n\
-            All commands: wakepath help --all. One command: wakepath help COMMAND.\n"
+    page.push('\n');
+    for (family, names) in FAMILIES {
+        let _ = writeln!(page, "{:<12} {}", format!("{family}:"), names.join(", "));
+    }
+    page + "\nExamples: wakepath check --quick; wakepath check -r 1kHz -c 3 --latency 100us\n\
+            Options: -q, --quiet; --color auto|always|never; -h, --help; -V, --version\n\
+            Exit codes: 0 passed, 1 error or invalid run, 2 criterion not met, 3 undecided.\n\
+            Details: wakepath help COMMAND; wakepath help --all\n"
 }
 
 #[cfg(test)]

@@ -222,10 +222,14 @@ fn words_of(line: &str) -> Vec<String> {
     words
 }
 
-/// Whether help lists this verb among its commands.
+/// Whether help lists this verb among its commands: those of the whole program are in families.
 fn lists(help: &str, verb: &str) -> bool {
-    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let mut commands = commands.take_while(|line| line.starts_with("  "));
+    let is_whole = help.starts_with("Usage: wakepath COMMAND");
+    let commands = help
+        .lines()
+        .skip_while(|line| !is_whole && *line != "Commands:")
+        .skip(1);
+    let mut commands = commands.take_while(|line| is_whole || line.starts_with("  "));
     let begin = format!("  {verb} ");
     commands.any(|line| line.starts_with(&begin))
 }
@@ -240,7 +244,10 @@ fn help_of(verbs: &[&str]) -> String {
 }
 
 fn asked(verbs: &[&str]) -> String {
-    let finished = Start::command(verbs).with(&["--help"]).finish();
+    let finished = match verbs {
+        [] => Start::command(&["help", "--all"]).finish(),
+        verbs => Start::command(verbs).with(&["--help"]).finish(),
+    };
     finished.assert_code(0);
     finished.output
 }
