@@ -3,6 +3,7 @@
 //! stays as evidence and is not measured again when the search resumes.
 
 mod bisection;
+mod next;
 mod terms;
 
 use super::criterion;
@@ -135,7 +136,7 @@ pub fn run(arguments: &Rate) -> Outcome {
     answer.not_kept_hz = bisection.lost();
     let shown = match arguments.json {
         true => format!("{}\n", serde_json::to_string_pretty(&answer)?),
-        false => text(&answer, Style::of_stdout()),
+        false => text(&answer, arguments.cpu, Style::of_stdout()),
     };
     print_result(arguments.json, &shown)?;
     Ok(ExitCode::from(code(&answer)))
@@ -283,7 +284,7 @@ impl Order<'_> {
     }
 }
 
-fn text(answer: &Answer, style: Style) -> String {
+fn text(answer: &Answer, cpu: Option<u16>, style: Style) -> String {
     let columns = style.columns.unwrap_or(100).clamp(40, 100);
     let is_open = is_undecided(answer, answer.not_kept_hz);
     let verdict = match (answer.kept_hz, answer.not_kept_hz) {
@@ -360,12 +361,8 @@ fn text(answer: &Answer, style: Style) -> String {
         "  ",
         columns,
     );
-    if answer.kept_hz.is_none() && answer.not_kept_hz.is_some() {
-        text += "\nnext\n";
-        text +=
-            "  wakepath doctor          what on this machine makes cycles late, and its remedy\n";
-        text +=
-            "  wakepath check --trace   records kernel events; then wakepath explain says why\n";
+    if let (None, Some(hz)) = (answer.kept_hz, answer.not_kept_hz) {
+        text += &next::next(answer, hz, cpu);
     }
     text
 }
