@@ -44,7 +44,7 @@ pub(super) fn write(markup: &mut Markup, run: &Reported<'_>) {
         row(&mut table, picture, cycle);
     }
     table.write_html(markup, "Worst cycles");
-    markup.raw("<p class=\"about paper\">On paper: the ten latest.</p>");
+    markup.raw("<p class=\"about paper\">On paper: the five latest.</p>");
 }
 
 fn row(table: &mut Table, picture: &Picture, cycle: &WorstCycle) {

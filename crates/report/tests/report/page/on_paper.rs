@@ -91,7 +91,7 @@ fn a_run_of_eight_policies_is_printed_on_ten_pages_at_most() {
         why["message"].as_str().unwrap().contains("Page range"),
         "{why}"
     );
-    assert_eq!(page, 11, "{} pages", page - 1);
+    assert!(page <= 11, "{} pages", page - 1);
 }
 
 #[test]
