@@ -70,7 +70,7 @@ impl LateSection {
         self.instead.iter().map(|piece| piece.ns).sum()
     }
 
-    /// As a person reads it: "inner: thread hog-7 (FIFO/RR 50) 1200.0 µs" without the section's own length.
+    /// As a person reads it: "inner: thread hog-7 (FIFO/RR 50) 1.20 ms" without the section's own length.
     pub fn why(&self, time: impl Fn(u64) -> String) -> String {
         let over = match self.budget_ns {
             Some(budget_ns) if self.ns > budget_ns => {

@@ -27,5 +27,6 @@ pub use table::{Cell, Column, Table, Tone, UNKNOWN, number, words};
 pub use text::{
     ToText, bounds_details, bounds_in_short, comparison_in_full, cost_model_text, cpus_text,
     criterion_text, cycle_text, cycle_text_of, explanation_in_short, explanation_text,
-    flights_in_short, histogram_text, late_text, tiers_in_short, windows_code_text, windows_text,
+    flights_in_short, histogram_text, late_in_short, late_text, tiers_in_short, windows_code_text,
+    windows_text,
 };

@@ -1,4 +1,4 @@
-//! Durations as text: exact, rounded, short, long, and as figures of a table column with a unit.
+//! Durations as text: exact, rounded, in three digits, long, and as figures of a table column with a unit.
 //!
 //! It parses nothing.
 
@@ -27,8 +27,8 @@ fn exactly(ns: u64, micro: &str) -> String {
     }
 }
 
-/// To a thousandth of the suitable unit: `834 ns`, `12.3 µs`, `-1.449 µs`, `1.25 s`. For measured
-/// values within a sentence.
+/// To a thousandth of the suitable unit: `834 ns`, `12.3 µs`, `-1.449 µs`, `1.25 s`. For periods
+/// and other lengths that are compared to more than three digits.
 pub fn rounded(ns: i64) -> String {
     let text = thousandths(ns);
     let Some((digits, unit)) = text
@@ -53,7 +53,8 @@ pub fn thousandths(ns: i64) -> String {
     format!("{} {}", unit.figure(ns, 3), unit.name())
 }
 
-/// Three significant digits in the suitable unit: `834 ns`, `38.6 µs`, `4.00 ms`.
+/// Three significant digits in the suitable unit: `834 ns`, `38.6 µs`, `4.00 ms`. For every measured time in a
+/// sentence or a list.
 pub fn three_digits(ns: i64) -> String {
     let size = ns.unsigned_abs();
     // Number of digits to round off.
@@ -80,14 +81,12 @@ pub fn length(ns: u64) -> String {
     rounded(i64::try_from(ns).unwrap_or(i64::MAX))
 }
 
-/// With a fixed number of decimals, for lines below each other: `12.3 µs`, `5932.1 µs`, `12.40 ms`,
-/// `11.25 s`. Latencies of a few milliseconds stay in microseconds, so that they can be compared
-/// with the others.
-pub fn short(ns: i64) -> String {
-    match ns.unsigned_abs() {
-        0..10_000_000 => format!("{} µs", Unit::Micros.figure(ns, 1)),
-        10_000_000..10_000_000_000 => format!("{} ms", Unit::Millis.figure(ns, 2)),
-        _ => format!("{} s", Unit::Seconds.figure(ns, 2)),
+/// A measured time next to the limit that it broke: three digits, or more if those would read as the limit.
+pub fn apart_from(ns: i64, limit_ns: i64) -> String {
+    let text = three_digits(ns);
+    match text == three_digits(limit_ns) {
+        true => rounded(ns),
+        false => text,
     }
 }
 
@@ -268,12 +267,10 @@ mod tests {
     }
 
     #[test]
-    fn lines_under_each_other_have_fixed_decimals() {
-        assert_eq!(short(0), "0.0 µs");
-        assert_eq!(short(-12_300), "-12.3 µs");
-        assert_eq!(short(5_932_100), "5932.1 µs");
-        assert_eq!(short(12_400_000), "12.40 ms");
-        assert_eq!(short(11_250_000_000), "11.25 s");
+    fn a_time_above_its_limit_never_reads_as_the_limit() {
+        assert_eq!(apart_from(2_970_400, 400_000), "2.97 ms");
+        assert_eq!(apart_from(400_400, 400_000), "400.4 µs");
+        assert_eq!(apart_from(399_600, 400_000), "399.6 µs");
     }
 
     #[test]

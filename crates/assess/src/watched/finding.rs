@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use wakepath_archive::SegmentRecord;
 use wakepath_explain::fix;
-use wakepath_timeline::duration::{length, short};
+use wakepath_timeline::duration::{length, three_digits};
 use wakepath_verdict::counted;
 
 /// A finding. Times are nanoseconds.
@@ -198,8 +198,8 @@ impl fmt::Display for Finding {
                  average ({} Hz)",
                 length(*asked_ns),
                 length(*asked_ns),
-                short(work_ns.cast_signed()),
-                short(latency_ns.cast_signed()),
+                three_digits(work_ns.cast_signed()),
+                three_digits(latency_ns.cast_signed()),
                 length(*interval_ns),
                 hertz(*interval_ns),
             ),
@@ -222,7 +222,11 @@ impl fmt::Display for Finding {
                 let first = steps_ns.iter().max_by_key(|step| step.unsigned_abs());
                 if let Some(step) = first {
                     let times = counted(steps_ns.len() as u64, "time", "times");
-                    write!(f, "; the clock was set {times}, by up to {}", short(*step))?;
+                    write!(
+                        f,
+                        "; the clock was set {times}, by up to {}",
+                        three_digits(*step)
+                    )?;
                 }
                 Ok(())
             }
@@ -242,7 +246,7 @@ impl fmt::Display for Finding {
                 "signals from {sender} ended its sleep (EINTR) {}, up to {} before the due time, and it did not sleep \
                  on: these cycles ran early",
                 counted(*times, "time", "times"),
-                short(early_ns.cast_signed()),
+                three_digits(early_ns.cast_signed()),
             ),
             Self::WaitsInCycle {
                 call,
@@ -257,7 +261,7 @@ impl fmt::Display for Finding {
                     "it waits in {call}() within its cycles, {} in {}, {} each on average, until {waker} wakes it",
                     counted(*times, "time", "times"),
                     counted(*cycles, "cycle", "cycles"),
-                    short(wait_ns.cast_signed()),
+                    three_digits(wait_ns.cast_signed()),
                 )?;
                 match sets_period {
                     true => f.write_str(": that sets its period, and no timer does"),
@@ -269,7 +273,7 @@ impl fmt::Display for Finding {
                 "it ran late and caught up: {} that were due already, up to {} before, ran at once without a sleep; \
                  none of them was skipped",
                 counted(*times, "cycle", "cycles"),
-                short(longest_ns.cast_signed()),
+                three_digits(longest_ns.cast_signed()),
             ),
             Self::RanPassed { turns, dues } => write!(
                 f,
@@ -296,7 +300,7 @@ impl fmt::Display for Finding {
                      after being woken: ",
                     length(*longest_ns),
                     counted(*times, "time", "times"),
-                    short(latency_ns.cast_signed()),
+                    three_digits(latency_ns.cast_signed()),
                 )?;
                 f.write_str(match by {
                     WakerKind::Network => "the sender or the network is late",

@@ -4,7 +4,7 @@ use super::Matter;
 use std::collections::BTreeMap;
 use wakepath_assess::Assessment;
 use wakepath_explain::{CauseFigures, Explanation};
-use wakepath_timeline::duration::short;
+use wakepath_timeline::duration::three_digits;
 use wakepath_timeline::one_line;
 use wakepath_verdict::counted;
 
@@ -29,8 +29,8 @@ pub(super) fn causes(assessment: &Assessment, explanation: &Explanation) -> Vec<
         },
         size: format!(
             "{} at worst, {} in all, {}{}",
-            short(sum.worst_ns.cast_signed()),
-            short(sum.total_ns.cast_signed()),
+            three_digits(sum.worst_ns.cast_signed()),
+            three_digits(sum.total_ns.cast_signed()),
             counted(sum.cycles(), "late cycle", "late cycles"),
             if sum.are_least() { " or more" } else { "" },
         ),

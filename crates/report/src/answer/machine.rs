@@ -8,7 +8,7 @@ use wakepath_assess::watched::Finding;
 use wakepath_explain::Explanation;
 use wakepath_machine::CpuThrottling;
 use wakepath_readiness::{Judged, Magnitude, Severity};
-use wakepath_timeline::duration::{length, short};
+use wakepath_timeline::duration::{length, three_digits};
 use wakepath_timeline::one_line;
 use wakepath_verdict::counted;
 
@@ -159,9 +159,12 @@ fn of_waiting(assessment: &Assessment) -> Option<(u64, Matter)> {
         size: match (finding, finding.size_ns()) {
             (_, 0) => "nothing lost to it in this run".into(),
             (Finding::SleepsFor { .. }, ns) => {
-                format!("{} in each cycle, on average", short(ns.cast_signed()))
+                format!(
+                    "{} in each cycle, on average",
+                    three_digits(ns.cast_signed())
+                )
             }
-            (_, ns) => format!("{} at worst", short(ns.cast_signed())),
+            (_, ns) => format!("{} at worst", three_digits(ns.cast_signed())),
         },
         remedy: fix.into(),
     };
@@ -193,7 +196,7 @@ fn overruns(assessment: &Assessment) -> Option<Matter> {
         what: format!("{what} outlasted its period of {}", length(of.period_ns)),
         size: format!(
             "{} at worst, {}, {}",
-            short(of.longest_ns.cast_signed()),
+            three_digits(of.longest_ns.cast_signed()),
             counted(of.cycles, "cycle", "cycles"),
             counted(of.skipped, "due time skipped", "due times skipped"),
         ),

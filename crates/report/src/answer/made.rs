@@ -5,7 +5,7 @@ use crate::text::{cache_delays_lines, criterion_text, no_criterion, source, virt
 use std::cmp::Ordering;
 use wakepath_assess::{Assessment, NextStep};
 use wakepath_explain::Explanation;
-use wakepath_timeline::duration::rounded;
+use wakepath_timeline::duration::three_digits;
 use wakepath_timeline::one_line;
 use wakepath_verdict::{
     Advice, Judgement, Margin, Observed, Outcome, PolicyOutcome, count, counted, upper_fraction,
@@ -183,7 +183,7 @@ fn largest(assessment: &Assessment) -> Option<String> {
     Some(one_line(&format!(
         "largest latency {} of {} ({name}), the next cycle exceeds it with probability ≤ {} if cycles are \
          independent",
-        rounded(seen.largest_ns),
+        three_digits(seen.largest_ns),
         count(seen.count),
         upper_fraction(seen.exceeded_at_most, 1.0)
     )))
@@ -209,7 +209,7 @@ fn limits(assessment: &Assessment) -> String {
         None => observed,
         Some(of) => format!(
             "{observed}; can't reveal events rarer than one in {} ({})",
-            rounded((of.cycles.judged_seconds / of.cycles.threads.max(1) as f64 * 1e9) as i64),
+            three_digits((of.cycles.judged_seconds / of.cycles.threads.max(1) as f64 * 1e9) as i64),
             counted(of.cycles.scheduled, "due time", "due times"),
         ),
     }
@@ -227,7 +227,7 @@ pub(crate) fn observed(assessment: &Assessment) -> Option<String> {
     match seconds > 0.0 {
         true => Some(format!(
             "observed for {} on {}",
-            rounded((seconds / threads.max(1) as f64 * 1e9) as i64),
+            three_digits((seconds / threads.max(1) as f64 * 1e9) as i64),
             counted(threads, "CPU", "CPUs")
         )),
         false => Some("the file does not say for how long it was observed".to_owned()),

@@ -5,7 +5,7 @@ use crate::label::policy as label;
 use serde::{Deserialize, Serialize};
 use wakepath_assess::Assessment;
 use wakepath_timeline::columns::cut;
-use wakepath_timeline::duration::{long, rounded, three_digits};
+use wakepath_timeline::duration::{apart_from, length, long, three_digits};
 use wakepath_timeline::one_line;
 use wakepath_verdict::{Judgement, Margin, Outcome, Reason, count, fraction};
 
@@ -91,8 +91,8 @@ fn words(reason: &Reason) -> String {
             limit_ns,
         } => format!(
             "outage of {}, {} allowed",
-            rounded(longest_ns.cast_signed() / 1_000 * 1_000),
-            rounded(limit_ns.cast_signed())
+            apart_from(longest_ns.cast_signed(), limit_ns.cast_signed()),
+            length(*limit_ns)
         ),
         Reason::MissFractionUndecided {
             missed, due, more, ..
@@ -181,7 +181,7 @@ mod tests {
             longest_ns: 74_123_000,
             limit_ns: 12_000_000,
         };
-        assert_eq!(words(&outage), "outage of 74.123 ms, 12 ms allowed");
+        assert_eq!(words(&outage), "outage of 74.1 ms, 12 ms allowed");
         assert_eq!(brief(&undecided(more)), "needs 12 s");
         assert_eq!(brief(&undecided(None)), "too many missed");
         assert_eq!(brief(&outage), "outage 74.1 ms");

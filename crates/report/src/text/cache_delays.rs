@@ -4,7 +4,7 @@ use crate::Style;
 use crate::table::{Table, number};
 use wakepath_assess::{CacheDelays, RunTimes};
 use wakepath_scenario::units::format_size;
-use wakepath_timeline::duration::{rounded, short};
+use wakepath_timeline::duration::three_digits;
 use wakepath_timeline::one_line;
 
 /// The table for a person, with an empty line after it; nothing if nothing was measured.
@@ -29,7 +29,7 @@ pub(crate) fn cache_delays_table(delays: &[CacheDelays]) -> Table {
         .group("warm run", "", &["median", "max"].map(number))
         .group("lost by preemption", "", &of)
         .group("lost by migration", "", &of);
-    let time = |ns: Option<u64>| ns.map(|ns| rounded(ns.cast_signed()));
+    let time = |ns: Option<u64>| ns.map(|ns| three_digits(ns.cast_signed()));
     let mut condition = None;
     for one in delays {
         if condition != Some(&one.condition) {
@@ -72,8 +72,8 @@ pub(crate) fn cache_delays_lines(delays: &[CacheDelays]) -> Vec<String> {
         Some(format!(
             "{} {} to {}",
             format_size(one.working_set_bytes),
-            short(median_ns.cast_signed()),
-            short(max_ns.cast_signed())
+            three_digits(median_ns.cast_signed()),
+            three_digits(max_ns.cast_signed())
         ))
     });
     let told: Vec<String> = told.collect();

@@ -81,8 +81,8 @@ fn effect_line(observed_ns: u64, effect: &SectionsEffect) -> String {
     let of = |with: i64, without: i64| {
         format!(
             "{} instead of {}{}",
-            duration::rounded(with),
-            duration::rounded(without),
+            duration::three_digits(with),
+            duration::three_digits(without),
             times(with, without)
         )
     };
@@ -90,7 +90,7 @@ fn effect_line(observed_ns: u64, effect: &SectionsEffect) -> String {
     format!(
         "probe effect: while these events were recorded ({}), a thread of FIFO 95 woke after {} in the median, \
          after {} at most; the sections hold the recording too, and so does the bound",
-        duration::rounded(observed_ns as i64),
+        duration::three_digits(observed_ns as i64),
         of(with.median_ns, without.median_ns),
         of(with.largest_ns, without.largest_ns)
     )

@@ -289,8 +289,8 @@ mod tests {
     #[test]
     fn a_line_names_what_many_short_runs_of_one_program_took_together() {
         let line = line(&crowded());
-        let expected = "(27 × wakepath-load (OTHER) 5.10 ms, hog-200 (OTHER) 400.0 µs, 2 more \
-            400.0 µs)";
+        let expected = "(27 × wakepath-load (OTHER) 5.10 ms, hog-200 (OTHER) 400 µs, 2 more \
+            400 µs)";
         assert!(line.contains(expected), "{line}");
     }
 

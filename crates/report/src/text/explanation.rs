@@ -1,9 +1,11 @@
 //! An explanation as text: causes ranked, the worst cycles in a line each, the path of a usual and of a
 //! rare cycle. A single cycle is in `cycle_text`.
 
+use super::cycle_lane::lane;
 use super::cycle_text::{line, long_line};
 use std::fmt::Write;
 use wakepath_explain::{CauseFigures, ConditionExplanation, Explanation, WaterfallFigures};
+use wakepath_timeline::duration::three_digits;
 use wakepath_timeline::one_line;
 use wakepath_verdict::counted;
 
@@ -96,34 +98,58 @@ pub fn explanation_in_short(explanation: &Explanation, wanted: Option<&str>) -> 
         interference(&mut text, first);
     } else {
         text.push('\n');
-        ranked(&mut text, first, CAUSES_IN_SHORT, 1);
-        if let Some(cycle) = first.worst.first() {
-            let _ = writeln!(text, "\n  worst cycle\n    {}", line(cycle));
-        }
-        if let Some(cycle) = first.longest.first().filter(|_| first.overran > 0) {
-            let _ = writeln!(
-                text,
-                "\n  longest cycle, by its own work\n    {}",
-                long_line(cycle)
-            );
-        }
+        causes_in_short(&mut text, first, CAUSES_IN_SHORT);
     }
+    text + &also_late(others, MOST_OTHERS)
+}
+
+/// Causes, one fix and the worst cycle of a condition.
+fn causes_in_short(text: &mut String, of: &ConditionExplanation, most: usize) {
+    ranked(text, of, most, 1);
+    if let Some(cycle) = of.worst.first() {
+        text.push_str(&lane(cycle, most.min(MOST_IN_LANE)));
+    }
+    if let Some(cycle) = of.longest.first().filter(|_| of.overran > 0) {
+        let _ = writeln!(text, "\n  longest by its own work: {}", long_line(cycle));
+    }
+}
+
+/// The late threads of a watch, in short: the one that lost most time, with so many causes.
+pub fn late_in_short(explanation: &Explanation, most: usize) -> String {
+    let is_late = |of: &&ConditionExplanation| of.late > 0 || of.silent_segments > 0;
+    let mut late: Vec<_> = explanation.conditions.iter().filter(is_late).collect();
+    late.sort_by_key(|of| std::cmp::Reverse((of.silent_segments, of.late_ns, of.late)));
+    let Some((&first, others)) = late.split_first() else {
+        return String::new();
+    };
+    let mut text = "\n".to_owned();
+    heading(&mut text, first);
+    if first.late > 0 {
+        causes_in_short(&mut text, first, most.min(CAUSES_IN_SHORT));
+    }
+    text + &also_late(others, most)
+}
+
+/// Names the conditions with late cycles, at most so many.
+fn also_late(others: &[&ConditionExplanation], most: usize) -> String {
     let late: Vec<String> = others
         .iter()
         .filter(|of| of.late > 0 || of.silent_segments > 0)
-        .map(|of| format!("{}, {} ({})", of.condition, of.phase, of.late))
+        .map(|of| format!("{} ({})", title(of), of.late))
         .collect();
-    if !late.is_empty() {
-        let shown = late.iter().take(MOST_OTHERS).cloned().collect::<Vec<_>>();
-        let more = match late.len().saturating_sub(MOST_OTHERS) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let _ = writeln!(text, "\nalso late (cycles): {}{more}", shown.join("; "));
+    if late.is_empty() {
+        return String::new();
     }
-    text
+    let shown = late.iter().take(most).cloned().collect::<Vec<_>>();
+    let more = match late.len().saturating_sub(most) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("\nalso late (cycles): {}{more}\n", shown.join("; "))
 }
 
+/// Causes in the lane of the worst cycle.
+const MOST_IN_LANE: usize = 3;
 /// Other conditions that are named in short.
 const MOST_OTHERS: usize = 8;
 
@@ -176,13 +202,17 @@ fn of_condition(text: &mut String, of: &ConditionExplanation, worst: usize) {
     waterfall(text, "99.9th percentile", of.p999.as_ref());
 }
 
+/// A condition's name, with its thread if it has several.
+fn title(of: &ConditionExplanation) -> String {
+    match of.thread.as_str() {
+        "" | "loop" => format!("{}, {}", of.condition, of.phase),
+        name => format!("{}, {}, {name}", of.condition, of.phase),
+    }
+}
+
 /// Which thread, and how many of its cycles were late.
 fn heading(text: &mut String, of: &ConditionExplanation) {
-    let several = match of.thread.as_str() {
-        "" | "loop" => String::new(),
-        name => format!(", {name}"),
-    };
-    let _ = writeln!(text, "{}, {}{several}", of.condition, of.phase);
+    let _ = writeln!(text, "{}", title(of));
     for why in &of.doubts {
         let _ = writeln!(text, "  INVALID: {}", one_line(why));
     }
@@ -266,7 +296,7 @@ fn ranked(text: &mut String, of: &ConditionExplanation, most: usize, fixes: usiz
     let head = if late { "late cycles" } else { "cycles" };
     let _ = writeln!(
         text,
-        "  {:>11}  {:>10}  {:>10}  {:>6}  cause",
+        "  {:>11}  {:>7}  {:>7}  {:>6}  cause",
         head, "total", "worst", "share"
     );
     for cause in shown.iter().take(most) {
@@ -277,7 +307,7 @@ fn ranked(text: &mut String, of: &ConditionExplanation, most: usize, fixes: usiz
         };
         let _ = writeln!(
             text,
-            "  {cycles:>11}  {:>10}  {:>10}  {:>4.1} %  {}",
+            "  {cycles:>11}  {:>7}  {:>7}  {:>4.1} %  {}",
             time(part(cause)),
             time(worst(cause)),
             100.0 * part(cause) as f64 / whole.max(1) as f64,
@@ -296,7 +326,7 @@ fn ranked(text: &mut String, of: &ConditionExplanation, most: usize, fixes: usiz
         let share = 100.0 * rest as f64 / whole.max(1) as f64;
         let _ = writeln!(
             text,
-            "  {:>11}  {:>10}  {:>10}  {share:>4.1} %  {more} more",
+            "  {:>11}  {:>7}  {:>7}  {share:>4.1} %  {more} more",
             "",
             time(rest),
             ""
@@ -331,7 +361,7 @@ fn inflation(text: &mut String, of: &ConditionExplanation) {
     for cause in shown.iter().take(MOST_CAUSES) {
         let _ = writeln!(
             text,
-            "  {:>11}  {:>10}  {:>10}  {:>4.1} %  {}",
+            "  {:>11}  {:>7}  {:>7}  {:>4.1} %  {}",
             cause.cycles,
             time(cause.total_ns),
             time(cause.worst_ns),
@@ -356,7 +386,7 @@ fn interference(text: &mut String, of: &ConditionExplanation) {
     for all in &found.kinds {
         let _ = writeln!(
             text,
-            "  {:>11}  {:>10}  {}: {}",
+            "  {:>11}  {:>7}  {}: {}",
             all.count,
             time(all.total_ns),
             all.kind.words(),
@@ -373,7 +403,7 @@ fn waterfall(text: &mut String, name: &str, figures: Option<&WaterfallFigures>) 
     let _ = writeln!(
         text,
         "\n  where the cycles around the {name} spend their time: {}, averaged over {}",
-        micros(figures.mean_ns),
+        mean(figures.mean_ns),
         counted(figures.cycles, "cycle", "cycles")
     );
     let whole = figures.mean_ns.max(1.0);
@@ -392,7 +422,7 @@ fn waterfall(text: &mut String, name: &str, figures: Option<&WaterfallFigures>) 
         let _ = writeln!(
             text,
             "    {:>10}  {:<40}  {}: {}",
-            micros(part.mean_ns),
+            mean(part.mean_ns),
             format!(
                 "{}{}",
                 " ".repeat(at),
@@ -404,19 +434,15 @@ fn waterfall(text: &mut String, name: &str, figures: Option<&WaterfallFigures>) 
         before += part.mean_ns;
     }
     if rest > 0.0 {
-        let _ = writeln!(text, "    {:>10}  {:<40}  the rest", micros(rest), "");
+        let _ = writeln!(text, "    {:>10}  {:<40}  the rest", mean(rest), "");
     }
 }
 
-/// Nanoseconds in the unit that fits: never more than three digits before the point.
+/// Nanoseconds in the unit that fits.
 pub(super) fn time(ns: u64) -> String {
-    match ns {
-        0..999_950 => format!("{:.1} µs", ns as f64 / 1e3),
-        999_950..999_995_000 => format!("{:.2} ms", ns as f64 / 1e6),
-        _ => format!("{:.2} s", ns as f64 / 1e9),
-    }
+    three_digits(i64::try_from(ns).unwrap_or(i64::MAX))
 }
 
-fn micros(ns: f64) -> String {
-    format!("{:.1} µs", ns / 1e3)
+fn mean(ns: f64) -> String {
+    three_digits(ns.round() as i64)
 }

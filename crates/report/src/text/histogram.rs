@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use wakepath_assess::{HistogramBin, Picture};
 use wakepath_timeline::columns::{cut, width};
-use wakepath_timeline::duration::short;
+use wakepath_timeline::duration::three_digits;
 use wakepath_timeline::one_line;
 
 /// Upper ends of the bins within a decade.
@@ -45,12 +45,12 @@ pub fn histogram_text(pictures: &[&Picture], columns: usize) -> Option<String> {
         if let Some(limit) =
             limit.filter(|&limit| is_below && end > limit.cast_signed().saturating_add(1))
         {
-            let mark = format!("  limit {} ", short(limit.cast_signed()));
+            let mark = format!("  limit {} ", three_digits(limit.cast_signed()));
             let rest = columns.saturating_sub(mark.len()).min(60);
             let _ = writeln!(text, "{mark}{}", "─".repeat(rest));
             is_below = false;
         }
-        let _ = write!(text, "{:>11}", format!("< {}", short(end)));
+        let _ = write!(text, "{:>11}", format!("< {}", three_digits(end)));
         for counts in &counted {
             let count = counts[row];
             let length = length(count, most, bar);

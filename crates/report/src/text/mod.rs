@@ -6,6 +6,7 @@ mod comparison;
 mod composed_bound;
 mod core_latency;
 mod counters;
+mod cycle_lane;
 mod cycle_text;
 mod exchanges;
 mod explanation;
@@ -52,7 +53,7 @@ pub(crate) use comparison::{
 };
 pub(crate) use core_latency::core_latencies_table;
 pub use cycle_text::{cycle_text, cycle_text_of};
-pub use explanation::{explanation_in_short, explanation_text, late_text};
+pub use explanation::{explanation_in_short, explanation_text, late_in_short, late_text};
 pub use flights::in_short as flights_in_short;
 pub(crate) use flights::{fate_of, flights_table, headline};
 pub use histogram::histogram_text;

@@ -407,7 +407,10 @@ pub struct Watch {
     /// Latency above which the end of a chain counts as late, such as `40ms`.
     #[arg(long, value_name = "TIME", requires = "chain")]
     pub limit: Option<String>,
-    /// How many of the worst activations of each thread to show.
+    /// Print everything: all figures, remarks, causes and worst activations of each thread.
+    #[arg(short, long, conflicts_with = "json")]
+    pub all: bool,
+    /// With --all: number of the worst activations of each thread.
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     pub worst: usize,
     /// Run directory; must be empty or not exist [default: wakepath-runs/watch-NAME-TIME].

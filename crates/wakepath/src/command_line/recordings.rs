@@ -371,6 +371,9 @@ pub struct Import {
     /// Of ROS 2: number of late runs of each callback to explain [default: 3].
     #[arg(long, value_name = "COUNT")]
     pub worst: Option<usize>,
+    /// Of ROS 2: print everything: all figures of the callbacks, and each hop of a chain.
+    #[arg(short, long, conflicts_with = "json")]
+    pub all: bool,
     /// Of ROS 2: print the callbacks and chains as JSON.
     #[arg(long)]
     pub json: bool,

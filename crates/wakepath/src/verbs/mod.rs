@@ -12,6 +12,7 @@ pub mod documentation;
 pub mod exec;
 pub mod explain;
 pub mod export;
+mod fitted;
 pub mod fly;
 pub mod import;
 pub mod loads;

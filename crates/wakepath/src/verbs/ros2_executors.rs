@@ -7,15 +7,15 @@ use wakepath_ros2::{Executor, ExecutorKind, Row, Stretch};
 use wakepath_timeline::duration::three_digits;
 use wakepath_verdict::counted;
 
-/// Most executors that are shown.
-const MOST_SHOWN: usize = 8;
+/// Most executors in a run's notes.
+const MOST_NOTED: usize = 8;
 
 /// Callbacks' names by their numbers.
 type Names<'a> = BTreeMap<usize, &'a str>;
 
 /// A line for each executor; of many, those that were held longest.
-pub(super) fn text(figures: &Ros2Figures, rows: &[(&Row, &str)]) -> String {
-    let lines = lines(figures, rows);
+pub(super) fn text(figures: &Ros2Figures, rows: &[(&Row, &str)], most: usize) -> String {
+    let lines = lines(figures, rows, most);
     let lines = lines.iter().map(|line| format!("\n{line}"));
     match lines.len() {
         0 => String::new(),
@@ -32,19 +32,19 @@ pub(super) fn notes(figures: &Ros2Figures) -> Vec<String> {
         .collect();
     let rows = figures.callbacks.iter().zip(&names);
     let rows: Vec<(&Row, &str)> = rows.map(|(row, name)| (row, name.as_str())).collect();
-    lines(figures, &rows)
+    lines(figures, &rows, MOST_NOTED)
         .into_iter()
         .map(|line| format!("ROS 2: {line}"))
         .collect()
 }
 
-fn lines(figures: &Ros2Figures, rows: &[(&Row, &str)]) -> Vec<String> {
+fn lines(figures: &Ros2Figures, rows: &[(&Row, &str)], most: usize) -> Vec<String> {
     let names: Names<'_> = rows.iter().map(|(row, name)| (row.number, *name)).collect();
     let mut shown: Vec<&Executor> = figures.executors.iter().collect();
-    if shown.len() > MOST_SHOWN {
+    if shown.len() > most {
         let held_ns = |of: &Executor| of.longest.as_ref().map_or(0, Stretch::length_ns);
         shown.sort_by_key(|of| std::cmp::Reverse((held_ns(of), of.busy_ns)));
-        shown.truncate(MOST_SHOWN);
+        shown.truncate(most);
     }
     let line = |executor: &&Executor| line(executor, &names, figures.began_ns);
     let mut lines: Vec<String> = shown.iter().map(line).collect();

@@ -3,29 +3,67 @@
 use wakepath_ros2::Row;
 use wakepath_timeline::count::counted;
 
-/// Most callbacks that are shown in full.
-const MOST_ROWS: usize = 24;
-/// Callbacks shown of more than that.
-const WORST_ROWS: usize = 10;
-/// Callbacks shown with their late runs then.
-const WORST_LATE: usize = 3;
+/// How much is shown.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    /// Most callbacks that are shown in full.
+    full: usize,
+    /// Callbacks shown of more than that.
+    worst: usize,
+    /// Callbacks shown with their late runs, if not all are shown.
+    late: usize,
+    /// Late runs of each.
+    pub(super) runs: usize,
+    /// Executors, the ones held longest.
+    pub(super) executors: usize,
+    /// Chains.
+    pub(super) chains: usize,
+    /// Whether each chain is shown hop by hop, and all columns of the table.
+    pub(super) is_whole: bool,
+}
+
+impl Room {
+    /// Everything, or the worst if there are many.
+    pub(super) const WHOLE: Self = Self {
+        full: 24,
+        worst: 10,
+        late: 3,
+        runs: usize::MAX,
+        executors: 8,
+        chains: usize::MAX,
+        is_whole: true,
+    };
+
+    /// The worst, so many of them.
+    pub(super) fn of(most: usize) -> Self {
+        Self {
+            full: most,
+            worst: most,
+            late: most.div_ceil(2),
+            runs: 1,
+            executors: most.div_ceil(3),
+            chains: most.div_ceil(2),
+            is_whole: false,
+        }
+    }
+}
 
 /// A row, and its name.
 type Named<'a> = (&'a Row, &'a str);
 
 /// The rows of the table, in their order.
-pub(super) fn rows<'a>(all: &[Named<'a>]) -> Vec<Named<'a>> {
-    match all.len() <= MOST_ROWS {
+pub(super) fn rows<'a>(all: &[Named<'a>], room: &Room) -> Vec<Named<'a>> {
+    match all.len() <= room.full {
         true => all.to_vec(),
-        false => worst(all, WORST_ROWS),
+        false => worst(all, room.worst),
     }
 }
 
 /// Those whose late runs are shown, of the `late` ones of `all`.
-pub(super) fn late<'a>(all: usize, late: &[Named<'a>]) -> Vec<Named<'a>> {
-    match all <= MOST_ROWS {
+pub(super) fn late<'a>(all: usize, late: &[Named<'a>], room: &Room) -> Vec<Named<'a>> {
+    match room.is_whole && all <= room.full {
         true => late.to_vec(),
-        false => worst(late, WORST_LATE),
+        false => worst(late, room.late),
     }
 }
 

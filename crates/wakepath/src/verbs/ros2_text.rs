@@ -1,6 +1,7 @@
 //! Callbacks and chains of ROS 2 as a table, with what held the executor of the late ones.
 
-use super::{ros2_executors, ros2_shown};
+use super::ros2_executors;
+use super::ros2_shown::{self, Room};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use wakepath_assess::watched::{FirstAbove, Ros2Figures};
@@ -16,7 +17,7 @@ const LEAST_NS: u64 = 100_000;
 const MOST_HOLDERS: usize = 3;
 
 /// Findings about ROS 2.
-pub fn text(figures: &Ros2Figures, limit_ns: Option<u64>) -> String {
+pub fn text(figures: &Ros2Figures, limit_ns: Option<u64>, room: &Room) -> String {
     let mut text = String::new();
     if figures.callbacks.is_empty() {
         return "ROS 2: no callback ran\n".into();
@@ -27,22 +28,33 @@ pub fn text(figures: &Ros2Figures, limit_ns: Option<u64>) -> String {
         .iter()
         .zip(names.iter().map(String::as_str))
         .collect();
-    let shown = ros2_shown::rows(&all);
-    text += &table(&shown).to_terminal(Some(columns()));
+    let shown = ros2_shown::rows(&all, room);
+    let table = match room.is_whole {
+        true => table(&shown),
+        false => short_table(&shown),
+    };
+    text += &table.to_terminal(Some(columns()));
     text += &ros2_shown::hidden(all.len(), shown.len());
     let is_late = |(row, _): &&(&Row, &str)| row.late.is_some_and(|count| count > 0);
     let late_rows: Vec<_> = all.iter().filter(is_late).copied().collect();
-    let shown = ros2_shown::late(all.len(), &late_rows);
+    let shown = ros2_shown::late(all.len(), &late_rows, room);
     for (row, name) in &shown {
-        text += &late(row, name, figures.began_ns);
+        text += &late(row, name, figures.began_ns, room.runs);
     }
     if let Some(more @ 1..) = late_rows.len().checked_sub(shown.len()) {
         let more = counted(more as u64, "more callback was", "more callbacks were");
         let _ = writeln!(text, "\n{more} late too: --json has the gaps of each");
     }
-    text += &ros2_executors::text(figures, &all);
-    for chain in &figures.chains {
-        text += &chain_text(chain, limit_ns);
+    text += &ros2_executors::text(figures, &all, room.executors);
+    for chain in figures.chains.iter().take(room.chains) {
+        text += &chain_text(chain, limit_ns, room.is_whole);
+    }
+    if let Some(more @ 1..) = figures.chains.len().checked_sub(room.chains) {
+        let _ = writeln!(
+            text,
+            "and {}",
+            counted(more as u64, "more chain", "more chains")
+        );
     }
     let unknown = figures.callbacks.iter();
     let unknown = unknown.filter(|row| row.callback.kind == Kind::Unknown);
@@ -131,8 +143,36 @@ fn table(rows: &[(&Row, &str)]) -> Table {
     table
 }
 
+/// The figures that matter first.
+fn short_table(rows: &[(&Row, &str)]) -> Table {
+    let mut table = Table::of("callback")
+        .column(number("runs"))
+        .group("longest, ms", "", &["latency", "gap", "run"].map(number))
+        .column(number("late"))
+        .column(number("skipped"));
+    for (row, name) in rows {
+        let of = |figures: Option<Figures>| -> Cell {
+            figures
+                .map(|of| Cell::of(Unit::Millis.figure(of.max, 2)))
+                .into()
+        };
+        table.row(
+            *name,
+            vec![
+                Cell::of(row.count),
+                of(row.latency_ns.or(row.waited_ns)),
+                of(row.gap_ns),
+                of(row.run_ns),
+                row.late.map(Cell::of).into(),
+                row.skipped.map(Cell::of).into(),
+            ],
+        );
+    }
+    table
+}
+
 /// The late runs of a callback, each with what held its executor.
-fn late(row: &Row, name: &str, began_ns: u64) -> String {
+fn late(row: &Row, name: &str, began_ns: u64, most: usize) -> String {
     let (Some(count @ 1..), Some(period_ns)) = (row.late, row.period_ns) else {
         return String::new();
     };
@@ -141,7 +181,7 @@ fn late(row: &Row, name: &str, began_ns: u64) -> String {
         counted(count, "gap", "gaps"),
         length(period_ns * 3 / 2)
     );
-    for late in &row.worst {
+    for late in row.worst.iter().take(most) {
         let at = late.at_ns.saturating_sub(began_ns) as f64 / 1e9;
         let gap = three_digits(late.gap_ns.cast_signed());
         let _ = writeln!(text, "  gap {gap} at {at:.3} s: {}", why(late));
@@ -254,7 +294,7 @@ fn is_most(part_ns: u64, account: &Account) -> bool {
     part_ns * 2 >= all_ns && part_ns >= LEAST_NS
 }
 
-fn chain_text(chain: &ChainFound, limit_ns: Option<u64>) -> String {
+fn chain_text(chain: &ChainFound, limit_ns: Option<u64>, by_hops: bool) -> String {
     let mut text = format!("\nchain {} to {}: ", chain.chain.from, chain.chain.to);
     if chain.begun == 0 {
         let _ = writeln!(
@@ -278,6 +318,9 @@ fn chain_text(chain: &ChainFound, limit_ns: Option<u64>) -> String {
         let _ = write!(text, "; {above} above {}", length(limit_ns));
     }
     text.push('\n');
+    if !by_hops {
+        return text;
+    }
     for hop in &chain.hops {
         let of = |figures: Option<Figures>| {
             figures.map_or_else(

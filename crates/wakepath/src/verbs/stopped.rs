@@ -12,7 +12,7 @@ use wakepath_directory::Directory;
 use wakepath_explain::LateCycle;
 use wakepath_report::cycle_text_of;
 use wakepath_timeline::count::counted;
-use wakepath_timeline::duration::rounded;
+use wakepath_timeline::duration::{apart_from, length, three_digits};
 use wakepath_timeline::{Sample, one_line};
 
 /// Exit code if the limit was passed, as for any other criterion that is not met.
@@ -36,7 +36,7 @@ pub fn show(
     json: bool,
 ) -> Outcome {
     let run = opened_in(directory, json)?;
-    let limit = rounded(above_ns.cast_signed());
+    let limit = length(above_ns);
     let measured = measured(&run)?;
     let late = measured
         .samples
@@ -60,7 +60,7 @@ pub fn show(
         tell(json, &value, &text, directory)?;
         return Ok(ExitCode::from(if is_whole { 0 } else { UNDECIDED }));
     };
-    let told = told(&run, late, &limit)?;
+    let told = told(&run, late, above_ns)?;
     let value = serde_json::json!({
         "stopped": true, "limit_ns": above_ns, "latency_ns": late.latency_ns,
         "segment": late.segment, "cycle": late.sample.cycle, "skipped_after_it": late.skipped,
@@ -75,7 +75,7 @@ pub fn show(
 /// shown already: that latency and why it was.
 pub fn first(directory: &Directory, above_ns: u64) -> Outcome {
     let run = opened_in(directory, false)?;
-    let limit = rounded(above_ns.cast_signed());
+    let limit = length(above_ns);
     let measured = measured(&run)?;
     // A watch counts its own activations as skipped, and reports them.
     let mut samples = measured.samples.iter().filter(|late| late.skipped == 0);
@@ -87,7 +87,7 @@ pub fn first(directory: &Directory, above_ns: u64) -> Outcome {
         )))?;
         return Ok(ExitCode::SUCCESS);
     };
-    print(&format!("\n{}", told(&run, late, &limit)?.text))?;
+    print(&format!("\n{}", told(&run, late, above_ns)?.text))?;
     Ok(ExitCode::from(ABOVE))
 }
 
@@ -100,7 +100,7 @@ struct Told {
     text: String,
 }
 
-fn told(run: &Run, late: &Late, limit: &str) -> Result<Told, Box<dyn std::error::Error>> {
+fn told(run: &Run, late: &Late, above_ns: u64) -> Result<Told, Box<dyn std::error::Error>> {
     let Late {
         segment,
         thread,
@@ -121,7 +121,8 @@ fn told(run: &Run, late: &Late, limit: &str) -> Result<Told, Box<dyn std::error:
             .find(|of| usize::from(of.thread) == *thread)
     });
     let name = name.map_or("", |of| &*of.name);
-    let latency = rounded(*latency_ns);
+    let limit = length(above_ns);
+    let latency = apart_from(*latency_ns, above_ns.cast_signed());
     let place = [condition, phase, name].map(one_line).join(", ");
     let cycle = sample.cycle;
     let stopped_at = match skipped {
@@ -139,7 +140,7 @@ fn told(run: &Run, late: &Late, limit: &str) -> Result<Told, Box<dyn std::error:
         (Some((heading, cycle)), _) => text += &in_short(cycle, heading),
         (None, 0) => text += "it has no kernel events: its window was not kept\n",
         (None, _) => {
-            let took = rounded(sample.execution_ns());
+            let took = three_digits(sample.execution_ns());
             text += &format!(
                 "cycle {cycle} itself took {took} from its first instruction to its end\n"
             );

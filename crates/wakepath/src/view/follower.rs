@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use wakepath_assess::explanation::{ExplainError, UnderWay, WorstCycle};
 use wakepath_console::terminal::{OneLine, live_view_fits};
 use wakepath_measure::{LiveFigures, Observer, Plan, Segment};
-use wakepath_timeline::duration::short;
+use wakepath_timeline::duration::three_digits;
 
 /// The measurement that a run under way is a part of, and the parts that follow.
 #[derive(Debug, Clone, Default)]
@@ -227,10 +227,13 @@ impl Observer for Follower {
 
 /// A latency and what it was spent on, for a line of its own.
 pub(super) fn worst_line(latency_ns: u64, cause: Option<(&str, u64)>) -> String {
-    let latency = short(latency_ns.cast_signed());
+    let latency = three_digits(latency_ns.cast_signed());
     // A twentieth is worth a name, as in an explanation.
     match cause.filter(|(_, ns)| ns.saturating_mul(20) >= latency_ns) {
-        Some((cause, ns)) => format!("{latency}, {} of it: {cause}", short(ns.cast_signed())),
+        Some((cause, ns)) => format!(
+            "{latency}, {} of it: {cause}",
+            three_digits(ns.cast_signed())
+        ),
         None => format!("{latency}, spent in the kernel's wake-up path"),
     }
 }

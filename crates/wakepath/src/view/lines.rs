@@ -8,7 +8,7 @@ use std::time::Duration;
 use wakepath_measure::LivePlace;
 use wakepath_report::Style;
 use wakepath_timeline::columns::{cut, width, wrapped};
-use wakepath_timeline::duration::{long, rounded, short};
+use wakepath_timeline::duration::{long, three_digits};
 use wakepath_timeline::one_line;
 
 /// Narrower than this nothing is laid out for.
@@ -138,7 +138,8 @@ fn places(places: &[(String, LivePlace)], columns: usize) -> Vec<String> {
     let title = laid(["CPU", "thread", "cycles", "now", "min", "mean", "max"]);
     let line = |(name, of): &(String, LivePlace)| {
         let [cpu, cycles] = [u64::from(of.cpu), of.executed].map(|n| n.to_string());
-        let [now, min, mean, max] = [of.last_ns, of.min_ns, of.mean_ns, of.max_ns].map(short);
+        let [now, min, mean, max] =
+            [of.last_ns, of.min_ns, of.mean_ns, of.max_ns].map(three_digits);
         laid([&cpu, &one_line(name), &cycles, &now, &min, &mean, &max])
     };
     let mut lines = vec![title];
@@ -148,11 +149,11 @@ fn places(places: &[(String, LivePlace)], columns: usize) -> Vec<String> {
 
 /// The worst of what was traced so far in one line.
 pub fn worst_text(latency_ns: u64, cause: Option<(&str, u64)>, whose: &str) -> String {
-    let latency = short(latency_ns.cast_signed());
+    let latency = three_digits(latency_ns.cast_signed());
     // A twentieth is worth a name, as in an explanation.
     match cause.filter(|(_, ns)| ns.saturating_mul(20) >= latency_ns) {
         Some((cause, ns)) => {
-            let share = rounded(ns.cast_signed());
+            let share = three_digits(ns.cast_signed());
             format!("worst traced so far: {latency} ({whose}), {share} of it: {cause}")
         }
         None => {
@@ -272,7 +273,7 @@ mod tests {
         );
         assert!(lines.iter().all(|line| width(line) < 80), "{shown}");
         assert!(
-            shown.contains("worst traced so far: 16.40 ms (FIFO 50, stress)"),
+            shown.contains("worst traced so far: 16.4 ms (FIFO 50, stress)"),
             "{shown}"
         );
     }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use wakepath_console::terminal::{OneLine, tell};
 use wakepath_measure::{LiveFigures, Plan, Segment};
-use wakepath_timeline::duration::short;
+use wakepath_timeline::duration::three_digits;
 
 /// Writes to standard error.
 #[derive(Debug, Default)]
@@ -73,8 +73,8 @@ impl PlainView {
                 "{place} {condition}, {phase}: {} cycles, wake-up latency median {}, max {}, \
                  missed {}, skipped {}",
                 figures.executed,
-                short(figures.median_ns),
-                short(figures.max_ns),
+                three_digits(figures.median_ns),
+                three_digits(figures.max_ns),
                 figures.missed.map_or("–".into(), |count| count.to_string()),
                 figures
                     .skipped

@@ -54,7 +54,7 @@ fn a_sender_is_late_only_if_its_pauses_are_longer_than_the_loop_s_own_latency() 
         said,
         [
             "what wakes it (SoftIRQ NET_RX) came up to 44 ms apart, later than 1.5 periods 1 time, while it \
-          ran at most 500.0 µs after being woken: the sender or the network is late → watch what sends to it \
+          ran at most 500 µs after being woken: the sender or the network is late → watch what sends to it \
           in the same way, on its own machine"
         ]
     );
@@ -65,7 +65,7 @@ fn a_sender_is_late_only_if_its_pauses_are_longer_than_the_loop_s_own_latency() 
 #[test]
 fn what_a_sleep_for_a_time_adds_up_to_is_said_with_its_frequency() {
     let said = found(&[5, 10, 15, 20], MS / 4, BegunBy::Timer, Some(4 * MS));
-    let expected = "it sleeps for 4 ms after its work, so its period is 4 ms + 750.0 µs of work + 250.0 µs of \
+    let expected = "it sleeps for 4 ms after its work, so its period is 4 ms + 750 µs of work + 250 µs of \
                     wake-up latency = 5 ms on average (200 Hz)";
     assert!(said.len() == 1 && said[0].starts_with(expected), "{said:?}");
 }
@@ -116,7 +116,7 @@ fn cycles_that_were_due_before_they_were_asked_for_are_caught_up() {
     let turns = [-3_000_000, 250_000, 750_000, -1].map(turn);
     let said = of_turns(turns.into(), &none);
     assert!(
-        said.len() == 1 && said[0].contains("2 cycles that were due already, up to 750.0 µs"),
+        said.len() == 1 && said[0].contains("2 cycles that were due already, up to 750 µs"),
         "{said:?}"
     );
     assert!(of_turns([-3_000_000, -1].map(turn).into(), &none).is_empty());
@@ -137,7 +137,7 @@ fn sleeps_that_signals_cut_short_name_the_sender_and_the_fix() {
         said.len() == 1 && said[0].contains("(setitimer)"),
         "{said:?}"
     );
-    assert!(said[0].contains("3 times, up to 400.0 µs") && said[0].contains("EINTR"));
+    assert!(said[0].contains("3 times, up to 400 µs") && said[0].contains("EINTR"));
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_wait_in_each_cycle_names_its_call_and_whether_it_sets_the_period() {
     let said = |late_ns, activity| of_turns([late_ns; 4].map(turn).into(), &activity);
     let late = said(400, waits("read", 12 * MS)).remove(0);
     assert!(
-        late.contains("read() within its cycles, 4 times in 4 cycles, 3000.0 µs each"),
+        late.contains("read() within its cycles, 4 times in 4 cycles, 3.00 ms each"),
         "{late}"
     );
     assert!(late.contains("that sets its period"), "{late}");
@@ -164,7 +164,7 @@ fn a_wait_in_each_cycle_names_its_call_and_whether_it_sets_the_period() {
     // Two of which nobody saw the beginning make the others no shorter.
     let unseen = said(400, waited(2, "read", 6 * MS)).remove(0);
     assert!(
-        unseen.contains("2 times in 4 cycles, 3000.0 µs each"),
+        unseen.contains("2 times in 4 cycles, 3.00 ms each"),
         "{unseen}"
     );
     assert!(

@@ -4,7 +4,7 @@
 use crate::answer::{self, Answer};
 use crate::page::sections::sentence;
 use wakepath_assess::Assessment;
-use wakepath_timeline::duration::rounded;
+use wakepath_timeline::duration::{apart_from, length, three_digits};
 use wakepath_verdict::{
     Judgement, MoreNeeded, Outcome, Reason, Recommendation, count, counted, fraction,
 };
@@ -130,8 +130,8 @@ fn stands_against(of: &Judgement, is_nearest: bool) -> String {
             limit_ns,
         }) => format!(
             "had an outage of {}; at most {} is tolerated",
-            rounded(longest_ns.cast_signed()),
-            rounded(limit_ns.cast_signed())
+            apart_from(longest_ns.cast_signed(), limit_ns.cast_signed()),
+            length(*limit_ns)
         ),
         Some(Reason::MissFractionUndecided {
             missed: times,
@@ -240,7 +240,7 @@ pub(super) fn not_shown(assessment: &Assessment, answer: &Answer) -> Vec<String>
         let seconds = of.cycles.judged_seconds / of.cycles.threads.max(1) as f64;
         lines.push(format!(
             "Events rarer than once in {}, which is {} of a condition.",
-            rounded((seconds * 1e3).round() as i64 * 1_000_000),
+            three_digits((seconds * 1e3).round() as i64 * 1_000_000),
             counted(of.cycles.scheduled, "due time", "due times")
         ));
     }

@@ -7,7 +7,7 @@ use crate::page::Reported;
 use crate::table::{Cell, Table, number, words};
 use crate::text::module_tables;
 use wakepath_explain::{CauseFigures, ConditionExplanation, Explanation};
-use wakepath_timeline::duration::{thousandths, three_digits};
+use wakepath_timeline::duration::three_digits;
 use wakepath_verdict::{count, counted, duration, fraction};
 
 /// Causes listed for each condition.
@@ -64,12 +64,12 @@ fn sections(markup: &mut Markup, run: &Reported<'_>) {
                 "{}, {}: segment {} cycle {}",
                 condition.condition, condition.phase, cycle.segment, cycle.cycle
             );
-            let took = (at == 0).then(|| thousandths(cycle.execution_ns));
+            let took = (at == 0).then(|| three_digits(cycle.execution_ns));
             table.row(
                 if at == 0 { name } else { String::new() },
                 vec![
                     took.into(),
-                    thousandths(i64::try_from(section.ns).unwrap_or(i64::MAX)).into(),
+                    three_digits(i64::try_from(section.ns).unwrap_or(i64::MAX)).into(),
                     section.why(time).into(),
                 ],
             );
@@ -124,7 +124,7 @@ fn explained(markup: &mut Markup, run: &Reported<'_>, explanation: &Explanation)
         rows(&mut table, condition);
     }
     table.write_html(markup, "Causes");
-    markup.raw("<p class=\"about paper\">On paper: the two largest causes of each condition.</p>");
+    markup.raw("<p class=\"about paper\">On paper: the largest cause of each condition.</p>");
     figures::pairs(
         markup,
         &run.figures.worst,

@@ -9,7 +9,7 @@ use crate::text::{
 };
 use wakepath_archive::{KernelLatency, KernelNoise, KernelSections};
 use wakepath_explain::Explanation;
-use wakepath_timeline::duration::thousandths;
+use wakepath_timeline::duration::three_digits;
 
 /// So many names of each kind are listed.
 const NAMED: usize = 4;
@@ -99,7 +99,7 @@ fn what_else_ran(markup: &mut Markup, explanation: &Explanation) {
 }
 
 fn time(ns: u64) -> String {
-    thousandths(i64::try_from(ns).unwrap_or(i64::MAX))
+    three_digits(i64::try_from(ns).unwrap_or(i64::MAX))
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@ mod sources;
 mod stated;
 mod write;
 
+use super::fitted::fitted;
+use super::ros2_shown::Room;
 use super::{ros2_executors, ros2_text, ros2_wish};
 use crate::command_line::Import;
 use layout::{Segment, cycles};
@@ -30,6 +32,8 @@ type Failure = Box<dyn std::error::Error>;
 
 /// Late runs of a callback that are explained.
 const WORST: usize = 3;
+/// Lines of one screen for the callbacks of ROS 2.
+const CALLBACKS_ROOM: usize = 24;
 
 /// Reads the values of the options.
 pub(super) fn read_options(arguments: &Import) -> Result<(), Failure> {
@@ -106,8 +110,11 @@ fn print_callbacks(
         return Ok(print_result(true, &text)?);
     }
     for figures in callbacks {
-        let text = ros2_text::text(figures, wish.limit_ns) + "\n";
-        print(&folded_for_people(&text))?;
+        let text = |room: &Room| ros2_text::text(figures, wish.limit_ns, room) + "\n";
+        print(&match arguments.all {
+            true => folded_for_people(&text(&Room::WHOLE)),
+            false => fitted(CALLBACKS_ROOM, |most| text(&Room::of(most))),
+        })?;
     }
     Ok(())
 }
@@ -208,7 +215,10 @@ fn refuse_useless(arguments: &Import, form: &Form) -> Result<(), Failure> {
         format!("--columns: a file of {word} is not a table; csv is")
     } else if arguments.unit.is_some() && !form.uses(Use::Columns) {
         format!("--unit: a file of {word} is not a table; csv is")
-    } else if (!arguments.chain.is_empty() || arguments.worst.is_some() || arguments.json)
+    } else if (!arguments.chain.is_empty()
+        || arguments.worst.is_some()
+        || arguments.json
+        || arguments.all)
         && !form.uses(Use::Callbacks)
     {
         format!("--chain, --worst and --json: a file of {word} has no callbacks; one of ros2 has")

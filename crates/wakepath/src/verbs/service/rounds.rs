@@ -8,7 +8,7 @@ use wakepath_scenario::PoliciesNeeded;
 use wakepath_service::{JudgedLoops, Summary, WorstCycle};
 use wakepath_statistics::Quantile;
 use wakepath_timeline::count::count;
-use wakepath_timeline::duration::{long, short};
+use wakepath_timeline::duration::{long, three_digits};
 use wakepath_timeline::one_line;
 use wakepath_verdict::{Judgement, Outcome as Verdict, Overall, overall};
 
@@ -136,7 +136,11 @@ fn table(loops: &Loops<'_>) -> String {
         "", "due", "missed", "in row", "median", "p99.9", "max",
     );
     for (name, (of, judged)) in loops {
-        let quantile = |quantile| of.latencies.quantile(quantile).map_or("–".into(), short);
+        let quantile = |quantile| {
+            of.latencies
+                .quantile(quantile)
+                .map_or("–".into(), three_digits)
+        };
         let verdict = judged.outcome;
         let _ = writeln!(
             text,
@@ -147,7 +151,7 @@ fn table(loops: &Loops<'_>) -> String {
             count(of.tally.misses.longest_run),
             quantile(Quantile::P50),
             quantile(Quantile::P999),
-            of.latencies.max().map_or("–".into(), short),
+            of.latencies.max().map_or("–".into(), three_digits),
         );
     }
     text

@@ -17,7 +17,7 @@ use wakepath_service::{
 };
 use wakepath_statistics::Quantile;
 use wakepath_timeline::count::{count, counted};
-use wakepath_timeline::duration::{length, long, short};
+use wakepath_timeline::duration::{length, long, three_digits};
 use wakepath_timeline::one_line;
 use wakepath_verdict::{Judgement, Outcome as Verdict, gravest};
 
@@ -216,15 +216,21 @@ fn one_loop(
         count(of.tally.skipped),
         count(of.lost()),
     );
-    let quantile = |quantile| of.latencies.quantile(quantile).map_or("–".into(), short);
+    let quantile = |quantile| {
+        of.latencies
+            .quantile(quantile)
+            .map_or("–".into(), three_digits)
+    };
     let _ = writeln!(
         text,
         "  wake-up latency: median {}, p99 {}, p99.9 {}, max {}; response max {}",
         quantile(Quantile::P50),
         quantile(Quantile::P99),
         quantile(Quantile::P999),
-        of.latencies.max().map_or("–".into(), short),
-        of.tally.largest_response_ns.map_or("–".into(), short),
+        of.latencies.max().map_or("–".into(), three_digits),
+        of.tally
+            .largest_response_ns
+            .map_or("–".into(), three_digits),
     );
     if of.other_criterion > 0 {
         let cycles = count(of.other_criterion);
@@ -245,7 +251,7 @@ fn one_loop(
                 )),
                 count(its.due),
                 count(its.lost),
-                short(its.max_ns)
+                three_digits(its.max_ns)
             );
         }
     }
@@ -255,8 +261,8 @@ pub(super) fn worst_line(of: &WorstCycle) -> String {
     let mut line = format!(
         "{}  response {}, latency {}, CPU {}",
         at(of.at_ns),
-        short(of.response_ns),
-        short(of.latency_ns),
+        three_digits(of.response_ns),
+        three_digits(of.latency_ns),
         of.cpu
     );
     let longest = of
@@ -268,7 +274,7 @@ pub(super) fn worst_line(of: &WorstCycle) -> String {
             line,
             ", {} {}",
             one_line(name),
-            short(to.saturating_sub(*from))
+            three_digits(to.saturating_sub(*from))
         );
     }
     if let Some((_, said)) = of.lines.last() {

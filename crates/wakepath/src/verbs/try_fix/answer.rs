@@ -4,7 +4,7 @@ use super::turn::{FIGURES, Turn};
 use std::fmt::Write;
 use std::process::ExitCode;
 use wakepath_report::{Cell, Table, words};
-use wakepath_timeline::duration::{length, short};
+use wakepath_timeline::duration::{length, three_digits};
 use wakepath_tuning::{Effect, EffectFinding};
 
 /// The figures that decide: mean and p99 of the time from due to end. Both intervals hold together.
@@ -61,7 +61,7 @@ pub fn answer(pairs: &[(Turn, Turn)], columns: usize) -> (Answer, String) {
     table = table.column(words("change"));
     let mean = |figure: usize, of: fn(&(Turn, Turn)) -> &Turn| {
         let sum: f64 = pairs.iter().map(|pair| of(pair).figures[figure]).sum();
-        short((sum / pairs.len() as f64) as i64)
+        three_digits((sum / pairs.len() as f64) as i64)
     };
     for (figure, name) in FIGURES.into_iter().enumerate() {
         table.row(

@@ -1,6 +1,7 @@
 //! `wakepath watch`: a program that was not written for wakepath, watched by the kernel's events
 //! alone. It is not touched, except for its start and end if requested.
 
+mod printed;
 mod ros2;
 mod shown;
 mod terms;
@@ -11,6 +12,7 @@ use super::{measured, ros2_executors, ros2_text, ros2_wish, stopped};
 use crate::beginning;
 use crate::command_line::Watch;
 use crate::metrics::Listening;
+use printed::{Much, explain, tell};
 use shown::Shown;
 use std::process::ExitCode;
 use std::time::SystemTime;
@@ -18,12 +20,11 @@ pub(super) use terms::on_line;
 use terms::{Terms, name, there, used};
 pub(super) use text::text;
 use wakepath_archive::watch::{Session, Threads};
-use wakepath_archive::{Ending, LogWriter, MANIFEST_NAME, Run, RunStarted, When};
-use wakepath_assess::explanation;
+use wakepath_archive::{Ending, LogWriter, MANIFEST_NAME, RunStarted, When};
 use wakepath_assess::watched::{Figures, Ros2Figures, Ros2Wish};
 use wakepath_console::Outcome;
 use wakepath_console::place::Place;
-use wakepath_console::terminal::{self, OneLine, folded_for_people, print, print_result, tell};
+use wakepath_console::terminal::{folded_for_people, print, tell};
 use wakepath_directory::Directory;
 use wakepath_machine::{Facts, Root};
 use wakepath_measure::Interrupt;
@@ -33,7 +34,6 @@ use wakepath_measure::watch::{
 };
 use wakepath_rt::affinity;
 use wakepath_scenario::Scenario;
-use wakepath_timeline::CpuSet;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -184,7 +184,15 @@ fn made_a_run(
 ) -> Result<Made, Failure> {
     let figures = Figures::of(&recorded.session, &recorded.trace, &recorded.traced)?;
     let ros2 = Ros2Figures::of(&recorded.session, &recorded.trace, wish)?;
-    tell(arguments, &recorded, &figures, (ros2.as_ref(), wish))?;
+    let limited = ros2.as_ref().filter(|_| terms.stop_above_ns.is_some());
+    let is_above =
+        recorded.ended == Ended::Enough || limited.is_some_and(|ros2| ros2.first_above.is_some());
+    let shown = match (arguments.all, is_above) {
+        (true, _) => Much::All,
+        (false, true) => Much::Latency,
+        (false, false) => Much::Screen,
+    };
+    let lines = tell(arguments, &recorded, &figures, (ros2.as_ref(), wish), shown)?;
     if ros2.is_none() && ros2::is_asked(arguments) {
         tell!(
             "ROS 2: no node made a call of libtracetools.so: none was started, or the program uses another copy of it, which --ros2=LIBRARY names"
@@ -222,7 +230,7 @@ fn made_a_run(
         ending,
         &run_started,
     )?;
-    explain(directory, arguments)?;
+    explain(directory, arguments, shown, lines)?;
     if callback_above(arguments, terms, ros2.as_ref())? {
         return Ok(Made::Run(ExitCode::from(stopped::ABOVE)));
     }
@@ -278,75 +286,4 @@ pub(super) fn run_started(scenario: &Scenario, session: &Session) -> std::io::Re
         session.started,
         without_parent(beginning::own_words()),
     )
-}
-
-/// The figures as JSON has them.
-#[derive(serde::Serialize)]
-struct All<'a> {
-    #[serde(flatten)]
-    figures: &'a Figures,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ros2: Option<&'a Ros2Figures>,
-}
-
-/// Says what was seen.
-fn tell(
-    arguments: &Watch,
-    recorded: &Recorded,
-    figures: &Figures,
-    (ros2, wish): (Option<&Ros2Figures>, &Ros2Wish),
-) -> Result<(), Failure> {
-    let Recorded {
-        session, traced, ..
-    } = recorded;
-    if arguments.json {
-        let all = All { figures, ros2 };
-        let text = serde_json::to_string_pretty(&all)? + "\n";
-        return Ok(print_result(true, &text)?);
-    }
-    let cpus = CpuSet::from(&figures.cpus[..]);
-    let lost = match figures.events_lost {
-        0 => "none lost".to_owned(),
-        lost => format!("{lost} lost: activations they touch are left out or unexplained"),
-    };
-    let head = format!(
-        "{} watched for {:.1} s on CPU {cpus}: {} kernel events, {lost}\n\n",
-        session.run_name(),
-        traced.wall_ns as f64 / 1e9,
-        figures.events
-    );
-    print(&folded_for_people(&head))?;
-    if let Some(ros2) = ros2 {
-        let callbacks = ros2_text::text(ros2, wish.limit_ns) + "\n";
-        print(&folded_for_people(&callbacks))?;
-    }
-    print(&folded_for_people(&text(figures)))?;
-    for note in &session.notes {
-        print(&folded_for_people(&format!("note: {note}\n")))?;
-    }
-    Ok(())
-}
-
-/// Writes explanation, overheads and report next to the run, and shows the causes.
-fn explain(directory: &Directory, arguments: &Watch) -> Result<(), Failure> {
-    let run = Run::open_in(directory)?;
-    let explanation = explanation::write_beside(&run, directory)?;
-    if let Some(explanation) = explanation.filter(|_| !arguments.json) {
-        print(&folded_for_people(&wakepath_report::late_text(
-            &explanation,
-            arguments.worst,
-        )))?;
-    }
-    let (assessment, pictures) = wakepath_console::progress::assessed(&run, true)?;
-    let report = super::report::beside(&run, directory, &assessment, &pictures)?;
-    let said = format!(
-        "\nrecording: {}; wakepath explain, show and export read it\nreport: {}\n",
-        directory.path().in_one_line(),
-        report.in_one_line()
-    );
-    match arguments.json {
-        true => terminal::tell_text(&said),
-        false => print(&said)?,
-    }
-    Ok(())
 }

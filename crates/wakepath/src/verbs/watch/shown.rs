@@ -8,7 +8,7 @@ use wakepath_console::terminal::{OneLine, live_view_fits, tell};
 use wakepath_directory::Directory;
 use wakepath_measure::watch::News;
 use wakepath_timeline::CpuSet;
-use wakepath_timeline::duration::short;
+use wakepath_timeline::duration::three_digits;
 
 /// The first line without a view; each next one after twice the time, up to the longest.
 const FIRST_LINE: Duration = Duration::from_secs(10);
@@ -69,7 +69,7 @@ impl Shown {
         let mut is_above = false;
         if let Some((latency_ns, callback)) = &news.callback {
             is_above = passes(*latency_ns);
-            let latency = short(latency_ns.cast_signed());
+            let latency = three_digits(latency_ns.cast_signed());
             standing.explained(Worst {
                 latency_ns: *latency_ns,
                 text: format!("worst so far: {latency} ({callback}); cause follows at the end"),
@@ -98,7 +98,7 @@ impl Shown {
             for sample in &of.samples {
                 let latency_ns = u64::try_from(sample.latency_ns()).unwrap_or(0);
                 is_above |= passes(latency_ns);
-                let latency = short(sample.latency_ns());
+                let latency = three_digits(sample.latency_ns());
                 standing.explained(Worst {
                     latency_ns,
                     // Whether its period lasts is known at the end.
@@ -143,7 +143,7 @@ impl Shown {
             let of = row.totals();
             Some((
                 of.max_ns?,
-                format!("{}: max {}", row.name, short(of.max_ns?)),
+                format!("{}: max {}", row.name, three_digits(of.max_ns?)),
             ))
         });
         let worst = worst

@@ -8,32 +8,80 @@ use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_timeline::duration::{self, Unit};
 use wakepath_verdict::counted;
 
-/// Threads without a period that are named; JSON has all.
+/// Threads without a period that are named of many; JSON has all.
 const MOST_NOT_JUDGED: usize = 8;
+/// Those in a short answer.
+const NOT_JUDGED_IN_SHORT: usize = 3;
 
-/// The findings.
+/// All findings.
 pub fn text(figures: &Figures) -> String {
     let mut text = String::new();
     if !figures.threads.is_empty() {
         text += &table(&figures.threads).to_terminal(Some(columns()));
-        for of in &figures.threads {
-            for remark in remarks(of, figures.cycle.as_deref()) {
-                let _ = writeln!(text, "{}: {remark}", of.name);
-            }
+        for (name, remark) in each_remark(figures) {
+            let _ = writeln!(text, "{name}: {remark}");
         }
-        text += &sections(&figures.threads);
+        text += &sections(&figures.threads, usize::MAX);
     }
-    if figures.sections_beyond > 0 {
-        let _ = writeln!(
-            text,
-            "{} of sections left out for want of room",
-            counted(figures.sections_beyond, "run", "runs")
-        );
+    text += &left_out(figures);
+    text + &not_judged(figures, MOST_NOT_JUDGED)
+}
+
+/// The threads that were latest and what to know of them, at most so many of each.
+pub fn in_short(figures: &Figures, most: usize) -> String {
+    let mut text = String::new();
+    let all = &figures.threads;
+    if !all.is_empty() {
+        let latest = |of: &&Watched| of.latency_ns.as_ref().map_or(0, |latency| latency.max);
+        let mut shown: Vec<&Watched> = all.iter().collect();
+        if shown.len() > most {
+            shown.sort_by_key(|of| std::cmp::Reverse(latest(of)));
+            shown.truncate(most);
+        }
+        text += &short_table(&shown).to_terminal(Some(columns()));
+        if let Some(more @ 1..) = all.len().checked_sub(shown.len()) {
+            let more = counted(more as u64, "thread was", "threads were");
+            let _ = writeln!(text, "{more} less late");
+        }
+        let names: Vec<&str> = shown.iter().map(|of| of.name.as_str()).collect();
+        let remarks = each_remark(figures).into_iter();
+        let remarks = remarks.filter(|(name, _)| names.contains(name));
+        for (name, remark) in remarks.take(most.div_ceil(2)) {
+            let _ = writeln!(text, "{name}: {remark}");
+        }
+        text += &sections(all, most);
     }
+    text + &not_judged(figures, most.min(NOT_JUDGED_IN_SHORT))
+}
+
+/// Each thread's first remark, then each one's second, and so on.
+fn each_remark(figures: &Figures) -> Vec<(&str, String)> {
+    let cycle = figures.cycle.as_deref();
+    let of_each = figures.threads.iter().flat_map(|of| {
+        let numbered = remarks(of, cycle).into_iter().enumerate();
+        numbered.map(|(number, remark)| (number, (of.name.as_str(), remark)))
+    });
+    let mut all: Vec<_> = of_each.collect();
+    all.sort_by_key(|(number, _)| *number);
+    all.into_iter().map(|(_, remark)| remark).collect()
+}
+
+fn left_out(figures: &Figures) -> String {
+    match figures.sections_beyond {
+        0 => String::new(),
+        beyond => format!(
+            "{} of sections left out for want of room\n",
+            counted(beyond, "run", "runs")
+        ),
+    }
+}
+
+fn not_judged(figures: &Figures, most: usize) -> String {
+    let mut text = String::new();
     if !figures.not_judged.is_empty() {
         let _ = writeln!(text, "\nnot judged, without a period:");
     }
-    for of in figures.not_judged.iter().take(MOST_NOT_JUDGED) {
+    for of in figures.not_judged.iter().take(most) {
         let _ = writeln!(
             text,
             "  {}-{}: {}; woken {} by something else, ran {}",
@@ -41,13 +89,44 @@ pub fn text(figures: &Figures) -> String {
             of.thread_id,
             of.why,
             counted(of.other_wake_ups, "time", "times"),
-            duration::short(of.run_ns.cast_signed())
+            duration::three_digits(of.run_ns.cast_signed())
         );
     }
-    if let Some(more) = figures.not_judged.len().checked_sub(MOST_NOT_JUDGED + 1) {
-        let _ = writeln!(text, "  and {} more", more + 1);
+    if let Some(more @ 1..) = figures.not_judged.len().checked_sub(most) {
+        let _ = writeln!(text, "  and {more} more");
     }
     text
+}
+
+/// What a reader looks for first, within 80 columns.
+fn short_table(threads: &[&Watched]) -> Table {
+    let mut table = Table::of("thread")
+        .column(words("policy"))
+        .column(number("period"))
+        .group(
+            "wake-up latency",
+            "µs",
+            &["median", "p99", "max"].map(number),
+        )
+        .group("run time", "µs", &[number("max")])
+        .column(number("skipped"));
+    for of in threads {
+        let latency = &of.latency_ns;
+        let period = of.is_periodic.then(|| duration::length(of.period_ns));
+        table.row(
+            of.name.as_str(),
+            vec![
+                Cell::of(of.policy),
+                period.into(),
+                quantile(latency, Quantile::P50),
+                quantile(latency, Quantile::P99),
+                figure(latency, |summary| summary.max),
+                figure(&of.run_ns, |summary| summary.max),
+                of.skipped.map(Cell::of).into(),
+            ],
+        );
+    }
+    table
 }
 
 fn table(threads: &[Watched]) -> Table {
@@ -97,16 +176,19 @@ fn table(threads: &[Watched]) -> Table {
     table
 }
 
-/// The sections between marks; nothing without any.
-fn sections(threads: &[Watched]) -> String {
+/// The sections between marks, at most so many; nothing without any.
+fn sections(threads: &[Watched], most: usize) -> String {
     let mut table = Table::of("section")
         .column(words("thread"))
         .group("time", "µs", &["min", "median", "p99", "max"].map(number))
         .column(number("runs"));
-    let mut any = false;
+    let mut all = 0_usize;
     for thread in threads {
         for section in &thread.sections {
-            any = true;
+            all += 1;
+            if all > most {
+                continue;
+            }
             let times = Some(section.times_ns.clone());
             table.row(
                 section.name.as_str(),
@@ -121,9 +203,16 @@ fn sections(threads: &[Watched]) -> String {
             );
         }
     }
-    match any {
-        true => format!("\n{}", table.to_terminal(Some(columns()))),
-        false => String::new(),
+    let more = match all.saturating_sub(most) {
+        0 => String::new(),
+        more => format!(
+            "and {}\n",
+            counted(more as u64, "more section", "more sections")
+        ),
+    };
+    match all {
+        0 => String::new(),
+        _ => format!("\n{}{more}", table.to_terminal(Some(columns()))),
     }
 }
 
@@ -146,7 +235,7 @@ fn micros(ns: i64) -> String {
 
 /// Facts that a reader needs to read a thread's line correctly.
 fn remarks(of: &Watched, cycle: Option<&str>) -> Vec<String> {
-    let mut remarks = Vec::new();
+    let mut remarks: Vec<String> = of.findings.iter().map(Finding::with_fix).collect();
     if let Some(cycle) = cycle.filter(|_| of.marked) {
         remarks.push(format!("its cycles lie {cycle}"));
     }
@@ -199,7 +288,6 @@ fn remarks(of: &Watched, cycle: Option<&str>) -> Vec<String> {
              woken"
         ));
     }
-    remarks.extend(of.findings.iter().map(Finding::with_fix));
     if of.has_row && !of.exact {
         remarks.push(
             "computes the time to its next due time and sleeps for that: its due times are those of its timer, some \
@@ -215,8 +303,8 @@ fn remarks(of: &Watched, cycle: Option<&str>) -> Vec<String> {
         remarks.push(format!(
             "without a period: most of its cycles begin {} to {} apart. Late cycles are unknown; its \
              wake-up latencies and run times are as measured",
-            duration::short(low),
-            duration::short(high)
+            duration::three_digits(low),
+            duration::three_digits(high)
         ));
     }
     let sleeps_for = |of: &Finding| matches!(of, Finding::SleepsFor { .. });

@@ -7,6 +7,8 @@ use wakepath_archive::finish;
 
 /// The run that is flown: older than the other, which is the latest.
 const FLOWN: &str = "wakepath-runs/two-20250101T000000Z";
+/// Another run of thirty conditions.
+const OTHER: &str = "wakepath-runs/other-20250101T000000Z";
 const LINES: usize = 40;
 const COLUMNS: u16 = 80;
 
@@ -19,12 +21,24 @@ pub fn every_default_answer_fits_one_screen_and_all_shows_the_rest() {
         finish(&path).unwrap();
     };
     write(RUN, 15, WARM_UP + 1_200);
+    write(OTHER, 15, WARM_UP + 1_100);
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../import/tests/fixtures");
+    let file = format!("{fixtures}/cyclictest-h.txt");
+    let import = ["import", &file, "--period", "1ms", "--policy", "FIFO 80"];
     // Flying takes seconds for each condition: more conditions than the answer has room for, and short ones.
     write(FLOWN, 6, WARM_UP + 100);
     for words in [
         &["show"][..],
+        &["show", "--histogram"],
         &["runs"],
+        &["compare", OTHER, RUN],
+        &["recover", OTHER],
         &["help"],
+        &["--help"],
+        &["-h"],
+        &["machine"],
+        &["loads"],
+        &["scenario", "list"],
         &["doctor"],
         &["tune", "plan"],
         &["tune", "status"],
@@ -33,6 +47,9 @@ pub fn every_default_answer_fits_one_screen_and_all_shows_the_rest() {
         (lines, place) = lines_of(place, words);
         assert!((1..=LINES).contains(&lines), "{words:?}: {lines} lines");
     }
+    let lines;
+    (lines, place) = lines_of(place, &[&import[..], &["--directory", "imported"]].concat());
+    assert!((5..=LINES).contains(&lines), "import: {lines} lines");
     for words in [&["bound"][..], &["fly", FLOWN], &["doctor"], &["help"]] {
         let (short, all);
         (short, place) = lines_of(place, words);

@@ -56,7 +56,7 @@ fn what_is_drained_while_the_run_goes_on_explains_it() {
     }
     assert!(!explanation.own_by_name);
     // The worst was printed at the end of its segment, while the run continued.
-    let worst = duration::short(condition.worst[0].latency_ns);
+    let worst = duration::three_digits(condition.worst[0].latency_ns);
     let worst = format!("worst: {worst}, ");
     assert!(
         finished.complaints.contains(&worst),

@@ -9,14 +9,16 @@ wakepath_test_program::tests![no_verb_prints_a_line_that_80_columns_can_t_hold];
 const LINES: u16 = 600;
 
 /// Default answers: at most 40 lines, with `--all` or `--details` for the rest.
-const FIT_ONE_SCREEN: [&str; 12] = [
+const FIT_ONE_SCREEN: [&str; 14] = [
+    "watch --for 2s -- sh -c while sleep 0.05; do :; done",
+    "show --histogram",
+    "schedulability --from @1",
     "machine",
     "doctor",
     "tune plan",
     "runs",
     "show",
     "explain",
-    "show --histogram",
     "bound",
     "tiers",
     "loads",

@@ -1,0 +1,192 @@
+//! The worst cycle as a sentence and a lane: a bar from its due time to its first instruction, in the order of time, each
+//! stretch of it marked by its cause.
+
+use super::explanation::time;
+use std::fmt::Write;
+use wakepath_explain::{LateCycle, LateShare};
+
+/// Characters of the bar.
+const CELLS: usize = 48;
+/// Marks of the causes, the one that took most first.
+const MARKS: [char; 3] = ['█', '▓', '▒'];
+/// Mark of all other causes.
+const OTHERS: char = '░';
+/// Mark of the kernel's own path.
+const PATH: char = '·';
+
+/// A cause with its part of the latency.
+struct Part<'a> {
+    cause: &'a str,
+    times: u64,
+    ns: u64,
+}
+
+/// The sentence, the bar and the largest causes with their marks, at most `most`.
+pub fn lane(cycle: &LateCycle, most: usize) -> String {
+    let latency_ns = cycle.latency_ns.unsigned_abs();
+    let mut text = format!(
+        "\n  worst cycle: {} late (segment {} cycle {})\n",
+        time(latency_ns),
+        cycle.segment,
+        cycle.cycle
+    );
+    let parts = parts(&cycle.shares);
+    let named = &parts[..parts.len().min(most).min(MARKS.len())];
+    if named.is_empty() {
+        return text;
+    }
+    let mark = |kind: &str, cause: &str| {
+        let place = named.iter().position(|part| part.cause == cause);
+        match place.and_then(|place| MARKS.get(place)) {
+            _ if is_path(kind) => PATH,
+            Some(mark) => *mark,
+            None => OTHERS,
+        }
+    };
+    let _ = writeln!(text, "    {}", bar(cycle, latency_ns, mark));
+    for (part, mark) in named.iter().zip(MARKS) {
+        let times = match part.times {
+            0 | 1 => String::new(),
+            times => format!("{times} × "),
+        };
+        let _ = writeln!(
+            text,
+            "    {mark} {:>7}  {times}{}",
+            time(part.ns),
+            part.cause
+        );
+    }
+    let rest = &parts[named.len()..];
+    if !rest.is_empty() {
+        let ns = rest.iter().map(|part| part.ns).sum();
+        let _ = writeln!(text, "    {OTHERS} {:>7}  {} more", time(ns), rest.len());
+    }
+    text
+}
+
+fn is_path(kind: &str) -> bool {
+    matches!(kind, "path" | "timer-delivery")
+}
+
+/// The causes over all stretches, the largest first, without the kernel's own path.
+fn parts(shares: &[LateShare]) -> Vec<Part<'_>> {
+    let mut parts: Vec<Part<'_>> = Vec::new();
+    for share in shares.iter().filter(|share| !is_path(&share.kind)) {
+        match parts.iter_mut().find(|part| part.cause == share.cause) {
+            Some(part) => {
+                part.ns += share.ns;
+                part.times += share.times;
+            }
+            None => parts.push(Part {
+                cause: &share.cause,
+                times: share.times,
+                ns: share.ns,
+            }),
+        }
+    }
+    parts.sort_by_key(|part| std::cmp::Reverse(part.ns));
+    parts
+}
+
+/// Each character shows what took most of its time.
+fn bar(cycle: &LateCycle, latency_ns: u64, mark: impl Fn(&str, &str) -> char) -> String {
+    let cell = |number: usize| {
+        let at = |number: usize| latency_ns * number as u64 / CELLS as u64;
+        let (from, to) = (at(number), at(number + 1));
+        let mut sums: Vec<(char, u64)> = Vec::new();
+        for piece in &cycle.pieces {
+            let begin = piece.from_ns.max(from);
+            let end = (piece.from_ns + piece.ns).min(to);
+            let ns = end.saturating_sub(begin);
+            let of = mark(&piece.kind, &piece.cause);
+            match sums.iter_mut().find(|(other, _)| *other == of) {
+                Some((_, sum)) => *sum += ns,
+                None => sums.push((of, ns)),
+            }
+        }
+        let most = sums.iter().max_by_key(|(_, ns)| *ns);
+        most.filter(|(_, ns)| *ns > 0)
+            .map_or(PATH, |(mark, _)| *mark)
+    };
+    (0..CELLS).map(cell).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakepath_explain::LatePiece;
+
+    fn piece(kind: &str, cause: &str, from_ns: u64, ns: u64) -> LatePiece {
+        LatePiece {
+            stretch: "waking → switch-in".into(),
+            kind: kind.into(),
+            cause: cause.into(),
+            from_ns,
+            ns,
+            stack: None,
+            behind: None,
+        }
+    }
+
+    fn share(kind: &str, cause: &str, times: u64, ns: u64) -> LateShare {
+        LateShare {
+            stretch: "waking → switch-in".into(),
+            kind: kind.into(),
+            cause: cause.into(),
+            times,
+            ns,
+        }
+    }
+
+    fn cycle() -> LateCycle {
+        LateCycle {
+            segment: 2,
+            cycle: 31,
+            due_ns: 0,
+            latency_ns: 4_800_000,
+            execution_ns: 50_000,
+            woken: "direct".into(),
+            shares: vec![
+                share("path", "kernel wake-up path", 1, 600_000),
+                share("thread", "hog", 2, 2_400_000),
+                share("irq", "eth0", 1, 1_200_000),
+                share("irq", "usb", 1, 600_000),
+            ],
+            pieces: vec![
+                piece("path", "kernel wake-up path", 0, 600_000),
+                piece("thread", "hog", 600_000, 1_200_000),
+                piece("irq", "eth0", 1_800_000, 1_200_000),
+                piece("thread", "hog", 3_000_000, 1_200_000),
+                piece("irq", "usb", 4_200_000, 600_000),
+            ],
+            execution: Vec::new(),
+            sections: Vec::new(),
+            said: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_bar_has_each_cause_where_and_as_long_as_it_ran() {
+        let text = lane(&cycle(), 2);
+        let lines: Vec<&str> = text.lines().skip(1).collect();
+        let [hog, eth0] = [MARKS[0], MARKS[1]].map(|mark| mark.to_string().repeat(12));
+        let bar = format!("    ······{hog}{eth0}{hog}░░░░░░");
+        assert_eq!(
+            lines,
+            [
+                "  worst cycle: 4.80 ms late (segment 2 cycle 31)",
+                &bar,
+                "    █ 2.40 ms  2 × hog",
+                "    ▓ 1.20 ms  eth0",
+                "    ░  600 µs  1 more",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_cycle_that_only_took_the_kernel_s_path_is_a_sentence() {
+        let mut cycle = cycle();
+        cycle.shares.truncate(1);
+        assert_eq!(lane(&cycle, 3).lines().count(), 2);
+    }
+}

@@ -1,0 +1,148 @@
+//! Output of a watch: its figures, remarks and causes, on one screen or all of them.
+
+use super::Failure;
+use super::text::{in_short, text};
+use crate::command_line::Watch;
+use crate::verbs::fitted::fitted;
+use crate::verbs::ros2_shown::Room;
+use crate::verbs::ros2_text;
+use wakepath_archive::Run;
+use wakepath_assess::explanation;
+use wakepath_assess::watched::{Figures, Ros2Figures, Ros2Wish};
+use wakepath_console::terminal::{self, OneLine, folded_for_people, print, print_result};
+use wakepath_directory::Directory;
+use wakepath_measure::watch::Recorded;
+use wakepath_report::{late_in_short, late_text};
+use wakepath_timeline::CpuSet;
+
+/// The figures as JSON has them.
+#[derive(serde::Serialize)]
+struct All<'a> {
+    #[serde(flatten)]
+    figures: &'a Figures,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ros2: Option<&'a Ros2Figures>,
+}
+
+/// How much of it is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Much {
+    /// One screen.
+    Screen,
+    /// All of it.
+    All,
+    /// The latency above which it was to end, which fills a screen of its own.
+    Latency,
+}
+
+/// Lines of one screen.
+const SCREEN: usize = 40;
+/// Lines of it for figures and remarks at most.
+const FIGURES_ROOM: usize = 18;
+/// Lines for the places of recording and report, and what to type for more.
+const PLACES_ROOM: usize = 7;
+
+/// Says what was seen; the number of its lines.
+pub(super) fn tell(
+    arguments: &Watch,
+    recorded: &Recorded,
+    figures: &Figures,
+    (ros2, wish): (Option<&Ros2Figures>, &Ros2Wish),
+    shown: Much,
+) -> Result<usize, Failure> {
+    let Recorded {
+        session, traced, ..
+    } = recorded;
+    if arguments.json {
+        let all = All { figures, ros2 };
+        let text = serde_json::to_string_pretty(&all)? + "\n";
+        print_result(true, &text)?;
+        return Ok(0);
+    }
+    let cpus = CpuSet::from(&figures.cpus[..]);
+    let lost = match figures.events_lost {
+        0 => "none lost".to_owned(),
+        lost => format!("{lost} lost: activations they touch are left out or unexplained"),
+    };
+    let head = format!(
+        "{} watched for {:.1} s on CPU {cpus}: {} kernel events, {lost}\n\n",
+        session.run_name(),
+        traced.wall_ns as f64 / 1e9,
+        figures.events
+    );
+    let callbacks = |room: &Room| {
+        ros2.map_or_else(String::new, |ros2| {
+            ros2_text::text(ros2, wish.limit_ns, room) + "\n"
+        })
+    };
+    let notes = |most| {
+        let notes = session.notes.iter().take(most);
+        notes
+            .map(|note| format!("note: {note}\n"))
+            .collect::<String>()
+    };
+    let whole = head.clone() + &callbacks(&Room::WHOLE) + &text(figures) + &notes(usize::MAX);
+    let in_short = |most: usize| {
+        head.clone()
+            + &callbacks(&Room::of(most))
+            + &in_short(figures, most)
+            + &notes(most.div_ceil(2))
+    };
+    let text = match shown {
+        Much::All => folded_for_people(&whole),
+        Much::Screen => fitted(FIGURES_ROOM, in_short),
+        Much::Latency => folded_for_people(&head),
+    };
+    print(&text)?;
+    Ok(text.lines().count())
+}
+
+/// Writes explanation, overheads and report next to the run, and shows the causes in the room that
+/// figures leave.
+pub(super) fn explain(
+    directory: &Directory,
+    arguments: &Watch,
+    shown: Much,
+    lines: usize,
+) -> Result<(), Failure> {
+    let run = Run::open_in(directory)?;
+    let explanation = explanation::write_beside(&run, directory)?;
+    if let Some(explanation) = explanation.filter(|_| !arguments.json) {
+        let whole = || late_text(&explanation, arguments.worst);
+        print(&match shown {
+            Much::All => folded_for_people(&whole()),
+            Much::Screen => fitted(SCREEN.saturating_sub(PLACES_ROOM + lines), |most| {
+                late_in_short(&explanation, most)
+            }),
+            Much::Latency => String::new(),
+        })?;
+    }
+    let (assessment, pictures) = wakepath_console::progress::assessed(&run, true)?;
+    let report = crate::verbs::report::beside(&run, directory, &assessment, &pictures)?;
+    let said = format!(
+        "\nrecording: {}\nreport: {}\n",
+        directory.path().in_one_line(),
+        report.in_one_line()
+    );
+    // Empty for the latest run, which needs no name.
+    let run = wakepath_console::runs::word_for(directory.path());
+    let typed = |verb: &str, option: &str| {
+        let words = ["wakepath", verb, &run, option];
+        let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+        words.join(" ")
+    };
+    let more = match shown {
+        Much::All => String::new(),
+        _ => format!(
+            "all of it: {}; {}; watch --all\n",
+            typed("explain", "--all"),
+            typed("show", "--details")
+        ),
+    };
+    let said = said + &more;
+    match arguments.json {
+        true => terminal::tell_text(&said),
+        false => print(&said)?,
+    }
+    Ok(())
+}
