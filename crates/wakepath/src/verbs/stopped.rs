@@ -21,7 +21,7 @@ pub const ABOVE: u8 = 2;
 const UNDECIDED: u8 = 3;
 
 /// Lines of one screen for the cycle itself; the others show the place and what to type next.
-const ROOM: usize = 31;
+const ROOM: usize = 27;
 /// Causes and pieces of a cycle that are shown if they fit, and in any case.
 const MOST: usize = 12;
 /// See [`MOST`].

@@ -187,7 +187,7 @@ fn an_imported_run_may_fail() {
 fn noise_is_held_against_no_criterion() {
     for (file, observed) in [
         ("osnoise-hist.txt", "observed for"),
-        ("oslat.txt", "observed for 2.027 s on 2 CPUs"),
+        ("oslat.txt", "observed for 2.03 s on 2 CPUs"),
     ] {
         let place = Place::new();
         let run = place.path().join("run");
