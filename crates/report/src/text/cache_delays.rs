@@ -121,7 +121,7 @@ mod tests {
         let row = text.lines().find(|line| line.contains("32 KiB")).unwrap();
         // No p99 of forty, and no migration at all.
         assert_eq!(row.matches('–').count(), 5, "{text}");
-        assert!(row.contains("11 µs") && row.contains("19 µs"), "{text}");
+        assert!(row.contains("11.0 µs") && row.contains("19.0 µs"), "{text}");
         assert!(text.contains("preempted by 64 MiB"), "{text}");
         assert_eq!(to_text(&[], Style::default()), "");
     }

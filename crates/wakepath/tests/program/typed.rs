@@ -187,7 +187,7 @@ fn has_its_options(words: &[&str]) -> Result<(), String> {
         let name = option.split('=').next().unwrap_or(option);
         let name = name.trim_end_matches([',', ';', ')', ']', '…']);
         let is_there = help
-            .split(|character: char| character.is_whitespace() || ",[]=.".contains(character))
+            .split(|character: char| character.is_whitespace() || ",;[]=.".contains(character))
             .any(|word| word == name);
         if !is_there {
             return Err(format!("wakepath {} has no {name}", verbs.join(" ")));
@@ -244,10 +244,13 @@ fn help_of(verbs: &[&str]) -> String {
 }
 
 fn asked(verbs: &[&str]) -> String {
-    let finished = match verbs {
-        [] => Start::command(&["help", "--all"]).finish(),
-        verbs => Start::command(verbs).with(&["--help"]).finish(),
-    };
+    let finished = Start::command(verbs).with(&["--help"]).finish();
     finished.assert_code(0);
-    finished.output
+    if !verbs.is_empty() {
+        return finished.output;
+    }
+    // The first page has the options, and the page of all commands lists them in families.
+    let every = Start::command(&["help", "--all"]).finish();
+    every.assert_code(0);
+    every.output + &finished.output
 }
