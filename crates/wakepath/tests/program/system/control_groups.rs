@@ -130,6 +130,7 @@ fn a_quota_that_stops_the_program_is_named_by_watch_and_by_doctor() {
     let place = Place::new();
     let words = [
         "watch",
+        "--all",
         "--for",
         "800ms",
         "--directory",

@@ -210,7 +210,7 @@ fn a_thousand_callbacks_are_counted_and_the_answer_fits_a_screen() {
     let rows = found["ros2"]["callbacks"].as_array().unwrap();
     assert_eq!(rows.len(), 1000);
     assert!(rows.iter().all(|row| row["count"] == 3), "{found:#}");
-    let finished = watched(&[]);
+    let finished = watched(&["--all"]);
     let said = &finished.output;
     assert!(said.contains("and 990 more callbacks"), "{said}");
     let rows = said.lines().filter(|line| line.starts_with("many: timer "));

@@ -25,7 +25,7 @@ fn causes(strip: bool) -> (Vec<String>, String, String) {
     }
     // Every wait, and not only the longest: without a limit one cycle in a thousand is late.
     let words = [
-        &["watch", "--stacks", "--latency", "2ms"][..],
+        &["watch", "--all", "--stacks", "--latency", "2ms"][..],
         &["--directory", "run", "--for", "3s", "--"],
     ]
     .concat();

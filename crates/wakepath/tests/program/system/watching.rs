@@ -484,7 +484,8 @@ fn a_program_that_sleeps_once_is_recorded_and_its_period_is_unknown() {
     if !is_root() {
         not_run(what, "only root may trace");
     }
-    let finished = Start::command(&["watch", "--directory", "run", "--", "sleep", "0.3"]).finish();
+    let finished =
+        Start::command(&["watch", "--all", "--directory", "run", "--", "sleep", "0.3"]).finish();
     if finished.complaints.contains("can't watch") {
         not_run(what, finished.complaints.trim());
     }
