@@ -21,7 +21,8 @@ impl Activities {
             self.cpus.resize_with(index + 1, Cpu::default);
         }
         let cpu = &mut self.cpus[index];
-        if let Some(switch) = self.untold.before(event) {
+        let untold = self.untold.before(event);
+        if let Some(switch) = untold.and_then(|untold| untold.out_of_idle()) {
             cpu.event(&switch, Given::Unknown);
         }
         cpu.event(event, Given::Unknown);

@@ -80,7 +80,7 @@ pub(crate) struct Cpu {
     current: Option<Thread>,
     /// As in [`Span`], of the thread that is current.
     given: Given,
-    /// Threads that this CPU has switched to, by number: some switches leave no event, and the
+    /// Threads that this CPU is known to have switched to, by number: some switches leave no event, and the
     /// next event then names its thread by number alone.
     known: HashMap<u32, Thread>,
     idle_state: Option<u32>,
@@ -299,11 +299,16 @@ impl Cpu {
         if next.id != 0 {
             self.idle_state = None;
         }
+        self.learn(next);
+        self.current = Some(next.clone());
+    }
+
+    /// Remembers a thread by its number.
+    pub fn learn(&mut self, thread: &Thread) {
         if self.known.len() == MOST_KNOWN {
             self.known.clear();
         }
-        self.known.insert(next.id, next.clone());
-        self.current = Some(next.clone());
+        self.known.insert(thread.id, thread.clone());
     }
 
     fn open(&mut self, since_ns: u64, doing: Doing) {

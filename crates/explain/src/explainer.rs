@@ -16,9 +16,10 @@ use crate::path::{self, Window};
 use crate::resolve::{Raw, Usual, resolve};
 use crate::spin;
 use crate::stacks::Places;
+use crate::summary::SwitchIns;
 use crate::threads::Threads;
 use crate::track::{Happened, Mark, Track};
-use crate::untold::Untold;
+use crate::untold::{Untold, UntoldSwitch};
 use std::collections::HashMap;
 use wakepath_timeline::{KernelEvent, Sample, Thread, What};
 
@@ -59,6 +60,7 @@ pub struct Explainer {
     options: Options,
     overheads: Overheads,
     untold: Untold,
+    untold_switch_ins: SwitchIns,
     threads: Threads,
     refills: Refills,
     program: Program,
@@ -116,6 +118,7 @@ impl Explainer {
             options,
             overheads: Overheads::default(),
             untold: Untold::default(),
+            untold_switch_ins: SwitchIns::default(),
             threads: Threads::default(),
             refills: Refills::default(),
             program: Program::default(),
@@ -132,8 +135,8 @@ impl Explainer {
     /// Takes the next event; cycles that it completes are handed out with their loop's number.
     pub fn event(&mut self, event: &KernelEvent, mut out: impl FnMut(usize, Explained)) {
         self.events += 1;
-        if let Some(switch) = self.untold.before(event) {
-            self.take(&switch);
+        if let Some(untold) = self.untold.before(event) {
+            self.untold(&untold);
         }
         let at_ns = self.take(event);
         // Not of an untold switch: its instant is none that could be measured with.
@@ -183,10 +186,14 @@ impl Explainer {
         self.cpus.iter().map(|cpu| cpu.lost).sum()
     }
 
-    /// Switches out of idle that the kernel did not record, and that must have happened: each is placed at
-    /// the event before it.
+    /// Switches that the kernel did not record, and that must have happened.
     pub fn untold_switches(&self) -> u64 {
         self.untold.count
+    }
+
+    /// Those of them that gave a loop its CPU.
+    pub fn untold_switch_ins(&self) -> SwitchIns {
+        self.untold_switch_ins
     }
 
     /// The usual costs of a loop; `None` before its first cycles have been explained.
@@ -202,6 +209,30 @@ impl Explainer {
     /// Costs of the kernel's own work, over the whole stream.
     pub fn overheads(&self) -> &Overheads {
         &self.overheads
+    }
+
+    /// Takes a switch that was not recorded.
+    fn untold(&mut self, untold: &UntoldSwitch) {
+        if self.by_thread.contains_key(&untold.next) {
+            self.untold_switch_ins.add(SwitchIns {
+                count: 1,
+                uncertain_ns: untold.uncertain_ns(),
+            });
+        }
+        if let Some(switch) = untold.out_of_idle() {
+            self.take(&switch);
+            return;
+        }
+        self.threads.untold(untold);
+        let UntoldSwitch { cpu, previous, .. } = *untold;
+        self.mark(previous, untold.last_ns, cpu, Happened::Gone);
+        if let Some(next) = &untold.thread {
+            if let Some(cpu) = self.cpus.get_mut(usize::from(cpu)) {
+                cpu.learn(next);
+            }
+            let priority = next.priority;
+            self.mark(next.id, untold.latest_ns, cpu, Happened::In { priority });
+        }
     }
 
     fn take(&mut self, event: &KernelEvent) -> u64 {

@@ -92,6 +92,7 @@ pub(crate) fn price_ns(marks: &VecDeque<Mark>, from_ns: u64, to_ns: u64) -> u64 
                 }
                 since_ns = None;
             }
+            Happened::Gone => since_ns = None,
             Happened::In { .. } => since_ns = Some(mark.at_ns),
             _ => {}
         }

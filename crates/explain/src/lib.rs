@@ -70,9 +70,9 @@ pub use resolve::Usual;
 pub use share::{Share, shares};
 pub use stacks::{CallStack, Frame, Place, Places, Stacks, Stay};
 pub use summary::{
-    CauseFigures, ConditionExplanation, Explanation, RestFigures, StretchFigures, WaterfallFigures,
+    CauseFigures, ConditionExplanation, Explanation, RestFigures, StretchFigures, SwitchIns,
+    WaterfallFigures,
 };
 pub use told::{LateLine, LateSection};
 pub use totals::{Bands, Totals};
-pub use untold::Untold;
 pub use wait::{Handler, Meanwhile, Source, Wait};

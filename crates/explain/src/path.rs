@@ -4,6 +4,7 @@
 mod asleep;
 mod ended;
 mod halts;
+mod left;
 mod queued;
 mod waits;
 mod woken;
@@ -49,7 +50,7 @@ pub(crate) fn latency(window: &Window<'_>, sample: &Sample) -> (Vec<Piece>, Woke
     if sample.wake_ns <= sample.due_ns {
         return (Vec::new(), woken_before(window, sample));
     }
-    let intervals = window.track.between(sample.due_ns, sample.wake_ns);
+    let intervals = left::states(window, sample.due_ns, sample.wake_ns);
     // Where something else than a timer begins a cycle, the cycle is due when it wakes the loop.
     let woken_when_due = woken_at(window, sample.due_ns);
     let asleep = intervals.first().is_some_and(|first| {
@@ -101,7 +102,7 @@ pub(crate) fn latency(window: &Window<'_>, sample: &Sample) -> (Vec<Piece>, Woke
 /// Pieces of the cycle's own work.
 pub(crate) fn execution(window: &Window<'_>, sample: &Sample) -> Vec<Piece> {
     let mut cut = Cut::new(window, sample);
-    for interval in &window.track.between(sample.wake_ns, sample.end_ns) {
+    for interval in &left::states(window, sample.wake_ns, sample.end_ns) {
         match interval.state {
             State::Running(cpu) => cut.working(cpu, interval),
             _ => cut.waiting(interval, Stretch::Execution),
@@ -258,7 +259,7 @@ impl<'a> Cut<'a> {
                     false => self.blocked(interval, stretch),
                 }
             }
-            State::Unknown | State::Running(_) => self.unexplained(from, to, stretch),
+            State::Away | State::Unknown | State::Running(_) => self.unexplained(from, to, stretch),
         }
     }
 

@@ -20,9 +20,12 @@ pub struct Explanation {
     pub events: u64,
     /// Events that the kernel reported as lost. The cycles that they touch are unexplained.
     pub events_lost: u64,
-    /// Switches out of idle that the kernel did not record, each placed at the event before it.
+    /// Switches that the kernel did not record.
     #[serde(default)]
     pub switches_untold: u64,
+    /// Those of them that gave an explained thread its CPU.
+    #[serde(default)]
+    pub untold_switch_ins: SwitchIns,
     /// Whether a segment does not say which processes were wakepath's own, so that whatever is called
     /// wakepath is taken for one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -51,6 +54,13 @@ pub struct ConditionExplanation {
     pub condition: String,
     /// Loop thread's name.
     pub thread: String,
+    /// How urgent its policy is: 0 for ordinary ones, the priority under FIFO and RR, 100 under DEADLINE; 0 in what older
+    /// versions explained.
+    #[serde(default)]
+    pub urgency: u8,
+    /// Whether its cycles have a period.
+    #[serde(default)]
+    pub is_periodic: bool,
     /// Latency above which a cycle is late, in nanoseconds.
     pub threshold_ns: u64,
     /// Where the threshold comes from.
@@ -115,6 +125,24 @@ pub struct ConditionExplanation {
 
 fn is_none(count: &u64) -> bool {
     *count == 0
+}
+
+/// Switches to explained threads that the kernel did not record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SwitchIns {
+    /// How many.
+    pub count: u64,
+    /// By how much the instant of one is uncertain at most, in nanoseconds: the time between the last event before it
+    /// and the thread's first event after it.
+    pub uncertain_ns: u64,
+}
+
+impl SwitchIns {
+    /// Adds others.
+    pub fn add(&mut self, others: Self) {
+        self.count += others.count;
+        self.uncertain_ns = self.uncertain_ns.max(others.uncertain_ns);
+    }
 }
 
 /// One cause's figures in a condition.
@@ -203,6 +231,8 @@ impl ConditionExplanation {
             phase: phase.into(),
             condition: condition.into(),
             thread: thread.into(),
+            urgency: 0,
+            is_periodic: false,
             threshold_ns: totals.threshold_ns,
             threshold_from: threshold_from.into(),
             cycles: totals.cycles,

@@ -3,6 +3,7 @@
 
 use crate::cpu::{Context, Given};
 use crate::track::{Happened, Mark, Track};
+use crate::untold::UntoldSwitch;
 use std::collections::{BTreeSet, HashMap};
 use wakepath_timeline::{KernelEvent, Left, What};
 
@@ -77,6 +78,17 @@ impl Threads {
             }
             What::Lost { .. } => self.clear(),
             _ => {}
+        }
+    }
+
+    /// Takes a switch that was not recorded, and that is not one out of idle.
+    pub fn untold(&mut self, untold: &UntoldSwitch) {
+        let UntoldSwitch { cpu, previous, .. } = *untold;
+        self.mark(previous, untold.last_ns, cpu, Happened::Gone);
+        if let Some(next) = &untold.thread {
+            let priority = next.priority;
+            self.mark(next.id, untold.latest_ns, cpu, Happened::In { priority });
+            self.queues.leave(next.id);
         }
     }
 

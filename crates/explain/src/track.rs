@@ -15,6 +15,13 @@ pub(crate) struct Mark {
     pub what: Happened,
 }
 
+impl Mark {
+    /// Whether the thread left its CPU.
+    pub fn is_leaving(&self) -> bool {
+        matches!(self.what, Happened::Out(_) | Happened::Gone)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Happened {
     Waking {
@@ -26,6 +33,8 @@ pub(crate) enum Happened {
         priority: i32,
     },
     Out(Left),
+    /// It had its CPU for the last time that is known: the switch away from it was not recorded.
+    Gone,
     /// Moved to another CPU's queue from that of this one.
     Moved {
         from_cpu: u16,
@@ -55,6 +64,8 @@ pub(crate) enum State {
     Sleeping,
     Blocked,
     Stopped,
+    /// Off its CPU, why is unknown.
+    Away,
     Runnable,
     Running(u16),
 }
@@ -121,6 +132,14 @@ impl Track {
     /// The call that the thread is in at an instant.
     pub fn call_at(&self, at_ns: u64) -> Option<&Call> {
         call::at(&self.marks, self.call_before.as_ref(), at_ns)
+    }
+
+    /// Whether the thread had left its CPU, before an instant, by a switch that was not recorded.
+    pub fn left_unseen(&self, at_ns: u64) -> bool {
+        let after = self.marks.partition_point(|mark| mark.at_ns <= at_ns);
+        let mut before = self.marks.range(..after).rev();
+        let left = before.find(|mark| mark.is_leaving());
+        left.is_some_and(|mark| mark.what == Happened::Gone)
     }
 
     /// Whether the thread was seen to leave a call before an instant, and to enter none since.
@@ -261,6 +280,9 @@ fn follow((state, woken): (State, bool), mark: &Mark) -> (State, bool) {
         Happened::Out(Left::Sleeping) => (State::Sleeping, false),
         Happened::Out(Left::Blocked) => (State::Blocked, false),
         Happened::Out(Left::Stopped | Left::Dead) => (State::Stopped, false),
+        // Woken on its way to sleep, it stays ready.
+        Happened::Gone if woken => (State::Runnable, false),
+        Happened::Gone => (State::Away, false),
         Happened::Slack { .. }
         | Happened::Fault
         | Happened::Moved { .. }

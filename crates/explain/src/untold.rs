@@ -1,8 +1,10 @@
-//! Switches out of idle that the kernel did not record. Some kernels omit them on some CPUs: the idle task
-//! was current, a thread was woken, and the next event names that thread as current. Only the switch to it
-//! can have happened in between, since every thread takes precedence over idle; only its instant is unknown.
-//! It is assumed to be that of the previous event, so that the unknown time counts as the thread's and not as
-//! idle. Other contradictions are left as they are: `cpu` treats them as missing events.
+//! Switches that the kernel did not record. Some kernels leave out those away from the idle task and from some threads.
+//! Every event names the thread that is current: if that is not the one that was current before, at least one switch is
+//! missing between the two events of that CPU.
+//!
+//! Away from idle, the instant is the earliest one possible, since every thread takes precedence over idle: the CPU's
+//! event before, or the new thread's own wake-up if that was later. Away from another thread, nothing shows who ran in
+//! between: the new thread has the CPU from the event on that names it.
 
 use std::collections::HashMap;
 use wakepath_timeline::{KernelEvent, Left, Thread, ThreadName, What};
@@ -10,19 +12,72 @@ use wakepath_timeline::{KernelEvent, Left, Thread, ThreadName, What};
 /// Threads that are remembered by number.
 const MOST_KNOWN: usize = 1 << 14;
 
+/// A switch that was not recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UntoldSwitch {
+    /// The CPU.
+    pub cpu: u16,
+    /// Thread that was current before; 0 for idle.
+    pub previous: u32,
+    /// Thread that is current since.
+    pub next: u32,
+    /// The same by name and priority; `None` if no event has named it.
+    pub thread: Option<Thread>,
+    /// Instant of the CPU's last event before, in nanoseconds.
+    pub last_ns: u64,
+    /// The earliest possible instant, in nanoseconds.
+    pub earliest_ns: u64,
+    /// The latest possible instant, in nanoseconds: that of the event that names the new thread.
+    pub latest_ns: u64,
+}
+
+impl UntoldSwitch {
+    /// By how much its instant is uncertain, in nanoseconds.
+    pub fn uncertain_ns(&self) -> u64 {
+        self.latest_ns - self.earliest_ns
+    }
+
+    /// The switch as the kernel would have recorded it, at its earliest instant; `None` unless it led away from idle.
+    pub fn out_of_idle(&self) -> Option<KernelEvent> {
+        let next = self.thread.clone().filter(|_| self.previous == 0)?;
+        Some(KernelEvent {
+            at_ns: self.earliest_ns,
+            cpu: self.cpu,
+            current: 0,
+            what: What::Switch {
+                previous: Thread {
+                    id: 0,
+                    name: ThreadName::new(b"idle"),
+                    priority: 120,
+                },
+                left: Left::Runnable,
+                next,
+            },
+        })
+    }
+}
+
+/// A thread that events have named.
+#[derive(Debug)]
+struct Known {
+    thread: Thread,
+    /// When it was last seen not to run.
+    off_ns: u64,
+}
+
 /// Finds them, one event at a time.
 #[derive(Debug, Default)]
 pub struct Untold {
     /// Thread that is believed to be current on each CPU, and the instant of its last event.
     cpus: Vec<(Option<u32>, u64)>,
-    known: HashMap<u32, Thread>,
+    known: HashMap<u32, Known>,
     /// How many were found.
     pub count: u64,
 }
 
 impl Untold {
     /// The switch that must have come before this event, if one must. Takes every event once.
-    pub fn before(&mut self, event: &KernelEvent) -> Option<KernelEvent> {
+    pub fn before(&mut self, event: &KernelEvent) -> Option<UntoldSwitch> {
         let index = usize::from(event.cpu);
         if self.cpus.len() <= index {
             self.cpus.resize(index + 1, (None, 0));
@@ -37,39 +92,42 @@ impl Untold {
             What::Switch { next, .. } => Some(next.id),
             _ => told,
         };
-        self.cpus[index] = (now, event.at_ns.max(last_ns));
+        let latest_ns = event.at_ns.max(last_ns);
+        self.cpus[index] = (now, latest_ns);
+        let found = believed.zip(told).filter(|(before, told)| before != told);
+        let found = found.map(|(previous, next)| {
+            let known = self.known.get(&next);
+            let off_ns = known.map_or(0, |known| known.off_ns);
+            UntoldSwitch {
+                cpu: event.cpu,
+                previous,
+                next,
+                thread: known.map(|known| known.thread.clone()),
+                last_ns,
+                earliest_ns: last_ns.max(off_ns).min(latest_ns),
+                latest_ns,
+            }
+        });
+        self.count += u64::from(found.is_some());
         match &event.what {
             What::Switch { previous, next, .. } => {
-                self.learn(previous);
-                self.learn(next);
+                self.learn(previous, event.at_ns);
+                self.learn(next, event.at_ns);
             }
-            What::Waking { thread, .. } | What::WakeUp { thread, .. } => self.learn(thread),
+            What::Waking { thread, .. }
+            | What::WakeUp { thread, .. }
+            | What::Migrate { thread, .. } => self.learn(thread, event.at_ns),
             _ => {}
         }
-        let next = told.filter(|&told| believed == Some(0) && told != 0)?;
-        let next = self.known.get(&next)?.clone();
-        self.count += 1;
-        Some(KernelEvent {
-            at_ns: last_ns,
-            cpu: event.cpu,
-            current: 0,
-            what: What::Switch {
-                previous: Thread {
-                    id: 0,
-                    name: ThreadName::new(b"idle"),
-                    priority: 120,
-                },
-                left: Left::Runnable,
-                next,
-            },
-        })
+        found
     }
 
-    fn learn(&mut self, thread: &Thread) {
+    fn learn(&mut self, thread: &Thread, off_ns: u64) {
         if self.known.len() == MOST_KNOWN {
             self.known.clear();
         }
-        self.known.insert(thread.id, thread.clone());
+        let thread = thread.clone();
+        self.known.insert(thread.id, Known { thread, off_ns });
     }
 }
 
@@ -77,13 +135,17 @@ impl Untold {
 mod tests {
     use super::*;
 
-    fn event(at_ns: u64, current: u32, what: What) -> KernelEvent {
+    fn on(cpu: u16, at_ns: u64, current: u32, what: What) -> KernelEvent {
         KernelEvent {
             at_ns,
-            cpu: 1,
+            cpu,
             current,
             what,
         }
+    }
+
+    fn event(at_ns: u64, current: u32, what: What) -> KernelEvent {
+        on(1, at_ns, current, what)
     }
 
     fn thread(id: u32) -> Thread {
@@ -109,23 +171,39 @@ mod tests {
         let mut untold = Untold::default();
         assert_eq!(untold.before(&event(10, 0, waking(7))), None);
         let found = untold.before(&event(90, 7, FAULT)).unwrap();
-        assert_eq!((found.at_ns, found.cpu, found.current), (10, 1, 0));
-        assert!(matches!(found.what, What::Switch { next, .. } if next == thread(7)));
+        assert_eq!(found.uncertain_ns(), 80);
+        let switch = found.out_of_idle().unwrap();
+        assert_eq!((switch.at_ns, switch.cpu, switch.current), (10, 1, 0));
+        assert!(matches!(switch.what, What::Switch { next, .. } if next == thread(7)));
         assert_eq!(untold.before(&event(95, 7, FAULT)), None);
         assert_eq!(untold.count, 1);
+    }
+
+    #[test]
+    fn a_thread_was_not_switched_to_before_another_cpu_woke_it() {
+        let mut untold = Untold::default();
+        untold.before(&event(10, 0, FAULT));
+        untold.before(&on(0, 70, 5, waking(7)));
+        let found = untold.before(&event(90, 7, FAULT)).unwrap();
+        assert_eq!((found.earliest_ns, found.uncertain_ns()), (70, 20));
+        assert_eq!(found.out_of_idle().unwrap().at_ns, 70);
     }
 
     #[test]
     fn nothing_is_made_up_where_another_thread_ran_or_events_are_lost() {
         let mut untold = Untold::default();
         untold.before(&event(10, 3, waking(7)));
-        assert_eq!(untold.before(&event(20, 7, FAULT)), None);
-        untold.before(&event(30, 0, FAULT));
+        let found = untold.before(&event(20, 7, FAULT)).unwrap();
+        assert_eq!((found.previous, found.out_of_idle()), (3, None));
+        assert_eq!((found.last_ns, found.latest_ns), (10, 20));
         untold.before(&event(40, 0, What::Lost { count: 1 }));
         assert_eq!(untold.before(&event(50, 7, FAULT)), None);
         // A thread that no event has named has no priority either.
         untold.before(&event(60, 0, FAULT));
-        assert_eq!(untold.before(&event(70, 8, FAULT)), None);
-        assert_eq!(untold.count, 0);
+        let found = untold.before(&event(70, 8, FAULT)).unwrap();
+        assert_eq!(
+            (found.next, &found.thread, found.out_of_idle()),
+            (8, &None, None)
+        );
     }
 }

@@ -22,6 +22,9 @@ pub struct Wait {
     pub call: Option<Call>,
     /// Where in its program the loop waited, if its stack was recorded.
     pub place: Option<Arc<Place>>,
+    /// Whether the switch away from the loop was not recorded: that it waited follows from its call, from its CPU's being
+    /// idle and from its wake-up.
+    pub inferred: bool,
     /// The code location at which the chain's last thread waited, if its stack was recorded.
     pub there: Option<Arc<Place>>,
 }
@@ -104,6 +107,7 @@ impl Wait {
             meanwhile,
             uninterruptible: self.uninterruptible,
             call: self.call.clone(),
+            inferred: self.inferred,
             place: grouped(&self.place),
             there: grouped(&self.there),
         }
@@ -118,9 +122,10 @@ impl fmt::Display for Wait {
         if let Some(call) = &self.call {
             write!(f, "in {call}: ")?;
         }
-        let state = match self.uninterruptible {
-            true => "blocked in the kernel",
-            false => "blocked",
+        let state = match (self.uninterruptible, self.inferred) {
+            (_, true) => "blocked (inferred: the switch to idle was not recorded)",
+            (true, false) => "blocked in the kernel",
+            (false, false) => "blocked",
         };
         let Some((first, others)) = self.chain.split_first() else {
             return match &self.meanwhile {

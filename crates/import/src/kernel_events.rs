@@ -7,7 +7,6 @@ use crate::due_times::{OnGrid, in_order, on_grid};
 use crate::wakeups::Woken;
 use crate::{Asked, ImportError, Imported, KernelTrace, Row, Thread, Values, wakeups};
 use std::collections::BTreeMap;
-use wakepath_explain::Untold;
 use wakepath_explain::watch::{Activation, Activations, BegunBy, Task, ThreadActivity};
 use wakepath_timeline::duration::length;
 use wakepath_timeline::{DueTimes, KernelEvent, Lack, Left, Sample, ThreadName, What};
@@ -144,14 +143,10 @@ fn activities(
     threads: &[(u32, &Woken)],
     from_waking: bool,
 ) -> BTreeMap<u32, ThreadActivity> {
-    let mut untold = Untold::default();
     let mut activations = Activations::new(threads.iter().map(|(number, _)| *number));
     for event in events {
         if matches!(event.what, What::Lost { .. }) {
             continue;
-        }
-        if let Some(switch) = untold.before(event) {
-            activations.untold(&switch);
         }
         match &event.what {
             // If the wake-up was not recorded, use the run queue's event.

@@ -9,7 +9,7 @@ use wakepath_archive::{
     ArchiveError, Run, SegmentRecord, SegmentTold, ThreadRecord, ThreadTold, Trace,
 };
 use wakepath_explain::{Identifier, LoopThread};
-use wakepath_timeline::Sample;
+use wakepath_timeline::{Policy, Sample};
 
 /// The loops of a segment.
 pub struct SegmentLoops<'a> {
@@ -136,6 +136,11 @@ impl<'a> SegmentLoops<'a> {
             true => 0,
             false => record.due.period_ns,
         }
+    }
+
+    /// Policy of a loop.
+    pub fn policy(&self, number: usize) -> Policy {
+        self.loops[number].record.requested
     }
 
     /// The loops' thread numbers, if known.

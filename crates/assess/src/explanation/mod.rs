@@ -24,6 +24,7 @@ use sums::Sums;
 use wakepath_archive::{EventKind, Run, Trace};
 use wakepath_explain::{
     Activities, Explained, Explainer, Explanation, Options, OverheadTable, Overheads, Own,
+    SwitchIns,
 };
 use wakepath_timeline::CpuSet;
 
@@ -115,6 +116,7 @@ pub fn explain(
     let mut sums = Sums::new(run, order)?;
     let mut overheads: Vec<(String, Overheads)> = Vec::new();
     let (mut events, mut lost, mut untold, mut traced) = (0, 0, 0, 0);
+    let mut untold_switch_ins = SwitchIns::default();
     let mut own_by_name = false;
     let mut not_in_trace = Vec::new();
     let imported = run.manifest.imported.as_ref();
@@ -154,6 +156,7 @@ pub fn explain(
             .map_or(0, |end| end.cpus.iter().map(|cpu| cpu.lost).sum());
         lost += explainer.lost().max(counted);
         untold += explainer.untold_switches();
+        untold_switch_ins.add(explainer.untold_switch_ins());
         // LITMUS^RT reports the costs of its own work; its scheduler has none of Linux's
         // tracepoints.
         if !recorded.holds(record.segment) {
@@ -171,6 +174,7 @@ pub fn explain(
         events,
         events_lost: lost,
         switches_untold: untold,
+        untold_switch_ins,
         own_by_name,
         not_in_trace,
         conditions: sums.conditions(),

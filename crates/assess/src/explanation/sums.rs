@@ -5,6 +5,7 @@ use crate::judged::doubts;
 use std::collections::HashMap;
 use wakepath_archive::{Run, Trace};
 use wakepath_explain::{Bands, ConditionExplanation, Explained, Explainer, Totals, Usual};
+use wakepath_timeline::Policy;
 
 /// One condition of one loop, over all repetitions.
 struct Condition {
@@ -13,6 +14,7 @@ struct Condition {
     thread: String,
     threshold_from: String,
     period_ns: u64,
+    urgency: u8,
     totals: Totals,
     usual: Option<Usual>,
     segments: HashMap<u64, u32>,
@@ -119,6 +121,8 @@ impl Sums {
         let figures = |condition: &Condition| ConditionExplanation {
             doubts: condition.doubts.clone(),
             silent_segments: condition.silent_segments,
+            urgency: condition.urgency,
+            is_periodic: condition.period_ns > 0,
             ..ConditionExplanation::of(
                 (&condition.phase, &condition.condition, &condition.thread),
                 &condition.threshold_from,
@@ -146,6 +150,7 @@ impl Sums {
             (&*of.phase, &*of.condition, &*of.thread) == (&*record.phase, &*record.condition, name)
         };
         let period_ns = loops.period_ns(number);
+        let urgency = urgency(loops.policy(number));
         let place = self.conditions.iter().position(is_same).unwrap_or_else(|| {
             self.conditions.push(Condition {
                 phase: record.phase.clone(),
@@ -153,6 +158,7 @@ impl Sums {
                 thread: name.into(),
                 threshold_from: String::new(),
                 period_ns,
+                urgency,
                 totals: Totals::new(0, 0, 0, Bands::of(&mut [])),
                 usual: None,
                 segments: HashMap::new(),
@@ -165,5 +171,14 @@ impl Sums {
         });
         self.places.insert((record.segment, name.to_owned()), place);
         place
+    }
+}
+
+/// As in [`ConditionExplanation::urgency`].
+fn urgency(policy: Policy) -> u8 {
+    match policy.nearest_in_linux() {
+        Policy::Fifo { priority } | Policy::RoundRobin { priority } => priority,
+        Policy::Deadline { .. } => 100,
+        _ => 0,
     }
 }

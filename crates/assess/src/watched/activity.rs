@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use wakepath_archive::{ArchiveError, SegmentRecord, ThreadRecord, Trace};
-use wakepath_explain::Untold;
 use wakepath_explain::watch::{Activations, MarkedSections, Row, ThreadActivity, ThreadSections};
 
 /// What some threads did.
@@ -24,14 +23,10 @@ pub fn activity(
     trace: &Trace,
     threads: impl IntoIterator<Item = u32>,
 ) -> Result<Seen, ArchiveError> {
-    let mut untold = Untold::default();
     let mut sections = MarkedSections::default();
     let mut activations = Activations::new(threads);
     for event in trace.events()? {
         let event = event?;
-        if let Some(switch) = untold.before(&event) {
-            activations.untold(&switch);
-        }
         activations.event(&event);
         sections.event(&event);
     }

@@ -101,8 +101,11 @@ pub struct Watched {
     pub other_wake_ups: u64,
     /// Wake-ups that came from a CPU that is not traced.
     pub unseen_wake_ups: u64,
-    /// Switch-ins that the kernel did not tell: the latency of those is uncertain.
+    /// Switch-ins that the kernel did not record: the latency of those is uncertain.
     pub untold_switches: u64,
+    /// By how much at most, in nanoseconds: the time between the last event before such a switch and the first after
+    /// it.
+    pub untold_switch_ns: u64,
     /// Activations left out: events missing, or off the period grid.
     pub left_out: u64,
     /// Whether it ran with other priorities than its policy's, as a lock with inheritance gives.
@@ -228,6 +231,7 @@ impl Watched {
             other_wake_ups: activity.other_wake_ups,
             unseen_wake_ups: activity.unseen_wake_ups,
             untold_switches: activity.untold_switches,
+            untold_switch_ns: activity.untold_switch_ns,
             left_out: row.left_out + cut_by_loss,
             other_priorities: other_priorities(activity, policy),
             is_new: thread.is_new,

@@ -116,12 +116,9 @@ impl Cut<'_> {
     fn own_sleep(&mut self, interval: &Interval) -> u64 {
         let asked_ns = self.asked_end(interval).unwrap_or(interval.from_ns);
         let call = self.window.track.call_at(interval.from_ns);
-        // It may be another timer of the thread, and an end on another clock lies nowhere near.
-        let latest_ns = match call.is_some_and(Call::is_sleep) {
-            true => interval.to_ns + interval.from_ns / 2,
-            false => interval.to_ns,
-        };
-        if asked_ns <= interval.from_ns || asked_ns > latest_ns {
+        // Outside of a sleep it may be another timer of the thread.
+        let is_its_end = asked_ns <= interval.to_ns || call.is_some_and(Call::is_sleep);
+        if asked_ns <= interval.from_ns || !is_its_end {
             return interval.from_ns;
         }
         let until_ns = asked_ns.min(interval.to_ns);

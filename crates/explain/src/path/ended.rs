@@ -40,7 +40,7 @@ pub(super) fn ended_at_last_by<'a>(track: &'a Track, interval: &Interval) -> Opt
 fn next_wait(track: &Track, stopped: usize, call: Option<&Call>) -> Option<usize> {
     let is_next = |what: &Happened| match what {
         Happened::CallEntered(entered) => call != Some(entered),
-        Happened::CallLeft | Happened::Out(_) => true,
+        Happened::CallLeft | Happened::Out(_) | Happened::Gone => true,
         _ => false,
     };
     let waits = next(track, stopped, is_next)?;

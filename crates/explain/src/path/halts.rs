@@ -9,8 +9,9 @@ use crate::cpu::{Context, Doing};
 use crate::cycle::Stretch;
 use crate::faults;
 use crate::halt::{Halt, HaltKind};
-use crate::track::{Happened, Interval, State, Track};
+use crate::track::{Happened, Interval, Mark, State, Track};
 use crate::wait::{Handler, Meanwhile, Wait};
+use crate::watch::WALL_CLOCK_NS;
 use wakepath_timeline::{Interrupt, SoftIrq, Thread};
 
 /// A signal reaches a thread by an interrupt or wakes it, and the thread stops within this time, in nanoseconds.
@@ -84,9 +85,21 @@ impl Cut<'_> {
         (interval.to_ns >= asked_ns + EXPIRED_NS).then_some(asked_ns)
     }
 
-    /// The end that the loop had asked for of the sleep that it is in.
+    /// The end that the loop had asked for of the sleep that it is in; `None` if that is on another clock than
+    /// `CLOCK_MONOTONIC`: on one that counts from 1970, or after the end that the timer itself brought.
     pub(super) fn asked_end(&self, interval: &Interval) -> Option<u64> {
         let marks = self.window.track.marks();
+        let by_timer = matches!(
+            ended_by(self.window.track, interval),
+            Some(Happened::Waking {
+                from: Context::Timer { .. },
+                ..
+            })
+        );
+        let latest_ns = match by_timer {
+            true => interval.to_ns,
+            false => WALL_CLOCK_NS,
+        };
         let after = marks.partition_point(|mark| mark.at_ns <= interval.from_ns);
         marks
             .range(..after)
@@ -96,6 +109,7 @@ impl Cut<'_> {
                 Happened::Slack { asked_ns, .. } => Some(asked_ns),
                 _ => None,
             })
+            .filter(|&asked_ns| asked_ns <= latest_ns)
     }
 
     /// A sleep of the loop's own.
@@ -106,6 +120,7 @@ impl Cut<'_> {
             uninterruptible: false,
             call: self.window.track.call_at(from_ns).cloned(),
             place: self.place(self.window.thread, self.window.track, from_ns),
+            inferred: self.window.track.left_unseen(from_ns),
             there: None,
         };
         self.push(from_ns, to_ns, stretch, Cause::Blocked(sleep));
@@ -187,11 +202,11 @@ impl Cut<'_> {
     }
 }
 
-/// The mark at which the thread left its CPU last.
+/// The mark at which the thread left its CPU last; `None` if that was not recorded.
 pub(super) fn last_out(track: &Track, at_ns: u64) -> Option<usize> {
     let after = track.marks().partition_point(|mark| mark.at_ns <= at_ns);
-    let is_out = |mark: &crate::track::Mark| matches!(mark.what, Happened::Out(_));
-    track.marks().range(..after).rposition(is_out)
+    let last = track.marks().range(..after).rposition(Mark::is_leaving)?;
+    (track.marks()[last].what != Happened::Gone).then_some(last)
 }
 
 /// Who woke the thread for the last turn on its CPU before this mark, if it did nothing in it but leave its call;
@@ -204,7 +219,11 @@ fn sender_before(track: &Track, left: usize) -> Option<Option<Thread>> {
                 ..
             } => return Some(Some(thread.clone())),
             Happened::Waking { .. } | Happened::CallEntered(_) => return Some(None),
-            Happened::Lost | Happened::Gap | Happened::CallsUnknown | Happened::Out(_) => {
+            Happened::Lost
+            | Happened::Gap
+            | Happened::CallsUnknown
+            | Happened::Out(_)
+            | Happened::Gone => {
                 return None;
             }
             _ => {}

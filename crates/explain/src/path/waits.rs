@@ -28,6 +28,8 @@ struct Link<'a> {
     call: Option<Call>,
     /// Where in its program it does.
     place: Option<Arc<Place>>,
+    /// Whether the switch away from it was not recorded.
+    inferred: bool,
     /// The loop's priority, on the kernel's scale.
     priority: i32,
     track: &'a Track,
@@ -49,6 +51,7 @@ impl Cut<'_> {
             uninterruptible: interval.state == State::Blocked,
             call: recorded.or_else(|| place.as_ref()?.call()),
             place,
+            inferred: track.left_unseen(interval.from_ns),
             priority,
             track,
         };
@@ -105,7 +108,7 @@ impl Cut<'_> {
                 State::Running(_) => self.wait(link, from_ns, to_ns, Meanwhile::Ran),
                 State::Runnable => self.kept_off(link, from_ns, to_ns),
                 State::Sleeping | State::Blocked => self.follow(link, &interval),
-                State::Stopped | State::Unknown => {
+                State::Stopped | State::Away | State::Unknown => {
                     self.wait(link, from_ns, to_ns, Meanwhile::Unknown);
                 }
             }
@@ -170,6 +173,7 @@ impl Cut<'_> {
             uninterruptible: link.uninterruptible,
             call: link.call.clone(),
             place: link.place.clone(),
+            inferred: link.inferred,
             there,
         };
         self.push(from_ns, to_ns, link.stretch, Cause::Blocked(wait));

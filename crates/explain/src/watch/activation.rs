@@ -83,9 +83,10 @@ pub struct ThreadActivity {
     /// Switch-ins of a sleeping thread whose wake-up was not seen: it came from a CPU that is not
     /// traced.
     pub unseen_wake_ups: u64,
-    /// Switch-ins that the kernel did not record. Each was at the thread's first event at the latest, which
-    /// is used instead.
+    /// Switch-ins that the kernel did not record.
     pub untold_switches: u64,
+    /// By how much the instant of one of them is uncertain at most, in nanoseconds.
+    pub untold_switch_ns: u64,
     /// Activations by timers that are left out because events are missing in them.
     pub cut_by_loss: u64,
     /// Likewise, by something else.

@@ -11,6 +11,7 @@ use super::sleep_call::CutKey;
 use super::thread::Thread;
 use super::waker::Open;
 use super::wall_clock;
+use crate::untold::{Untold, UntoldSwitch};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use wakepath_timeline::{KernelEvent, Left, What};
@@ -21,8 +22,7 @@ pub struct Activations {
     threads: HashMap<u32, Thread>,
     cpus: HashMap<u16, Vec<Expiry>>,
     open: Open,
-    /// Thread that is believed to be current on each CPU, and the instant of its last event.
-    current: HashMap<u16, (u32, u64)>,
+    untold: Untold,
     /// Timers that were programmed, by address.
     programmed: HashMap<u64, Programmed>,
     /// Whom a timer that outlives a sleep last woke, by address.
@@ -54,7 +54,7 @@ impl Activations {
                 .collect(),
             cpus: HashMap::new(),
             open: Open::default(),
-            current: HashMap::new(),
+            untold: Untold::default(),
             programmed: HashMap::new(),
             owners: HashMap::new(),
             unserved: HashMap::new(),
@@ -63,8 +63,14 @@ impl Activations {
 
     /// Takes the next event.
     pub fn event(&mut self, event: &KernelEvent) {
+        if let Some(untold) = self.untold.before(event) {
+            self.untold(&untold);
+        }
+        self.take_in(event);
+    }
+
+    fn take_in(&mut self, event: &KernelEvent) {
         let (at_ns, cpu) = (event.at_ns, event.cpu);
-        self.contradiction(event);
         self.open.event(event);
         match &event.what {
             What::TimerStart {
@@ -172,7 +178,6 @@ impl Activations {
             }
             What::Lost { .. } => {
                 self.cpus.remove(&cpu);
-                self.current.remove(&cpu);
                 self.programmed.clear();
                 self.unserved.clear();
                 for of in self.threads.values_mut() {
@@ -196,34 +201,21 @@ impl Activations {
         }
     }
 
-    /// Takes a switch that the kernel did not record and that must have happened: see [`crate::Untold`].
-    pub fn untold(&mut self, switch: &KernelEvent) {
-        if let What::Switch { next, .. } = &switch.what
-            && let Some(of) = self.threads.get_mut(&next.id)
-        {
+    /// Takes a switch that was not recorded.
+    fn untold(&mut self, untold: &UntoldSwitch) {
+        if let Some(of) = self.threads.get_mut(&untold.next) {
             of.activity.untold_switches += 1;
+            let worst_ns = &mut of.activity.untold_switch_ns;
+            *worst_ns = untold.uncertain_ns().max(*worst_ns);
         }
-        self.event(switch);
-    }
-
-    /// Every event names the current thread: if that is not the thread of the last switch, a switch was not
-    /// recorded.
-    fn contradiction(&mut self, event: &KernelEvent) {
-        let (told, next) = match &event.what {
-            What::Lost { .. } => return,
-            What::Switch { previous, next, .. } => (previous.id, next.id),
-            _ => (event.current, event.current),
-        };
-        let before = self.current.insert(event.cpu, (next, event.at_ns));
-        let Some((believed, last_ns)) = before.filter(|&(believed, _)| believed != told) else {
-            return;
-        };
-        if let Some(of) = self.threads.get_mut(&believed) {
-            of.out(last_ns, Left::Stopped);
+        if let Some(switch) = untold.out_of_idle() {
+            return self.take_in(&switch);
         }
-        if let Some(of) = self.threads.get_mut(&told) {
-            of.activity.untold_switches += 1;
-            of.switched_in(event.at_ns, event.cpu);
+        if let Some(of) = self.threads.get_mut(&untold.previous) {
+            of.out(untold.last_ns, Left::Stopped);
+        }
+        if let Some(of) = self.threads.get_mut(&untold.next) {
+            of.switched_in(untold.latest_ns, untold.cpu);
         }
     }
 

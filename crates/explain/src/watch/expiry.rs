@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// later than this, in nanoseconds; clocks that count from 1970 are decades away.
 pub(super) const LATEST_EXPIRY_NS: u64 = 60_000_000_000;
 /// No machine runs for so long (31 years), and clocks that count from 1970 are beyond it, in nanoseconds.
-const WALL_CLOCK_NS: u64 = 1_000_000_000_000_000_000;
+pub(crate) const WALL_CLOCK_NS: u64 = 1_000_000_000_000_000_000;
 /// Stamps and clocks of different CPUs may disagree by this, in nanoseconds.
 const EARLIER_NS: u64 = 50_000;
 

@@ -21,6 +21,7 @@ mod wall_clock;
 
 pub use activation::{Activation, BegunBy, CYCLE_BEGINS, CYCLE_ENDS, ThreadActivity};
 pub use activations::{Activations, Taken};
+pub(crate) use expiry::WALL_CLOCK_NS;
 pub use rhythm::{NotPeriodic, Rhythm};
 pub use row::{Row, row};
 pub use sections::{MarkedRun, MarkedSections, ThreadSections};

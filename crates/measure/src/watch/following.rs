@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use wakepath_archive::watch::Threads;
 use wakepath_archive::{ArchiveError, TraceFollower};
 use wakepath_directory::Directory;
-use wakepath_explain::Untold;
 use wakepath_explain::watch::{Activation, Activations, BegunBy, Rhythm, Taken, row};
 use wakepath_ros2::Live;
 use wakepath_timeline::Sample;
@@ -28,7 +27,6 @@ const SHARE: u32 = 8;
 pub struct Following<'a> {
     directory: &'a Directory,
     follower: Option<TraceFollower>,
-    untold: Untold,
     activations: Activations,
     threads: BTreeMap<u32, Followed>,
     callbacks: Live,
@@ -73,7 +71,6 @@ impl<'a> Following<'a> {
         Self {
             directory,
             follower: None,
-            untold: Untold::default(),
             activations: Activations::new([]),
             threads: BTreeMap::new(),
             callbacks: Live::default(),
@@ -104,13 +101,10 @@ impl<'a> Following<'a> {
         let Some(follower) = &mut self.follower else {
             return Ok(news);
         };
-        let (untold, activations) = (&mut self.untold, &mut self.activations);
+        let activations = &mut self.activations;
         let (callbacks, latest) = (&mut self.callbacks, &mut news.callback);
         let process = |thread: u32| threads.get(&thread).map(|of| of.process);
         follower.take(LAG_NS, |event| {
-            if let Some(switch) = untold.before(&event) {
-                activations.untold(&switch);
-            }
             activations.event(&event);
             if let Some((callback, latency_ns)) = callbacks.event(&event, process) {
                 let is_latest = latest

@@ -25,8 +25,17 @@ pub fn explanation_text(explanation: &Explanation, worst: usize) -> String {
     if explanation.switches_untold > 0 {
         let _ = writeln!(
             text,
-            "{} idle exits are missing from the trace; each is assumed to occur at the event before it",
-            explanation.switches_untold
+            "{} not recorded by this kernel",
+            counted(explanation.switches_untold, "switch was", "switches were")
+        );
+    }
+    let switch_ins = explanation.untold_switch_ins;
+    if switch_ins.count > 0 {
+        let _ = writeln!(
+            text,
+            "{} of them gave an explained thread its CPU: their instants are uncertain by up to {}",
+            switch_ins.count,
+            time(switch_ins.uncertain_ns)
         );
     }
     if explanation.own_by_name {
@@ -58,13 +67,10 @@ const CAUSES_IN_SHORT: usize = 5;
 pub fn explanation_in_short(explanation: &Explanation, wanted: Option<&str>) -> String {
     let mut text = String::new();
     let conditions = &explanation.conditions;
-    let mut fitting: Vec<&ConditionExplanation> = conditions
+    let fitting = conditions
         .iter()
-        .filter(|of| wanted.is_none_or(|policy| policy == of.condition))
-        .collect();
-    // A loop that never ran comes before all that were late; stable, so that of those alike the first is shown.
-    let rank = |of: &ConditionExplanation| (of.silent_segments, of.late_ns, of.late);
-    fitting.sort_by_key(|of| std::cmp::Reverse(rank(of)));
+        .filter(|of| wanted.is_none_or(|policy| policy == of.condition));
+    let fitting = by_weight(fitting.collect());
     if explanation.events_lost > 0 {
         let _ = writeln!(
             text,
@@ -150,6 +156,33 @@ fn also_late(others: &[&ConditionExplanation], most: usize) -> String {
 
 /// Causes in the lane of the worst cycle.
 const MOST_IN_LANE: usize = 3;
+/// In the order of their weight. A loop that never ran comes before all that were late. Of the late threads of one
+/// condition the periodic and most urgent one leads; leaders come by the time that they lost, then the others likewise.
+fn by_weight(mut conditions: Vec<&ConditionExplanation>) -> Vec<&ConditionExplanation> {
+    let of_one = |one: &ConditionExplanation, other: &ConditionExplanation| {
+        one.phase == other.phase && one.condition == other.condition
+    };
+    let weight = |of: &ConditionExplanation| (of.is_periodic, of.urgency);
+    let all = conditions.clone();
+    let leads = |of: &ConditionExplanation| {
+        let mut late = all.iter().filter(|other| other.late > 0);
+        !late.any(|other| of_one(of, other) && weight(other) > weight(of))
+    };
+    // Stable, so that of those alike the first is shown.
+    conditions.sort_by_cached_key(|of| {
+        let is_late = of.late > 0;
+        let rank = (
+            of.silent_segments,
+            is_late,
+            is_late && leads(of),
+            of.late_ns,
+            of.late,
+        );
+        std::cmp::Reverse(rank)
+    });
+    conditions
+}
+
 /// Other conditions that are named in short.
 const MOST_OTHERS: usize = 8;
 
@@ -157,7 +190,8 @@ const MOST_OTHERS: usize = 8;
 pub fn late_text(explanation: &Explanation, worst: usize) -> String {
     let mut text = String::new();
     let is_told = |of: &&ConditionExplanation| of.late > 0 || of.silent_segments > 0;
-    for condition in explanation.conditions.iter().filter(is_told) {
+    let told = explanation.conditions.iter().filter(is_told);
+    for condition in by_weight(told.collect()) {
         text.push('\n');
         heading(&mut text, condition);
         if condition.late == 0 {

@@ -348,9 +348,10 @@ fn remarks(of: &Watched, cycle: Option<&str>) -> Vec<String> {
     }
     if of.untold_switches > 0 {
         remarks.push(format!(
-            "{} not reported by this kernel: those latencies are uncertain by a few microseconds, up \
-             to the run time",
-            counted(of.untold_switches, "switch-in was", "switch-ins were")
+            "{} not recorded by this kernel: their instants and latencies are uncertain by up to {}, the time \
+             between the events before and after",
+            counted(of.untold_switches, "switch-in was", "switch-ins were"),
+            duration::short(i64::try_from(of.untold_switch_ns).unwrap_or(i64::MAX))
         ));
     }
     match (of.is_new, of.ended) {
