@@ -3,6 +3,7 @@
 
 use super::cycle_lane::lane;
 use super::cycle_text::{line, long_line};
+use super::weight::by_weight;
 use std::fmt::Write;
 use wakepath_explain::{CauseFigures, ConditionExplanation, Explanation, WaterfallFigures};
 use wakepath_timeline::duration::three_digits;
@@ -156,33 +157,6 @@ fn also_late(others: &[&ConditionExplanation], most: usize) -> String {
 
 /// Causes in the lane of the worst cycle.
 const MOST_IN_LANE: usize = 3;
-/// In the order of their weight. A loop that never ran comes before all that were late. Of the late threads of one
-/// condition the periodic and most urgent one leads; leaders come by the time that they lost, then the others likewise.
-fn by_weight(mut conditions: Vec<&ConditionExplanation>) -> Vec<&ConditionExplanation> {
-    let of_one = |one: &ConditionExplanation, other: &ConditionExplanation| {
-        one.phase == other.phase && one.condition == other.condition
-    };
-    let weight = |of: &ConditionExplanation| (of.is_periodic, of.urgency);
-    let all = conditions.clone();
-    let leads = |of: &ConditionExplanation| {
-        let mut late = all.iter().filter(|other| other.late > 0);
-        !late.any(|other| of_one(of, other) && weight(other) > weight(of))
-    };
-    // Stable, so that of those alike the first is shown.
-    conditions.sort_by_cached_key(|of| {
-        let is_late = of.late > 0;
-        let rank = (
-            of.silent_segments,
-            is_late,
-            is_late && leads(of),
-            of.late_ns,
-            of.late,
-        );
-        std::cmp::Reverse(rank)
-    });
-    conditions
-}
-
 /// Other conditions that are named in short.
 const MOST_OTHERS: usize = 8;
 
