@@ -18,12 +18,14 @@ mod feather_trace;
 mod finish;
 mod follow;
 mod imported;
+mod invocation;
 mod legible;
 mod load_proofs;
 mod lock;
 mod log;
 mod manifest;
 mod own_process;
+mod quick;
 mod recover;
 mod run;
 mod samples;
@@ -53,6 +55,7 @@ pub use feather_trace::{
 pub use finish::{Step, discard_in, finish, finish_in, finish_until, withdraw_in};
 pub use follow::LogFollower;
 pub use imported::{Imported, ThreadHistogram};
+pub use invocation::{GivenOption, Invocation, MeasuringVerb, RunOption, shell_word, shell_words};
 pub use legible::read_legible;
 pub use log::{Block, Content, Damage, Gap, LOG_NAME, LogReader, LogWriter, Tail, TailKind};
 pub use manifest::{
@@ -60,6 +63,7 @@ pub use manifest::{
     ThreadRecord,
 };
 pub use own_process::{OwnProcess, OwnProcessThread, OwnRole};
+pub use quick::QuickCheck;
 pub use recover::{RecoveryReport, recover, recover_in};
 pub use run::{Finding, Run, SampleBatches, State};
 pub use samples::PARQUET_NAME;

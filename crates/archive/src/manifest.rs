@@ -21,7 +21,9 @@ use crate::event::{
     SegmentTraced, ThreadEnd, Tool, TracingSetUp,
 };
 use crate::imported::Imported;
+use crate::invocation::Invocation;
 use crate::log::Damage;
+use crate::quick::QuickCheck;
 use crate::virtual_time::VirtualTime;
 
 /// Name of the manifest in a run directory.
@@ -38,6 +40,12 @@ pub struct Manifest {
     pub tool: Tool,
     /// Its command line, as separate words.
     pub command: Vec<String>,
+    /// The same in parts; none for a run that no command repeats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invocation: Option<Invocation>,
+    /// Terms of a quick check; none for any other run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quick: Option<QuickCheck>,
     /// Wall-clock start, RFC 3339 in UTC.
     pub started: String,
     /// How the run ended.

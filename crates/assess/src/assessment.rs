@@ -111,7 +111,7 @@ pub struct Assessment {
     /// did not look, or looked in a way that this version can't read.
     pub readiness: Option<wakepath_readiness::Report>,
     /// The machine, as labelled lines.
-    pub machine: Vec<(String, String)>,
+    pub machine: Vec<wakepath_machine::SummaryLine>,
     /// The criterion judged by.
     pub criterion: Criterion,
 }

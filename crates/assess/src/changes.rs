@@ -1,7 +1,7 @@
 //! What changed on the machine from the first look to the last, and which phases that concerns.
 
 use wakepath_archive::FactsTaken;
-use wakepath_machine::{Change, Facts, GroupThrottling, Severity};
+use wakepath_machine::{Change, ChangedFact, Facts, GroupThrottling, Severity, SummaryLine};
 use wakepath_verdict::FactChange;
 
 /// The changes of a run.
@@ -14,14 +14,14 @@ pub(crate) struct RunChanges {
     /// Control groups that ran into their CPU quotas from the first look to the last.
     pub(crate) throttled: Vec<GroupThrottling>,
     /// The machine as labelled lines, from the first look.
-    pub(crate) machine: Vec<(String, String)>,
+    pub(crate) machine: Vec<SummaryLine>,
 }
 
 impl RunChanges {
     /// The clock source before and after, if it changed at any time of the run.
     pub(crate) fn clock_source(&self) -> Option<(&str, &str)> {
         let mut all = self.all.iter();
-        let change = all.find(|change| is_clock_source(change))?;
+        let change = all.find(|change| change.fact == ChangedFact::ClockSource)?;
         Some((&change.before, &change.after))
     }
 
@@ -68,11 +68,7 @@ pub(crate) fn run_changes(records: &[FactsTaken]) -> RunChanges {
         all,
         by_phase,
         throttled: after.varying.cgroup.throttled_since(&before.varying.cgroup),
-        machine: before
-            .summary()
-            .into_iter()
-            .map(|(label, text)| (label.into(), text))
-            .collect(),
+        machine: before.summary(),
     }
 }
 
@@ -98,16 +94,12 @@ fn add_unknown<'a>(known: &mut Vec<Change>, more: impl IntoIterator<Item = &'a C
     }
 }
 
-fn is_clock_source(change: &Change) -> bool {
-    change.path.ends_with("current_clocksource")
-}
-
 /// A change of the machine in the verdict's words.
 fn fact_change(change: &Change) -> FactChange {
     let (from, to) = (change.before.clone(), change.after.clone());
-    match is_clock_source(change) {
-        true => FactChange::ClockSource { from, to },
-        false => FactChange::Other {
+    match change.fact {
+        ChangedFact::ClockSource => FactChange::ClockSource { from, to },
+        _ => FactChange::Other {
             fact: change.what.clone(),
             from,
             to,

@@ -2,7 +2,7 @@
 
 use crate::error::AssessmentError;
 use serde::Serialize;
-use wakepath_archive::{Ending, Run};
+use wakepath_archive::{Ending, Invocation, QuickCheck, Run};
 use wakepath_scenario::{KnownCpus, Scenario};
 
 /// Which run it is.
@@ -20,6 +20,12 @@ pub struct RunIdentity {
     pub scenario: String,
     /// The command line that repeats it.
     pub command: Vec<String>,
+    /// The same in parts; none for a run that no command repeats.
+    #[serde(skip)]
+    pub invocation: Option<Invocation>,
+    /// Terms of a quick check.
+    #[serde(skip)]
+    pub quick: Option<QuickCheck>,
     /// How the run ended.
     pub ending: Ending,
     /// Whether it was put together by `wakepath recover`.
@@ -38,6 +44,7 @@ pub(crate) fn scenario_of(run: &Run) -> Result<Scenario, AssessmentError> {
 
 pub(crate) fn identity(run: &Run) -> RunIdentity {
     let manifest = &run.manifest;
+    let quick = manifest.quick.iter();
     RunIdentity {
         run_id: manifest.run_id.clone(),
         directory: run.directory().display().to_string(),
@@ -45,8 +52,15 @@ pub(crate) fn identity(run: &Run) -> RunIdentity {
         wakepath: manifest.tool.version.clone(),
         scenario: manifest.scenario.name.clone(),
         command: manifest.command.clone(),
+        invocation: manifest.invocation.clone(),
+        quick: manifest.quick,
         ending: manifest.ending.clone(),
         recovered: manifest.recovered.is_some(),
-        notes: manifest.notes.clone(),
+        notes: manifest
+            .notes
+            .iter()
+            .cloned()
+            .chain(quick.map(|terms| format!("--quick: {terms}")))
+            .collect(),
     }
 }

@@ -4,7 +4,8 @@
 use crate::Assessment;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use wakepath_readiness::State;
+use wakepath_machine::Topic;
+use wakepath_readiness::{State, checks};
 use wakepath_statistics::DistributionSummary;
 use wakepath_verdict::counted;
 
@@ -145,13 +146,16 @@ impl Confounders {
         }
         let readiness = assessment.readiness.as_ref();
         let holder = readiness.into_iter().flat_map(|report| &report.checks);
-        for judged in holder.filter(|one| one.id == "F5" && one.finding.state == State::Bad) {
+        for judged in holder
+            .filter(|one| one.id == checks::LATENCY_REQUEST && one.finding.state == State::Bad)
+        {
             *self.held.entry(judged.finding.found.clone()).or_default() += 1;
         }
-        for label in ["Heat", "Frequency"] {
-            if let Some((_, text)) = assessment.machine.iter().find(|(name, _)| name == label) {
-                let first = || (text.clone(), text.clone());
-                self.drifting.entry(label).or_insert_with(first).1 = text.clone();
+        for topic in [Topic::Heat, Topic::Frequency] {
+            if let Some(line) = assessment.machine.iter().find(|line| line.topic == topic) {
+                let first = || (line.text.clone(), line.text.clone());
+                let drift = self.drifting.entry(topic.label());
+                drift.or_insert_with(first).1.clone_from(&line.text);
             }
         }
     }

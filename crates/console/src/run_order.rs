@@ -1,7 +1,9 @@
 //! A run that a larger measurement orders from another process: one line of JSON in, one back.
 
 use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
 use std::path::PathBuf;
+use wakepath_archive::Invocation;
 
 /// The order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,8 +27,32 @@ pub struct OrderedRun {
     pub trust_directory: bool,
     /// Address of its live OpenMetrics.
     pub metrics: Option<String>,
-    /// Command line that repeats it alone, for the manifest.
-    pub command: Vec<String>,
+    /// The command that repeats it alone.
+    pub invocation: Invocation,
+}
+
+/// A watch of a program that a larger measurement orders: the options of `wakepath watch`, with nothing left
+/// to resolve.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WatchOrder {
+    /// Process that orders it, and whose death ends it in order.
+    pub parent: i32,
+    /// How long it watches, as it is typed.
+    pub duration: String,
+    /// Run directory.
+    pub directory: PathBuf,
+    /// The program and its arguments.
+    pub program: Vec<OsString>,
+}
+
+impl WatchOrder {
+    /// The words that repeat it alone.
+    pub fn words(&self) -> Vec<String> {
+        let own = ["wakepath", "watch", "--for", &self.duration, "--"].map(str::to_owned);
+        let program = self.program.iter();
+        let program = program.map(|word| word.to_string_lossy().into_owned());
+        own.into_iter().chain(program).collect()
+    }
 }
 
 /// Place of a run in a larger measurement.

@@ -83,16 +83,6 @@ fn looks_like(typed: &str, meant: &str) -> bool {
     is_begin || 2 * (begin + end).min(short) >= long
 }
 
-/// A word as a shell takes it.
-pub fn quoted(word: &str) -> String {
-    let word = one_line_of(word);
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%µ".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word,
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}
-
 /// The fault and clap's advice, without the repetition of the usage.
 fn shortened(rendered: &str) -> String {
     let mut line = String::new();

@@ -10,8 +10,8 @@ fn main() {
     let start = Instant::now();
     let facts = Facts::read(&root);
     let took = start.elapsed();
-    for (label, text) in facts.summary() {
-        println!("{label:14} {text}");
+    for line in facts.summary() {
+        println!("{:14} {}", line.topic, line.text);
     }
     println!("{:14} {took:?}", "Read in");
 }

@@ -21,9 +21,40 @@ pub enum Severity {
     Serious,
 }
 
+/// A fact whose change others decide by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangedFact {
+    /// The kernel's clock source.
+    ClockSource,
+    /// CPU time that the hypervisor took.
+    StolenCpuTime,
+    /// Control group of the process that reads.
+    OwnControlGroup,
+    /// CPU quota of that group.
+    OwnCpuQuota,
+    /// CPUs that the process that reads may use.
+    OwnAffinity,
+    /// Any other.
+    #[default]
+    Other,
+}
+
+impl ChangedFact {
+    /// Whether it describes the process that reads, not the machine.
+    fn is_of_this_process(self) -> bool {
+        matches!(
+            self,
+            Self::OwnControlGroup | Self::OwnCpuQuota | Self::OwnAffinity
+        )
+    }
+}
+
 /// One change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
+    /// The changed fact, where others decide by it.
+    pub fact: ChangedFact,
     /// The changed thing, in words: `governor of CPUs 0-3`.
     pub what: String,
     /// The file that shows it.
@@ -93,9 +124,7 @@ pub(crate) fn drift(earlier: &Facts, later: &Facts) -> Vec<Change> {
     settings::compare(earlier, later, &mut changes);
     // The reading process's own settings don't matter: a run places itself away from its loop's
     // CPU.
-    changes
-        .0
-        .retain(|change| !change.path.starts_with("/proc/self/"));
+    changes.0.retain(|change| !change.fact.is_of_this_process());
     changes
         .0
         .sort_by_key(|change| std::cmp::Reverse(change.severity));
@@ -115,7 +144,20 @@ impl Changes {
         before: impl ToString,
         after: impl ToString,
     ) {
+        self.add_fact(ChangedFact::Other, severity, what, path, before, after);
+    }
+
+    fn add_fact(
+        &mut self,
+        fact: ChangedFact,
+        severity: Severity,
+        what: impl Into<String>,
+        path: &str,
+        before: impl ToString,
+        after: impl ToString,
+    ) {
         self.0.push(Change {
+            fact,
             what: what.into(),
             path: path.to_owned(),
             before: before.to_string(),

@@ -228,7 +228,7 @@ impl Facts {
     }
 
     /// About a dozen labelled lines for a person.
-    pub fn summary(&self) -> Vec<(&'static str, String)> {
+    pub fn summary(&self) -> Vec<crate::SummaryLine> {
         crate::summary::lines(self)
     }
 }

@@ -15,11 +15,12 @@ mod root;
 mod summary;
 mod timer_place;
 
-pub use changes::{Change, Differences, Severity};
+pub use changes::{Change, ChangedFact, Differences, Severity};
 pub use clock_readings::ClockReadings;
 pub use facts::*;
 pub use misread::Misread;
 pub use privileges::{Permission, Privileges};
 pub use reading::Reading;
 pub use root::Root;
+pub use summary::{SummaryLine, Topic};
 pub use timer_place::timers_elsewhere;

@@ -6,41 +6,122 @@ use crate::{
     DebugFiles, Facts, LatencyHolders, NO_LATENCY_REQUEST_US, Reading, Standing, TICK_NS,
     VirtualisedBy,
 };
+use serde::Serialize;
+use std::fmt;
 use wakepath_timeline::count::counted;
 
-/// Label and text, in the order of reading.
-pub(crate) fn lines(facts: &Facts) -> Vec<(&'static str, String)> {
-    let mut lines = vec![
-        ("Machine", machine(facts)),
-        ("Kernel", kernel(facts)),
-        ("Preemption", preemption(facts)),
-        ("CPUs", cpus(facts)),
-        ("Caches", caches(facts)),
-        ("Isolation", isolation(facts)),
-        ("Frequency", frequency(facts)),
-        ("Idle states", idle(facts)),
-        ("Clock", facts.varying.clock_source.current.to_string()),
-        ("Real time", real_time(facts)),
-        ("Control group", cgroup(facts)),
-        ("Virtual", virtualisation(facts)),
-        ("Memory", memory(facts)),
-        ("Heat", heat(facts)),
-    ];
-    // Most kernels have none, and need no line for it.
-    let cores = facts.varying.cores.lines();
-    let at = lines
-        .iter()
-        .position(|(label, _)| *label == "Control group");
-    let at = at.unwrap_or(lines.len());
-    lines.splice(at..at, cores.into_iter().map(|core| ("Core", core)));
-    lines
+/// Topic of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the labels say it")]
+pub enum Topic {
+    Machine,
+    Kernel,
+    Preemption,
+    Cpus,
+    Caches,
+    Isolation,
+    Frequency,
+    IdleStates,
+    Clock,
+    RealTime,
+    Core,
+    ControlGroup,
+    Virtual,
+    Memory,
+    Heat,
 }
 
-fn machine(facts: &Facts) -> String {
-    let platform = &facts.fixed.platform;
-    platform
-        .name()
-        .unwrap_or_else(|| "not named by its firmware".to_owned())
+impl Topic {
+    /// As printed in front of the line.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Machine => "Machine",
+            Self::Kernel => "Kernel",
+            Self::Preemption => "Preemption",
+            Self::Cpus => "CPUs",
+            Self::Caches => "Caches",
+            Self::Isolation => "Isolation",
+            Self::Frequency => "Frequency",
+            Self::IdleStates => "Idle states",
+            Self::Clock => "Clock",
+            Self::RealTime => "Real time",
+            Self::Core => "Core",
+            Self::ControlGroup => "Control group",
+            Self::Virtual => "Virtual",
+            Self::Memory => "Memory",
+            Self::Heat => "Heat",
+        }
+    }
+}
+
+impl fmt::Display for Topic {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.label())
+    }
+}
+
+/// One line: in JSON a pair of label and text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(into = "(&'static str, String)")]
+pub struct SummaryLine {
+    /// Its topic.
+    pub topic: Topic,
+    /// The whole text.
+    pub text: String,
+    /// The same in a few words for a heading; none if there is nothing to name.
+    pub brief: Option<String>,
+}
+
+impl From<SummaryLine> for (&'static str, String) {
+    fn from(line: SummaryLine) -> Self {
+        (line.topic.label(), line.text)
+    }
+}
+
+/// The lines in the order of reading.
+pub(crate) fn lines(facts: &Facts) -> Vec<SummaryLine> {
+    let line = |topic, text, brief| SummaryLine { topic, text, brief };
+    let whole = |topic, text| line(topic, text, None);
+    let (name, release) = (
+        facts.fixed.platform.name(),
+        facts.fixed.kernel.release.known(),
+    );
+    let clock = facts.varying.clock_source.current.to_string();
+    let mut lines = vec![
+        line(
+            Topic::Machine,
+            name.clone()
+                .unwrap_or_else(|| "not named by its firmware".to_owned()),
+            name,
+        ),
+        line(Topic::Kernel, kernel(facts), release.cloned()),
+        line(
+            Topic::Preemption,
+            preemption(facts),
+            Some(facts.varying.preemption.model.word().to_owned()),
+        ),
+        line(Topic::Cpus, cpus(facts), Some(cpus_in_brief(facts))),
+        whole(Topic::Caches, caches(facts)),
+        whole(Topic::Isolation, isolation(facts)),
+        whole(Topic::Frequency, frequency(facts)),
+        whole(Topic::IdleStates, idle(facts)),
+        whole(Topic::Clock, clock),
+        whole(Topic::RealTime, real_time(facts)),
+    ];
+    // Most kernels have none, and need no line for it.
+    let cores = facts.varying.cores.lines().into_iter();
+    lines.extend(cores.map(|core| whole(Topic::Core, core)));
+    lines.extend([
+        whole(Topic::ControlGroup, cgroup(facts)),
+        line(
+            Topic::Virtual,
+            virtualisation(facts),
+            hypervisor(facts).map(|(name, _)| name),
+        ),
+        whole(Topic::Memory, memory(facts)),
+        whole(Topic::Heat, heat(facts)),
+    ]);
+    lines
 }
 
 fn kernel(facts: &Facts) -> String {
@@ -96,6 +177,20 @@ fn cpus(facts: &Facts) -> String {
         return format!("{online}{shared}{off}");
     }
     format!("{}; online: {online}{shared}{off}", kinds.join(", "))
+}
+
+/// Their models with the number of each, or the CPUs that are online.
+fn cpus_in_brief(facts: &Facts) -> String {
+    let models = facts.fixed.cpus.models.known().into_iter().flatten();
+    let named = models.map(|kind| {
+        let name = kind.name.as_deref().unwrap_or("unnamed");
+        format!("{} × {name}", kind.cpus.len())
+    });
+    let named: Vec<String> = named.collect();
+    match named.is_empty() {
+        true => facts.varying.cpu_time.online.to_string(),
+        false => named.join(" + "),
+    }
 }
 
 fn caches(facts: &Facts) -> String {
@@ -264,18 +359,28 @@ fn cgroup(facts: &Facts) -> String {
     format!("{}; {quota}{budget}", group.group)
 }
 
-fn virtualisation(facts: &Facts) -> String {
-    let found = &facts.fixed.virtualisation;
-    let beneath = match found.conclusion() {
+/// Name of the hypervisor, and the file that shows it.
+fn hypervisor(facts: &Facts) -> Option<(String, String)> {
+    match facts.fixed.virtualisation.conclusion() {
         VirtualisedBy::Hypervisor { name, path } => {
             let name = name.unwrap_or_else(|| "a hypervisor that does not name itself".to_owned());
+            Some((name, path))
+        }
+        VirtualisedBy::NoSign => None,
+    }
+}
+
+fn virtualisation(facts: &Facts) -> String {
+    let found = &facts.fixed.virtualisation;
+    let beneath = match hypervisor(facts) {
+        Some((name, path)) => {
             let stolen = facts.varying.cpu_time.stolen();
             let stolen = stolen.map_or("unknown".to_owned(), |ticks| {
                 format!("{ticks} ticks of {} ms", TICK_NS / 1_000_000)
             });
             format!("{name} ({path}); stolen since boot: {stolen}")
         }
-        VirtualisedBy::NoSign => "no sign of a hypervisor".to_owned(),
+        None => "no sign of a hypervisor".to_owned(),
     };
     match &found.container {
         Some(mark) => format!("{beneath}; in a container ({mark})"),

@@ -6,7 +6,7 @@
 //! accepted (masks, partitions, its log), the check reads that.
 
 mod check;
-mod checks;
+pub mod checks;
 mod inspection;
 mod interrupt_lines;
 mod kernel_messages;

@@ -16,7 +16,7 @@ mod unbroken;
 
 pub use answer::{Answer, Shown, VariantFigures, VariantRow, nearest_to_passing};
 pub use export::{CsvError, McapExportError, Timelines, csv, junit, markdown, mcap, open_metrics};
-pub use figure::{Figure, Figures, Origin, latencies_overlaid};
+pub use figure::{Figure, Figures, Origin, latencies_overlaid, machine_in_brief};
 pub use json::to_json;
 pub use page::{
     Reported, Titles, comparison_figures, comparison_page, page, schedulability_page, sweep_page,

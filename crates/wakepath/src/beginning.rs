@@ -1,8 +1,9 @@
 //! How a run describes itself in its first event, whichever verb measures: the program, its words,
 //! the terms. The measuring verb adds the plan.
 
+use crate::command_line::invocation;
 use std::time::SystemTime;
-use wakepath_archive::{RunStarted, ScenarioText, Tool, run_id};
+use wakepath_archive::{Invocation, RunStarted, ScenarioText, Tool, run_id};
 use wakepath_console::VERSION;
 use wakepath_scenario::Scenario;
 
@@ -15,7 +16,7 @@ pub fn run_started(
     clock_source: String,
     notes: Vec<String>,
     started: SystemTime,
-    command: Vec<String>,
+    command: Command,
 ) -> std::io::Result<RunStarted> {
     let started = humantime::format_rfc3339_seconds(started).to_string();
     let mut random = [0; 4];
@@ -27,7 +28,8 @@ pub fn run_started(
             version: VERSION.into(),
             commit: Some(wakepath_console::COMMIT.into()),
         },
-        command,
+        command: command.words,
+        invocation: command.invocation,
         started,
         scenario: ScenarioText {
             name: scenario.name.clone(),
@@ -40,7 +42,44 @@ pub fn run_started(
     })
 }
 
-/// The command line as text. A path that is not UTF-8 is shown as far as possible.
-pub fn own_words() -> impl Iterator<Item = String> {
-    std::env::args_os().map(|word| word.to_string_lossy().into_owned())
+/// The command of a run.
+pub struct Command {
+    /// Its words, the program's name first.
+    words: Vec<String>,
+    /// The same in parts, if it can be repeated.
+    invocation: Option<Invocation>,
+}
+
+impl Command {
+    /// This process's own command line. A path that is not UTF-8 is shown as far as possible.
+    pub fn of_this_process() -> Self {
+        let words = std::env::args_os();
+        Self {
+            words: words
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect(),
+            invocation: invocation::of(std::env::args_os()),
+        }
+    }
+
+    /// One that another process repeats.
+    pub fn repeated_by(invocation: Invocation) -> Self {
+        Self {
+            words: invocation.words(),
+            invocation: Some(invocation),
+        }
+    }
+
+    /// One that no command of wakepath repeats.
+    pub fn foreign(words: Vec<String>) -> Self {
+        Self {
+            words,
+            invocation: None,
+        }
+    }
+
+    /// Its words.
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
 }

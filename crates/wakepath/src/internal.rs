@@ -26,6 +26,7 @@ pub fn run(process: Internal) -> ExitCode {
             return crate::verbs::documentation::print_candidates(&words);
         }
         Internal::Run => return crate::verbs::ordered::run(),
+        Internal::Watch => return crate::verbs::ordered::watch(),
         Internal::Loop { parent, shared } => {
             wakepath_measured_loop::run_as_child(parent, shared, None)
         }

@@ -4,7 +4,7 @@
 use crate::command_line::first_page;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::process::ExitCode;
-use wakepath_console::usage::quoted;
+use wakepath_archive::shell_word;
 use wakepath_timeline::one_line as one_line_of;
 
 /// Prints help, the version, or what is wrong and what would be right.
@@ -91,8 +91,8 @@ fn without_dashes(said: &clap::Error, typed: &[String]) -> Option<String> {
              library, else wakepath watch -- {program}. A scenario file: wakepath run {program}"
         ));
     }
-    let before: Vec<String> = typed[..at].iter().map(|word| quoted(word)).collect();
-    let from: Vec<String> = typed[at..].iter().map(|word| quoted(word)).collect();
+    let before: Vec<String> = typed[..at].iter().map(|word| shell_word(word)).collect();
+    let from: Vec<String> = typed[at..].iter().map(|word| shell_word(word)).collect();
     Some(format!(
         "{program}: put the program after `--`: wakepath {} -- {}",
         before.join(" "),

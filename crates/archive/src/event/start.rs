@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::invocation::Invocation;
+use crate::quick::QuickCheck;
 use crate::virtual_time::VirtualTime;
 
 /// Start of a run: its tool, scenario, clock and plan.
@@ -13,6 +15,12 @@ pub struct RunStarted {
     pub tool: Tool,
     /// Its command line, as separate words.
     pub command: Vec<String>,
+    /// The same in parts; none for a run that no command repeats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invocation: Option<Invocation>,
+    /// Terms of a quick check; none for any other run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quick: Option<QuickCheck>,
     /// Wall-clock start, RFC 3339 in UTC.
     pub started: String,
     /// The measured scenario.

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use serde_json::json;
 use wakepath_archive::{
-    Effective, Ending, Event, FactsTaken, LogWriter, PlannedSegment, RunStarted, ScenarioText,
-    SegmentEnded, SegmentStarted, ThreadEnd, ThreadEnded, ThreadStarted, Tool, When, run_id,
+    Effective, Ending, Event, FactsTaken, Invocation, LogWriter, PlannedSegment, RunStarted,
+    ScenarioText, SegmentEnded, SegmentStarted, ThreadEnd, ThreadEnded, ThreadStarted, Tool, When,
+    run_id,
 };
 use wakepath_timeline::{DueTimes, LoadProof, Policy, Sample, SampleFlags};
 
@@ -63,6 +64,8 @@ pub fn run_started(segments: u32) -> Event {
             "run".to_owned(),
             "quad-500hz".to_owned(),
         ],
+        invocation: Some(Invocation::of_scenario("quad-500hz")),
+        quick: None,
         started: "2026-11-03T10:15:00Z".to_owned(),
         scenario: ScenarioText {
             name: "quad".to_owned(),

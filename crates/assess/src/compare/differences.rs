@@ -10,7 +10,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::fmt;
 use wakepath_archive::Run;
-use wakepath_machine::{Facts, Severity};
+use wakepath_machine::{ChangedFact, Facts, Severity};
 use wakepath_scenario::{Scenario, Work};
 use wakepath_timeline::{CpuSet, one_line};
 use wakepath_verdict::{counted, duration};
@@ -165,7 +165,7 @@ fn machines(one: &Facts, two: &Facts, found: &mut Found) {
     }
     for change in apart.settings {
         // A log-in has its own group; its limits are a separate fact.
-        let incidental = change.what == "control group of wakepath";
+        let incidental = change.fact == ChangedFact::OwnControlGroup;
         let weight = match change.severity {
             Severity::Serious if !incidental => Weight::Explains,
             _ => Weight::Note,

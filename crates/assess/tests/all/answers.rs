@@ -144,7 +144,7 @@ fn a_run_interrupted_in_its_warm_up_says_so_and_contradicts_nothing() {
         next_steps(&assessment),
         [
             "OTHER nice 0: the run did not get to its end; the same again: wakepath run made-up.toml \
-             --duration=20s"
+             --duration 20s"
         ]
     );
 }
@@ -210,7 +210,7 @@ fn advice_is_each_policys_own_as_a_command_to_type() {
     let steps = next_steps(&judge(&segments));
     assert_eq!(
         steps[1],
-        "FIFO 50: insufficient privileges: sudo wakepath run made-up.toml --duration=20s"
+        "FIFO 50: insufficient privileges: sudo wakepath run made-up.toml --duration 20s"
     );
 }
 

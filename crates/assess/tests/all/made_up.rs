@@ -3,8 +3,8 @@
 use serde_json::json;
 use std::path::Path;
 use wakepath_archive::{
-    Effective, Ending, Event, LogWriter, Run, RunStarted, ScenarioText, SegmentEnded,
-    SegmentStarted, ThreadEnd, ThreadEnded, ThreadStarted, VirtualTime,
+    Effective, Ending, Event, Invocation, LogWriter, Run, RunOption, RunStarted, ScenarioText,
+    SegmentEnded, SegmentStarted, ThreadEnd, ThreadEnded, ThreadStarted, VirtualTime,
 };
 use wakepath_assess::Assessment;
 use wakepath_timeline::{DueTimes, LoadProof, Policy, Sample, SampleFlags};
@@ -31,14 +31,12 @@ outage = "20 ms"
 policies = "any"
 "#;
 
-pub(super) const COMMAND: [&str; 6] = [
-    "wakepath",
-    "run",
-    "made-up.toml",
-    "--duration=20s",
-    "--directory",
-    "here",
-];
+/// The command that would have measured it.
+pub(super) fn command() -> Invocation {
+    Invocation::of_scenario("made-up.toml")
+        .with(RunOption::Duration, "20s")
+        .with(RunOption::Directory, "here")
+}
 
 /// One condition of a made-up run.
 pub(super) struct Segment {
@@ -138,7 +136,8 @@ pub(super) fn write_cycles(
             name: "made-up".into(),
             toml: SCENARIO.into(),
         },
-        command: COMMAND.map(String::from).into(),
+        command: command().words(),
+        invocation: Some(command()),
         virtual_time,
         ..RunStarted::default()
     })))

@@ -5,7 +5,7 @@ use super::command_line::ExperimentRun;
 use super::joined::{folder_of, joined, round_in};
 use super::{Failure, booted, scenario_of, show};
 use std::path::{Path, PathBuf};
-use wakepath_archive::Run;
+use wakepath_archive::{Invocation, Run, RunOption};
 use wakepath_console::aside::set_aside;
 use wakepath_console::changed::Changes;
 use wakepath_console::parts::Parts;
@@ -210,16 +210,15 @@ impl Order<'_> {
     }
 
     fn ordered(&self, place: &Path) -> OrderedRun {
-        let mut command = vec!["wakepath".into(), "run".into()];
-        command.push(self.experiment.scenario.to_owned());
+        let mut command = Invocation::of_scenario(self.experiment.scenario);
         if let Some(duration) = &self.duration {
-            command.extend(["--duration".into(), duration.clone()]);
+            command = command.with(RunOption::Duration, duration);
         }
         if let Some(cpu) = self.arguments.cpu {
-            command.extend(["--cpu".into(), cpu.to_string()]);
+            command = command.with(RunOption::Cpu, cpu.to_string());
         }
         if self.arguments.trace {
-            command.push("--trace".into());
+            command = command.with_switch(RunOption::Trace);
         }
         OrderedRun {
             scenario: self.scenario.to_toml(),
@@ -227,7 +226,7 @@ impl Order<'_> {
             directory: place.to_owned(),
             trust_directory: false,
             metrics: None,
-            command,
+            invocation: command,
         }
     }
 

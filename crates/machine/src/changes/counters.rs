@@ -2,7 +2,7 @@
 //!
 //! A counter that went backwards was reset (its CPU left and came back) and is ignored.
 
-use super::{Changes, Severity};
+use super::{ChangedFact, Changes, Severity};
 use crate::{CpuThrottling, Facts, TICK_NS};
 
 /// A wall clock that moved further than this relative to the monotonic one was stepped; a time
@@ -49,7 +49,8 @@ fn stolen(earlier: &Facts, later: &Facts, changes: &mut Changes) {
         Severity::Warning
     };
     let tick_ms = TICK_NS / 1_000_000;
-    changes.add(
+    changes.add_fact(
+        ChangedFact::StolenCpuTime,
         severity,
         "CPU time taken by the hypervisor",
         after.path(),

@@ -5,7 +5,7 @@
 
 use std::fmt::Display;
 
-use super::{Changes, Severity};
+use super::{ChangedFact, Changes, Severity};
 use crate::{Facts, Idle, NO_LATENCY_REQUEST_US, Reading};
 use wakepath_timeline::CpuSet;
 
@@ -175,14 +175,21 @@ fn scheduling(earlier: &Facts, later: &Facts, changes: &mut Changes) {
     );
     let (old, new) = (&before.cgroup, &after.cgroup);
     changes.differs(serious, "CPUs of the control group", &old.cpus, &new.cpus);
-    changes.differs(serious, "control group of wakepath", &old.group, &new.group);
+    changes.fact_differs(
+        ChangedFact::OwnControlGroup,
+        serious,
+        "control group of wakepath",
+        &old.group,
+        &new.group,
+    );
     if old.group.known() == new.group.known() && old.quotas != new.quotas {
         let text = |quotas: &[crate::GroupQuota]| match quotas.first() {
             Some(quota) => format!("{} in {} µs", quota.runtime_us, quota.period_us),
             None => "none".to_owned(),
         };
         let (was, is) = (text(&old.quotas), text(&new.quotas));
-        changes.add(
+        changes.add_fact(
+            ChangedFact::OwnCpuQuota,
             serious,
             "CPU quota of the control group",
             new.group.path(),
@@ -201,7 +208,8 @@ fn scheduling(earlier: &Facts, later: &Facts, changes: &mut Changes) {
         }
     }
     let (old, new) = (&before.process, &after.process);
-    changes.differs(
+    changes.fact_differs(
+        ChangedFact::OwnAffinity,
         Severity::Note,
         "affinity of wakepath itself",
         &old.affinity,
@@ -313,7 +321,8 @@ fn idle(earlier: &Facts, later: &Facts, changes: &mut Changes) {
 fn surroundings(earlier: &Facts, later: &Facts, changes: &mut Changes) {
     let (before, after) = (&earlier.varying, &later.varying);
     let (old, new) = (&before.clock_source, &after.clock_source);
-    changes.differs(
+    changes.fact_differs(
+        ChangedFact::ClockSource,
         Severity::Serious,
         "clock source",
         &old.current,
@@ -397,6 +406,17 @@ impl Changes {
         before: &Reading<T>,
         after: &Reading<T>,
     ) {
+        self.fact_differs(ChangedFact::Other, severity, what, before, after);
+    }
+
+    fn fact_differs<T: PartialEq + Display>(
+        &mut self,
+        fact: ChangedFact,
+        severity: Severity,
+        what: impl Into<String>,
+        before: &Reading<T>,
+        after: &Reading<T>,
+    ) {
         let same = match (before, after) {
             (Reading::Known { value: old, .. }, Reading::Known { value: new, .. }) => old == new,
             (Reading::NotRead | Reading::Skipped { .. }, _)
@@ -404,7 +424,7 @@ impl Changes {
             (old, new) => old.known().is_none() && new.known().is_none(),
         };
         if !same {
-            self.add(severity, what, after.path(), before, after);
+            self.add_fact(fact, severity, what, after.path(), before, after);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use wakepath_machine::{Facts, Root};
+use wakepath_machine::{Facts, Root, Topic};
 use wakepath_timeline::Policy;
 
 wakepath_test_program::tests![
@@ -58,8 +58,8 @@ impl Tree {
 
     fn lines(&self) -> Vec<String> {
         let summary = self.facts().summary().into_iter();
-        let cores = summary.filter(|(label, _)| *label == "Core");
-        cores.map(|(_, text)| text).collect()
+        let cores = summary.filter(|line| line.topic == Topic::Core);
+        cores.map(|line| line.text).collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use wakepath_machine::{
     CacheSizes, CgroupLayout, CpuThrottling, Facts, Permission, PreemptionModel, Reading, Root,
-    Standing, VirtualisedBy,
+    Standing, SummaryLine, Topic, VirtualisedBy,
 };
 
 wakepath_test_program::tests![
@@ -282,30 +282,30 @@ fn a_summary_names_what_matters_on_each_machine() {
     let expected = [
         (
             "virtual-two-cpus",
-            "Preemption",
+            Topic::Preemption,
             "as configured, not confirmed",
         ),
-        ("raspberry-pi-5", "CPUs", "4 × Cortex-A76"),
-        ("beaglebone-black", "Idle states", "mpu_gate (130 µs"),
+        ("raspberry-pi-5", Topic::Cpus, "4 × Cortex-A76"),
+        ("beaglebone-black", Topic::IdleStates, "mpu_gate (130 µs"),
         (
             "fedora-desktop",
-            "Real time",
+            Topic::RealTime,
             "fair server 50000 of 1000000 µs",
         ),
         (
             "jetson-orin-nano",
-            "Idle states",
+            Topic::IdleStates,
             "0 µs is asked for by jetson_holder (777)",
         ),
     ];
-    for (name, label, part) in expected {
+    for (name, topic, part) in expected {
         let summary = machine(name).summary();
-        let (_, text) = summary.iter().find(|(found, _)| *found == label).unwrap();
-        assert!(text.contains(part), "{name}: {text}");
-        for (label, text) in &summary {
+        let found = summary.iter().find(|line| line.topic == topic).unwrap();
+        assert!(found.text.contains(part), "{name}: {}", found.text);
+        for SummaryLine { topic, text, .. } in &summary {
             assert!(
                 !text.is_empty() && !text.contains('\n'),
-                "{name}: {label}: {text}"
+                "{name}: {topic}: {text}"
             );
         }
     }

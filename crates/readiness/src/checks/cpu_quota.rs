@@ -3,7 +3,7 @@
 use crate::{Check, Confidence, Finding, Group, Inspection, Magnitude, Severity};
 
 pub const CHECKS: &[Check] = &[Check {
-    id: "S8",
+    id: super::CPU_QUOTA,
     group: Group::Scheduler,
     title: "CPU quota of the control group",
     reads: "cpu.max, or cpu.cfs_quota_us and cpu.cfs_period_us, of the group and those above it",

@@ -25,6 +25,13 @@ use crate::Check;
 pub use network::{PacketQueue, packet_queues};
 pub use own_interrupt::own_interrupts;
 
+/// Id of the check for CPU time that a hypervisor takes.
+pub const STOLEN_TIME: &str = "X1";
+/// Id of the check for requests that keep CPUs out of deep idle states.
+pub const LATENCY_REQUEST: &str = "F5";
+/// Id of the check for a CPU quota.
+pub const CPU_QUOTA: &str = "S8";
+
 /// Every check, in the order of the table.
 pub fn all() -> impl Iterator<Item = &'static Check> {
     [

@@ -5,7 +5,7 @@ use wakepath_machine::{Misread, Reading, TICK_NS, VirtualisedBy};
 
 pub const CHECKS: &[Check] = &[
     Check {
-        id: "X1",
+        id: super::STOLEN_TIME,
         group: Group::Firmware,
         title: "hypervisor",
         reads: "/proc/cpuinfo, /sys/hypervisor, /proc/stat (steal)",

@@ -65,7 +65,7 @@ pub const CHECKS: &[Check] = &[
         judge: idle::latency_bound,
     },
     Check {
-        id: "F5",
+        id: super::LATENCY_REQUEST,
         group: Group::Power,
         title: "who holds /dev/cpu_dma_latency",
         reads: "/dev/cpu_dma_latency, /proc/*/fd",

@@ -1,7 +1,7 @@
 //! The rows of the short answer: for each policy the worst of its phases, idle and under load.
 
 use super::why::why;
-use super::{Class, Figures, Row};
+use super::{Class, Figures, Row, RowVerdict};
 use crate::label::policy as label;
 use crate::text::quantile;
 use wakepath_assess::{Assessment, more_may_be_late};
@@ -44,13 +44,12 @@ pub(crate) fn rows(assessment: &Assessment) -> (Vec<Class>, Vec<Row>) {
             inside.map(|of| figures(assessment, of)).reduce(worse)
         });
         let not_real_time = |caution: &Caution| matches!(caution, Caution::NotRealTime { .. });
-        let mut verdict = verdict(assessment, first, &own).to_string();
-        if own.iter().any(|of| of.cautions.iter().any(not_real_time)) {
-            verdict += ", not real-time";
-        }
         rows.push(Row {
             figures: figures.collect(),
-            verdict,
+            verdict: RowVerdict::Judged {
+                outcome: verdict(assessment, first, &own),
+                is_real_time: !own.iter().any(|of| of.cautions.iter().any(not_real_time)),
+            },
             why: why(assessment, &name),
             label: name,
         });
@@ -65,7 +64,7 @@ pub(crate) fn rows(assessment: &Assessment) -> (Vec<Class>, Vec<Row>) {
                 why: why(assessment, &label),
                 label,
                 figures: vec![None; classes.len()],
-                verdict: "not measured".into(),
+                verdict: RowVerdict::NotMeasured,
             });
         }
     }

@@ -8,7 +8,7 @@ mod tests;
 
 use super::{Answer, COLUMNS, LINES, Matter, variants_table};
 use crate::Style;
-use crate::table::Tone;
+use crate::text::tone;
 use wakepath_readiness::fix_lines;
 use wakepath_timeline::columns::{cut, width, wrapped};
 
@@ -87,7 +87,7 @@ impl Answer {
     }
 
     fn verdict(&self, columns: usize, more: usize) -> String {
-        let outcome = self.outcome.to_uppercase();
+        let outcome = self.outcome.to_string().to_uppercase();
         let Some((first, others)) = self.because.split_first() else {
             return format!("verdict: {outcome}\n");
         };
@@ -105,13 +105,9 @@ impl Answer {
 
     /// The first line with the outcome in its colour.
     fn coloured(&self, line: &str, style: Style) -> String {
-        let tone = match self.outcome.as_str() {
-            "passed" => Tone::Good,
-            "failed" | "invalid" => Tone::Bad,
-            _ => Tone::Doubtful,
-        };
-        let outcome = self.outcome.to_uppercase();
-        line.replacen(&outcome, &style.bold(&style.toned(tone, &outcome)), 1)
+        let outcome = self.outcome.to_string().to_uppercase();
+        let toned = style.toned(tone(self.outcome), &outcome);
+        line.replacen(&outcome, &style.bold(&toned), 1)
     }
 
     /// As many rows as there are lines for, and how many more there are.

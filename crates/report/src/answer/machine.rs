@@ -6,8 +6,8 @@ use super::causes::causes;
 use wakepath_assess::Assessment;
 use wakepath_assess::watched::Finding;
 use wakepath_explain::Explanation;
-use wakepath_machine::CpuThrottling;
-use wakepath_readiness::{Judged, Magnitude, Severity};
+use wakepath_machine::{ChangedFact, CpuThrottling};
+use wakepath_readiness::{Judged, Magnitude, Severity, checks};
 use wakepath_timeline::duration::{length, three_digits};
 use wakepath_timeline::one_line;
 use wakepath_verdict::counted;
@@ -34,7 +34,7 @@ pub(super) fn matters(
     matters.truncate(MOST);
     let mut bad = worst_checks(assessment);
     if let Some(quota) = quota {
-        bad.retain(|judged| judged.id != CPU_QUOTA);
+        bad.retain(|judged| judged.id != checks::CPU_QUOTA);
         // A trace that shows it has the same fix.
         if matters.iter().all(|matter| matter.remedy != quota.remedy) {
             matters.truncate(MOST - 1);
@@ -54,9 +54,6 @@ pub(super) fn matters(
     let all = assessment.readiness.as_ref().map_or(0, |of| of.tally.bad);
     (matters, all.saturating_sub(shown))
 }
-
-/// The id of the check that shows a quota before it is used up.
-const CPU_QUOTA: &str = "S8";
 
 /// The CPU quota that stopped the loop's control group most often during the run.
 fn quota(assessment: &Assessment) -> Option<Matter> {
@@ -129,8 +126,8 @@ fn size(assessment: &Assessment, judged: &Judged) -> String {
     let taken = assessment
         .machine_changes
         .iter()
-        .find(|change| judged.id == "X1" && change.what.contains("hypervisor"));
-    if let Some(change) = taken {
+        .find(|change| change.fact == ChangedFact::StolenCpuTime);
+    if let (checks::STOLEN_TIME, Some(change)) = (judged.id.as_str(), taken) {
         return format!("took {} of this run", one_line(&change.after));
     }
     let severity = judged.severity.word();

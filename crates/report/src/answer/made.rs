@@ -1,6 +1,7 @@
 //! From an assessment to the short answer.
 
-use super::{Answer, figures, machine, next, variants};
+use super::{Answer, Row, figures, machine, next, variants};
+use crate::label::policy as label;
 use crate::text::{cache_delays_lines, criterion_text, no_criterion, source, virtual_time_text};
 use std::cmp::Ordering;
 use wakepath_assess::{Assessment, NextStep};
@@ -14,15 +15,20 @@ use wakepath_verdict::{
 impl Answer {
     /// The answer to a run, with the causes from its trace if it has one.
     pub fn of(assessment: &Assessment, explanation: Option<&Explanation>) -> Self {
-        let (classes, rows) = match measures_caches(assessment) {
+        let (classes, mut rows) = match measures_caches(assessment) {
             true => (Vec::new(), Vec::new()),
             false => figures::rows(assessment),
         };
+        let sentences = because(assessment);
+        for row in &mut rows {
+            let gives_it = |sentence: &Sentence| sentence.explains.is(row);
+            row.why.sentence = sentences.iter().position(gives_it);
+        }
         let (machine, more_bad) = machine::matters(assessment, explanation);
         Self {
-            outcome: assessment.outcome.to_string(),
+            outcome: assessment.outcome,
             exit_code: assessment.exit_code(),
-            because: because(assessment),
+            because: sentences.into_iter().map(|one| one.text).collect(),
             criterion: match (assessment.outcome, &assessment.virtual_time) {
                 (Outcome::NotJudged, _) => String::new(),
                 (_, Some(_)) => format!("not judged: {}", criterion_text(assessment)),
@@ -46,29 +52,79 @@ pub(crate) fn measures_caches(assessment: &Assessment) -> bool {
     assessment.outcome == Outcome::NotJudged && !assessment.cache_delays.is_empty()
 }
 
+/// A sentence of the verdict's meaning.
+struct Sentence {
+    text: String,
+    explains: Explains,
+}
+
+/// Rows whose reason a sentence gives.
+enum Explains {
+    None,
+    /// The row that came nearest to passing, by this phase.
+    Nearest {
+        row: String,
+        phase: String,
+    },
+    /// Conditions that were not measured, all for one reason.
+    NotMeasured {
+        rows: Vec<String>,
+    },
+}
+
+impl Explains {
+    fn is(&self, row: &Row) -> bool {
+        match self {
+            Self::None => false,
+            Self::Nearest { row: label, phase } => {
+                *label == row.label && Some(phase) == row.why.phase.as_ref()
+            }
+            Self::NotMeasured { rows } => row.why.phase.is_none() && rows.contains(&row.label),
+        }
+    }
+}
+
+impl From<String> for Sentence {
+    fn from(text: String) -> Self {
+        Self {
+            text,
+            explains: Explains::None,
+        }
+    }
+}
+
 /// The meaning of the verdict, in a sentence or two.
-fn because(assessment: &Assessment) -> Vec<String> {
-    let mut because = Vec::new();
+fn because(assessment: &Assessment) -> Vec<Sentence> {
+    let mut because: Vec<Sentence> = Vec::new();
     match (assessment.outcome, &assessment.virtual_time) {
-        (Outcome::VirtualTime, Some(time)) => because.push(virtual_time_text(time)),
-        (Outcome::NotJudged, _) => because.push(no_criterion(assessment).to_owned()),
+        (Outcome::VirtualTime, Some(time)) => because.push(virtual_time_text(time).into()),
+        (Outcome::NotJudged, _) => because.push(no_criterion(assessment).to_owned().into()),
         (Outcome::Passed, _) => match &assessment.overall.recommendation {
-            Some(recommendation) => because.push(format!("use {recommendation}")),
-            None => because.extend(tightest(assessment).map(kept)),
+            Some(recommendation) => because.push(format!("use {recommendation}").into()),
+            None => because.extend(tightest(assessment).map(|of| kept(of).into())),
         },
         (outcome, _) => because.extend(stands_against(assessment, outcome)),
     }
-    because.extend(cache_delays_lines(&assessment.cache_delays));
-    because.extend(assessment.remarks.iter().map(|remark| one_line(remark)));
+    let losses = cache_delays_lines(&assessment.cache_delays).into_iter();
+    because.extend(losses.map(Sentence::from));
+    let remarks = assessment.remarks.iter();
+    because.extend(remarks.map(|remark| one_line(remark).into()));
     let mut missing: Vec<&str> = Vec::new();
     for of in &assessment.not_measured {
         if !missing.contains(&of.reason.as_str()) {
             missing.push(&of.reason);
-            because.push(format!(
-                "{} was not measured: {}",
-                one_line(&of.condition),
-                one_line(&of.reason)
-            ));
+            let all = assessment.not_measured.iter();
+            let alike = all.filter(|other| other.reason == of.reason);
+            because.push(Sentence {
+                text: format!(
+                    "{} was not measured: {}",
+                    one_line(&of.condition),
+                    one_line(&of.reason)
+                ),
+                explains: Explains::NotMeasured {
+                    rows: alike.map(|other| one_line(&other.condition)).collect(),
+                },
+            });
         }
     }
     if let Some(imported) = &assessment.imported {
@@ -77,14 +133,10 @@ fn because(assessment: &Assessment) -> Vec<String> {
             true => String::new(),
             false => format!("; lacks {}", lacks.join("; ")),
         };
-        because.push(one_line(&format!("{}{lacks}", source(imported))));
+        because.push(one_line(&format!("{}{lacks}", source(imported))).into());
     }
-    let notes = assessment.run.notes.iter();
-    because.extend(
-        notes
-            .filter(|note| note.starts_with("--quick"))
-            .map(|note| one_line(note)),
-    );
+    let quick = assessment.run.quick.iter();
+    because.extend(quick.map(|terms| format!("--quick: {terms}").into()));
     because
 }
 
@@ -131,7 +183,7 @@ pub fn nearest_to_passing(assessment: &Assessment) -> Option<String> {
 }
 
 /// What keeps the run from passing: of several policies, that of the one which came nearest.
-fn stands_against(assessment: &Assessment, outcome: Outcome) -> Vec<String> {
+fn stands_against(assessment: &Assessment, outcome: Outcome) -> Vec<Sentence> {
     let policies = &assessment.overall.policies;
     let alike: Vec<_> = policies.iter().filter(|of| of.outcome == outcome).collect();
     let of_nearest = nearest(assessment, outcome);
@@ -140,10 +192,17 @@ fn stands_against(assessment: &Assessment, outcome: Outcome) -> Vec<String> {
             .reasons
             .iter()
             .filter(|reason| reason.bearing() == outcome);
-        let told: Vec<String> = against.map(ToString::to_string).collect();
-        one_line(&format!("{}: {}", of.name, told.join("; ")))
+        let reasons: Vec<String> = against.map(ToString::to_string).collect();
+        let explains = Explains::Nearest {
+            row: label(&of.name),
+            phase: one_line(&of.name.phase),
+        };
+        (
+            one_line(&format!("{}: {}", of.name, reasons.join("; "))),
+            explains,
+        )
     });
-    let mut because = Vec::new();
+    let mut because: Vec<Sentence> = Vec::new();
     if policies.len() > 1 {
         let how = match (outcome, alike.len()) {
             (Outcome::Failed, _) => "did not meet the criterion",
@@ -151,16 +210,20 @@ fn stands_against(assessment: &Assessment, outcome: Outcome) -> Vec<String> {
             (_, 1) => "remains undecided",
             _ => "remain undecided",
         };
-        because.push(match alike.len() == policies.len() {
+        let sentence = match alike.len() == policies.len() {
             true => format!(
                 "{} {how}",
                 counted(alike.len() as u64, "policy", "policies")
             ),
             false => format!("{} of {} policies {how}", alike.len(), policies.len()),
-        });
-        because.extend(reasons.map(|reasons| format!("nearest was {reasons}")));
+        };
+        because.push(sentence.into());
+        because.extend(reasons.map(|(reasons, explains)| Sentence {
+            text: format!("nearest was {reasons}"),
+            explains,
+        }));
     } else {
-        because.extend(reasons);
+        because.extend(reasons.map(|(text, explains)| Sentence { text, explains }));
     }
     because
 }

@@ -11,13 +11,17 @@ mod next;
 mod variants;
 mod why;
 
+use crate::table::Tone;
+use crate::text::tone;
 pub(crate) use figures::rows;
 pub use laid::Shown;
 pub use made::nearest_to_passing;
 pub(crate) use made::{measures_caches, nearest, observed};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 pub use variants::{VariantFigures, VariantRow};
 pub(crate) use variants::{table as variants_table, variants};
+use wakepath_verdict::Outcome;
 pub use why::Why;
 
 /// Maximum lines of an answer, and its columns if their number is unknown.
@@ -28,8 +32,8 @@ pub const COLUMNS: usize = 100;
 /// The result of a run, in short.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
-    /// The verdict in a word: `passed`.
-    pub outcome: String,
+    /// The verdict.
+    pub outcome: Outcome,
     /// Exit code of the command that shows it.
     pub exit_code: u8,
     /// The meaning of the verdict: which policy to use, or the reason against all of them.
@@ -76,10 +80,60 @@ pub struct Row {
     /// For each class, the worst of its phases; `None` if none was measured.
     pub figures: Vec<Option<Figures>>,
     /// Its verdict.
-    pub verdict: String,
+    pub verdict: RowVerdict,
     /// Why it did not pass.
     #[serde(default)]
     pub why: Why,
+}
+
+/// Verdict of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RowVerdict {
+    /// It was measured.
+    Judged {
+        /// The worst of its phases.
+        outcome: Outcome,
+        /// Whether its policy is a real-time one.
+        is_real_time: bool,
+    },
+    /// It could not be measured.
+    NotMeasured,
+}
+
+impl RowVerdict {
+    /// As it is shown, with a few words of reason after the outcome.
+    pub(crate) fn with(self, reason: &str) -> String {
+        let remark = match self {
+            Self::Judged {
+                is_real_time: false,
+                ..
+            } => ", not real-time",
+            _ => "",
+        };
+        let outcome = match self {
+            Self::Judged { outcome, .. } => outcome.to_string(),
+            Self::NotMeasured => "not measured".to_owned(),
+        };
+        match reason.is_empty() {
+            true => format!("{outcome}{remark}"),
+            false => format!("{outcome}: {reason}{remark}"),
+        }
+    }
+
+    /// How it is meant.
+    pub(crate) fn tone(self) -> Tone {
+        match self {
+            Self::Judged { outcome, .. } => tone(outcome),
+            Self::NotMeasured => Tone::Doubtful,
+        }
+    }
+}
+
+impl fmt::Display for RowVerdict {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.with(""))
+    }
 }
 
 /// The worst figures of a policy over some phases.

@@ -2,7 +2,8 @@
 //! to do with one that passed.
 
 use super::{Matter, Next, Word, machine::worst_check};
-use crate::next_step::{doctor, steps_of, takes, traced, trial, untraced, word};
+use crate::next_step::{NextCommand, again, doctor, steps_of, takes, traced, trial, with_duration};
+use wakepath_archive::{MeasuringVerb, RunOption, shell_word};
 use wakepath_assess::Assessment;
 use wakepath_explain::Explanation;
 use wakepath_verdict::Outcome;
@@ -18,7 +19,7 @@ pub(super) fn steps(
     let mut steps = Vec::new();
     if !assessment.cache_delays.is_empty() {
         // A value of an option can't be left out, as a run that is the latest can.
-        let run = word(&assessment.run.directory);
+        let run = shell_word(&assessment.run.directory);
         steps.push(text(
             format!("wakepath schedulability tasks.toml --overheads {run}"),
             "puts what is lost of the caches into the bounds of your tasks",
@@ -29,7 +30,7 @@ pub(super) fn steps(
             let worst = matters.first().filter(|_| explanation.is_some());
             steps.extend(why(assessment, explanation, worst));
             steps.extend(worst_check(assessment).map(|id| {
-                let command = format!("{} --explain {}", doctor(assessment), word(&id));
+                let command = format!("{} --explain {}", doctor(assessment), shell_word(&id));
                 text(
                     command,
                     "the most serious problem on this machine, and its fix",
@@ -47,12 +48,15 @@ pub(super) fn steps(
             // If no command can repeat it, as for an import, the verdict's own reasons explain the next
             // step.
             let typed = steps_of(assessment).into_iter();
-            let typed = typed.filter_map(|(of, what, command)| Some((of, what, command?)));
-            for (of, what, command) in typed.take(2) {
-                match command.starts_with("wakepath explain") {
-                    true => steps.push(of_run("wakepath explain", "", format!("{what} ({of})"))),
-                    false => steps.push(text(command, format!("{what} ({of})"))),
-                }
+            let typed = typed.filter_map(|step| Some((step.command?, step.what, step.of)));
+            for (command, what, of) in typed.take(2) {
+                let what = format!("{what} ({of})");
+                steps.push(match command {
+                    NextCommand::Explain { .. } => of_run("wakepath explain", "", what),
+                    NextCommand::Measure(_) | NextCommand::MeasureAsRoot(_) => {
+                        text(command.to_string(), what)
+                    }
+                });
             }
         }
         Outcome::Passed => steps.extend(alone(assessment)),
@@ -87,7 +91,7 @@ fn why(
     }
     let (command, ns) = traced(assessment)?;
     Some(text(
-        command,
+        command.to_string(),
         format!(
             "run again with tracing, to see why cycles are late; takes {}",
             takes(ns)
@@ -98,14 +102,13 @@ fn why(
 /// A run of a hundred seconds is a first look: the chosen policy, for longer.
 fn alone(assessment: &Assessment) -> Option<Next> {
     let recommendation = assessment.overall.recommendation.as_ref()?;
-    let verb = assessment.run.command.get(1)?;
-    let policy = recommendation.policy.to_string();
-    let command = match verb.as_str() {
-        "check" => untraced(assessment, &["--policy", &policy, "--duration", "1h"]),
-        _ => untraced(assessment, &["--duration", "1h"]),
+    let own = again(assessment)?.without(&[RunOption::Trace]);
+    let own = match own.verb {
+        MeasuringVerb::Check => own.with(RunOption::Policy, recommendation.policy.to_string()),
+        MeasuringVerb::Run | MeasuringVerb::Record => own,
     };
     Some(text(
-        command?,
+        with_duration(own, "1h").to_string(),
         "confirm for an hour before relying on it, ideally under your own load",
     ))
 }

@@ -12,13 +12,27 @@ use wakepath_verdict::{Judgement, Margin, Outcome, Reason, count, fraction};
 /// Longest text of a reason that has no short form.
 const LONGEST: usize = 60;
 
-/// The reason of a row; both are empty where the policy passed.
+/// The reason of a row; its texts are empty where the policy passed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Why {
-    /// With its phase: `stress: 0.61 % missed, needs 12 s more`.
-    pub whole: String,
+    /// The phase that decided.
+    pub phase: Option<String>,
+    /// The reason: `0.61 % missed, needs 12 s more`.
+    pub reason: String,
     /// A text short enough for a row: `needs 12 s`; empty if nothing so short is true.
     pub brief: String,
+    /// Position of the sentence in [`super::Answer::because`] that gives the same reason.
+    pub sentence: Option<usize>,
+}
+
+impl Why {
+    /// With its phase: `stress: 0.61 % missed, needs 12 s more`.
+    pub(crate) fn whole(&self) -> String {
+        match &self.phase {
+            Some(phase) => format!("{phase}: {}", self.reason),
+            None => self.reason.clone(),
+        }
+    }
 }
 
 /// Of the row with this label.
@@ -38,16 +52,18 @@ pub(super) fn why(assessment: &Assessment, row: &str) -> Why {
     });
     if let Some((of, reason, _)) = worst {
         return Why {
-            whole: one_line(&format!("{}: {}", of.name.phase, words(reason))),
+            phase: Some(one_line(&of.name.phase)),
+            reason: one_line(&words(reason)),
             brief: brief(reason),
+            sentence: None,
         };
     }
     let missing = assessment.not_measured.iter();
     let mut missing = missing.filter(|of| own.is_empty() && one_line(&of.condition) == row);
     let reason = missing.next().map(|of| cut(&one_line(&of.reason), LONGEST));
     Why {
-        whole: reason.unwrap_or_default(),
-        brief: String::new(),
+        reason: reason.unwrap_or_default(),
+        ..Why::default()
     }
 }
 

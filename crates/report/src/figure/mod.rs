@@ -28,7 +28,7 @@ use wakepath_explain::window::Windows;
 
 pub use distributions::latencies_overlaid;
 pub(crate) use distributions::{Line, MeasureName, overlaid};
-pub use origin::Origin;
+pub use origin::{Origin, machine as machine_in_brief};
 pub(crate) use style::style_sheet;
 
 /// A drawn figure.

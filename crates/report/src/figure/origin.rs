@@ -4,6 +4,7 @@
 use super::{Figure, style};
 use crate::markup::Markup;
 use wakepath_assess::{Assessment, Comparison, RunIdentity};
+use wakepath_machine::Topic;
 use wakepath_timeline::columns::wrapped;
 
 /// Where a figure comes from.
@@ -62,14 +63,13 @@ impl Origin {
 }
 
 /// The machine in a few words: its CPUs, its kernel.
-pub(crate) fn machine(assessment: &Assessment) -> String {
-    let facts = |label: &str| {
-        let mut all = assessment.machine.iter();
-        let found = all.find(|(known, _)| known == label);
-        found.map(|(_, text)| text.split(',').next().unwrap_or(text).to_owned())
+pub fn machine(assessment: &Assessment) -> String {
+    let brief = |topic| {
+        let found = assessment.machine.iter().find(|line| line.topic == topic);
+        found.and_then(|line| line.brief.clone())
     };
-    let kernel = facts("Kernel").map(|kernel| format!("Linux {kernel}"));
-    let parts: Vec<String> = [facts("CPUs"), kernel].into_iter().flatten().collect();
+    let kernel = brief(Topic::Kernel).map(|release| format!("Linux {release}"));
+    let parts: Vec<String> = [brief(Topic::Cpus), kernel].into_iter().flatten().collect();
     parts.join(", ")
 }
 

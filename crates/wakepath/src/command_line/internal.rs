@@ -33,6 +33,8 @@ pub enum Internal {
     },
     /// A run that a larger measurement orders.
     Run,
+    /// A watch of a program that a larger measurement orders.
+    Watch,
     /// The recorder.
     Recorder {
         /// Process that it works for.

@@ -3,7 +3,7 @@
 use super::CriterionOptions;
 use clap::Args;
 use std::path::PathBuf;
-use wakepath_console::run_order::RunOrder;
+use wakepath_console::run_order::{RunOrder, WatchOrder};
 
 /// Measure a loop under the usual policies, idle and under load, and give a verdict.
 #[derive(Debug, Args)]
@@ -337,6 +337,7 @@ impl Output {
                         wakepath watch --cycle px:begin,px:end --section px:read,px:done -- ./pilot"
 )]
 #[command(group = clap::ArgGroup::new("what").required(true))]
+#[derive(Default)]
 pub struct Watch {
     /// Watch the process with this number, with all its threads and children.
     #[arg(short = 'p', long = "pid", value_name = "PID", group = "what", value_parser = super::process)]
@@ -422,9 +423,6 @@ pub struct Watch {
     /// Print the threads' figures as JSON.
     #[arg(short, long)]
     pub json: bool,
-    /// Process that starts this watch, and whose death ends it in order.
-    #[arg(long, hide = true)]
-    pub part_of: Option<i32>,
     /// Plain lines instead of the live view, also on a terminal.
     #[arg(long)]
     pub no_tui: bool,
@@ -432,6 +430,25 @@ pub struct Watch {
     /// other address must be written out.
     #[arg(long, value_name = "ADDRESS")]
     pub metrics: Option<String>,
+    /// The order, if a larger measurement gave it.
+    #[arg(skip)]
+    pub order: Option<WatchOrder>,
+}
+
+impl Watch {
+    /// Of a watch that is ordered: its run is recorded, and nothing is shown.
+    pub fn of_a_part(order: WatchOrder) -> Self {
+        Self {
+            command: order.program.clone(),
+            duration: Some(order.duration.clone()),
+            directory: Some(order.directory.clone()),
+            json: true,
+            no_tui: true,
+            worst: 1,
+            order: Some(order),
+            ..Self::default()
+        }
+    }
 }
 
 /// Start a program on the right CPUs under the right policy: both set, read back and said on

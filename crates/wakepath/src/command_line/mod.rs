@@ -7,6 +7,7 @@ mod criterion;
 mod evidence;
 mod first_page;
 mod internal;
+pub mod invocation;
 mod machine;
 mod measuring;
 mod random_tasks;

@@ -2,7 +2,7 @@
 
 mod canary;
 
-use crate::beginning::{own_words, run_started};
+use crate::beginning::{Command, run_started};
 use crate::verbs::measured;
 use crate::view::{Course, Follower, Part};
 use canary::WithCanary;
@@ -48,7 +48,7 @@ fn measure(ordered: Ordered<'_>) -> Result<(), Box<dyn std::error::Error>> {
         clock_source,
         notes.collect(),
         SystemTime::now(),
-        own_words().collect(),
+        Command::of_this_process(),
     )?;
     start.notes.extend(in_vain);
     let observer = Follower::new(&scenario.name, Course::default(), Part::default(), true);

@@ -23,8 +23,8 @@ const MOST: usize = 1_000;
 pub struct KnownAnswer {
     /// The answer.
     pub answer: Answer,
-    /// The machine's facts, by their names.
-    pub machine: Vec<(String, String)>,
+    /// The machine in a few words.
+    pub machine: String,
 }
 
 /// The answer to an open run: as it was worked out before, or judged now and kept for the next time.
@@ -43,7 +43,7 @@ pub fn of(run: &Run) -> Result<KnownAnswer, Box<dyn Error>> {
     let explained = explanation::kept(run.directory())?;
     let known = KnownAnswer {
         answer: Answer::of(&assessment, explained.as_ref()),
-        machine: assessment.machine,
+        machine: wakepath_report::machine_in_brief(&assessment),
     };
     if let Some((cache, key)) = place {
         clear_if_full(&cache);

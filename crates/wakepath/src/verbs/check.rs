@@ -1,14 +1,15 @@
 //! `wakepath check`: the built-in scenario of that name with what the command line changes in it.
 
-use super::{criterion, measured};
+use super::criterion;
+use super::measured::{self, Beforehand};
 use crate::command_line::{Check, Output};
+use wakepath_archive::QuickCheck;
 use wakepath_console::changed::Changes;
 use wakepath_console::terminal::tell;
 use wakepath_console::{Outcome, scenarios};
 use wakepath_machine::{Facts, RealTimeCores, Root};
 use wakepath_measure::HostCpus;
 use wakepath_scenario::{Scenario, Warning, builtin};
-use wakepath_timeline::duration::rounded;
 use wakepath_timeline::{JobRelease, LitmusPlugin, LitmusTask, Policy};
 
 /// Name of the scenario in messages.
@@ -53,8 +54,8 @@ pub fn run(arguments: &Check) -> Outcome {
         scenario.trace.get_or_insert_default();
     }
     if arguments.quick {
-        let (scenario, notes) = quick(scenario, arguments.policy.is_empty());
-        return measured::measure(scenario, &notes, host, &arguments.output);
+        let (scenario, beforehand) = quick(scenario, arguments.policy.is_empty());
+        return measured::measure(scenario, beforehand, host, &arguments.output);
     }
     // A traced run is measured twice: in the same time neither half could pass.
     let usual = match scenario.trace {
@@ -66,7 +67,7 @@ pub fn run(arguments: &Check) -> Outcome {
     refuse_too_short(duration, &warnings, &arguments.output)?;
     measured::measure(
         scenario,
-        &scenarios::told(&warnings),
+        Beforehand::noted(scenarios::told(&warnings)),
         host,
         &arguments.output,
     )
@@ -147,7 +148,7 @@ fn of_litmus(cores: &RealTimeCores) -> Vec<Policy> {
 }
 
 /// Twelve seconds of measuring, shared by the conditions, each measured once; and what that can't show.
-fn quick(mut scenario: Scenario, of_the_eight: bool) -> (Scenario, Vec<String>) {
+fn quick(mut scenario: Scenario, of_the_eight: bool) -> (Scenario, Beforehand) {
     let all = scenario.policies.len();
     if of_the_eight {
         scenario
@@ -158,17 +159,16 @@ fn quick(mut scenario: Scenario, of_the_eight: bool) -> (Scenario, Vec<String>) 
     let conditions = scenario.policies.len() * scenario.phases.len();
     let each_ns = QUICK_NS / conditions.max(1) as u64;
     scenario.cycles = (each_ns / scenario.period_ns).max(1);
-    let mut notes = scenarios::told(&scenario.warnings());
-    let policies = match scenario.policies.len() {
-        same if same == all => String::new(),
-        fewer => format!("{fewer} of {all} policies, "),
+    let quick = QuickCheck {
+        policies: scenario.policies.len(),
+        of_policies: all,
+        each_ns,
     };
-    notes.push(format!(
-        "--quick: {policies}{} of each condition: too short to catch rare stalls or run-to-run variation; the full \
-         check takes 85 s",
-        rounded(each_ns.cast_signed())
-    ));
-    (scenario, notes)
+    let beforehand = Beforehand {
+        quick: Some(quick),
+        ..Beforehand::noted(scenarios::told(&scenario.warnings()))
+    };
+    (scenario, beforehand)
 }
 
 /// The built-in scenario's file with the options written into it, so that what they mean is
@@ -310,7 +310,7 @@ mod tests {
         let any_machine = wakepath_scenario::KnownCpus::first(2);
         let text = scenario_of(&[]);
         let scenario = Scenario::parse(&text, "check", &any_machine).unwrap();
-        let (quick, notes) = quick(scenario, true);
+        let (quick, beforehand) = quick(scenario, true);
         assert_eq!(quick.policies, QUICK_POLICIES);
         let measured_ns = quick.cycles * quick.period_ns * quick.conditions() * quick.passages();
         assert_eq!(measured_ns, QUICK_NS);
@@ -318,11 +318,9 @@ mod tests {
         assert_eq!(quick.criterion_of_each().due_times_needed(), 736);
         assert!(quick.cycles >= 736, "{}", quick.cycles);
         assert_eq!(
-            notes,
-            [
-                "--quick: 2 of 8 policies, 3 s of each condition: too short to catch rare stalls or \
-                 run-to-run variation; the full check takes 85 s"
-            ]
+            beforehand.quick.unwrap().to_string(),
+            "2 of 8 policies, 3 s of each condition: too short to catch rare stalls or run-to-run variation; \
+             the full check takes 85 s"
         );
     }
 
@@ -351,9 +349,9 @@ mod tests {
         let text = scenario_of(&["--trace"]);
         let mut scenario = Scenario::parse(&text, "check", &any_machine).unwrap();
         scenario.trace.get_or_insert_default();
-        let (quick, notes) = quick(scenario, true);
+        let (quick, beforehand) = quick(scenario, true);
         assert!(quick.cycles >= quick.criterion_of_each().due_times_needed());
-        assert_eq!(notes.len(), 1, "{notes:?}");
+        assert_eq!(beforehand.notes, [""; 0]);
     }
 
     #[test]

@@ -19,17 +19,21 @@ pub(super) fn line(options: &CriterionOptions) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// The options as they are typed, for a part of a larger measurement.
-pub(super) fn words(options: &CriterionOptions) -> Vec<String> {
+/// The given options: long name and value.
+pub(super) fn given(options: &CriterionOptions) -> impl Iterator<Item = (&'static str, &str)> {
     let all = [
-        ("--latency", &options.latency),
-        ("--miss-fraction", &options.miss_fraction),
-        ("--criterion", &options.criterion),
+        ("latency", &options.latency),
+        ("miss-fraction", &options.miss_fraction),
+        ("criterion", &options.criterion),
     ];
-    let given = all
-        .into_iter()
-        .filter_map(|(name, value)| Some([name.to_owned(), value.clone()?]));
-    given.flatten().collect()
+    all.into_iter()
+        .filter_map(|(name, value)| Some((name, value.as_deref()?)))
+}
+
+/// The options as they are typed.
+pub(super) fn words(options: &CriterionOptions) -> Vec<String> {
+    let words = given(options).flat_map(|(name, value)| [format!("--{name}"), value.to_owned()]);
+    words.collect()
 }
 
 /// The table of a scenario that the options make; `None` if none is given.

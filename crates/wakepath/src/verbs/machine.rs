@@ -14,8 +14,8 @@ pub fn run(arguments: &Machine) -> Outcome {
         true => format!("{}\n", serde_json::to_string_pretty(&facts)?),
         false => {
             let mut text = String::new();
-            for (label, value) in facts.summary() {
-                writeln!(text, "{label:<16} {value}")?;
+            for line in facts.summary() {
+                writeln!(text, "{:<16} {}", line.topic, line.text)?;
             }
             for (what, permission) in facts.privileges().named() {
                 writeln!(text, "{what:<16} {permission}")?;

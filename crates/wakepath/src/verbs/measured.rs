@@ -2,13 +2,13 @@
 //! verdict.
 
 use super::opened_in;
-use crate::beginning::{own_words, run_started};
+use crate::beginning::{Command, run_started};
 use crate::command_line::Output;
 use crate::metrics::Listening;
 use crate::view::{Course, Follower, Part, Stopping};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
-use wakepath_archive::Ending;
+use wakepath_archive::{Ending, QuickCheck, RunStarted};
 use wakepath_assess::explanation::kept;
 use wakepath_console::place::Place;
 use wakepath_console::progress::assessed;
@@ -22,19 +22,39 @@ use wakepath_readiness::{Inspection, Report};
 use wakepath_report::{Answer, Shown, Style, ToText, to_json};
 use wakepath_scenario::{PluginSwitch, Scenario};
 
-/// Carries the scenario out, shows the table and the verdict; the exit code is the verdict's.
-pub fn measure(scenario: Scenario, notes: &[String], host: HostCpus, output: &Output) -> Outcome {
-    measure_after(scenario, notes, host, output, Vec::new())
+/// What is known of a run before it begins.
+#[derive(Default)]
+pub struct Beforehand {
+    /// Notes for the reader.
+    pub notes: Vec<String>,
+    /// Terms of a quick check.
+    pub quick: Option<QuickCheck>,
+    /// What the user's program printed when it was asked for its loops.
+    pub printed: Vec<u8>,
 }
 
-/// [`measure`], with what a program of the user's own printed when it was asked for its loops.
-pub fn measure_after(
+impl Beforehand {
+    /// Notes alone.
+    pub fn noted(notes: Vec<String>) -> Self {
+        Self {
+            notes,
+            ..Self::default()
+        }
+    }
+}
+
+/// Carries the scenario out, shows the table and the verdict; the exit code is the verdict's.
+pub fn measure(
     scenario: Scenario,
-    notes: &[String],
+    beforehand: Beforehand,
     host: HostCpus,
     output: &Output,
-    printed_before: Vec<u8>,
 ) -> Outcome {
+    let Beforehand {
+        notes,
+        quick,
+        printed,
+    } = beforehand;
     let started = SystemTime::now();
     let place = Place::of(
         output.directory.as_deref(),
@@ -47,6 +67,9 @@ pub fn measure_after(
     let is_part = part.is_some();
     for note in notes.iter().filter(|_| !is_part) {
         tell!("note: {note}");
+    }
+    if let Some(terms) = &quick {
+        tell!("note: --quick: {terms}");
     }
     let subject = super::subject::loop_of(&scenario, &host);
     let above_ns = given::time("--stop-above", output.stop_above.as_deref())?;
@@ -123,18 +146,21 @@ pub fn measure_after(
         scenario: &scenario,
         plan: &plan,
         directory: &directory,
-        start: run_started(
-            &scenario,
-            clock_source(&facts),
-            notes.to_vec(),
-            started,
-            match &output.order {
-                None => own_words().collect(),
-                Some(order) => order.run.command.clone(),
-            },
-        )?,
+        start: RunStarted {
+            quick,
+            ..run_started(
+                &scenario,
+                clock_source(&facts),
+                notes,
+                started,
+                match &output.order {
+                    None => Command::of_this_process(),
+                    Some(order) => Command::repeated_by(order.run.invocation.clone()),
+                },
+            )?
+        },
         caches: caches(&facts),
-        printed_before,
+        printed_before: printed,
         readiness: readiness.to_json()?,
         observer: &mut observer,
         interrupt: &interrupt,

@@ -1,7 +1,9 @@
-//! A run that a larger measurement orders: the order on standard input, the reply on standard output.
+//! Runs and watches that a larger measurement orders: the order on standard input, the reply on standard output.
 
-use super::measured;
-use crate::command_line::Output;
+use super::measured::{self, Beforehand};
+use super::watch;
+use crate::command_line::{Output, Watch};
+use serde::de::DeserializeOwned;
 use std::io::Write;
 use std::process::ExitCode;
 use wakepath_console::run_order::{RunOrder, RunReply};
@@ -9,7 +11,21 @@ use wakepath_console::{Outcome, scenarios, terminal};
 
 /// Measures, and replies.
 pub fn run() -> ExitCode {
-    let (reply, code) = match carry_out() {
+    replied(carry_out())
+}
+
+/// Watches, and replies.
+pub fn watch() -> ExitCode {
+    replied(
+        order().and_then(|order| match watch::run(&Watch::of_a_part(order))? {
+            ExitCode::SUCCESS => Ok(ExitCode::SUCCESS),
+            _ => Err("no thread was seen to wake up".into()),
+        }),
+    )
+}
+
+fn replied(outcome: Outcome) -> ExitCode {
+    let (reply, code) = match outcome {
         Ok(_) => (RunReply::Ended, ExitCode::SUCCESS),
         Err(error) => {
             let why = terminal::failure_text(&*error);
@@ -22,13 +38,20 @@ pub fn run() -> ExitCode {
     code
 }
 
-fn carry_out() -> Outcome {
-    let order: RunOrder = serde_json::from_reader(std::io::stdin().lock()).map_err(|error| {
+fn order<T: DeserializeOwned>() -> Result<T, Box<dyn std::error::Error>> {
+    let read = serde_json::from_reader(std::io::stdin().lock());
+    read.map_err(|error| {
         format!("this run was ordered by a program of another version of wakepath ({error}); install both together")
-    })?;
+            .into()
+    })
+}
+
+fn carry_out() -> Outcome {
+    let order: RunOrder = order()?;
     let host = scenarios::host_cpus()?;
     let (scenario, warnings) =
         scenarios::read_scenario(&order.run.scenario, &order.run.source, &host)?;
     let output = Output::of_a_part(order);
-    measured::measure(scenario, &scenarios::told(&warnings), host, &output)
+    let notes = scenarios::told(&warnings);
+    measured::measure(scenario, Beforehand::noted(notes), host, &output)
 }

@@ -1,7 +1,8 @@
 //! `wakepath record`: the loops of a program of the user's own, asked for and made into a scenario, which
 //! is then measured like any other. It starts the program for the question alone.
 
-use super::{criterion, exec, measured};
+use super::measured::{self, Beforehand};
+use super::{criterion, exec};
 use crate::command_line::Record;
 use std::ffi::OsString;
 use std::path::Path;
@@ -72,8 +73,11 @@ pub fn run(arguments: &Record) -> Outcome {
     scenario.core_latency_ns = None;
     let (scenario, warnings) =
         scenarios::fitted(&scenario, warnings, "--duration", &arguments.duration)?;
-    let notes = scenarios::told(&warnings);
-    measured::measure_after(scenario, &notes, host, &arguments.output, printed)
+    let beforehand = Beforehand {
+        printed,
+        ..Beforehand::noted(scenarios::told(&warnings))
+    };
+    measured::measure(scenario, beforehand, host, &arguments.output)
 }
 
 /// The command line as a run has it.

@@ -1,6 +1,7 @@
 //! `wakepath recover`: makes an interrupted run readable and lists what is missing.
 
 use super::watch::{run_started, text};
+use crate::beginning::Command;
 use crate::command_line::Recover;
 use std::fmt::Write;
 use std::path::Path;
@@ -27,7 +28,9 @@ pub fn run(arguments: &Recover) -> Outcome {
             error @ (ArchiveError::NothingRecorded { .. }
             | ArchiveError::NotRecognised { .. }
             | ArchiveError::NotARun { .. }),
-        ) => match wakepath_measure::watch::recover(&directory, &run_started)? {
+        ) => match wakepath_measure::watch::recover(&directory, &|scenario, session| {
+            run_started(scenario, session, Command::of_this_process())
+        })? {
             None if matches!(error, ArchiveError::NothingRecorded { .. }) => {
                 wakepath_archive::discard_in(&directory)?;
                 return empty(

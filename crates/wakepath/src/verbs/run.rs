@@ -1,6 +1,7 @@
 //! `wakepath run`: a scenario from a file or from those built in.
 
-use super::{criterion, measured, unattended};
+use super::measured::{self, Beforehand};
+use super::{criterion, unattended};
 use crate::command_line::Run;
 use wakepath_console::changed::Changes;
 use wakepath_console::{Outcome, scenarios};
@@ -23,7 +24,7 @@ pub fn run(arguments: &Run) -> Outcome {
     };
     measured::measure(
         scenario,
-        &scenarios::told(&warnings),
+        Beforehand::noted(scenarios::told(&warnings)),
         host,
         &arguments.output,
     )

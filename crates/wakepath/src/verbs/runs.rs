@@ -105,13 +105,13 @@ fn listed(number: usize, found: &Found) -> Listed {
     let manifest = &run.manifest;
     let shown = Listed {
         started: Some(manifest.started.clone()),
-        what: Some(described::what(&manifest.command, &manifest.scenario.name)),
+        what: Some(described::what(manifest)),
         ..shown
     };
     match answers::of(&run) {
         Ok(known) => Listed {
-            verdict: Some(known.answer.outcome),
-            machine: Some(described::in_short(&known.machine)),
+            verdict: Some(known.answer.outcome.to_string()),
+            machine: Some(known.machine),
             ..shown
         },
         Err(error) => {

@@ -1,7 +1,7 @@
 //! The rows of policies: the figures of each with its verdict, and why it did not pass. The reason
 //! follows the verdict if all of them fit, else below the table.
 
-use super::super::{Answer, Class, Figures, Row, Why};
+use super::super::{Answer, Class, Figures, Row};
 use super::lines;
 use crate::table::{Cell, Table, number, words};
 use wakepath_timeline::columns::{cut, width};
@@ -14,14 +14,14 @@ const LONGEST_LABEL: usize = 24;
 /// Lines of reasons below a table in need.
 const REASONS: usize = 3;
 /// Number of sentences shown above the table; see [`Answer::because`].
-const TOLD: usize = 3;
+const SENTENCES: usize = 3;
 
 impl Answer {
     /// The first `shown` rows, with `more` times the minimum lines for reasons.
     pub(super) fn policies(&self, shown: usize, columns: usize, more: usize) -> String {
         let rows = &self.rows[..shown];
         let detail = self.fitting(rows, columns);
-        let has_brief = |row: &Row| self.is_told(row) || !row.why.brief.is_empty();
+        let has_brief = |row: &Row| Self::is_explained(row) || !row.why.brief.is_empty();
         if rows.iter().all(has_brief) {
             let text = self.of_policies(rows, detail, true).to_terminal(None);
             if text.lines().all(|line| width(line) <= columns) {
@@ -32,15 +32,12 @@ impl Answer {
         table.to_terminal(Some(columns)) + &self.reasons(rows, columns, more)
     }
 
-    /// Whether nothing is left to say of why this row did not pass.
-    fn is_told(&self, row: &Row) -> bool {
-        let whole = &row.why.whole;
-        let told = self.because.iter().take(TOLD);
-        // It was cut for the row.
-        let whole = whole.trim_end_matches('…');
-        // A policy that was not measured has its reason above the table.
-        whole.is_empty()
-            || (row.why.brief.is_empty() && told.into_iter().any(|text| text.contains(whole)))
+    /// Whether nothing is left to add about why this row did not pass.
+    fn is_explained(row: &Row) -> bool {
+        let why = &row.why;
+        // A sentence above the table gives the whole reason.
+        let is_above = why.sentence.is_some_and(|at| at < SENTENCES);
+        why.reason.is_empty() || (why.brief.is_empty() && is_above)
     }
 
     /// Each reason once, with the rows that it is true of.
@@ -49,25 +46,25 @@ impl Answer {
         if self.rows.len() < 2 {
             return String::new();
         }
-        let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
-        for row in rows.iter().filter(|row| !self.is_told(row)) {
-            let Why { whole, brief } = &row.why;
-            let reason = match more == 1 && !brief.is_empty() {
-                true => brief,
-                false => whole,
+        let mut reasons: Vec<(Option<&str>, &str, Vec<String>)> = Vec::new();
+        for row in rows.iter().filter(|row| !Self::is_explained(row)) {
+            let why = &row.why;
+            let (phase, reason) = match more == 1 && !why.brief.is_empty() {
+                true => (None, why.brief.as_str()),
+                false => (why.phase.as_deref(), why.reason.as_str()),
             };
             let label = cut(&row.label, LONGEST_LABEL);
-            match reasons.iter_mut().find(|(known, _)| known == reason) {
-                Some((_, labels)) => labels.push(label),
-                None => reasons.push((reason, vec![label])),
+            let mut known = reasons.iter_mut();
+            match known.find(|(of, known, _)| (*of, *known) == (phase, reason)) {
+                Some((.., labels)) => labels.push(label),
+                None => reasons.push((phase, reason, vec![label])),
             }
         }
         let each = reasons.iter();
         let each: Vec<String> = each
-            .map(|(reason, labels)| match reason.contains(": ") {
-                // It begins with its phase.
-                true => format!("{}, {reason}", labels.join(", ")),
-                false => format!("{}: {reason}", labels.join(", ")),
+            .map(|(phase, reason, labels)| match phase {
+                Some(phase) => format!("{}, {phase}: {reason}", labels.join(", ")),
+                None => format!("{}: {reason}", labels.join(", ")),
             })
             .collect();
         match (each.is_empty(), more) {
@@ -121,7 +118,8 @@ impl Answer {
             for figures in &row.figures {
                 cells.extend(of_figures(figures.as_ref(), detail));
             }
-            cells.push(verdict(row, reasoned).into());
+            let reason = if reasoned { row.why.brief.as_str() } else { "" };
+            cells.push(row.verdict.with(reason).into());
             table.row(cut(&row.label, LONGEST_LABEL), cells);
         }
         table
@@ -135,18 +133,6 @@ struct Detail {
     medians: bool,
     /// The bound next to a count of no misses.
     bounds: bool,
-}
-
-/// `failed: 14 % missed, not real-time`.
-fn verdict(row: &Row, reasoned: bool) -> String {
-    let brief = &row.why.brief;
-    if !reasoned || brief.is_empty() {
-        return row.verdict.clone();
-    }
-    match row.verdict.split_once(", ") {
-        Some((outcome, remark)) => format!("{outcome}: {brief}, {remark}"),
-        None => format!("{}: {brief}", row.verdict),
-    }
 }
 
 fn of_figures(figures: Option<&Figures>, detail: Detail) -> Vec<Cell> {

@@ -49,7 +49,7 @@ impl Next {
         let words = self.words.iter().map(|word| match word {
             Word::Text(text) => text.clone(),
             Word::Run if run.is_empty() => String::new(),
-            Word::Run => crate::next_step::word(run),
+            Word::Run => wakepath_archive::shell_word(run),
         });
         let words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
         words.join(" ")

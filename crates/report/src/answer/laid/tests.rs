@@ -1,7 +1,15 @@
 //! Whatever a run holds, its answer fits one screen.
 
 use super::*;
-use crate::answer::{Class, Figures, Matter, Next, Row, Why, Word};
+use crate::answer::{Class, Figures, Matter, Next, Row, RowVerdict, Why, Word};
+use wakepath_verdict::Outcome;
+
+fn judged(outcome: Outcome) -> RowVerdict {
+    RowVerdict::Judged {
+        outcome,
+        is_real_time: true,
+    }
+}
 
 /// The longest that each text can be, in as many rows as anybody may write.
 fn hostile(rows: usize, name: &str) -> Answer {
@@ -17,10 +25,12 @@ fn hostile(rows: usize, name: &str) -> Answer {
     let row = Row {
         label: long.clone(),
         figures: vec![Some(figures); 2],
-        verdict: "virtual time".into(),
+        verdict: judged(Outcome::VirtualTime),
         why: Why {
-            whole: long.clone(),
+            phase: Some(long.clone()),
+            reason: long.clone(),
             brief: "0.88 % missed".into(),
+            sentence: None,
         },
     };
     let matter = Matter {
@@ -33,7 +43,7 @@ fn hostile(rows: usize, name: &str) -> Answer {
         what: long.clone(),
     };
     Answer {
-        outcome: "failed".into(),
+        outcome: Outcome::Failed,
         exit_code: 2,
         because: vec![long.clone(); 9],
         criterion: long.clone(),
@@ -147,7 +157,7 @@ fn rows_without_room_are_counted() {
 
 /// Two policies: one that missed too often, one that was measured too briefly.
 fn reasoned(needs: &str) -> Answer {
-    let row = |label: &str, verdict: &str, whole: &str, brief: &str| Row {
+    let row = |label: &str, outcome, phase: &str, reason: &str, brief: &str| Row {
         label: label.into(),
         figures: vec![
             Some(Figures {
@@ -160,10 +170,12 @@ fn reasoned(needs: &str) -> Answer {
             });
             2
         ],
-        verdict: verdict.into(),
+        verdict: judged(outcome),
         why: Why {
-            whole: whole.into(),
+            phase: (!phase.is_empty()).then(|| phase.into()),
+            reason: reason.into(),
             brief: brief.into(),
+            sentence: None,
         },
     };
     Answer {
@@ -171,17 +183,19 @@ fn reasoned(needs: &str) -> Answer {
         rows: vec![
             row(
                 "OTHER nice 0",
-                "failed",
-                "stress: 14 % missed",
+                Outcome::Failed,
+                "stress",
+                "14 % missed",
                 "14 % missed",
             ),
             row(
                 "DEADLINE 400 µs",
-                "undecided",
-                &format!("idle: 0.4 % missed, needs {needs} more"),
+                Outcome::Undecided,
+                "idle",
+                &format!("0.4 % missed, needs {needs} more"),
                 &format!("needs {needs}"),
             ),
-            row("FIFO 50", "passed", "", ""),
+            row("FIFO 50", Outcome::Passed, "", "", ""),
         ],
         ..hostile(0, "x")
     }
@@ -238,11 +252,13 @@ fn what_was_not_measured_for_a_reason_told_above_is_not_told_twice() {
     answer
         .because
         .push(format!("FIFO 50 was not measured: {why}"));
-    answer.rows[2].verdict = "not measured".into();
-    answer.rows[2].why.whole = why.into();
+    answer.rows[2].verdict = RowVerdict::NotMeasured;
+    answer.rows[2].why.reason = why.into();
+    answer.rows[2].why.sentence = Some(1);
     let text = on_a_terminal_of(&answer, 100);
     assert_eq!(text.matches(why).count(), 1, "{text}");
     answer.because.pop();
+    answer.rows[2].why.sentence = None;
     let text = on_a_terminal_of(&answer, 100);
     assert_eq!(text.matches(why).count(), 1, "{text}");
 }

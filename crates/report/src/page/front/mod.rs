@@ -10,7 +10,7 @@ use super::sections::{outcome, sentence};
 use super::{Reported, Titles};
 use crate::answer::{Answer, Class, Figures, measures_caches};
 use crate::markup::Markup;
-use crate::next_step::again;
+use crate::next_step::{Step, again, steps_of};
 use crate::table::{Cell, Table, number, words};
 use crate::text::{cache_delays_table, source, virtual_time_text};
 use wakepath_assess::Assessment;
@@ -54,7 +54,7 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>, titl
         markup.raw("</div>");
     }
     markup.raw("<div>");
-    not_shown(markup, assessment, &answer);
+    not_shown(markup, assessment);
     repeat(markup, number, run);
     markup.raw("</div></div></header>\n");
 }
@@ -99,12 +99,12 @@ fn beside(markup: &mut Markup, run: &Reported<'_>, lead: &[String]) {
     for remark in assessment.remarks.iter().filter(further) {
         markup.element("p", &[("class", &"remark")], remark);
     }
-    for (of, what, command) in crate::next_step::steps_of(assessment) {
+    for Step { of, what, command } in steps_of(assessment) {
         markup.open("p", &[("class", &"remark")]);
         markup.text(format!("Next, for {of}: {what}"));
         if let Some(command) = command {
             markup.text(": ");
-            markup.command(&command);
+            markup.command(&command.to_string());
         }
         markup.close("p");
     }
@@ -145,7 +145,7 @@ fn policies(answer: &Answer, assessment: &Assessment) -> Table {
         table = table.group(title, "", &["missed", "median", "p99.9", "max"].map(number));
     }
     table = table.column(words("verdict").leading());
-    let with_reasons = answer.rows.iter().any(|row| !row.why.whole.is_empty());
+    let with_reasons = answer.rows.iter().any(|row| !row.why.reason.is_empty());
     if with_reasons {
         table = table
             .class("policies reasoned")
@@ -156,9 +156,9 @@ fn policies(answer: &Answer, assessment: &Assessment) -> Table {
     for row in &answer.rows {
         let figures = row.figures.iter().flat_map(|of| cells(of.as_ref()));
         let mut cells: Vec<Cell> = figures.collect();
-        cells.push(verdict(&row.verdict));
+        cells.push(Cell::Toned(row.verdict.to_string(), row.verdict.tone()));
         if with_reasons {
-            cells.push(row.why.whole.as_str().into());
+            cells.push(row.why.whole().into());
         }
         match chosen.as_ref() == Some(&row.label) {
             true => table.chosen(row.label.as_str(), cells),
@@ -166,16 +166,6 @@ fn policies(answer: &Answer, assessment: &Assessment) -> Table {
         }
     }
     table
-}
-
-fn verdict(word: &str) -> Cell {
-    use crate::table::Tone;
-    let tone = match word.split(',').next().unwrap_or(word) {
-        "passed" => Tone::Good,
-        "failed" | "invalid" => Tone::Bad,
-        _ => Tone::Doubtful,
-    };
-    Cell::Toned(word.to_owned(), tone)
 }
 
 fn cells(figures: Option<&Figures>) -> [Cell; 4] {
@@ -190,9 +180,9 @@ fn cells(figures: Option<&Figures>) -> [Cell; 4] {
     ]
 }
 
-fn not_shown(markup: &mut Markup, assessment: &Assessment, answer: &Answer) {
+fn not_shown(markup: &mut Markup, assessment: &Assessment) {
     markup.raw("<h2>What this run does not show</h2><ul class=\"reasons\">");
-    for line in sentences::not_shown(assessment, answer) {
+    for line in sentences::not_shown(assessment) {
         markup.element("li", &[], line);
     }
     markup.raw("</ul>");
@@ -200,10 +190,11 @@ fn not_shown(markup: &mut Markup, assessment: &Assessment, answer: &Answer) {
 
 fn repeat(markup: &mut Markup, number: usize, run: &Reported<'_>) {
     markup.raw("<h2>How to repeat it</h2>");
-    let given = &run.assessment.run.command;
     // As another user would type it, if the command measures.
-    let command =
-        again(run.assessment, &[]).unwrap_or_else(|| super::sections::repeat::command_line(given));
+    let command = match again(run.assessment) {
+        Some(command) => command.to_string(),
+        None => super::sections::repeat::command_line(&run.assessment.run.command),
+    };
     markup.raw("<pre><code>");
     markup.text(command);
     markup.raw("</code></pre>");

@@ -229,7 +229,7 @@ fn recommended(found: &Recommendation, policies: usize) -> [String; 2] {
 }
 
 /// Limits of what the run shows.
-pub(super) fn not_shown(assessment: &Assessment, answer: &Answer) -> Vec<String> {
+pub(super) fn not_shown(assessment: &Assessment) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(answer::observed(assessment).map(|text| sentence(&text)));
     let measured = assessment.conditions.iter().filter(|of| {
@@ -244,12 +244,8 @@ pub(super) fn not_shown(assessment: &Assessment, answer: &Answer) -> Vec<String>
             counted(of.cycles.scheduled, "due time", "due times")
         ));
     }
-    let quick = answer
-        .because
-        .iter()
-        .find(|text| text.starts_with("--quick"));
-    let quick = quick.and_then(|text| text.strip_prefix("--quick: "));
-    lines.extend(quick.map(|text| sentence(&format!("this was a quick check: {text}"))));
+    let quick = assessment.run.quick.iter();
+    lines.extend(quick.map(|terms| sentence(&format!("this was a quick check: {terms}"))));
     let missing = assessment.not_measured.len() as u64;
     if missing > 0 {
         lines.push(format!(

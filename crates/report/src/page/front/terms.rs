@@ -3,25 +3,21 @@
 use crate::figure::distinct;
 use crate::page::Reported;
 use wakepath_assess::Assessment;
+use wakepath_machine::Topic;
 use wakepath_timeline::CpuSet;
 use wakepath_timeline::duration::rounded;
 use wakepath_verdict::counted;
 
 /// The machine, in the words of its facts.
 pub(super) fn machine(assessment: &Assessment) -> String {
-    let facts = |label: &str| {
-        let found = assessment.machine.iter().find(|(known, _)| known == label);
-        found.map(|(_, text)| text.clone())
-    };
-    let named = facts("Machine").filter(|name| !name.starts_with("not named"));
+    let line = |topic| assessment.machine.iter().find(|line| line.topic == topic);
+    let brief = |topic| line(topic).and_then(|line| line.brief.clone());
     let parts = [
-        named,
-        facts("CPUs").map(|cpus| with_whole_ranges(&cpus)),
-        facts("Kernel").map(|kernel| format!("Linux {kernel}")),
-        facts("Preemption").map(|found| format!("preemption {}", before_brackets(&found))),
-        facts("Virtual")
-            .filter(|found| !found.starts_with("no"))
-            .map(|found| format!("virtual: {}", before_brackets(&found))),
+        brief(Topic::Machine),
+        line(Topic::Cpus).map(|cpus| with_whole_ranges(&cpus.text)),
+        line(Topic::Kernel).map(|kernel| format!("Linux {}", kernel.text)),
+        brief(Topic::Preemption).map(|model| format!("preemption {model}")),
+        brief(Topic::Virtual).map(|hypervisor| format!("virtual: {hypervisor}")),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
@@ -40,11 +36,6 @@ fn with_whole_ranges(text: &str) -> String {
         is_after_digit = character.is_ascii_digit();
     }
     made
-}
-
-/// Without the parts in brackets, which the machine's chapter has.
-fn before_brackets(text: &str) -> &str {
-    text.split(" (").next().unwrap_or(text)
 }
 
 /// More periods or sets of CPUs than these are shown as first to last.

@@ -19,8 +19,8 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
             .class("facts")
             .caption("The machine before the run")
             .column(words(""));
-        for (label, text) in &assessment.machine {
-            table.row(label.as_str(), vec![text.as_str().into()]);
+        for line in &assessment.machine {
+            table.row(line.topic.label(), vec![line.text.as_str().into()]);
         }
         table.write_html(markup, "Facts of the machine");
     }

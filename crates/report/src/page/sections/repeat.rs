@@ -2,7 +2,7 @@
 
 use crate::markup::Markup;
 use crate::page::Reported;
-use wakepath_archive::Ending;
+use wakepath_archive::{Ending, shell_words};
 
 /// Writes both.
 pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>) {
@@ -46,34 +46,10 @@ fn code(markup: &mut Markup, label: &str, text: &str) {
     markup.close("pre");
 }
 
-/// Words as a shell takes them.
+/// The words as they are typed into a shell.
 pub(in crate::page) fn command_line(words: &[String]) -> String {
-    let plain = |word: &str| {
-        let allowed = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
-        !word.is_empty() && word.chars().all(allowed)
-    };
-    let quoted = words.iter().map(|word| match plain(word) {
-        true => word.clone(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    });
-    let text = quoted.collect::<Vec<_>>().join(" ");
-    match text.is_empty() {
+    match words.is_empty() {
         true => "not recorded".into(),
-        false => text,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::command_line;
-
-    #[test]
-    fn the_command_can_be_given_to_a_shell_again() {
-        let words = ["wakepath", "check", "--policy", "FIFO 80", "it's"].map(String::from);
-        assert_eq!(
-            command_line(&words),
-            r"wakepath check --policy 'FIFO 80' 'it'\''s'"
-        );
-        assert_eq!(command_line(&[]), "not recorded");
+        false => shell_words(words),
     }
 }

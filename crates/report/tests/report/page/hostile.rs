@@ -15,7 +15,7 @@ fn a_hostile_name_stays_a_name() {
     let clean = clean.report();
     made_up.name = HOSTILE.into();
     made_up.note = HOSTILE.into();
-    made_up.command.push(HOSTILE.into());
+    made_up.command = made_up.command.and(HOSTILE, Some(HOSTILE.into()));
     made_up.thread = HOSTILE.into();
     made_up.load = HOSTILE.into();
     let hostile = made_up.write();

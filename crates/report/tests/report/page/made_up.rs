@@ -3,7 +3,7 @@
 use serde_json::json;
 use std::path::PathBuf;
 use wakepath_archive::{
-    Effective, Ending, Event, LogWriter, Run, RunStarted, ScenarioText, SegmentEnded,
+    Effective, Ending, Event, Invocation, LogWriter, Run, RunStarted, ScenarioText, SegmentEnded,
     SegmentStarted, ThreadEnd, ThreadEnded, ThreadStarted,
 };
 use wakepath_assess::{
@@ -22,7 +22,7 @@ pub const FIFO: Policy = Policy::Fifo { priority: 50 };
 pub struct MadeUp {
     pub name: String,
     pub note: String,
-    pub command: Vec<String>,
+    pub command: Invocation,
     pub thread: String,
     pub load: String,
     pub cycles: u64,
@@ -52,7 +52,7 @@ impl MadeUp {
         Self {
             name: "made-up".into(),
             note: "made up".into(),
-            command: vec!["wakepath".into(), "run".into(), "made-up.toml".into()],
+            command: Invocation::of_scenario("made-up.toml"),
             thread: "loop".into(),
             load: "cpu".into(),
             cycles,
@@ -99,7 +99,8 @@ impl MadeUp {
         let mut log = LogWriter::create(&directory).unwrap();
         log.append_event(&Event::RunStarted(Box::new(RunStarted {
             run_id: self.name.clone(),
-            command: self.command.clone(),
+            command: self.command.words(),
+            invocation: Some(self.command.clone()),
             started: "2026-11-03T10:15:00Z".into(),
             notes: vec![self.note.clone()],
             scenario: ScenarioText {

@@ -265,7 +265,7 @@ impl Order<'_> {
             directory: run.to_owned(),
             trust_directory: false,
             metrics: self.arguments.metrics.clone(),
-            command: self.terms.words_at(rate),
+            invocation: self.terms.command_at(rate),
         };
         let failed = parts.carry_out(ordered, part, after_it)?;
         // Half of a step is not evidence: it is measured again when the search resumes.

@@ -5,9 +5,9 @@ use crate::command_line::Rate;
 use crate::verbs::{check, criterion};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+use wakepath_archive::{Invocation, MeasuringVerb, RunOption, shell_word};
 use wakepath_console::changed::Changes;
 use wakepath_console::scenarios;
-use wakepath_console::usage::quoted;
 use wakepath_directory::Directory;
 use wakepath_measure::HostCpus;
 use wakepath_scenario::Scenario;
@@ -83,26 +83,28 @@ impl<'a> Terms<'a> {
         }
     }
 
-    /// The command line that repeats a step alone.
-    pub(super) fn words_at(&self, rate: u32) -> Vec<String> {
-        let mut words: Vec<String> = match &self.arguments.scenario {
-            None => vec!["wakepath".into(), "check".into()],
-            Some(scenario) => vec!["wakepath".into(), "run".into(), scenario.clone()],
+    /// The command that repeats a step alone.
+    pub(super) fn command_at(&self, rate: u32) -> Invocation {
+        let mut command = match &self.arguments.scenario {
+            None => Invocation::new(MeasuringVerb::Check),
+            Some(scenario) => Invocation::of_scenario(scenario),
         };
-        let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
-        add("--rate", format!("{rate} Hz"));
-        add("--duration", self.arguments.block.clone());
+        command = command
+            .with(RunOption::Rate, format!("{rate} Hz"))
+            .with(RunOption::Duration, &self.arguments.block);
         if let Some(task) = &self.arguments.task {
-            add("--task", task.clone());
+            command = command.and("task", Some(task.clone()));
         }
         if let Some(policy) = &self.policy {
-            add("--policy", policy.clone());
+            command = command.with(RunOption::Policy, policy);
         }
         if let Some(cpu) = self.arguments.cpu {
-            add("--cpu", cpu.to_string());
+            command = command.with(RunOption::Cpu, cpu.to_string());
         }
-        words.extend(criterion::words(&self.arguments.limits));
-        words
+        let limits = criterion::given(&self.arguments.limits);
+        limits.fold(command, |command, (name, value)| {
+            command.and(name, Some(value.to_owned()))
+        })
     }
 
     /// Stores the terms of the search, or refuses to resume one with other terms.
@@ -148,7 +150,7 @@ impl Kept {
         let policy = self.policy.iter().map(|of| format!("--policy '{of}'"));
         let cpu = self.cpu.iter().map(|cpu| format!("--cpu {cpu}"));
         let block = [format!("--block {}", self.block)];
-        let limits = self.limits.iter().map(|word| quoted(word));
+        let limits = self.limits.iter().map(|word| shell_word(word));
         let words = scenario.chain(task).chain(policy).chain(cpu).chain(block);
         let words = words.chain(limits);
         format!("`wakepath rate {}`", words.collect::<Vec<_>>().join(" "))

@@ -3,7 +3,7 @@
 
 use super::super::{criterion, measured, record};
 use super::Order;
-use crate::beginning::run_started;
+use crate::beginning::{Command, run_started};
 use std::time::SystemTime;
 use wakepath_console::scenarios;
 use wakepath_machine::{Facts, Root};
@@ -94,7 +94,7 @@ impl Terms for FieldTerms<'_> {
             clock,
             vec![note],
             SystemTime::now(),
-            self.order.settings.command.clone(),
+            Command::foreign(self.order.settings.command.clone()),
         )?;
         Ok(Described {
             start,

@@ -12,12 +12,14 @@ use fix::Fix;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime};
 use turn::Turn;
 use wakepath_archive::Run;
 use wakepath_console::place::Place;
+use wakepath_console::run_order::{RunReply, WatchOrder};
 use wakepath_console::terminal::{self, OneLine, folded_for_people, print, tell};
 use wakepath_console::{Outcome, given};
 use wakepath_measure::{Interrupt, own_executable};
@@ -154,23 +156,24 @@ impl Bench<'_> {
             "wakepath" => own.as_os_str().to_owned(),
             word => word.into(),
         });
+        let order = WatchOrder {
+            parent: std::process::id().cast_signed(),
+            duration: self.arguments.block.clone(),
+            directory: directory.clone(),
+            program: words
+                .chain(self.arguments.command.iter().cloned())
+                .collect(),
+        };
         let mut watch = Command::new(&own)
-            .args([
-                "watch",
-                "--json",
-                "--no-tui",
-                "--for",
-                &self.arguments.block,
-            ])
-            .args(["--part-of", &std::process::id().to_string(), "--directory"])
-            .arg(&directory)
-            .arg("--")
-            .args(words)
-            .args(&self.arguments.command)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
+            .args(["internal", "watch"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
             .stderr(File::create(&output)?)
             .spawn()?;
+        if let Some(input) = watch.stdin.take() {
+            // One that is gone already reads nothing, and gives no reply.
+            let _ = serde_json::to_writer(input, &order);
+        }
         let mut is_asked = false;
         let status = loop {
             if let Some(status) = watch.try_wait()? {
@@ -188,10 +191,17 @@ impl Bench<'_> {
         if self.interrupt.requested() {
             return Err("interrupted; nothing stays changed".into());
         }
-        if !status.success() {
-            let said = std::fs::read_to_string(&output).unwrap_or_default();
-            let said = said.lines().last().unwrap_or_default();
-            return Err(format!("turn {}: {said}; see {}", self.taken, output.display()).into());
+        let mut reply = Vec::new();
+        if let Some(mut out) = watch.stdout.take() {
+            out.read_to_end(&mut reply)?;
+        }
+        let why = match serde_json::from_slice(&reply) {
+            Ok(RunReply::Ended) => None,
+            Ok(RunReply::Failed { why }) => Some(why),
+            Err(_) => Some(format!("its process ended early, {status}")),
+        };
+        if let Some(why) = why {
+            return Err(format!("turn {}: {why}; see {}", self.taken, output.display()).into());
         }
         let run = Run::open(&directory)?;
         let thread = match &self.thread {

@@ -28,9 +28,11 @@ pub fn apply(arguments: &TuneApply) -> Outcome {
     let mut rivals = plan.rivals.clone();
     if !arguments.step.is_empty() {
         // Programs that the plan would pause, and these steps do not.
-        let left = plan.now.iter().filter(|step| step.id == "rivals");
+        let left = plan.now.iter();
         let left = left.filter(|step| !arguments.step.contains(&step.id));
-        rivals.extend(left.flat_map(|step| &step.actions).map(Action::command));
+        let paused = left.flat_map(|step| &step.actions);
+        let paused = paused.filter(|action| matches!(action, Action::Pause { .. }));
+        rivals.extend(paused.map(Action::command));
         plan.now.retain(|step| arguments.step.contains(&step.id));
     }
     let text = commands(&plan.now);

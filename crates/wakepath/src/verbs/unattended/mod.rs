@@ -7,12 +7,13 @@ mod plan;
 
 use super::run::asked;
 use super::service;
+use crate::beginning::Command;
 use crate::command_line::{Run as Arguments, Show};
 use findings::findings;
 use plan::Plan;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use wakepath_archive::{Run, Shortfall, State};
+use wakepath_archive::{Invocation, Run, RunOption, Shortfall, State};
 use wakepath_assess::Assessment;
 use wakepath_console::aside::set_aside;
 use wakepath_console::parts::Parts;
@@ -195,13 +196,12 @@ impl Unattended<'_> {
     fn ordered(&self, scenario: &Path, place: &Path) -> OrderedRun {
         let source = scenario.display().to_string();
         let duration = self.plan.duration();
-        let command = ["wakepath", "run", &source, "--duration", &duration];
         OrderedRun {
             scenario: self.scenario.to_toml(),
             directory: place.to_owned(),
             trust_directory: self.arguments.output.trust_directory,
             metrics: self.arguments.output.metrics.clone(),
-            command: command.map(str::to_owned).to_vec(),
+            invocation: Invocation::of_scenario(&source).with(RunOption::Duration, duration),
             source,
         }
     }
@@ -255,7 +255,7 @@ impl Unattended<'_> {
         });
         let threads = threads.collect();
         let findings = findings(&run.manifest.segments, &threads, &assessment);
-        let command: Vec<String> = crate::beginning::own_words().collect();
+        let command = Command::of_this_process();
         self.rounds.take(&Round {
             number,
             of: self.plan.rounds,
@@ -264,7 +264,7 @@ impl Unattended<'_> {
             threads: &threads,
             findings: &findings,
             offset_ns,
-            begins: self.begins.then_some(&command[..]),
+            begins: self.begins.then_some(command.words()),
         })?;
         self.begins = false;
         Ok(())

@@ -9,7 +9,7 @@ mod text;
 mod usdt;
 
 use super::{measured, ros2_executors, ros2_text, ros2_wish, stopped};
-use crate::beginning;
+use crate::beginning::{self, Command};
 use crate::command_line::Watch;
 use crate::metrics::Listening;
 use printed::{Much, explain, tell};
@@ -75,8 +75,9 @@ pub fn run(arguments: &Watch) -> Outcome {
     };
     let interrupt = Interrupt::listen()?;
     if arguments
-        .part_of
-        .is_some_and(|parent| !wakepath_measured_loop::end_with(parent))
+        .order
+        .as_ref()
+        .is_some_and(|order| !wakepath_measured_loop::end_with(order.parent))
     {
         return Err("the command that this watch is a part of is gone".into());
     }
@@ -228,7 +229,16 @@ fn made_a_run(
         session,
         traced,
         ending,
-        &run_started,
+        &|scenario, session| {
+            run_started(
+                scenario,
+                session,
+                match &arguments.order {
+                    None => Command::of_this_process(),
+                    Some(order) => Command::foreign(order.words()),
+                },
+            )
+        },
     )?;
     explain(directory, arguments, shown, lines)?;
     if callback_above(arguments, terms, ros2.as_ref())? {
@@ -260,30 +270,17 @@ fn callback_above(
     Ok(true)
 }
 
-/// A command line as a person would type it again: without the process that `try` gives its watches.
-fn without_parent(mut words: impl Iterator<Item = String>) -> Vec<String> {
-    let mut kept = Vec::new();
-    while let Some(word) = words.next() {
-        match word.as_str() {
-            "--" => {
-                kept.push(word);
-                kept.extend(words);
-                break;
-            }
-            "--part-of" => drop(words.next()),
-            _ => kept.push(word),
-        }
-    }
-    kept
-}
-
 /// The first event of a watch's run.
-pub(super) fn run_started(scenario: &Scenario, session: &Session) -> std::io::Result<RunStarted> {
+pub(super) fn run_started(
+    scenario: &Scenario,
+    session: &Session,
+    command: Command,
+) -> std::io::Result<RunStarted> {
     beginning::run_started(
         scenario,
         session.clock_source.clone(),
         session.notes.clone(),
         session.started,
-        without_parent(beginning::own_words()),
+        command,
     )
 }

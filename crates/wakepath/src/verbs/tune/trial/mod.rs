@@ -9,6 +9,7 @@ use crate::verbs::{check, report};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wakepath_archive::Run;
+use wakepath_archive::{Invocation, MeasuringVerb, RunOption};
 use wakepath_assess::{Assessment, Confounders, Trial, TrialEffect, TrialRun, TriedStep};
 use wakepath_console::Outcome;
 use wakepath_console::parts::Parts;
@@ -221,25 +222,24 @@ impl Bench<'_> {
         let subject = &self.arguments.plan.subject;
         let (block, policy) = (&self.arguments.block, &self.arguments.policy);
         let host = scenarios::host_cpus()?;
-        let mut command = vec!["wakepath".to_owned()];
-        let ((scenario, warnings), source) = match &subject.scenario {
+        let ((scenario, warnings), source, command) = match &subject.scenario {
             Some(name) => {
-                command.extend(["run".into(), name.clone()]);
                 let (text, source) = scenarios::scenario_text(name)?;
-                (scenarios::read_scenario(&text, &source, &host)?, source)
+                let read = scenarios::read_scenario(&text, &source, &host)?;
+                (read, source, Invocation::of_scenario(name))
             }
             None => {
                 let rate = subject.rate.as_deref().unwrap_or("250Hz");
-                let cpu = self.cpu.to_string();
-                let words = ["check", "--policy", policy, "--cpu", &cpu, "--rate", rate];
-                command.extend(words.map(str::to_owned));
+                let command = Invocation::new(MeasuringVerb::Check)
+                    .with(RunOption::Policy, policy)
+                    .with(RunOption::Cpu, self.cpu.to_string())
+                    .with(RunOption::Rate, rate);
                 scenarios::may_use(Some(self.cpu), &host)?;
                 let policies = [policy.clone()];
                 let read = check::part(rate, Some(self.cpu), &policies, None, &host)?;
-                (read, check::SOURCE.to_owned())
+                (read, check::SOURCE.to_owned(), command)
             }
         };
-        command.extend(["--duration".into(), block.clone()]);
         let (scenario, _) = scenarios::fitted(&scenario, warnings, "--duration", block)?;
         Ok(OrderedRun {
             scenario: scenario.to_toml(),
@@ -247,7 +247,7 @@ impl Bench<'_> {
             directory: directory.to_owned(),
             trust_directory: false,
             metrics: None,
-            command,
+            invocation: command.with(RunOption::Duration, block),
         })
     }
 
