@@ -10,11 +10,13 @@ const LEFT_OUT: [RunOption; 4] = [
     RunOption::NoTui,
 ];
 
-/// The command as it was typed, without the program and the run's directory; else the scenario.
+/// The command without the program and the run's directory, as it is typed again, or as it was typed for a
+/// watch or an import; else the scenario.
 pub fn what(manifest: &Manifest) -> String {
-    let words = match &manifest.invocation {
-        Some(command) => command.clone().without(&LEFT_OUT).words(),
-        None => manifest.command.clone(),
+    let words = match (&manifest.invocation, &manifest.imported) {
+        (Some(command), _) => command.clone().without(&LEFT_OUT).words(),
+        (None, Some(_)) => manifest.command.clone(),
+        (None, None) => Vec::new(),
     };
     match words.get(1..) {
         Some(rest) if !rest.is_empty() => shell_words(rest),
