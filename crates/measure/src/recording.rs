@@ -215,6 +215,8 @@ mod tests {
                 commit: None,
             },
             command: Vec::new(),
+            invocation: None,
+            quick: None,
             started: "2026-01-01T00:00:00Z".into(),
             scenario: ScenarioText {
                 name: "made up".into(),

@@ -1,12 +1,12 @@
 //! What to type next if a search found no rate.
 
 use super::Answer;
-use wakepath_console::usage::quoted;
+use wakepath_archive::shell_word;
 
 /// What to type if not even the lowest rate was kept: the same loop, on the same CPU.
 pub(super) fn next(answer: &Answer, hz: u32, cpu: Option<u16>) -> String {
     let cpu = cpu.map_or_else(String::new, |cpu| format!(" --cpu {cpu}"));
-    let policy = answer.policy.as_deref().map(quoted);
+    let policy = answer.policy.as_deref().map(shell_word);
     let policy = policy.map_or_else(String::new, |policy| format!(" --policy {policy}"));
     let (doctor, traced) = match &answer.scenario {
         None => (
@@ -14,7 +14,7 @@ pub(super) fn next(answer: &Answer, hz: u32, cpu: Option<u16>) -> String {
             format!("wakepath check --rate {hz}Hz{policy}{cpu} --trace"),
         ),
         Some(scenario) => {
-            let scenario = quoted(scenario);
+            let scenario = shell_word(scenario);
             (
                 format!("wakepath doctor --scenario {scenario}"),
                 format!("wakepath run {scenario} --trace"),

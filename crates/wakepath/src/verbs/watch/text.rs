@@ -351,7 +351,7 @@ fn remarks(of: &Watched, cycle: Option<&str>) -> Vec<String> {
             "{} not recorded by this kernel: their instants and latencies are uncertain by up to {}, the time \
              between the events before and after",
             counted(of.untold_switches, "switch-in was", "switch-ins were"),
-            duration::short(i64::try_from(of.untold_switch_ns).unwrap_or(i64::MAX))
+            duration::three_digits(i64::try_from(of.untold_switch_ns).unwrap_or(i64::MAX))
         ));
     }
     match (of.is_new, of.ended) {
