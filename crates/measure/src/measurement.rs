@@ -81,6 +81,7 @@ impl Measurement<'_> {
                     cpus: &traced_cpus(&self.plan.traced_cpus),
                     segment_ns: longest_ns,
                     marks: &[],
+                    is_awaited: false,
                 };
                 let shared = recording.memory.file();
                 Some(Tracing::start(&order, self.directory, shared))

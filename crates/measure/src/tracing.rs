@@ -34,6 +34,8 @@ pub(crate) struct TraceOrder<'a> {
     pub(crate) segment_ns: u64,
     /// Places of a program's code that are recorded.
     pub(crate) marks: &'a [Mark],
+    /// Whether somebody waits for an event.
+    pub(crate) is_awaited: bool,
 }
 
 /// The CPUs whose events explain loops on these: with those that their timers may expire on.
@@ -68,6 +70,7 @@ impl Tracing {
             buffer_bytes: order.terms.buffer_bytes,
             keep_above_ns: order.terms.keep_above_ns,
             marks: order.marks.to_vec(),
+            is_awaited: order.is_awaited,
             apart: own_group::apart(),
         };
         let program = own_executable();
@@ -120,7 +123,7 @@ pub struct Watching {
 }
 
 impl Watching {
-    /// Starts the probe for these CPUs and marks, drained.
+    /// Starts the probe for these CPUs and marks, drained; its events come sooner if they are awaited.
     ///
     /// # Errors
     /// Why there is no tracing, with the remedy.
@@ -129,6 +132,7 @@ impl Watching {
         cpus: &[u16],
         segment_ns: u64,
         marks: &[Mark],
+        is_awaited: bool,
     ) -> Result<(Self, Ready), NotTraced> {
         let terms = Trace {
             mode: Some(TraceBuffer::Drained),
@@ -139,6 +143,7 @@ impl Watching {
             cpus,
             segment_ns,
             marks,
+            is_awaited,
         };
         // There is no shared memory, and the probe leaves it alone.
         let nothing = std::fs::File::open("/dev/null").map_err(NotTraced::NotStarted)?;

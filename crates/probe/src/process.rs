@@ -38,6 +38,8 @@ use crate::tracefs::Tracefs;
 const DRAIN_EVERY: Duration = Duration::from_millis(100);
 /// Between two times that a drained trace's blocks are written, full or not.
 const WRITE_EVERY: Duration = Duration::from_secs(1);
+/// The same if somebody waits for an event.
+const WRITE_AWAITED_EVERY: Duration = Duration::from_millis(100);
 
 /// Serves a run in `directory` until `commands` ends.
 ///
@@ -318,7 +320,11 @@ impl Probe {
                 let _ = self.source.record_calls(&collector.followed.recorded());
             }
             // A kill takes a second away, however few the events are.
-            if outcome.is_ok() && segment.written.elapsed() >= WRITE_EVERY {
+            let write_every = match self.setting.is_awaited {
+                true => WRITE_AWAITED_EVERY,
+                false => WRITE_EVERY,
+            };
+            if outcome.is_ok() && segment.written.elapsed() >= write_every {
                 segment.written = Instant::now();
                 outcome = segment.writer.flush().map_err(ProbeError::from);
             }

@@ -9,6 +9,7 @@ mod label;
 mod markup;
 mod next_step;
 mod page;
+mod ros2;
 mod style;
 mod table;
 mod text;
@@ -22,6 +23,7 @@ pub use page::{
     Reported, Titles, comparison_figures, comparison_page, page, schedulability_page, sweep_page,
     trial_before_and_after, trial_page, trial_steps,
 };
+pub use ros2::{Ros2Room, ros2_first_above, ros2_text};
 pub use style::{Colour, Style, choose_colour};
 pub use table::{Cell, Column, Table, Tone, UNKNOWN, number, words};
 pub use text::{

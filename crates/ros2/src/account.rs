@@ -1,6 +1,6 @@
 //! What threads did within some windows of time: on a CPU, ready to run, or waiting, and who ended the longest wait.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use wakepath_timeline::{KernelEvent, Left, Thread, What};
 
@@ -16,7 +16,7 @@ pub struct Window {
 }
 
 /// Time of a thread in a window, in nanoseconds.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
     /// On a CPU.
     pub on_cpu_ns: u64,
@@ -27,11 +27,36 @@ pub struct Account {
     /// Asleep, or blocked on something.
     pub waiting_ns: u64,
     /// The longest wait that began or ended in the window.
-    pub longest: Option<(u64, Waited)>,
+    pub longest: Option<Wait>,
+}
+
+/// A wait of a thread.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wait {
+    /// How much of it lies in the window, in nanoseconds.
+    pub ns: u64,
+    /// When it ended, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub ended_ns: u64,
+    /// What ended it.
+    pub by: Waited,
+    /// The thread that ended it.
+    pub thread: Option<u32>,
+    /// What ROS 2 did meanwhile that it waited for, if that is known.
+    pub during: Option<During>,
+}
+
+/// What a thread waited for, by the calls of others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum During {
+    /// The answer of a service, with its node if that is watched.
+    Answer(String),
+    /// The thread that ended the wait ran this callback.
+    Ran(String),
 }
 
 /// What ended a wait.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Waited {
     /// A timer: it slept.
@@ -58,7 +83,7 @@ pub struct Accounts {
     order: Vec<usize>,
     threads: BTreeMap<u32, ByTime>,
     states: BTreeMap<u32, (State, u64)>,
-    wakers: BTreeMap<u32, Waited>,
+    wakers: BTreeMap<u32, (Waited, Option<u32>)>,
     names: BTreeMap<u32, String>,
     /// Threads of windows that are ready, with the CPU that they wait for.
     ready: BTreeMap<u32, u16>,
@@ -130,11 +155,12 @@ impl Accounts {
             What::TimerExpiryExit { .. } => self.in_timer.retain(|cpu| *cpu != event.cpu),
             What::Waking { thread, target_cpu } if self.threads.contains_key(&thread.id) => {
                 let waker = match (self.in_timer.contains(&event.cpu), event.current) {
-                    (true, _) => Waited::Timer,
-                    (_, 0) => Waited::Interrupt,
+                    (true, _) => (Waited::Timer, None),
+                    (_, 0) => (Waited::Interrupt, None),
                     (_, other) => {
                         let name = self.names.get(&other).cloned();
-                        Waited::Thread(name.unwrap_or_else(|| format!("thread {other}")))
+                        let name = name.unwrap_or_else(|| format!("thread {other}"));
+                        (Waited::Thread(name), Some(other))
                     }
                 };
                 self.wakers.insert(thread.id, waker);
@@ -205,11 +231,17 @@ impl Accounts {
                 State::Ready => account.ready_ns += length_ns,
                 State::Waiting => {
                     account.waiting_ns += length_ns;
-                    let longest = account.longest.as_ref().map_or(0, |(longest, _)| *longest);
-                    if length_ns > longest
-                        && let Some(waker) = self.wakers.get(&thread)
+                    let longest_ns = account.longest.as_ref().map_or(0, |of| of.ns);
+                    if length_ns > longest_ns
+                        && let Some((by, waker)) = self.wakers.get(&thread)
                     {
-                        account.longest = Some((length_ns, waker.clone()));
+                        account.longest = Some(Wait {
+                            ns: length_ns,
+                            ended_ns: at_ns,
+                            by: by.clone(),
+                            thread: *waker,
+                            during: None,
+                        });
                     }
                 }
             }

@@ -1,11 +1,14 @@
 //! A callback by what it belongs to, and one run of it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use wakepath_timeline::duration;
 
+/// Between the name of an action and those of its services and topics.
+pub(crate) const ACTION: &str = "/_action/";
+
 /// A callback.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Callback {
     /// Number of its process.
     pub process: u32,
@@ -20,7 +23,7 @@ pub struct Callback {
 }
 
 /// What calls a callback.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// A timer.
@@ -42,8 +45,27 @@ pub enum Kind {
         /// The service.
         service: String,
     },
+    /// What an executor takes and handles without a callback that marks its beginning and end.
+    Handled {
+        /// What it takes.
+        taken: Taken,
+        /// The service, or the topic of an action.
+        name: String,
+    },
     /// It was made before the recording began.
     Unknown,
+}
+
+/// What an executor takes that no callback of rclcpp marks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Taken {
+    /// A request to an action's server.
+    Request,
+    /// The answer to a client of a service or an action.
+    Answer,
+    /// A message to an action's client.
+    Message,
 }
 
 impl fmt::Display for Callback {
@@ -66,6 +88,26 @@ impl fmt::Display for Kind {
             }
             Self::Subscription { topic, .. } => f.write_str(topic),
             Self::Service { service } => write!(f, "service {service}"),
+            Self::Handled { taken, name } => match name.split_once(ACTION) {
+                Some((action, part)) => {
+                    let part = match part {
+                        "send_goal" => "goal",
+                        "cancel_goal" => "cancel",
+                        "get_result" => "result",
+                        other => other,
+                    };
+                    match taken {
+                        Taken::Request => write!(f, "action {action}, {part} request"),
+                        Taken::Answer => write!(f, "action {action}, answer to {part} request"),
+                        Taken::Message => write!(f, "action {action}, {part}"),
+                    }
+                }
+                None => match taken {
+                    Taken::Request => write!(f, "request to {name}"),
+                    Taken::Answer => write!(f, "answer of {name}"),
+                    Taken::Message => f.write_str(name),
+                },
+            },
             Self::Unknown => f.write_str("unknown callback"),
         }
     }

@@ -3,7 +3,7 @@
 
 use crate::row::Figures;
 use crate::{Kind, Run, Seen};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
@@ -11,7 +11,7 @@ use std::str::FromStr;
 const MOST_HOPS: usize = 32;
 
 /// Where a chain begins and ends.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chain {
     /// The topic of its first message.
     pub from: String,
@@ -40,7 +40,7 @@ impl FromStr for Chain {
 }
 
 /// A chain as it was seen. Times are nanoseconds.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct ChainFound {
     /// Which.
     #[serde(flatten)]
@@ -62,7 +62,7 @@ pub struct ChainFound {
 }
 
 /// One hop: a message, and the callback that is called with it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Hop {
     /// The callback.
     pub callback: String,
@@ -73,7 +73,7 @@ pub struct Hop {
 }
 
 /// Chains that ended early.
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lost {
     /// The topic of their last message.
     pub topic: String,
@@ -84,7 +84,7 @@ pub struct Lost {
 }
 
 /// Why a chain ended at a message.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LostBy {
     /// A callback was called with it, and published nothing that leads on.

@@ -2,7 +2,7 @@
 
 use crate::row::by_callback;
 use crate::{Run, Seen};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use wakepath_timeline::{KernelEvent, Left, ThreadName, What};
 
@@ -10,7 +10,7 @@ use wakepath_timeline::{KernelEvent, Left, ThreadName, What};
 const MOST_PARTS: usize = 3;
 
 /// One executor. Times are nanoseconds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Executor {
     /// Number of its process.
     pub process: u32,
@@ -39,7 +39,7 @@ impl Executor {
 }
 
 /// A thread of an executor.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExecutorThread {
     /// Its number.
     pub thread: u32,
@@ -48,7 +48,7 @@ pub struct ExecutorThread {
 }
 
 /// The kind of an executor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExecutorKind {
     /// Several threads ran its callbacks.
@@ -60,7 +60,7 @@ pub enum ExecutorKind {
 }
 
 /// Callbacks one after the other on one thread that did not rest between them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stretch {
     /// The thread.
     pub thread: u32,
@@ -244,7 +244,8 @@ fn longest(thread: u32, of: &OfThread) -> Option<Stretch> {
     for run in runs {
         *parts.entry(run.callback).or_default() += run.length_ns();
     }
-    let mut parts: Vec<(usize, u64)> = parts.into_iter().collect();
+    let known = parts.into_iter().filter(|(_, ns)| *ns > 0);
+    let mut parts: Vec<(usize, u64)> = known.collect();
     parts.sort_by_key(|(number, ns)| (std::cmp::Reverse(*ns), *number));
     let more_parts = parts.len().saturating_sub(MOST_PARTS) as u64;
     parts.truncate(MOST_PARTS);

@@ -22,6 +22,8 @@ pub enum Argument {
     Flag(u8, &'static str),
     /// A text.
     Text(u8, &'static str),
+    /// What the function returned; then it has no other.
+    Result,
 }
 
 /// An executor's thread begins to wait for work. It comes once for each cycle of an executor, so it is read where
@@ -31,7 +33,36 @@ pub const WAITS: Function = Function {
     arguments: &[],
 };
 
-/// Those that `watch` records.
+/// Prefix of the names of rcl's own functions.
+pub const RCL_PREFIX: &str = "rcl_";
+/// The library that has them.
+pub const RCL_LIBRARY: &str = "librcl.so";
+
+/// After the name of a function of rcl: its return.
+pub const RETURNS: &str = "_returns";
+
+/// Functions of rcl that take what no callback of rclcpp marks: requests to actions, and answers. Whether there was one
+/// is in their result: the answers to one client wake the others of its service too.
+pub const RCL_FUNCTIONS: &[Function] = &[
+    Function {
+        name: "take_request_with_info",
+        arguments: &[Argument::Number(0, "service_handle")],
+    },
+    Function {
+        name: "take_request_with_info_returns",
+        arguments: &[Argument::Result],
+    },
+    Function {
+        name: "take_response_with_info",
+        arguments: &[Argument::Number(0, "client_handle")],
+    },
+    Function {
+        name: "take_response_with_info_returns",
+        arguments: &[Argument::Result],
+    },
+];
+
+/// Those of libtracetools that `watch` records.
 pub const FUNCTIONS: &[Function] = {
     use Argument::{Flag, Number, Text};
     const fn of(name: &'static str, arguments: &'static [Argument]) -> Function {
@@ -79,6 +110,10 @@ pub const FUNCTIONS: &[Function] = {
         of(
             "rcl_service_init",
             &[Number(0, "service_handle"), NODE, Text(3, "service_name")],
+        ),
+        of(
+            "rcl_client_init",
+            &[Number(0, "client_handle"), NODE, Text(3, "service_name")],
         ),
         of(
             "rclcpp_service_callback_added",

@@ -1,7 +1,8 @@
 //! Nodes, topics, timers and services of the processes that were seen to create them. A handle is an
 //! address in one process, and can be reused: it names the object last created under it.
 
-use crate::{Callback, Kind};
+use crate::callback::ACTION;
+use crate::{Callback, Kind, Taken};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -40,6 +41,7 @@ pub struct Graph {
     subscription_of_middleware: BTreeMap<Handle, Handle>,
     services: BTreeMap<Handle, End>,
     service_of_callback: BTreeMap<Handle, Handle>,
+    clients: BTreeMap<Handle, End>,
     publishers: BTreeMap<Handle, End>,
     /// By the middleware's handle.
     publisher_of_middleware: BTreeMap<Handle, Handle>,
@@ -106,6 +108,9 @@ impl Graph {
                 "rcl_service_init" => {
                     self.services.insert(handle(0)?, end(text(0)?)?);
                 }
+                "rcl_client_init" => {
+                    self.clients.insert(handle(0)?, end(text(0)?)?);
+                }
                 "rclcpp_service_callback_added" => {
                     self.forget_callback(handle(1)?);
                     self.service_of_callback.insert(handle(1)?, handle(0)?);
@@ -164,6 +169,32 @@ impl Graph {
             kind,
             symbol: self.symbols.get(&callback).map(ToString::to_string),
         }
+    }
+
+    /// What is taken with this handle, of rcl or, for messages, of the middleware, if no callback is called with it.
+    pub fn handled(&self, taken: Taken, handle: Handle) -> Option<Callback> {
+        let end = match taken {
+            Taken::Request => {
+                let of = self.services.get(&handle);
+                of.filter(|of| of.name.contains(ACTION))
+            }
+            Taken::Answer => self.clients.get(&handle),
+            Taken::Message => {
+                let of = self.subscription_of_middleware.get(&handle)?;
+                let of = self.subscriptions.get(of);
+                of.filter(|of| of.name.contains(ACTION))
+            }
+        }?;
+        Some(Callback {
+            process: handle.0,
+            handle: handle.1,
+            node: self.nodes.get(&end.node).map(ToString::to_string),
+            kind: Kind::Handled {
+                taken,
+                name: end.name.to_string(),
+            },
+            symbol: None,
+        })
     }
 
     /// The topic that is taken from by this handle of the middleware.

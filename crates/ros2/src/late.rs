@@ -1,9 +1,10 @@
 //! Why a callback's run was late: what its executor ran between the due time and the run.
 
 use crate::account::{Account, Window};
+use crate::meanwhile::meanwhile;
 use crate::row::{Dues, by_callback};
-use crate::{Run, Seen};
-use serde::Serialize;
+use crate::{Kind, Run, Seen};
+use serde::{Deserialize, Serialize};
 
 /// A gap counts from this many halves of a period on.
 const HALVES: u64 = 3;
@@ -12,7 +13,7 @@ const HALVES: u64 = 3;
 const MOST_HOLDERS: usize = 16;
 
 /// A late run of a timer's callback.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Late {
     /// When it began, in nanoseconds on `CLOCK_MONOTONIC`.
     pub at_ns: u64,
@@ -35,18 +36,20 @@ pub struct Late {
 }
 
 /// A time in which no callback held the executor.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Unheld {
     /// When it began, in nanoseconds on `CLOCK_MONOTONIC`.
     pub from_ns: u64,
     /// When it ended.
     pub to_ns: u64,
+    /// What its thread had taken and handled without a callback that is marked.
+    pub handled: Option<String>,
     /// The account of the late run's thread, once events of the kernel were looked at.
     pub account: Option<Account>,
 }
 
 /// A run that held the executor.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Holder {
     /// Its callback, with its node if that is not the late one's.
     pub callback: String,
@@ -70,7 +73,10 @@ impl Late {
     fn of(seen: &Seen, gap_ns: u64, run: &Run, due_ns: u64) -> Self {
         let mut holders = holders(seen, run, due_ns);
         let held_ns = holders.iter().map(|holder| holder.share_ns).sum();
-        let unheld = longest_between(&holders, due_ns, run.from_ns);
+        let mut unheld = longest_between(&holders, due_ns, run.from_ns);
+        if let Some(unheld) = &mut unheld {
+            unheld.handled = handled(seen, run, unheld);
+        }
         let more_holders = holders.len().saturating_sub(MOST_HOLDERS) as u64;
         holders.truncate(MOST_HOLDERS);
         Self {
@@ -106,8 +112,13 @@ impl Late {
         std::iter::once(own).chain(holders).chain(unheld)
     }
 
-    /// Takes the accounts of its windows.
-    pub fn accounted(&mut self, accounts: &mut impl Iterator<Item = Account>) {
+    /// Takes the accounts of its windows, and finds what ended their waits.
+    pub fn accounted(&mut self, seen: &Seen, accounts: &mut impl Iterator<Item = Account>) {
+        let windows: Vec<Window> = self.windows().collect();
+        let mut accounts = windows.into_iter().zip(accounts).map(|(window, account)| {
+            let longest = account.longest.map(|wait| meanwhile(seen, &window, wait));
+            Account { longest, ..account }
+        });
         self.account = accounts.next();
         for holder in &mut self.holders {
             holder.account = accounts.next();
@@ -138,8 +149,45 @@ fn longest_between(holders: &[Holder], from_ns: u64, to_ns: u64) -> Option<Unhel
     (to_ns > from_ns).then_some(Unheld {
         from_ns,
         to_ns,
+        handled: None,
         account: None,
     })
+}
+
+/// Runs begin in their order, and none that began long before is worth a look at each late one.
+fn before(seen: &Seen, at_ns: u64) -> impl Iterator<Item = &Run> {
+    let until = seen.runs.partition_point(|run| run.from_ns < at_ns);
+    seen.runs[..until].iter().rev().take(4096)
+}
+
+/// What a late run's thread handled in a time in which no callback held it: of what it took after the callback
+/// before, that after which it took nothing else for longest.
+fn handled(seen: &Seen, late: &Run, unheld: &Unheld) -> Option<String> {
+    let kind = |run: &Run| &seen.callbacks[run.callback].kind;
+    let on_thread = before(seen, unheld.to_ns).filter(|run| run.thread == late.thread);
+    let mut next_ns = unheld.to_ns;
+    let taken = on_thread.map_while(|run| {
+        let is_taken = matches!(kind(run), Kind::Handled { .. });
+        let ns = next_ns.saturating_sub(run.from_ns.max(unheld.from_ns));
+        next_ns = run.from_ns;
+        is_taken.then_some((ns, run))
+    });
+    let (ns, run) = taken.max_by_key(|(ns, _)| *ns)?;
+    let is_most = ns * 2 >= unheld.to_ns - unheld.from_ns;
+    is_most.then(|| name(seen, late, run))
+}
+
+/// A callback's name, with its node if that is not the late one's.
+fn name(seen: &Seen, late: &Run, run: &Run) -> String {
+    let (own, of) = (
+        &seen.callbacks[late.callback],
+        &seen.callbacks[run.callback],
+    );
+    let is_near = of.node.is_some() && of.node == own.node && of.process == own.process;
+    match is_near {
+        true => of.kind.to_string(),
+        false => of.to_string(),
+    }
 }
 
 /// The runs of a timer's callback whose gap to the one before is above one and a half periods, the longest first: how
@@ -178,22 +226,13 @@ pub fn first_above(seen: &Seen, above_ns: u64) -> Option<(usize, Late)> {
 }
 
 /// What ran between `due_ns` and a run: on its thread, or, if that leaves more than half of the time open, of its
-/// node on other threads.
+/// node on other threads, unless it was seen to run at the same time as this callback: then no group excludes that.
 fn holders(seen: &Seen, late: &Run, due_ns: u64) -> Vec<Holder> {
     let overlapping = |run: &&Run| {
         run.from_ns < late.from_ns && run.to_ns > due_ns && run.within(due_ns, late.from_ns) > 0
     };
-    let own = &seen.callbacks[late.callback];
-    let name = |run: &Run| {
-        let of = &seen.callbacks[run.callback];
-        let is_near = of.node.is_some() && of.node == own.node && of.process == own.process;
-        match is_near {
-            true => of.kind.to_string(),
-            false => of.to_string(),
-        }
-    };
     let holder = |run: &Run| Holder {
-        callback: name(run),
+        callback: name(seen, late, run),
         is_itself: run.callback == late.callback,
         thread: run.thread,
         from_ns: run.from_ns,
@@ -202,17 +241,18 @@ fn holders(seen: &Seen, late: &Run, due_ns: u64) -> Vec<Holder> {
         same_thread: run.thread == late.thread,
         account: None,
     };
-    // Runs begin in their order, and none that began long before is worth a look at each late one.
-    let until = seen.runs.partition_point(|run| run.from_ns < late.from_ns);
-    let before = || seen.runs[..until].iter().rev().take(4096);
+    let before = || before(seen, late.from_ns);
     let here = before().filter(|run| run.thread == late.thread);
     let mut found: Vec<Holder> = here.filter(overlapping).map(holder).collect();
     let held: u64 = found.iter().map(|holder| holder.share_ns).sum();
     if held * 2 < late.from_ns - due_ns {
-        let callback = own;
+        let own = &seen.callbacks[late.callback];
         let same_node = |run: &&Run| {
             let of = &seen.callbacks[run.callback];
-            run.thread != late.thread && of.process == callback.process && of.node == callback.node
+            let (one, other) = (run.callback, late.callback);
+            let never_together = !seen.together.contains(&(one.min(other), one.max(other)));
+            let is_near = of.process == own.process && of.node == own.node;
+            run.thread != late.thread && is_near && never_together
         };
         let others: Vec<Holder> = before()
             .filter(same_node)

@@ -12,16 +12,19 @@ mod function;
 mod graph;
 mod late;
 mod live;
+mod meanwhile;
 mod recorder;
 mod row;
 mod within;
 
-pub use account::{Account, Accounts, Waited, Window};
-pub use callback::{Callback, Kind, Run};
+pub use account::{Account, Accounts, During, Wait, Waited, Window};
+pub use callback::{Callback, Kind, Run, Taken};
 pub use chain::{Chain, ChainError, ChainFound, Hop, Lost, LostBy};
 pub use due::due_cycles;
 pub use executor::{Executor, ExecutorKind, ExecutorThread, Executors, Stretch};
-pub use function::{Argument, FUNCTIONS, Function, PREFIX, WAITS};
+pub use function::{
+    Argument, FUNCTIONS, Function, PREFIX, RCL_FUNCTIONS, RCL_LIBRARY, RCL_PREFIX, RETURNS, WAITS,
+};
 pub use graph::Graph;
 pub use late::{Holder, Late, Unheld, first_above};
 pub use live::Live;

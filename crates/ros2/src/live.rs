@@ -80,7 +80,7 @@ impl Followed {
     fn begins(&mut self, at_ns: u64) -> Option<u64> {
         if matches!(
             self.callback.kind,
-            Kind::Subscription { .. } | Kind::Service { .. }
+            Kind::Subscription { .. } | Kind::Service { .. } | Kind::Handled { .. }
         ) {
             return None;
         }

@@ -2,7 +2,7 @@
 
 use crate::graph::{Graph, Handle};
 use crate::within::Within;
-use crate::{Callback, Run};
+use crate::{Callback, Kind, Run, Taken};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wakepath_timeline::{KernelEvent, What};
@@ -38,6 +38,8 @@ pub struct Seen {
     pub callbacks: Vec<Callback>,
     /// Runs, by their beginning.
     pub runs: Vec<Run>,
+    /// Pairs of callbacks, the smaller number first, that ran at the same time: no callback group excludes it.
+    pub together: BTreeSet<(usize, usize)>,
     /// Messages that were published, by when.
     pub published: Vec<Published>,
     /// Messages that were published by handles whose making was not seen.
@@ -74,6 +76,8 @@ pub struct Recorder {
     /// The message that a thread took last, and no callback was called with yet.
     taken: BTreeMap<u32, (Option<Arc<str>>, i64)>,
     within: Within,
+    /// With which handle of rcl a thread is taking something.
+    taking: BTreeMap<u32, Handle>,
 }
 
 impl Recorder {
@@ -103,11 +107,23 @@ impl Recorder {
                     self.end(callback, thread, at_ns);
                 }
             }
+            "take_request_with_info" | "take_response_with_info" => {
+                self.taking.extend(handle(0).map(|of| (thread, of)));
+            }
+            "take_request_with_info_returns" => {
+                let of = self.taking.remove(&thread).filter(|_| number(0) == Some(0));
+                self.takes(Taken::Request, of, event);
+            }
+            "take_response_with_info_returns" => {
+                let of = self.taking.remove(&thread).filter(|_| number(0) == Some(0));
+                self.takes(Taken::Answer, of, event);
+            }
             "rmw_take" => {
                 // Without a message there is nothing to call a callback with.
                 if let (Some(of), Some(stamp), Some(1..)) = (handle(0), number(1), number(2)) {
                     let topic = self.graph.taken_topic(of);
                     self.taken.insert(thread, (topic, stamp.cast_signed()));
+                    self.takes(Taken::Message, Some(of), event);
                 }
             }
             "rclcpp_intra_publish" => {
@@ -158,11 +174,13 @@ impl Recorder {
                     .graph
                     .take(process, at_ns, function, &call.numbers, &call.texts);
                 // A reused address is another callback.
-                if known
-                    && function.ends_with("_callback_added")
-                    && let Some(callback) = handle(1)
-                {
-                    self.numbers.remove(&callback);
+                let made = match function {
+                    "rcl_client_init" | "rcl_service_init" => handle(0),
+                    _ if function.ends_with("_callback_added") => handle(1),
+                    _ => None,
+                };
+                if let Some(made) = made.filter(|_| known) {
+                    self.numbers.remove(&made);
                 }
             }
         }
@@ -179,6 +197,26 @@ impl Recorder {
         });
     }
 
+    /// A thread took something. If it is handled without a callback that is marked, that is a run of unknown length.
+    fn takes(&mut self, taken: Taken, handle: Option<Handle>, event: &KernelEvent) {
+        let known = handle.and_then(|handle| Some((handle, self.graph.handled(taken, handle)?)));
+        let Some((handle, callback)) = known else {
+            return;
+        };
+        let number = *self.numbers.entry(handle).or_insert_with(|| {
+            self.seen.callbacks.push(callback);
+            self.seen.callbacks.len() - 1
+        });
+        self.seen.runs.push(Run {
+            callback: number,
+            thread: event.current,
+            cpu: event.cpu,
+            from_ns: event.at_ns,
+            to_ns: event.at_ns,
+            message: None,
+        });
+    }
+
     fn begin(&mut self, callback: Handle, event: &KernelEvent) {
         let thread = event.current;
         let number = *self.numbers.entry(callback).or_insert_with(|| {
@@ -188,9 +226,7 @@ impl Recorder {
         let message = self.taken.remove(&thread);
         let message = message.and_then(|(topic, stamp)| {
             let is_of = match &self.seen.callbacks[number].kind {
-                crate::Kind::Subscription { topic: own, .. } => {
-                    topic.is_some_and(|topic| **own == *topic)
-                }
+                Kind::Subscription { topic: own, .. } => topic.is_some_and(|topic| **own == *topic),
                 _ => false,
             };
             is_of.then_some(stamp)
@@ -236,8 +272,27 @@ impl Recorder {
         let open = self.open.values().map(Vec::len).sum::<usize>();
         self.seen.unpaired += open as u64;
         self.seen.runs.sort_by_key(|run| (run.from_ns, run.to_ns));
+        self.seen.together = together(&self.seen);
         self.seen.published.sort_by_key(|of| of.at_ns);
         self.seen.overwritten = self.within.overwritten;
         self.seen
     }
+}
+
+/// The pairs of callbacks that ran at the same time on two threads of a process.
+fn together(seen: &Seen) -> BTreeSet<(usize, usize)> {
+    let process = |run: &Run| seen.callbacks[run.callback].process;
+    let (mut pairs, mut open) = (BTreeSet::new(), Vec::<&Run>::new());
+    for run in &seen.runs {
+        open.retain(|of| of.to_ns > run.from_ns);
+        let others = open.iter().map(|of| **of);
+        let others = others.filter(|of| of.thread != run.thread && process(of) == process(run));
+        let pair = |of: Run| {
+            let (one, other) = (of.callback, run.callback);
+            (one.min(other), one.max(other))
+        };
+        pairs.extend(others.map(pair));
+        open.push(run);
+    }
+    pairs
 }

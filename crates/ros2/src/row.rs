@@ -3,12 +3,12 @@
 use crate::due::due_times;
 use crate::late::{Late, lates};
 use crate::{Callback, Kind, Run, Seen};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use wakepath_statistics::{Distribution, Quantile};
 
 /// One callback. Times are nanoseconds.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Row {
     /// Its number, of those of [`Seen`].
     pub number: usize,
@@ -30,7 +30,7 @@ pub struct Row {
     pub gap_ns: Option<Figures>,
     /// From a message's being published to the beginning of its run; of a subscription whose publishers are watched.
     pub waited_ns: Option<Figures>,
-    /// How long runs took.
+    /// How long runs took; unknown where nothing marks their end.
     pub run_ns: Option<Figures>,
     /// Gaps of more than one and a half periods.
     pub late: Option<u64>,
@@ -39,7 +39,7 @@ pub struct Row {
 }
 
 /// Of a row's values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figures {
     /// Half of them are at most this.
     pub median: i64,
@@ -79,7 +79,8 @@ pub fn rows(seen: &Seen, worst: usize) -> Vec<Row> {
             Kind::Timer { period_ns, .. } => (0, *period_ns),
             Kind::Subscription { .. } => (1, 0),
             Kind::Service { .. } => (2, 0),
-            Kind::Unknown => (3, 0),
+            Kind::Handled { .. } => (3, 0),
+            Kind::Unknown => (4, 0),
         };
         (order, row.callback.to_string(), row.number)
     });
@@ -102,7 +103,7 @@ const LEAST_GAPS: usize = 10;
 pub(crate) fn period_of(kind: &Kind, gaps: impl Iterator<Item = u64>) -> Option<u64> {
     match kind {
         Kind::Timer { period_ns, .. } => (*period_ns > 0).then_some(*period_ns),
-        Kind::Subscription { .. } | Kind::Service { .. } => None,
+        Kind::Subscription { .. } | Kind::Service { .. } | Kind::Handled { .. } => None,
         Kind::Unknown => {
             let gaps: Vec<u64> = gaps.collect();
             let period = u64::try_from(Figures::of(gaps.iter().copied())?.median).ok()?;
@@ -160,6 +161,7 @@ fn row(
     worst: usize,
 ) -> Row {
     let callback = seen.callbacks[number].clone();
+    let callback_is_marked = !matches!(callback.kind, Kind::Handled { .. });
     let starts: Vec<u64> = runs.iter().map(|run| run.from_ns).collect();
     let dues = Dues::of(&callback.kind, &starts);
     let exact = dues.as_ref().filter(|of| of.skipped.is_some());
@@ -195,7 +197,10 @@ fn row(
         skipped: exact.and_then(|of| of.skipped),
         gap_ns: Figures::of(gaps()),
         waited_ns: waited,
-        run_ns: Figures::of(runs.iter().map(Run::length_ns)),
+        run_ns: match callback_is_marked {
+            true => Figures::of(runs.iter().map(Run::length_ns)),
+            false => None,
+        },
         late,
         worst,
     }

@@ -1,7 +1,7 @@
 //! What ROS 2 did in a watched program, out of its trace: figures of each callback, late runs with what held their
 //! executor, chains.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use wakepath_archive::watch::Session;
 use wakepath_archive::{ArchiveError, Trace};
 use wakepath_ros2::{
@@ -29,7 +29,7 @@ pub struct Ros2Wish {
 pub type EachEvent<'a, E> = &'a dyn Fn(&mut dyn FnMut(&KernelEvent)) -> Result<(), E>;
 
 /// Callbacks and chains.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Ros2Figures {
     /// Callbacks that ran, timers by their periods first.
     pub callbacks: Vec<Row>,
@@ -37,6 +37,8 @@ pub struct Ros2Figures {
     pub executors: Vec<Executor>,
     /// The chains that were asked for.
     pub chains: Vec<ChainFound>,
+    /// Latency above which the end of one is late, in nanoseconds.
+    pub limit_ns: Option<u64>,
     /// The first run of a callback that was later than the limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_above: Option<FirstAbove>,
@@ -49,7 +51,7 @@ pub struct Ros2Figures {
 }
 
 /// A run of a callback that was later than a limit.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct FirstAbove {
     /// Its callback.
     pub callback: String,
@@ -112,7 +114,7 @@ impl Ros2Figures {
         let mut accounts = accounts.finish().into_iter();
         let late = callbacks.iter_mut().flat_map(|row| &mut row.worst);
         for late in late.chain(first_above.as_mut().map(|of| &mut of.late)) {
-            late.accounted(&mut accounts);
+            late.accounted(&seen, &mut accounts);
         }
         let chains = wish.chains.iter();
         let chains = chains.map(|chain| chain.find(&seen, wish.limit_ns, PATIENCE_NS));
@@ -120,6 +122,7 @@ impl Ros2Figures {
             callbacks,
             executors: executors.finish(&seen),
             chains: chains.collect(),
+            limit_ns: wish.limit_ns,
             first_above,
             began_ns,
             unpaired: seen.unpaired,

@@ -14,14 +14,16 @@ use wakepath_timeline::Sample;
 use wakepath_verdict::{Gaps, Limits};
 
 /// The probe writes its events once a second, and all CPUs within a little more: an event does not come later
-/// than this.
+/// than this. Where somebody waits for one it writes more often, but on a busy machine it gets no CPU for as long.
 const LAG_NS: u64 = 1_200_000_000;
 /// Number of activations in which a rhythm is looked for.
 const RECENT: usize = 200;
 /// After this many activations without a period it is no longer waited for.
 const LEAST_IRREGULAR: usize = 50;
-/// Looking takes no more than this share of the time.
+/// After a look, so many times as long as it took nothing is looked at.
 const SHARE: u32 = 8;
+/// The same where somebody waits for an event.
+const AWAITED_SHARE: u32 = 1;
 
 /// Follows a watch.
 pub struct Following<'a> {
@@ -31,6 +33,7 @@ pub struct Following<'a> {
     threads: BTreeMap<u32, Followed>,
     callbacks: Live,
     limits: Limits,
+    is_awaited: bool,
     /// When to look again.
     next: Instant,
 }
@@ -66,8 +69,8 @@ pub struct Seen {
 }
 
 impl<'a> Following<'a> {
-    /// Of the watch that is recorded there; above `latency_ns` a cycle counts as missed.
-    pub fn new(directory: &'a Directory, latency_ns: Option<u64>) -> Self {
+    /// Of the watch that is recorded there; above `latency_ns` a cycle counts as missed. Somebody may wait for an event.
+    pub fn new(directory: &'a Directory, latency_ns: Option<u64>, is_awaited: bool) -> Self {
         Self {
             directory,
             follower: None,
@@ -78,6 +81,7 @@ impl<'a> Following<'a> {
                 latency_ns,
                 deadline_ns: None,
             },
+            is_awaited,
             next: Instant::now(),
         }
     }
@@ -104,6 +108,10 @@ impl<'a> Following<'a> {
         let activations = &mut self.activations;
         let (callbacks, latest) = (&mut self.callbacks, &mut news.callback);
         let process = |thread: u32| threads.get(&thread).map(|of| of.process);
+        let share = match self.is_awaited {
+            true => AWAITED_SHARE,
+            false => SHARE,
+        };
         follower.take(LAG_NS, |event| {
             activations.event(&event);
             if let Some((callback, latency_ns)) = callbacks.event(&event, process) {
@@ -130,7 +138,7 @@ impl<'a> Following<'a> {
             news.threads.extend(of.seen(thread));
         }
         // A trace that fills faster than it is read takes the view, not the machine.
-        self.next = Instant::now() + begun.elapsed() * SHARE;
+        self.next = Instant::now() + begun.elapsed() * share;
         let least = Duration::from_millis(200);
         self.next = self.next.max(begun + least);
         Ok(news)

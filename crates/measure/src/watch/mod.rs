@@ -18,4 +18,4 @@ pub use record::{Begin, record};
 pub use recover::{Recovered, recover};
 pub(crate) use target::threads_of;
 pub use target::{Printing, StartError, Target};
-pub use watching::{Ended, Recorded, Subject, Watch, facts_taken};
+pub use watching::{Ended, Recorded, Subject, Until, Watch, facts_taken};

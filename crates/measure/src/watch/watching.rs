@@ -36,12 +36,21 @@ pub enum Subject<'a> {
 pub struct Watch<'a> {
     directory: &'a Directory,
     own_cpus: Vec<u16>,
-    duration: Option<Duration>,
+    until: Until,
     session: Session,
     probe: Watching,
     target: Target,
     groups: Groups,
     stacks: Option<Stacks>,
+}
+
+/// When a watch is to end.
+#[derive(Debug, Clone, Copy)]
+pub struct Until {
+    /// After this time, if there is one.
+    pub duration: Option<Duration>,
+    /// When the viewer has seen enough, of which it wants to hear at once.
+    pub is_enough: bool,
 }
 
 /// How a watch ended.
@@ -82,7 +91,7 @@ impl<'a> Watch<'a> {
         mut session: Session,
         subject: Subject<'_>,
         (marks, with_stacks): (&[Mark], bool),
-        duration: Option<Duration>,
+        until: Until,
     ) -> Result<Self, WatchError> {
         // After a kill before anything is recorded, this shows `wakepath recover` the owner.
         let nothing_yet = Session {
@@ -97,10 +106,17 @@ impl<'a> Watch<'a> {
         }
         let pin = |cpus: &[u16]| affinity::pin(cpus).map_err(WatchError::Affinity);
         pin(&own_cpus)?;
-        let for_ns = duration.map_or(USUAL_NS, |duration| duration.as_nanos() as u64);
-        let (mut probe, ready) =
-            Watching::start(directory, &traced_cpus(&session.cpus), for_ns, marks)
-                .map_err(WatchError::NotTraced)?;
+        let for_ns = until
+            .duration
+            .map_or(USUAL_NS, |duration| duration.as_nanos() as u64);
+        let (mut probe, ready) = Watching::start(
+            directory,
+            &traced_cpus(&session.cpus),
+            for_ns,
+            marks,
+            until.is_enough,
+        )
+        .map_err(WatchError::NotTraced)?;
         session.notes = notes_of(&ready);
         session.set_up = ready.set_up;
         probe.begin().map_err(WatchError::NotTraced)?;
@@ -125,7 +141,7 @@ impl<'a> Watch<'a> {
         Ok(Self {
             directory,
             own_cpus,
-            duration,
+            until,
             session,
             probe,
             target,
@@ -162,7 +178,11 @@ impl<'a> Watch<'a> {
         let begun = Instant::now();
         let (mut kept, mut kept_at) = (None, begun);
         let mut followed = 0;
-        let mut following = Following::new(self.directory, self.session.latency_ns);
+        let mut following = Following::new(
+            self.directory,
+            self.session.latency_ns,
+            self.until.is_enough,
+        );
         loop {
             if !self.target.look(&mut self.session.threads, false) {
                 return Ok(Ended::ByItself);
@@ -185,7 +205,10 @@ impl<'a> Watch<'a> {
             if look(&news, &self.session.threads) {
                 return Ok(Ended::Enough);
             }
-            let left = self.duration.map(|all| all.saturating_sub(begun.elapsed()));
+            let left = self
+                .until
+                .duration
+                .map(|all| all.saturating_sub(begun.elapsed()));
             if left.is_some_and(|left| left.is_zero()) {
                 return Ok(Ended::TimeIsUp);
             }

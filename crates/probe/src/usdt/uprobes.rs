@@ -50,6 +50,8 @@ pub enum Argument {
     Byte(u8),
     /// A text that ends with a NUL, by the position of its address.
     Text(u8),
+    /// What the function returns, a whole number: recorded when it does, and without its arguments.
+    Result,
 }
 
 impl Argument {
@@ -59,6 +61,7 @@ impl Argument {
             Self::Number(at) => format!("{name}=%{}:u64", register(at)?),
             Self::Byte(at) => format!("{name}=%{}:u8", register(at)?),
             Self::Text(at) => format!("{name}=+0(%{}):string", register(at)?),
+            Self::Result => format!("{name}=$retval:u64"),
         })
     }
 }
@@ -71,13 +74,21 @@ impl Function {
         let arguments = self.arguments.iter().filter_map(|argument| {
             let (letter, count) = match argument {
                 Argument::Text(_) => ('t', &mut texts),
-                Argument::Number(_) | Argument::Byte(_) => ('n', &mut numbers),
+                Argument::Number(_) | Argument::Byte(_) | Argument::Result => ('n', &mut numbers),
             };
             let fetched = argument.fetched(&format!("{letter}{count}"))?;
             *count += 1;
             Some(format!(" {fetched}"))
         });
         arguments.collect()
+    }
+
+    /// The kind of probe: at the function's beginning, or at its return.
+    fn letter(&self) -> char {
+        match self.arguments.contains(&Argument::Result) {
+            true => 'r',
+            false => 'p',
+        }
     }
 }
 
@@ -145,10 +156,11 @@ impl Registered {
         let Place { offset, semaphore } = place;
         let semaphore = semaphore.map_or_else(String::new, |at| format!("({at:#x})"));
         let (group, file) = (&self.group, Named::of(&mark.file)?);
+        let letter = mark.function.as_ref().map_or('p', Function::letter);
         say(
             &self.root,
             &format!(
-                "p:{group}/{name} {}:{offset:#x}{semaphore}{fetched}",
+                "{letter}:{group}/{name} {}:{offset:#x}{semaphore}{fetched}",
                 file.path.display()
             ),
         )?;
@@ -214,7 +226,10 @@ pub(crate) fn remove_of(root: &Path) {
 /// Those of a list whose owners are dead, as `GROUP/NAME`.
 fn dead(list: &str, is_dead: fn(&Owner) -> bool) -> Vec<&str> {
     let events = list.lines().filter_map(|line| {
-        let event = line.strip_prefix("p:")?.split(' ').next()?;
+        let event = line
+            .strip_prefix("p:")
+            .or_else(|| line.strip_prefix("r:"))?;
+        let event = event.split(' ').next()?;
         let (group, _) = event.split_once('/')?;
         let owner = Owner::of(&group.replace('_', "-"))?;
         is_dead(&owner).then_some(event)
@@ -252,14 +267,16 @@ mod tests {
         let list = "p:wakepath_12_345_4026531836/mark_0_0 /bin/pilot:0x1010\n\
             p:wakepath_12_345_4026531836/mark_1_0 /bin/pilot:0x1020 ref=1\n\
             p:perf/mark_0_0 /bin/pilot:0x1010\n\
-            r:wakepath_12_345_4026531836/mark_2_0 /bin/pilot:0x1010\n\
+            r:wakepath_12_345_4026531836/call_2_f /bin/pilot:0x1010 n0=$retval\n\
+            r10:wakepath_12_345_4026531836/mark_3_0 /bin/pilot:0x1010\n\
             p:wakepath_12/mark_0_0 /bin/pilot:0x1010\nnonsense\n";
         let found = dead(list, |_| true);
         assert_eq!(
             found,
             [
                 "wakepath_12_345_4026531836/mark_0_0",
-                "wakepath_12_345_4026531836/mark_1_0"
+                "wakepath_12_345_4026531836/mark_1_0",
+                "wakepath_12_345_4026531836/call_2_f"
             ]
         );
         assert!(dead(list, |_| false).is_empty());

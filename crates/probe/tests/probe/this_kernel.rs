@@ -87,6 +87,7 @@ fn an_instance_goes_too_where_the_probe_is_left_alone_while_it_drains() {
             buffer_bytes: None,
             keep_above_ns: None,
             marks: Vec::new(),
+            is_awaited: false,
             apart: None,
         };
         let (commands, mut teller) = std::io::pipe().unwrap();

@@ -20,7 +20,9 @@ pub use trial::{before_and_after as trial_before_and_after, steps as trial_steps
 
 use crate::figure::{Figures, style_sheet};
 use crate::markup::Markup;
+pub(crate) use sections::sentence;
 use wakepath_archive::Manifest;
+use wakepath_assess::watched::Ros2Figures;
 use wakepath_assess::{Assessment, Bounds, Picture};
 use wakepath_explain::Explanation;
 
@@ -33,6 +35,8 @@ pub struct Reported<'a> {
     pub assessment: &'a Assessment,
     /// Causes of its late cycles; `None` if the run was not traced.
     pub explanation: Option<&'a Explanation>,
+    /// Callbacks of ROS 2 in its traces.
+    pub callbacks: &'a [Ros2Figures],
     /// Bounds on its largest latency; `None` if no cycle was recorded.
     pub bounds: Option<&'a Bounds>,
     /// Data for the figures of its conditions.

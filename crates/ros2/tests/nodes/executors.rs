@@ -131,7 +131,7 @@ fn the_longest_time_without_a_callback_has_an_account_of_its_own() {
     let mut late = rows(&seen, 1).remove(0).worst.remove(0);
     let mut accounts = Accounts::new(late.windows());
     events.iter().for_each(|event| accounts.event(event));
-    late.accounted(&mut accounts.finish().into_iter());
+    late.accounted(&seen, &mut accounts.finish().into_iter());
     assert_eq!((late.latency_ns, late.held_ns), (24 * MS, 9 * MS));
     let unheld = late.unheld.unwrap();
     assert_eq!((unheld.from_ns, unheld.to_ns), (29 * MS, 44 * MS));

@@ -2,6 +2,7 @@
 
 mod chains;
 mod executors;
+mod handled;
 
 use std::sync::Arc;
 use wakepath_ros2::{

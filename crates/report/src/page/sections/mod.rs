@@ -1,5 +1,6 @@
 //! The sections of the page, in the order in which a reader decides. One without data gives the reason.
 
+mod callbacks;
 mod causes;
 pub(super) mod figures;
 mod flight;
@@ -40,6 +41,11 @@ const SECTIONS: &[Section] = &[
     ("inflation", "Execution under load", figures::inflation),
     ("causes", "Causes and worst cycles", causes::write),
     (
+        "callbacks",
+        "Callbacks and chains of ROS 2",
+        callbacks::write,
+    ),
+    (
         "worst-case",
         "Worst case: bounds from this run",
         worst_case::write,
@@ -55,9 +61,14 @@ const SECTIONS: &[Section] = &[
     ("repeat", "How to repeat it", repeat::write),
 ];
 
-/// Whether a run has a section: without a flight there is none about it, since most loops fly nothing.
+/// Whether a run has a section: without a flight there is none about it, since most loops fly nothing, and without ROS 2 none
+/// about its callbacks.
 fn has(run: &Reported<'_>, name: &str) -> bool {
-    name != "flight" || run.assessment.flights.is_some()
+    match name {
+        "flight" => run.assessment.flights.is_some(),
+        "callbacks" => !run.callbacks.is_empty(),
+        _ => true,
+    }
 }
 
 /// The first page of a run and all its chapters, folded. `number` is its place on the page.
@@ -88,7 +99,7 @@ pub(super) fn nothing(markup: &mut Markup, why: &str) {
 }
 
 /// A line of the terminal as a sentence of a page.
-pub(super) fn sentence(line: &str) -> String {
+pub(crate) fn sentence(line: &str) -> String {
     let mut characters = line.chars();
     let first = characters
         .next()

@@ -6,6 +6,7 @@ use wakepath_archive::{
     Effective, Ending, Event, Invocation, LogWriter, Run, RunStarted, ScenarioText, SegmentEnded,
     SegmentStarted, ThreadEnd, ThreadEnded, ThreadStarted,
 };
+use wakepath_assess::watched::Ros2File;
 use wakepath_assess::{
     Assessment, BoundOrder, Bounds, CompareOrder, Comparison, Margin, Metric, Picture,
 };
@@ -259,6 +260,7 @@ impl Reporting {
             assessment: &self.assessment,
             bounds: None,
             explanation: None,
+            callbacks: &[],
             pictures: &self.pictures,
             figures: &self.figures,
         };
@@ -280,6 +282,7 @@ impl Reporting {
             assessment: &assessment,
             bounds: bounds.as_ref(),
             explanation,
+            callbacks: &Ros2File::read(directory).unwrap(),
             pictures: &pictures,
             figures: &figures,
         };

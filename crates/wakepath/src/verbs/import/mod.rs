@@ -7,8 +7,7 @@ mod stated;
 mod write;
 
 use super::fitted::fitted;
-use super::ros2_shown::Room;
-use super::{ros2_executors, ros2_text, ros2_wish};
+use super::ros2_wish;
 use crate::command_line::Import;
 use layout::{Segment, cycles};
 use sources::Sources;
@@ -18,12 +17,13 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::SystemTime;
-use wakepath_assess::watched::{Ros2Figures, Ros2Wish};
+use wakepath_assess::watched::{Ros2Figures, Ros2File, Ros2Wish};
 use wakepath_console::place::Place;
 use wakepath_console::terminal::{self, OneLine, folded_for_people, print, print_result};
 use wakepath_console::{Outcome, given};
 use wakepath_directory::Directory;
 use wakepath_import::{Asked, Form, Histogram, Imported, TOO_MANY_BINS, Unit, Use, Values};
+use wakepath_report::{Ros2Room, ros2_text};
 use wakepath_scenario::Scenario;
 use wakepath_timeline::duration::length;
 use wakepath_timeline::{KernelEvent, Lack};
@@ -60,13 +60,12 @@ pub fn run(arguments: &Import) -> Outcome {
         .filter_map(|file| callbacks(file, &wish))
         .collect();
     if sources.files.iter().all(|file| file.threads.is_empty()) {
-        print_callbacks(arguments, &callbacks, &wish)?;
+        print_callbacks(arguments, &callbacks)?;
         let why = "\nno timer was called back at its period ten times, and no run is recorded\n";
         print_for_people(arguments, why)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut prepared = Prepared::of(arguments, sources, asked_ns)?;
-    prepared.notes = callbacks.iter().flat_map(ros2_executors::notes).collect();
+    let prepared = Prepared::of(arguments, sources, asked_ns)?;
     let name = &prepared.scenario.name;
     let place = Place::of(
         arguments.directory.as_deref(),
@@ -80,7 +79,10 @@ pub fn run(arguments: &Import) -> Outcome {
         let _ = write::withdraw(&directory).map(|()| std::fs::remove_dir(directory.path()));
         return Err(error);
     }
-    print_callbacks(arguments, &callbacks, &wish)?;
+    print_callbacks(arguments, &callbacks)?;
+    if let Some(file) = Ros2File::of(callbacks) {
+        file.write(&directory)?;
+    }
     print_for_people(arguments, &told(&prepared, directory.path()))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -100,20 +102,16 @@ struct All<'a> {
     ros2: &'a [Ros2Figures],
 }
 
-fn print_callbacks(
-    arguments: &Import,
-    callbacks: &[Ros2Figures],
-    wish: &Ros2Wish,
-) -> Result<(), Failure> {
+fn print_callbacks(arguments: &Import, callbacks: &[Ros2Figures]) -> Result<(), Failure> {
     if arguments.json {
         let text = serde_json::to_string_pretty(&All { ros2: callbacks })? + "\n";
         return Ok(print_result(true, &text)?);
     }
     for figures in callbacks {
-        let text = |room: &Room| ros2_text::text(figures, wish.limit_ns, room) + "\n";
+        let text = |room: &Ros2Room| ros2_text(figures, terminal::columns(), room) + "\n";
         print(&match arguments.all {
-            true => folded_for_people(&text(&Room::WHOLE)),
-            false => fitted(CALLBACKS_ROOM, |most| text(&Room::of(most))),
+            true => folded_for_people(&text(&Ros2Room::WHOLE)),
+            false => fitted(CALLBACKS_ROOM, |most| text(&Ros2Room::of(most))),
         })?;
     }
     Ok(())
@@ -137,8 +135,6 @@ struct Prepared {
     lacks: Vec<Lack>,
     segments: Vec<Segment>,
     scenario: Scenario,
-    /// Further notes of the run.
-    notes: Vec<String>,
 }
 
 /// Reads the files as the options say.
@@ -192,7 +188,6 @@ impl Prepared {
             lacks,
             segments,
             scenario,
-            notes: Vec::new(),
         })
     }
 

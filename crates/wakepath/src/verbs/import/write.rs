@@ -31,7 +31,6 @@ pub(super) fn write(prepared: &Prepared, directory: &Directory) -> Result<(), Fa
         lacks,
         segments,
         scenario,
-        notes: further,
     } = prepared;
     let files = &sources.files;
     let first = &files[0];
@@ -48,7 +47,6 @@ pub(super) fn write(prepared: &Prepared, directory: &Directory) -> Result<(), Fa
             .iter()
             .map(|release| format!("measured on Linux {release}")),
     );
-    notes.extend(further.iter().cloned());
     let mut log = LogWriter::create_in(directory)?;
     log.append_event(&Event::RunStarted(Box::new(RunStarted {
         run_id: run_id(&started, random),

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wakepath_archive::{Manifest, Run, may_add};
 use wakepath_assess::explanation::kept;
+use wakepath_assess::watched::{Ros2Figures, Ros2File};
 use wakepath_assess::{Assessment, BoundOrder, Bounds, BoundsError, Picture, Trial};
 use wakepath_console::progress::assessed;
 use wakepath_console::terminal::{OneLine, print, tell};
@@ -78,6 +79,7 @@ pub fn run(arguments: &Report) -> Outcome {
 struct Drawn {
     manifest: Manifest,
     explanation: Option<Explanation>,
+    callbacks: Vec<Ros2Figures>,
     assessment: Assessment,
     bounds: Option<Bounds>,
     pictures: Vec<Picture>,
@@ -100,6 +102,7 @@ fn draw(directory: &Path) -> Result<Drawn, Failure> {
     let figures = Figures::of(&assessment, &pictures, explanation.as_ref())
         .with_windows(&wakepath_assess::stored_windows(&run)?);
     Ok(Drawn {
+        callbacks: Ros2File::read(run.directory())?,
         bounds: bounds(&run)?,
         manifest: run.manifest,
         explanation,
@@ -133,6 +136,7 @@ pub fn beside(
     let reported = Reported {
         manifest: &run.manifest,
         explanation: explanation.as_ref(),
+        callbacks: &Ros2File::read(run.directory())?,
         assessment,
         bounds: bounds.as_ref(),
         pictures,
@@ -170,6 +174,7 @@ fn reported(drawn: &[Drawn]) -> Vec<Reported<'_>> {
         .map(|run| Reported {
             manifest: &run.manifest,
             explanation: run.explanation.as_ref(),
+            callbacks: &run.callbacks,
             assessment: &run.assessment,
             bounds: run.bounds.as_ref(),
             pictures: &run.pictures,

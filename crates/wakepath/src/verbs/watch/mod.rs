@@ -8,7 +8,7 @@ mod terms;
 mod text;
 mod usdt;
 
-use super::{measured, ros2_executors, ros2_text, ros2_wish, stopped};
+use super::{measured, ros2_wish, stopped};
 use crate::beginning::{self, Command};
 use crate::command_line::Watch;
 use crate::metrics::Listening;
@@ -21,7 +21,7 @@ use terms::{Terms, name, there, used};
 pub(super) use text::text;
 use wakepath_archive::watch::{Session, Threads};
 use wakepath_archive::{Ending, LogWriter, MANIFEST_NAME, RunStarted, When};
-use wakepath_assess::watched::{Figures, Ros2Figures, Ros2Wish};
+use wakepath_assess::watched::{Figures, Ros2Figures, Ros2File, Ros2Wish};
 use wakepath_console::Outcome;
 use wakepath_console::place::Place;
 use wakepath_console::terminal::{folded_for_people, print, tell};
@@ -29,8 +29,8 @@ use wakepath_directory::Directory;
 use wakepath_machine::{Facts, Root};
 use wakepath_measure::Interrupt;
 use wakepath_measure::watch::{
-    Ended, Printing, Recorded, Subject, Watch as Watching, facts_taken, has_the_kernels_numbers,
-    record,
+    Ended, Printing, Recorded, Subject, Until, Watch as Watching, facts_taken,
+    has_the_kernels_numbers, record,
 };
 use wakepath_rt::affinity;
 use wakepath_scenario::Scenario;
@@ -122,7 +122,10 @@ pub fn run(arguments: &Watch) -> Outcome {
         session,
         subject,
         (&marks, arguments.stacks),
-        terms.duration,
+        Until {
+            duration: terms.duration,
+            is_enough: terms.stop_above_ns.is_some(),
+        },
     )
     .map_err(Failure::from)
     .and_then(|watching| watched(watching, arguments, &terms, &interrupt, listening))
@@ -193,7 +196,7 @@ fn made_a_run(
         (false, true) => Much::Latency,
         (false, false) => Much::Screen,
     };
-    let lines = tell(arguments, &recorded, &figures, (ros2.as_ref(), wish), shown)?;
+    let lines = tell(arguments, &recorded, &figures, ros2.as_ref(), shown)?;
     if ros2.is_none() && ros2::is_asked(arguments) {
         tell!(
             "ROS 2: no node made a call of libtracetools.so: none was started, or the program uses another copy of it, which --ros2=LIBRARY names"
@@ -210,14 +213,11 @@ fn made_a_run(
         }));
     }
     let Recorded {
-        mut session,
+        session,
         traced,
         ended,
         ..
     } = recorded;
-    session
-        .notes
-        .extend(ros2.iter().flat_map(ros2_executors::notes));
     let ending = match ended {
         Ended::Interrupted if terms.duration.is_some() => Ending::Interrupted,
         _ => Ending::Complete,
@@ -240,8 +240,13 @@ fn made_a_run(
             )
         },
     )?;
+    let callbacks = Ros2File::of(ros2.into_iter().collect());
+    if let Some(file) = &callbacks {
+        file.write(directory)?;
+    }
     explain(directory, arguments, shown, lines)?;
-    if callback_above(arguments, terms, ros2.as_ref())? {
+    let ros2 = callbacks.as_ref().and_then(|file| file.traces.first());
+    if callback_above(arguments, terms, ros2)? {
         return Ok(Made::Run(ExitCode::from(stopped::ABOVE)));
     }
     match (terms.stop_above_ns, ended == Ended::Enough) {
@@ -264,7 +269,7 @@ fn callback_above(
         return Ok(false);
     };
     if !arguments.json {
-        let text = ros2_text::first_above(found, began_ns, above_ns);
+        let text = wakepath_report::ros2_first_above(found, began_ns, above_ns);
         print(&folded_for_people(&text))?;
     }
     Ok(true)

@@ -4,15 +4,13 @@ use super::Failure;
 use super::text::{in_short, text};
 use crate::command_line::Watch;
 use crate::verbs::fitted::fitted;
-use crate::verbs::ros2_shown::Room;
-use crate::verbs::ros2_text;
 use wakepath_archive::Run;
 use wakepath_assess::explanation;
-use wakepath_assess::watched::{Figures, Ros2Figures, Ros2Wish};
+use wakepath_assess::watched::{Figures, Ros2Figures};
 use wakepath_console::terminal::{self, OneLine, folded_for_people, print, print_result};
 use wakepath_directory::Directory;
 use wakepath_measure::watch::Recorded;
-use wakepath_report::{late_in_short, late_text};
+use wakepath_report::{Ros2Room, late_in_short, late_text, ros2_text};
 use wakepath_timeline::CpuSet;
 
 /// The figures as JSON has them.
@@ -47,7 +45,7 @@ pub(super) fn tell(
     arguments: &Watch,
     recorded: &Recorded,
     figures: &Figures,
-    (ros2, wish): (Option<&Ros2Figures>, &Ros2Wish),
+    ros2: Option<&Ros2Figures>,
     shown: Much,
 ) -> Result<usize, Failure> {
     if arguments.order.is_some() {
@@ -73,9 +71,9 @@ pub(super) fn tell(
         traced.wall_ns as f64 / 1e9,
         figures.events
     );
-    let callbacks = |room: &Room| {
+    let callbacks = |room: &Ros2Room| {
         ros2.map_or_else(String::new, |ros2| {
-            ros2_text::text(ros2, wish.limit_ns, room) + "\n"
+            ros2_text(ros2, terminal::columns(), room) + "\n"
         })
     };
     let notes = |most| {
@@ -84,10 +82,10 @@ pub(super) fn tell(
             .map(|note| format!("note: {note}\n"))
             .collect::<String>()
     };
-    let whole = head.clone() + &callbacks(&Room::WHOLE) + &text(figures) + &notes(usize::MAX);
+    let whole = head.clone() + &callbacks(&Ros2Room::WHOLE) + &text(figures) + &notes(usize::MAX);
     let in_short = |most: usize| {
         head.clone()
-            + &callbacks(&Room::of(most))
+            + &callbacks(&Ros2Room::of(most))
             + &in_short(figures, most)
             + &notes(most.div_ceil(2))
     };

@@ -5,8 +5,8 @@ use crate::command_line::Watch;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use wakepath_archive::watch::Threads;
-use wakepath_probe::usdt::{Argument, Function, Mark, NoProbes, exported};
-use wakepath_ros2::{FUNCTIONS, PREFIX};
+use wakepath_probe::usdt::{Argument, Function, Mark, NoProbes, Place, exported};
+use wakepath_ros2::{FUNCTIONS, PREFIX, RCL_FUNCTIONS, RCL_LIBRARY, RCL_PREFIX, RETURNS};
 
 /// The library's file, in every version so far.
 const LIBRARY: &str = "libtracetools.so";
@@ -54,7 +54,7 @@ pub(super) fn marks(arguments: &Watch, threads: &Threads) -> Result<Vec<Mark>, R
     let is_asked = is_asked(arguments);
     let files = match &arguments.ros2 {
         Some(Some(file)) => BTreeSet::from([file.clone()]),
-        _ => found(arguments, threads),
+        _ => found(arguments, threads, LIBRARY),
     };
     if files.is_empty() && is_asked {
         return Err(match arguments.command.is_empty() {
@@ -63,12 +63,24 @@ pub(super) fn marks(arguments: &Watch, threads: &Threads) -> Result<Vec<Mark>, R
         });
     }
     let mut marks = Vec::new();
-    for file in files {
-        match of_file(&file, is_asked, marks.len()) {
+    for file in &files {
+        match of_file(file, is_asked, marks.len()) {
             Ok(own) => marks.extend(own),
             Err(why) if is_asked => return Err(why),
             // What nobody asked for is not missed.
             Err(_) => {}
+        }
+    }
+    if !marks.is_empty() {
+        let beside = files.iter().filter_map(|file| file.parent());
+        let beside = beside.map(|place| place.join(RCL_LIBRARY));
+        let own = beside.filter(|file| file.is_file());
+        let files: BTreeSet<PathBuf> = match own.collect::<BTreeSet<_>>() {
+            none if none.is_empty() => found(arguments, threads, RCL_LIBRARY),
+            own => own,
+        };
+        for file in files {
+            marks.extend(of_rcl(&file, marks.len()));
         }
     }
     Ok(marks)
@@ -88,7 +100,7 @@ fn of_file(file: &Path, is_needed: bool, already: usize) -> Result<Vec<Mark>, Re
         let place = places.remove(function.name)?;
         Some((function, place))
     });
-    let known: Vec<_> = known.collect();
+    let known: Known = known.collect();
     let mut by_offset = BTreeMap::new();
     for (function, place) in &known {
         if let Some(one) = by_offset.insert(place.offset, function.name) {
@@ -96,20 +108,37 @@ fn of_file(file: &Path, is_needed: bool, already: usize) -> Result<Vec<Mark>, Re
             return Err(Refused::Folded { file, one, other });
         }
     }
+    Ok(marked(&file, known, is_needed, already))
+}
+
+/// Functions, and where they are.
+type Known = Vec<(&'static wakepath_ros2::Function, Place)>;
+
+/// What answers and requests to actions are taken with; nothing where the library doesn't show it.
+fn of_rcl(file: &Path, already: usize) -> Vec<Mark> {
+    let file = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    let places = exported(&file, RCL_PREFIX).unwrap_or_default();
+    let known = RCL_FUNCTIONS.iter().filter_map(|function| {
+        let name = function.name.trim_end_matches(RETURNS);
+        Some((function, *places.get(name)?))
+    });
+    marked(&file, known.collect(), false, already)
+}
+
+fn marked(file: &Path, known: Known, is_needed: bool, already: usize) -> Vec<Mark> {
     let first = usize::from(FIRST_NUMBER) + already;
-    let marks = (first..)
-        .zip(known)
-        .map(|(number, (function, place))| Mark {
-            number: u16::try_from(number).unwrap_or(u16::MAX),
-            file: file.clone(),
-            places: vec![place],
-            is_needed,
-            function: Some(Function {
-                name: function.name.into(),
-                arguments: function.arguments.iter().map(argument).collect(),
-            }),
-        });
-    Ok(marks.collect())
+    let numbered = (first..).zip(known);
+    let marks = numbered.map(|(number, (function, place))| Mark {
+        number: u16::try_from(number).unwrap_or(u16::MAX),
+        file: file.to_owned(),
+        places: vec![place],
+        is_needed,
+        function: Some(Function {
+            name: function.name.into(),
+            arguments: function.arguments.iter().map(argument).collect(),
+        }),
+    });
+    marks.collect()
 }
 
 fn argument(of: &wakepath_ros2::Argument) -> Argument {
@@ -117,27 +146,28 @@ fn argument(of: &wakepath_ros2::Argument) -> Argument {
         wakepath_ros2::Argument::Number(at, _) => Argument::Number(at),
         wakepath_ros2::Argument::Flag(at, _) => Argument::Byte(at),
         wakepath_ros2::Argument::Text(at, _) => Argument::Text(at),
+        wakepath_ros2::Argument::Result => Argument::Result,
     }
 }
 
-/// The libraries of the watched processes, or the one that a program to be started will find.
-fn found(arguments: &Watch, threads: &Threads) -> BTreeSet<PathBuf> {
+/// The copies of a library in the watched processes, or the one that a program to be started will find.
+fn found(arguments: &Watch, threads: &Threads, library: &str) -> BTreeSet<PathBuf> {
     if arguments.command.is_empty() {
         let files = super::usdt::mapped(threads).into_iter();
-        return files.filter(|file| is_library(file)).collect();
+        return files.filter(|file| is_copy(file, library)).collect();
     }
     let variable = |name: &str| std::env::var_os(name).unwrap_or_default();
     let (libraries, prefixes) = (variable("LD_LIBRARY_PATH"), variable("AMENT_PREFIX_PATH"));
     let prefixes = std::env::split_paths(&prefixes).map(|prefix| prefix.join("lib"));
     let mut places = std::env::split_paths(&libraries).chain(prefixes);
     let file = places.find_map(|place| {
-        let file = place.join(LIBRARY);
+        let file = place.join(library);
         (place.is_absolute() && file.is_file()).then_some(file)
     });
     file.into_iter().collect()
 }
 
-fn is_library(file: &Path) -> bool {
+fn is_copy(file: &Path, library: &str) -> bool {
     let name = file.file_name().and_then(|name| name.to_str());
-    name.is_some_and(|name| name.starts_with(LIBRARY))
+    name.is_some_and(|name| name.starts_with(library))
 }

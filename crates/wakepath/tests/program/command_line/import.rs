@@ -140,6 +140,26 @@ fn callbacks_of_ros_2_have_what_held_their_executor() {
     ] {
         assert!(done.output.contains(part), "{part}: {}", done.said());
     }
+    // The report has the same, from what was kept in the run.
+    let run = place.path().join("run");
+    ask("report", &run).assert_code(0);
+    let page = std::fs::read_to_string(run.join("report.html")).unwrap();
+    let chapter = page.split("Callbacks and chains of ROS 2</h2>").nth(1);
+    let chapter = chapter.unwrap().split("</section>").next().unwrap();
+    for part in [
+        "balance: timer 5\u{a0}ms",
+        "its own run before took 13.1\u{a0}ms",
+        "no message was published on /image",
+        "<h3>Executors</h3>",
+    ] {
+        assert!(chapter.contains(part), "{part}: {chapter}");
+    }
+    std::fs::write(run.join("callbacks.json"), "{").unwrap();
+    let refused = ask("report", &run);
+    refused.assert_code(1);
+    let why = "not the callbacks of a run";
+    assert!(refused.complaints.contains(why), "{}", refused.said());
+    assert_eq!(refused.complaints.trim().lines().count(), 1);
     let json = ["--policy", "FIFO 50", "--json"];
     let found = import(&place, "in-json", "", &fixture("ros2"), &json).json();
     let rows = found["ros2"][0]["callbacks"].as_array().unwrap();

@@ -13,6 +13,7 @@ void ros_trace_rcl_subscription_init(const void *of, const void *node, const voi
 void ros_trace_rclcpp_subscription_init(const void *of, const void *object) NOTHING
 void ros_trace_rclcpp_subscription_callback_added(const void *object, const void *callback) NOTHING
 void ros_trace_rcl_publisher_init(const void *of, const void *node, const void *rmw, const char *topic, uint64_t depth) NOTHING
+void ros_trace_rcl_client_init(const void *of, const void *node, const void *rmw, const char *service) NOTHING
 void ros_trace_callback_start(const void *callback, bool is_within_process) NOTHING
 void ros_trace_callback_end(const void *callback) NOTHING
 void ros_trace_rmw_publish(const void *rmw, const void *message, int64_t stamp) NOTHING

@@ -1,6 +1,7 @@
 /* Two nodes in one executor of one thread, as libtracetools is told of them: a timer of 10 ms that publishes, a timer of
- * 250 ms that sleeps for 30, and a subscriber. It notes how often each ran, and the gaps of the first above 15 ms, in
- * the file that its first argument names; the second is how many seconds it runs. */
+ * 250 ms that sleeps for 30, a subscriber, and a client that gets an answer after each such sleep. It notes how often
+ * each ran, and the gaps of the first above 15 ms, in the file that its first argument names; the second is how many
+ * seconds it runs. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,10 +16,12 @@ void ros_trace_rcl_subscription_init(const void *, const void *, const void *, c
 void ros_trace_rclcpp_subscription_init(const void *, const void *);
 void ros_trace_rclcpp_subscription_callback_added(const void *, const void *);
 void ros_trace_rcl_publisher_init(const void *, const void *, const void *, const char *, uint64_t);
+void ros_trace_rcl_client_init(const void *, const void *, const void *, const char *);
 void ros_trace_callback_start(const void *, bool);
 void ros_trace_callback_end(const void *);
 void ros_trace_rmw_publish(const void *, const void *, int64_t);
 void ros_trace_rmw_take(const void *, const void *, int64_t, bool);
+int rcl_take_response_with_info(const void *, void *, void *);
 
 static int64_t now(void) {
     struct timespec at;
@@ -61,7 +64,7 @@ static bool called(struct timer *timer, int64_t soon) {
 }
 
 int main(int count, char **arguments) {
-    static char pilot, motor, out, out_rmw, in, in_rmw, object, taking;
+    static char pilot, motor, client, out, out_rmw, in, in_rmw, object, taking;
     static struct timer control, slow;
     const int64_t length = count > 2 ? atoll(arguments[2]) * 1000000000 : 1200000000;
     ros_trace_rcl_node_init(&pilot, NULL, "pilot", "/");
@@ -70,6 +73,7 @@ int main(int count, char **arguments) {
     ros_trace_rcl_subscription_init(&in, &motor, &in_rmw, "/pose", 10);
     ros_trace_rclcpp_subscription_init(&in, &object);
     ros_trace_rclcpp_subscription_callback_added(&object, &taking);
+    ros_trace_rcl_client_init(&client, &pilot, &client, "/plan");
     make(&control, 10000000, &pilot);
     make(&slow, 250000000, &pilot);
     long gaps = 0, messages = 0;
@@ -90,6 +94,9 @@ int main(int count, char **arguments) {
             ros_trace_callback_start(&slow.callback, false);
             sleep_until(now() + 30000000);
             ros_trace_callback_end(&slow.callback);
+            /* An answer to its client, and one to another client of that service. */
+            rcl_take_response_with_info(&client, &client, &client);
+            rcl_take_response_with_info(&client, NULL, &client);
         }
         if (stamp != 0) {
             ros_trace_rmw_take(&in_rmw, &stamp, stamp, true);

@@ -44,10 +44,13 @@ fn nodes(program: &str) -> Place {
     let place = Place::new();
     let library = library(&place, "libtracetools.so", "-g0");
     let directory = place.path().display().to_string();
+    let rcl = place.path().join("librcl.so").display().to_string();
+    let from = source("ros2-rcl.c").display().to_string();
+    compiled("cc", &["-O2", "-shared", "-fPIC", "-o", &rcl, &from]);
     let from = source(program).display().to_string();
     let program = format!("{directory}/nodes");
     let path = format!("-Wl,-rpath,{directory}");
-    compiled("cc", &["-O2", "-o", &program, &from, &library, &path]);
+    compiled("cc", &["-O2", "-o", &program, &from, &library, &rcl, &path]);
     place
 }
 
@@ -106,6 +109,9 @@ fn callbacks_chains_and_what_held_their_executor_are_those_that_the_program_note
     let motor = row(&found, "/arm/motor", "/pose");
     let counts = [control, slow, motor].map(|row| row["count"].as_u64().unwrap());
     assert_eq!(counts[..], noted[..3], "{found:#}");
+    let answer = row(&found, "pilot", "/plan");
+    assert_eq!(answer["kind"]["handled"]["taken"], "answer", "{answer:#}");
+    assert_eq!(answer["count"], noted[1], "{answer:#}");
     // Two readings of the clock a few microseconds apart may lie on both sides of 15 ms.
     let late = control["late"].as_u64().unwrap();
     assert!(
@@ -115,9 +121,14 @@ fn callbacks_chains_and_what_held_their_executor_are_those_that_the_program_note
     let worst = control["worst"].as_array().unwrap();
     let by_the_other = worst.iter().filter(|of| {
         let holder = &of["holders"][0];
-        holder["callback"] == "timer 250 ms" && holder["account"]["longest"][1] == "timer"
+        holder["callback"] == "timer 250 ms" && holder["account"]["longest"]["by"] == "timer"
     });
     assert!(by_the_other.count() > 0, "{control:#}");
+    let report = finished.directory.join("report.html");
+    let page = std::fs::read_to_string(report).unwrap();
+    for part in ["Callbacks and chains of ROS 2</h2>", "Hops of a chain"] {
+        assert!(page.contains(part), "{part}");
+    }
     // One thread runs all of it, and the other timer's callback sleeps for 30 ms.
     let [executor] = &found["ros2"]["executors"].as_array().unwrap()[..] else {
         panic!("{found:#}");

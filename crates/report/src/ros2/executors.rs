@@ -4,41 +4,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use wakepath_assess::watched::Ros2Figures;
 use wakepath_ros2::{Executor, ExecutorKind, Row, Stretch};
+use wakepath_timeline::count::counted;
 use wakepath_timeline::duration::three_digits;
-use wakepath_verdict::counted;
-
-/// Most executors in a run's notes.
-const MOST_NOTED: usize = 8;
 
 /// Callbacks' names by their numbers.
 type Names<'a> = BTreeMap<usize, &'a str>;
 
 /// A line for each executor; of many, those that were held longest.
-pub(super) fn text(figures: &Ros2Figures, rows: &[(&Row, &str)], most: usize) -> String {
-    let lines = lines(figures, rows, most);
-    let lines = lines.iter().map(|line| format!("\n{line}"));
-    match lines.len() {
-        0 => String::new(),
-        _ => lines.chain(["\n".into()]).collect(),
-    }
-}
-
-/// The same for the run's notes.
-pub(super) fn notes(figures: &Ros2Figures) -> Vec<String> {
-    let names: Vec<String> = figures
-        .callbacks
-        .iter()
-        .map(|row| row.callback.to_string())
-        .collect();
-    let rows = figures.callbacks.iter().zip(&names);
-    let rows: Vec<(&Row, &str)> = rows.map(|(row, name)| (row, name.as_str())).collect();
-    lines(figures, &rows, MOST_NOTED)
-        .into_iter()
-        .map(|line| format!("ROS 2: {line}"))
-        .collect()
-}
-
-fn lines(figures: &Ros2Figures, rows: &[(&Row, &str)], most: usize) -> Vec<String> {
+pub(super) fn lines(figures: &Ros2Figures, rows: &[(&Row, &str)], most: usize) -> Vec<String> {
     let names: Names<'_> = rows.iter().map(|(row, name)| (row.number, *name)).collect();
     let mut shown: Vec<&Executor> = figures.executors.iter().collect();
     if shown.len() > most {
@@ -83,7 +56,8 @@ fn line(executor: &Executor, names: &Names<'_>, began_ns: u64) -> String {
     line
 }
 
-fn threads(executor: &Executor) -> String {
+/// Its thread, or its process and how many it has.
+pub(super) fn threads(executor: &Executor) -> String {
     let first = executor.threads.first();
     let name = first.and_then(|of| of.name.as_deref()).unwrap_or("thread");
     match (executor.threads.len() as u64, first) {

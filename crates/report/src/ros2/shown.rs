@@ -1,11 +1,11 @@
 //! Which callbacks of ROS 2 a screen has room for: all of a few, and of many those that were worst.
 
-use wakepath_ros2::Row;
+use super::Named;
 use wakepath_timeline::count::counted;
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Room {
+pub struct Room {
     /// Most callbacks that are shown in full.
     full: usize,
     /// Callbacks shown of more than that.
@@ -24,7 +24,7 @@ pub(super) struct Room {
 
 impl Room {
     /// Everything, or the worst if there are many.
-    pub(super) const WHOLE: Self = Self {
+    pub const WHOLE: Self = Self {
         full: 24,
         worst: 10,
         late: 3,
@@ -35,7 +35,7 @@ impl Room {
     };
 
     /// The worst, so many of them.
-    pub(super) fn of(most: usize) -> Self {
+    pub fn of(most: usize) -> Self {
         Self {
             full: most,
             worst: most,
@@ -48,9 +48,6 @@ impl Room {
     }
 }
 
-/// A row, and its name.
-type Named<'a> = (&'a Row, &'a str);
-
 /// The rows of the table, in their order.
 pub(super) fn rows<'a>(all: &[Named<'a>], room: &Room) -> Vec<Named<'a>> {
     match all.len() <= room.full {
@@ -59,11 +56,25 @@ pub(super) fn rows<'a>(all: &[Named<'a>], room: &Room) -> Vec<Named<'a>> {
     }
 }
 
-/// Those whose late runs are shown, of the `late` ones of `all`.
-pub(super) fn late<'a>(all: usize, late: &[Named<'a>], room: &Room) -> Vec<Named<'a>> {
-    match room.is_whole && all <= room.full {
-        true => late.to_vec(),
-        false => worst(late, room.late),
+/// Rows whose late runs are shown.
+pub(super) struct LateRows<'a> {
+    pub(super) shown: Vec<Named<'a>>,
+    /// Further rows with late runs.
+    pub(super) more: u64,
+}
+
+/// Those whose late runs are shown, of all rows.
+pub(super) fn late<'a>(all: &[Named<'a>], room: &Room) -> LateRows<'a> {
+    let is_late = |(row, _): &&Named<'a>| row.late.is_some_and(|count| count > 0);
+    let late: Vec<Named<'a>> = all.iter().filter(is_late).copied().collect();
+    let count = late.len();
+    let shown = match room.is_whole && all.len() <= room.full {
+        true => late,
+        false => worst(&late, room.late),
+    };
+    LateRows {
+        more: (count - shown.len()) as u64,
+        shown,
     }
 }
 

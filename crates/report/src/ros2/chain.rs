@@ -1,0 +1,71 @@
+//! A chain of ROS 2 in words: how many messages came to its end, and where the others ended.
+
+use std::fmt::Write;
+use wakepath_ros2::{ChainFound, Figures, Hop, LostBy};
+use wakepath_timeline::count::counted;
+use wakepath_timeline::duration::{length, three_digits};
+
+/// How many messages came to the end, and after how long.
+pub(super) fn headline(chain: &ChainFound, limit_ns: Option<u64>) -> String {
+    let (from, to) = (&chain.chain.from, &chain.chain.to);
+    let mut line = format!("chain {from} to {to}: ");
+    if chain.begun == 0 {
+        let _ = write!(
+            line,
+            "no message was published on {from}, or by a node that was made before the recording"
+        );
+        return line;
+    }
+    let _ = write!(
+        line,
+        "{} of {} came to the end",
+        chain.ended,
+        counted(chain.begun, "message", "messages")
+    );
+    if let Some(of) = chain.latency_ns {
+        let [median, p99, max] = [of.median, of.p99, of.max].map(three_digits);
+        let _ = write!(line, "; latency median {median}, p99 {p99}, max {max}");
+    }
+    if let (Some(above), Some(limit_ns)) = (chain.above, limit_ns) {
+        let _ = write!(line, "; {above} above {}", length(limit_ns));
+    }
+    line
+}
+
+/// How long messages waited for a callback, and how long it worked on them.
+pub(super) fn hop(hop: &Hop) -> String {
+    let of = |figures: Option<Figures>| {
+        figures.map_or_else(
+            || "unknown".into(),
+            |of| format!("{} (max {})", three_digits(of.median), three_digits(of.max)),
+        )
+    };
+    format!(
+        "{}: waited {}, worked {}",
+        hop.callback,
+        of(hop.waiting_ns),
+        of(hop.working_ns)
+    )
+}
+
+/// The messages that did not come to the end.
+pub(super) fn ended_early(chain: &ChainFound) -> Vec<String> {
+    let lost = chain.lost.iter().map(|lost| {
+        let count = counted(lost.count, "message", "messages");
+        let why = match &lost.by {
+            LostBy::NothingLeadsOn => "the callback published nothing that leads on".to_owned(),
+            LostBy::Overwritten { callback, depth } => format!(
+                "newer ones took their place in the queue of {callback}, which holds {depth}: a greater depth of its \
+                 QoS keeps more"
+            ),
+            LostBy::Missed { callback } => {
+                format!("{callback} took newer ones, but not these; its queue could hold them")
+            }
+            LostBy::NotTaken => "no watched callback took them, nor newer ones".to_owned(),
+        };
+        format!("{count} ended at {}: {why}", lost.topic)
+    });
+    let under_way =
+        (chain.under_way > 0).then(|| format!("{} under way at the end", chain.under_way));
+    lost.chain(under_way).collect()
+}

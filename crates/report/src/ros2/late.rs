@@ -1,0 +1,38 @@
+//! The late runs of a callback, each with its cause.
+
+use super::why::why;
+use wakepath_assess::watched::FirstAbove;
+use wakepath_ros2::Row;
+use wakepath_timeline::count::counted;
+use wakepath_timeline::duration::{length, three_digits};
+
+/// How many gaps of a callback were long; `None` if none was.
+pub(super) fn headline(row: &Row, name: &str) -> Option<String> {
+    let (Some(count @ 1..), Some(period_ns)) = (row.late, row.period_ns) else {
+        return None;
+    };
+    let gaps = counted(count, "gap", "gaps");
+    let limit = length(period_ns * 3 / 2);
+    Some(format!("{name}: {gaps} above {limit}, the longest"))
+}
+
+/// A line for each of the longest.
+pub(super) fn lines(row: &Row, began_ns: u64) -> impl Iterator<Item = String> {
+    row.worst.iter().map(move |late| {
+        let at = late.at_ns.saturating_sub(began_ns) as f64 / 1e9;
+        let gap = three_digits(late.gap_ns.cast_signed());
+        format!("gap {gap} at {at:.3} s: {}", why(late))
+    })
+}
+
+/// The run that a watch was to stop at.
+pub(super) fn first_above(of: &FirstAbove, began_ns: u64, above_ns: u64) -> String {
+    let at = of.late.at_ns.saturating_sub(began_ns) as f64 / 1e9;
+    format!(
+        "stopped: {}: a latency of {}, above {}, at {at:.3} s: {}",
+        of.callback,
+        three_digits(of.late.latency_ns.cast_signed()),
+        length(above_ns),
+        why(&of.late)
+    )
+}

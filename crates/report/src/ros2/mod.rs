@@ -1,0 +1,43 @@
+//! Callbacks, executors and chains of ROS 2 in words and tables, for a terminal and for a page.
+
+mod chain;
+mod executors;
+mod late;
+mod page;
+mod rows;
+mod shown;
+mod text;
+mod why;
+
+pub(crate) use page::write;
+pub use shown::Room as Ros2Room;
+pub use text::{ros2_first_above, ros2_text};
+
+use wakepath_assess::watched::Ros2Figures;
+use wakepath_ros2::{Kind, Row};
+use wakepath_timeline::count::counted;
+
+/// A callback's row, and its name.
+type Named<'a> = (&'a Row, &'a str);
+
+/// Sentences about what is missing.
+fn remarks(figures: &Ros2Figures) -> Vec<String> {
+    let unknown = figures.callbacks.iter();
+    let unknown = unknown.filter(|row| row.callback.kind == Kind::Unknown);
+    let unknown = match unknown.count() as u64 {
+        0 => None,
+        unknown => Some(format!(
+            "{} made before the recording or while events were lost, so that node, topic and due times are unknown: \
+             start the nodes after the recording, as `wakepath watch -- ros2 launch …` does",
+            counted(unknown, "callback was", "callbacks were")
+        )),
+    };
+    let unpaired = match figures.unpaired {
+        0 => None,
+        unpaired => Some(format!(
+            "{} left out, whose beginning or end was not recorded",
+            counted(unpaired, "run of a callback is", "runs of callbacks are")
+        )),
+    };
+    unknown.into_iter().chain(unpaired).collect()
+}

@@ -1,0 +1,91 @@
+//! Callbacks as rows of a table: their names and figures.
+
+use super::Named;
+use crate::{Cell, Table, number};
+use std::collections::BTreeMap;
+use wakepath_ros2::{Figures, Row};
+use wakepath_timeline::duration::Unit;
+
+/// A name for each row: with the process where others have one of that name, and a number where the same process has
+/// several.
+pub(super) fn names(rows: &[Row]) -> Vec<String> {
+    let mut alike: BTreeMap<String, BTreeMap<u32, u64>> = BTreeMap::new();
+    for row in rows {
+        let of_name = alike.entry(row.callback.to_string()).or_default();
+        *of_name.entry(row.callback.process).or_default() += 1;
+    }
+    let mut met: BTreeMap<(String, u32), u64> = BTreeMap::new();
+    let mut name = |row: &Row| {
+        let name = row.callback.to_string();
+        let process = row.callback.process;
+        let of_name = &alike[&name];
+        let has_others = of_name.len() > 1;
+        let has_own = of_name[&process] > 1;
+        let number = met.entry((name.clone(), process)).or_default();
+        *number += 1;
+        match (has_others, has_own) {
+            (false, false) => name,
+            (true, false) => format!("{name} (process {process})"),
+            (false, true) => format!("{name} ({number})"),
+            (true, true) => format!("{name} (process {process}, {number})"),
+        }
+    };
+    rows.iter().map(&mut name).collect()
+}
+
+/// The figures of these rows.
+pub(super) fn table(rows: &[Named<'_>]) -> Table {
+    let mut table = Table::of("callback")
+        .column(number("runs"))
+        .group("latency", "ms", &["median", "p99", "max"].map(number))
+        .group("gap", "ms", &["median", "max"].map(number))
+        .group("run time", "ms", &["median", "max"].map(number))
+        .column(number("gaps > 1.5 T"))
+        .column(number("skipped"));
+    for (row, name) in rows {
+        let latency = row.latency_ns.or(row.waited_ns);
+        let of = |figures: Option<Figures>, which: fn(&Figures) -> i64| -> Cell {
+            let shown = figures.as_ref().map(which);
+            shown.map(|ns| Cell::of(Unit::Millis.figure(ns, 3))).into()
+        };
+        let cells = vec![
+            Cell::of(row.count),
+            of(latency, |of| of.median),
+            of(latency, |of| of.p99),
+            of(latency, |of| of.max),
+            of(row.gap_ns, |of| of.median),
+            of(row.gap_ns, |of| of.max),
+            of(row.run_ns, |of| of.median),
+            of(row.run_ns, |of| of.max),
+            row.late.map(Cell::of).into(),
+            row.skipped.map(Cell::of).into(),
+        ];
+        table.row(*name, cells);
+    }
+    table
+}
+
+/// The figures that matter first.
+pub(super) fn short_table(rows: &[Named<'_>]) -> Table {
+    let mut table = Table::of("callback")
+        .column(number("runs"))
+        .group("longest, ms", "", &["latency", "gap", "run"].map(number))
+        .column(number("late"))
+        .column(number("skipped"));
+    for (row, name) in rows {
+        let of = |figures: Option<Figures>| -> Cell {
+            let longest = figures.map(|of| Cell::of(Unit::Millis.figure(of.max, 2)));
+            longest.into()
+        };
+        let cells = vec![
+            Cell::of(row.count),
+            of(row.latency_ns.or(row.waited_ns)),
+            of(row.gap_ns),
+            of(row.run_ns),
+            row.late.map(Cell::of).into(),
+            row.skipped.map(Cell::of).into(),
+        ];
+        table.row(*name, cells);
+    }
+    table
+}

@@ -1,0 +1,124 @@
+//! Why a callback was late, in one line: what held its thread, the longest part first.
+
+use wakepath_ros2::{Account, During, Holder, Late, Waited};
+use wakepath_timeline::duration::three_digits;
+
+/// Less is not worth a word.
+const LEAST_NS: u64 = 100_000;
+/// Holders of one late run that are named.
+const MOST_HOLDERS: usize = 3;
+
+/// What held the executor, in one line, the longest first.
+pub(super) fn why(late: &Late) -> String {
+    let holders = late.holders.iter().filter(|of| of.share_ns >= LEAST_NS);
+    let mut parts: Vec<String> = holders.clone().take(MOST_HOLDERS).map(held).collect();
+    let more = holders.count().saturating_sub(MOST_HOLDERS) as u64;
+    if let more @ 1.. = more + late.more_holders {
+        parts.push(format!("{more} more"));
+    }
+    let unheld_ns = late.unheld_ns();
+    if unheld_ns >= LEAST_NS && unheld_ns * 10 >= late.latency_ns {
+        let longest_ns = late.holders.first().map_or(0, |of| of.share_ns);
+        match unheld_ns > longest_ns {
+            true => parts.insert(0, unheld(late, unheld_ns)),
+            false => parts.push(unheld(late, unheld_ns)),
+        }
+    }
+    match parts.is_empty() {
+        true => "no callback held its thread: the cause is unknown".into(),
+        false => parts.join("; "),
+    }
+}
+
+/// The part of a latency in no callback's run, with what its thread did in the longest piece of it.
+fn unheld(late: &Late, unheld_ns: u64) -> String {
+    let account = late.unheld.as_ref().and_then(|of| of.account.as_ref());
+    let handled = late.unheld.as_ref().and_then(|of| of.handled.as_ref());
+    match account {
+        Some(of) if is_most(of.ready_ns, of) => format!(
+            "its thread was ready to run for {}, {}",
+            three_digits(of.ready_ns.cast_signed()),
+            others(account)
+        ),
+        _ => {
+            let outside = three_digits(unheld_ns.cast_signed());
+            let what = account.and_then(outside_callbacks);
+            if let Some(handled) = handled {
+                let what = what.map_or(String::new(), |what| format!(", {what}"));
+                return format!("{handled} held its thread for up to {outside}{what}");
+            }
+            match what {
+                Some(what) => format!("no callback held its thread for {outside}, {what}"),
+                None => format!("no callback held its thread for {outside}: the cause is unknown"),
+            }
+        }
+    }
+}
+
+fn held(holder: &Holder) -> String {
+    let ran = three_digits((holder.to_ns - holder.from_ns).cast_signed());
+    let what = match (holder.is_itself, holder.same_thread) {
+        (true, _) => format!("its own run before took {ran}"),
+        (false, true) => format!("{} ran {ran}", holder.callback),
+        (false, false) => format!(
+            "{} of the same node ran {ran} on another thread",
+            holder.callback
+        ),
+    };
+    match holder.account.as_ref().and_then(inside) {
+        Some(inside) => format!("{what}, {inside}"),
+        None => what,
+    }
+}
+
+/// Threads that had the CPU in that time.
+fn others(account: Option<&Account>) -> String {
+    match account.and_then(|of| of.others.as_ref()) {
+        Some((ns, name)) => format!(
+            "while others ran on its CPU, {name} longest ({})",
+            three_digits(ns.cast_signed())
+        ),
+        None => "while others ran on its CPU".into(),
+    }
+}
+
+/// Time of a run that was not running, if it is half of it or more.
+fn inside(account: &Account) -> Option<String> {
+    if is_most(account.ready_ns, account) {
+        let ready = three_digits(account.ready_ns.cast_signed());
+        return Some(format!("{ready} of it ready {}", others(Some(account))));
+    }
+    let longest = account.longest.as_ref()?;
+    if !is_most(account.waiting_ns, account) || longest.ns < LEAST_NS {
+        return None;
+    }
+    let waiting = three_digits(longest.ns.cast_signed());
+    Some(match (&longest.during, &longest.by) {
+        (Some(During::Answer(of)), _) => format!("{waiting} of it waiting for the answer of {of}"),
+        (Some(During::Ran(callback)), Waited::Thread(name)) => {
+            format!("{waiting} of it waiting until {name} woke it, which ran {callback}")
+        }
+        (_, Waited::Thread(name)) => format!("{waiting} of it waiting until {name} woke it"),
+        (_, Waited::Timer) => format!("{waiting} of it asleep until a timer"),
+        (_, Waited::Interrupt) => format!("{waiting} of it waiting for an interrupt"),
+    })
+}
+
+/// Time of a thread in no callback: its program may sleep or work between callbacks.
+fn outside_callbacks(account: &Account) -> Option<String> {
+    match is_most(account.on_cpu_ns, account) {
+        true => {
+            let ran = three_digits(account.on_cpu_ns.cast_signed());
+            Some(format!(
+                "{ran} of it on a CPU, in the program outside callbacks"
+            ))
+        }
+        false => inside(account),
+    }
+}
+
+/// Whether a part of an account is half of it or more, and worth a word.
+fn is_most(part_ns: u64, account: &Account) -> bool {
+    let all_ns = account.on_cpu_ns + account.ready_ns + account.waiting_ns;
+    part_ns * 2 >= all_ns && part_ns >= LEAST_NS
+}
