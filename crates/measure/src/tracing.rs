@@ -34,7 +34,7 @@ pub(crate) struct TraceOrder<'a> {
     pub(crate) segment_ns: u64,
     /// Places of a program's code that are recorded.
     pub(crate) marks: &'a [Mark],
-    /// Whether somebody waits for an event.
+    /// Whether a viewer waits for an event.
     pub(crate) is_awaited: bool,
 }
 

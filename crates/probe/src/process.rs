@@ -38,7 +38,7 @@ use crate::tracefs::Tracefs;
 const DRAIN_EVERY: Duration = Duration::from_millis(100);
 /// Between two times that a drained trace's blocks are written, full or not.
 const WRITE_EVERY: Duration = Duration::from_secs(1);
-/// The same if somebody waits for an event.
+/// The same if a viewer waits for an event.
 const WRITE_AWAITED_EVERY: Duration = Duration::from_millis(100);
 
 /// Serves a run in `directory` until `commands` ends.

@@ -28,7 +28,7 @@ pub struct Setting {
     /// Places of a program's code that are recorded.
     #[serde(default)]
     pub marks: Vec<Mark>,
-    /// Whether somebody waits for an event: then the trace is written more often.
+    /// Whether a viewer waits for an event: then the trace is written more often.
     #[serde(default)]
     pub is_awaited: bool,
     /// CPUs that a control group keeps for itself.

@@ -33,7 +33,7 @@ pub struct Account {
 /// A wait of a thread.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wait {
-    /// How much of it lies in the window, in nanoseconds.
+    /// Its length within the window, in nanoseconds.
     pub ns: u64,
     /// When it ended, in nanoseconds on `CLOCK_MONOTONIC`.
     pub ended_ns: u64,
@@ -41,11 +41,11 @@ pub struct Wait {
     pub by: Waited,
     /// The thread that ended it.
     pub thread: Option<u32>,
-    /// What ROS 2 did meanwhile that it waited for, if that is known.
+    /// The work of ROS 2 that it waited for, if known.
     pub during: Option<During>,
 }
 
-/// What a thread waited for, by the calls of others.
+/// The reason for a wait, by the calls of other threads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum During {

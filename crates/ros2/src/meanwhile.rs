@@ -1,5 +1,4 @@
-//! What a thread waited for, by what ROS 2 did meanwhile: the service whose answer it got, or the callback of the thread
-//! that woke it.
+//! The reason for a wait: the service whose answer the thread got, or the callback of the thread that woke it.
 
 use crate::account::{During, Wait, Window};
 use crate::{Kind, Run, Seen, Taken};

@@ -30,7 +30,7 @@ pub struct Row {
     pub gap_ns: Option<Figures>,
     /// From a message's being published to the beginning of its run; of a subscription whose publishers are watched.
     pub waited_ns: Option<Figures>,
-    /// How long runs took; unknown where nothing marks their end.
+    /// How long runs took; unknown if nothing marks their end.
     pub run_ns: Option<Figures>,
     /// Gaps of more than one and a half periods.
     pub late: Option<u64>,

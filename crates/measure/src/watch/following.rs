@@ -14,15 +14,15 @@ use wakepath_timeline::Sample;
 use wakepath_verdict::{Gaps, Limits};
 
 /// The probe writes its events once a second, and all CPUs within a little more: an event does not come later
-/// than this. Where somebody waits for one it writes more often, but on a busy machine it gets no CPU for as long.
+/// than this. Where a viewer waits for one it writes more often, but on a busy machine it gets no CPU for as long.
 const LAG_NS: u64 = 1_200_000_000;
 /// Number of activations in which a rhythm is looked for.
 const RECENT: usize = 200;
 /// After this many activations without a period it is no longer waited for.
 const LEAST_IRREGULAR: usize = 50;
-/// After a look, so many times as long as it took nothing is looked at.
+/// Pause after a look, as a multiple of its length.
 const SHARE: u32 = 8;
-/// The same where somebody waits for an event.
+/// The same where a viewer waits for an event.
 const AWAITED_SHARE: u32 = 1;
 
 /// Follows a watch.
@@ -69,7 +69,7 @@ pub struct Seen {
 }
 
 impl<'a> Following<'a> {
-    /// Of the watch that is recorded there; above `latency_ns` a cycle counts as missed. Somebody may wait for an event.
+    /// Of the watch that is recorded there; above `latency_ns` a cycle counts as missed. A viewer may wait for an event.
     pub fn new(directory: &'a Directory, latency_ns: Option<u64>, is_awaited: bool) -> Self {
         Self {
             directory,

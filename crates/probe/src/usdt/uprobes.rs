@@ -50,7 +50,7 @@ pub enum Argument {
     Byte(u8),
     /// A text that ends with a NUL, by the position of its address.
     Text(u8),
-    /// What the function returns, a whole number: recorded when it does, and without its arguments.
+    /// The function's result, a whole number: recorded when it returns, and without its arguments.
     Result,
 }
 

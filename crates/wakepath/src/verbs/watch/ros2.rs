@@ -111,7 +111,7 @@ fn of_file(file: &Path, is_needed: bool, already: usize) -> Result<Vec<Mark>, Re
     Ok(marked(&file, known, is_needed, already))
 }
 
-/// Functions, and where they are.
+/// Functions and their places.
 type Known = Vec<(&'static wakepath_ros2::Function, Place)>;
 
 /// What answers and requests to actions are taken with; nothing where the library doesn't show it.
