@@ -45,9 +45,9 @@ pub enum Kind {
         /// The service.
         service: String,
     },
-    /// What an executor takes and handles without a callback that marks its beginning and end.
+    /// Work that an executor takes and handles without a callback that marks its beginning and end.
     Handled {
-        /// What it takes.
+        /// Its kind.
         taken: Taken,
         /// The service, or the topic of an action.
         name: String,
@@ -56,7 +56,7 @@ pub enum Kind {
     Unknown,
 }
 
-/// What an executor takes that no callback of rclcpp marks.
+/// Work that an executor takes and that no callback of rclcpp marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Taken {

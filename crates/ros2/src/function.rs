@@ -22,7 +22,7 @@ pub enum Argument {
     Flag(u8, &'static str),
     /// A text.
     Text(u8, &'static str),
-    /// What the function returned; then it has no other.
+    /// The function's return value; then it has no other argument.
     Result,
 }
 

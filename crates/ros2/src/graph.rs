@@ -171,7 +171,7 @@ impl Graph {
         }
     }
 
-    /// What is taken with this handle, of rcl or, for messages, of the middleware, if no callback is called with it.
+    /// The work that is taken with this handle, of rcl or, for messages, of the middleware, if no callback is called with it.
     pub fn handled(&self, taken: Taken, handle: Handle) -> Option<Callback> {
         let end = match taken {
             Taken::Request => {

@@ -160,7 +160,7 @@ fn before(seen: &Seen, at_ns: u64) -> impl Iterator<Item = &Run> {
     seen.runs[..until].iter().rev().take(4096)
 }
 
-/// What a late run's thread handled in a time in which no callback held it: of what it took after the callback
+/// The work that a late run's thread handled in a time in which no callback held it: of what it took after the callback
 /// before, that after which it took nothing else for longest.
 fn handled(seen: &Seen, late: &Run, unheld: &Unheld) -> Option<String> {
     let kind = |run: &Run| &seen.callbacks[run.callback].kind;

@@ -311,8 +311,8 @@ fn a_loop_whose_switch_to_idle_left_no_event_did_not_wait_for_an_idle_state() {
     assert_eq!(of_kind(cycle, "idle-exit"), 0);
 }
 
-/// Cycle 0 calls `read` 20 µs after its due time if asked, leaves its CPU unseen, and 30 µs after it the CPU idles. The
-/// hog wakes it on CPU 0 430 µs after it; it ends its cycle 500 µs after it.
+/// With `calls`, cycle 0 calls `read` 20 µs after its due time. It leaves its CPU unseen, and 30 µs after it the CPU
+/// idles. The hog wakes it on CPU 0 430 µs after it; it ends its cycle 500 µs after it.
 fn left_unseen(calls: bool) -> Explained {
     let mut stream = Stream::with(hog(), fifo());
     stream.cpus = vec![0, 1];

@@ -34,7 +34,7 @@ impl Room {
         is_whole: true,
     };
 
-    /// The worst, so many of them.
+    /// The worst, at most this number of each kind.
     pub fn of(most: usize) -> Self {
         Self {
             full: most,

@@ -1,4 +1,4 @@
-//! What no callback marks: requests to actions, answers to clients, and what a thread waited for by them.
+//! Work that no callback marks: requests to actions, answers to clients, and what a thread waited for by them.
 
 use super::*;
 use wakepath_ros2::{During, Late, Row};

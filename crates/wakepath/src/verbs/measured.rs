@@ -22,14 +22,14 @@ use wakepath_readiness::{Inspection, Report};
 use wakepath_report::{Answer, Shown, Style, ToText, to_json};
 use wakepath_scenario::{PluginSwitch, Scenario};
 
-/// What is known of a run before it begins.
+/// Facts known of a run before it begins.
 #[derive(Default)]
 pub struct Beforehand {
     /// Notes for the reader.
     pub notes: Vec<String>,
     /// Terms of a quick check.
     pub quick: Option<QuickCheck>,
-    /// What the user's program printed when it was asked for its loops.
+    /// Output of the user's program when it was asked for its loops.
     pub printed: Vec<u8>,
 }
 

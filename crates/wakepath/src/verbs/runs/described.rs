@@ -11,7 +11,7 @@ const LEFT_OUT: [RunOption; 4] = [
 ];
 
 /// The command without the program and the run's directory, as it is typed again, or as it was typed for a
-/// watch or an import; else the scenario.
+/// watch or an import; without one, the scenario.
 pub fn what(manifest: &Manifest) -> String {
     let words = match (&manifest.invocation, &manifest.imported) {
         (Some(command), _) => command.clone().without(&LEFT_OUT).words(),

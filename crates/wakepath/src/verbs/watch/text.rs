@@ -27,7 +27,7 @@ pub fn text(figures: &Figures) -> String {
     text + &not_judged(figures, MOST_NOT_JUDGED)
 }
 
-/// The threads that were latest and what to know of them, at most so many of each.
+/// The threads that were latest and what to know of them, at most `most` of each.
 pub fn in_short(figures: &Figures, most: usize) -> String {
     let mut text = String::new();
     let all = &figures.threads;
@@ -98,7 +98,7 @@ fn not_judged(figures: &Figures, most: usize) -> String {
     text
 }
 
-/// What a reader looks for first, within 80 columns.
+/// The figures that a reader looks for first, within 80 columns.
 fn short_table(threads: &[&Watched]) -> Table {
     let mut table = Table::of("thread")
         .column(words("policy"))
