@@ -23,11 +23,8 @@ impl Finding {
         let mut found = way_of_waiting(task, row, woken_by, activity);
         found.extend(waits_in_cycle(task, activity));
         found.extend(activity.cut_sleeps.iter().map(cut_sleeps));
-        let caught_up = caught_up(task);
-        if caught_up.is_none() {
-            found.extend(passed(task));
-        }
-        found.extend(caught_up);
+        found.extend(passed(task));
+        found.extend(caught_up(task));
         found
     }
 }
