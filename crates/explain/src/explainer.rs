@@ -135,6 +135,9 @@ impl Explainer {
     /// Takes the next event; cycles that it completes are handed out with their loop's number.
     pub fn event(&mut self, event: &KernelEvent, mut out: impl FnMut(usize, Explained)) {
         self.events += 1;
+        if self.untold.is_within_switch(event) {
+            return;
+        }
         if let Some(untold) = self.untold.before(event) {
             self.untold(&untold);
         }

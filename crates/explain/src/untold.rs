@@ -65,24 +65,46 @@ struct Known {
     off_ns: u64,
 }
 
+/// A CPU as its events show it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    /// Thread that is believed to be current.
+    current: Option<u32>,
+    /// Instant of the last event, in nanoseconds.
+    last_ns: u64,
+    /// Thread that its last switch left asleep and that nothing has woken since.
+    left: Option<u32>,
+}
+
 /// Finds them, one event at a time.
 #[derive(Debug, Default)]
 pub struct Untold {
-    /// Thread that is believed to be current on each CPU, and the instant of its last event.
-    cpus: Vec<(Option<u32>, u64)>,
+    cpus: Vec<Seen>,
     known: HashMap<u32, Known>,
     /// How many were found.
     pub count: u64,
 }
 
 impl Untold {
+    /// Whether this event belongs to the switch before it, which names the old thread still: a page fault of a tracer
+    /// that reads the stack of the thread that goes to sleep. Nothing else can occur there, for interrupts are off.
+    pub fn is_within_switch(&self, event: &KernelEvent) -> bool {
+        let cpu = self.cpus.get(usize::from(event.cpu));
+        matches!(event.what, What::PageFault { .. })
+            && cpu.is_some_and(|cpu| cpu.left == Some(event.current))
+    }
+
     /// The switch that must have come before this event, if one must. Takes every event once.
     pub fn before(&mut self, event: &KernelEvent) -> Option<UntoldSwitch> {
         let index = usize::from(event.cpu);
         if self.cpus.len() <= index {
-            self.cpus.resize(index + 1, (None, 0));
+            self.cpus.resize(index + 1, Seen::default());
         }
-        let (believed, last_ns) = self.cpus[index];
+        let Seen {
+            current: believed,
+            last_ns,
+            left,
+        } = self.cpus[index];
         let told = match &event.what {
             What::Lost { .. } => None,
             What::Switch { previous, .. } => Some(previous.id),
@@ -93,7 +115,15 @@ impl Untold {
             _ => told,
         };
         let latest_ns = event.at_ns.max(last_ns);
-        self.cpus[index] = (now, latest_ns);
+        let left = match &event.what {
+            What::Switch { previous, left, .. } => (*left != Left::Runnable).then_some(previous.id),
+            _ => left,
+        };
+        self.cpus[index] = Seen {
+            current: now,
+            last_ns: latest_ns,
+            left,
+        };
         let found = believed.zip(told).filter(|(before, told)| before != told);
         let found = found.map(|(previous, next)| {
             let known = self.known.get(&next);
@@ -114,9 +144,13 @@ impl Untold {
                 self.learn(previous, event.at_ns);
                 self.learn(next, event.at_ns);
             }
-            What::Waking { thread, .. }
-            | What::WakeUp { thread, .. }
-            | What::Migrate { thread, .. } => self.learn(thread, event.at_ns),
+            What::Waking { thread, .. } | What::WakeUp { thread, .. } => {
+                self.learn(thread, event.at_ns);
+                for cpu in &mut self.cpus {
+                    cpu.left = cpu.left.filter(|&left| left != thread.id);
+                }
+            }
+            What::Migrate { thread, .. } => self.learn(thread, event.at_ns),
             _ => {}
         }
         found
@@ -177,6 +211,22 @@ mod tests {
         assert!(matches!(switch.what, What::Switch { next, .. } if next == thread(7)));
         assert_eq!(untold.before(&event(95, 7, FAULT)), None);
         assert_eq!(untold.count, 1);
+    }
+
+    #[test]
+    fn a_fault_within_a_switch_is_not_of_a_thread_that_came_back() {
+        let mut untold = Untold::default();
+        let asleep = |id| What::Switch {
+            previous: thread(id),
+            left: Left::Sleeping,
+            next: thread(0),
+        };
+        untold.before(&event(10, 7, asleep(7)));
+        assert!(untold.is_within_switch(&event(12, 7, FAULT)));
+        assert!(!untold.is_within_switch(&event(12, 8, FAULT)));
+        assert_eq!(untold.before(&event(50, 0, waking(7))), None);
+        assert!(!untold.is_within_switch(&event(60, 7, FAULT)));
+        assert!(untold.before(&event(60, 7, FAULT)).is_some());
     }
 
     #[test]

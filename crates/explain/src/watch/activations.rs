@@ -63,6 +63,9 @@ impl Activations {
 
     /// Takes the next event.
     pub fn event(&mut self, event: &KernelEvent) {
+        if self.untold.is_within_switch(event) {
+            return;
+        }
         if let Some(untold) = self.untold.before(event) {
             self.untold(&untold);
         }
