@@ -164,6 +164,8 @@ impl MadeUp {
                 commit: None,
             },
             command: vec!["wakepath".to_owned(), "run".to_owned()],
+            invocation: None,
+            quick: None,
             started: self.started.clone(),
             scenario: ScenarioText {
                 name: "made-up".to_owned(),
