@@ -3,10 +3,8 @@
 use crate::started::{Place, Start, built, not_run};
 use serde_json::Value;
 
-// The second failed in half of the runs while threads were found after their first waits. Not run until it is shown to
-// hold next to a load.
 wakepath_test_program::tests![
-    without_symbols_a_wait_is_told_with_an_address;
+    without_symbols_a_wait_is_told_with_an_address,
     a_wait_is_told_with_the_function_that_waits
 ];
 
@@ -69,7 +67,7 @@ fn placed<'a>(causes: &'a [String], call: &str) -> Vec<&'a str> {
     // A place comes before the call.
     let is_placed = |of: &&str| of.contains(&format!(", in {call}"));
     let waits = causes.iter().map(|of| &**of);
-    let waits = waits.filter(|of| of.contains("blocked on"));
+    let waits = waits.filter(|of| of.contains("blocked"));
     waits.filter(is_placed).collect()
 }
 
