@@ -58,7 +58,7 @@ pub enum Finding {
         /// How late it asked for one, at most.
         longest_ns: u64,
     },
-    /// It was kept off its CPU while due times passed, and then used as much CPU time as cycles for all of them take: it
+    /// It did not run while due times passed, and then used as much CPU time as cycles for all of them take: it
     /// ran them late, at once.
     RanPassed {
         /// Turns that show it.
@@ -66,7 +66,7 @@ pub enum Finding {
         /// Due times that passed in those.
         dues: u64,
     },
-    /// It was kept off its CPU while due times passed, and then used no more CPU time than for one cycle: it left them
+    /// It did not run while due times passed, and then used no more CPU time than for one cycle: it left them
     /// out.
     LeftOut {
         /// Turns that show it.
@@ -277,13 +277,13 @@ impl fmt::Display for Finding {
             ),
             Self::RanPassed { turns, dues } => write!(
                 f,
-                "it catches up: {} passed while it was kept off its CPU, and it then used the CPU time of as many                  cycles ({}): it ran them late, at once, and skipped none",
+                "it catches up: {} passed while it did not run, and it then used the CPU time of as many                  cycles ({}): it ran them late, at once, and skipped none",
                 counted(*dues, "due time", "due times"),
                 counted(*turns, "turn", "turns"),
             ),
             Self::LeftOut { turns, dues } => write!(
                 f,
-                "it does not catch up: {} passed while it was kept off its CPU, and it then used the CPU time of one                  cycle ({}): it left the others out",
+                "it does not catch up: {} passed while it did not run, and it then used the CPU time of one                  cycle ({}): it left the others out",
                 counted(*dues, "due time", "due times"),
                 counted(*turns, "turn", "turns"),
             ),
