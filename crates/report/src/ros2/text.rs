@@ -7,7 +7,7 @@ use std::fmt::Write;
 use wakepath_assess::watched::{FirstAbove, Ros2Figures};
 use wakepath_timeline::count::counted;
 
-/// As much of it as there is room for, for a terminal of so many columns.
+/// As much of it as there is room for, for a terminal of `columns` columns.
 pub fn ros2_text(figures: &Ros2Figures, columns: usize, room: &Room) -> String {
     if figures.callbacks.is_empty() {
         return "ROS 2: no callback ran\n".into();

@@ -121,11 +121,10 @@ fn causes_in_short(text: &mut String, of: &ConditionExplanation, most: usize) {
     }
 }
 
-/// The late threads of a watch, in short: the one that lost most time, with so many causes.
+/// The late threads of a watch, in short: the one that matters most, with at most `most` causes.
 pub fn late_in_short(explanation: &Explanation, most: usize) -> String {
     let is_late = |of: &&ConditionExplanation| of.late > 0 || of.silent_segments > 0;
-    let mut late: Vec<_> = explanation.conditions.iter().filter(is_late).collect();
-    late.sort_by_key(|of| std::cmp::Reverse((of.silent_segments, of.late_ns, of.late)));
+    let late = by_weight(explanation.conditions.iter().filter(is_late).collect());
     let Some((&first, others)) = late.split_first() else {
         return String::new();
     };
