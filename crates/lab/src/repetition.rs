@@ -231,14 +231,14 @@ impl Repetition {
         packages + given.sum::<usize>() + usize::from(!self.is_repeated)
     }
 
-    /// Time that they take, so many at once, each on a CPU of its own.
-    pub fn seconds_left(&self, beside: usize) -> f64 {
+    /// Time that they take, `at_once` of them together, each on a CPU of its own.
+    pub fn seconds_left(&self, at_once: usize) -> f64 {
         let known = KnownCpus::first(self.experiment.cpus);
         let own = Scenario::parse(self.experiment.scenario, self.experiment.name, &known);
         let times = own.map_or(1.0, |own| self.scenario.cycles as f64 / own.cycles as f64);
         let measuring = (self.experiment.host_seconds - BOOT_SECONDS).max(0.0);
         let of_each = BOOT_SECONDS + measuring * times;
-        of_each * self.guests_left().div_ceil(beside.max(1)) as f64
+        of_each * self.guests_left().div_ceil(at_once.max(1)) as f64
     }
 
     /// Directory of that guest's second run.

@@ -87,21 +87,21 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
 
 /// Prints what the command costs, before it starts.
 fn announce(arguments: &LabExperiments, all: &[Repetition]) {
-    let beside = match arguments.host.jobs {
+    let at_once = match arguments.host.jobs {
         Some(jobs) => jobs.into(),
         None => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
     };
     let mut seconds = 0.0;
     for one in all {
-        seconds += one.seconds_left(beside);
+        seconds += one.seconds_left(at_once);
         let guests = match one.guests_left() {
             1 => "1 guest".to_owned(),
             number => format!("{number} guests"),
         };
         tell!(
-            "{}: {guests} to run, about {:.0} min, {beside} at a time",
+            "{}: {guests} to run, about {:.0} min, {at_once} at a time",
             one.experiment.name,
-            (one.seconds_left(beside) / 60.0).ceil()
+            (one.seconds_left(at_once) / 60.0).ceil()
         );
     }
     if all.len() > 1 {

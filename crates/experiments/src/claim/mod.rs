@@ -96,7 +96,7 @@ pub struct Smallest {
 /// Reason for a smallest effect.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reasoned {
-    /// A third of a published one of so many times, on the logarithmic scale on which ratios add up.
+    /// A third of the published ratio, on the logarithmic scale on which ratios add up.
     ThirdOf(f64),
     /// Argued in the data file.
     Argued(String),
