@@ -6,12 +6,14 @@ use crate::Inspection;
 /// A distribution's real-time kernel.
 #[derive(Debug)]
 pub struct RealTimeKernel {
-    /// `ID` or `ID_LIKE` of `/etc/os-release`; empty for what is recognised by its board.
-    id: &'static str,
+    /// One of them is `ID` or in `ID_LIKE` of `/etc/os-release`.
+    ids: &'static [&'static str],
     /// A part of the device tree's model that the board's name has; empty for any machine.
     board: &'static str,
     /// As `uname -m`; empty for any.
     architecture: &'static str,
+    /// The first release, as `VERSION_ID` of `/etc/os-release`; `None` for any.
+    since: Option<Release>,
     /// The distribution and the machines, as a person reads them.
     pub distribution: &'static str,
     /// A command that can be typed, or the setting of a build.
@@ -20,118 +22,211 @@ pub struct RealTimeKernel {
     pub note: &'static str,
 }
 
-/// The first that fits is meant: boards come before the distribution that runs on them.
+/// Year and month, or major and minor.
+type Release = (u32, u32);
+
+/// Raspberry Pi OS calls itself Debian, so it gets a name here.
+const RASPBERRY_PI_OS: &str = "raspberry-pi-os";
+
+/// The first that fits is meant: boards come before the distribution that runs on them, and newer releases before older
+/// ones.
 pub const REAL_TIME_KERNELS: &[RealTimeKernel] = &[
     RealTimeKernel {
-        id: "ubuntu",
+        ids: &["ubuntu"],
         board: "Raspberry Pi",
         architecture: "",
-        distribution: "Ubuntu on a Raspberry Pi (Ubuntu Pro)",
-        install: "sudo pro enable realtime-kernel --variant=raspi",
-        note: "installs linux-raspi-realtime",
-    },
-    RealTimeKernel {
-        id: "",
-        board: "Raspberry Pi",
-        architecture: "",
-        distribution: "Raspberry Pi OS, 64 bits",
-        install: "sudo apt install linux-image-rpi-v8-rt",
+        since: Some((26, 4)),
+        distribution: "Ubuntu 26.04 and later on a Raspberry Pi",
+        install: "sudo apt install linux-raspi-realtime",
         note: "",
     },
     RealTimeKernel {
-        id: "",
-        board: "Jetson",
+        ids: &["ubuntu"],
+        board: "Raspberry Pi",
         architecture: "",
-        distribution: "Jetson Linux",
-        install: "sudo apt install nvidia-l4t-rt-kernel",
+        since: None,
+        distribution: "Ubuntu 24.04 on a Raspberry Pi (Ubuntu Pro)",
+        install: "sudo pro enable realtime-kernel --variant=raspi",
+        note: "",
+    },
+    RealTimeKernel {
+        ids: &[RASPBERRY_PI_OS],
+        board: "",
+        architecture: "aarch64",
+        since: None,
+        distribution: "Raspberry Pi OS, 64 bits",
+        install: "sudo apt install linux-image-rpi-v8-rt",
+        note: "then kernel=kernel8_rt.img in /boot/firmware/config.txt",
+    },
+    RealTimeKernel {
+        ids: &[RASPBERRY_PI_OS],
+        board: "",
+        architecture: "",
+        since: None,
+        distribution: "Raspberry Pi OS, 32 bits",
+        install: "build the kernel with CONFIG_PREEMPT_RT=y",
+        note: "the 64-bit system has a package",
+    },
+    RealTimeKernel {
+        ids: &["ubuntu"],
+        board: "Thor",
+        architecture: "",
+        since: None,
+        distribution: "Jetson Thor",
+        install: "sudo apt install nvidia-l4t-rt-kernel nvidia-l4t-rt-kernel-headers nvidia-l4t-rt-kernel-oot-modules nvidia-l4t-display-rt-kernel nvidia-l4t-rt-kernel-openrm",
         note: "from NVIDIA's rt-kernel repository",
     },
     RealTimeKernel {
-        id: "ubuntu",
-        board: "",
+        ids: &["ubuntu"],
+        board: "Jetson",
         architecture: "",
-        distribution: "Ubuntu (Ubuntu Pro)",
-        install: "sudo pro enable realtime-kernel",
-        note: "installs linux-image-realtime",
+        since: Some((22, 4)),
+        distribution: "Jetson Orin (JetPack 6, 7)",
+        install: "sudo apt install nvidia-l4t-rt-kernel nvidia-l4t-rt-kernel-headers nvidia-l4t-rt-kernel-oot-modules nvidia-l4t-display-rt-kernel",
+        note: "from NVIDIA's rt-kernel repository",
     },
     RealTimeKernel {
-        id: "debian",
+        ids: &["ubuntu"],
+        board: "Jetson",
+        architecture: "",
+        since: None,
+        distribution: "Jetson (JetPack 4, 5)",
+        install: "sudo apt install nvidia-l4t-rt-kernel nvidia-l4t-rt-kernel-headers",
+        note: "from NVIDIA's rt-kernel repository",
+    },
+    RealTimeKernel {
+        ids: &["ubuntu"],
+        board: "",
+        architecture: "",
+        since: Some((25, 10)),
+        distribution: "Ubuntu 25.10 and later",
+        install: "sudo apt install ubuntu-realtime",
+        note: "",
+    },
+    RealTimeKernel {
+        ids: &["ubuntu"],
+        board: "",
+        architecture: "",
+        since: None,
+        distribution: "Ubuntu 22.04, 24.04 (Ubuntu Pro)",
+        install: "sudo pro enable realtime-kernel",
+        note: "",
+    },
+    RealTimeKernel {
+        ids: &["debian"],
         board: "",
         architecture: "x86_64",
+        since: None,
         distribution: "Debian, 64-bit PC",
         install: "sudo apt install linux-image-rt-amd64",
         note: "",
     },
     RealTimeKernel {
-        id: "debian",
+        ids: &["debian"],
         board: "",
         architecture: "aarch64",
+        since: None,
         distribution: "Debian, arm64",
         install: "sudo apt install linux-image-rt-arm64",
         note: "",
     },
     RealTimeKernel {
-        id: "debian",
+        ids: &["debian"],
         board: "",
         architecture: "armv7l",
+        since: None,
         distribution: "Debian, armhf",
         install: "sudo apt install linux-image-rt-armmp",
         note: "",
     },
     RealTimeKernel {
-        id: "fedora",
+        ids: &["fedora"],
         board: "",
         architecture: "",
+        since: None,
         distribution: "Fedora",
         install: "build the kernel with CONFIG_PREEMPT_RT=y",
-        note: "not in Fedora's own packages",
+        note: "for example Fedora's source package with rpmbuild --with realtime",
     },
     RealTimeKernel {
-        id: "rhel",
+        ids: &["centos", "almalinux", "rocky"],
         board: "",
         architecture: "",
-        distribution: "RHEL, CentOS Stream, Alma, Rocky",
+        since: None,
+        distribution: "CentOS Stream, AlmaLinux, Rocky Linux, 64-bit PC",
+        install: "sudo dnf --enablerepo=rt install kernel-rt",
+        note: "",
+    },
+    RealTimeKernel {
+        ids: &["rhel"],
+        board: "",
+        architecture: "",
+        since: None,
+        distribution: "RHEL for Real Time",
         install: "sudo dnf install kernel-rt",
-        note: "from the repository for real time, rt",
+        note: "from the subscription's repository for real time",
     },
     RealTimeKernel {
-        id: "suse",
+        ids: &["opensuse-leap"],
         board: "",
         architecture: "",
-        distribution: "SUSE Linux Enterprise (Real Time module), openSUSE Leap 15 and Tumbleweed",
+        since: Some((16, 0)),
+        distribution: "openSUSE Leap 16",
+        install: "build the kernel with CONFIG_PREEMPT_RT=y",
+        note: "none is packaged",
+    },
+    RealTimeKernel {
+        ids: &["suse", "opensuse", "opensuse-tumbleweed"],
+        board: "",
+        architecture: "x86_64",
+        since: None,
+        distribution: "SUSE Real Time, openSUSE Leap 15, Tumbleweed",
         install: "sudo zypper install kernel-rt",
         note: "",
     },
     RealTimeKernel {
-        id: "arch",
+        ids: &["arch"],
         board: "",
-        architecture: "",
+        architecture: "x86_64",
+        since: None,
         distribution: "Arch",
         install: "sudo pacman -S linux-rt",
-        note: "linux-rt-lts is the older one",
+        note: "",
     },
     RealTimeKernel {
-        id: "nixos",
+        ids: &["nixos"],
         board: "",
         architecture: "",
-        distribution: "NixOS",
+        since: Some((26, 5)),
+        distribution: "NixOS 26.05 and later",
+        install: "build the kernel with CONFIG_PREEMPT_RT=y",
+        note: "with boot.kernelPatches",
+    },
+    RealTimeKernel {
+        ids: &["nixos"],
+        board: "",
+        architecture: "",
+        since: None,
+        distribution: "NixOS up to 25.11",
         install: "boot.kernelPackages = pkgs.linuxPackages-rt",
         note: "in configuration.nix",
     },
     RealTimeKernel {
-        id: "poky",
+        ids: &["poky"],
         board: "",
         architecture: "",
+        since: None,
         distribution: "Yocto",
         install: "PREFERRED_PROVIDER_virtual/kernel = \"linux-yocto-rt\"",
         note: "in local.conf",
     },
     RealTimeKernel {
-        id: "arago",
+        ids: &["arago"],
         board: "",
         architecture: "",
-        distribution: "TI Processor SDK (meta-ti)",
-        install: "PREFERRED_PROVIDER_virtual/kernel = \"linux-ti-staging-rt\"",
+        since: None,
+        distribution: "TI Processor SDK",
+        install: "ARAGO_RT_ENABLE = \"1\"",
         note: "in local.conf",
     },
 ];
@@ -154,8 +249,13 @@ impl RealTimeKernel {
 pub(super) fn of_machine(seen: &Inspection) -> Option<&'static RealTimeKernel> {
     let text = |path| seen.root.text(path).known().cloned().unwrap_or_default();
     let architecture = seen.facts.fixed.kernel.architecture.known();
+    let is_raspberry_pi_os = seen.root.exists("/etc/rpi-issue");
+    let own = match is_raspberry_pi_os {
+        true => format!("ID={RASPBERRY_PI_OS}\n"),
+        false => String::new(),
+    };
     of_texts(
-        &text("/etc/os-release"),
+        &(own + &text("/etc/os-release")),
         &text("/proc/device-tree/model"),
         architecture.map_or("", |text| text.trim()),
     )
@@ -163,26 +263,39 @@ pub(super) fn of_machine(seen: &Inspection) -> Option<&'static RealTimeKernel> {
 
 fn of_texts(release: &str, model: &str, architecture: &str) -> Option<&'static RealTimeKernel> {
     let fields = ["ID=", "ID_LIKE="];
-    let values = fields.iter().flat_map(|name| {
-        let lines = release
-            .lines()
-            .filter_map(move |line| line.strip_prefix(name));
-        lines.flat_map(|value| value.trim_matches('"').split_whitespace())
-    });
+    let values = fields
+        .iter()
+        .flat_map(|name| values_of(release, name).flat_map(str::split_whitespace));
     let ids: Vec<&str> = values.collect();
+    let version = values_of(release, "VERSION_ID=").find_map(release_of);
     // The distribution's own name comes before what it is like: Ubuntu is like Debian.
     let with_id = |id: &str| {
         REAL_TIME_KERNELS.iter().find(|of| {
-            let fits_id =
-                of.id.is_empty() || of.id == id || (of.id == "suse" && id.starts_with("opensuse"));
+            let fits_id = of.ids.contains(&id);
             // Linux before 6.1 does not say what it runs on: the first row is then as good as any.
             let fits_architecture =
                 [of.architecture, architecture].contains(&"") || of.architecture == architecture;
-            fits_id && fits_architecture && (of.board.is_empty() || model.contains(of.board))
+            // A release of unknown number is taken for an older one, whose way is known for longer.
+            let is_new_enough = of.since.is_none() || version >= of.since;
+            let fits_board = of.board.is_empty() || model.contains(of.board);
+            fits_id && fits_architecture && fits_board && is_new_enough
         })
     };
-    let anywhere = if ids.is_empty() { vec![""] } else { ids };
-    anywhere.into_iter().find_map(with_id)
+    ids.into_iter().find_map(with_id)
+}
+
+/// Values of a field of `/etc/os-release`, without quotes.
+fn values_of<'a>(release: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
+    let lines = release
+        .lines()
+        .filter_map(move |line| line.strip_prefix(name));
+    lines.map(|value| value.trim_matches('"'))
+}
+
+/// Of `26.04`; a number alone is that release's first.
+fn release_of(version: &str) -> Option<Release> {
+    let (major, minor) = version.split_once('.').unwrap_or((version, "0"));
+    Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
 #[cfg(test)]
@@ -191,28 +304,93 @@ mod tests {
 
     #[test]
     fn the_board_comes_before_its_distribution_and_a_name_before_what_it_is_like() {
-        let install =
-            |release: &str, model: &str| of_texts(release, model, "").map(RealTimeKernel::fix);
         let pi = "Raspberry Pi 5 Model B Rev 1.0";
-        let raspbian = install("ID=debian", pi).unwrap();
-        assert!(raspbian.contains("linux-image-rpi-v8-rt"), "{raspbian}");
-        let ubuntu = install("ID=ubuntu\nID_LIKE=debian", pi).unwrap();
-        assert!(ubuntu.contains("linux-raspi-realtime"), "{ubuntu}");
-        let desk = install("NAME=x\nID=ubuntu\nID_LIKE=debian", "").unwrap();
-        assert!(desk.contains("linux-image-realtime"), "{desk}");
-        let alma = install("ID=\"almalinux\"\nID_LIKE=\"rhel centos fedora\"", "").unwrap();
-        assert!(alma.contains("kernel-rt"), "{alma}");
-        assert!(install("ID=opensuse-tumbleweed", "").is_some());
-        assert_eq!(install("ID=alpine", ""), None);
-        for (architecture, package) in [
-            ("x86_64", "linux-image-rt-amd64"),
-            ("aarch64", "linux-image-rt-arm64"),
-            ("armv7l", "linux-image-rt-armmp"),
+        let raspberry_pi_os = format!("ID={RASPBERRY_PI_OS}\nID=debian");
+        let ubuntu = |release| format!("ID=ubuntu\nID_LIKE=debian\nVERSION_ID=\"{release}\"");
+        let jetson = "NVIDIA Jetson AGX Orin Developer Kit";
+        for (release, model, architecture, install) in [
+            (
+                raspberry_pi_os.as_str(),
+                pi,
+                "aarch64",
+                "linux-image-rpi-v8-rt",
+            ),
+            (&raspberry_pi_os, pi, "armv7l", "CONFIG_PREEMPT_RT=y"),
+            ("ID=debian", pi, "aarch64", "linux-image-rt-arm64"),
+            (
+                &ubuntu("24.04"),
+                pi,
+                "aarch64",
+                "pro enable realtime-kernel --variant=raspi",
+            ),
+            (&ubuntu("26.04"), pi, "aarch64", "linux-raspi-realtime"),
+            (&ubuntu("24.04"), "", "x86_64", "pro enable realtime-kernel"),
+            (
+                &ubuntu("26.04"),
+                "",
+                "x86_64",
+                "apt install ubuntu-realtime",
+            ),
+            (
+                &ubuntu("20.04"),
+                jetson,
+                "aarch64",
+                "nvidia-l4t-rt-kernel-headers",
+            ),
+            (
+                &ubuntu("22.04"),
+                jetson,
+                "aarch64",
+                "nvidia-l4t-display-rt-kernel",
+            ),
+            (
+                "ID=\"almalinux\"\nID_LIKE=\"rhel centos fedora\"",
+                "",
+                "",
+                "--enablerepo=rt",
+            ),
+            (
+                "ID=opensuse-tumbleweed\nVERSION_ID=\"20260901\"",
+                "",
+                "",
+                "zypper",
+            ),
+            (
+                "ID=opensuse-leap\nVERSION_ID=\"16.0\"",
+                "",
+                "",
+                "CONFIG_PREEMPT_RT=y",
+            ),
+            ("ID=nixos\nVERSION_ID=\"25.11\"", "", "", "linuxPackages-rt"),
+            (
+                "ID=nixos\nVERSION_ID=\"26.05\"",
+                "",
+                "",
+                "CONFIG_PREEMPT_RT=y",
+            ),
+            (
+                "ID=fedora\nVERSION_ID=43",
+                pi,
+                "aarch64",
+                "CONFIG_PREEMPT_RT=y",
+            ),
+            ("ID=debian", "", "x86_64", "linux-image-rt-amd64"),
+            ("ID=debian", "", "armv7l", "linux-image-rt-armmp"),
         ] {
-            let of = of_texts("ID=debian", "", architecture).unwrap();
-            assert_eq!(of.install, format!("sudo apt install {package}"));
+            let of = of_texts(release, model, architecture).unwrap();
+            assert!(
+                of.install.ends_with(install) || of.install.contains(&format!("{install} ")),
+                "{release}: {of:?}"
+            );
         }
-        assert!(of_texts("ID=debian", "", "riscv64").is_none());
+        for (release, architecture) in [
+            ("ID=alpine", ""),
+            ("ID=debian", "riscv64"),
+            ("ID=archarm\nID_LIKE=arch", "aarch64"),
+            ("", ""),
+        ] {
+            assert!(of_texts(release, "", architecture).is_none(), "{release}");
+        }
     }
 
     #[test]
