@@ -1,6 +1,6 @@
 //! How often the 95 % bounds of `wakepath bound` hold, gates included, over families of series with a known
 //! law: `cargo run --release -p wakepath-extremes --example bound_coverage -- [RUNS] [FAMILY]`. The table in
-//! `docs/reference/benchmarks.md` is its output. Simulation with a fixed seed; nothing is measured.
+//! `docs/reference/benchmarks.md` sums it up. Simulation with a fixed seed; nothing is measured.
 
 #[path = "../fixtures/known_tails.rs"]
 mod known_tails;
