@@ -418,15 +418,15 @@ impl Explainer {
         };
         let (latency, woken) = path::latency(&window, &sample);
         let execution = path::execution(&window, &sample);
-        let faulted = |from_ns, to_ns| faults::price_ns(of.track.marks(), from_ns, to_ns);
+        let faulted = |from_ns, to_ns| faults::stretches(&of.track, from_ns, to_ns);
         let ready_ns = |thread: &Thread, from_ns, to_ns| {
             let track = self.threads.track(thread.id);
             track.map_or(0, |track| track.ready_ns(from_ns, to_ns))
         };
         let cpu = self.cpus.get(usize::from(sample.cpu));
         Raw {
-            faults_on_the_way_ns: faulted(sample.due_ns, sample.wake_ns),
-            faults_in_work_ns: faulted(sample.wake_ns, sample.end_ns),
+            faults_on_the_way: faulted(sample.due_ns, sample.wake_ns),
+            faults_in_work: faulted(sample.wake_ns, sample.end_ns),
             never_still: self.options.never_still,
             calls_recorded: of.calls,
             until_next_wake_up: of.until_next_wake_up,

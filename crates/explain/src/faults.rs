@@ -1,8 +1,8 @@
-//! Upper bounds of the time that page faults took on a CPU. The kernel records when a fault begins, not when it ends; its
-//! wait for a page shows as blocked.
+//! When page faults had a CPU, about: the kernel records when a fault begins, not when it ends. Its wait for a page shows
+//! as blocked.
 
-use crate::track::{Happened, Interval, Mark, State, Track};
-use std::collections::VecDeque;
+use crate::track::{Happened, Interval, State, Track};
+use std::ops::Range;
 use wakepath_timeline::Left;
 
 /// The next fault after so little time on a CPU, in nanoseconds, means that the thread did little between the two but
@@ -10,6 +10,9 @@ use wakepath_timeline::Left;
 const DENSE_NS: u64 = 20_000;
 /// A fault without such a successor takes at most this, in nanoseconds, and what it took before it had to wait.
 const ALONE_NS: u64 = 5_000;
+/// A slow fault within a walk takes at most so many times what the walk's others take. Of 60 000 faults under a
+/// hypervisor, three in ten thousand took more than 50 times the median, and none 200 times.
+const SLOW: u64 = 100;
 
 /// A fault that has to wait for its page does so within this time of the fault, in nanoseconds.
 const FAULT_TO_WAIT_NS: u64 = 100_000;
@@ -42,60 +45,147 @@ pub(crate) fn waits_for_page(track: &Track, wait: &Interval) -> bool {
     })
 }
 
-/// A fault until the next one.
-#[derive(Default)]
-struct Fault {
-    /// Time on a CPU.
-    run_ns: u64,
-    /// The part of it before the fault had to wait, and after its last wait.
-    before_wait_ns: u64,
-    after_wait_ns: u64,
+/// Stretches of time, in nanoseconds on `CLOCK_MONOTONIC`.
+pub(crate) type Stretches = Vec<Range<u64>>;
+
+pub(crate) fn sum_ns(stretches: &[Range<u64>]) -> u64 {
+    stretches.iter().map(|of| of.end - of.start).sum()
 }
 
-impl Fault {
-    fn price_ns(&self, is_last: bool) -> u64 {
-        match !is_last && self.after_wait_ns <= DENSE_NS {
-            true => self.run_ns,
-            false => self.before_wait_ns + ALONE_NS,
+/// A fault, until it was over at the latest: the next one began, a call began or ended.
+#[derive(Default)]
+struct Fault {
+    /// On a CPU until the fault's last wait began.
+    before_wait: Stretches,
+    /// On a CPU since.
+    after_wait: Stretches,
+    /// The next fault ended it.
+    another_follows: bool,
+}
+
+/// How a fault's time since its wait is priced.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pace {
+    /// All of it: the thread walks through new pages.
+    Dense,
+    /// The same, and this one took longer.
+    Slow,
+    Alone,
+}
+
+/// When the faults between two instants had a CPU, each about, in order.
+pub(crate) fn stretches(track: &Track, from_ns: u64, to_ns: u64) -> Stretches {
+    let faults = faults(track, from_ns, to_ns);
+    let mut all = Stretches::new();
+    let paces = paces(&faults);
+    let mut at = 0;
+    while at < faults.len() {
+        // One that is alone ends a walk.
+        let alone = paces[at..].iter().position(|of| *of == Pace::Alone);
+        let end = alone.map_or(faults.len(), |alone| at + alone + 1);
+        price_walk(&faults[at..end], &paces[at..end], &mut all);
+        at = end;
+    }
+    all
+}
+
+fn paces(faults: &[Fault]) -> Vec<Pace> {
+    let is_dense = |of: &Fault| of.another_follows && sum_ns(&of.after_wait) <= DENSE_NS;
+    let dense: Vec<bool> = faults.iter().map(is_dense).collect();
+    let pace = |at: usize| {
+        let is_within = at > 0 && dense[at - 1] && dense.get(at + 1).is_some_and(|dense| *dense);
+        match (dense[at], is_within) {
+            (true, _) => Pace::Dense,
+            (false, true) => Pace::Slow,
+            (false, false) => Pace::Alone,
+        }
+    };
+    (0..dense.len()).map(pace).collect()
+}
+
+fn price_walk(faults: &[Fault], paces: &[Pace], all: &mut Stretches) {
+    let with_pace = || faults.iter().zip(paces);
+    let dense = || with_pace().filter(|(_, pace)| **pace == Pace::Dense);
+    let dense_ns: u64 = dense().map(|(of, _)| sum_ns(&of.after_wait)).sum();
+    let most_ns = SLOW * dense_ns / (dense().count().max(1) as u64);
+    // All slow ones together take no more than the others.
+    let mut left_ns = dense_ns;
+    for (fault, pace) in with_pace() {
+        let price_ns = match pace {
+            Pace::Dense => u64::MAX,
+            Pace::Slow => left_ns.min(most_ns).max(ALONE_NS),
+            Pace::Alone => ALONE_NS,
+        };
+        let priced = first(&fault.after_wait, price_ns);
+        if *pace == Pace::Slow {
+            left_ns = left_ns.saturating_sub(sum_ns(&priced));
+        }
+        for next in fault.before_wait.iter().cloned().chain(priced) {
+            match all.last_mut() {
+                Some(last) if last.end == next.start => last.end = next.end,
+                _ => all.push(next),
+            }
         }
     }
 }
 
-/// Time that the faults between two instants took on a CPU at most, in nanoseconds.
-pub(crate) fn price_ns(marks: &VecDeque<Mark>, from_ns: u64, to_ns: u64) -> u64 {
-    let first = marks.partition_point(|mark| mark.at_ns < from_ns);
-    let within = marks.range(first..).take_while(|mark| mark.at_ns <= to_ns);
-    let mut price_ns = 0;
-    let mut fault: Option<Fault> = None;
-    let (mut began_ns, mut since_ns) = (0, None);
+/// The first `ns` of some stretches.
+fn first(stretches: &[Range<u64>], mut ns: u64) -> Stretches {
+    let mut kept = Stretches::new();
+    for of in stretches {
+        let end = of.end.min(of.start.saturating_add(ns));
+        ns -= end - of.start;
+        if end > of.start {
+            kept.push(of.start..end);
+        }
+    }
+    kept
+}
+
+fn faults(track: &Track, from_ns: u64, to_ns: u64) -> Vec<Fault> {
+    let marks = track.marks();
+    let begin = marks.partition_point(|mark| mark.at_ns < from_ns);
+    let within = marks.range(begin..).take_while(|mark| mark.at_ns <= to_ns);
+    let mut found: Vec<Fault> = Vec::new();
+    // Of the last one: its begin, if it is not over; since when it runs.
+    let (mut began_ns, mut since_ns) = (None, None);
     for mark in within {
-        let ran_ns = since_ns.map_or(0, |since_ns| mark.at_ns.saturating_sub(since_ns));
+        let at_ns = mark.at_ns;
+        let ran = since_ns.map(|since_ns: u64| since_ns..at_ns.max(since_ns));
+        let under_way = began_ns.and_then(|began_ns| Some((began_ns, found.last_mut()?)));
         match &mark.what {
             Happened::Fault => {
-                if let Some(mut before) = fault.take() {
-                    before.run_ns += ran_ns;
-                    before.after_wait_ns += ran_ns;
-                    price_ns += before.price_ns(false);
+                if let Some((_, before)) = under_way {
+                    before.after_wait.extend(ran);
+                    before.another_follows = true;
                 }
-                (fault, began_ns, since_ns) =
-                    (Some(Fault::default()), mark.at_ns, Some(mark.at_ns));
+                found.push(Fault::default());
+                (began_ns, since_ns) = (Some(at_ns), Some(at_ns));
+            }
+            Happened::CallEntered(_) | Happened::CallLeft => {
+                if let Some((_, fault)) = under_way {
+                    fault.after_wait.extend(ran);
+                }
+                (began_ns, since_ns) = (None, None);
             }
             Happened::Out(left) => {
-                if let Some(fault) = &mut fault {
-                    fault.run_ns += ran_ns;
-                    fault.after_wait_ns += ran_ns;
-                    let waits = *left == Left::Blocked;
-                    if waits && mark.at_ns - began_ns <= FAULT_TO_WAIT_NS {
-                        fault.before_wait_ns = fault.run_ns;
-                        fault.after_wait_ns = 0;
+                if let Some((began_ns, fault)) = under_way {
+                    fault.after_wait.extend(ran);
+                    let soon = at_ns - began_ns <= FAULT_TO_WAIT_NS;
+                    // Outside of calls, nothing else leads to such a wait.
+                    if *left == Left::Blocked && (soon || track.is_outside_calls(at_ns)) {
+                        fault.before_wait.append(&mut fault.after_wait);
                     }
                 }
                 since_ns = None;
             }
             Happened::Gone => since_ns = None,
-            Happened::In { .. } => since_ns = Some(mark.at_ns),
+            Happened::In { .. } => since_ns = began_ns.map(|_| at_ns),
             _ => {}
         }
     }
-    price_ns + fault.map_or(0, |last| last.price_ns(true))
+    if let (Some(fault), Some(_), Some(since_ns)) = (found.last_mut(), began_ns, since_ns) {
+        fault.after_wait.push(since_ns..to_ns.max(since_ns));
+    }
+    found
 }

@@ -34,6 +34,7 @@ pub mod perfetto;
 mod remedy;
 mod resolve;
 mod share;
+mod share_out;
 mod spin;
 mod stacks;
 mod summary;

@@ -3,6 +3,8 @@
 
 use crate::cause::Cause;
 use crate::cycle::{Explained, Piece, Stretch};
+use crate::faults::Stretches;
+use crate::share_out::{self, excess, give};
 use crate::{home, other_work, waits_ends, work};
 use std::collections::{BTreeMap, HashMap};
 use wakepath_timeline::Thread;
@@ -40,9 +42,9 @@ pub struct Usual {
 #[derive(Debug, Clone)]
 pub(crate) struct Raw {
     pub explained: Explained,
-    /// What page faults took at most, in nanoseconds.
-    pub faults_on_the_way_ns: u64,
-    pub faults_in_work_ns: u64,
+    /// When page faults had a CPU, about.
+    pub faults_on_the_way: Stretches,
+    pub faults_in_work: Stretches,
     pub frequency_changed: bool,
     pub never_still: bool,
     /// Whether system calls of the loop were recorded.
@@ -125,10 +127,15 @@ pub(crate) fn resolve(raw: Raw, usual: &Usual, previous: Option<&Explained>) -> 
         let which = |piece: &Piece| is_own(piece, stretch);
         let excess_ns = excess(pieces, which, usual_ns, TIMES_USUAL * usual_ns);
         let faults_ns = match stretch {
-            Stretch::SwitchToUser => raw.faults_on_the_way_ns.min(excess_ns),
+            Stretch::SwitchToUser => share_out::at(
+                pieces,
+                which,
+                &raw.faults_on_the_way,
+                excess_ns,
+                &Cause::PageFault,
+            ),
             _ => 0,
         };
-        give(pieces, which, faults_ns, &Cause::PageFault);
         // If no CPU stands still, the path's own instructions took what is beyond the usual.
         if !raw.never_still {
             give(pieces, which, excess_ns - faults_ns, &Cause::NothingRan);
@@ -141,7 +148,7 @@ pub(crate) fn resolve(raw: Raw, usual: &Usual, previous: Option<&Explained>) -> 
     waits_ends::give(&mut cycle.execution, switch_ns);
     let told = work::Told {
         spins_for: raw.spins_for,
-        faults_ns: raw.faults_in_work_ns,
+        faults: &raw.faults_in_work,
         frequency_changed: raw.frequency_changed,
         calls_recorded: raw.calls_recorded,
     };
@@ -234,57 +241,6 @@ fn keep_usual_at_end(pieces: &mut Vec<Piece>, index: usize, usual_ns: u64, usual
     };
     piece.to_ns = at;
     pieces.insert(index + 1, rest);
-}
-
-/// Time that the matching pieces take beyond `usual_ns`, if they take more than `allowed_ns` in all; 0 if
-/// nothing is usual.
-pub(crate) fn excess(
-    pieces: &[Piece],
-    which: impl Fn(&Piece) -> bool,
-    usual_ns: u64,
-    allowed_ns: u64,
-) -> u64 {
-    let total_ns: u64 = pieces
-        .iter()
-        .filter(|piece| which(piece))
-        .map(Piece::ns)
-        .sum();
-    match total_ns > allowed_ns && usual_ns > 0 {
-        true => total_ns - usual_ns,
-        false => 0,
-    }
-}
-
-/// Gives `excess_ns` of the matching pieces another cause, out of the longest first.
-pub(crate) fn give(
-    pieces: &mut Vec<Piece>,
-    which: impl Fn(&Piece) -> bool,
-    mut excess_ns: u64,
-    beyond: &Cause,
-) {
-    let matching = (0..pieces.len()).filter(|&index| which(&pieces[index]));
-    let mut longest_first: Vec<usize> = matching.collect();
-    longest_first.sort_unstable_by_key(|&index| std::cmp::Reverse((pieces[index].ns(), index)));
-    for longest in longest_first {
-        if excess_ns == 0 {
-            return;
-        }
-        let piece = &mut pieces[longest];
-        if piece.ns() <= excess_ns {
-            excess_ns -= piece.ns();
-            piece.cause = beyond.clone();
-            continue;
-        }
-        let at = piece.to_ns - excess_ns;
-        let rest = Piece {
-            from_ns: at,
-            cause: beyond.clone(),
-            ..piece.clone()
-        };
-        piece.to_ns = at;
-        pieces.insert(longest + 1, rest);
-        return;
-    }
 }
 
 /// Why the cycle before ran into this one's due time: the cause without which it would have been

@@ -3,17 +3,19 @@
 
 use crate::cause::Cause;
 use crate::cycle::Piece;
-use crate::resolve::{Raw, Usual, excess, give};
+use crate::resolve::{Raw, Usual};
+use crate::share_out::{self, excess, give};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use wakepath_timeline::Thread;
 
 /// Less beyond the usual is a call's own spread, in nanoseconds.
 const LEAST_NS: u64 = 2_000;
 
 /// What else the cycle's window told.
-pub(crate) struct Told {
-    /// What page faults took at most, in nanoseconds.
-    pub faults_ns: u64,
+pub(crate) struct Told<'a> {
+    /// When page faults had a CPU, about.
+    pub faults: &'a [Range<u64>],
     pub frequency_changed: bool,
     /// The thread that the loop may have spun for.
     pub spins_for: Option<Thread>,
@@ -62,8 +64,8 @@ fn calls_ns(pieces: &[Piece]) -> BTreeMap<String, u64> {
 }
 
 /// Names what the work took beyond the usual; the rest becomes the loop's own code.
-pub(crate) fn resolve(pieces: &mut Vec<Piece>, usual: &Usual, told: Told) {
-    let allowed_ns = match told.faults_ns > 0 || told.frequency_changed {
+pub(crate) fn resolve(pieces: &mut Vec<Piece>, usual: &Usual, told: Told<'_>) {
+    let allowed_ns = match !told.faults.is_empty() || told.frequency_changed {
         true => usual.work_ns,
         // A quarter more is the work's own spread.
         false => usual.work_ns + usual.work_ns / 4,
@@ -72,9 +74,9 @@ pub(crate) fn resolve(pieces: &mut Vec<Piece>, usual: &Usual, told: Told) {
     let is_user = |piece: &Piece| piece.cause == Cause::OwnCode;
     let mut named: BTreeSet<String> = BTreeSet::new();
     if excess_ns > 0 {
-        let faults_ns = told.faults_ns.min(excess_ns);
+        let faults_ns = share_out::at(pieces, is, told.faults, excess_ns, &Cause::PageFault);
         let mut rest_ns = excess_ns - faults_ns;
-        if told.frequency_changed || told.faults_ns == 0 || rest_ns > usual.work_ns / 4 {
+        if told.frequency_changed || faults_ns == 0 || rest_ns > usual.work_ns / 4 {
             named = name_calls(pieces, usual, &mut rest_ns);
             let beyond = match (told.spins_for, told.frequency_changed, told.calls_recorded) {
                 (Some(thread), ..) => Cause::Spin(thread),
@@ -84,7 +86,6 @@ pub(crate) fn resolve(pieces: &mut Vec<Piece>, usual: &Usual, told: Told) {
             };
             give(pieces, is_user, rest_ns, &beyond);
         }
-        give(pieces, is, faults_ns, &Cause::PageFault);
     }
     for piece in pieces.iter_mut() {
         if call_of(piece).is_some_and(|name| !named.contains(name)) {

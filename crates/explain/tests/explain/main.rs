@@ -4,6 +4,7 @@
 mod awkward_streams;
 mod budgets;
 mod calls;
+mod faults;
 mod halts;
 mod hand_made;
 mod injected_causes;
@@ -27,6 +28,7 @@ wakepath_test_program::program![
     awkward_streams::TESTS,
     budgets::TESTS,
     calls::TESTS,
+    faults::TESTS,
     halts::TESTS,
     injected_causes::TESTS,
     interference::TESTS,
