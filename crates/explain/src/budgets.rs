@@ -26,6 +26,17 @@ pub struct Quota {
     pub budget: Budget,
     /// Whether it was used up in at least half of its periods.
     pub is_usual: bool,
+    /// CPU time in each period, in nanoseconds, if known.
+    pub granted_ns: Option<u64>,
+}
+
+impl Quota {
+    /// Whether a thread that ran for so long since the last refill, in nanoseconds, has used it up, about: the kernel
+    /// looks at ticks, and what a thread runs past its quota is missing in the next period.
+    pub(crate) fn is_used_up(&self, ran_ns: u64) -> bool {
+        self.granted_ns
+            .is_some_and(|granted_ns| granted_ns > 0 && ran_ns >= granted_ns - granted_ns / 4)
+    }
 }
 
 impl Budgets {

@@ -211,9 +211,18 @@ impl Track {
 
     /// For how long the thread was ready to run between two instants, in nanoseconds.
     pub fn ready_ns(&self, from_ns: u64, to_ns: u64) -> u64 {
+        self.sum_ns(from_ns, to_ns, |state| state == State::Runnable)
+    }
+
+    /// For how long the thread ran between two instants, in nanoseconds.
+    pub fn ran_ns(&self, from_ns: u64, to_ns: u64) -> u64 {
+        self.sum_ns(from_ns, to_ns, |state| matches!(state, State::Running(_)))
+    }
+
+    fn sum_ns(&self, from_ns: u64, to_ns: u64, is_one: impl Fn(State) -> bool) -> u64 {
         let states = self.between(from_ns, to_ns).into_iter();
-        let ready = states.filter(|of| of.state == State::Runnable);
-        ready.map(|of| of.to_ns - of.from_ns).sum()
+        let ones = states.filter(|of| is_one(of.state));
+        ones.map(|of| of.to_ns - of.from_ns).sum()
     }
 
     /// The last mark before an instant that determines the thread's state by itself, and the state before it,

@@ -3,7 +3,7 @@
 
 use wakepath_archive::{FactsTaken, OwnRole, SegmentRecord, VirtualTime};
 use wakepath_explain::{Budgets, IdleExits, Options, Own, OwnThread, Places, Quota};
-use wakepath_machine::{Facts, GroupBudget, IdleGroup};
+use wakepath_machine::{Facts, GroupBudget, GroupThrottling, IdleGroup};
 use wakepath_timeline::Budget;
 
 /// The terms of one segment of a run, on a machine of these facts and in this time.
@@ -33,9 +33,15 @@ fn budgets(taken: &[FactsTaken]) -> Budgets {
     };
     let throttled = last.varying.cgroup.throttled_since(&first.varying.cgroup);
     let most = throttled.into_iter().max_by_key(|of| of.since_made.times);
+    let granted_ns = |of: &GroupThrottling| {
+        let mut quotas = last.varying.cgroup.quotas.iter();
+        let quota = quotas.find(|quota| quota.file == of.file)?;
+        Some(quota.runtime_us.saturating_mul(1_000))
+    };
     Budgets {
         quota: most.map(|of| Quota {
             is_usual: of.since_made.times * 2 >= of.since_made.periods,
+            granted_ns: granted_ns(&of),
             budget: of.budget(),
         }),
         real_time: real_time(&last),

@@ -112,8 +112,8 @@ impl Cut<'_> {
     }
 
     /// The part of a wait in which the thread's group had used up its budget, pushed as such; the instant at which it
-    /// ends. Any of these shows it: the thread ran as soon as the quota was filled up; it waited until then, and the
-    /// group was stopped in most periods; its CPU idled although the thread was ready.
+    /// ends. Any of these shows it: the thread ran as soon as the quota was filled up; it waited until then, and had used
+    /// up the quota by itself, or the group was stopped in most periods; its CPU idled although the thread was ready.
     fn out_of_budget(
         &mut self,
         cpu: u16,
@@ -126,8 +126,15 @@ impl Cut<'_> {
         let (Some(priority), Some(quota)) = (priority.filter(is_ordinary), &budgets.quota) else {
             return from_ns;
         };
-        let refill = self.window.refills.last_in(from_ns, to_ns);
-        let let_go = refill.filter(|at_ns| quota.is_usual || to_ns - at_ns <= LET_GO_NS);
+        let refills = self.window.refills;
+        let used_up = || {
+            let before = refills.last_in(0, from_ns);
+            before.is_some_and(|refill_ns| {
+                quota.is_used_up(self.window.track.ran_ns(refill_ns, from_ns))
+            })
+        };
+        let is_let_go = |at_ns: &u64| quota.is_usual || to_ns - at_ns <= LET_GO_NS || used_up();
+        let let_go = refills.last_in(from_ns, to_ns).filter(is_let_go);
         let idled = self.idled_until(cpu, from_ns, to_ns);
         let until_ns = let_go.max(idled).unwrap_or(from_ns);
         let cause = self.throttled(nobody(), priority);

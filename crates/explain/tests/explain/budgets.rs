@@ -7,6 +7,7 @@ use wakepath_timeline::{Budget, Interrupt, Left, What};
 wakepath_test_program::tests![
     a_wait_until_the_quota_is_filled_up_is_throttled_and_names_the_group,
     a_wait_past_the_refill_is_throttled_only_if_the_group_usually_was,
+    who_used_up_the_quota_is_stopped_until_the_refill_and_shares_after_it,
     an_idle_cpu_shows_that_a_ready_thread_was_stopped,
     a_wait_without_a_refill_is_the_neighbour_s,
     a_group_s_real_time_budget_is_one_cause_whoever_ran_instead,
@@ -20,7 +21,11 @@ fn robot(is_usual: bool) -> Budgets {
         file: "/sys/fs/cgroup/cpu/robot/cpu.cfs_quota_us".into(),
     };
     Budgets {
-        quota: Some(Quota { budget, is_usual }),
+        quota: Some(Quota {
+            budget,
+            is_usual,
+            granted_ns: Some(10 * MS),
+        }),
         real_time: None,
     }
 }
@@ -65,6 +70,30 @@ fn a_wait_past_the_refill_is_throttled_only_if_the_group_usually_was() {
         // From the refill on the thread waits for its turn.
         let shared = causes.iter().find(|(name, _)| name.contains("sharing"));
         assert!(shared.is_some_and(|(_, ns)| *ns >= 6 * MS), "{causes:?}");
+    }
+}
+
+fn who_used_up_the_quota_is_stopped_until_the_refill_and_shares_after_it() {
+    for (ran_ns, is_stopped) in [(9 * MS, true), (6 * MS, false)] {
+        let mut stream = Stream::with(hog(), thread(LOOP, "loop", 120));
+        stream.budgets = robot(false);
+        let filled_up = |stream: &mut Stream, at_ns: u64| {
+            stream.expiry(at_ns, "sched_cfs_period_timer");
+            stream.at(at_ns + US, What::TimerExpiryExit { timer: 7 });
+        };
+        filled_up(&mut stream, DUE);
+        stream
+            .timer(DUE + 2 * US)
+            .run(DUE + 7 * US, DUE, Left::Runnable);
+        stream.switch(DUE + 7 * US + ran_ns, hog(), Left::Runnable);
+        filled_up(&mut stream, DUE + 50 * MS);
+        let again = stream.the_loop.clone();
+        stream.switch(DUE + 57 * MS, again, Left::Runnable);
+        stream.samples[0].end_ns = DUE + 57 * MS + 30 * US;
+        let cycle = &stream.explain()[0];
+        let sums = |kind: &str| of_kind(cycle, kind) / MS;
+        let expected = if is_stopped { (40, 6) } else { (0, 50) };
+        assert_eq!((sums("throttled"), sums("thread")), expected, "{cycle:#?}");
     }
 }
 
