@@ -1,4 +1,4 @@
-//! Page faults: each takes its own time, where it was.
+//! Page faults: each takes its own time, at its own place.
 
 use crate::stream::*;
 use wakepath_explain::Explained;
