@@ -28,7 +28,7 @@ fn cost_models() -> PossibleValuesParser {
     arg_required_else_help = true
 )]
 pub struct CommandLine {
-    /// How it prints.
+    /// Output.
     #[command(flatten)]
     pub printing: Printing,
     /// Command.
@@ -41,9 +41,9 @@ pub struct CommandLine {
 pub enum Lab {
     /// Boot each kernel in an emulator that counts instructions, run the scenario there, and compare.
     Run(LabRun),
-    /// Repeat the run of a baseline, and say what takes longer than it did.
+    /// Repeat the run of a baseline, and list the paths that became longer.
     Check(LabCheck),
-    /// Run a wakepath command in a guest, and bring back what it wrote.
+    /// Run a wakepath command in a guest, and bring back its files.
     Exec(LabExec),
     /// Find the first cycle at which two runs in virtual time differ.
     Diff(LabDiff),
@@ -51,11 +51,11 @@ pub enum Lab {
     Experiments(LabExperiments),
     /// Repeat a run and show which instructions its worst latencies consist of.
     Window(LabWindow),
-    /// Repeat a run and list every section of kernel code that could have held its loop up.
+    /// Repeat a run and list every section of kernel code that could have delayed its loop.
     Sections(LabSections),
     /// Repeat a run and work out what its cycles would cost on a core with published figures.
     Costs(LabCosts),
-    /// Find which of a row of kernels made a latency's path longer, and through which functions.
+    /// Find which kernel in a series lengthened a latency's path, and through which functions.
     Bisect(LabBisect),
     /// Write the man pages of these commands.
     #[command(hide = true)]
@@ -74,22 +74,21 @@ pub enum Lab {
     },
 }
 
-/// The guests of a laboratory: which kernels, on what machine.
+/// The guests of a laboratory: their kernels and machine.
 #[derive(Debug, Args)]
 pub struct LabGuests {
     /// Kernel: `debian:stock`, `debian:rt`, `package:NAME[=VERSION]` (with `@RELEASE` after it, from
-    /// another Debian release), or the path of a bzImage; its own parameters may follow after a space,
-    /// as in 'debian:stock preempt=full'; may be given more than once.
+    /// another Debian release), or the path of a bzImage. Its own parameters follow after a space, as in
+    /// 'debian:stock preempt=full' (repeatable).
     #[arg(long, value_name = "KERNEL", required = true)]
     pub kernel: Vec<String>,
-    /// Further kernel parameters, such as `preempt=full`: each kernel also runs with these; may be
-    /// given more than once.
+    /// Further kernel parameters, such as `preempt=full`: each kernel also runs with these (repeatable).
     #[arg(long, value_name = "PARAMETERS")]
     pub variant: Vec<String>,
     /// Architecture of the guests: `x86-64`, `aarch64` (a Raspberry Pi's) or `armv7` (a BeagleBone's).
     #[arg(long, value_name = "NAME", default_value = "x86-64")]
     pub architecture: String,
-    /// CPUs of each guest. Several take turns: docs/concepts/virtual-time.md says what that costs.
+    /// CPUs of each guest. Several take turns; docs/concepts/virtual-time.md has the cost.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=16))]
     pub cpus: u16,
     /// Topology of the CPUs, such as `sockets=2,cores=8` or `sockets=1,cores=4,threads=2` (x86-64
@@ -97,11 +96,10 @@ pub struct LabGuests {
     #[arg(long, value_name = "TOPOLOGY")]
     pub topology: Option<Topology>,
     /// Wakepath command that each guest runs first, such as `tune apply --yes`, or a program or script
-    /// of this host by its path; it must end with 0 unless you put a dash in front; may be given more
-    /// than once.
+    /// of this host by its path; it must end with 0 unless you put a dash in front (repeatable).
     #[arg(long, value_name = "COMMAND", allow_hyphen_values = true)]
     pub before: Vec<String>,
-    /// What else each guest is given.
+    /// Additions to each guest.
     #[command(flatten)]
     pub added: LabAdded,
     /// Virtual nanoseconds for each instruction: 1, 2, 4 … 1024, or a board, for as many times a
@@ -111,28 +109,27 @@ pub struct LabGuests {
     /// Memory of each guest in MiB.
     #[arg(long, value_name = "MIB", default_value_t = 1024)]
     pub memory: u32,
-    /// What carries them out.
+    /// Programs that run the guests.
     #[command(flatten)]
     pub host: LabHost,
 }
 
-/// Additions to a laboratory's guests besides kernels and programs.
+/// Additions to a laboratory's guests.
 #[derive(Debug, Args)]
 pub struct LabAdded {
-    /// Kernel module that each guest loads before anything else, after those that it depends on, with
-    /// parameters behind its name, such as 'dummy numdummies=2'; may be given more than once.
+    /// Kernel module that each guest loads first, after the modules that it depends on, with its
+    /// parameters, such as 'dummy numdummies=2' (repeatable).
     #[arg(long, value_name = "MODULE")]
     pub module: Vec<String>,
-    /// Directory of the kernels' modules, such as /lib/modules or what `make modules_install` made
+    /// Directory of the kernels' modules, such as /lib/modules or the target of `make modules_install`
     /// [default: for a package, the package's own].
     #[arg(long, value_name = "DIR")]
     pub modules: Option<String>,
-    /// File or directory of this host and its place in each guest; a program brings its libraries; may
-    /// be given more than once.
+    /// File or directory of this host and its place in each guest; a program brings its libraries
+    /// (repeatable).
     #[arg(long, value_name = "HOST=GUEST")]
     pub file: Vec<String>,
-    /// Value that each guest's kernel is given first, such as /proc/sys/vm/swappiness=10; may be given
-    /// more than once.
+    /// Value written into each guest's kernel first, such as /proc/sys/vm/swappiness=10 (repeatable).
     #[arg(long, value_name = "PATH=VALUE")]
     pub init_write: Vec<String>,
 }
@@ -143,7 +140,7 @@ pub struct LabHost {
     /// Guests to run at the same time [default: one for each CPU of this host].
     #[arg(short, long, value_name = "NUMBER")]
     pub jobs: Option<u16>,
-    /// Time that each guest may take on this host, such as `10min` [default: by what it does].
+    /// Longest time of each guest on this host, such as `10min` [default: by its work].
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
     /// Wakepath that runs in the guests [default: the one next to `wakepath-lab`, or on PATH; for another
@@ -181,10 +178,10 @@ pub struct LabRun {
     /// Scale the scenario to this virtual time for the whole run, such as `20s`.
     #[arg(long, value_name = "TIME")]
     pub duration: Option<String>,
-    /// Measure everything once more with kernel events recorded, so that late cycles are explained.
+    /// Also run a traced pass, so that late cycles can be explained.
     #[arg(long)]
     pub trace: bool,
-    /// Write what was counted into this file, for `lab check`.
+    /// Write the counts into this file, for `lab check`.
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
     /// Directory of the runs, one for each guest; must be empty or not exist [default:
@@ -196,7 +193,7 @@ pub struct LabRun {
     pub json: bool,
 }
 
-/// Make the run of a baseline once more, and say what takes longer than it did.
+/// Repeat the run of a baseline, and list the paths that became longer.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The baseline holds all that was asked for: scenario, kernels, variants, seeds. A \
@@ -215,13 +212,13 @@ pub struct LabCheck {
     /// Directory of the modules of these kernels, in place of the baseline's.
     #[arg(long, value_name = "DIR")]
     pub modules: Option<String>,
-    /// Share by which a count may grow, in percent.
+    /// Tolerated growth of a count, in percent.
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
     pub allow: f64,
-    /// Write what was counted now into the baseline.
+    /// Write the new counts into the baseline.
     #[arg(long)]
     pub write: bool,
-    /// What carries the guests out.
+    /// Programs that run the guests.
     #[command(flatten)]
     pub host: LabHost,
     /// Directory of the runs, one for each guest; must be empty or not exist [default:
@@ -233,7 +230,7 @@ pub struct LabCheck {
     pub json: bool,
 }
 
-/// Run a command of wakepath's in a guest, and bring back what it wrote.
+/// Run a wakepath command in a guest, and bring back its files.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The command runs as root in /tmp of a guest that has nothing but memory; files \
@@ -249,7 +246,7 @@ pub struct LabExec {
     /// The guests.
     #[command(flatten)]
     pub guests: LabGuests,
-    /// Directory for what comes back, with one inside for each guest; must be empty or not exist.
+    /// Directory for the files, with one inside for each guest; must be empty or not exist.
     #[arg(long, value_name = "DIR")]
     pub directory: Option<PathBuf>,
     /// Wakepath command with its arguments, or a program of this host by its path.
@@ -257,7 +254,7 @@ pub struct LabExec {
     pub command: Vec<String>,
 }
 
-/// Find the first cycle at which two runs in virtual time part.
+/// Find the first cycle at which two runs in virtual time differ.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 0 the same to the nanosecond, 1 error, 2 they part.\n\nExample:\n  \
@@ -273,7 +270,7 @@ pub struct LabDiff {
     pub json: bool,
 }
 
-/// Make a run once more and show which instructions its worst latencies consist of.
+/// Repeat a run and show which instructions its worst latencies consist of.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The same guest is run again, with the emulator noting what it executes; nothing is \
@@ -287,11 +284,10 @@ pub struct LabDiff {
 pub struct LabWindow {
     /// Run directory of a guest of the laboratory, with one CPU.
     pub run: PathBuf,
-    /// Cycle to look into, as SEGMENT:CYCLE; may be given more than once [default:
-    /// the worst of each condition].
+    /// Cycle to examine, as SEGMENT:CYCLE (repeatable) [default: the worst of each condition].
     #[arg(long, value_name = "SEGMENT:CYCLE")]
     pub cycle: Vec<String>,
-    /// How many of the worst of each condition.
+    /// Number of worst cycles of each condition.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, conflicts_with = "cycle", value_parser = clap::value_parser!(u16).range(1..=20))]
     pub worst: u16,
     /// The repeated run.
@@ -314,7 +310,7 @@ pub struct LabAgain {
     /// The emulator's program [default: the installed QEMU].
     #[arg(long, value_name = "FILE")]
     pub emulator: Option<PathBuf>,
-    /// Time that the guest may take on this host, such as `10min` [default: by what it does].
+    /// Longest time of the guest on this host, such as `10min` [default: by its work].
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
     /// As root, allow a directory that another user owns or can write to.
@@ -322,7 +318,7 @@ pub struct LabAgain {
     pub trust_directory: bool,
 }
 
-/// Make a run once more and tell every section of kernel code that could have held its loop up.
+/// Repeat a run and list every section of kernel code that could have delayed its loop.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The same guest is run again, with the emulator noting where preemption and interrupts \
@@ -341,7 +337,7 @@ pub struct LabSections {
     /// The repeated run.
     #[command(flatten)]
     pub again: LabAgain,
-    /// Print all of it as JSON.
+    /// Print everything as JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -361,18 +357,18 @@ pub struct LabSections {
 pub struct LabCosts {
     /// Run directory of a guest of the laboratory, with one CPU.
     pub run: PathBuf,
-    /// Core whose figures are taken.
+    /// Core with published figures.
     #[arg(long, value_name = "MODEL", value_parser = cost_models())]
     pub cost_model: String,
     /// The repeated run.
     #[command(flatten)]
     pub again: LabAgain,
-    /// Print all of it as JSON, each cycle too.
+    /// Print everything as JSON, including each cycle.
     #[arg(long)]
     pub json: bool,
 }
 
-/// Find which of a row of kernels made a latency's path longer, and through which functions.
+/// Find which kernel in a series lengthened a latency's path, and through which functions.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The kernels are a row, from good to bad: packages, files, or one kernel with other \
@@ -390,17 +386,17 @@ pub struct LabCosts {
 pub struct LabBisect {
     /// A file, or the name of a built-in scenario (see `wakepath scenario list`).
     pub scenario: String,
-    /// Kernel that is still good: the first of the row [default: the first --kernel].
+    /// Last good kernel: the first of the series [default: the first --kernel].
     #[arg(long, value_name = "KERNEL")]
     pub good: Option<String>,
-    /// Kernel between the two, in their order, as for `lab run`; may be given more than once.
+    /// Kernel between the two, in their order, as for `lab run` (repeatable).
     #[arg(long, value_name = "KERNEL")]
     pub kernel: Vec<String>,
-    /// Kernel that is bad: the last of the row [default: the last --kernel].
+    /// Bad kernel: the last of the series [default: the last --kernel].
     #[arg(long, value_name = "KERNEL")]
     pub bad: Option<String>,
-    /// What to compare; latencies of wake-ups are those of the cycles that ran, as scheduled those of
-    /// skipped due times too.
+    /// Figure to compare; wake-up latencies cover the cycles that ran, as scheduled also the skipped due
+    /// times.
     #[arg(long, value_name = "COUNT", default_value = "latency-of-wake-ups-max", value_parser = ["latency-of-wake-ups-max", "latency-of-wake-ups-p99", "latency-of-wake-ups-median", "latency-as-scheduled-max", "latency-as-scheduled-p99", "response-max"])]
     pub count: String,
     /// Condition to compare it in, such as 'FIFO 80, stress' [default: the one in which it grew most].
@@ -415,16 +411,16 @@ pub struct LabBisect {
     /// Memory of each guest in MiB.
     #[arg(long, value_name = "MIB", default_value_t = 1024)]
     pub memory: u32,
-    /// Command that each guest runs first, as for `lab run`; may be given more than once.
+    /// Command that each guest runs first, as for `lab run` (repeatable).
     #[arg(long, value_name = "COMMAND", allow_hyphen_values = true)]
     pub before: Vec<String>,
-    /// What else each guest is given.
+    /// Additions to each guest.
     #[command(flatten)]
     pub added: LabAdded,
-    /// What carries the guests out.
+    /// Programs that run the guests.
     #[command(flatten)]
     pub host: LabHost,
-    /// Directory of the runs and of what is kept between two starts.
+    /// Directory of the runs and of the state between two starts.
     #[arg(long, value_name = "DIR")]
     pub directory: PathBuf,
 }

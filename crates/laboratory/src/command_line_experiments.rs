@@ -16,7 +16,7 @@ use std::path::PathBuf;
                   wakepath lab experiments --pages-only --directory experiments"
 )]
 pub struct LabExperiments {
-    /// Experiment; more than one may be given [default: all].
+    /// Experiment (repeatable) [default: all].
     pub name: Vec<String>,
     /// List the experiments with their kernels, and repeat none.
     #[arg(long)]
@@ -35,13 +35,13 @@ pub struct LabExperiments {
     /// wakepath-runs/lab-experiments-TIME].
     #[arg(long, value_name = "DIR")]
     pub directory: Option<PathBuf>,
-    /// Write the pages from the runs that are there, and run none.
+    /// Write the pages from the existing runs, and run none.
     #[arg(long)]
     pub pages_only: bool,
     /// Directory for the page and its figures [default: that of the runs].
     #[arg(long, value_name = "DIR")]
     pub page: Option<PathBuf>,
-    /// What carries the guests out.
+    /// Programs that run the guests.
     #[command(flatten)]
     pub host: super::command_line::LabHost,
     /// Print findings and figures as JSON.

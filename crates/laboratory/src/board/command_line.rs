@@ -18,7 +18,7 @@ use wakepath_console::{Printing, VERSION};
     arg_required_else_help = true
 )]
 pub struct CommandLine {
-    /// How it prints.
+    /// Output.
     #[command(flatten)]
     pub printing: Printing,
     /// Command.
@@ -29,7 +29,7 @@ pub struct CommandLine {
 /// Commands of the experiments.
 #[derive(Debug, Subcommand)]
 pub enum Experiment {
-    /// List the experiments: how long a round takes, and which of its kernels is booted.
+    /// List the experiments with the length of a round and the booted kernel.
     #[command(after_help = "Examples:\n  \
                             wakepath experiment list\n  \
                             wakepath experiment list --json")]
@@ -38,9 +38,9 @@ pub enum Experiment {
         #[arg(long)]
         json: bool,
     },
-    /// Measure an experiment on the kernel that is booted, round by round, and write its page.
+    /// Measure an experiment on the booted kernel, round by round, and write its page.
     Run(ExperimentRun),
-    /// Write the page of rounds that were measured, of one board or of several.
+    /// Write the page of measured rounds, of one board or several.
     Page(ExperimentPage),
     /// Write the man pages of these commands.
     #[command(hide = true)]
@@ -50,7 +50,7 @@ pub enum Experiment {
     },
 }
 
-/// Measure an experiment on the kernel that is booted, round by round, and write its page.
+/// Measure an experiment on the booted kernel, round by round, and write its page.
 #[derive(Debug, Args)]
 #[command(
     after_help = "A round is a run like any other (`wakepath show`, `wakepath report`). After Ctrl-C, a power cut or a \
@@ -93,7 +93,7 @@ pub struct ExperimentRun {
     pub json: bool,
 }
 
-/// Write the page of rounds that were measured, of one board or of several.
+/// Write the page of measured rounds, of one board or several.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 written, 1 error.\n\nExamples:\n  \
                   wakepath experiment page wakepath-runs/experiment-beaglepilot\n  \

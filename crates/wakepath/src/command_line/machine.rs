@@ -95,7 +95,7 @@ pub struct Tiers {
     pub json: bool,
 }
 
-/// Show what this machine is and what this user may do on it.
+/// Show this machine's facts and your rights on it.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 shown, 1 error.\n\nExamples:\n  \
                         wakepath machine\n  \

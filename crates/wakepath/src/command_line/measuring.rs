@@ -203,11 +203,10 @@ pub struct Record {
     /// The limits.
     #[command(flatten)]
     pub limits: CriterionOptions,
-    /// Policy to put the loops under, instead of the one that the program gives them; may be given more
-    /// than once.
+    /// Policy of the loops, instead of the program's own (repeatable).
     #[arg(short, long, value_name = "POLICY")]
     pub policy: Vec<String>,
-    /// CPU to put the loops on [default: where the program puts them].
+    /// CPU of the loops [default: the program's own].
     #[arg(short, long, value_name = "CPU", value_parser = super::one_cpu)]
     pub cpu: Option<u16>,
     /// Time for the whole run.
@@ -383,7 +382,7 @@ pub struct Watch {
         is not there is answered with those that are. [default: from a wake-up to the last sleep before the next]"
     )]
     pub cycle: Option<String>,
-    /// A section of the cycle, between two USDT probes; may be given up to 16 times.
+    /// A section of the cycle, between two USDT probes (repeatable, at most 16).
     #[arg(long, value_name = "BEGIN,END")]
     pub section: Vec<String>,
     /// Record the functions in which threads wait, with file and line; a wait takes some 6 µs more.
@@ -402,7 +401,7 @@ pub struct Watch {
         watch -- ros2 launch …`. [default: if libtracetools.so is found]"
     )]
     pub ros2: Option<Option<PathBuf>>,
-    /// A chain of messages, from a topic to a topic or node, such as `/image:/motor`; may be given again.
+    /// A chain of messages, from a topic to a topic or node, such as `/image:/motor` (repeatable).
     #[arg(long, value_name = "FROM:TO")]
     pub chain: Vec<String>,
     /// Latency above which the end of a chain counts as late, such as `40ms`.

@@ -252,8 +252,7 @@ pub struct Compare {
     /// `10%`, or a time, such as `5us` [default: 10%].
     #[arg(long, value_name = "MARGIN")]
     pub margin: Option<String>,
-    /// What to compare: `median`, `p99`, `p99.9`, `max` or `misses`; may be given more than once
-    /// [default: all].
+    /// Figure to compare: `median`, `p99`, `p99.9`, `max` or `misses` (repeatable) [default: all].
     #[arg(long, value_name = "METRIC")]
     pub metric: Vec<String>,
     /// The runs of the two sides were measured in turn: compare them pair by pair.
@@ -296,8 +295,8 @@ pub struct Export {
     pub format: String,
 }
 
-/// Make a run of what another tool measured, marked with what it lacks. It can be shown and
-/// compared; it may fail but never pass, for what was not recorded can't be judged.
+/// Make a run of another tool's results, with a list of the data that they lack. It can be shown and
+/// compared. It can fail but never pass, because unrecorded data can't be judged.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The form of a file is known by its content. Forms: cyclictest (any text of it without \

@@ -56,7 +56,7 @@ pub struct SchedulabilitySweep {
     /// Most sets to judge at each point.
     #[arg(long, value_name = "N", default_value_t = 12_500, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub sets: u64,
-    /// Threads that compute [default: as many as CPUs that this process may use].
+    /// Threads that compute [default: one for each CPU that this process can use].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
     /// Compute only these points, as FIRST..LAST without LAST, and print them as JSON: the share of one

@@ -19,8 +19,18 @@ pub fn page(name: &str) -> String {
 
 /// Every page that people write, by its path in the repository.
 pub fn pages() -> Vec<String> {
-    let mut found = vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned()];
+    let of_the_root = [
+        "README.md",
+        "CONTRIBUTING.md",
+        "ARCHITECTURE.md",
+        "CHANGELOG.md",
+        "GLOSSARY.md",
+    ];
+    let mut found: Vec<String> = of_the_root.map(str::to_owned).into();
     for folder in [
+        "docs",
+        "docs/reference",
+        "docs/decisions",
         "docs/tutorial",
         "docs/guide",
         "docs/advanced",
@@ -36,16 +46,37 @@ pub fn pages() -> Vec<String> {
     found
 }
 
-/// The command lines of a page's blocks of `sh`, without their comments and prompts; continued lines are
-/// joined.
+/// The command lines of a page's blocks of `sh`, without their comments; continued lines are joined.
 pub fn blocks(page: &str) -> Vec<String> {
+    lines_of(page, "sh", |line| Some(line))
+}
+
+/// The command lines after the prompts of a page's blocks of `console`.
+pub fn prompts(page: &str) -> Vec<String> {
+    lines_of(page, "console", |line| line.strip_prefix("$ "))
+}
+
+/// The programs that a page's units of systemd start.
+pub fn units(page: &str) -> Vec<String> {
+    let lines = lines_of(page, "ini", |line| Some(line)).into_iter();
+    let commands = lines.filter_map(|line| Some(line.strip_prefix("ExecStart=")?.to_owned()));
+    commands
+        .map(|line| line.replace("/usr/bin/wakepath", "wakepath"))
+        .collect()
+}
+
+/// Lines of the blocks of a kind for which `command` has one, continued lines joined.
+fn lines_of(page: &str, kind: &str, command: fn(&str) -> Option<&str>) -> Vec<String> {
     let mut lines = Vec::new();
     let mut inside = false;
     let mut begun = String::new();
     for line in page.lines() {
         match line.trim_start().strip_prefix("```") {
-            Some(kind) => inside = !inside && kind.trim() == "sh",
+            Some(of) => inside = !inside && of.trim() == kind,
             None if inside => {
+                let Some(line) = command(line) else {
+                    continue;
+                };
                 let line = without_comment(line).trim();
                 match line.strip_suffix('\\') {
                     Some(part) => begun += &format!("{} ", part.trim_end()),

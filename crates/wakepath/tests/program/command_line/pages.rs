@@ -1,7 +1,7 @@
 //! Commands that pages and help show, and those in backquotes in what the program can print: its command line reads
 //! each of them, with the values of its options. Those of the first pages are typed too: see `system::first_hour`.
 
-use crate::typed::{blocks, inline, is_known, page, pages, spans};
+use crate::typed::{blocks, inline, is_known, page, pages, prompts, spans, units};
 use std::path::Path;
 
 wakepath_test_program::tests![
@@ -16,7 +16,14 @@ fn every_command_that_a_page_shows_is_one_that_the_program_has() {
     let mut looked_at = 0;
     for name in pages() {
         let text = page(&name);
-        for line in blocks(&text).into_iter().chain(inline(&text)) {
+        // What the answers that a page shows suggest: indented, in blocks of text.
+        let suggested = spans(&text, "  wakepath ");
+        let shown = [blocks(&text), prompts(&text), units(&text), inline(&text)].concat();
+        // Those that wakepath starts itself by are described, and nobody types them.
+        let shown = shown
+            .into_iter()
+            .filter(|line| !line.starts_with("wakepath internal "));
+        for line in shown.chain(suggested) {
             looked_at += 1;
             wrong.extend(
                 is_known(&line)
@@ -26,7 +33,7 @@ fn every_command_that_a_page_shows_is_one_that_the_program_has() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(looked_at > 150, "{looked_at} commands in all pages");
+    assert!(looked_at > 500, "{looked_at} commands in all pages");
 }
 
 fn every_example_of_the_help_is_one_that_the_program_has() {
@@ -136,6 +143,10 @@ fn what_the_program_does_not_have_is_found() {
     let text = "Type `wakepath runs`.\n```sh\nsudo wakepath check \\\n  --cpu 1   # the second\n\
                 # nothing\necho '# kept'\n```\n```text\nwakepath no\n```\n";
     assert_eq!(inline(text), ["wakepath runs"]);
+    let unit = "```ini\nExecStart=/usr/bin/wakepath run --resume \\\n  --directory here\nRestart=no\n```\n";
+    assert_eq!(units(unit), ["wakepath run --resume --directory here"]);
+    let console = "```console\n$ wakepath runs\nnothing yet\n```\n";
+    assert_eq!(prompts(console), ["wakepath runs"]);
     assert_eq!(
         blocks(text),
         ["sudo wakepath check --cpu 1", "echo '# kept'"]
