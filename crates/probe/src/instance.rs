@@ -7,6 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use wakepath_archive::{EventKind, MissingEvents};
+use wakepath_rt::clock;
 
 use crate::error::{ProbeError, Result};
 use crate::events::KnownEvents;
@@ -201,9 +202,11 @@ impl EventSource for Instance {
         self.write("tracing_on", "1")
     }
 
-    fn stop(&self) -> Result<()> {
+    fn stop(&self) -> Result<u64> {
         self.pause()?;
-        self.write("events/enable", "0")
+        let ended_ns = clock::monotonic_ns();
+        self.write("events/enable", "0")?;
+        Ok(ended_ns)
     }
 
     fn record_calls(&self, threads: &[u32]) -> Result<bool> {

@@ -38,8 +38,10 @@ use crate::tracefs::Tracefs;
 const DRAIN_EVERY: Duration = Duration::from_millis(100);
 /// Between two times that a drained trace's blocks are written, full or not.
 const WRITE_EVERY: Duration = Duration::from_secs(1);
-/// The same if a viewer waits for an event.
-const WRITE_AWAITED_EVERY: Duration = Duration::from_millis(100);
+/// The same two if a viewer waits for an event.
+const AWAITED_EVERY: Duration = Duration::from_millis(50);
+/// An event has its time before it can be read, and an interrupt may come between the two.
+const UNREADABLE_NS: u64 = 20_000_000;
 
 /// Serves a run in `directory` until `commands` ends.
 ///
@@ -55,7 +57,8 @@ pub fn run<C: Read + AsFd>(
     let mut line = String::new();
     commands.read_line(&mut line)?;
     let setting: Setting = serde_json::from_str(&line)?;
-    let made = politeness::in_a_hurry(|| Probe::set_up(directory, setting));
+    let is_awaited = setting.is_awaited;
+    let made = politeness::in_a_hurry(is_awaited, || Probe::set_up(directory, setting));
     let (mut probe, ready) = match made {
         Ok(made) => made,
         Err(error) => {
@@ -69,6 +72,7 @@ pub fn run<C: Read + AsFd>(
     loop {
         let patience = match is_behind {
             true => Duration::ZERO,
+            false if is_awaited => AWAITED_EVERY,
             false => DRAIN_EVERY,
         };
         match next(&mut commands, probe.wants_to_look().then_some(patience))? {
@@ -80,7 +84,7 @@ pub fn run<C: Read + AsFd>(
             }
             Next::Command(Command::Follow { threads }) => {
                 probe.follow(&threads);
-                politeness::be_polite();
+                politeness::be_polite(is_awaited);
                 say(&mut replies, &Reply::Following)?;
             }
             Next::Command(Command::Timerlat { period_ns, for_ns }) => {
@@ -98,11 +102,11 @@ pub fn run<C: Read + AsFd>(
             }) => {
                 // It sleeps while events are recorded; otherwise its reading would be queued after the loads.
                 let look = || probe.sections(&cpus, period_ns, for_ns);
-                let reply = Reply::Sections(politeness::in_a_hurry(look));
+                let reply = Reply::Sections(politeness::in_a_hurry(is_awaited, look));
                 say(&mut replies, &reply)?;
             }
             Next::Command(Command::End) => {
-                let reply = politeness::in_a_hurry(|| probe.end());
+                let reply = politeness::in_a_hurry(is_awaited, || probe.end());
                 say(&mut replies, &reply)?;
             }
         }
@@ -135,7 +139,6 @@ struct Segment {
     followed: Followed,
     began_ns: u64,
     cpu_time_ns: u64,
-    began: Instant,
     /// When what was drained was last written out.
     written: Instant,
 }
@@ -258,7 +261,6 @@ impl Probe {
             followed: Followed::default(),
             began_ns,
             cpu_time_ns: own_cpu_time_ns(),
-            began: Instant::now(),
             written: Instant::now(),
         })
     }
@@ -313,20 +315,27 @@ impl Probe {
         let mut may_be_more = false;
         if let Some(collector) = &mut segment.collector {
             collector.followed.look();
+            let begun_ns = clock::monotonic_ns();
             let mut outcome = collector
                 .take_some(&mut self.decoder, &mut segment.writer)
                 .map(|more| may_be_more = more);
             if collector.followed.leave_out_the_busiest() {
                 let _ = self.source.record_calls(&collector.followed.recorded());
             }
+            let (is_awaited, is_whole) = (self.setting.is_awaited, !may_be_more);
             // A kill takes a second away, however few the events are.
-            let write_every = match self.setting.is_awaited {
-                true => WRITE_AWAITED_EVERY,
+            let write_every = match is_awaited {
+                true => AWAITED_EVERY,
                 false => WRITE_EVERY,
             };
             if outcome.is_ok() && segment.written.elapsed() >= write_every {
                 segment.written = Instant::now();
-                outcome = segment.writer.flush().map_err(ProbeError::from);
+                let complete_ns = begun_ns.saturating_sub(UNREADABLE_NS);
+                let written = match is_awaited && is_whole {
+                    true => segment.writer.complete_until(complete_ns),
+                    false => segment.writer.flush(),
+                };
+                outcome = written.map_err(ProbeError::from);
             }
             if let Err(error) = outcome {
                 self.problem.get_or_insert(error.to_string());
@@ -337,13 +346,12 @@ impl Probe {
 
     fn end(&mut self) -> Reply {
         let stopped = self.source.stop();
-        let ended_ns = clock::monotonic_ns();
         let Some(segment) = self.segment.take() else {
             let trace = None;
             let problem = self.problem.take();
             return Reply::Ended { trace, problem };
         };
-        match stopped.and_then(|()| self.write(segment, ended_ns)) {
+        match stopped.and_then(|ended_ns| self.write(segment, ended_ns)) {
             Ok(trace) => Reply::Ended {
                 trace: Some(trace),
                 problem: self.problem.take(),
@@ -358,7 +366,7 @@ impl Probe {
     fn write(&mut self, segment: Segment, ended_ns: u64) -> Result<SegmentTraced> {
         // The probe's CPU time while the segment ran; the rest of its work disturbs nothing.
         let cpu_time_ns = own_cpu_time_ns().saturating_sub(segment.cpu_time_ns);
-        let wall_ns = segment.began.elapsed().as_nanos() as u64;
+        let wall_ns = ended_ns.saturating_sub(segment.began_ns);
         let Segment {
             number,
             mut writer,
@@ -407,7 +415,6 @@ impl Probe {
             cpus,
         };
         let bytes = writer.finish(&end)?;
-        debug_assert!(segment.began_ns <= ended_ns);
         Ok(SegmentTraced { bytes, ..traced })
     }
 }

@@ -30,18 +30,19 @@ pub trait EventSource: fmt::Debug {
     /// [`crate::ProbeError`].
     fn start(&self) -> Result<()>;
     /// Ends recording; recorded events stay. The events are switched off too: an enabled event costs time
-    /// even when nothing records it.
+    /// even when nothing records it. That can take a second; returns from when on nothing was recorded, in
+    /// nanoseconds on `CLOCK_MONOTONIC`.
     ///
     /// # Errors
     /// [`crate::ProbeError`].
-    fn stop(&self) -> Result<()>;
+    fn stop(&self) -> Result<u64>;
     /// Ends recording for a moment, while loops run that switching events on and off would disturb: if a
     /// source can distinguish the two, its events stay on.
     ///
     /// # Errors
     /// [`crate::ProbeError`].
     fn pause(&self) -> Result<()> {
-        self.stop()
+        self.stop().map(drop)
     }
     /// Records again after a pause, with empty buffers.
     ///

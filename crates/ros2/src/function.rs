@@ -33,6 +33,25 @@ pub const WAITS: Function = Function {
     arguments: &[],
 };
 
+/// What tracetools 8.5 and newer (Kilted) record of taken requests and answers. `watch` doesn't record them, because
+/// [`RCL_FUNCTIONS`] show the same in every version.
+pub const TAKES: &[Function] = &[
+    Function {
+        name: "rmw_take_request",
+        arguments: &[
+            Argument::Number(0, "rmw_service_handle"),
+            Argument::Flag(4, "taken"),
+        ],
+    },
+    Function {
+        name: "rmw_take_response",
+        arguments: &[
+            Argument::Number(0, "rmw_client_handle"),
+            Argument::Flag(4, "taken"),
+        ],
+    },
+];
+
 /// Prefix of the names of rcl's own functions.
 pub const RCL_PREFIX: &str = "rcl_";
 /// The library that has them.
@@ -109,11 +128,21 @@ pub const FUNCTIONS: &[Function] = {
         ),
         of(
             "rcl_service_init",
-            &[Number(0, "service_handle"), NODE, Text(3, "service_name")],
+            &[
+                Number(0, "service_handle"),
+                NODE,
+                Number(2, "rmw_service_handle"),
+                Text(3, "service_name"),
+            ],
         ),
         of(
             "rcl_client_init",
-            &[Number(0, "client_handle"), NODE, Text(3, "service_name")],
+            &[
+                Number(0, "client_handle"),
+                NODE,
+                Number(2, "rmw_client_handle"),
+                Text(3, "service_name"),
+            ],
         ),
         of(
             "rclcpp_service_callback_added",

@@ -40,8 +40,12 @@ pub struct Graph {
     /// By the middleware's handle.
     subscription_of_middleware: BTreeMap<Handle, Handle>,
     services: BTreeMap<Handle, End>,
+    /// By the middleware's handle.
+    service_of_middleware: BTreeMap<Handle, Handle>,
     service_of_callback: BTreeMap<Handle, Handle>,
     clients: BTreeMap<Handle, End>,
+    /// By the middleware's handle.
+    client_of_middleware: BTreeMap<Handle, Handle>,
     publishers: BTreeMap<Handle, End>,
     /// By the middleware's handle.
     publisher_of_middleware: BTreeMap<Handle, Handle>,
@@ -107,9 +111,13 @@ impl Graph {
                 }
                 "rcl_service_init" => {
                     self.services.insert(handle(0)?, end(text(0)?)?);
+                    let middleware = handle(2).zip(handle(0));
+                    self.service_of_middleware.extend(middleware);
                 }
                 "rcl_client_init" => {
                     self.clients.insert(handle(0)?, end(text(0)?)?);
+                    let middleware = handle(2).zip(handle(0));
+                    self.client_of_middleware.extend(middleware);
                 }
                 "rclcpp_service_callback_added" => {
                     self.forget_callback(handle(1)?);
@@ -195,6 +203,22 @@ impl Graph {
             },
             symbol: None,
         })
+    }
+
+    /// The service or client, as `taken` asks, with this handle of the middleware.
+    pub fn end(&self, taken: Taken, middleware: Handle) -> Option<Handle> {
+        let of = match taken {
+            Taken::Request => &self.service_of_middleware,
+            Taken::Answer => &self.client_of_middleware,
+            Taken::Message => &self.subscription_of_middleware,
+        };
+        of.get(&middleware).copied()
+    }
+
+    /// Whether a client or the server of an action was seen being made.
+    pub fn has_unmarked(&self) -> bool {
+        let is_action = |of: &End| of.name.contains(ACTION);
+        !self.clients.is_empty() || self.services.values().any(is_action)
     }
 
     /// The topic that is taken from by this handle of the middleware.

@@ -23,7 +23,8 @@ pub use chain::{Chain, ChainError, ChainFound, Hop, Lost, LostBy};
 pub use due::due_cycles;
 pub use executor::{Executor, ExecutorKind, ExecutorThread, Executors, Stretch};
 pub use function::{
-    Argument, FUNCTIONS, Function, PREFIX, RCL_FUNCTIONS, RCL_LIBRARY, RCL_PREFIX, RETURNS, WAITS,
+    Argument, FUNCTIONS, Function, PREFIX, RCL_FUNCTIONS, RCL_LIBRARY, RCL_PREFIX, RETURNS, TAKES,
+    WAITS,
 };
 pub use graph::Graph;
 pub use late::{Holder, Late, Unheld, first_above};

@@ -46,6 +46,8 @@ pub struct Seen {
     pub unnamed_messages: u64,
     /// Messages within a process that newer ones overwrote before they were taken.
     pub overwritten: BTreeSet<i64>,
+    /// Whether there were clients or servers of actions, whose work no callback marks.
+    pub has_unmarked: bool,
     /// Ends of callbacks whose beginning was not seen, and beginnings whose end was not.
     pub unpaired: u64,
     /// When the first and the last call came, in nanoseconds on `CLOCK_MONOTONIC`.
@@ -117,6 +119,15 @@ impl Recorder {
             "take_response_with_info_returns" => {
                 let of = self.taking.remove(&thread).filter(|_| number(0) == Some(0));
                 self.takes(Taken::Answer, of, event);
+            }
+            "rmw_take_request" | "rmw_take_response" => {
+                let taken = match &*call.function {
+                    "rmw_take_request" => Taken::Request,
+                    _ => Taken::Answer,
+                };
+                let of = handle(0).filter(|_| number(1) == Some(1));
+                let of = of.and_then(|of| self.graph.end(taken, of));
+                self.takes(taken, of, event);
             }
             "rmw_take" => {
                 // Without a message there is nothing to call a callback with.
@@ -275,6 +286,7 @@ impl Recorder {
         self.seen.together = together(&self.seen);
         self.seen.published.sort_by_key(|of| of.at_ns);
         self.seen.overwritten = self.within.overwritten;
+        self.seen.has_unmarked = self.graph.has_unmarked();
         self.seen
     }
 }

@@ -11,6 +11,10 @@ pub(super) const KIND_DESCRIPTION: u8 = 1;
 pub(super) const KIND_EVENTS: u8 = 4;
 /// Kind of the block that holds the [`super::TraceEnd`] as JSON.
 pub(super) const KIND_END: u8 = 3;
+/// Kind of the block that holds an instant, in nanoseconds in eight bytes: all events before it are in the blocks
+/// before this one. Written for who follows the trace, and of no use afterwards. Not 5: that is the kind of
+/// telemetry's blocks.
+pub(super) const KIND_COMPLETE: u8 = 6;
 /// Bytes of a frame before the compressed events.
 pub(super) const FRAME: usize = 32;
 /// Most bytes of a block's events before compression: a reader allocates this for each CPU.

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use wakepath_directory::Directory;
 use wakepath_timeline::KernelEvent;
 
-use super::block::{FRAME, Frame, KIND_EVENTS, MAX_RAW};
+use super::block::{FRAME, Frame, KIND_COMPLETE, KIND_EVENTS, MAX_RAW};
 use super::merge::Unpacker;
 use super::reader::BlockAt;
 use super::trace_name;
@@ -35,6 +35,8 @@ pub struct TraceFollower {
     /// Events that wait, by CPU.
     waiting: BTreeMap<u16, VecDeque<KernelEvent>>,
     newest_ns: u64,
+    /// All events before it have been read.
+    complete_ns: u64,
     unpacked: Vec<KernelEvent>,
     most_at_once: u64,
 }
@@ -59,14 +61,15 @@ impl TraceFollower {
             at: HEADER,
             waiting: BTreeMap::new(),
             newest_ns: 0,
+            complete_ns: 0,
             unpacked: Vec::new(),
             most_at_once: MOST_AT_ONCE,
         }))
     }
 
-    /// Passes new events to `tell`, except those of the last `lag_ns` nanoseconds, because a CPU's
-    /// block can be incomplete for as long as the writer waits between its writes. Each CPU's
-    /// events keep the kernel's order. If a trace has grown by a lot, the rest follows with the
+    /// Passes new events to `tell`: those before an instant up to which the writer noted that the trace is complete,
+    /// and those that are `lag_ns` nanoseconds older than the newest, because a CPU's block can be
+    /// incomplete for as long as the writer waits between its writes. Each CPU's events keep the kernel's order. If a trace has grown by a lot, the rest follows with the
     /// next calls.
     ///
     /// # Errors
@@ -74,11 +77,12 @@ impl TraceFollower {
     pub fn take(&mut self, lag_ns: u64, mut tell: impl FnMut(KernelEvent)) -> Result<()> {
         let enough = self.at + self.most_at_once;
         while self.at < enough && self.next_block()? {}
-        let until_ns = self.newest_ns.saturating_sub(lag_ns);
+        let until_ns = self.newest_ns.saturating_sub(lag_ns).saturating_add(1);
+        let until_ns = until_ns.max(self.complete_ns);
         loop {
             let heads = self.waiting.iter().filter_map(|(cpu, events)| {
                 let at_ns = events.front()?.at_ns;
-                (at_ns <= until_ns).then_some((at_ns, *cpu))
+                (at_ns < until_ns).then_some((at_ns, *cpu))
             });
             let Some((_, cpu)) = heads.min() else {
                 return Ok(());
@@ -133,6 +137,14 @@ impl TraceFollower {
             waiting.extend(self.unpacked.drain(..));
             self.newest_ns = self.newest_ns.max(frame.last_ns);
         }
+        if header.kind == KIND_COMPLETE {
+            let mut at_ns = [0; 8];
+            if header.length as usize != at_ns.len() {
+                return Err(damaged("its length is not that of an instant"));
+            }
+            self.file.read_exact_at(&mut at_ns, begin).map_err(failed)?;
+            self.complete_ns = self.complete_ns.max(u64::from_le_bytes(at_ns));
+        }
         self.at = next;
         Ok(true)
     }
@@ -180,6 +192,38 @@ mod tests {
         writer.flush().unwrap();
         assert_eq!(told(500), [(940, 1), (950, 0)]);
         assert_eq!(told(0), [(2_000, 1)]);
+    }
+
+    #[test]
+    fn events_before_an_instant_that_is_noted_as_complete_do_not_wait() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::to_write(place.path(), Trust::Own).unwrap();
+        let mut writer = TraceWriter::create_in(&directory, &TraceDescription::default()).unwrap();
+        let mut follower = TraceFollower::open_in(&directory, 0).unwrap().unwrap();
+        let mut told = || {
+            let mut told = Vec::<u64>::new();
+            follower
+                .take(1_000, |event| told.push(event.at_ns))
+                .unwrap();
+            told
+        };
+        for (cpu, at_ns) in [(0, 100), (1, 90), (1, 120), (0, 130)] {
+            writer.append(&event(cpu, at_ns)).unwrap();
+        }
+        writer.flush().unwrap();
+        assert!(told().is_empty());
+        writer.complete_until(120).unwrap();
+        assert_eq!(told(), [90, 100]);
+        writer.complete_until(110).unwrap();
+        assert!(told().is_empty());
+        writer.complete_until(200).unwrap();
+        assert_eq!(told(), [120, 130]);
+        writer.finish(&crate::TraceEnd::default()).unwrap();
+        let trace = crate::Trace::open_in(&directory, 0).unwrap().unwrap();
+        assert_eq!(
+            (trace.events().unwrap().count(), trace.cut_short()),
+            (4, None)
+        );
     }
 
     #[test]

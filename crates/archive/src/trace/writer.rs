@@ -11,7 +11,9 @@ use serde::Serialize;
 use wakepath_directory::{Directory, NewFile, Trust};
 use wakepath_timeline::KernelEvent;
 
-use super::block::{FILE_MAGIC, Frame, KIND_DESCRIPTION, KIND_END, KIND_EVENTS, MAX_RAW};
+use super::block::{
+    FILE_MAGIC, Frame, KIND_COMPLETE, KIND_DESCRIPTION, KIND_END, KIND_EVENTS, MAX_RAW,
+};
 use super::encode::Encoder;
 use super::{TraceDescription, TraceEnd, trace_name};
 use crate::MEASURED_FORMAT_VERSION;
@@ -108,6 +110,18 @@ impl TraceWriter {
     pub fn flush(&mut self) -> Result<()> {
         let cpus: Vec<u16> = self.pending.keys().copied().collect();
         cpus.into_iter().try_for_each(|cpu| self.flush_cpu(cpu))
+    }
+
+    /// [`TraceWriter::flush`], and a note for who follows the trace: every event before this instant, in nanoseconds on
+    /// `CLOCK_MONOTONIC`, has been appended.
+    ///
+    /// # Errors
+    /// As [`TraceWriter::append`].
+    pub fn complete_until(&mut self, at_ns: u64) -> Result<()> {
+        self.flush()?;
+        self.payload.clear();
+        self.payload.extend(at_ns.to_le_bytes());
+        self.append_payload(KIND_COMPLETE)
     }
 
     /// Writes the rest and the end, and waits for the disk. Returns the file's length in bytes.

@@ -4,7 +4,7 @@
 use crate::ctf::Event;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use wakepath_ros2::{Argument, FUNCTIONS, Function, WAITS};
+use wakepath_ros2::{Argument, FUNCTIONS, Function, TAKES, WAITS};
 use wakepath_timeline::{Call, KernelEvent, What};
 
 const PREFIX: &str = "ros2:";
@@ -100,7 +100,7 @@ impl Calls {
 }
 
 fn call(name: &str, event: &Event<'_>) -> Option<Call> {
-    let mut known = FUNCTIONS.iter().chain([&WAITS]);
+    let mut known = FUNCTIONS.iter().chain(TAKES).chain([&WAITS]);
     let Function { name, arguments } = known.find(|of| of.name == name)?;
     let mut call = Call {
         function: Arc::from(*name),

@@ -10,7 +10,7 @@ use crate::form::{Fit, Reader};
 use crate::{Form, ImportError, Imported, KernelTrace, Part, Ros2Calls, Use, Values, lttng};
 use calls::Calls;
 use timers::Timers;
-use wakepath_ros2::{Kind, Recorder};
+use wakepath_ros2::{Kind, Recorder, TAKES};
 use wakepath_timeline::{Lack, What};
 
 const MOST_CALLS: usize = 50_000_000;
@@ -135,6 +135,17 @@ pub(crate) fn read(parts: &[Part]) -> Result<Imported, ImportError> {
         )));
     }
     let has = |wanted: fn(&What) -> bool| events.iter().any(|event| wanted(&event.what));
+    let is_take = |what: &What| match what {
+        What::Call(call) => TAKES.iter().any(|of| *of.name == *call.function),
+        _ => false,
+    };
+    if seen.has_unmarked && !has(is_take) {
+        lacks.push(Lack::Other(
+            "answers to clients and requests to actions, if there were any: tracetools before 8.5 records neither; \
+             `wakepath watch --ros2` does"
+                .into(),
+        ));
+    }
     if !has(|what| matches!(what, What::Switch { .. })) {
         lacks.push(Lack::Other(
             "threads' time on a CPU and their waits: record sched_switch, sched_waking and \

@@ -14,7 +14,7 @@ use wakepath_timeline::Sample;
 use wakepath_verdict::{Gaps, Limits};
 
 /// The probe writes its events once a second, and all CPUs within a little more: an event does not come later
-/// than this. Where a viewer waits for one it writes more often, but on a busy machine it gets no CPU for as long.
+/// than this. Where a viewer waits for one it writes more often, and notes up to when the trace is complete.
 const LAG_NS: u64 = 1_200_000_000;
 /// Number of activations in which a rhythm is looked for.
 const RECENT: usize = 200;
@@ -24,6 +24,10 @@ const LEAST_IRREGULAR: usize = 50;
 const SHARE: u32 = 8;
 /// The same where a viewer waits for an event.
 const AWAITED_SHARE: u32 = 1;
+/// Least time between two looks.
+const LEAST: Duration = Duration::from_millis(200);
+/// The same where a viewer waits for an event.
+const AWAITED_LEAST: Duration = Duration::from_millis(50);
 
 /// Follows a watch.
 pub struct Following<'a> {
@@ -108,9 +112,9 @@ impl<'a> Following<'a> {
         let activations = &mut self.activations;
         let (callbacks, latest) = (&mut self.callbacks, &mut news.callback);
         let process = |thread: u32| threads.get(&thread).map(|of| of.process);
-        let share = match self.is_awaited {
-            true => AWAITED_SHARE,
-            false => SHARE,
+        let (share, least) = match self.is_awaited {
+            true => (AWAITED_SHARE, AWAITED_LEAST),
+            false => (SHARE, LEAST),
         };
         follower.take(LAG_NS, |event| {
             activations.event(&event);
@@ -139,7 +143,6 @@ impl<'a> Following<'a> {
         }
         // A trace that fills faster than it is read takes the view, not the machine.
         self.next = Instant::now() + begun.elapsed() * share;
-        let least = Duration::from_millis(200);
         self.next = self.next.max(begun + least);
         Ok(news)
     }

@@ -2,6 +2,7 @@
 //! alongside, and makes a run of the recording, also after a kill. Its events are interpreted elsewhere.
 
 mod error;
+mod family;
 mod following;
 mod groups;
 mod namespace;

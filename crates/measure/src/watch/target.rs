@@ -1,6 +1,7 @@
 //! The threads of the watched program, from /proc: found again and again while it is watched, since
 //! they come and go. A thread that lives between two looks is not seen.
 
+use super::family::{self, Family};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -11,12 +12,12 @@ use std::time::{Duration, Instant};
 use wakepath_archive::watch::{PolicyUnread, Thread, Threads};
 use wakepath_programs::{NotFound, rights};
 use wakepath_rt::attributes;
-use wakepath_timeline::{CpuSet, Policy, ProcessStat, ThreadName, decoded};
+use wakepath_timeline::{CpuSet, Policy, ThreadName, decoded};
 
 /// The target of a watch.
 pub enum Target {
     /// A process that was there already, with all that it starts or has started.
-    Process(BTreeSet<u32>),
+    Process(Family),
     /// All processes and threads of a name.
     Named(ThreadName),
     /// A program started here, with all that it starts.
@@ -25,8 +26,8 @@ pub enum Target {
         child: Child,
         /// How it ended, once it has.
         ended: Option<ExitStatus>,
-        /// Its processes as far as they were seen: one whose parent has ended is still its own.
-        family: BTreeSet<u32>,
+        /// It, and all that it starts: a launcher may end long before what it launched.
+        family: Family,
     },
 }
 
@@ -41,6 +42,8 @@ pub enum Printing {
 
 /// How long a program may take to end when it is asked to.
 const END_PATIENCE: Duration = Duration::from_secs(5);
+/// How long it may take the kernel to end one that was killed, which may wait for a device.
+const KILL_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Why the program to be watched can't be started.
 #[derive(Debug, thiserror::Error)]
@@ -64,7 +67,7 @@ pub enum StartError {
 impl Target {
     /// A process that is there already, such as a launcher, and its children.
     pub fn process(number: u32) -> Self {
-        Self::Process(BTreeSet::from([number]))
+        Self::Process(Family::of(number))
     }
 
     /// Starts a program with its arguments. What watches needs capabilities, what is watched is
@@ -80,13 +83,14 @@ impl Target {
         if printing == Printing::Aside {
             start.stdout(std::io::stderr());
         }
+        let others = family::adopt_orphans();
         let child = rights::without(|| start.spawn());
         let child = child.flatten().map_err(|source| StartError::Refused {
             program: program.clone(),
             source,
         })?;
         Ok(Self::Started {
-            family: BTreeSet::from([child.id()]),
+            family: Family::started(child.id(), others),
             child,
             ended: None,
         })
@@ -131,27 +135,30 @@ impl Target {
         }
     }
 
-    /// Ends a program that was started here, politely first.
+    /// Ends a program that was started here with all that is left of what it started, politely first: the program
+    /// may want to end its own.
     pub fn end(&mut self) {
-        let Self::Started { child, ended, .. } = self else {
+        let Self::Started {
+            child,
+            ended,
+            family,
+        } = self
+        else {
             return;
         };
-        if ended.is_some() {
-            return;
-        }
-        if let Some(pid) = Pid::from_raw(child.id().cast_signed()) {
-            // One that has ended by now needs no signal.
-            let _ = kill_process(pid, Signal::TERM);
-        }
-        let asked = Instant::now();
-        while ended.is_none() && asked.elapsed() < END_PATIENCE {
-            std::thread::sleep(Duration::from_millis(20));
-            *ended = child.try_wait().ok().flatten();
-        }
+        let first = child.id();
         if ended.is_none() {
-            let _ = child.kill();
-            *ended = child.wait().ok();
+            end_all([first], || {
+                *ended = child.try_wait().ok().flatten();
+                ended.is_none().then_some(first).into_iter().collect()
+            });
         }
+        family.grow();
+        let left: Vec<u32> = family.processes().collect();
+        end_all(left, || {
+            family.grow();
+            family.processes().collect()
+        });
     }
 
     /// How a program that was started here ended, if it failed.
@@ -198,30 +205,37 @@ impl Target {
 }
 
 /// Threads of a family, with the processes that it has now.
-fn of_family(family: &mut BTreeSet<u32>) -> Vec<(u32, u32)> {
-    grow(family);
-    let threads = family.iter().flat_map(|&process| threads_of(process));
-    threads.collect()
+fn of_family(family: &mut Family) -> Vec<(u32, u32)> {
+    family.grow();
+    family.processes().flat_map(threads_of).collect()
 }
 
-/// Adds the children of a family, and theirs; takes out who is gone.
-fn grow(family: &mut BTreeSet<u32>) {
-    let parents: Vec<(u32, u32)> = numbered("/proc")
-        .into_iter()
-        .filter_map(|process| Some((process, parent_of(process)?)))
-        .collect();
-    loop {
-        let before = family.len();
-        for (process, parent) in &parents {
-            if family.contains(parent) {
-                family.insert(*process);
-            }
-        }
-        if family.len() == before {
-            break;
-        }
+/// Asks processes to end, and kills those that are left of them after a while.
+fn end_all(asked: impl IntoIterator<Item = u32>, mut left: impl FnMut() -> Vec<u32>) {
+    for process in asked {
+        send(process, Signal::TERM);
     }
-    family.retain(|process| parents.iter().any(|(alive, _)| alive == process));
+    let begun = Instant::now();
+    loop {
+        let left = left();
+        if left.is_empty() {
+            return;
+        }
+        if begun.elapsed() >= END_PATIENCE {
+            left.iter().for_each(|process| send(*process, Signal::KILL));
+        }
+        if begun.elapsed() >= END_PATIENCE + KILL_PATIENCE {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// One that has ended by now needs no signal.
+fn send(process: u32, signal: Signal) {
+    if let Some(pid) = Pid::from_raw(process.cast_signed()) {
+        let _ = kill_process(pid, signal);
+    }
 }
 
 fn read(process: u32, thread: u32) -> Option<Thread> {
@@ -278,7 +292,7 @@ pub(crate) fn threads_of(process: u32) -> Vec<(u32, u32)> {
         .collect()
 }
 
-fn numbered(directory: &str) -> Vec<u32> {
+pub(super) fn numbered(directory: &str) -> Vec<u32> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     entries
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
@@ -289,11 +303,4 @@ fn name_of(process: u32, thread: u32) -> Option<ThreadName> {
     let bytes = fs::read(format!("/proc/{process}/task/{thread}/comm")).ok()?;
     let bytes = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
     Some(ThreadName::new(bytes))
-}
-
-/// `None` for one that has ended and not been waited for.
-fn parent_of(process: u32) -> Option<u32> {
-    let stat = fs::read(format!("/proc/{process}/stat")).ok()?;
-    let stat = ProcessStat::parse(&stat)?;
-    (!stat.has_ended()).then(|| stat.number(4)).flatten()
 }

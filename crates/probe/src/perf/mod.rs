@@ -176,17 +176,18 @@ impl EventSource for PerfRings {
         self.try_to_start().map_err(ProbeError::perf)
     }
 
-    fn stop(&self) -> Result<()> {
+    fn stop(&self) -> Result<u64> {
         // Closing takes the kernel some hundredths of a second for each, and the counts along.
         for event in self.open.borrow().iter().flatten() {
             kernel::disable(event).map_err(ProbeError::perf)?;
         }
+        let ended_ns = clock::monotonic_ns();
         for at in 0..self.rings.len() {
             let happened = self.happened(at).map_err(ProbeError::perf)?;
             self.rings[at].happened.set(happened);
         }
         self.open.borrow_mut().clear();
-        Ok(())
+        Ok(ended_ns)
     }
 
     fn statistics(&self, cpu: u16) -> Result<CpuStatistics> {

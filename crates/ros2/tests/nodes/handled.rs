@@ -95,6 +95,36 @@ fn latest(events: &[KernelEvent], seen: &Seen, rows: Vec<Row>) -> Late {
     late
 }
 
+/// As tracetools 8.5 records it, by the middleware's handles.
+#[test]
+fn requests_and_answers_that_the_middleware_marks_have_the_same_rows() {
+    let made =
+        |function: &str, numbers: &[u64], text: &str| call(1, 11, function, numbers, &[text]);
+    let mut events = ends();
+    events.extend([
+        made("rcl_service_init", &[50, 1, 51], "/lift/_action/send_goal"),
+        made("rcl_client_init", &[60, 2, 61], "/lift/_action/send_goal"),
+        made("rcl_service_init", &[70, 2, 71], "/plan"),
+        call(12 * MS, 11, "rmw_take_request", &[51, 1], &[]),
+        call(13 * MS, 11, "rmw_take_request", &[51, 0], &[]),
+        call(14 * MS, 11, "rmw_take_request", &[71, 1], &[]),
+        call(15 * MS, 12, "rmw_take_response", &[61, 1], &[]),
+        call(16 * MS, 12, "rmw_take_response", &[61, 1], &[]),
+        call(17 * MS, 12, "rmw_take_response", &[62, 1], &[]),
+    ]);
+    let (seen, rows) = seen_in(&mut events);
+    assert!(seen.has_unmarked);
+    let named: Vec<(String, u64)> = rows
+        .iter()
+        .map(|row| (row.callback.kind.to_string(), row.count))
+        .collect();
+    let request = "action /lift, goal request".to_owned();
+    let answer = "action /lift, answer to goal request".to_owned();
+    assert_eq!(named.len(), 2, "{named:?}");
+    assert!(named.contains(&(request, 1)), "{named:?}");
+    assert!(named.contains(&(answer, 2)), "{named:?}");
+}
+
 #[test]
 fn what_is_taken_without_a_callback_has_a_row_and_holds_its_thread() {
     let mut events = ends();

@@ -347,8 +347,8 @@ pub struct Watch {
     /// Start this program, after `--`, and watch it with everything it starts.
     #[arg(last = true, value_name = "COMMAND", group = "what")]
     pub command: Vec<std::ffi::OsString>,
-    /// Watch for this long, such as `60s`, and end a program that was started then [default:
-    /// until the program ends, or Ctrl-C].
+    /// Watch for this long, such as `60s`, and end what was started then [default: until the program and all that it
+    /// started have ended, or Ctrl-C].
     #[arg(long = "for", value_name = "TIME")]
     pub duration: Option<String>,
     /// CPUs to trace, such as `1` or `2-3` [default: those its threads can use].
@@ -366,9 +366,9 @@ pub struct Watch {
         long,
         value_name = "TIME",
         long_help = "End at the first latency of a periodic thread, or of a timer's callback of ROS 2, above this time, \
-        such as `200us`, keep the trace and say why it was so late: exit code 2. The trace is looked at about twice in \
-        a second, so that it runs for up to three seconds after it. Also the limit of --latency, \
-        if that is not given"
+        such as `200us`, keep the trace and say why it was so late: exit code 2. The recorder then takes its turn with \
+        all ordinary programs, and the recording ends a few tenths of a second after that latency, or later while \
+        many of them keep the CPUs busy. Also the limit of --latency, if that is not given"
     )]
     pub stop_above: Option<String>,
     /// Where a cycle begins and ends: two USDT probes of the program's own, such as `pilot:begin,pilot:end` [default:

@@ -9,6 +9,7 @@ use std::process::Command;
 wakepath_test_program::tests![
     callbacks_chains_and_what_held_their_executor_are_those_that_the_program_noted,
     a_watch_ends_at_the_first_callback_later_than_the_limit,
+    nodes_are_watched_that_outlive_their_launcher,
     a_real_node_has_a_row_for_each_of_its_callbacks,
     a_thousand_callbacks_are_counted_and_the_answer_fits_a_screen,
     a_library_that_can_not_be_recorded_is_refused_in_one_line,
@@ -169,6 +170,38 @@ fn a_watch_ends_at_the_first_callback_later_than_the_limit() {
     assert!(said.contains("above 20 ms, at "), "{said}");
     // The program was ended before it noted anything.
     assert!(!finished.place.path().join("truth").exists());
+}
+
+/// The launcher ends before anyone can have looked at what it started, one of it in a session of its own.
+fn nodes_are_watched_that_outlive_their_launcher() {
+    let place = nodes("ros2-node.c");
+    let (program, library) = (
+        place.path().join("nodes").display().to_string(),
+        place.path().display().to_string(),
+    );
+    let launcher = format!("{program} one 1 & (setsid {program} other 2 &)");
+    let words = ["watch", "--directory", "run", "--json", "--ros2", "--"];
+    let finished = watched(
+        Start::command_in(place, &words)
+            .with(&["sh", "-c", &launcher])
+            .environment("LD_LIBRARY_PATH", &library),
+    );
+    finished.assert_code(0);
+    let found = finished.json();
+    let rows = found["ros2"]["callbacks"].as_array().unwrap();
+    let control = rows
+        .iter()
+        .filter(|row| row["node"] == "pilot" && row["kind"].to_string().contains("10000000"));
+    let mut counts: Vec<u64> = control.map(|row| row["count"].as_u64().unwrap()).collect();
+    let runs = |name: &str| -> u64 {
+        let path = finished.place.path().join(name);
+        let truth = std::fs::read_to_string(path).unwrap();
+        truth.split_whitespace().next().unwrap().parse().unwrap()
+    };
+    let mut noted = [runs("one"), runs("other")];
+    counts.sort_unstable();
+    noted.sort_unstable();
+    assert_eq!(counts, noted, "{found:#}");
 }
 
 fn a_real_node_has_a_row_for_each_of_its_callbacks() {
