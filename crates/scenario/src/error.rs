@@ -2,6 +2,7 @@
 //!
 //! Always one line and free of control characters, whatever the file contains.
 
+use crate::Warning;
 use crate::units::Complaint;
 use std::fmt;
 use wakepath_timeline::one_line;
@@ -109,11 +110,14 @@ impl Finding {
 
 /// Collects findings so that reading can continue after the first.
 #[derive(Default)]
-pub(crate) struct Findings(Vec<Finding>);
+pub(crate) struct Findings {
+    all: Vec<Finding>,
+    pub(crate) warnings: Vec<Warning>,
+}
 
 impl Findings {
     pub(crate) fn push(&mut self, finding: Finding) {
-        self.0.push(finding);
+        self.all.push(finding);
     }
 
     /// The value, or nothing once the finding is noted.
@@ -123,17 +127,17 @@ impl Findings {
 
     /// Adds those of another reading.
     pub(crate) fn append(&mut self, other: Self) {
-        self.0.extend(other.0);
+        self.all.extend(other.all);
     }
 
     /// Those that another reading of the same text found as well.
     pub(crate) fn and_also(mut self, other: &Self) -> Self {
-        self.0.retain(|finding| other.0.contains(finding));
+        self.all.retain(|finding| other.all.contains(finding));
         self
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.all.is_empty()
     }
 
     /// The findings in the order of the file, or `value` if there are none.
@@ -146,11 +150,11 @@ impl Findings {
         if let (Some(value), true) = (value, self.is_empty()) {
             return Ok(value);
         }
-        self.0.sort_by_key(|finding| finding.at);
-        let left_out = self.0.len().saturating_sub(ScenarioErrors::MOST_SHOWN);
-        self.0.truncate(ScenarioErrors::MOST_SHOWN);
+        self.all.sort_by_key(|finding| finding.at);
+        let left_out = self.all.len().saturating_sub(ScenarioErrors::MOST_SHOWN);
+        self.all.truncate(ScenarioErrors::MOST_SHOWN);
         let errors = self
-            .0
+            .all
             .into_iter()
             .map(|finding| finding.placed(source_name, text))
             .collect();

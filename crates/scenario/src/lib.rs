@@ -29,7 +29,6 @@ mod tier;
 pub mod units;
 mod warning;
 mod work;
-mod write;
 
 pub use carried_out::NotCarriedOut;
 pub use criterion::{Criterion, PoliciesNeeded};
@@ -37,6 +36,7 @@ pub use error::{ScenarioError, ScenarioErrors};
 pub use estimate::{LOAD_START_NS, SEGMENT_SET_UP_NS, TooShort};
 pub use ethercat::{EthercatBus, SimulatedRing};
 pub use flight::{Course, FlightCriterion, FlightTerms, FlightVehicle, Losses, Word};
+pub use keys::sections as read_sections;
 pub use known_cpus::KnownCpus;
 pub use load::{GpuInterface, GpuWork, LoadKind, LoadSpec, MemoryAccess, OfferedLoad, WorkingSet};
 pub use model::{
@@ -46,7 +46,6 @@ pub use named_file::NamedFileError;
 pub use other_sets::{NoSet, SetFile};
 pub use policy::parse_policy;
 pub use random_tasks::RandomTasks;
-pub use read::sections as read_sections;
 pub use reference::reference;
 pub use schema::json_schema;
 pub use task_set::{Executions, MeasuredExecution, SetOverheads, TaskSet, ToldExecution};

@@ -2,10 +2,15 @@
 //!
 //! The room `load` runs them and proves their work.
 
-use crate::EthercatBus;
-use crate::keys;
-use crate::read::simple_kind;
+mod parts;
+mod storage;
+
+use crate::keys::{Row, Short, Variants, Words, command, ethercat, whole};
+use crate::units::Complaint;
+use crate::{EthercatBus, Word};
+pub use parts::{GpuInterface, GpuWork, MemoryAccess, WorkingSet};
 use serde::Serialize;
+use std::mem::discriminant;
 use wakepath_timeline::CpuSet;
 
 /// One disturbance of a phase.
@@ -108,28 +113,8 @@ pub enum LoadKind {
 impl LoadKind {
     /// Its name in scenario files and tables.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Cpu => "cpu",
-            Self::Memory { .. } => "memory",
-            Self::Messages => "messages",
-            Self::Processes => "processes",
-            Self::Files => "files",
-            Self::Network => "network",
-            Self::Timers => "timers",
-            Self::TimerStorm => "timer-storm",
-            Self::RcuStorm => "rcu-storm",
-            Self::AddressSpaces => "address-spaces",
-            Self::Ethercat { .. } => "ethercat",
-            Self::StressNg { .. } => "stress-ng",
-            Self::Fio { .. } => "fio",
-            Self::Hackbench { .. } => "hackbench",
-            Self::Bonnie { .. } => "bonnie",
-            Self::Iperf3 { .. } => "iperf3",
-            Self::Wget => "wget",
-            Self::Gpu { .. } => "gpu",
-            Self::Glmark2 { .. } => "glmark2",
-            Self::Command { .. } => "command",
-        }
+        let row = |row: &&Row<LoadSpec>| discriminant(&(row.blank)().kind) == discriminant(self);
+        LOAD.rows.iter().find(row).map_or("", |row| row.name)
     }
 }
 
@@ -147,96 +132,298 @@ pub struct OfferedLoad {
 impl LoadKind {
     /// All kinds, in the order of the reference page.
     pub fn offered() -> impl Iterator<Item = OfferedLoad> {
-        keys::LOAD.variants.iter().map(|variant| OfferedLoad {
-            name: variant.name,
-            about: variant.about,
-            kind: match variant.name {
-                "memory" => Some(Self::Memory {
-                    working_set: WorkingSet::Dram,
-                    access: MemoryAccess::Stream,
-                }),
-                name => simple_kind(name, Vec::new()),
-            },
+        LOAD.rows.iter().map(|row| OfferedLoad {
+            name: row.name,
+            about: row.about,
+            kind: (!matches!(row.short, Short::No)).then(|| (row.blank)().kind),
         })
     }
 }
 
-/// Work of a GPU load.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum GpuWork {
-    /// Multiplies matrices in the device's memory.
-    Compute,
-    /// Copies between the host's memory and the device's.
-    Transfer,
-}
+/// 1 kHz.
+const ETHERCAT_PERIOD_NS: u64 = 1_000_000;
 
-impl GpuWork {
-    /// As scenario files write it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Compute => "compute",
-            Self::Transfer => "transfer",
-        }
+pub(crate) static LOAD: Variants<LoadSpec> = Variants {
+    title: "load",
+    one: "a load",
+    about: "One disturbance. A load that needs no more can be written as its kind alone: \
+            `\"cpu\"`, `\"files\"`; a memory load also as `\"memory l2\"`, `\"memory 4 MiB\"` or `\"memory dram chase\"`, one of a GPU as \
+            `\"gpu transfer\"`, one of storage as `\"fio direct\"`.",
+    tag: "kind",
+    short: "the kind alone, such as `\"cpu\"`",
+    rows: &[
+        plain("cpu", "Arithmetic without memory traffic.", || {
+            of(LoadKind::Cpu)
+        }),
+        Row {
+            name: "memory",
+            about: "Goes through a working set in each worker.",
+            blank: || memory(WorkingSet::Dram, MemoryAccess::Stream),
+            keys: |keys, load| {
+                if let LoadKind::Memory {
+                    working_set,
+                    access,
+                } = &mut load.kind
+                {
+                    keys.or(
+                        "working-set",
+                        parts::WorkingSetForm,
+                        WorkingSet::Dram,
+                        "Half of the cache of that level, four times the last-level cache (\"dram\"), \
+                         or a size, for each worker.",
+                        working_set,
+                    );
+                    keys.or(
+                        "access",
+                        Words(MemoryAccess::WORDS),
+                        MemoryAccess::Stream,
+                        "`stream`: reads, changes and writes back from end to end, as many bytes as the memory takes. \
+                         `chase`: reads one cache line after another in an unforeseeable order, each address from the \
+                         line before; its accesses per second show how long one takes.",
+                        access,
+                    );
+                }
+                parts::workers(keys, load);
+            },
+            short: Short::With("( (l1|l2|l3|dram|[0-9].*)( chase)?)?", |text| {
+                let (size, access) = match text.strip_suffix(" chase") {
+                    Some(size) => (size, MemoryAccess::Chase),
+                    None => (text, MemoryAccess::Stream),
+                };
+                Ok(memory(WorkingSet::parse(size)?, access))
+            }),
+        },
+        plain(
+            "messages",
+            "Groups of processes that pass messages through sockets.",
+            || of(LoadKind::Messages),
+        ),
+        plain(
+            "processes",
+            "fork, exec, mmap and exit, over and over.",
+            || of(LoadKind::Processes),
+        ),
+        plain("files", "Writes files and calls fsync.", || {
+            of(LoadKind::Files)
+        }),
+        plain("network", "UDP and TCP over loopback.", || {
+            of(LoadKind::Network)
+        }),
+        plain("timers", "Short timers and signals.", || {
+            of(LoadKind::Timers)
+        }),
+        plain(
+            "timer-storm",
+            "Thousands of timers that expire at one instant, ten times a second.",
+            || of(LoadKind::TimerStorm),
+        ),
+        plain(
+            "rcu-storm",
+            "Sockets with full queues closed at once, which the kernel frees later (RCU).",
+            || of(LoadKind::RcuStorm),
+        ),
+        plain(
+            "address-spaces",
+            "Forks of a large process: its page tables are copied, written through and taken down.",
+            || of(LoadKind::AddressSpaces),
+        ),
+        Row {
+            name: "ethercat",
+            about: "Process data exchanged with an EtherCAT bus at a rate of its own. Only frames that all \
+                    devices took part in count.",
+            blank: exchange,
+            keys: |keys, load| {
+                if let LoadKind::Ethercat { period_ns, bus } = &mut load.kind {
+                    parts::exchange_period(keys, period_ns);
+                    ethercat::declare(keys, bus);
+                }
+                parts::placement(keys, &mut load.cpus);
+            },
+            short: Short::Alone,
+        },
+        program("stress-ng", "stress-ng from its package.", || {
+            of(LoadKind::StressNg {
+                arguments: Vec::new(),
+            })
+        }),
+        Row {
+            name: "fio",
+            about: "fio from its package, with a job of a profile or of your own. Without either it has no job.",
+            blank: || fio(Vec::new()),
+            keys: |keys, load| {
+                let mut profile = None;
+                keys.optional(
+                    "profile",
+                    Words(storage::PROFILES),
+                    "none: the arguments say all",
+                    "`direct`: four processes read and write 4 KiB anywhere in 256 MiB each, past the page cache. \
+                     `buffered`: two write 256 MiB each in a row into the page cache, and have it written to the disk \
+                     at the end. The run records the arguments that this means; `arguments` come after them.",
+                    &mut profile,
+                );
+                parts::arguments(keys, load);
+                if let (Some(profile), LoadKind::Fio { arguments }) = (profile, &mut load.kind) {
+                    let own = std::mem::take(arguments);
+                    *arguments = storage::job(profile).into_iter().chain(own).collect();
+                }
+            },
+            short: Short::With("( (direct|buffered))?", |text| {
+                let named = storage::PROFILES.iter().find(|(name, _)| *name == text);
+                let refused =
+                    || Complaint::new("names no profile of fio", "give direct or buffered");
+                let (_, profile) = named.ok_or_else(refused)?;
+                Ok(fio(storage::job(profile)))
+            }),
+        },
+        program("hackbench", "hackbench from rt-tests.", || {
+            of(LoadKind::Hackbench {
+                arguments: Vec::new(),
+            })
+        }),
+        program("bonnie", "bonnie++ from its package.", || {
+            of(LoadKind::Bonnie {
+                arguments: Vec::new(),
+            })
+        }),
+        program(
+            "iperf3",
+            "iperf3 against a server that wakepath starts on loopback.",
+            || {
+                of(LoadKind::Iperf3 {
+                    arguments: Vec::new(),
+                })
+            },
+        ),
+        plain(
+            "wget",
+            "wget against a local HTTP server that wakepath starts.",
+            || of(LoadKind::Wget),
+        ),
+        Row {
+            name: "gpu",
+            about: "A GPU kept at work by the program wakepath-gpu, through CUDA, Vulkan or OpenCL. \
+                    If none of them has a device: glmark2 off screen.",
+            blank: || gpu(GpuWork::Compute),
+            keys: |keys, load| {
+                if let LoadKind::Gpu {
+                    work,
+                    interface,
+                    device,
+                } = &mut load.kind
+                {
+                    keys.or(
+                        "work",
+                        Words(GpuWork::WORDS),
+                        GpuWork::Compute,
+                        "Multiply matrices in the device's memory, or copy between the host's memory and the device's.",
+                        work,
+                    );
+                    keys.optional(
+                        "interface",
+                        Words(GpuInterface::WORDS),
+                        "the first of them that has a device, one of silicon before a program on the CPU",
+                        "By what the device is driven; then nothing else will do.",
+                        interface,
+                    );
+                    keys.or(
+                        "device",
+                        whole(0, 255),
+                        0,
+                        "Its number, as `wakepath-gpu list` has it.",
+                        device,
+                    );
+                }
+                parts::placement(keys, &mut load.cpus);
+            },
+            short: Short::With("( (compute|transfer))?", |text| {
+                let named = GpuWork::WORDS.iter().find(|(word, _)| *word == text);
+                let refused =
+                    || Complaint::new("names no work of a GPU", "give compute or transfer");
+                Ok(gpu(named.ok_or_else(refused)?.1))
+            }),
+        },
+        program("glmark2", "glmark2, started again when it ends.", || {
+            of(LoadKind::Glmark2 {
+                arguments: Vec::new(),
+            })
+        }),
+        Row {
+            name: "command",
+            about: "Any command, started again when it ends.",
+            blank: || {
+                of(LoadKind::Command {
+                    command: Vec::new(),
+                })
+            },
+            keys: |keys, load| {
+                if let LoadKind::Command { command: program } = &mut load.kind {
+                    keys.required(
+                        "command",
+                        command("give a list such as [\"program\", \"argument\"]"),
+                        "Program and arguments, one text for each; no shell reads them.",
+                        program,
+                    );
+                }
+                parts::workers(keys, load);
+            },
+            short: Short::No,
+        },
+    ],
+};
+
+fn of(kind: LoadKind) -> LoadSpec {
+    LoadSpec {
+        kind,
+        workers: 0,
+        cpus: None,
     }
 }
 
-/// Interface to a GPU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum GpuInterface {
-    /// NVIDIA's driver.
-    Cuda,
-    /// Vulkan.
-    Vulkan,
-    /// OpenCL.
-    Opencl,
-}
-
-impl GpuInterface {
-    /// As scenario files write it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Cuda => "cuda",
-            Self::Vulkan => "vulkan",
-            Self::Opencl => "opencl",
-        }
+/// A kind that needs nothing.
+const fn plain(name: &'static str, about: &'static str, blank: fn() -> LoadSpec) -> Row<LoadSpec> {
+    Row {
+        name,
+        about,
+        blank,
+        keys: parts::workers,
+        short: Short::Alone,
     }
 }
 
-/// A memory load's access pattern: IsolBench's two (Valsan, Yun and Farshchi, RTAS 2016).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MemoryAccess {
-    /// Reads, changes and writes back from end to end: measures the memory's bandwidth.
-    Stream,
-    /// Reads one line after another in an unpredictable order, each address from the previous line:
-    /// one access at a time, so it measures the memory's latency.
-    Chase,
-}
-
-impl MemoryAccess {
-    /// As scenario files write it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Stream => "stream",
-            Self::Chase => "chase",
-        }
+/// A program of a package, with its arguments.
+const fn program(
+    name: &'static str,
+    about: &'static str,
+    blank: fn() -> LoadSpec,
+) -> Row<LoadSpec> {
+    Row {
+        keys: parts::arguments,
+        ..plain(name, about, blank)
     }
 }
 
-/// Size of a memory load's working set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum WorkingSet {
-    /// Half of the level-1 data cache.
-    L1,
-    /// Half of the level-2 cache.
-    L2,
-    /// Half of the last-level cache, shared out among the workers that share it.
-    L3,
-    /// Four times the last-level cache: memory bandwidth.
-    Dram,
-    /// This number of bytes.
-    Bytes(u64),
+fn memory(working_set: WorkingSet, access: MemoryAccess) -> LoadSpec {
+    of(LoadKind::Memory {
+        working_set,
+        access,
+    })
+}
+
+fn exchange() -> LoadSpec {
+    of(LoadKind::Ethercat {
+        period_ns: ETHERCAT_PERIOD_NS,
+        bus: EthercatBus::default(),
+    })
+}
+
+fn fio(arguments: Vec<String>) -> LoadSpec {
+    of(LoadKind::Fio { arguments })
+}
+
+fn gpu(work: GpuWork) -> LoadSpec {
+    of(LoadKind::Gpu {
+        work,
+        interface: None,
+        device: 0,
+    })
 }

@@ -2,7 +2,8 @@
 //!
 //! Execution times are never guessed.
 
-use crate::{Scenario, TableTask, TaskSet, Work, read};
+use crate::keys::parse_task_table;
+use crate::{Scenario, TableTask, TaskSet, Work};
 use wakepath_schedulability::sched_deadline::KernelLimit;
 use wakepath_schedulability::{Method, Task};
 use wakepath_timeline::Policy;
@@ -78,7 +79,7 @@ impl TaskSet {
     /// # Errors
     /// [`NoSet::Table`] with every faulty line.
     pub fn of_table(text: &str, source_name: &str) -> Result<Self, NoSet> {
-        let table = read::task_table(text, source_name)
+        let table = parse_task_table(text, source_name)
             .map_err(|errors| NoSet::Table(errors.to_string()))?;
         let most = table.iter().map(|task| task.priority).max().unwrap_or(0);
         let task = |own: &TableTask| {

@@ -1,7 +1,5 @@
 //! Parses policies from files and command lines, and checks them against the kernel's rules.
 
-use crate::document::{Node, Section};
-use crate::error::{Finding, Findings};
 use crate::keys::{POLICY, near};
 use crate::litmus;
 use crate::units::{Complaint, parse_duration};
@@ -16,7 +14,7 @@ pub(crate) const DEADLINE_PERIOD_LEAST_NS: u64 = 100_000;
 /// `kernel.sched_deadline_period_max_us` by default (2²² µs), in nanoseconds.
 pub(crate) const DEADLINE_PERIOD_MOST_NS: u64 = (1 << 22) * 1_000;
 
-const EXAMPLES: &str =
+pub(crate) const EXAMPLES: &str =
     "give a policy such as \"OTHER nice -19\", \"FIFO 99\" or \"DEADLINE 400us\"";
 
 /// Parses the short form of a policy: "OTHER", "OTHER nice -19", "BATCH nice 5", "IDLE", "FIFO 99",
@@ -61,7 +59,7 @@ pub fn parse_policy(text: &str, period_ns: u64) -> Result<Policy, Complaint> {
             ),
         )),
         _ => {
-            let names: Vec<&str> = POLICY.variants.iter().map(|variant| variant.name).collect();
+            let names = POLICY.names();
             let remedy = near(&name, &names).unwrap_or_else(|| EXAMPLES.to_owned());
             Err(Complaint::new("is not a policy that is known", remedy))
         }
@@ -186,7 +184,7 @@ fn deadline(rest: &str, loop_period_ns: u64) -> Result<Policy, Complaint> {
 
 /// The first of the kernel's rules (`__checkparam_dl` in kernel/sched/deadline.c) that a
 /// reservation breaks, with the parameter to blame.
-fn broken_rule(
+pub(crate) fn broken_rule(
     runtime_ns: u64,
     deadline_ns: u64,
     period_ns: u64,
@@ -225,86 +223,6 @@ fn broken_rule(
         return bound("runtime", problem, "least 1024 ns");
     }
     None
-}
-
-/// Reads a policy of a file, in its short form or as a table. `period_ns` is that of the loop.
-pub(crate) fn read_policy(
-    node: &Node<'_>,
-    period_ns: u64,
-    findings: &mut Findings,
-) -> Option<Policy> {
-    if node.as_text().is_some() {
-        let read = node.quantity(EXAMPLES, |text| parse_policy(text, period_ns));
-        return findings.keep(read);
-    }
-    let section = findings.keep(node.table(EXAMPLES))?;
-    let variant = POLICY.find(&section, findings)?;
-    if let Some(plugin) = litmus::plugin_of(variant.name) {
-        return litmus::read(&section, plugin, period_ns, findings);
-    }
-    let nice = |findings: &mut Findings| match section.get("nice") {
-        None => Some(0),
-        Some(node) => findings.keep(node.integer(-20..=19)).map(|nice| nice as i8),
-    };
-    let priority = |findings: &mut Findings| {
-        let node = section.need("priority", "give a priority from 1 to 99");
-        findings
-            .keep(node.and_then(|node| node.integer(1..=99)))
-            .map(|priority| priority as u8)
-    };
-    match variant.name {
-        "other" => Some(Policy::Other {
-            nice: nice(findings)?,
-        }),
-        "batch" => Some(Policy::Batch {
-            nice: nice(findings)?,
-        }),
-        "idle" => Some(Policy::Idle),
-        "fifo" => Some(Policy::Fifo {
-            priority: priority(findings)?,
-        }),
-        "rr" => Some(Policy::RoundRobin {
-            priority: priority(findings)?,
-        }),
-        "evl-fifo" => Some(Policy::EvlFifo {
-            priority: priority(findings)?,
-        }),
-        "cobalt-fifo" => Some(Policy::CobaltFifo {
-            priority: priority(findings)?,
-        }),
-        _ => findings.keep(read_deadline(&section, period_ns)),
-    }
-}
-
-fn read_deadline(section: &Section<'_>, loop_period_ns: u64) -> Result<Policy, Finding> {
-    let remedy = "give a time such as \"400 µs\"";
-    let time = |name| {
-        section
-            .get(name)
-            .map(|node| node.quantity(remedy, parse_duration))
-            .transpose()
-    };
-    let runtime_ns = section
-        .need("runtime", remedy)?
-        .quantity(remedy, parse_duration)?;
-    let period_ns = time("period")?.unwrap_or(loop_period_ns);
-    let deadline_ns = time("deadline")?.unwrap_or(period_ns);
-    match broken_rule(runtime_ns, deadline_ns, period_ns) {
-        None => Ok(Policy::Deadline {
-            runtime_ns,
-            deadline_ns,
-            period_ns,
-        }),
-        Some((part, Complaint { problem, remedy })) => Err(match section.get(part) {
-            Some(node) => node.refuse(problem, remedy),
-            // The fault is in a default, whose source is this table.
-            None => section.refuse_key(
-                part,
-                format!("defaults to the loop's, which {problem}"),
-                remedy,
-            ),
-        }),
-    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,6 @@
 //! The reference page of all keys, made from the same table as the reader.
 
-use crate::keys::{
-    ACCOUNTING, CRITERION, FLIGHT, Form, Key, LOAD, PHASE, POLICY, Presence, SCENARIO,
-    SECTION_INTERRUPT, SECTIONS, SET_ADMISSION, SET_CACHE_DELAY, SET_CHAIN, SET_EXECUTION,
-    SET_OVERHEADS, SET_RESERVATION, SET_TASK, TABLE_TASK, TASK, TASK_SET, TRACE, TRAJECTORY, Table,
-    Variants, WAYPOINT, WORK,
-};
+use crate::keys::{Documented, Key, Shape, Table, VariantsShape, documented};
 
 const HEAD: &str = "\
 # Scenario files
@@ -43,65 +38,32 @@ at least ln(1 − c) / ln(1 − p) due times in each condition (598 for 0.5 % at
 /// The reference page as Markdown.
 pub fn reference() -> String {
     let mut page = HEAD.to_owned();
-    for (heading, inner) in [("The file", &SCENARIO), ("`[[phases]]`", &PHASE)] {
-        page += &table_section(heading, inner);
-    }
-    page += &variants_section("Loads", &LOAD);
-    page += &variants_section("Policies", &POLICY);
-    page += &variants_section("Work", &WORK);
-    page += &table_section("Task tables", &TABLE_TASK);
-    page += &variants_section("Trajectories", &TRAJECTORY);
-    page += &table_section("Waypoints", &WAYPOINT);
-    for (heading, inner) in [
-        ("`[[tasks]]`", &TASK),
-        ("`accounting`", &ACCOUNTING),
-        ("`[trace]`", &TRACE),
-        ("`[criterion]`", &CRITERION),
-        ("`[flight]`", &FLIGHT),
-    ] {
-        page += &table_section(heading, inner);
-    }
-    page += "\n# Task sets for analysis\n";
-    for (heading, inner) in [
-        ("A task set", &TASK_SET),
-        ("A task of it", &SET_TASK),
-        ("Its execution, from a run", &SET_EXECUTION),
-        ("A chain of them", &SET_CHAIN),
-        ("A reservation", &SET_RESERVATION),
-        ("The kernel's limits", &SET_ADMISSION),
-        ("Its overheads", &SET_OVERHEADS),
-        ("A cache delay of them", &SET_CACHE_DELAY),
-    ] {
-        page += &table_section(heading, inner);
-    }
-    page += "\n# Sections of kernel code\n";
-    for (heading, inner) in [
-        ("A file of sections", &SECTIONS),
-        ("An interrupt of it", &SECTION_INTERRUPT),
-    ] {
-        page += &table_section(heading, inner);
+    for section in documented() {
+        page += &match section {
+            Documented::Heading(heading) => format!("\n# {heading}\n"),
+            Documented::Table(heading, table) => table_section(heading, &table),
+            Documented::Variants(heading, variants) => variants_section(heading, &variants),
+        };
     }
     page
 }
 
 fn table_section(heading: &str, table: &Table) -> String {
     let mut section = format!("\n## {heading}\n\n{}\n", table.about);
-    for group in table.one_of {
+    for group in &table.one_of {
         let names: Vec<String> = group.iter().map(|name| format!("`{name}`")).collect();
         section += &format!("\nExactly one of {} is given.\n", names.join(", "));
     }
-    section + &key_table(table.keys)
+    section + &key_table(&table.keys)
 }
 
-fn variants_section(heading: &str, variants: &Variants) -> String {
+fn variants_section(heading: &str, variants: &VariantsShape) -> String {
     let mut section = format!("\n## {heading}\n\n{}\n", variants.about);
-    for variant in variants.variants {
-        section += &format!(
-            "\n### `{} = \"{}\"`\n\n{}\n",
-            variants.tag, variant.name, variant.about
-        );
-        if !variant.keys.is_empty() {
-            section += &key_table(variant.keys);
+    for (name, table) in &variants.variants {
+        let (tag, about) = (variants.tag, table.about);
+        section += &format!("\n### `{tag} = \"{name}\"`\n\n{about}\n");
+        if !table.keys.is_empty() {
+            section += &key_table(&table.keys);
         }
     }
     section
@@ -110,47 +72,43 @@ fn variants_section(heading: &str, variants: &Variants) -> String {
 fn key_table(keys: &[Key]) -> String {
     let mut table = String::from("\n| key | value | without it | meaning |\n|---|---|---|---|\n");
     for key in keys {
-        let without = match key.presence {
-            Presence::Required => "refused",
-            Presence::Default(default) => default,
-        };
+        let without = key.without.as_deref().unwrap_or("refused");
         table += &format!(
             "| `{}` | {} | {without} | {} |\n",
             key.name,
-            form(&key.form),
+            form(&key.shape),
             key.about
         );
     }
     table
 }
 
-fn form(form: &Form) -> String {
-    match form {
-        Form::Name => "name".into(),
-        Form::Text | Form::Line => "text".into(),
-        Form::Fitting(_, what) => (*what).into(),
-        Form::Duration | Form::Time(..) => "time".into(),
-        Form::Rate(..) => "rate".into(),
-        Form::Size | Form::Bytes(..) => "size".into(),
-        Form::OfPeriod => "of the period".into(),
-        Form::Share => "share".into(),
-        Form::Number(above, below) => format!("number between {above} and {below}"),
-        Form::Integer(least, most) => format!("{least} to {most}"),
-        Form::CpuSet => "CPUs".into(),
-        Form::Boolean => "true or false".into(),
-        Form::Choice(names) => names
-            .iter()
-            .map(|name| format!("\"{name}\""))
-            .collect::<Vec<_>>()
-            .join(", "),
-        Form::Either(forms) => forms
-            .iter()
-            .map(self::form)
-            .collect::<Vec<_>>()
-            .join(", or "),
-        Form::Texts(_) => "list of texts".into(),
-        Form::List(item, _, most) => format!("list of up to {most}: {}", self::form(item)),
-        Form::Table(table) => format!("table: {}", table.title),
-        Form::Variants(variants) => format!("{}: table or {}", variants.title, variants.short.1),
+fn form(shape: &Shape) -> String {
+    match shape {
+        Shape::Name => "name".into(),
+        Shape::Text | Shape::Line => "text".into(),
+        Shape::Fitting(_, what) => (*what).into(),
+        Shape::Time(..) => "time".into(),
+        Shape::Rate(..) => "rate".into(),
+        Shape::Size(..) => "size".into(),
+        Shape::OfPeriod => "of the period".into(),
+        Shape::Share { .. } => "share".into(),
+        Shape::Number(from, true, below) => format!("number from {from}, below {below}"),
+        Shape::Number(above, false, below) => format!("number between {above} and {below}"),
+        Shape::Integer(least, most) => format!("{least} to {most}"),
+        Shape::CpuSet => "CPUs".into(),
+        Shape::Boolean => "true or false".into(),
+        Shape::Choice(names) => {
+            let names: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+            names.join(", ")
+        }
+        Shape::Either(shapes) => {
+            let shapes: Vec<String> = shapes.iter().map(form).collect();
+            shapes.join(", or ")
+        }
+        Shape::Texts(..) => "list of texts".into(),
+        Shape::List(item, _, most) => format!("list of up to {most}: {}", form(item)),
+        Shape::Table(table) => format!("table: {}", table.title),
+        Shape::Variants(variants) => format!("{}: table or {}", variants.title, variants.short.1),
     }
 }

@@ -3,7 +3,7 @@
 //! It defines the form of every key; the reader checks anything that depends on the machine or on
 //! several values.
 
-use crate::keys::{Form, Key, Presence, SCENARIO, Table, Variants};
+use crate::keys::{Key, LONGEST_NAME, Shape, Table, VariantsShape, scenario_table};
 use serde_json::{Map, Value, json};
 
 /// Characters of a name but the space.
@@ -35,14 +35,19 @@ pub fn json_schema() -> Value {
         json!("https://json-schema.org/draft/2020-12/schema"),
     );
     schema.insert("title".into(), json!("wakepath scenario"));
-    if let Value::Object(entries) = table(&SCENARIO) {
+    if let Value::Object(entries) = table(&scenario_table()) {
         schema.extend(entries);
     }
     Value::Object(schema)
 }
 
 fn table(table: &Table) -> Value {
-    let mut schema = object(table.keys, None);
+    table_with(table, None)
+}
+
+/// The table; `tag` is a further key with its only value.
+fn table_with(table: &Table, tag: Option<(&str, &str)>) -> Value {
+    let mut schema = object(&table.keys, tag);
     schema["description"] = json!(table.about);
     let one_of = table.one_of.iter().map(|group| {
         let alone: Vec<Value> = group
@@ -51,11 +56,7 @@ fn table(table: &Table) -> Value {
             .collect();
         json!({ "oneOf": alone })
     });
-    let not_both = table
-        .not_both
-        .iter()
-        .map(|(one, other)| json!({ "not": { "required": [one, other] } }));
-    let rules: Vec<Value> = one_of.chain(not_both).collect();
+    let rules: Vec<Value> = one_of.chain(table.rules.iter().cloned()).collect();
     if !rules.is_empty() {
         schema["allOf"] = json!(rules);
     }
@@ -71,10 +72,10 @@ fn object(keys: &[Key], tag: Option<(&str, &str)>) -> Value {
         required.push(key);
     }
     for key in keys {
-        let mut schema = form(&key.form);
+        let mut schema = form(&key.shape);
         schema["description"] = json!(key.about);
         properties.insert(key.name.into(), schema);
-        if matches!(key.presence, Presence::Required) {
+        if key.without.is_none() {
             required.push(key.name);
         }
     }
@@ -86,84 +87,73 @@ fn object(keys: &[Key], tag: Option<(&str, &str)>) -> Value {
     })
 }
 
-fn form(form: &Form) -> Value {
+fn form(shape: &Shape) -> Value {
     let text = |pattern: &str| json!({ "type": "string", "pattern": pattern });
-    match form {
-        Form::Name => {
-            let longest = crate::keys::LONGEST_NAME;
-            json!({ "type": "string", "minLength": 1, "maxLength": longest, "pattern": NAME })
+    match shape {
+        Shape::Name => {
+            json!({ "type": "string", "minLength": 1, "maxLength": LONGEST_NAME, "pattern": NAME })
         }
-        Form::Text => json!({ "type": "string" }),
-        Form::Line => json!({ "type": "string", "minLength": 1, "pattern": LINE }),
-        Form::Fitting(pattern, _) => text(pattern),
-        Form::Duration => text(DURATION),
-        Form::Time(least, most) => text(&quantity(TIMES, *least, *most)),
+        Shape::Text => json!({ "type": "string" }),
+        Shape::Line => json!({ "type": "string", "minLength": 1, "pattern": LINE }),
+        Shape::Fitting(pattern, _) => text(pattern),
+        Shape::Time(least, u64::MAX) => text(&open_ended(*least, DURATION)),
+        Shape::Time(least, most) => text(&quantity(TIMES, *least, *most)),
         // In thousandths of a hertz.
-        Form::Rate(shortest_ns, longest_ns) => {
+        Shape::Rate(shortest_ns, longest_ns) => {
             let of = |period_ns: u64| 1_000_000_000_000 / period_ns;
             text(&quantity(RATES, of(*longest_ns), of(*shortest_ns)))
         }
-        Form::Size => text(SIZE),
-        Form::Bytes(least, most) => text(&quantity(SIZES, *least, *most)),
-        Form::OfPeriod => text(OF_PERIOD),
-        Form::Share => json!({ "anyOf": [
+        Shape::Size(least, u64::MAX) => text(&open_ended(*least, SIZE)),
+        Shape::Size(least, most) => text(&quantity(SIZES, *least, *most)),
+        Shape::OfPeriod => text(OF_PERIOD),
+        Shape::Share { above_0: true } => json!({ "anyOf": [
+            { "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1 },
+            { "type": "string", "pattern": open_ended(1, SHARE) },
+        ] }),
+        Shape::Share { above_0: false } => json!({ "anyOf": [
             { "type": "number", "minimum": 0, "exclusiveMaximum": 1 },
             { "type": "string", "pattern": SHARE },
         ] }),
-        Form::Number(above, below) => {
+        Shape::Number(from, true, below) => {
+            json!({ "type": "number", "minimum": from, "exclusiveMaximum": below })
+        }
+        Shape::Number(above, false, below) => {
             json!({ "type": "number", "exclusiveMinimum": above, "exclusiveMaximum": below })
         }
-        Form::Integer(least, most) => {
+        Shape::Integer(least, most) => {
             json!({ "type": "integer", "minimum": least, "maximum": most })
         }
-        Form::CpuSet => text(CPU_SET),
-        Form::Boolean => json!({ "type": "boolean" }),
-        Form::Choice(names) => json!({ "enum": names }),
-        Form::Either(forms) => {
-            json!({ "anyOf": forms.iter().map(self::form).collect::<Vec<_>>() })
+        Shape::CpuSet => text(CPU_SET),
+        Shape::Boolean => json!({ "type": "boolean" }),
+        Shape::Choice(names) => json!({ "enum": names }),
+        Shape::Either(shapes) => {
+            json!({ "anyOf": shapes.iter().map(form).collect::<Vec<_>>() })
         }
-        Form::Texts(least) => {
-            json!({ "type": "array", "items": { "type": "string" }, "minItems": least })
-        }
-        Form::List(item, least, most) => json!({
-            "type": "array", "items": self::form(item), "minItems": least, "maxItems": most,
+        Shape::Texts(least, most) => json!({
+            "type": "array", "items": { "type": "string" }, "minItems": least, "maxItems": most,
         }),
-        Form::Table(inner) => table(inner),
-        Form::Variants(variants) => any_variant(variants),
+        Shape::List(item, least, most) => json!({
+            "type": "array", "items": form(item), "minItems": least, "maxItems": most,
+        }),
+        Shape::Table(inner) => table(inner),
+        Shape::Variants(variants) => any_variant(variants),
     }
 }
 
-fn any_variant(variants: &Variants) -> Value {
-    let mut forms = vec![json!({ "type": "string", "pattern": ecma_pattern(variants.short.0) })];
-    for variant in variants.variants {
-        let mut schema = object(variant.keys, Some((variants.tag, variant.name)));
-        schema["description"] = json!(variant.about);
-        forms.push(schema);
+/// A pattern of a quantity, of 0 or above 0.
+fn open_ended(least: u64, pattern: &str) -> String {
+    match (least, pattern.strip_prefix('^')) {
+        (1.., Some(rest)) => format!("^(?=[0-9.]*[1-9]){rest}"),
+        _ => pattern.to_owned(),
+    }
+}
+
+fn any_variant(variants: &VariantsShape) -> Value {
+    let mut forms = vec![json!({ "type": "string", "pattern": variants.short.0 })];
+    for (name, inner) in &variants.variants {
+        forms.push(table_with(inner, Some((variants.tag, name))));
     }
     json!({ "anyOf": forms, "description": variants.about })
-}
-
-/// The pattern as a regular expression of JSON Schema, which has no inline flags: in a case-blind
-/// group, which contains no other group, each letter matches both of its cases.
-fn ecma_pattern(pattern: &str) -> String {
-    let mut groups = pattern.split("(?i:");
-    let mut written = groups.next().unwrap_or_default().to_owned();
-    for group in groups {
-        let (within, after) = group.split_once(')').unwrap_or((group, ""));
-        written.push('(');
-        for character in within.chars() {
-            match (
-                character.to_ascii_uppercase(),
-                character.to_ascii_lowercase(),
-            ) {
-                (upper, lower) if upper != lower => written.push_str(&format!("[{upper}{lower}]")),
-                _ => written.push(character),
-            }
-        }
-        written.push(')');
-        written.push_str(after);
-    }
-    written
 }
 
 /// Units with their factors.

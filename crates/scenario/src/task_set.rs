@@ -1,9 +1,7 @@
 //! A file with a task set for schedulability analysis: text to data. It is analysed elsewhere.
 
-mod written;
-
 use crate::error::{Findings, ScenarioErrors};
-use crate::read;
+use crate::keys::{task_set_file, task_set_table};
 use wakepath_schedulability::sched_deadline::KernelLimit;
 use wakepath_schedulability::{Chain, Method, Task};
 
@@ -90,8 +88,17 @@ impl TaskSet {
         executions: &Executions<'_>,
     ) -> Result<Self, ScenarioErrors> {
         let mut findings = Findings::default();
-        let set = read::task_set_file(text, assigned, executions, &mut findings);
+        let set = task_set_file(text, assigned, executions, &mut findings);
         findings.or(set, source_name, text)
+    }
+
+    /// The set as a file that [`TaskSet::parse`] reads back.
+    pub fn to_toml(&self) -> String {
+        let mut text = String::new();
+        for note in &self.notes {
+            text += &format!("# {}\n", wakepath_timeline::one_line(note));
+        }
+        text + &toml::to_string(&task_set_table(self)).expect("a table is TOML")
     }
 }
 
@@ -308,7 +315,7 @@ cache-delays = [{ working-set = \"64 KiB\", delay = \"20 us\" }]
             (
                 "quantile = 0.9999",
                 "quantile = 1.5",
-                "set.toml:6:63: tasks[0].execution.quantile = 1.5 is not between 0 and 1",
+                "set.toml:6:63: tasks[0].execution.quantile = 1.5 is out of range",
             ),
             (
                 "quantile = 0.9999",

@@ -1,6 +1,6 @@
 //! A table of tasks that share one loop, like ArduPilot's scheduler: rate, budget, priority.
 //!
-//! Data only; `read::task_table` parses it.
+//! Data only; `keys::table_task` reads it.
 
 use serde::Serialize;
 

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use wakepath_scenario::{GpuInterface, GpuWork};
+use wakepath_scenario::{GpuInterface, GpuWork, Word};
 use wakepath_timeline::Disturbance;
 
 pub(crate) const DISTURBS: &[Disturbance] = &[Disturbance::Gpu, Disturbance::MemoryBandwidth];

@@ -5,7 +5,7 @@
 use crate::running::{PATIENCE, Scratch, assert_nobody_left, mark, marked, options, segment, spec};
 use std::time::Instant;
 use wakepath_load::{LoadError, LoadProof, Loads};
-use wakepath_scenario::{GpuInterface, GpuWork, LoadKind};
+use wakepath_scenario::{GpuInterface, GpuWork, LoadKind, Word};
 use wakepath_test_program::not_run;
 
 wakepath_test_program::tests![;

@@ -1,319 +1,294 @@
-//! The keys of a thread's work.
+//! A thread's work in each cycle: none, a block of memory, a controller.
 
-use super::ethercat::{DEVICES, INTERFACE, JITTER, LOSS, STOPS_AFTER};
-use super::tables::{PERIOD, RATE};
-use super::{Form, Key, Table, Variant, Variants, optional, required};
-use crate::task_table;
+use super::form::{TEXT, Text, command, path, size, time};
+use super::shape::Shape;
+use super::variants::{Row, Short, Variants};
+use super::visitor::Keys;
+use super::{ethercat, table_task, trajectory, vehicle};
+use crate::units::Complaint;
+use crate::work::{Flight, Library, TaskTable, Work};
+use crate::{EthercatBus, TableSource};
+use serde_json::json;
+use std::mem::discriminant;
+use toml::Value;
 
-/// Longest time that a cycle can wait for its answer.
-pub(crate) const LONGEST_ANSWER_NS: u64 = 150_000_000;
-/// In metres, up to 10 km.
-const POSITION: Form = Form::List(&Form::Number(-1e4, 1e4), 3, 3);
+/// Largest working set of a cycle, in bytes: 1 GiB.
+pub(super) const MOST_BYTES: u64 = 1 << 30;
+/// Twice the last-level cache of most boards, and touched in some ten milliseconds: 64 MiB.
+const PREEMPTED_BY_BYTES: u64 = 64 << 20;
+/// Longest CPU time of a cycle: a minute.
+const LONGEST_BUSY_NS: u64 = 60_000_000_000;
+/// Times that a cycle can wait for its answer.
+const ANSWER_NS: (u64, u64) = (1_000, 150_000_000);
 
-const VEHICLE: Key = optional(
-    "vehicle",
-    Form::Choice(&["hummingbird", "crazyflie"]),
-    "\"hummingbird\"",
-    "A built-in vehicle.",
-);
-const VEHICLE_FILE: Key = optional(
-    "vehicle-file",
-    Form::Text,
-    "`vehicle`",
-    "A vehicle file of your own, relative to the scenario. Instead of `vehicle`.",
-);
-const VEHICLE_TEXT: Key = optional(
-    "vehicle-text",
-    Form::Text,
-    "`vehicle`",
-    "The whole text of a vehicle file, as a recorded scenario carries it. Instead of `vehicle`.",
-);
-const FLOWN: Key = optional(
-    "trajectory",
-    Form::Variants(&TRAJECTORY),
-    "\"circle\"",
-    "The trajectory that the vehicle has to follow.",
-);
-const TOUCHED: Key = optional(
-    "working-set",
-    Form::Size,
-    "\"0 B\"",
-    "Memory read and written in each cycle in addition to the controller, up to 1 GiB.",
-);
-
-pub(crate) static WORK: Variants = Variants {
+pub(crate) static WORK: Variants<Work> = Variants {
     title: "work",
+    one: "work",
     about: "Work of a thread in each cycle. A controller flies a simulated quadrotor: the \
             vehicle is moved to each due time outside the timed region; in it the loop reads the \
             state, computes and writes the command.",
     tag: "kind",
-    short: (
-        "^(nothing|flight|ethercat)$",
-        "`\"nothing\"`, `\"flight\"` or `\"ethercat\"`",
-    ),
-    variants: &[
-        Variant {
+    short: "`\"nothing\"`, `\"flight\"` or `\"ethercat\"`",
+    rows: &[
+        Row {
             name: "nothing",
             about: "Nothing but the two clock readings, as cyclictest.",
-            keys: &[],
+            blank: || Work::Nothing,
+            keys: |_, _| {},
+            short: Short::Alone,
         },
-        Variant {
+        Row {
             name: "busy",
             about: "Computes until it has used this much CPU time: takes the place of a task of which only the execution time is known.",
-            keys: &[required(
-                "time",
-                Form::Duration,
-                "CPU time of each cycle, up to 60 s.",
-            )],
+            blank: || Work::Busy { ns: 0 },
+            keys: |keys, work| {
+                if let Work::Busy { ns } = work {
+                    keys.required(
+                        "time",
+                        time("3 ms").within(1, LONGEST_BUSY_NS),
+                        "CPU time of each cycle, up to 60 s.",
+                        ns,
+                    );
+                }
+            },
+            short: Short::No,
         },
-        Variant {
+        Row {
             name: "working-set",
             about: "Reads and writes a block of memory.",
-            keys: &[required(
-                "bytes",
-                Form::Size,
-                "Memory touched in each cycle, up to 1 GiB.",
-            )],
+            blank: || Work::WorkingSet { bytes: 0 },
+            keys: |keys, work| {
+                if let Work::WorkingSet { bytes } = work {
+                    keys.required(
+                        "bytes",
+                        size(1, MOST_BYTES),
+                        "Memory touched in each cycle, up to 1 GiB.",
+                        bytes,
+                    );
+                }
+            },
+            short: Short::No,
         },
-        Variant {
+        Row {
             name: "cache-delay",
             about: "Measures what a job loses of its caches when it is preempted, or moved to another \
                     CPU: runs through a working set after another thread ran on its CPU, and on \
                     another CPU, each less a warm run right after it. As often as fits into four \
                     fifths of the period, once at least.",
-            keys: &[
-                required(
-                    "bytes",
-                    Form::Size,
-                    "The working set, up to 1 GiB; `\"0 B\"` shows what the measurement itself takes.",
-                ),
-                optional(
-                    "preempted-by",
-                    Form::Size,
-                    "\"64 MiB\"",
-                    "Memory that the preempting thread reads and writes, up to 1 GiB: twice the \
-                     last-level cache leaves nothing of the working set in any.",
-                ),
-            ],
+            blank: || Work::CacheDelay {
+                bytes: 0,
+                preempted_by: PREEMPTED_BY_BYTES,
+            },
+            keys: |keys, work| {
+                if let Work::CacheDelay {
+                    bytes,
+                    preempted_by,
+                } = work
+                {
+                    keys.required(
+                        "bytes",
+                        size(0, MOST_BYTES),
+                        "The working set, up to 1 GiB; `\"0 B\"` shows what the measurement itself takes.",
+                        bytes,
+                    );
+                    keys.or(
+                        "preempted-by",
+                        size(1, MOST_BYTES),
+                        PREEMPTED_BY_BYTES,
+                        "Memory that the preempting thread reads and writes, up to 1 GiB: twice the \
+                         last-level cache leaves nothing of the working set in any.",
+                        preempted_by,
+                    );
+                }
+            },
+            short: Short::No,
         },
-        Variant {
+        Row {
             name: "ethercat",
             about: "Sends process data to an EtherCAT bus and waits for them. A cycle whose frame is lost, \
                     late, or not seen by all devices has met a fault.",
-            keys: &[
-                optional(
-                    "timeout",
-                    Form::Time(1_000, LONGEST_ANSWER_NS),
-                    "half of the period",
-                    "How long a cycle waits for its answer, up to 150 ms.",
-                ),
-                INTERFACE,
-                DEVICES,
-                JITTER,
-                LOSS,
-                STOPS_AFTER,
-            ],
+            blank: || Work::Ethercat {
+                timeout_ns: None,
+                bus: EthercatBus::default(),
+            },
+            keys: |keys, work| {
+                if let Work::Ethercat { timeout_ns, bus } = work {
+                    keys.optional(
+                        "timeout",
+                        time("500 us").within(ANSWER_NS.0, ANSWER_NS.1),
+                        "half of the period",
+                        "How long a cycle waits for its answer, up to 150 ms.",
+                        timeout_ns,
+                    );
+                    ethercat::declare(keys, bus);
+                }
+            },
+            short: Short::Alone,
         },
-        Variant {
+        Row {
             name: "program",
             about: "Whatever a program of your own does: it is started for each condition, and its loop \
                     of the task's name is recorded. It links `wakepath-rt` or `wakepath.h`. All tasks \
                     name the same program.",
-            keys: &[required(
-                "command",
-                Form::Texts(1),
-                "The program and its arguments, one text for each; no shell reads them.",
-            )],
+            blank: || Work::Program {
+                command: Vec::new(),
+            },
+            keys: |keys, work| {
+                if let Work::Program { command: program } = work {
+                    keys.required(
+                        "command",
+                        command("give a list such as [\"./my-loop\", \"--fast\"]"),
+                        "The program and its arguments, one text for each; no shell reads them.",
+                        program,
+                    );
+                }
+            },
+            short: Short::No,
         },
-        Variant {
+        Row {
             name: "flight",
             about: "The built-in controller: position, attitude, control allocation. At most one \
                     of the three vehicle keys.",
-            keys: &[VEHICLE, VEHICLE_FILE, VEHICLE_TEXT, FLOWN, TOUCHED],
+            blank: || Work::Flight(Flight::default()),
+            keys: |keys, work| {
+                if let Work::Flight(flight) = work {
+                    flown(keys, flight);
+                }
+            },
+            short: Short::Alone,
         },
-        Variant {
+        Row {
             name: "library",
             about: "A controller of your own: a shared library with the C interface of \
                     `wakepath_controller.h`, or a Python file.",
-            keys: &[
-                required(
-                    "library",
-                    Form::Line,
-                    "The shared library, relative to the scenario. A name that ends in `.py` is \
-                     a Python file with a class `Controller`: measured, and not real-time.",
-                ),
-                optional(
-                    "settings",
-                    Form::Text,
-                    "empty",
-                    "Text for the library's `init`.",
-                ),
-                optional(
-                    "python",
-                    Form::Line,
-                    "\"python3\"",
-                    "The interpreter whose Python runs a Python file: a name on `PATH`, or a path \
-                     relative to the scenario, such as that of a virtual environment.",
-                ),
-                optional(
-                    "sha256",
-                    Form::Fitting("^[0-9a-fA-F]{64}$", "64 hexadecimal digits"),
-                    "any file",
-                    "SHA-256 of the file, 64 hexadecimal digits: another file is refused. A \
-                     recorded scenario has it.",
-                ),
-                VEHICLE,
-                VEHICLE_FILE,
-                VEHICLE_TEXT,
-                FLOWN,
-                TOUCHED,
-            ],
+            blank: || {
+                Work::Library(Library {
+                    library: String::new(),
+                    python: None,
+                    sha256: None,
+                    settings: String::new(),
+                    flight: Flight::default(),
+                })
+            },
+            keys: |keys, work| {
+                if let Work::Library(of) = work {
+                    library(keys, of);
+                }
+            },
+            short: Short::No,
         },
-        Variant {
+        Row {
             name: "tasks",
             about: "The built-in controller, and after it the tasks of a table that are due, one \
                     after the other, the most important first, as ArduPilot's scheduler runs \
                     them: a task is not started with less than its budget left of the period. \
                     Exactly one of the three table keys.",
-            keys: &[
-                optional(
-                    "table",
-                    Form::Choice(task_table::NAMES),
-                    "one of the three table keys is needed",
-                    "A built-in task table.",
-                ),
-                optional(
-                    "table-file",
-                    Form::Text,
-                    "one of the three table keys is needed",
-                    "A file of your own with `[[tasks]]`, relative to the scenario.",
-                ),
-                optional(
-                    "tasks",
-                    Form::List(&Form::Table(&TABLE_TASK), 1, MOST_TABLE_TASKS),
-                    "one of the three table keys is needed",
-                    "The tasks themselves, as a recorded scenario carries them.",
-                ),
-                VEHICLE,
-                VEHICLE_FILE,
-                VEHICLE_TEXT,
-                FLOWN,
-                TOUCHED,
-            ],
+            blank: || {
+                Work::Tasks(TaskTable {
+                    table: TableSource::Tasks(Vec::new()),
+                    flight: Flight::default(),
+                })
+            },
+            keys: |keys, work| {
+                if let Work::Tasks(tasks) = work {
+                    table_task::source(keys, &mut tasks.table);
+                    flown(keys, &mut tasks.flight);
+                }
+            },
+            short: Short::No,
         },
     ],
 };
 
-/// Longest task table.
-pub(crate) const MOST_TABLE_TASKS: usize = 256;
+/// The key `work` of a table.
+pub(super) fn key(keys: &mut Keys<'_>, work: &mut Work) {
+    keys.nested(
+        "work",
+        (Ok("\"nothing\""), "The loop's work in each cycle."),
+        work,
+        shape,
+        |node, context, findings| WORK.read(node, context, findings),
+        |work| Some(written(work)),
+    );
+}
 
-pub(crate) static TABLE_TASK: Table = Table {
-    title: "a task of a table",
-    about: "A function that shares the loop with others: how often it runs, and the equal work that replaces it in every run.",
-    one_of: &[&["rate", "period"]],
-    not_both: &[],
-    keys: &[
-        required("name", Form::Name, "Its name."),
-        RATE,
-        PERIOD,
-        required(
-            "budget",
-            Form::Duration,
-            "The longest that a run should take: it is not started with less left of the period, \
-             and a longer run is counted.",
-        ),
-        required(
-            "priority",
-            Form::Integer(0, 255),
-            "The least number comes first.",
-        ),
-        optional(
-            "rounds",
-            Form::Integer(0, 1_000_000_000),
-            "0",
-            "Rounds of arithmetic in each run, four CPU cycles each on most.",
-        ),
-        optional(
-            "bytes",
-            Form::Size,
-            "\"0 B\"",
-            "Memory read and written in each run, up to 1 GiB.",
-        ),
-    ],
-};
+pub(super) fn shape() -> Shape {
+    WORK.shape()
+}
 
-pub(crate) static TABLE_FILE: Table = Table {
-    title: "a task table",
-    about: "A file of its own, named by `table-file`.",
-    one_of: &[],
-    not_both: &[],
-    keys: &[required(
-        "tasks",
-        Form::List(&Form::Table(&TABLE_TASK), 1, MOST_TABLE_TASKS),
-        "The tasks, in any order.",
-    )],
-};
+pub(super) fn written(work: &mut Work) -> Value {
+    let row = |row: &&Row<Work>| discriminant(&(row.blank)()) == discriminant(work);
+    match WORK.rows.iter().find(row).map_or("", |row| row.name) {
+        "nothing" => "nothing".into(),
+        name => WORK.write(name, work),
+    }
+}
 
-pub(crate) static TRAJECTORY: Variants = Variants {
-    title: "trajectory",
-    about: "Course of a vehicle, in metres, from the first due time on. World axes, \
-            z up.",
-    tag: "kind",
-    short: (
-        "^(hover|step|circle)$",
-        "`\"hover\"`, `\"step\"` or `\"circle\"`",
-    ),
-    variants: &[
-        Variant {
-            name: "hover",
-            about: "Stay at a place.",
-            keys: &[optional("position", POSITION, "[0, 0, 0]", "The place, m.")],
-        },
-        Variant {
-            name: "step",
-            about: "Hover at one place, then move to another on command.",
-            keys: &[
-                optional("from", POSITION, "[-1, 0, 0]", "Position of the hover, m."),
-                optional("to", POSITION, "[0, 0, 0]", "Position to reach, m."),
-            ],
-        },
-        Variant {
-            name: "circle",
-            about: "A horizontal circle, anticlockwise seen from above.",
-            keys: &[
-                optional("centre", POSITION, "[0, 0, 0]", "Centre, m."),
-                optional("radius-m", Form::Number(0.0, 1e4), "1", "Radius, m."),
-                optional(
-                    "frequency-hz",
-                    Form::Number(0.0, 1e3),
-                    "0.2",
-                    "Turns a second.",
-                ),
-            ],
-        },
-        Variant {
-            name: "waypoints",
-            about: "Points joined by minimum-jerk motion from rest to rest.",
-            keys: &[required(
-                "points",
-                Form::List(&Form::Table(&WAYPOINT), 1, 1000),
-                "The points, in order of time.",
-            )],
-        },
-    ],
-};
+fn flown(keys: &mut Keys<'_>, flight: &mut Flight) {
+    vehicle::declare(keys, false, &mut flight.vehicle);
+    trajectory::key(keys, &mut flight.trajectory);
+    keys.or(
+        "working-set",
+        size(0, MOST_BYTES),
+        0,
+        "Memory read and written in each cycle in addition to the controller, up to 1 GiB.",
+        &mut flight.working_set,
+    );
+}
 
-pub(crate) static WAYPOINT: Table = Table {
-    title: "a waypoint",
-    about: "A place and when to be there.",
-    one_of: &[],
-    not_both: &[],
-    keys: &[
-        required(
-            "at-s",
-            Form::Number(-1e-9, 1e9),
-            "Seconds after the first due time.",
-        ),
-        required("position", POSITION, "The place, m."),
-    ],
-};
+const SHA256: &str = "give the 64 hexadecimal digits that sha256sum prints";
+
+fn library(keys: &mut Keys<'_>, of: &mut Library) {
+    keys.required(
+        "library",
+        path("give the path of a shared library"),
+        "The shared library, relative to the scenario. A name that ends in `.py` is \
+         a Python file with a class `Controller`: measured, and not real-time.",
+        &mut of.library,
+    );
+    keys.or(
+        "settings",
+        TEXT,
+        String::new(),
+        "Text for the library's `init`.",
+        &mut of.settings,
+    );
+    keys.optional(
+        "python",
+        path("give an interpreter such as \"python3\""),
+        "\"python3\"",
+        "The interpreter whose Python runs a Python file: a name on `PATH`, or a path \
+         relative to the scenario, such as that of a virtual environment.",
+        &mut of.python,
+    );
+    keys.rule(|| {
+        json!({
+            "if": { "required": ["python"] },
+            "then": { "properties": { "library": { "pattern": r"\.py$" } } },
+        })
+    });
+    if of.python.is_some() && keys.complete() && !of.is_python() {
+        let remedy = "leave it out, or give a library whose name ends in .py";
+        keys.refuse_value("python", "is of no use here", remedy);
+    }
+    keys.optional(
+        "sha256",
+        Text {
+            shape: || Shape::Fitting("^[0-9a-fA-F]{64}$", "64 hexadecimal digits"),
+            remedy: SHA256,
+            parse: |digits| {
+                let is_one =
+                    digits.len() == 64 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+                let refused = || Complaint::new("is not a SHA-256", SHA256);
+                is_one
+                    .then(|| digits.to_ascii_lowercase())
+                    .ok_or_else(refused)
+            },
+        },
+        "any file",
+        "SHA-256 of the file, 64 hexadecimal digits: another file is refused. A \
+         recorded scenario has it.",
+        &mut of.sha256,
+    );
+    flown(keys, &mut of.flight);
+}

@@ -1,10 +1,9 @@
 //! Policies of LITMUS^RT as text, each only with its own plugin's parameters, checked against the
 //! core's rules.
 //!
-//! `table` reads a file's table, `partitions` checks the threads' CPUs.
+//! `partitions` checks the threads' CPUs.
 
 mod partitions;
-mod table;
 
 use crate::units::{Complaint, parse_duration};
 use wakepath_timeline::duration::exact;
@@ -13,11 +12,10 @@ use wakepath_timeline::{
 };
 
 pub(crate) use partitions::check_partitions;
-pub(crate) use table::read;
 
 const FORM: &str = "give \"LITMUS P-FP N\" with N from 1 to 511, \"LITMUS PSN-EDF\", \"LITMUS GSN-EDF\" or \
                     \"LITMUS C-EDF\"";
-const LOWEST_PRIORITY: u16 = 511;
+pub(crate) const LOWEST_PRIORITY: u16 = 511;
 
 /// The words after the plugin, before they are checked against it.
 #[derive(Default)]
@@ -25,11 +23,6 @@ struct Given {
     priority: Option<u16>,
     partition: Option<u16>,
     task: LitmusTask,
-}
-
-/// The plugin of a table's `policy`: `litmus-p-fp`.
-pub(crate) fn plugin_of(variant: &str) -> Option<LitmusPlugin> {
-    LitmusPlugin::named(variant.strip_prefix("litmus-")?)
 }
 
 /// Reads the words after LITMUS: `P-FP 10, budget 400us`.
@@ -124,12 +117,12 @@ impl Given {
                 _ => return Err(other("the number of a CPU")),
             },
             "enforce" => {
-                let found = enforcement(value);
+                let found = named(value, ENFORCEMENTS);
                 self.task.enforcement =
                     found.ok_or_else(|| other("\"enforce none\", \"quantum\" or \"precise\""))?;
             }
             "release" => {
-                let found = release(value);
+                let found = named(value, RELEASES);
                 self.task.release = found.ok_or_else(|| other("\"release job\" or \"sleep\""))?;
             }
             "priority" => {
@@ -167,26 +160,26 @@ impl Given {
     }
 }
 
-fn enforcement(word: &str) -> Option<Enforcement> {
-    match word {
-        "none" => Some(Enforcement::None),
-        "quantum" => Some(Enforcement::Quantum),
-        "precise" => Some(Enforcement::Precise),
-        _ => None,
-    }
-}
+pub(crate) const ENFORCEMENTS: &[(&str, Enforcement)] = &[
+    ("none", Enforcement::None),
+    ("quantum", Enforcement::Quantum),
+    ("precise", Enforcement::Precise),
+];
+pub(crate) const RELEASES: &[(&str, JobRelease)] =
+    &[("job", JobRelease::Job), ("sleep", JobRelease::Sleep)];
 
-fn release(word: &str) -> Option<JobRelease> {
-    match word {
-        "job" => Some(JobRelease::Job),
-        "sleep" => Some(JobRelease::Sleep),
-        _ => None,
-    }
+/// The value of a word.
+fn named<T: Copy>(word: &str, all: &[(&str, T)]) -> Option<T> {
+    let found = all.iter().find(|(known, _)| *known == word);
+    found.map(|(_, value)| *value)
 }
 
 /// The task, if a loop with this period can have it (`litmus_admit_task` requires 0 < budget ≤
 /// deadline, period), or the parameter at fault. A period of 0 is not known yet.
-fn checked(task: LitmusTask, loop_ns: u64) -> Result<LitmusTask, (&'static str, Complaint)> {
+pub(crate) fn checked(
+    task: LitmusTask,
+    loop_ns: u64,
+) -> Result<LitmusTask, (&'static str, Complaint)> {
     let wrong = |part: &'static str, problem: String, remedy: &str| {
         Err((part, Complaint::new(problem, remedy)))
     };

@@ -2,30 +2,10 @@
 //!
 //! Its first lines `# expect: ` have that line, without the file's name.
 
-use std::path::Path;
+use crate::files::folder;
 use wakepath_scenario::{KnownCpus, Scenario, ScenarioErrors};
 
 const CPUS: u16 = 4;
-
-fn folder(name: &str) -> Vec<(String, String)> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests")
-        .join(name);
-    let mut files: Vec<(String, String)> = std::fs::read_dir(path)
-        .expect("the folder")
-        .map(|entry| entry.expect("an entry").path())
-        .map(|path| {
-            let name = path
-                .file_name()
-                .and_then(|name| name.to_str())
-                .expect("a name")
-                .to_owned();
-            (name, std::fs::read_to_string(&path).expect("a file"))
-        })
-        .collect();
-    files.sort();
-    files
-}
 
 #[test]
 fn bad_scenarios_are_refused_with_the_expected_line() {

@@ -2,6 +2,7 @@
 
 mod bad;
 mod builtin;
+mod files;
 mod round_trip;
 mod schema;
 mod schema_agrees;

@@ -1,6 +1,7 @@
 //! A written scenario reads back to the same scenario.
 
 use proptest::prelude::*;
+use proptest::sample::select;
 use wakepath_flight::reference::Waypoint;
 use wakepath_flight::replay::{Choices, Missed, OverrunRule, Sampling};
 use wakepath_flight::{Trajectory, Vehicle};
@@ -144,16 +145,14 @@ fn flown() -> impl Strategy<Value = Flight> {
 }
 
 fn gpu() -> impl Strategy<Value = LoadKind> {
-    let work = prop_oneof![Just(GpuWork::Compute), Just(GpuWork::Transfer)];
-    let interface = proptest::option::of(prop_oneof![
-        Just(GpuInterface::Cuda),
-        Just(GpuInterface::Vulkan),
-        Just(GpuInterface::Opencl),
-    ]);
-    (work, interface, 0_u32..=255).prop_map(|(work, interface, device)| LoadKind::Gpu {
-        work,
-        interface,
-        device,
+    let interface = proptest::option::of(select(GpuInterface::WORDS));
+    let interface = interface.prop_map(|named| Some(named?.1));
+    (select(GpuWork::WORDS), interface, 0_u32..=255).prop_map(|((_, work), interface, device)| {
+        LoadKind::Gpu {
+            work,
+            interface,
+            device,
+        }
     })
 }
 
@@ -183,17 +182,11 @@ fn load() -> impl Strategy<Value = LoadSpec> {
                 false => MemoryAccess::Stream,
             },
         }),
-        prop_oneof![
-            Just(LoadKind::Messages),
-            Just(LoadKind::Processes),
-            Just(LoadKind::Files),
-            Just(LoadKind::Network),
-            Just(LoadKind::Timers),
-            Just(LoadKind::TimerStorm),
-            Just(LoadKind::RcuStorm),
-            Just(LoadKind::AddressSpaces),
-            Just(LoadKind::Wget),
-        ],
+        select(
+            LoadKind::offered()
+                .filter_map(|load| load.kind)
+                .collect::<Vec<_>>()
+        ),
         (100_000..=1_000_000_000_u64, bus())
             .prop_map(|(period_ns, bus)| LoadKind::Ethercat { period_ns, bus }),
         texts(0).prop_map(|arguments| LoadKind::StressNg { arguments }),
@@ -287,12 +280,12 @@ fn flight() -> impl Strategy<Value = FlightTerms> {
     ];
     (
         vehicle,
-        0..2_usize,
-        0..2_usize,
-        0..3_usize,
-        0..3_usize,
+        select(Sampling::WORDS),
+        select(Missed::WORDS),
+        select(OverrunRule::WORDS),
+        select(Course::WORDS),
         0..=i64::MAX as u64,
-        0..2_usize,
+        select(Losses::WORDS),
         proptest::option::of(1..u64::MAX / 4),
         proptest::option::of(0.001..179.0_f64),
     )
@@ -301,15 +294,15 @@ fn flight() -> impl Strategy<Value = FlightTerms> {
                 FlightTerms {
                     vehicle,
                     choices: Choices {
-                        sampling: Sampling::WORDS[sample].1,
-                        missed: Missed::WORDS[missed].1,
-                        overrun: OverrunRule::WORDS[overrun].1,
+                        sampling: sample.1,
+                        missed: missed.1,
+                        overrun: overrun.1,
                     },
-                    course: Course::WORDS[course].1,
+                    course: course.1,
                     seed,
                     task: None,
                     criterion: FlightCriterion {
-                        lost: Losses::WORDS[lost].1,
+                        lost: lost.1,
                         delay_margin_ns,
                         peak_tilt_deg: tilt,
                     },
@@ -371,16 +364,8 @@ fn trace() -> impl Strategy<Value = Trace> {
 fn scenario() -> impl Strategy<Value = Scenario> {
     let phases = proptest::collection::vec(proptest::collection::vec(load(), 0..4), 1..4);
     let settings = (
-        prop_oneof![
-            Just(WakeUp::ClockNanosleep),
-            Just(WakeUp::Timerfd),
-            Just(WakeUp::Futex)
-        ],
-        prop_oneof![
-            Just(Overrun::Skip),
-            Just(Overrun::CatchUp),
-            Just(Overrun::Stop)
-        ],
+        select(vec![WakeUp::ClockNanosleep, WakeUp::Timerfd, WakeUp::Futex]),
+        select(vec![Overrun::Skip, Overrun::CatchUp, Overrun::Stop]),
         prop_oneof![
             Just(TimerSlack::Leave),
             (1..=u64::from(u32::MAX)).prop_map(TimerSlack::Set)
