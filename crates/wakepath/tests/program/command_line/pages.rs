@@ -16,7 +16,7 @@ fn every_command_that_a_page_shows_is_one_that_the_program_has() {
     let mut looked_at = 0;
     for name in pages() {
         let text = page(&name);
-        // What the answers that a page shows suggest: indented, in blocks of text.
+        // Suggestions of the answers that a page shows: indented, in blocks of text.
         let suggested = spans(&text, "  wakepath ");
         let shown = [blocks(&text), prompts(&text), units(&text), inline(&text)].concat();
         // Those that wakepath starts itself by are described, and nobody types them.
