@@ -4,7 +4,6 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-pub mod aside;
 pub mod changed;
 pub mod explained;
 pub mod files;
@@ -12,13 +11,14 @@ pub mod given;
 pub mod limits;
 pub mod manual;
 pub mod memory;
-pub mod parts;
+pub mod ordered_process;
 pub mod place;
 mod printing;
 pub mod progress;
 pub mod run_order;
 pub mod runs;
 pub mod scenarios;
+pub mod sequence;
 pub mod terminal;
 pub mod usage;
 

@@ -6,11 +6,10 @@ use super::joined::{folder_of, joined, round_in};
 use super::{Failure, booted, scenario_of, show};
 use std::path::{Path, PathBuf};
 use wakepath_archive::{Invocation, Run, RunOption};
-use wakepath_console::aside::set_aside;
 use wakepath_console::changed::Changes;
-use wakepath_console::parts::Parts;
 use wakepath_console::run_order::OrderedRun;
 use wakepath_console::runs::HOME;
+use wakepath_console::sequence::{self, Origin, Plan, ProcessExecutor, Step};
 use wakepath_console::terminal::tell;
 use wakepath_console::{Outcome, scenarios};
 use wakepath_directory::{Directory, Trust};
@@ -54,21 +53,35 @@ pub fn run(arguments: &ExperimentRun) -> Outcome {
     }
     let interrupt = Interrupt::listen()?;
     let duration = duration(experiment, arguments.short)?;
-    let order = Order {
+    let program = wakepath_programs::companion("wakepath")?;
+    let plain = arguments.no_tui || arguments.json || wakepath_console::terminal::is_quiet();
+    let shown = duration.as_deref().unwrap_or("10min");
+    let mut executor = ProcessExecutor::new(program, interrupt, shown, plain);
+    let usual = match arguments.short {
+        true => SHORT_ROUNDS,
+        false => ROUNDS,
+    };
+    let mut kernel_rounds = KernelRounds {
         arguments,
         experiment,
         guest,
-        kernel_place: directory.join(folder_of(guest)),
+        kernel_directory: directory.join(folder_of(guest)),
         scenario: round_scenario(arguments, experiment, duration.as_deref())?,
         duration,
-        program: wakepath_programs::companion("wakepath")?,
+        directory,
+        rounds: arguments.rounds.unwrap_or(usual),
+        measured: 0,
     };
+    let directory = kernel_rounds.directory.clone();
     let place = Directory::make(&directory, Trust::Own);
     let place = place.or_else(|_| Directory::to_write(&directory, Trust::Own))?;
     drop(place);
     registered(&directory, experiment, is_used)?;
-    order.measure(&interrupt, &directory)?;
-    tell!("{}", order.cannot_show());
+    if let Err(error) = sequence::carry_out(&mut kernel_rounds, &mut executor) {
+        kernel_rounds.remove_claims_without_rounds();
+        return Err(error);
+    }
+    tell!("{}", kernel_rounds.cannot_show());
     show(&[joined(&directory)?], &directory, arguments.json)
 }
 
@@ -118,98 +131,40 @@ fn round_scenario(
     }
 }
 
-/// Measurement on the running kernel.
-struct Order<'a> {
+/// Rounds on the running kernel.
+struct KernelRounds<'a> {
     arguments: &'a ExperimentRun,
     experiment: &'static Experiment,
     guest: &'static Guest,
-    kernel_place: PathBuf,
+    /// Directory of all kernels.
+    directory: PathBuf,
+    /// Directory of this kernel's rounds.
+    kernel_directory: PathBuf,
     /// Of a round.
     scenario: Scenario,
     duration: Option<String>,
-    /// The program that measures.
-    program: PathBuf,
+    /// Number of rounds.
+    rounds: u32,
+    /// How many are complete.
+    measured: u32,
 }
 
-impl Order<'_> {
-    fn rounds(&self) -> u32 {
-        let usual = match self.arguments.short {
-            true => SHORT_ROUNDS,
-            false => ROUNDS,
-        };
-        self.arguments.rounds.unwrap_or(usual)
+impl Plan for KernelRounds<'_> {
+    /// Number of the round, from 1.
+    type Subject = u32;
+
+    fn next(&self) -> Option<Step<u32>> {
+        let round = self.measured + 1;
+        (round <= self.rounds).then(|| Step {
+            subject: round,
+            name: format!("{}, round {round} of {}", self.guest.name, self.rounds),
+            directory: round_in(&self.kernel_directory, round),
+            remaining: self.rounds - round,
+        })
     }
 
-    fn measure(&self, interrupt: &Interrupt, directory: &Path) -> Result<(), Failure> {
-        let shown = self.duration.as_deref().unwrap_or("10min");
-        let plain =
-            self.arguments.no_tui || self.arguments.json || wakepath_console::terminal::is_quiet();
-        let mut parts = Parts::of(self.program.clone(), shown, plain);
-        let rounds = self.rounds();
-        for round in 1..=rounds {
-            let place = round_in(&self.kernel_place, round);
-            let part = format!("{}, round {round} of {rounds}", self.guest.name);
-            if self.is_whole(&place)? {
-                tell!("{part}: measured before");
-                continue;
-            }
-            tell!("{part}");
-            set_aside(&place, &part, |number| {
-                place.with_file_name(format!("interrupted-{number}-round-{round}"))
-            })?;
-            std::fs::create_dir_all(&self.kernel_place)
-                .map_err(|error| format!("{}: {error}", self.kernel_place.display()))?;
-            let failed = parts.carry_out(self.ordered(&place), &part, rounds - round)?;
-            if interrupt.requested() {
-                return Err(format!(
-                    "interrupted; whole rounds are kept: resume with --resume --directory {}",
-                    directory.display()
-                )
-                .into());
-            }
-            match (self.is_whole(&place), failed) {
-                (Ok(true), _) => {}
-                (Ok(false), Some(why)) => {
-                    leave_nothing_of_a_refusal(&place, directory, self.experiment);
-                    return Err(format!("{part}: {why}").into());
-                }
-                (Ok(false), None) => {
-                    let why = "ended before its time; its notes say why: wakepath show";
-                    return Err(format!("{part}: {why} {}", place.display()).into());
-                }
-                (Err(error), _) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether a whole round lies there. One of another length can't be joined with these.
-    fn is_whole(&self, place: &Path) -> Result<bool, Failure> {
-        let run = Run::open(place).ok();
-        let Some(run) = run.filter(Run::is_complete) else {
-            return Ok(false);
-        };
-        let its = &run.manifest.scenario;
-        let read = Scenario::parse(
-            &its.toml,
-            "the scenario of the round",
-            &KnownCpus::first(1024),
-        )?;
-        match its.name == self.experiment.scenario && read.cycles == self.scenario.cycles {
-            true => Ok(true),
-            false => Err(format!(
-                "{}: holds {} with {} due times of each condition, not {} with {}; give another --directory",
-                place.display(),
-                its.name,
-                read.cycles,
-                self.experiment.scenario,
-                self.scenario.cycles
-            )
-            .into()),
-        }
-    }
-
-    fn ordered(&self, place: &Path) -> OrderedRun {
+    fn order(&mut self, step: &Step<u32>) -> Result<OrderedRun, Failure> {
+        tell!("{}", step.name);
         let mut command = Invocation::of_scenario(self.experiment.scenario);
         if let Some(duration) = &self.duration {
             command = command.with(RunOption::Duration, duration);
@@ -220,14 +175,60 @@ impl Order<'_> {
         if self.arguments.trace {
             command = command.with_switch(RunOption::Trace);
         }
-        OrderedRun {
+        Ok(OrderedRun {
             scenario: self.scenario.to_toml(),
             source: format!("{} (built in)", self.experiment.scenario),
-            directory: place.to_owned(),
+            directory: step.directory.clone(),
             trust_directory: false,
             metrics: None,
             invocation: command,
+        })
+    }
+
+    /// Rounds of another length can't be joined with these.
+    fn take(&mut self, step: Step<u32>, run: Run, origin: Origin) -> Result<(), Failure> {
+        let its = &run.manifest.scenario;
+        let read = Scenario::parse(
+            &its.toml,
+            "the scenario of the round",
+            &KnownCpus::first(1024),
+        )?;
+        if its.name != self.experiment.scenario || read.cycles != self.scenario.cycles {
+            return Err(format!(
+                "{}: holds {} with {} due times of each condition, not {} with {}; give another --directory",
+                step.directory.display(),
+                its.name,
+                read.cycles,
+                self.experiment.scenario,
+                self.scenario.cycles
+            )
+            .into());
         }
+        if origin == Origin::Resumed {
+            tell!("{}: measured before", step.name);
+        }
+        self.measured += 1;
+        Ok(())
+    }
+
+    fn after_interruption(&self) -> String {
+        format!(
+            "whole rounds are kept: resume with --resume --directory {}",
+            self.directory.display()
+        )
+    }
+}
+
+impl KernelRounds<'_> {
+    /// Claims are registered again if no round was measured: the next command then needs no `--resume`.
+    fn remove_claims_without_rounds(&self) {
+        // A directory that can't be removed, or is not empty, stays.
+        let _ = std::fs::remove_dir(&self.kernel_directory);
+        let only_claims = std::fs::read_dir(&self.directory).map_or(0, Iterator::count) == 1;
+        if only_claims {
+            let _ = std::fs::remove_file(claims_file(&self.directory, self.experiment));
+        }
+        let _ = std::fs::remove_dir(&self.directory);
     }
 
     /// Open questions after this number of rounds of this kernel.
@@ -235,7 +236,12 @@ impl Order<'_> {
         let others = self.experiment.guests.iter();
         let others = others.filter(|guest| guest.name != self.guest.name);
         let others: Vec<String> = others
-            .filter(|guest| !self.kernel_place.with_file_name(folder_of(guest)).exists())
+            .filter(|guest| {
+                !self
+                    .kernel_directory
+                    .with_file_name(folder_of(guest))
+                    .exists()
+            })
             .map(|guest| format!("{} ({})", guest.name, guest.kernel))
             .collect();
         let short = match self.duration {
@@ -253,30 +259,6 @@ impl Order<'_> {
                 "note: {short}not measured yet: {}; boot it and resume with --resume",
                 others.join(", ")
             ),
-        }
-    }
-}
-
-/// A round that was refused before its first sample is not evidence: without it the next command
-/// needs no `--resume`.
-fn leave_nothing_of_a_refusal(place: &Path, directory: &Path, experiment: &Experiment) {
-    // An unreadable run might hold samples.
-    let Ok(run) = Run::open(place) else { return };
-    let mut threads = run.manifest.segments.iter().flat_map(|of| &of.threads);
-    if threads.any(|thread| thread.recorded > 0) {
-        return;
-    }
-    // A directory that can't be removed, or is not empty, stays.
-    let _ = std::fs::remove_dir_all(place);
-    for above in place.ancestors().skip(1) {
-        let is_ours = above.starts_with(directory);
-        let rest = std::fs::read_dir(above).map_or(0, Iterator::count);
-        // Claims without any round are registered again.
-        if above == directory && rest == 1 {
-            let _ = std::fs::remove_file(claims_file(directory, experiment));
-        }
-        if !is_ours || std::fs::remove_dir(above).is_err() {
-            break;
         }
     }
 }

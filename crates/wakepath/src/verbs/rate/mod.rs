@@ -10,16 +10,15 @@ use super::criterion;
 use crate::command_line::Rate;
 use bisection::{Became, Bisection};
 use serde::Serialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
 use terms::Terms;
 use wakepath_archive::Run;
 use wakepath_assess::Assessment;
-use wakepath_console::aside::set_aside;
-use wakepath_console::parts::Parts;
 use wakepath_console::run_order::OrderedRun;
 use wakepath_console::runs::HOME;
+use wakepath_console::sequence::{self, Origin, Plan, ProcessExecutor, Step};
 use wakepath_console::terminal::{print_result, tell};
 use wakepath_console::{Outcome, place, scenarios};
 use wakepath_measure::{HostCpus, Interrupt, own_executable};
@@ -35,7 +34,7 @@ const PRECISION: f64 = 0.05;
 
 /// A rate that was measured.
 #[derive(Debug, Serialize)]
-struct Step {
+struct MeasuredRate {
     rate_hz: u32,
     outcome: Verdict,
     /// The worst of its conditions.
@@ -61,7 +60,7 @@ struct Answer {
     /// The lowest rate not kept; `None` where the highest was kept.
     not_kept_hz: Option<u32>,
     /// In the order in which they were tried.
-    steps: Vec<Step>,
+    steps: Vec<MeasuredRate>,
     directory: String,
 }
 
@@ -79,59 +78,32 @@ pub fn run(arguments: &Rate) -> Outcome {
     std::fs::create_dir_all(&directory)
         .map_err(|error| format!("{}: {error}", directory.display()))?;
     terms.keep_in(&directory)?;
-    let mut parts = Parts::of(
-        own_executable(),
-        &arguments.block,
-        arguments.no_tui || arguments.json || wakepath_console::terminal::is_quiet(),
-    );
-    let mut bisection = Bisection::new(lowest, highest, PRECISION);
-    let mut answer = Answer {
-        scenario: arguments.scenario.clone(),
-        task: arguments.task.clone(),
-        policy: terms.policy.clone(),
-        criterion: String::new(),
-        kept_hz: None,
-        not_kept_hz: None,
-        steps: Vec::new(),
-        directory: directory.display().to_string(),
+    let wants_plain = arguments.no_tui || arguments.json || wakepath_console::terminal::is_quiet();
+    let mut executor =
+        ProcessExecutor::new(own_executable(), interrupt, &arguments.block, wants_plain);
+    let mut search = Search {
+        bisection: Bisection::new(lowest, highest, PRECISION),
+        answer: Answer {
+            scenario: arguments.scenario.clone(),
+            task: arguments.task.clone(),
+            policy: terms.policy.clone(),
+            criterion: String::new(),
+            kept_hz: None,
+            not_kept_hz: None,
+            steps: Vec::new(),
+            directory: directory.display().to_string(),
+        },
+        metrics: arguments.metrics.clone(),
+        terms,
+        host,
+        directory,
     };
-    while let Some(rate) = bisection.next() {
-        let after_it = bisection.steps_left().saturating_sub(1);
-        let number = answer.steps.len() + 1;
-        let part = format!(
-            "{rate} Hz, step {number} of at most {}",
-            number + after_it as usize
-        );
-        let order = Order {
-            arguments,
-            terms: &terms,
-            directory: &directory,
-            host: &host,
-            interrupt: &interrupt,
-        };
-        let (step, criterion) = order.step(rate, &part, after_it, &mut parts)?;
-        let said = match step.was_there {
-            true => " (measured before)",
-            false => "",
-        };
-        tell!(
-            "{rate} Hz: {}, missed {}{said}",
-            step.outcome,
-            fraction(step.missed)
-        );
-        if step.outcome == Verdict::Invalid {
-            return Err(format!("{rate} Hz can't be judged: wakepath show {}", step.run).into());
-        }
-        bisection.tell(
-            rate,
-            match step.outcome {
-                Verdict::Passed => Became::Kept,
-                _ => Became::NotKept,
-            },
-        );
-        answer.criterion = criterion;
-        answer.steps.push(step);
-    }
+    sequence::carry_out(&mut search, &mut executor)?;
+    let Search {
+        bisection,
+        mut answer,
+        ..
+    } = search;
     answer.kept_hz = bisection.kept();
     answer.not_kept_hz = bisection.lost();
     let shown = match arguments.json {
@@ -200,87 +172,99 @@ fn hertz(option: &str, text: &str) -> Result<u32, String> {
     }
 }
 
-/// Needs of a step.
-struct Order<'a> {
-    arguments: &'a Rate,
-    terms: &'a Terms<'a>,
-    directory: &'a Path,
-    host: &'a HostCpus,
-    interrupt: &'a Interrupt,
+/// A search under way.
+struct Search<'a> {
+    terms: Terms<'a>,
+    metrics: Option<String>,
+    host: HostCpus,
+    directory: PathBuf,
+    bisection: Bisection,
+    answer: Answer,
 }
 
-impl Order<'_> {
-    /// The result of a rate, and the criterion: measured now, unless an earlier search has it.
-    fn step(
-        &self,
-        rate: u32,
-        part: &str,
-        after_it: u32,
-        parts: &mut Parts,
-    ) -> Result<(Step, String), Failure> {
-        let run = self.directory.join(format!("{rate}-hz"));
-        // A step that lacks something is no evidence, whatever it measured until then.
-        let known = Run::open(&run).ok().filter(Run::is_complete);
-        if known.is_none() {
-            set_aside(&run, &format!("{rate} Hz"), |count| {
-                self.directory.join(format!("cut-short-{count}-{rate}-hz"))
-            })?;
+impl Plan for Search<'_> {
+    /// Rate in Hz.
+    type Subject = u32;
+
+    fn next(&self) -> Option<Step<u32>> {
+        let rate = self.bisection.next()?;
+        let remaining = self.bisection.steps_left().saturating_sub(1);
+        let number = self.answer.steps.len() + 1;
+        Some(Step {
+            subject: rate,
+            name: format!(
+                "{rate} Hz, step {number} of at most {}",
+                number + remaining as usize
+            ),
+            directory: self.directory.join(format!("{rate}-hz")),
+            remaining,
+        })
+    }
+
+    fn order(&mut self, step: &Step<u32>) -> Result<OrderedRun, Failure> {
+        let (scenario, source) = self.terms.at(step.subject, &self.host)?;
+        Ok(OrderedRun {
+            scenario: scenario.to_toml(),
+            source,
+            directory: step.directory.clone(),
+            trust_directory: false,
+            metrics: self.metrics.clone(),
+            invocation: self.terms.command_at(step.subject),
+        })
+    }
+
+    fn take(&mut self, step: Step<u32>, run: Run, origin: Origin) -> Result<(), Failure> {
+        let assessment = Assessment::of(&run)?;
+        let step = MeasuredRate::new(step.subject, &assessment, origin);
+        let (rate, outcome) = (step.rate_hz, step.outcome);
+        let note = match step.was_there {
+            true => " (measured before)",
+            false => "",
+        };
+        tell!(
+            "{rate} Hz: {outcome}, missed {}{note}",
+            fraction(step.missed)
+        );
+        if outcome == Verdict::Invalid {
+            return Err(format!("{rate} Hz can't be judged: wakepath show {}", step.run).into());
         }
-        let was_there = known.is_some();
-        let run_of = match known {
-            Some(known) => known,
-            None => self.measure(&run, rate, part, after_it, parts)?,
-        };
-        let assessment = Assessment::of(&run_of)?;
-        let worst = |figure: fn(&wakepath_verdict::Judgement) -> f64| {
-            assessment.conditions.iter().map(figure).fold(0.0, f64::max)
-        };
-        let max_ns = assessment.conditions.iter().filter_map(|of| {
+        self.bisection.tell(
+            rate,
+            match outcome {
+                Verdict::Passed => Became::Kept,
+                _ => Became::NotKept,
+            },
+        );
+        self.answer.criterion = wakepath_report::criterion_text(&assessment);
+        self.answer.steps.push(step);
+        Ok(())
+    }
+
+    fn after_interruption(&self) -> String {
+        format!(
+            "the rates measured so far are kept: resume with --directory {}",
+            self.directory.display()
+        )
+    }
+}
+
+impl MeasuredRate {
+    fn new(rate_hz: u32, assessment: &Assessment, origin: Origin) -> Self {
+        let conditions = || assessment.conditions.iter();
+        let missed =
+            conditions().map(|of| of.cycles.misses.map_or(0.0, |misses| misses.fraction()));
+        let max_ns = conditions().filter_map(|of| {
             let latency = of.cycles.latency_as_scheduled.as_ref();
             latency.map(|found| found.max)
         });
-        let step = Step {
-            rate_hz: rate,
+        Self {
+            rate_hz,
             outcome: assessment.outcome,
-            missed: worst(|of| of.cycles.misses.map_or(0.0, |misses| misses.fraction())),
+            missed: missed.fold(0.0, f64::max),
             max_ns: max_ns.max(),
-            was_there,
-            run: run.display().to_string(),
-        };
-        Ok((step, wakepath_report::criterion_text(&assessment)))
-    }
-
-    fn measure(
-        &self,
-        run: &Path,
-        rate: u32,
-        part: &str,
-        after_it: u32,
-        parts: &mut Parts,
-    ) -> Result<Run, Failure> {
-        let (scenario, source) = self.terms.at(rate, self.host)?;
-        let ordered = OrderedRun {
-            scenario: scenario.to_toml(),
-            source,
-            directory: run.to_owned(),
-            trust_directory: false,
-            metrics: self.arguments.metrics.clone(),
-            invocation: self.terms.command_at(rate),
-        };
-        let failed = parts.carry_out(ordered, part, after_it)?;
-        // Half of a step is not evidence: it is measured again when the search resumes.
-        if self.interrupt.requested() {
-            let _ = std::fs::remove_dir_all(run);
-            return Err(format!(
-                "interrupted; the rates measured so far are kept: resume with --directory {}",
-                self.directory.display()
-            )
-            .into());
+            was_there: origin == Origin::Resumed,
+            run: assessment.run.directory.clone(),
         }
-        Run::open(run).map_err(|error| match failed {
-            Some(why) => format!("{rate} Hz: {why}").into(),
-            None => format!("{rate} Hz was not measured: {error}").into(),
-        })
     }
 }
 
@@ -331,7 +315,7 @@ fn text(answer: &Answer, cpu: Option<u16>, style: Style) -> String {
         .column(number("max").unit("µs"))
         .column(words("verdict"))
         .column(words("run"));
-    let mut steps: Vec<&Step> = answer.steps.iter().collect();
+    let mut steps: Vec<&MeasuredRate> = answer.steps.iter().collect();
     steps.sort_by_key(|step| step.rate_hz);
     for step in steps {
         let missed = match step.missed > 0.0 {

@@ -12,14 +12,14 @@ use fix::Fix;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime};
 use turn::Turn;
 use wakepath_archive::Run;
+use wakepath_console::ordered_process::OrderedProcess;
 use wakepath_console::place::Place;
-use wakepath_console::run_order::{RunReply, WatchOrder};
+use wakepath_console::run_order::WatchOrder;
 use wakepath_console::terminal::{self, OneLine, folded_for_people, print, tell};
 use wakepath_console::{Outcome, given};
 use wakepath_measure::{Interrupt, own_executable};
@@ -164,21 +164,10 @@ impl Bench<'_> {
                 .chain(self.arguments.command.iter().cloned())
                 .collect(),
         };
-        let mut watch = Command::new(&own)
-            .args(["internal", "watch"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(File::create(&output)?)
-            .spawn()?;
-        if let Some(input) = watch.stdin.take() {
-            // One that is gone already reads nothing, and gives no reply.
-            let _ = serde_json::to_writer(input, &order);
-        }
+        let stderr = File::create(&output)?;
+        let mut watch = OrderedProcess::start(&own, "watch", &order, stderr)?;
         let mut is_asked = false;
-        let status = loop {
-            if let Some(status) = watch.try_wait()? {
-                break status;
-            }
+        while watch.try_wait()?.is_none() {
             // Ctrl-C reaches it as well; a signal to this process alone does not.
             if self.interrupt.requested() && !is_asked {
                 is_asked = true;
@@ -187,20 +176,11 @@ impl Bench<'_> {
                 }
             }
             std::thread::sleep(LOOK_EVERY);
-        };
+        }
         if self.interrupt.requested() {
             return Err("interrupted; nothing stays changed".into());
         }
-        let mut reply = Vec::new();
-        if let Some(mut out) = watch.stdout.take() {
-            out.read_to_end(&mut reply)?;
-        }
-        let why = match serde_json::from_slice(&reply) {
-            Ok(RunReply::Ended) => None,
-            Ok(RunReply::Failed { why }) => Some(why),
-            Err(_) => Some(format!("its process ended early, {status}")),
-        };
-        if let Some(why) = why {
+        if let Some(why) = watch.wait()? {
             return Err(format!("turn {}: {why}; see {}", self.taken, output.display()).into());
         }
         let run = Run::open(&directory)?;

@@ -13,12 +13,11 @@ use findings::findings;
 use plan::Plan;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use wakepath_archive::{Invocation, Run, RunOption, Shortfall, State};
+use wakepath_archive::{Invocation, Run, RunOption};
 use wakepath_assess::Assessment;
-use wakepath_console::aside::set_aside;
-use wakepath_console::parts::Parts;
 use wakepath_console::run_order::OrderedRun;
 use wakepath_console::runs::{self, HOME};
+use wakepath_console::sequence::{self, Origin, ProcessExecutor, Step};
 use wakepath_console::terminal::tell;
 use wakepath_console::{Outcome, place, scenarios};
 use wakepath_directory::{Directory, Trust};
@@ -32,8 +31,8 @@ type Failure = Box<dyn std::error::Error>;
 
 /// The scenario's file, next to the rounds.
 const SCENARIO: &str = "scenario.toml";
-/// Where rounds lie that were cut short.
-const ASIDE: &str = "cut-short";
+/// Directory of rounds that were cut short.
+const LEFTOVERS: &str = "cut-short";
 
 /// Reads the values of the options.
 pub(super) fn read(arguments: &Arguments, whole: &str, scenario: &Scenario) -> Result<(), Failure> {
@@ -101,23 +100,41 @@ fn carry_out(directory: &Path, plan: &Plan, is_new: bool, arguments: &Arguments)
         plan.worst.into(),
         is_new.then_some(&written),
     )?;
+    let output = &arguments.output;
+    let scenario = directory.join(SCENARIO);
+    Directory::to_write(directory, trust)?
+        .put(SCENARIO, plan.scenario.as_bytes())
+        .map_err(|error| format!("{}: {error}", scenario.display()))?;
+    let is_plain = output.no_tui || output.json || wakepath_console::terminal::is_quiet();
+    let reached = rounds.reached()?;
+    tell!(
+        "{}: {} of {}, {reached} measured before",
+        directory.display(),
+        counted(plan.rounds.into(), "round", "rounds"),
+        long(plan.round_ns as f64 / 1e9)
+    );
+    let mut executor =
+        ProcessExecutor::new(own_executable(), interrupt, &plan.duration(), is_plain);
     let mut unattended = Unattended {
         directory,
         plan,
         scenario: plan.of_a_round(directory)?,
         rounds,
+        reached,
         begins: true,
+        is_plain,
+        last_note: None,
         arguments,
     };
-    unattended.measure(&interrupt)?;
+    sequence::carry_out(&mut unattended, &mut executor)?;
     service::shown::show(
         directory,
         &Show {
             histogram: false,
             policy: None,
             run: Some(directory.to_owned()),
-            json: arguments.output.json,
-            details: arguments.output.details,
+            json: output.json,
+            details: output.details,
         },
     )
 }
@@ -129,122 +146,95 @@ struct Unattended<'a> {
     /// Of a round.
     scenario: Scenario,
     rounds: Rounds,
+    /// The last round in the history.
+    reached: u32,
     /// Whether no round has come into the history since this command began.
     begins: bool,
+    /// Whether each round is announced in a line.
+    is_plain: bool,
+    /// The last note about files that are kept, printed once.
+    last_note: Option<String>,
     arguments: &'a Arguments,
 }
 
-impl Unattended<'_> {
-    fn measure(&mut self, interrupt: &Interrupt) -> Result<(), Failure> {
-        let scenario = self.directory.join(SCENARIO);
-        let place = Directory::to_write(
-            self.directory,
-            place::trust(self.arguments.output.trust_directory),
-        )?;
-        place
-            .put(SCENARIO, self.plan.scenario.as_bytes())
-            .map_err(|error| format!("{}: {error}", scenario.display()))?;
-        let (reached, of) = (self.rounds.reached()?, self.plan.rounds);
-        let is_plain = self.arguments.output.no_tui
-            || self.arguments.output.json
-            || wakepath_console::terminal::is_quiet();
-        let mut parts = Parts::of(own_executable(), &self.plan.duration(), is_plain);
-        tell!(
-            "{}: {} of {}, {reached} measured before",
-            self.directory.display(),
-            counted(of.into(), "round", "rounds"),
-            long(self.plan.round_ns as f64 / 1e9)
-        );
-        let mut named = None;
-        let trust = place::trust(self.arguments.output.trust_directory);
-        for number in reached + 1..=of {
-            let name = format!("round-{number:06}");
-            let place = self.rounds.segments().path_of(&name);
-            let part = format!("round {number} of {of}");
-            let mut offset_ns = None;
-            if !is_whole(&place, trust) {
-                self.set_aside(&place, number)?;
-                if is_plain {
-                    tell!("{part}");
-                }
-                let ordered = self.ordered(&scenario, &place);
-                let failed = parts.carry_out(ordered, &part, of - number)?;
-                if interrupt.requested() {
-                    self.set_aside(&place, number)?;
-                    return Err(format!(
-                        "interrupted; {} of {of} rounds are measured: resume with wakepath run --resume --directory {}",
-                        number - 1,
-                        self.directory.display()
-                    )
-                    .into());
-                }
-                if !is_whole(&place, trust) {
-                    return Err(self.cut_short(&place, number, failed));
-                }
-                offset_ns = Some(offset_now_ns()?);
-            }
-            self.take(&place, &name, number, offset_ns)?;
-            let strange = self.rounds.keep(self.plan.keep_bytes)?;
-            if let Some(sentence) = strange.filter(|now| named.as_ref() != Some(now)) {
-                tell!("note: {sentence}");
-                named = Some(sentence);
-            }
-        }
-        Ok(())
+fn segment_name(round: u32) -> String {
+    format!("round-{round:06}")
+}
+
+impl sequence::Plan for Unattended<'_> {
+    /// Number of the round, from 1.
+    type Subject = u32;
+
+    fn next(&self) -> Option<Step<u32>> {
+        let (round, of) = (self.reached + 1, self.plan.rounds);
+        (round <= of).then(|| Step {
+            subject: round,
+            name: format!("round {round} of {of}"),
+            directory: self.rounds.segments().path_of(&segment_name(round)),
+            remaining: of - round,
+        })
     }
 
-    fn ordered(&self, scenario: &Path, place: &Path) -> OrderedRun {
-        let source = scenario.display().to_string();
+    fn order(&mut self, step: &Step<u32>) -> Result<OrderedRun, Failure> {
+        if self.is_plain {
+            tell!("{}", step.name);
+        }
+        let source = self.directory.join(SCENARIO).display().to_string();
         let duration = self.plan.duration();
-        OrderedRun {
+        Ok(OrderedRun {
             scenario: self.scenario.to_toml(),
-            directory: place.to_owned(),
+            directory: step.directory.clone(),
             trust_directory: self.arguments.output.trust_directory,
             metrics: self.arguments.output.metrics.clone(),
             invocation: Invocation::of_scenario(&source).with(RunOption::Duration, duration),
             source,
-        }
-    }
-
-    /// A round that did not complete: a refused one leaves nothing, samples are set aside.
-    fn cut_short(&self, place: &Path, number: u32, failed: Option<String>) -> Failure {
-        let part = format!("round {number}");
-        if let Err(error) = self.set_aside(place, number) {
-            return error;
-        }
-        match failed {
-            Some(why) => format!("{part}: {why}").into(),
-            None => format!(
-                "{part} ended early; its measurements are in {}",
-                self.directory.join(ASIDE).display()
-            )
-            .into(),
-        }
-    }
-
-    /// An incomplete round does not count; its samples are set aside.
-    fn set_aside(&self, place: &Path, number: u32) -> Result<(), Failure> {
-        let aside = self.directory.join(ASIDE);
-        if !place.exists() {
-            return Ok(());
-        }
-        std::fs::create_dir_all(&aside).map_err(|error| format!("{}: {error}", aside.display()))?;
-        set_aside(place, &format!("round {number}"), |count| {
-            aside.join(format!("round-{number:06}-{count}"))
         })
     }
 
-    /// Puts a whole round into the history.
-    fn take(
+    fn take(&mut self, step: Step<u32>, run: Run, origin: Origin) -> Result<(), Failure> {
+        // The clocks of a boot that is over are unknown.
+        let offset_ns = match origin {
+            Origin::Measured => Some(offset_now_ns()?),
+            Origin::Resumed => None,
+        };
+        self.put_into_history(step.subject, &run, offset_ns)?;
+        self.reached = step.subject;
+        let note = self.rounds.keep(self.plan.keep_bytes)?;
+        if let Some(note) = note.filter(|now| self.last_note.as_ref() != Some(now)) {
+            tell!("note: {note}");
+            self.last_note = Some(note);
+        }
+        Ok(())
+    }
+
+    fn after_interruption(&self) -> String {
+        format!(
+            "{} of {} rounds are measured: resume with wakepath run --resume --directory {}",
+            self.reached,
+            self.plan.rounds,
+            self.directory.display()
+        )
+    }
+
+    /// The directory of the rounds holds nothing else.
+    fn leftovers(&self, _: &Step<u32>) -> PathBuf {
+        self.directory.join(LEFTOVERS)
+    }
+
+    fn trust(&self) -> Trust {
+        place::trust(self.arguments.output.trust_directory)
+    }
+}
+
+impl Unattended<'_> {
+    fn put_into_history(
         &mut self,
-        place: &Path,
-        name: &str,
         number: u32,
+        run: &Run,
         offset_ns: Option<i64>,
     ) -> Result<(), Failure> {
-        let run = Run::open(place)?;
-        let assessment = Assessment::of(&run)?;
-        let judged = wakepath_assess::judged_threads(&run, &self.scenario).into_iter();
+        let assessment = Assessment::of(run)?;
+        let judged = wakepath_assess::judged_threads(run, &self.scenario).into_iter();
         let threads = judged.map(|(place, of)| {
             let thread = RoundThread {
                 condition: of.condition,
@@ -259,8 +249,8 @@ impl Unattended<'_> {
         self.rounds.take(&Round {
             number,
             of: self.plan.rounds,
-            segment: name,
-            run: &run,
+            segment: &segment_name(number),
+            run,
             threads: &threads,
             findings: &findings,
             offset_ns,
@@ -268,19 +258,6 @@ impl Unattended<'_> {
         })?;
         self.begins = false;
         Ok(())
-    }
-}
-
-/// Whether it is a run that ended well. One whose command was killed while it put the run into its final
-/// form is put into it here: nothing of it is missing.
-fn is_whole(place: &Path, trust: Trust) -> bool {
-    match Run::open(place) {
-        Ok(run) if *run.state() == State::Finished => run.is_complete(),
-        Ok(run) if run.shortfalls() == [Shortfall::NotFinished] => {
-            Directory::to_write(place, trust)
-                .is_ok_and(|directory| wakepath_archive::finish_in(&directory).is_ok())
-        }
-        _ => false,
     }
 }
 

@@ -205,7 +205,7 @@ fn an_interrupted_round_is_set_aside_and_the_next_command_goes_on() {
         let run =
             wakepath_archive::Run::open(&folder.join("round-1")).expect("a run that can be read");
         assert!(run.manifest.thread(0, 0).unwrap().recorded > 100);
-        let aside = folder.join("interrupted-1-round-1");
+        let aside = folder.join("round-1-cut-short-1");
         assert_eq!(aside.exists(), number == 1);
         if number == 1 {
             let before = wakepath_archive::Run::open(&aside).expect("a run that can be read");

@@ -89,7 +89,7 @@ fn a_step_whose_search_was_killed_is_measured_again() {
         let run = Run::open(&found.join(name)).expect("a run in order");
         run.manifest.thread(0, 0).unwrap().recorded
     };
-    let (cut_short, whole) = (recorded("cut-short-1-100-hz"), recorded("100-hz"));
+    let (cut_short, whole) = (recorded("100-hz-cut-short-1"), recorded("100-hz"));
     assert!(
         20 < cut_short && cut_short < whole,
         "{cut_short} and {whole}"
