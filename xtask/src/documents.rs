@@ -4,6 +4,7 @@
 //! the catalogue of fixes, the texts of `--help`, and the picture of an answer.
 
 pub mod budgets;
+pub mod links;
 mod picture;
 
 use crate::arguments::Arguments;

@@ -5,14 +5,16 @@ use super::programs;
 use crate::documents;
 use crate::job::Job;
 
-/// Checks that no page exceeds its budget of words, and that each generated document is up to date. The help is that of the program built with
-/// the tests, which doesn't differ from the optimised one's.
+/// Checks that no page exceeds its budget of words, that each link leads somewhere, and that each generated document is
+/// up to date. The help is that of the program built with the tests, which doesn't differ from the optimised one's.
 pub fn check(job: &Job) -> Outcome {
-    let words = match documents::budgets::broken() {
+    let of_pages = |found: Result<Vec<String>, String>| match found {
         Ok(broken) if broken.is_empty() => Outcome::of(None),
         Ok(broken) => Outcome::of(Some(broken.join("\n"))),
         Err(error) => Outcome::of(Some(error)),
     };
+    let words = of_pages(documents::budgets::broken());
+    let links = of_pages(documents::links::broken());
     let program = match programs::beside_the_tests(job, "wakepath") {
         Ok(program) => program,
         Err(outcome) => return outcome,
@@ -22,6 +24,6 @@ pub fn check(job: &Job) -> Outcome {
         Ok(documents) => documents
             .iter()
             .map(|document| Outcome::of(document.drift()))
-            .fold(words, Outcome::and),
+            .fold(words.and(links), Outcome::and),
     }
 }
