@@ -13,7 +13,7 @@ use toml::Value;
 /// The most unknown keys reported of one table.
 pub(super) const MOST_UNKNOWN: usize = 20;
 
-/// What a value is held against.
+/// The surroundings that a value is checked against.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Context<'a> {
     /// The machine's CPUs, for reading.
@@ -60,7 +60,7 @@ enum Mode<'a> {
     Describe(Table),
 }
 
-/// What became of a key.
+/// Outcome of reading a key.
 enum Outcome<T> {
     Value(T),
     Absent,
