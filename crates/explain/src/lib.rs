@@ -10,6 +10,7 @@
 //! writes the explanation as a timeline.
 
 mod activity;
+mod alike;
 mod budgets;
 mod call;
 mod cause;
@@ -50,6 +51,7 @@ pub mod window;
 mod work;
 
 pub use activity::Activities;
+pub use alike::AlikeFigures;
 pub use budgets::{Budgets, Quota};
 pub use call::Call;
 pub use cause::{Cause, Relation, SentBy};

@@ -2,6 +2,7 @@
 //! words, for reports and scripts. It computes nothing that `Totals` does not hold.
 
 use crate::Cause;
+use crate::alike::{AlikeFigures, alike};
 use crate::cycle::{Explained, Stretch};
 use crate::interference::InterferenceFigures;
 use crate::late_cycle::LateCycle;
@@ -65,6 +66,9 @@ pub struct ConditionExplanation {
     pub threshold_ns: u64,
     /// Where the threshold comes from.
     pub threshold_from: String,
+    /// Whether the threshold is a limit that a user set, rather than a percentile of the loop's own latencies.
+    #[serde(default)]
+    pub threshold_is_limit: bool,
     /// Cycles with events.
     pub cycles: u64,
     /// Judged cycles whose events were not kept, or overwritten: they are not explained.
@@ -102,6 +106,9 @@ pub struct ConditionExplanation {
     /// The causes beyond those listed: every thread that ever ran is one, by its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub causes_rest: Option<RestFigures>,
+    /// All causes of the time lost, each with those like it, by their time in late cycles; at most 50.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alike: Vec<AlikeFigures>,
     /// What stretched the execution, by its time.
     pub inflation: Vec<CauseFigures>,
     /// What stretched it beyond those listed.
@@ -224,7 +231,10 @@ impl ConditionExplanation {
         segment_of: impl Fn(&Explained) -> u32,
     ) -> Self {
         let woken = totals.woken.iter();
-        let (causes, causes_rest) = listed(ranked(&totals.causes, |_| true));
+        let causes = ranked(&totals.causes, |_| true);
+        let mut alike = alike(&causes);
+        alike.truncate(MOST_LISTED);
+        let (causes, causes_rest) = listed(causes);
         let is_other = |cause: &Cause| *cause != Cause::OwnCode;
         let (inflation, inflation_rest) = listed(ranked(&totals.inflation, is_other));
         Self {
@@ -235,6 +245,7 @@ impl ConditionExplanation {
             is_periodic: false,
             threshold_ns: totals.threshold_ns,
             threshold_from: threshold_from.into(),
+            threshold_is_limit: false,
             cycles: totals.cycles,
             not_covered: totals.not_covered,
             doubts: Vec::new(),
@@ -252,6 +263,7 @@ impl ConditionExplanation {
             usual,
             causes,
             causes_rest,
+            alike,
             inflation,
             inflation_rest,
             execution_ns: totals.execution_ns,

@@ -13,6 +13,7 @@ struct Condition {
     condition: String,
     thread: String,
     threshold_from: String,
+    threshold_is_limit: bool,
     period_ns: u64,
     urgency: u8,
     totals: Totals,
@@ -66,6 +67,7 @@ impl Sums {
                 latencies.get(rank.saturating_sub(1)).copied().unwrap_or(0)
             };
             let threshold_ns = order.threshold_ns.unwrap_or_else(quantile);
+            condition.threshold_is_limit = order.threshold_ns.is_some();
             condition.threshold_from = match order.threshold_ns {
                 Some(_) => order.threshold_from.clone(),
                 None if latencies.len() < 1000 => "its own 99th percentile".into(),
@@ -123,6 +125,7 @@ impl Sums {
             silent_segments: condition.silent_segments,
             urgency: condition.urgency,
             is_periodic: condition.period_ns > 0,
+            threshold_is_limit: condition.threshold_is_limit,
             ..ConditionExplanation::of(
                 (&condition.phase, &condition.condition, &condition.thread),
                 &condition.threshold_from,
@@ -157,6 +160,7 @@ impl Sums {
                 condition: record.condition.clone(),
                 thread: name.into(),
                 threshold_from: String::new(),
+                threshold_is_limit: false,
                 period_ns,
                 urgency,
                 totals: Totals::new(0, 0, 0, Bands::of(&mut [])),

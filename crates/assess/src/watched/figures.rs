@@ -66,7 +66,8 @@ pub struct Watched {
     pub findings: Vec<Finding>,
     /// The trigger of its cycles if no timer is: the most frequent waker.
     pub woken_by: Option<WokenBy>,
-    /// Whether each of its cycles begins with an event, even one before which it did not sleep.
+    /// Whether each of its cycles begins with an event, even one before which it did not sleep; also of a thread that
+    /// runs none without a sleep.
     pub shows_each_cycle: bool,
     /// Whether its cycles lie between marks that its program passes.
     pub marked: bool,
@@ -179,8 +180,10 @@ impl Watched {
             true => WokenBy::of(activity),
             false => None,
         };
+        let findings = Finding::of(&task, &row, woken_by.as_ref(), activity);
+        let left_out = |of: &Finding| matches!(of, Finding::LeftOut { .. });
         let shows_each_cycle = match rhythm.begun_by {
-            BegunBy::Timer => task.is_by_lasting_timers(),
+            BegunBy::Timer => task.is_by_lasting_timers() || findings.iter().any(left_out),
             BegunBy::Other => false,
             BegunBy::Marks => true,
         };
@@ -203,7 +206,7 @@ impl Watched {
             exact: has_row && rhythm.beside_ns == 0,
             has_row,
             programmed: rhythm.programmed,
-            findings: Finding::of(&task, &row, woken_by.as_ref(), activity),
+            findings,
             woken_by,
             timer: task.timer,
             is_periodic: rhythm.is_periodic,

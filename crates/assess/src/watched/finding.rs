@@ -277,13 +277,14 @@ impl fmt::Display for Finding {
             ),
             Self::RanPassed { turns, dues } => write!(
                 f,
-                "it catches up: {} passed while it did not run, and it then used the CPU time of as many                  cycles ({}): it ran them late, at once, and skipped none",
+                "it catches up: {} passed while it did not run, and it then used the CPU time of as many cycles ({}): it \
+                 ran them late, at once, and skipped none",
                 counted(*dues, "due time", "due times"),
                 counted(*turns, "turn", "turns"),
             ),
             Self::LeftOut { turns, dues } => write!(
                 f,
-                "it does not catch up: {} passed while it did not run, and it then used the CPU time of one                  cycle ({}): it left the others out",
+                "it does not catch up: {} passed while it did not run, and it then used the CPU time of one cycle ({}): it left the others out",
                 counted(*dues, "due time", "due times"),
                 counted(*turns, "turn", "turns"),
             ),

@@ -3,6 +3,7 @@
 
 use super::Matter;
 use super::causes::causes;
+use crate::text::weight::leader;
 use wakepath_assess::Assessment;
 use wakepath_assess::watched::Finding;
 use wakepath_explain::Explanation;
@@ -27,7 +28,7 @@ pub(super) fn matters(
     let overruns = overruns(assessment).filter(|_| !is_explained && quota.is_none());
     let mut matters: Vec<Matter> = overruns.into_iter().collect();
     let causes = explanation.map(|explanation| causes(assessment, explanation));
-    let mut by_time: Vec<(u64, Matter)> = of_waiting(assessment).into_iter().collect();
+    let mut by_time: Vec<(u64, Matter)> = of_waiting(assessment, explanation).into_iter().collect();
     by_time.extend(causes.unwrap_or_default());
     by_time.sort_by_key(|(lost_ns, _)| std::cmp::Reverse(*lost_ns));
     matters.extend(by_time.into_iter().map(|(_, matter)| matter));
@@ -35,8 +36,9 @@ pub(super) fn matters(
     let mut bad = worst_checks(assessment);
     if let Some(quota) = quota {
         bad.retain(|judged| judged.id != checks::CPU_QUOTA);
-        // A trace that shows it has the same fix.
-        if matters.iter().all(|matter| matter.remedy != quota.remedy) {
+        // A trace that shows it has the same fix, and perhaps how to try it.
+        let is_same = |matter: &Matter| matter.remedy.starts_with(&quota.remedy);
+        if !matters.iter().any(is_same) {
             matters.truncate(MOST - 1);
             // Real-time threads have no part in a quota.
             let recommended = assessment.overall.recommendation.as_ref();
@@ -138,8 +140,11 @@ fn size(assessment: &Assessment, judged: &Judged) -> String {
 }
 
 /// The largest effect of a watched loop's own way of waiting on its period, with its time in all, in nanoseconds. Its
-/// own decisions don't count.
-fn of_waiting(assessment: &Assessment) -> Option<(u64, Matter)> {
+/// own decisions don't count; nor does a period that drifts, but of the thread that leads an explanation: others may rest
+/// for a time as they like.
+fn of_waiting(assessment: &Assessment, explanation: Option<&Explanation>) -> Option<(u64, Matter)> {
+    let leads = |name: &str| explanation.and_then(leader).is_none_or(|of| of == name);
+    let counts = |name: &str, of: &Finding| !matches!(of, Finding::SleepsFor { .. }) || leads(name);
     let cycles = |name: &str| {
         let is_its = |task: &String| task == name;
         let conditions = assessment.conditions.iter();
@@ -147,6 +152,7 @@ fn of_waiting(assessment: &Assessment) -> Option<(u64, Matter)> {
         its.map(|of| of.cycles.executed).sum::<u64>()
     };
     let found = assessment.findings.iter();
+    let found = found.filter(|(name, finding)| counts(name, finding));
     let found = found.filter_map(|(name, finding)| {
         Some((finding.lost_ns(cycles(name)), name, finding, finding.fix()?))
     });

@@ -1,9 +1,9 @@
-//! The worst cycle as a sentence and a lane: a bar from its due time to its first instruction, in the order of time, each
-//! stretch of it marked by its cause.
+//! The worst cycle as a sentence and a lane: a bar from its due time to its first instruction, or to its end if it
+//! overran, in the order of time, each stretch of it marked by its cause.
 
 use super::explanation::time;
 use std::fmt::Write;
-use wakepath_explain::{LateCycle, LateShare};
+use wakepath_explain::{LateCycle, LatePiece, LateShare};
 
 /// Characters of the bar.
 const CELLS: usize = 48;
@@ -11,7 +11,7 @@ const CELLS: usize = 48;
 const MARKS: [char; 3] = ['█', '▓', '▒'];
 /// Mark of all other causes.
 const OTHERS: char = '░';
-/// Mark of the kernel's own path.
+/// Mark of the kernel's own path and the loop's usual work.
 const PATH: char = '·';
 
 /// A cause with its part of the latency.
@@ -21,16 +21,27 @@ struct Part<'a> {
     ns: u64,
 }
 
-/// The sentence, the bar and the largest causes with their marks, at most `most`.
-pub fn lane(cycle: &LateCycle, most: usize) -> String {
+/// The sentence, the bar and the largest causes with their marks, at most `most`. `limit_ns`: the response above which
+/// it overran, 0 for none.
+pub fn lane(cycle: &LateCycle, limit_ns: u64, most: usize) -> String {
     let latency_ns = cycle.latency_ns.unsigned_abs();
+    let work_ns = cycle.execution_ns.unsigned_abs();
+    let overran = limit_ns > 0 && latency_ns + work_ns > limit_ns;
+    let done = match overran {
+        true => format!(", done after {}", time(latency_ns + work_ns)),
+        false => String::new(),
+    };
     let mut text = format!(
-        "\n  worst cycle: {} late (segment {} cycle {})\n",
+        "\n  worst cycle: {} late{done} (segment {} cycle {})\n",
         time(latency_ns),
         cycle.segment,
         cycle.cycle
     );
-    let parts = parts(&cycle.shares);
+    let (pieces, length_ns) = match overran {
+        true => (&*cycle.execution, latency_ns + work_ns),
+        false => (&[][..], latency_ns),
+    };
+    let parts = parts(&cycle.shares, pieces);
     let named = &parts[..parts.len().min(most).min(MARKS.len())];
     if named.is_empty() {
         return text;
@@ -43,7 +54,7 @@ pub fn lane(cycle: &LateCycle, most: usize) -> String {
             None => OTHERS,
         }
     };
-    let _ = writeln!(text, "    {}", bar(cycle, latency_ns, mark));
+    let _ = writeln!(text, "    {}", bar(cycle, length_ns, mark));
     for (part, mark) in named.iter().zip(MARKS) {
         let times = match part.times {
             0 | 1 => String::new(),
@@ -65,23 +76,24 @@ pub fn lane(cycle: &LateCycle, most: usize) -> String {
 }
 
 fn is_path(kind: &str) -> bool {
-    matches!(kind, "path" | "timer-delivery")
+    matches!(kind, "path" | "timer-delivery" | "own-code")
 }
 
-/// The causes over all stretches, the largest first, without the kernel's own path.
-fn parts(shares: &[LateShare]) -> Vec<Part<'_>> {
+/// The causes over all stretches and these pieces of its work, the largest first, without the kernel's own path and the
+/// loop's usual work.
+fn parts<'a>(shares: &'a [LateShare], work: &'a [LatePiece]) -> Vec<Part<'a>> {
+    let shares = shares
+        .iter()
+        .map(|of| (&*of.kind, &*of.cause, of.times, of.ns));
+    let work = work.iter().map(|of| (&*of.kind, &*of.cause, 1, of.ns));
     let mut parts: Vec<Part<'_>> = Vec::new();
-    for share in shares.iter().filter(|share| !is_path(&share.kind)) {
-        match parts.iter_mut().find(|part| part.cause == share.cause) {
+    for (_, cause, times, ns) in shares.chain(work).filter(|of| !is_path(of.0)) {
+        match parts.iter_mut().find(|part| part.cause == cause) {
             Some(part) => {
-                part.ns += share.ns;
-                part.times += share.times;
+                part.ns += ns;
+                part.times += times;
             }
-            None => parts.push(Part {
-                cause: &share.cause,
-                times: share.times,
-                ns: share.ns,
-            }),
+            None => parts.push(Part { cause, times, ns }),
         }
     }
     parts.sort_by_key(|part| std::cmp::Reverse(part.ns));
@@ -89,12 +101,12 @@ fn parts(shares: &[LateShare]) -> Vec<Part<'_>> {
 }
 
 /// Each character shows what took most of its time.
-fn bar(cycle: &LateCycle, latency_ns: u64, mark: impl Fn(&str, &str) -> char) -> String {
+fn bar(cycle: &LateCycle, length_ns: u64, mark: impl Fn(&str, &str) -> char) -> String {
     let cell = |number: usize| {
-        let at = |number: usize| latency_ns * number as u64 / CELLS as u64;
+        let at = |number: usize| length_ns * number as u64 / CELLS as u64;
         let (from, to) = (at(number), at(number + 1));
         let mut sums: Vec<(char, u64)> = Vec::new();
-        for piece in &cycle.pieces {
+        for piece in cycle.pieces.iter().chain(&cycle.execution) {
             let begin = piece.from_ns.max(from);
             let end = (piece.from_ns + piece.ns).min(to);
             let ns = end.saturating_sub(begin);
@@ -114,7 +126,6 @@ fn bar(cycle: &LateCycle, latency_ns: u64, mark: impl Fn(&str, &str) -> char) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wakepath_explain::LatePiece;
 
     fn piece(kind: &str, cause: &str, from_ns: u64, ns: u64) -> LatePiece {
         LatePiece {
@@ -167,7 +178,7 @@ mod tests {
 
     #[test]
     fn the_bar_has_each_cause_where_and_as_long_as_it_ran() {
-        let text = lane(&cycle(), 2);
+        let text = lane(&cycle(), 0, 2);
         let lines: Vec<&str> = text.lines().skip(1).collect();
         let [hog, eth0] = [MARKS[0], MARKS[1]].map(|mark| mark.to_string().repeat(12));
         let bar = format!("    ······{hog}{eth0}{hog}░░░░░░");
@@ -187,6 +198,43 @@ mod tests {
     fn a_cycle_that_only_took_the_kernel_s_path_is_a_sentence() {
         let mut cycle = cycle();
         cycle.shares.truncate(1);
-        assert_eq!(lane(&cycle, 3).lines().count(), 2);
+        assert_eq!(lane(&cycle, 0, 3).lines().count(), 2);
+    }
+    #[test]
+    fn the_bar_of_a_cycle_that_overran_goes_to_its_end() {
+        let mut cycle = cycle();
+        cycle.execution_ns = 4_800_000;
+        cycle.execution = vec![
+            piece("own-code", "the loop's own code", 4_800_000, 1_200_000),
+            piece(
+                "blocked",
+                "in futex(): blocked on logger",
+                6_000_000,
+                3_600_000,
+            ),
+        ];
+        let within = lane(&cycle, 10_000_000, 1);
+        assert!(
+            within.contains("worst cycle: 4.80 ms late (seg"),
+            "{within}"
+        );
+        assert!(
+            within.contains("hog") && !within.contains("logger"),
+            "{within}"
+        );
+        let over = lane(&cycle, 9_000_000, 1);
+        let lines: Vec<&str> = over.lines().skip(1).collect();
+        let [blocked, others] =
+            [(MARKS[0], 18), (OTHERS, 21)].map(|(of, n)| of.to_string().repeat(n));
+        let bar = format!("    ···{others}······{blocked}");
+        assert_eq!(
+            lines,
+            [
+                "  worst cycle: 4.80 ms late, done after 9.60 ms (segment 2 cycle 31)",
+                &bar,
+                "    █ 3.60 ms  in futex(): blocked on logger",
+                "    ░ 4.20 ms  3 more",
+            ]
+        );
     }
 }

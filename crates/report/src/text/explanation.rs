@@ -5,7 +5,9 @@ use super::cycle_lane::lane;
 use super::cycle_text::{line, long_line};
 use super::weight::by_weight;
 use std::fmt::Write;
-use wakepath_explain::{CauseFigures, ConditionExplanation, Explanation, WaterfallFigures};
+use wakepath_explain::{
+    AlikeFigures, CauseFigures, ConditionExplanation, Explanation, WaterfallFigures,
+};
 use wakepath_timeline::duration::three_digits;
 use wakepath_timeline::one_line;
 use wakepath_verdict::counted;
@@ -114,7 +116,7 @@ pub fn explanation_in_short(explanation: &Explanation, wanted: Option<&str>) -> 
 fn causes_in_short(text: &mut String, of: &ConditionExplanation, most: usize) {
     ranked(text, of, most, 1);
     if let Some(cycle) = of.worst.first() {
-        text.push_str(&lane(cycle, most.min(MOST_IN_LANE)));
+        text.push_str(&lane(cycle, of.response_limit_ns, most.min(MOST_IN_LANE)));
     }
     if let Some(cycle) = of.longest.first().filter(|_| of.overran > 0) {
         let _ = writeln!(text, "\n  longest by its own work: {}", long_line(cycle));
@@ -288,48 +290,57 @@ fn causes(text: &mut String, of: &ConditionExplanation) {
     ranked(text, of, MOST_CAUSES, usize::MAX);
 }
 
-/// Causes and fixes listed at most.
+/// Causes and fixes listed at most; causes that one fix cures are one, as in the answer about a run.
 fn ranked(text: &mut String, of: &ConditionExplanation, most: usize, fixes: usize) {
     // If nothing was late, all cycles are shown.
     let late = of.late > 0;
     let whole = if late { of.late_ns } else { of.all_ns };
-    let part = |cause: &CauseFigures| if late { cause.late_ns } else { cause.total_ns };
+    let part = |of: &AlikeFigures| if late { of.late_ns } else { of.total_ns };
     // Of the same cycles as the total, and so never more than it.
-    let worst = |cause: &CauseFigures| match late && cause.late_worst_ns > 0 {
-        true => cause.late_worst_ns,
-        false => cause.worst_ns,
-    };
-    let shown: Vec<&CauseFigures> = of.causes.iter().filter(|cause| part(cause) > 0).collect();
+    let worst = |of: &AlikeFigures| if late { of.late_worst_ns } else { of.worst_ns };
+    let shown: Vec<&AlikeFigures> = of.alike.iter().filter(|of| part(of) > 0).collect();
+    let shown = &shown[..shown.len().min(most)];
     let head = if late { "late cycles" } else { "cycles" };
     let _ = writeln!(
         text,
         "  {:>11}  {:>7}  {:>7}  {:>6}  cause",
         head, "total", "worst", "share"
     );
-    for cause in shown.iter().take(most) {
+    for alike in shown {
         let cycles = if late {
-            cause.late_cycles
+            alike.late_cycles
         } else {
-            cause.cycles
+            alike.cycles
         };
+        let least = if alike.are_least() { "≥ " } else { "" };
         let _ = writeln!(
             text,
-            "  {cycles:>11}  {:>7}  {:>7}  {:>4.1} %  {}",
-            time(part(cause)),
-            time(worst(cause)),
-            100.0 * part(cause) as f64 / whole.max(1) as f64,
-            cause.cause,
+            "  {:>11}  {:>7}  {:>7}  {:>4.1} %  {}",
+            format!("{least}{cycles}"),
+            time(part(alike)),
+            time(worst(alike)),
+            100.0 * part(alike) as f64 / whole.max(1) as f64,
+            alike.name(),
         );
     }
-    let (unlisted, unlisted_ns) = of.causes_rest.as_ref().map_or((0, 0), |rest| {
-        (rest.causes, if late { rest.late_ns } else { rest.total_ns })
-    });
-    // Those beyond the list may have no part in what is shown.
-    let unlisted = if unlisted_ns > 0 { unlisted } else { 0 };
-    let more = (shown.len().saturating_sub(most)) as u64 + unlisted;
-    if more > 0 {
-        let rest = shown.iter().skip(most).map(|cause| part(cause));
-        let rest = rest.sum::<u64>() + unlisted_ns;
+    let listed = of.causes.iter();
+    let listed = listed.map(|of| if late { of.late_ns } else { of.total_ns });
+    let (mut more, mut rest) = listed
+        .filter(|ns| *ns > 0)
+        .fold((0, 0), |(more, rest), ns| (more + 1, rest + ns));
+    if let Some(unlisted) = &of.causes_rest {
+        let ns = if late {
+            unlisted.late_ns
+        } else {
+            unlisted.total_ns
+        };
+        rest += ns;
+        // Those beyond the list may have no part in what is shown.
+        more += if ns > 0 { unlisted.causes } else { 0 };
+    }
+    more = more.saturating_sub(shown.iter().map(|alike| alike.causes).sum());
+    rest = rest.saturating_sub(shown.iter().map(|alike| part(alike)).sum());
+    if more > 0 && rest > 0 {
         let share = 100.0 * rest as f64 / whole.max(1) as f64;
         let _ = writeln!(
             text,
@@ -340,16 +351,11 @@ fn ranked(text: &mut String, of: &ConditionExplanation, most: usize, fixes: usiz
         );
     }
     // A remedy is worth its line where the cause has a part that can be seen.
-    let mut said: Vec<&str> = Vec::new();
-    for cause in shown.iter().take(most) {
-        let counts = late && part(cause) * 20 >= whole;
-        if let Some(remedy) = cause.remedy.as_deref().filter(|_| counts)
-            && !said.contains(&remedy)
-            && said.len() < fixes
-        {
-            said.push(remedy);
-            let _ = writeln!(text, "  → {}: {remedy}", cause.cause);
-        }
+    let counts = |alike: &&&AlikeFigures| late && part(alike) * 20 >= whole;
+    let cured = shown.iter().filter(counts);
+    let cured = cured.filter_map(|alike| Some((&alike.cause, alike.remedy.as_deref()?)));
+    for (cause, remedy) in cured.take(fixes) {
+        let _ = writeln!(text, "  → {cause}: {remedy}");
     }
 }
 

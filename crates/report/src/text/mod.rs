@@ -27,7 +27,7 @@ mod sweep;
 mod tiers;
 mod variants;
 mod verdict;
-mod weight;
+pub(crate) mod weight;
 mod windows;
 pub(crate) mod worst_case;
 mod worst_of_each;

@@ -1,14 +1,18 @@
 //! The order in which the threads of an explanation matter.
 
-use wakepath_explain::ConditionExplanation;
+use wakepath_explain::{ConditionExplanation, Explanation};
 
-/// In the order of their weight. A loop that never ran comes before all that were late. Of the late threads of one
-/// condition the periodic and most urgent one leads; leaders come by the time that they lost, then the others likewise.
-pub(super) fn by_weight(mut conditions: Vec<&ConditionExplanation>) -> Vec<&ConditionExplanation> {
+/// In the order of their weight. A loop that never ran comes before all that were late, and one that passed a limit or
+/// its period before those that were late by their own percentile alone: a thread always has such cycles. Of the late
+/// threads of one condition the periodic and most urgent one leads; leaders come by the time that they lost, then the
+/// others likewise.
+pub(crate) fn by_weight(mut conditions: Vec<&ConditionExplanation>) -> Vec<&ConditionExplanation> {
     let of_one = |one: &ConditionExplanation, other: &ConditionExplanation| {
         one.phase == other.phase && one.condition == other.condition
     };
-    let weight = |of: &ConditionExplanation| (of.is_periodic, of.urgency);
+    let passed =
+        |of: &ConditionExplanation| of.overran > 0 || (of.threshold_is_limit && of.late > 0);
+    let weight = |of: &ConditionExplanation| (passed(of), of.is_periodic, of.urgency);
     let all = conditions.clone();
     let leads = |of: &ConditionExplanation| {
         let mut late = all.iter().filter(|other| other.late > 0);
@@ -20,6 +24,7 @@ pub(super) fn by_weight(mut conditions: Vec<&ConditionExplanation>) -> Vec<&Cond
         let rank = (
             of.silent_segments,
             is_late,
+            passed(of),
             is_late && leads(of),
             of.late_ns,
             of.late,
@@ -27,6 +32,12 @@ pub(super) fn by_weight(mut conditions: Vec<&ConditionExplanation>) -> Vec<&Cond
         std::cmp::Reverse(rank)
     });
     conditions
+}
+
+/// The thread that matters most.
+pub(crate) fn leader(explanation: &Explanation) -> Option<&str> {
+    let all = by_weight(explanation.conditions.iter().collect());
+    Some(&all.first()?.thread)
 }
 
 #[cfg(test)]
@@ -57,5 +68,21 @@ mod tests {
         let order = by_weight(all.iter().collect());
         let order: Vec<&str> = order.iter().map(|of| of.thread.as_str()).collect();
         assert_eq!(order, ["control", "telemetry", "irq", "idle-but-urgent"]);
+    }
+
+    #[test]
+    fn a_loop_that_overran_its_period_comes_before_a_more_urgent_one_s_own_percentile() {
+        let radio = lost("radio", 90, true, 2_280);
+        let control = ConditionExplanation {
+            overran: 47,
+            ..lost("control", 80, true, 425_000)
+        };
+        let leader = |all: [&ConditionExplanation; 2]| by_weight(all.to_vec())[0].thread.clone();
+        assert_eq!(leader([&radio, &control]), "control");
+        let limited = ConditionExplanation {
+            threshold_is_limit: true,
+            ..radio
+        };
+        assert_eq!(leader([&control, &limited]), "radio");
     }
 }
