@@ -19,6 +19,11 @@ pub struct Explained {
 }
 
 impl Explained {
+    /// How many pieces it has.
+    pub fn pieces(&self) -> usize {
+        self.latency.len() + self.execution.len()
+    }
+
     /// Sum of the pieces of the latency, in nanoseconds: the measured latency, or 0 for an early
     /// wake-up.
     pub fn latency_ns(&self) -> u64 {

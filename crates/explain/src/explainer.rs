@@ -43,6 +43,8 @@ pub struct Options {
 
 /// Cycles over which the usual is measured.
 const CYCLES_FOR_USUAL: usize = 256;
+/// It is measured over fewer cycles if they have more pieces than this: one of a loop a second behind has thousands.
+const PIECES_FOR_USUAL: usize = 100_000;
 
 /// Stamps of different CPUs can disagree by this, in nanoseconds, and a reader might merge them no better: a
 /// cycle is explained once events this much later have been seen.
@@ -81,6 +83,7 @@ struct Loop {
     previous_end_ns: Option<u64>,
     usual: Option<Usual>,
     waiting: Vec<Raw>,
+    pieces_waiting: usize,
     previous: Option<Explained>,
     counting: Option<Counting>,
     /// Whether its system calls are recorded.
@@ -106,6 +109,7 @@ impl Explainer {
             previous_end_ns: None,
             usual: options.usual.clone(),
             waiting: Vec::new(),
+            pieces_waiting: 0,
             previous: None,
             calls: false,
             until_next_wake_up: of.until_next_wake_up,
@@ -484,8 +488,10 @@ impl Loop {
         match self.usual.clone() {
             Some(usual) => self.resolved(number, raw, &usual, out),
             None => {
+                self.pieces_waiting += raw.explained.pieces();
                 self.waiting.push(raw);
-                if self.waiting.len() == CYCLES_FOR_USUAL {
+                let is_much = self.pieces_waiting > PIECES_FOR_USUAL;
+                if is_much || self.waiting.len() == CYCLES_FOR_USUAL {
                     self.settle(number, out);
                 }
             }

@@ -41,10 +41,12 @@ pub struct Totals {
     pub execution_ns: u64,
     /// Everything else that ran on the loop's CPUs, added by the caller.
     pub interference: Interference,
-    /// The worst cycles, by the time lost, largest first.
+    /// The worst cycles, by the time lost, largest first, as far as their pieces are not too many.
     pub worst: Vec<Explained>,
+    worst_pieces: usize,
     /// The cycles that took longest by themselves, the longest first.
     pub longest: Vec<Explained>,
+    longest_pieces: usize,
     keep_worst: usize,
     bands: Bands,
     /// Way of the cycles around the median.
@@ -113,6 +115,9 @@ pub struct Way {
 
 /// Number of longest cycles that are kept.
 const LONGEST: usize = 3;
+/// The worst cycles have this number of pieces together at most, but for the first: those of a loop a second behind
+/// have thousands each.
+const MOST_PIECES: usize = 200_000;
 /// More causes than this are put together as what they are not: names are the kernel's, and a
 /// hostile one could make endless new ones.
 const MOST_CAUSES: usize = 10_000;
@@ -138,7 +143,9 @@ impl Totals {
             execution_ns: 0,
             interference: Interference::default(),
             worst: Vec::new(),
+            worst_pieces: 0,
             longest: Vec::new(),
+            longest_pieces: 0,
             keep_worst,
             bands,
             median: Way::default(),
@@ -182,9 +189,21 @@ impl Totals {
             let pieces = pieces_lost(cycle, overran_of(cycle, response_limit_ns));
             pieces.iter().map(Piece::ns).sum::<u64>()
         };
-        keep(&mut self.worst, self.keep_worst, cycle, time_lost);
-        let longest = self.keep_worst.min(LONGEST);
-        keep(&mut self.longest, longest, cycle, length);
+        let most = self.keep_worst;
+        keep(
+            &mut self.worst,
+            &mut self.worst_pieces,
+            most,
+            cycle,
+            time_lost,
+        );
+        keep(
+            &mut self.longest,
+            &mut self.longest_pieces,
+            most.min(LONGEST),
+            cycle,
+            length,
+        );
     }
 }
 
@@ -201,20 +220,26 @@ fn pieces_lost(cycle: &Explained, overran: bool) -> Vec<Piece> {
     cycle.latency.iter().chain(work).cloned().collect()
 }
 
-/// Keeps the `most` largest cycles in the order of `by`, the largest first.
+/// Keeps the `most` largest cycles in the order of `by`, the largest first, as long as they don't have too many `pieces`
+/// together.
 fn keep<K: Ord>(
     kept: &mut Vec<Explained>,
+    pieces: &mut usize,
     most: usize,
     cycle: &Explained,
     by: impl Fn(&Explained) -> K,
 ) {
-    let is_full = kept.len() >= most;
+    let is_full = kept.len() >= most || *pieces > MOST_PIECES;
     if is_full && kept.last().is_none_or(|last| by(last) >= by(cycle)) {
         return;
     }
     let at = kept.partition_point(|known| by(known) >= by(cycle));
     kept.insert(at, cycle.clone());
-    kept.truncate(most);
+    *pieces += cycle.pieces();
+    while kept.len() > most || (*pieces > MOST_PIECES && kept.len() > 1) {
+        let Some(least) = kept.pop() else { break };
+        *pieces -= least.pieces();
+    }
 }
 
 impl Way {
@@ -254,5 +279,53 @@ fn add_causes(sums: &mut HashMap<Cause, CauseSum>, pieces: &[Piece], is_late: bo
             sum.worst_ns = ns;
             sum.worst_cycle = cycle;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cycle::WokenBy;
+    use wakepath_timeline::Sample;
+
+    /// A cycle of so many pieces, each of 1 µs.
+    fn cycle(number: u64, pieces: u64) -> Explained {
+        let piece = |at: u64| Piece {
+            from_ns: at * 1_000,
+            to_ns: (at + 1) * 1_000,
+            stretch: Stretch::DueToInterrupt,
+            cause: Cause::NothingRan,
+        };
+        let sample = Sample {
+            cycle: number,
+            wake_ns: pieces * 1_000,
+            end_ns: pieces * 1_000 + 10,
+            ..Sample::default()
+        };
+        Explained {
+            sample,
+            woken: WokenBy::Direct,
+            latency: (0..pieces).map(piece).collect(),
+            execution: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn of_cycles_with_very_many_pieces_fewer_are_kept_and_the_worst_among_them() {
+        let mut totals = Totals::new(0, 0, 1_000_000, Bands::of(&mut []));
+        for number in 0..40 {
+            totals.add(&cycle(number, 30_000 + number));
+        }
+        for number in 40..60 {
+            totals.add(&cycle(number, 3));
+        }
+        let worst: Vec<u64> = totals.worst.iter().map(|of| of.sample.cycle).collect();
+        let expected: Vec<u64> = (34..40).rev().chain(40..60).collect();
+        assert_eq!(worst, expected);
+        assert_eq!(totals.longest.len(), LONGEST);
+        assert_eq!((totals.cycles, totals.late), (60, 60));
+        totals.add(&cycle(60, MOST_PIECES as u64 + 1));
+        let worst: Vec<u64> = totals.worst.iter().map(|of| of.sample.cycle).collect();
+        assert_eq!(worst, [60]);
     }
 }

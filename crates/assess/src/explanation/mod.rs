@@ -207,9 +207,16 @@ fn one_segment(
 ) -> Result<Explainer, ExplainError> {
     let mut explainer = Explainer::new(loops.to_explain(), options);
     let mut activities = along.wants_spans().then(Activities::default);
-    let mut cycles: Vec<(usize, Explained)> = Vec::new();
     let mut spans: Vec<(u16, (u64, u64), String)> = Vec::new();
     let mut gaps = loops.gaps();
+    let mut read_along = Ok(());
+    // One by one: those of a loop a second behind would fill the memory.
+    let mut add = |along: &mut dyn Along, number: usize, cycle: &Explained| {
+        sums.add(loops, number, cycle);
+        if read_along.is_ok() {
+            read_along = along.cycle(loops, number, cycle);
+        }
+    };
     for event in trace.events()? {
         let event = event?;
         if let Some(until_ns) = gaps.before(event.at_ns) {
@@ -218,25 +225,18 @@ fn one_segment(
                 activities.gap(until_ns);
             }
         }
-        explainer.event(&event, |number, cycle| cycles.push((number, cycle)));
+        explainer.event(&event, |number, cycle| add(along, number, &cycle));
         if let Some(activities) = &mut activities {
             activities.event(&event, |cpu, from, to, name| {
                 spans.push((cpu, (from, to), name.to_owned()));
             });
         }
-        for (number, cycle) in cycles.drain(..) {
-            sums.add(loops, number, &cycle);
-            along.cycle(loops, number, &cycle)?;
-        }
         for (cpu, span_ns, name) in spans.drain(..) {
             along.span(cpu, span_ns, &name)?;
         }
     }
-    explainer.finish(|number, cycle| cycles.push((number, cycle)));
-    for (number, cycle) in cycles.drain(..) {
-        sums.add(loops, number, &cycle);
-        along.cycle(loops, number, &cycle)?;
-    }
+    explainer.finish(|number, cycle| add(along, number, &cycle));
+    read_along?;
     Ok(explainer)
 }
 
