@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct AlikeFigures {
     /// Kind of the one with most time; of a consequence, its own.
     pub kind: String,
-    /// The one with most time, as a person reads it; of a consequence, what is behind it.
+    /// The one with most time, as a person reads it; of a consequence, its cause.
     pub cause: String,
     /// How many causes these are; one of them can be in the same cycle as another.
     pub causes: u64,
