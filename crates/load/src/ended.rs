@@ -37,6 +37,8 @@ pub(crate) enum Ended {
     ParentGone,
     #[error("/proc is not mounted")]
     NoProc,
+    #[error("no built-in load is called {load}")]
+    NoLoad { load: String },
     #[error("a built-in load needs a slot for its count")]
     NoSlot,
     #[error("{bytes} bytes are too many")]

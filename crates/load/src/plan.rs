@@ -129,34 +129,23 @@ pub(crate) enum Companion {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "job", rename_all = "kebab-case")]
 pub(crate) enum Job {
-    Cpu,
+    /// That of a row of the built-in loads, with the number that it takes.
+    Load {
+        load: String,
+        amount: u64,
+    },
     Memory {
         bytes: u64,
         chases: bool,
     },
-    Messages,
     MessageSender {
         address: String,
     },
     MessageReceiver {
         address: String,
     },
-    Processes,
     Files {
         directory: PathBuf,
-        bytes: u64,
-    },
-    Network,
-    Timers,
-    /// This number of timers; those beyond one process's limit are in other processes.
-    TimerStorm {
-        timers: u32,
-    },
-    /// This number of sockets.
-    RcuStorm {
-        sockets: u32,
-    },
-    AddressSpaces {
         bytes: u64,
     },
     /// Work of the program that has a master.
@@ -239,7 +228,7 @@ mod tests {
             cpus: vec![0],
             workers,
             first_slot: 0,
-            work: Work::BuiltIn(Job::Cpu),
+            work: Work::BuiltIn(Job::HttpServer),
             notes: Vec::new(),
             working_set_bytes: None,
             device: None,

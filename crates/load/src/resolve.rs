@@ -2,8 +2,8 @@
 //! It starts nothing.
 
 use crate::disturbance::{
-    address_spaces, bonnie, command, cpu, ethercat, files, fio, glmark2, gpu, hackbench, iperf3,
-    memory, messages, network, processes, rcu_storm, storm, stress_ng, timer_storm, timers, wget,
+    self, bonnie, command, ethercat, files, fio, glmark2, gpu, hackbench, iperf3, memory,
+    stress_ng, wget,
 };
 use crate::plan::{Job, Plan, PlannedLoad, Unit, Work};
 use crate::{Disturbance, LoadError, StartOptions, memory_budget};
@@ -89,7 +89,6 @@ fn resolve_one(
         )
     };
     let (disturbs, unit, steps, work) = match &spec.kind {
-        LoadKind::Cpu => built_in(cpu::DISTURBS, "rounds", 1, Job::Cpu),
         LoadKind::Memory {
             working_set,
             access,
@@ -104,8 +103,6 @@ fn resolve_one(
             let chases = *access == MemoryAccess::Chase;
             built_in(&disturbs, unit, steps, Job::Memory { bytes, chases })
         }
-        LoadKind::Messages => built_in(messages::DISTURBS, "messages", 1, Job::Messages),
-        LoadKind::Processes => built_in(processes::DISTURBS, "rounds", 1, Job::Processes),
         LoadKind::Files => {
             let (directory, bytes) = (options.scratch_directory.clone(), files::LARGEST_BYTES);
             built_in(
@@ -114,24 +111,6 @@ fn resolve_one(
                 1 << 20,
                 Job::Files { directory, bytes },
             )
-        }
-        LoadKind::Network => built_in(network::DISTURBS, "MiB", 1 << 20, Job::Network),
-        LoadKind::Timers => built_in(timers::DISTURBS, "timers and signals", 1, Job::Timers),
-        LoadKind::TimerStorm => {
-            let timers = storm::at_once(built_in_workers, timer_storm::ALONE);
-            let job = Job::TimerStorm { timers };
-            built_in(timer_storm::DISTURBS, "timers", 1, job)
-        }
-        LoadKind::RcuStorm => {
-            let sockets = rcu_storm::sockets(built_in_workers, room.memory_bytes)?;
-            let job = Job::RcuStorm { sockets };
-            built_in(rcu_storm::DISTURBS, "packets", 1, job)
-        }
-        LoadKind::AddressSpaces => {
-            let bytes = address_spaces::bytes(built_in_workers, room.memory_bytes)?;
-            working_set_bytes = Some(bytes);
-            let job = Job::AddressSpaces { bytes };
-            built_in(address_spaces::DISTURBS, "rounds", 1, job)
         }
         LoadKind::Ethercat { period_ns, bus } => {
             let (period, bus) = (Duration::from_nanos(*period_ns), ethercat::bus(bus, false));
@@ -168,6 +147,16 @@ fn resolve_one(
         }
         LoadKind::Glmark2 { arguments } => package(glmark2::DISTURBS, glmark2::program(arguments)?),
         LoadKind::Command { command } => package(command::DISTURBS, command::program(command)?),
+        other => {
+            let load = disturbance::named(other.name()).expect("every other load is a row");
+            let amount = (load.amount)(built_in_workers, room)?;
+            working_set_bytes = load.is_memory.then_some(amount);
+            let job = Job::Load {
+                load: name.clone(),
+                amount,
+            };
+            built_in(load.disturbs, load.unit.0, load.unit.1, job)
+        }
     };
     // A program's arguments determine its number of processes: one copy by default.
     let workers = match &work {
@@ -314,6 +303,17 @@ mod tests {
             ((2, 3), (5, 1), 6)
         );
         assert_eq!(plan.loads[0].cpus, [0, 1, 3]);
+    }
+
+    #[test]
+    fn every_built_in_load_is_planned_with_its_own_unit() {
+        for load in disturbance::LOADS {
+            let kind = LoadKind::offered().find(|offered| offered.name == load.name);
+            let kind = kind.and_then(|offered| offered.kind).expect(load.name);
+            let (plan, _) = plan(&[spec(kind, 1, None)], 1 << 30).unwrap();
+            let unit = &plan.loads[0].unit;
+            assert_eq!((unit.name.as_str(), unit.steps), load.unit, "{}", load.name);
+        }
     }
 
     #[test]

@@ -1,14 +1,11 @@
 //! The process `wakepath internal load-worker`: does one job until it is killed, and counts.
 
-use crate::counters::Counters;
-use crate::disturbance::{
-    address_spaces, chase, cpu, ethercat, files, gpu, http_server, memory, messages, network,
-    processes, rcu_storm, timer_storm, timers,
-};
+use crate::counters::{Counters, Slot};
+use crate::cpus;
+use crate::disturbance::{self, chase, ethercat, files, gpu, http_server, memory, messages};
 use crate::ended::{self, Ended};
 use crate::launch::NOTHING;
 use crate::plan::{Assignment, Job};
-use crate::{OWN_ENVIRONMENT_VARIABLE, cpus};
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -17,6 +14,19 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 use wakepath_ethercat::StartMaster;
 use wakepath_programs::rights;
+
+/// The process of a built-in load, for its work.
+pub(crate) struct Worker<'a> {
+    pub(crate) counters: &'a Counters,
+    pub(crate) assignment: &'a Assignment,
+    pub(crate) slot: u32,
+}
+
+impl Worker<'_> {
+    pub(crate) fn counter(&self) -> &Slot {
+        self.counters.slot(self.slot)
+    }
+}
 
 /// Runs the worker described by `arguments` (those after the verb), with the program's EtherCAT master, if
 /// it has one. It returns only if the work can't be done, with a line about it on standard error.
@@ -74,24 +84,26 @@ fn run(argument: &str, master: Option<StartMaster>) -> Result<Infallible, Ended>
     let (counters, slot) = counters.ok_or(Ended::NoSlot)?;
     let counter = counters.slot(slot);
     match &assignment.job {
-        Job::Cpu => cpu::run(counter),
-        &Job::Memory { bytes, chases } => match chases {
-            true => chase::run(counter, bytes),
-            false => memory::run(counter, bytes),
-        },
-        Job::Messages => {
-            let unique = std::env::var(OWN_ENVIRONMENT_VARIABLE).unwrap_or_default();
-            messages::run(&counters, &assignment, slot, &unique)
+        Job::Load { load, amount } => {
+            let load =
+                disturbance::named(load).ok_or_else(|| Ended::NoLoad { load: load.clone() })?;
+            let worker = Worker {
+                counters: &counters,
+                assignment: &assignment,
+                slot,
+            };
+            (load.run)(&worker, *amount)
+        }
+        &Job::Memory { bytes, chases } => {
+            if chases {
+                chase::run(counter, bytes)
+            } else {
+                memory::run(counter, bytes)
+            }
         }
         Job::MessageReceiver { address } => messages::receive(counter, address),
         Job::MessageSender { address } => messages::send(address),
-        Job::Processes => processes::run(counter),
         Job::Files { directory, bytes } => files::run(counter, directory, *bytes),
-        Job::Network => network::run(counter),
-        Job::Timers => timers::run(counter),
-        &Job::TimerStorm { timers } => timer_storm::run(&counters, &assignment, slot, timers),
-        &Job::RcuStorm { sockets } => rcu_storm::run(counter, sockets),
-        &Job::AddressSpaces { bytes } => address_spaces::run(counter, bytes),
         Job::Ethercat { period, bus, .. } => {
             let start = master.ok_or(Ended::NoMaster)?;
             ethercat::run(counter, bus, opened, *period, start)

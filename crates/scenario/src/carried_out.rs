@@ -155,9 +155,12 @@ impl TaskSet {
             let mut name: String = task
                 .name
                 .chars()
-                .map(|c| match c.is_ascii_alphanumeric() || "_-".contains(c) {
-                    true => c,
-                    false => '-',
+                .map(|c| {
+                    if c.is_ascii_alphanumeric() || "_-".contains(c) {
+                        c
+                    } else {
+                        '-'
+                    }
                 })
                 .collect();
             if units.iter().any(|(known, _)| *known == name) {

@@ -173,13 +173,15 @@ impl<'a> Section<'a> {
     /// characters.
     fn full_key(&self, name: &str) -> String {
         let bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        let name = match !name.is_empty() && name.len() <= 40 && name.chars().all(bare) {
-            true => name.to_owned(),
-            false => quoted(name),
+        let name = if !name.is_empty() && name.len() <= 40 && name.chars().all(bare) {
+            name.to_owned()
+        } else {
+            quoted(name)
         };
-        match self.node.key.is_empty() {
-            true => name,
-            false => format!("{}.{name}", self.node.key),
+        if self.node.key.is_empty() {
+            name
+        } else {
+            format!("{}.{name}", self.node.key)
         }
     }
 

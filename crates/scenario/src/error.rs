@@ -36,9 +36,10 @@ impl fmt::Display for ScenarioError {
             write!(f, "= {} ", self.found)?;
         }
         f.write_str(&self.problem)?;
-        match self.remedy.is_empty() {
-            true => Ok(()),
-            false => write!(f, "; {}", self.remedy),
+        if self.remedy.is_empty() {
+            Ok(())
+        } else {
+            write!(f, "; {}", self.remedy)
         }
     }
 }
@@ -136,10 +137,6 @@ impl Findings {
         self
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.all.is_empty()
-    }
-
     /// The findings in the order of the file, or `value` if there are none.
     pub(crate) fn or<T>(
         mut self,
@@ -147,7 +144,7 @@ impl Findings {
         source_name: &str,
         text: &str,
     ) -> Result<T, ScenarioErrors> {
-        if let (Some(value), true) = (value, self.is_empty()) {
+        if let (Some(value), true) = (value, self.all.is_empty()) {
             return Ok(value);
         }
         self.all.sort_by_key(|finding| finding.at);

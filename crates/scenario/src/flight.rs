@@ -72,9 +72,10 @@ pub enum FlightVehicle {
 impl FlightVehicle {
     /// The vehicle by its built-in name, else the file of that path.
     pub fn named(name: &str) -> Self {
-        match Vehicle::built_in_names().any(|known| known == name) {
-            true => Self::BuiltIn(name.into()),
-            false => Self::File(name.into()),
+        if Vehicle::built_in_names().any(|known| known == name) {
+            Self::BuiltIn(name.into())
+        } else {
+            Self::File(name.into())
         }
     }
 

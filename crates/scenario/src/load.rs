@@ -9,6 +9,7 @@ use crate::keys::{Row, Short, Variants, Words, command, ethercat, whole};
 use crate::units::Complaint;
 use crate::{EthercatBus, Word};
 pub use parts::{GpuInterface, GpuWork, MemoryAccess, WorkingSet};
+use parts::{everywhere, exchange, fio, gpu, memory};
 use serde::Serialize;
 use std::mem::discriminant;
 use wakepath_timeline::CpuSet;
@@ -140,9 +141,6 @@ impl LoadKind {
     }
 }
 
-/// 1 kHz.
-const ETHERCAT_PERIOD_NS: u64 = 1_000_000;
-
 pub(crate) static LOAD: Variants<LoadSpec> = Variants {
     title: "load",
     one: "a load",
@@ -153,7 +151,7 @@ pub(crate) static LOAD: Variants<LoadSpec> = Variants {
     short: "the kind alone, such as `\"cpu\"`",
     rows: &[
         plain("cpu", "Arithmetic without memory traffic.", || {
-            of(LoadKind::Cpu)
+            everywhere(LoadKind::Cpu)
         }),
         Row {
             name: "memory",
@@ -196,36 +194,36 @@ pub(crate) static LOAD: Variants<LoadSpec> = Variants {
         plain(
             "messages",
             "Groups of processes that pass messages through sockets.",
-            || of(LoadKind::Messages),
+            || everywhere(LoadKind::Messages),
         ),
         plain(
             "processes",
             "fork, exec, mmap and exit, over and over.",
-            || of(LoadKind::Processes),
+            || everywhere(LoadKind::Processes),
         ),
         plain("files", "Writes files and calls fsync.", || {
-            of(LoadKind::Files)
+            everywhere(LoadKind::Files)
         }),
         plain("network", "UDP and TCP over loopback.", || {
-            of(LoadKind::Network)
+            everywhere(LoadKind::Network)
         }),
         plain("timers", "Short timers and signals.", || {
-            of(LoadKind::Timers)
+            everywhere(LoadKind::Timers)
         }),
         plain(
             "timer-storm",
             "Thousands of timers that expire at one instant, ten times a second.",
-            || of(LoadKind::TimerStorm),
+            || everywhere(LoadKind::TimerStorm),
         ),
         plain(
             "rcu-storm",
             "Sockets with full queues closed at once, which the kernel frees later (RCU).",
-            || of(LoadKind::RcuStorm),
+            || everywhere(LoadKind::RcuStorm),
         ),
         plain(
             "address-spaces",
             "Forks of a large process: its page tables are copied, written through and taken down.",
-            || of(LoadKind::AddressSpaces),
+            || everywhere(LoadKind::AddressSpaces),
         ),
         Row {
             name: "ethercat",
@@ -242,7 +240,7 @@ pub(crate) static LOAD: Variants<LoadSpec> = Variants {
             short: Short::Alone,
         },
         program("stress-ng", "stress-ng from its package.", || {
-            of(LoadKind::StressNg {
+            everywhere(LoadKind::StressNg {
                 arguments: Vec::new(),
             })
         }),
@@ -276,12 +274,12 @@ pub(crate) static LOAD: Variants<LoadSpec> = Variants {
             }),
         },
         program("hackbench", "hackbench from rt-tests.", || {
-            of(LoadKind::Hackbench {
+            everywhere(LoadKind::Hackbench {
                 arguments: Vec::new(),
             })
         }),
         program("bonnie", "bonnie++ from its package.", || {
-            of(LoadKind::Bonnie {
+            everywhere(LoadKind::Bonnie {
                 arguments: Vec::new(),
             })
         }),
@@ -289,7 +287,7 @@ pub(crate) static LOAD: Variants<LoadSpec> = Variants {
             "iperf3",
             "iperf3 against a server that wakepath starts on loopback.",
             || {
-                of(LoadKind::Iperf3 {
+                everywhere(LoadKind::Iperf3 {
                     arguments: Vec::new(),
                 })
             },
@@ -297,7 +295,7 @@ pub(crate) static LOAD: Variants<LoadSpec> = Variants {
         plain(
             "wget",
             "wget against a local HTTP server that wakepath starts.",
-            || of(LoadKind::Wget),
+            || everywhere(LoadKind::Wget),
         ),
         Row {
             name: "gpu",
@@ -343,7 +341,7 @@ pub(crate) static LOAD: Variants<LoadSpec> = Variants {
             }),
         },
         program("glmark2", "glmark2, started again when it ends.", || {
-            of(LoadKind::Glmark2 {
+            everywhere(LoadKind::Glmark2 {
                 arguments: Vec::new(),
             })
         }),
@@ -351,7 +349,7 @@ pub(crate) static LOAD: Variants<LoadSpec> = Variants {
             name: "command",
             about: "Any command, started again when it ends.",
             blank: || {
-                of(LoadKind::Command {
+                everywhere(LoadKind::Command {
                     command: Vec::new(),
                 })
             },
@@ -370,14 +368,6 @@ pub(crate) static LOAD: Variants<LoadSpec> = Variants {
         },
     ],
 };
-
-fn of(kind: LoadKind) -> LoadSpec {
-    LoadSpec {
-        kind,
-        workers: 0,
-        cpus: None,
-    }
-}
 
 /// A kind that needs nothing.
 const fn plain(name: &'static str, about: &'static str, blank: fn() -> LoadSpec) -> Row<LoadSpec> {
@@ -400,30 +390,4 @@ const fn program(
         keys: parts::arguments,
         ..plain(name, about, blank)
     }
-}
-
-fn memory(working_set: WorkingSet, access: MemoryAccess) -> LoadSpec {
-    of(LoadKind::Memory {
-        working_set,
-        access,
-    })
-}
-
-fn exchange() -> LoadSpec {
-    of(LoadKind::Ethercat {
-        period_ns: ETHERCAT_PERIOD_NS,
-        bus: EthercatBus::default(),
-    })
-}
-
-fn fio(arguments: Vec<String>) -> LoadSpec {
-    of(LoadKind::Fio { arguments })
-}
-
-fn gpu(work: GpuWork) -> LoadSpec {
-    of(LoadKind::Gpu {
-        work,
-        interface: None,
-        device: 0,
-    })
 }

@@ -99,9 +99,10 @@ fn nice(name: &str, rest: &str) -> Result<i8, Complaint> {
     }
     let remedy = format!("give \"{name} nice N\" with N from -20 to 19");
     let Some(number) = rest.strip_prefix("nice ") else {
-        let problem = match rest.bytes().all(|byte| byte.is_ascii_digit()) {
-            true => format!("gives {name} a priority"),
-            false => format!("has something other than a nice value behind {name}"),
+        let problem = if rest.bytes().all(|byte| byte.is_ascii_digit()) {
+            format!("gives {name} a priority")
+        } else {
+            format!("has something other than a nice value behind {name}")
         };
         return Err(Complaint::new(problem, remedy));
     };
@@ -130,12 +131,13 @@ fn priority(name: &str, rest: &str) -> Result<u8, Complaint> {
 /// The priority in a core's FIFO queue, its only supported policy.
 fn fifo_of(core: &str, rest: &str) -> Result<u8, Complaint> {
     let (queue, rest) = rest.split_once(' ').unwrap_or((rest, ""));
-    match queue.eq_ignore_ascii_case("fifo") {
-        true => priority(&format!("{core} FIFO"), rest.trim()),
-        false => Err(Complaint::new(
+    if queue.eq_ignore_ascii_case("fifo") {
+        priority(&format!("{core} FIFO"), rest.trim())
+    } else {
+        Err(Complaint::new(
             format!("names no policy of {core} that is known"),
             format!("give \"{core} FIFO N\" with N from 1 to 99"),
-        )),
+        ))
     }
 }
 

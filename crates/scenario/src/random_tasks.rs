@@ -54,9 +54,10 @@ impl RandomTasks {
             self.distribution.low * 100.0,
             self.distribution.high * 100.0,
             self.cpus,
-            match self.plugin.migrates() {
-                true => "which they share".to_owned(),
-                false => format!("placed by {} fit", fit_word(self.fit)),
+            if self.plugin.migrates() {
+                "which they share".to_owned()
+            } else {
+                format!("placed by {} fit", fit_word(self.fit))
             },
             self.seed,
         );

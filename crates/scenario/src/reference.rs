@@ -1,6 +1,6 @@
 //! The reference page of all keys, made from the same table as the reader.
 
-use crate::keys::{Documented, Key, Shape, Table, VariantsShape, documented};
+use crate::keys::{Key, Shape, Table, described_task_set, scenario_table, sections_table};
 
 const HEAD: &str = "\
 # Scenario files
@@ -37,36 +37,68 @@ at least ln(1 − c) / ln(1 − p) due times in each condition (598 for 0.5 % at
 
 /// The reference page as Markdown.
 pub fn reference() -> String {
-    let mut page = HEAD.to_owned();
-    for section in documented() {
-        page += &match section {
-            Documented::Heading(heading) => format!("\n# {heading}\n"),
-            Documented::Table(heading, table) => table_section(heading, &table),
-            Documented::Variants(heading, variants) => variants_section(heading, &variants),
-        };
-    }
-    page
+    let mut page = Page {
+        text: HEAD.to_owned(),
+        titles: Vec::new(),
+    };
+    page.table(&scenario_table());
+    page.text += "\n# Task sets for analysis\n";
+    page.table(&described_task_set());
+    page.text += "\n# Sections of kernel code\n";
+    page.table(&sections_table());
+    page.text
 }
 
-fn table_section(heading: &str, table: &Table) -> String {
-    let mut section = format!("\n## {heading}\n\n{}\n", table.about);
-    for group in &table.one_of {
-        let names: Vec<String> = group.iter().map(|name| format!("`{name}`")).collect();
-        section += &format!("\nExactly one of {} is given.\n", names.join(", "));
-    }
-    section + &key_table(&table.keys)
+/// The page so far, with the titles of its sections: a table that several keys have is described once.
+struct Page {
+    text: String,
+    titles: Vec<&'static str>,
 }
 
-fn variants_section(heading: &str, variants: &VariantsShape) -> String {
-    let mut section = format!("\n## {heading}\n\n{}\n", variants.about);
-    for (name, table) in &variants.variants {
-        let (tag, about) = (variants.tag, table.about);
-        section += &format!("\n### `{tag} = \"{name}\"`\n\n{about}\n");
-        if !table.keys.is_empty() {
-            section += &key_table(&table.keys);
+impl Page {
+    fn begin(&mut self, title: &'static str, about: &str) -> bool {
+        if self.titles.contains(&title) {
+            return false;
+        }
+        self.titles.push(title);
+        let (first, rest) = title.split_at(1);
+        self.text += &format!("\n## {}{rest}\n\n{about}\n", first.to_uppercase());
+        true
+    }
+
+    /// A table, and those in it.
+    fn table(&mut self, table: &Table) {
+        if !self.begin(table.title, table.about) {
+            return;
+        }
+        for group in &table.one_of {
+            let names: Vec<String> = group.iter().map(|name| format!("`{name}`")).collect();
+            self.text += &format!("\nExactly one of {} is given.\n", names.join(", "));
+        }
+        self.text += &key_table(&table.keys);
+        table.keys.iter().for_each(|key| self.nested(&key.shape));
+    }
+
+    fn nested(&mut self, shape: &Shape) {
+        match shape {
+            Shape::Table(table) => self.table(table),
+            Shape::List(item, ..) => self.nested(item),
+            Shape::Either(shapes) => shapes.iter().for_each(|shape| self.nested(shape)),
+            Shape::Variants(variants) if self.begin(variants.title, variants.about) => {
+                for (name, table) in &variants.variants {
+                    let (tag, about) = (variants.tag, table.about);
+                    self.text += &format!("\n### `{tag} = \"{name}\"`\n\n{about}\n");
+                    if !table.keys.is_empty() {
+                        self.text += &key_table(&table.keys);
+                    }
+                }
+                let tables = variants.variants.iter().map(|(_, table)| table);
+                let keys = tables.flat_map(|table| &table.keys);
+                keys.for_each(|key| self.nested(&key.shape));
+            }
+            _ => {}
         }
     }
-    section
 }
 
 fn key_table(keys: &[Key]) -> String {

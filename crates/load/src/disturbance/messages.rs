@@ -1,10 +1,11 @@
 //! Groups of processes that send each other short messages through sockets, in the way of
 //! hackbench: every sender writes to every receiver of its group in turn.
 
-use crate::counters::{Counters, Slot};
+use crate::counters::Slot;
 use crate::ended::Ended;
-use crate::launch;
 use crate::plan::{Assignment, Job};
+use crate::worker::Worker;
+use crate::{OWN_ENVIRONMENT_VARIABLE, launch};
 use std::convert::Infallible;
 use std::io;
 use std::os::linux::net::SocketAddrExt;
@@ -29,12 +30,13 @@ const MESSAGE_BYTES: usize = 100;
 const BATCH: u64 = 32;
 
 /// Runs one group until it is killed.
-pub(crate) fn run(
-    counters: &Counters,
-    assignment: &Assignment,
-    slot: u32,
-    unique: &str,
-) -> Result<Infallible, Ended> {
+pub(crate) fn run(worker: &Worker<'_>) -> Result<Infallible, Ended> {
+    let &Worker {
+        counters,
+        assignment,
+        slot,
+    } = worker;
+    let unique = std::env::var(OWN_ENVIRONMENT_VARIABLE).unwrap_or_default();
     let own = rustix::process::getpid().as_raw_pid();
     let address = format!("wakepath-messages-{unique}-{slot}");
     let start = |job: Job| {

@@ -2,10 +2,10 @@
 //!
 //! The kernel handles them in one interrupt; a real-time kernel leaves them to a thread.
 
-use crate::counters::Counters;
 use crate::disturbance::storm::Storm;
 use crate::ended::Ended;
-use crate::plan::{Assignment, Job};
+use crate::plan::Job;
+use crate::worker::Worker;
 use rustix::fd::OwnedFd;
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
@@ -21,13 +21,16 @@ pub(crate) const DISTURBS: &[Disturbance] = &[Disturbance::Timers, Disturbance::
 pub(crate) const ALONE: u32 = 16_384;
 
 /// Runs until it is killed; counts timers that had expired when they were set again.
-pub(crate) fn run(
-    counters: &Counters,
-    assignment: &Assignment,
-    slot: u32,
-    timers: u32,
-) -> Result<Infallible, Ended> {
-    let job = |timers| Job::TimerStorm { timers };
+pub(crate) fn run(worker: &Worker<'_>, timers: u32) -> Result<Infallible, Ended> {
+    let &Worker {
+        counters,
+        assignment,
+        slot,
+    } = worker;
+    let job = |timers: u32| Job::Load {
+        load: "timer-storm".into(),
+        amount: timers.into(),
+    };
     let mut storm = Storm::begin(counters, assignment, timers, job)?;
     let flags = TimerfdFlags::CLOEXEC;
     let make = |_| timerfd_create(TimerfdClockId::Monotonic, flags);

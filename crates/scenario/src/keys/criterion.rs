@@ -20,7 +20,7 @@ fn tier_names() -> Vec<&'static str> {
 
 /// A table, or a tier's name.
 pub(super) fn key(keys: &mut Keys<'_>, criterion: &mut Criterion) {
-    if keys.reading().is_some() {
+    if !keys.is_writing() {
         *criterion = blank(keys.context.period_ns);
     }
     keys.nested(

@@ -41,21 +41,15 @@ impl Form for RateWithin {
 
 /// The period, from exactly one of `rate` and `period`. `warn`: of a rate that a loop drifts against.
 pub(super) fn declare(keys: &mut Keys<'_>, warn: bool, period_ns: &mut u64) {
-    keys.one_of(&["rate", "period"]);
     declare_maybe(keys, warn, period_ns);
-    refuse_other_than_one(keys);
+    exactly_one(keys, &["rate", "period"]);
 }
 
 /// Refuses both and none.
-pub(super) fn refuse_other_than_one(keys: &mut Keys<'_>) {
-    match (keys.given("rate"), keys.given("period")) {
-        (None, None) => keys.missing("rate", "give rate = \"250 Hz\" or period = \"4 ms\""),
-        (Some(_), Some(_)) => {
-            let problem = "conflicts with rate: both set how often to run";
-            keys.refuse_key("period", problem, "give one of the two");
-        }
-        _ => {}
-    }
+pub(super) fn exactly_one(keys: &mut Keys<'_>, names: &'static [&'static str]) {
+    let conflict = "conflicts with rate: both set how often to run";
+    let remedy = "give rate = \"250 Hz\" or period = \"4 ms\"";
+    keys.exactly_one(names, conflict, remedy);
 }
 
 /// The two keys; the period is 0 without them.

@@ -85,7 +85,6 @@ pub(crate) fn declare(keys: &mut Keys<'_>, scenario: &mut Scenario) {
 
 fn length(keys: &mut Keys<'_>, scenario: &mut Scenario) {
     const NEEDED: &str = "one of `cycles` and `duration` is needed";
-    keys.one_of(&["cycles", "duration"]);
     let (mut cycles, mut duration) = (Some(scenario.cycles).filter(|cycles| *cycles > 0), None);
     keys.optional(
         "cycles",
@@ -118,26 +117,18 @@ fn length(keys: &mut Keys<'_>, scenario: &mut Scenario) {
          repetition); at most one hour.",
         &mut scenario.warm_up_ns,
     );
-    let key = match (keys.given("cycles"), keys.given("duration")) {
-        (None, None) => {
-            return keys.missing("cycles", "give cycles = 10000 or duration = \"40 s\"");
-        }
-        (Some(_), Some(_)) => {
-            let problem = "conflicts with cycles: both set how long to measure";
-            return keys.refuse_key("duration", problem, "give one of the two");
-        }
-        (Some(_), None) => "cycles",
-        (None, Some(_)) => "duration",
-    };
-    let (Some(period_ns), true) = (
-        Some(scenario.period_ns).filter(|ns| *ns > 0),
-        cycles.is_some() || duration.is_some(),
-    ) else {
+    let given = keys.exactly_one(
+        &["cycles", "duration"],
+        "conflicts with cycles: both set how long to measure",
+        "give cycles = 10000 or duration = \"40 s\"",
+    );
+    let (Some(key), Some(period_ns)) = (given, Some(scenario.period_ns).filter(|ns| *ns > 0))
+    else {
         return;
     };
-    let count = cycles
-        .or(duration.map(|ns| ns / period_ns))
-        .unwrap_or_default();
+    let Some(count) = cycles.or(duration.map(|ns| ns / period_ns)) else {
+        return;
+    };
     let period = exact(period_ns);
     let most = LONGEST_CONDITION_NS / u128::from(period_ns);
     if count == 0 {

@@ -100,24 +100,16 @@ pub(super) fn source(keys: &mut Keys<'_>, source: &mut TableSource) {
         &mut file,
     );
     list(keys, Ok(NEEDED), &mut tasks);
-    keys.one_of(ALL_KEYS);
-    let mut given = ALL_KEYS.iter().filter(|key| keys.given(key).is_some());
-    match (given.next(), given.next_back()) {
-        (None, _) => keys.missing("table", SOURCE),
-        (_, Some(last)) => {
-            keys.refuse_key(last, "conflicts with another table", "give one of them");
-        }
-        (Some(_), None) => {
-            *source = match (name, file) {
-                (Some(name), _) => TableSource::BuiltIn(name),
-                (_, Some(file)) => TableSource::File(file),
-                _ => TableSource::Tasks(tasks),
-            };
-        }
-    }
+    let all = &["table", "table-file", "tasks"];
+    *source = match keys.exactly_one(all, "conflicts with another table", SOURCE) {
+        None => return,
+        Some(_) => match (name, file) {
+            (Some(name), _) => TableSource::BuiltIn(name),
+            (_, Some(file)) => TableSource::File(file),
+            _ => TableSource::Tasks(tasks),
+        },
+    };
 }
-
-const ALL_KEYS: &[&str] = &["table", "table-file", "tasks"];
 
 const BUILT_IN: Text = Text {
     shape: || Shape::Choice(NAMES.to_vec()),

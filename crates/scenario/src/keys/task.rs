@@ -36,7 +36,7 @@ pub(crate) fn declare(keys: &mut Keys<'_>, task: &mut Task, earlier: &[Task]) {
     period::declare(keys, true, &mut task.period_ns);
     keys.context.period_ns = task.period_ns;
     policies::key(keys, &mut task.policy);
-    placement(keys, &mut task.cpus);
+    cpus::declare(keys, NO_CPU, &mut task.cpus);
     work::key(keys, &mut task.work);
     keys.optional(
         "overrun",
@@ -55,18 +55,8 @@ pub(crate) fn declare(keys: &mut Keys<'_>, task: &mut Task, earlier: &[Task]) {
     );
 }
 
-fn placement(keys: &mut Keys<'_>, field: &mut Option<CpuSet>) {
-    const WITHOUT: &str = "wakepath takes the highest CPU";
-    cpus::declare(
-        keys,
-        (WITHOUT, "The one CPU to which the loop is pinned."),
-        (
-            WITHOUT,
-            "CPUs to which the loop is pinned, such as \"1\", \"2-3\" or \"0,2-3\". Not with `cpu`.",
-        ),
-        field,
-    );
-}
+/// What holds without `cpu` and `cpus`.
+const NO_CPU: &str = "wakepath takes the highest CPU";
 
 /// The scenario's keys for one loop, and `tasks`.
 pub(super) fn loop_or_tasks(keys: &mut Keys<'_>, tasks: &mut Vec<Task>) {
@@ -95,7 +85,7 @@ pub(super) fn loop_or_tasks(keys: &mut Keys<'_>, tasks: &mut Vec<Task>) {
         );
     }
     if let Some(one) = one.filter(|_| keys.given("tasks").is_none()) {
-        period::refuse_other_than_one(keys);
+        period::exactly_one(keys, &["rate", "period", "tasks"]);
         keys.context.period_ns = one.task.period_ns;
         if keys.failures() == before {
             *tasks = one.threads(keys);
@@ -132,9 +122,8 @@ struct Loop {
 
 impl Loop {
     fn declare(keys: &mut Keys<'_>, mut task: Task) -> Self {
-        keys.one_of(&["rate", "period", "tasks"]);
         period::declare_maybe(keys, true, &mut task.period_ns);
-        placement(keys, &mut task.cpus);
+        cpus::declare(keys, NO_CPU, &mut task.cpus);
         let (mut threads, mut step_ns) = (None, None);
         keys.or_nothing(
             "threads",

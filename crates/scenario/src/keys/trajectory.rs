@@ -7,7 +7,6 @@ use super::visitor::Keys;
 use crate::Course;
 use crate::document::Node;
 use crate::error::Finding;
-use std::mem::discriminant;
 use toml::Value;
 use wakepath_flight::{Trajectory, reference::Waypoint};
 
@@ -107,11 +106,7 @@ pub(super) fn key(keys: &mut Keys<'_>, trajectory: &mut Trajectory) {
             findings.keep(possible.map_err(refused))?;
             Some(trajectory)
         },
-        |trajectory| {
-            let row = |row: &&Row<_>| discriminant(&(row.blank)()) == discriminant(trajectory);
-            let name = TRAJECTORY.rows.iter().find(row).map_or("", |row| row.name);
-            Some(TRAJECTORY.write(name, trajectory))
-        },
+        |trajectory| Some(TRAJECTORY.write(TRAJECTORY.name_of(trajectory), trajectory)),
     );
 }
 

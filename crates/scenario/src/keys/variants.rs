@@ -6,6 +6,7 @@ use super::{listed, suggestion};
 use crate::document::{Node, Section};
 use crate::error::Findings;
 use crate::units::Complaint;
+use std::mem::discriminant;
 use toml::Value;
 
 /// A table with several variants.
@@ -44,6 +45,12 @@ pub(crate) enum Short<T> {
 impl<T> Variants<T> {
     pub(crate) fn names(&self) -> Vec<&'static str> {
         self.rows.iter().map(|row| row.name).collect()
+    }
+
+    /// The name of an enumeration's value.
+    pub(crate) fn name_of(&self, value: &T) -> &'static str {
+        let row = |row: &&Row<T>| discriminant(&(row.blank)()) == discriminant(value);
+        self.rows.iter().find(row).map_or("", |row| row.name)
     }
 
     /// Reads a variant in its short form or as a table.

@@ -47,28 +47,24 @@ pub(super) fn declare(keys: &mut Keys<'_>, needed: bool, vehicle: &mut FlightVeh
         &mut text,
     );
     const ALL: &[&str] = &["vehicle", "vehicle-file", "vehicle-text"];
-    if needed {
-        keys.one_of(ALL);
+    let problem = "conflicts with another vehicle";
+    let given = if needed {
+        keys.exactly_one(ALL, problem, REMEDY)
     } else {
         keys.not_both(&[(ALL[0], ALL[1]), (ALL[0], ALL[2]), (ALL[1], ALL[2])]);
-    }
-    let mut given = ALL.iter().filter(|key| keys.given(key).is_some());
-    match (given.next(), given.next()) {
-        (None, _) if needed => keys.missing("vehicle", REMEDY),
-        (Some(_), Some(second)) => {
-            keys.refuse_value(second, "conflicts with another vehicle", "give one of them");
+        let mut given = ALL.iter().filter(|key| keys.given(key).is_some());
+        let (first, second) = (given.next(), given.next());
+        if let Some(second) = second {
+            keys.refuse_key(second, problem, "give one of them");
         }
-        _ => {
-            let all = [
-                name.map(FlightVehicle::BuiltIn),
-                file.map(FlightVehicle::File),
-                text.map(FlightVehicle::Text),
-            ];
-            if let Some(read) = all.into_iter().flatten().next() {
-                *vehicle = read;
-            }
-        }
-    }
+        first.copied()
+    };
+    *vehicle = match (given, name, file, text) {
+        (Some("vehicle"), Some(name), ..) => FlightVehicle::BuiltIn(name),
+        (Some("vehicle-file"), _, Some(file), _) => FlightVehicle::File(file),
+        (Some(_), _, _, Some(text)) => FlightVehicle::Text(text),
+        _ => return,
+    };
 }
 
 const BUILT_IN: Text = Text {

@@ -9,7 +9,6 @@ use crate::units::Complaint;
 use crate::work::{Flight, Library, TaskTable, Work};
 use crate::{EthercatBus, TableSource};
 use serde_json::json;
-use std::mem::discriminant;
 use toml::Value;
 
 /// Largest working set of a cycle, in bytes: 1 GiB.
@@ -217,8 +216,7 @@ pub(super) fn shape() -> Shape {
 }
 
 pub(super) fn written(work: &mut Work) -> Value {
-    let row = |row: &&Row<Work>| discriminant(&(row.blank)()) == discriminant(work);
-    match WORK.rows.iter().find(row).map_or("", |row| row.name) {
+    match WORK.name_of(work) {
         "nothing" => "nothing".into(),
         name => WORK.write(name, work),
     }

@@ -32,12 +32,13 @@ pub(crate) fn parse(text: &str, period_ns: u64) -> Result<Policy, Complaint> {
     let head = parts.next().unwrap_or_default();
     let (name, behind) = head.split_once(' ').unwrap_or((head, ""));
     let Some(plugin) = LitmusPlugin::named(name) else {
-        let problem = match name.is_empty() {
-            true => "names no plugin behind LITMUS".to_owned(),
-            false => format!(
+        let problem = if name.is_empty() {
+            "names no plugin behind LITMUS".to_owned()
+        } else {
+            format!(
                 "names a plugin of LITMUS^RT that is not known, {}",
                 quoted(name)
-            ),
+            )
         };
         return Err(Complaint::new(problem, FORM));
     };
@@ -226,9 +227,10 @@ pub(crate) fn checked(
     let deadline = whole.deadline_ns.unwrap_or(period);
     let budget = whole.budget_ns.unwrap_or(period);
     if budget > deadline.min(period) {
-        let (name, limit) = match deadline < period {
-            true => ("deadline", deadline),
-            false => ("period", period),
+        let (name, limit) = if deadline < period {
+            ("deadline", deadline)
+        } else {
+            ("period", period)
         };
         let problem = format!(
             "has a budget of {}, which is longer than the {name} ({})",

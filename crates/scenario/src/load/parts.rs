@@ -1,11 +1,11 @@
 //! Values and keys that several loads have.
 
 use super::{LoadKind, LoadSpec};
-use crate::Word;
 use crate::document::Node;
 use crate::error::Finding;
 use crate::keys::{ARGUMENTS, Form, Keys, RateWithin, Shape, cpus, per_cpu, size, time};
 use crate::units::{Complaint, format_size, parse_size};
+use crate::{EthercatBus, Word};
 use serde::Serialize;
 use toml::Value;
 use wakepath_timeline::CpuSet;
@@ -143,14 +143,7 @@ pub(super) fn workers(keys: &mut Keys<'_>, load: &mut LoadSpec) {
 }
 
 pub(super) fn placement(keys: &mut Keys<'_>, field: &mut Option<CpuSet>) {
-    let (one, several) = (
-        ("all CPUs", "The one CPU to run on."),
-        (
-            "all CPUs, the loop's included",
-            "CPUs to run on. Not with `cpu`.",
-        ),
-    );
-    cpus::declare(keys, one, several, field);
+    cpus::declare(keys, "all CPUs, the loop's included", field);
 }
 
 /// A program's arguments, its workers and their CPUs.
@@ -200,4 +193,42 @@ pub(super) fn exchange_period(keys: &mut Keys<'_>, period_ns: &mut u64) {
     if let Some(ns) = rate.map(|rate| rate.period_ns).or(period) {
         *period_ns = ns;
     }
+}
+
+/// 1 kHz.
+const ETHERCAT_PERIOD_NS: u64 = 1_000_000;
+
+/// One worker for each CPU, on all of them.
+pub(super) fn everywhere(kind: LoadKind) -> LoadSpec {
+    LoadSpec {
+        kind,
+        workers: 0,
+        cpus: None,
+    }
+}
+
+pub(super) fn memory(working_set: WorkingSet, access: MemoryAccess) -> LoadSpec {
+    everywhere(LoadKind::Memory {
+        working_set,
+        access,
+    })
+}
+
+pub(super) fn exchange() -> LoadSpec {
+    everywhere(LoadKind::Ethercat {
+        period_ns: ETHERCAT_PERIOD_NS,
+        bus: EthercatBus::default(),
+    })
+}
+
+pub(super) fn fio(arguments: Vec<String>) -> LoadSpec {
+    everywhere(LoadKind::Fio { arguments })
+}
+
+pub(super) fn gpu(work: GpuWork) -> LoadSpec {
+    everywhere(LoadKind::Gpu {
+        work,
+        interface: None,
+        device: 0,
+    })
 }

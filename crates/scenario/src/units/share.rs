@@ -30,9 +30,10 @@ pub(crate) fn parse_of_period(text: &str, period_ns: u64) -> Result<u64, Complai
         "" => return Err(Complaint::new("has no unit", remedy)),
         _ => {
             let is_time = ["ns", "us", "µs", "μs", "ms", "s", "min", "h"].contains(&unit);
-            return match is_time {
-                true => parse_duration(text),
-                false => Err(Complaint::new("is neither a time nor a share", remedy)),
+            return if is_time {
+                parse_duration(text)
+            } else {
+                Err(Complaint::new("is neither a time nor a share", remedy))
             };
         }
     };

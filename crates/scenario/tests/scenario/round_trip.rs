@@ -35,9 +35,10 @@ fn policy() -> impl Strategy<Value = Policy> {
         ),
         any::<bool>().prop_map(|sleeps| Policy::LitmusGsnEdf {
             task: LitmusTask {
-                release: match sleeps {
-                    true => JobRelease::Sleep,
-                    false => JobRelease::Job,
+                release: if sleeps {
+                    JobRelease::Sleep
+                } else {
+                    JobRelease::Job
                 },
                 ..LitmusTask::default()
             },
@@ -109,6 +110,16 @@ fn table() -> impl Strategy<Value = TableSource> {
     ]
 }
 
+fn vehicle() -> impl Strategy<Value = FlightVehicle> {
+    let text = Vehicle::built_in_text("crazyflie").expect("built in");
+    prop_oneof![
+        Just(FlightVehicle::BuiltIn("hummingbird".into())),
+        Just(FlightVehicle::File("../my \"own\".toml".into())),
+        Just(FlightVehicle::Text(text.into())),
+        Just(FlightVehicle::Text(text.replace('#', "# '''"))),
+    ]
+}
+
 fn flown() -> impl Strategy<Value = Flight> {
     let place = || proptest::array::uniform3(-9e3..9e3_f64);
     let trajectory = prop_oneof![
@@ -130,14 +141,7 @@ fn flown() -> impl Strategy<Value = Flight> {
             Trajectory::Waypoints(steps.into_iter().map(point).collect())
         }),
     ];
-    let text = Vehicle::built_in_text("crazyflie").expect("built in");
-    let vehicle = prop_oneof![
-        Just(FlightVehicle::BuiltIn("hummingbird".into())),
-        Just(FlightVehicle::File("../my \"own\".toml".into())),
-        Just(FlightVehicle::Text(text.into())),
-        Just(FlightVehicle::Text(text.replace('#', "# '''"))),
-    ];
-    (vehicle, trajectory, 0..=1_u64 << 30).prop_map(|(vehicle, trajectory, working_set)| Flight {
+    (vehicle(), trajectory, 0..=1_u64 << 30).prop_map(|(vehicle, trajectory, working_set)| Flight {
         vehicle,
         trajectory,
         working_set,
@@ -177,9 +181,10 @@ fn load() -> impl Strategy<Value = LoadSpec> {
         Just(LoadKind::Cpu),
         (working_set, any::<bool>()).prop_map(|(working_set, chases)| LoadKind::Memory {
             working_set,
-            access: match chases {
-                true => MemoryAccess::Chase,
-                false => MemoryAccess::Stream,
+            access: if chases {
+                MemoryAccess::Chase
+            } else {
+                MemoryAccess::Stream
             },
         }),
         select(
@@ -272,14 +277,8 @@ fn criterion(period_ns: u64) -> impl Strategy<Value = Criterion> {
 }
 
 fn flight() -> impl Strategy<Value = FlightTerms> {
-    let text = Vehicle::built_in_text("crazyflie").expect("built in");
-    let vehicle = prop_oneof![
-        Just(FlightVehicle::BuiltIn("hummingbird".into())),
-        Just(FlightVehicle::File("../my \"own\".toml".into())),
-        Just(FlightVehicle::Text(text.into())),
-    ];
     (
-        vehicle,
+        vehicle(),
         select(Sampling::WORDS),
         select(Missed::WORDS),
         select(OverrunRule::WORDS),
@@ -342,19 +341,17 @@ fn tasks() -> impl Strategy<Value = Vec<Task>> {
 }
 
 fn trace() -> impl Strategy<Value = Trace> {
+    let backend = proptest::option::of(select(vec![TraceBackend::Tracefs, TraceBackend::Perf]));
+    let modes = vec![TraceBuffer::FlightRecorder, TraceBuffer::Drained];
+    let mode = proptest::option::of(select(modes));
     let buffer = proptest::option::of((1_u64 << 20)..=(16 << 30));
     let kept = proptest::option::of(0..1_000_000_000_u64);
-    (0..3_u8, 0..3_u8, buffer, kept).prop_map(|(mode, backend, buffer_bytes, kept)| Trace {
-        backend: [None, Some(TraceBackend::Tracefs), Some(TraceBackend::Perf)]
-            [usize::from(backend)],
-        mode: [
-            None,
-            Some(TraceBuffer::FlightRecorder),
-            Some(TraceBuffer::Drained),
-        ][usize::from(mode)],
+    (mode, backend, buffer, kept).prop_map(|(mode, backend, buffer_bytes, kept)| Trace {
+        backend,
+        mode,
         buffer_bytes,
         // A drained buffer keeps everything.
-        keep_above_ns: kept.filter(|_| mode != 2),
+        keep_above_ns: kept.filter(|_| mode != Some(TraceBuffer::Drained)),
         timerlat_ns: kept.map(|ns| 100_000_000 + ns),
         osnoise_ns: kept.map(|ns| 1_000_000_000 + ns),
         sections_ns: kept.map(|ns| 500_000_000 + ns),
@@ -427,9 +424,10 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                     overrun,
                     timer_slack,
                     cpu_dma_latency_us,
-                    litmus_plugin: match switched {
-                        true => PluginSwitch::Switch,
-                        false => PluginSwitch::Leave,
+                    litmus_plugin: if switched {
+                        PluginSwitch::Switch
+                    } else {
+                        PluginSwitch::Leave
                     },
                     core_latency_ns: switched.then_some(7_000_000_000),
                     accounting: Accounting {

@@ -6,7 +6,7 @@
 
 use crate::files::{as_json, folder};
 use serde_json::{Value, json};
-use wakepath_scenario::{KnownCpus, Scenario, builtin, json_schema};
+use wakepath_scenario::{KnownCpus, Scenario, json_schema};
 
 /// Files that the schema accepts and the reader refuses: for CPUs that a machine lacks,
 const OF_THE_MACHINE: [&str; 3] = [
@@ -125,11 +125,6 @@ fn the_schema_accepts_every_scenario_of_the_repository() {
     let validator = jsonschema::validator_for(&json_schema()).expect("a schema");
     let mut all = folder("good");
     all.extend(folder("../scenarios"));
-    all.extend(
-        builtin::all()
-            .iter()
-            .map(|of| (of.name.to_owned(), of.text.to_owned())),
-    );
     for (name, text) in all {
         let document = as_json(&text).expect("TOML");
         if let Err(error) = validator.validate(&document) {

@@ -14,7 +14,7 @@ pub(crate) struct Time {
     example: &'static str,
     least: u64,
     most: u64,
-    /// Only whole ones of so many nanoseconds, with their name.
+    /// Length in nanoseconds of the unit that it must be a multiple of, and the name of several.
     unit: (u64, &'static str),
     /// Whether the reader checks the range.
     is_checked: bool,

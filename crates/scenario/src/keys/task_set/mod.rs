@@ -5,14 +5,13 @@ mod linked;
 mod structure;
 mod task;
 
-pub(crate) use costs::{cache_delay, overheads};
-pub(crate) use structure::{NamedChain, admission, chain, reservation, reservation_blank};
-pub(crate) use task::{SetTask, execution, execution_blank};
+use structure::{NamedChain, admission, chain, reservation, reservation_blank};
+use task::SetTask;
 
 use super::document::with_root;
 use super::form::{Text, whole};
 use super::shape::Shape;
-use super::visitor::{Context, Keys, described, read, written_in_short};
+use super::visitor::{self, Context, Keys, read, written_in_short};
 use crate::error::Findings;
 use crate::task_set::{Executions, MeasuredExecution, TaskSet, ToldExecution};
 use crate::units::Complaint;
@@ -79,22 +78,9 @@ pub(crate) fn task_set_table(set: &TaskSet) -> toml::Table {
 }
 
 /// As data, for the reference page.
-pub(crate) fn table() -> super::shape::Table {
-    described(blank(), |keys, file| {
+pub(crate) fn described() -> super::shape::Table {
+    visitor::described(blank(), |keys, file| {
         declare(keys, file, false, &nothing_read);
-    })
-}
-
-pub(crate) fn task_table() -> super::shape::Table {
-    described(SetTask::blank(), |keys, task| {
-        let terms = Terms {
-            method: None,
-            cpus: 1,
-            assigned: false,
-            reservations: &[],
-            executions: &nothing_read,
-        };
-        task::declare(keys, task, &[], &terms);
     })
 }
 

@@ -227,7 +227,6 @@ pub(crate) fn execution(keys: &mut Keys<'_>, wanted: &mut MeasuredExecution) {
 /// `period`, `rate`, `distances` and `after`, of which one is needed.
 fn arrivals(keys: &mut Keys<'_>, task: &mut Task, terms: &Terms<'_>) {
     const NEEDED: &str = "one of `period`, `rate`, `distances` and `after` is needed";
-    keys.one_of(ARRIVAL_KEYS);
     let (mut period, mut rate, mut distances) = (None, None, None);
     match &task.arrivals {
         _ if task.after.is_some() => {}
@@ -274,18 +273,11 @@ fn arrivals(keys: &mut Keys<'_>, task: &mut Task, terms: &Terms<'_>) {
         task.arrivals = Arrivals::Sporadic(1);
         return;
     }
-    let mut given = ARRIVAL_KEYS.iter().filter(|key| keys.given(key).is_some());
-    match (given.next(), given.next()) {
-        (None, _) => keys.missing(
-            "period",
-            "give period = \"4 ms\", rate = \"250 Hz\", distances or after",
-        ),
-        (Some(_), Some(second)) => {
-            let problem = "conflicts with another key that sets how often jobs arrive";
-            keys.refuse_key(second, problem, "give one of the two");
-        }
-        _ => {}
-    }
+    keys.exactly_one(
+        ARRIVAL_KEYS,
+        "conflicts with another key that sets how often jobs arrive",
+        "give period = \"4 ms\", rate = \"250 Hz\", distances or after",
+    );
     // Rounded down: a shorter period is the safe side.
     let down = |rate: Rate| rate.period_ns.saturating_sub(u64::from(!rate.exact));
     if let Some(list) = distances {

@@ -1,17 +1,20 @@
 //! Goes through the keys of a table to read it, to write it or to describe it.
 
+mod passes;
+mod refusals;
+
+pub(super) use passes::{MOST_UNKNOWN, read_keys};
+pub(crate) use passes::{described, read, written, written_after, written_in_short};
+
 use super::form::Form;
 use super::shape::{Key, Shape, Table};
-use super::suggestion;
+use crate::KnownCpus;
 use crate::document::{Node, Section};
-use crate::error::{Finding, Findings};
+use crate::error::Findings;
 use crate::units::{LONGEST_PERIOD_NS, SHORTEST_PERIOD_NS};
-use crate::{KnownCpus, Warning};
+use passes::write_table;
 use std::borrow::Cow;
 use toml::Value;
-
-/// The most unknown keys reported of one table.
-pub(super) const MOST_UNKNOWN: usize = 20;
 
 /// The surroundings that a value is checked against.
 #[derive(Clone, Copy, Default)]
@@ -318,7 +321,7 @@ impl<'a> Keys<'a> {
             (without, about),
             field,
             || {
-                let table = described_item(blank(), &declare);
+                let table = described(blank(), |keys, item| declare(keys, item, &[]));
                 Shape::List(Box::new(Shape::Table(Box::new(table))), range.0, range.1)
             },
             |node, context, findings| {
@@ -353,108 +356,6 @@ impl<'a> Keys<'a> {
             },
         );
     }
-
-    /// The table and the findings, in reading.
-    pub(crate) fn reading(&mut self) -> Option<(&'a Section<'a>, &mut Findings)> {
-        match &mut self.mode {
-            Mode::Read(section, findings) => Some((section, findings)),
-            _ => None,
-        }
-    }
-
-    /// The value of a key, in reading.
-    pub(crate) fn given(&self, name: &str) -> Option<Node<'a>> {
-        match &self.mode {
-            Mode::Read(section, _) => section.get(name),
-            _ => None,
-        }
-    }
-
-    /// Refuses the table, in reading.
-    pub(crate) fn refuse(&mut self, finding: Finding) {
-        if let Mode::Read(_, findings) = &mut self.mode {
-            findings.push(finding);
-            self.failures += 1;
-        }
-    }
-
-    /// Refuses the table as a whole, in reading.
-    pub(crate) fn refuse_table(&mut self, problem: &str, remedy: &str) {
-        if let Mode::Read(section, _) = &self.mode {
-            let finding = section.node.refuse(problem, remedy);
-            self.refuse(finding);
-        }
-    }
-
-    /// Notes that a finding was pushed.
-    pub(crate) fn fail(&mut self) {
-        self.failures += 1;
-    }
-
-    /// Refuses a key.
-    pub(crate) fn refuse_key(
-        &mut self,
-        name: &str,
-        problem: impl Into<String>,
-        remedy: impl Into<String>,
-    ) {
-        if let Mode::Read(section, _) = &self.mode {
-            let finding = section.refuse_key(name, problem, remedy);
-            self.refuse(finding);
-        }
-    }
-
-    /// Refuses a table that lacks a key.
-    pub(crate) fn missing(&mut self, name: &str, remedy: &str) {
-        if let Mode::Read(section, _) = &self.mode {
-            let finding = section.missing(name, remedy);
-            self.refuse(finding);
-        }
-    }
-
-    /// Refuses the value of a key, or its default.
-    pub(crate) fn refuse_value(
-        &mut self,
-        name: &str,
-        problem: impl Into<String>,
-        remedy: impl Into<String>,
-    ) {
-        if let Mode::Read(section, _) = &self.mode {
-            let finding = match section.get(name) {
-                Some(node) => node.refuse(problem, remedy),
-                None => section.refuse_key(name, problem, remedy),
-            };
-            self.refuse(finding);
-        }
-    }
-
-    pub(crate) fn warn(&mut self, warning: Warning) {
-        if let Mode::Read(_, findings) = &mut self.mode {
-            findings.warnings.push(warning);
-        }
-    }
-
-    /// Number of keys refused so far.
-    pub(crate) fn failures(&self) -> usize {
-        self.failures
-    }
-
-    /// Whether all keys so far were read.
-    pub(crate) fn complete(&self) -> bool {
-        self.failures == 0
-    }
-
-    pub(crate) fn is_writing(&self) -> bool {
-        matches!(self.mode, Mode::Write(..))
-    }
-
-    /// Refuses a value that an earlier item of the list has too.
-    pub(crate) fn refuse_twice(&mut self, earlier: bool, what: &str) {
-        if let Some(node) = self.given("name").filter(|_| earlier) {
-            let problem = format!("is the name of an earlier {what} too");
-            self.refuse(node.refuse(problem, "give each its own"));
-        }
-    }
 }
 
 fn keep<T>(outcome: Outcome<T>, field: &mut Option<T>) {
@@ -463,91 +364,6 @@ fn keep<T>(outcome: Outcome<T>, field: &mut Option<T>) {
         Outcome::Absent => *field = None,
         Outcome::Nothing => {}
     }
-}
-
-/// Reads a table into `value`. It must hold no key but those of `declare`.
-pub(crate) fn read<T>(
-    section: &Section<'_>,
-    context: Context<'_>,
-    findings: &mut Findings,
-    value: T,
-    declare: impl FnOnce(&mut Keys<'_>, &mut T),
-) -> Option<T> {
-    let (names, title, value) = read_keys(section, context, findings, value, declare);
-    let unknown = section.names().filter(|name| !names.contains(name));
-    for name in unknown.take(MOST_UNKNOWN) {
-        let problem = format!("is not a key of {title}");
-        findings.push(section.refuse_key(name, problem, suggestion(name, &names)));
-    }
-    value
-}
-
-/// As [`read`], and answers with the names of all keys and the table's title; it refuses no others.
-pub(super) fn read_keys<T>(
-    section: &Section<'_>,
-    context: Context<'_>,
-    findings: &mut Findings,
-    mut value: T,
-    declare: impl FnOnce(&mut Keys<'_>, &mut T),
-) -> (Vec<&'static str>, &'static str, Option<T>) {
-    let mut keys = Keys::new(Mode::Read(section, findings), context);
-    declare(&mut keys, &mut value);
-    let value = (keys.failures == 0).then_some(value);
-    (keys.names, keys.title, value)
-}
-
-/// The table as it is written, with every default.
-pub(crate) fn written<T>(value: &mut T, declare: impl FnOnce(&mut Keys<'_>, &mut T)) -> Value {
-    Value::Table(written_after(toml::Table::new(), value, declare))
-}
-
-/// The table as it is written, without what is a default.
-pub(crate) fn written_in_short<T>(
-    value: &mut T,
-    declare: impl FnOnce(&mut Keys<'_>, &mut T),
-) -> toml::Table {
-    write_table(toml::Table::new(), false, value, declare)
-}
-
-/// The table as it is written, after entries that it has already.
-pub(crate) fn written_after<T>(
-    before: toml::Table,
-    value: &mut T,
-    declare: impl FnOnce(&mut Keys<'_>, &mut T),
-) -> toml::Table {
-    write_table(before, true, value, declare)
-}
-
-fn write_table<T>(
-    before: toml::Table,
-    with_defaults: bool,
-    value: &mut T,
-    declare: impl FnOnce(&mut Keys<'_>, &mut T),
-) -> toml::Table {
-    let mut keys = Keys::new(Mode::Write(before, with_defaults), Context::default());
-    declare(&mut keys, value);
-    match keys.mode {
-        Mode::Write(table, _) => table,
-        _ => toml::Table::new(),
-    }
-}
-
-/// The table as data.
-pub(crate) fn described<T>(mut blank: T, declare: impl FnOnce(&mut Keys<'_>, &mut T)) -> Table {
-    let mut keys = Keys::new(Mode::Describe(Table::default()), Context::default());
-    declare(&mut keys, &mut blank);
-    match keys.mode {
-        Mode::Describe(table) => table,
-        _ => Table::default(),
-    }
-}
-
-/// An item of a list as data.
-pub(crate) fn described_item<T>(
-    blank: T,
-    declare: impl FnOnce(&mut Keys<'_>, &mut T, &[T]),
-) -> Table {
-    described(blank, |keys, item| declare(keys, item, &[]))
 }
 
 /// A value in the reference page.
