@@ -52,6 +52,11 @@ pub enum Kind {
         /// The service, or the topic of an action.
         name: String,
     },
+    /// A part of the cycle of ros2_control's manager, or a controller's update within it.
+    Control {
+        /// `read`, `update` or `write`.
+        part: String,
+    },
     /// It was made before the recording began.
     Unknown,
 }
@@ -74,6 +79,7 @@ impl fmt::Display for Callback {
             write!(f, "{node}: ")?;
         }
         match &self.kind {
+            Kind::Control { part } if self.node.is_none() => write!(f, "ros2_control: {part}"),
             Kind::Unknown => write!(f, "callback {:#x} of process {}", self.handle, self.process),
             kind => kind.fmt(f),
         }
@@ -108,6 +114,7 @@ impl fmt::Display for Kind {
                     Taken::Message => f.write_str(name),
                 },
             },
+            Self::Control { part } => f.write_str(part),
             Self::Unknown => f.write_str("unknown callback"),
         }
     }

@@ -1,7 +1,7 @@
 //! Executors: the threads that ran a callback in common, how busy they were, and their longest stretch without a rest.
 
 use crate::row::by_callback;
-use crate::{Run, Seen};
+use crate::{Kind, Run, Seen};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use wakepath_timeline::{KernelEvent, Left, ThreadName, What};
@@ -106,7 +106,11 @@ impl Executors {
     /// Of what was seen.
     pub fn new(seen: &Seen) -> Self {
         let mut threads: BTreeMap<u32, OfThread> = BTreeMap::new();
-        for run in &seen.runs {
+        for run in seen
+            .runs
+            .iter()
+            .filter(|run| is_executed(seen, run.callback))
+        {
             let of = threads.entry(run.thread).or_insert_with(|| OfThread {
                 runs: Vec::new(),
                 rested: Vec::new(),
@@ -258,6 +262,11 @@ fn longest(thread: u32, of: &OfThread) -> Option<Stretch> {
     })
 }
 
+/// Whether an executor runs it: ros2_control's manager has a loop of its own.
+fn is_executed(seen: &Seen, callback: usize) -> bool {
+    !matches!(seen.callbacks[callback].kind, Kind::Control { .. })
+}
+
 /// Threads that ran a callback in common, by the smallest number of them. A callback belongs to one executor at a time.
 fn together(seen: &Seen) -> BTreeMap<u32, BTreeSet<u32>> {
     let mut first: BTreeMap<u32, u32> = BTreeMap::new();
@@ -267,7 +276,10 @@ fn together(seen: &Seen) -> BTreeMap<u32, BTreeSet<u32>> {
         }
         thread
     }
-    for runs in by_callback(seen).into_values() {
+    for (_, runs) in by_callback(seen)
+        .into_iter()
+        .filter(|(of, _)| is_executed(seen, *of))
+    {
         for run in &runs {
             let (one, other) = (root(&first, runs[0].thread), root(&first, run.thread));
             first.insert(one.max(other), one.min(other));

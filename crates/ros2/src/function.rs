@@ -22,6 +22,8 @@ pub enum Argument {
     Flag(u8, &'static str),
     /// A text.
     Text(u8, &'static str),
+    /// A `std::string`.
+    StdText(u8),
     /// The function's return value; then it has no other argument.
     Result,
 }
@@ -80,6 +82,71 @@ pub const RCL_FUNCTIONS: &[Function] = &[
         arguments: &[Argument::Result],
     },
 ];
+
+/// A function in C++ of ros2_control, by how its mangled name begins after `_ZN` and ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Method {
+    /// `18controller_manager17ControllerManager4read`.
+    pub begins: &'static str,
+    /// `8DurationE`.
+    pub ends: &'static str,
+    /// As a call of it is recorded.
+    pub function: Function,
+}
+
+/// Prefix of the mangled names.
+pub const MANGLED: &str = "_ZN";
+/// The library with the manager's loop.
+pub const MANAGER_LIBRARY: &str = "libcontroller_manager.so";
+/// The library with what all controllers have.
+pub const CONTROLLER_LIBRARY: &str = "libcontroller_interface.so";
+/// How the name of a controller's update continues after its class.
+pub const UPDATE: (&str, &str) = ("6updateERKN6rclcpp4TimeERKN", "8DurationE");
+
+const THIS: Argument = Argument::Number(0, "this");
+
+/// The parts of a manager's cycle.
+pub const MANAGER: &[Method] = &[
+    manager(
+        "18controller_manager17ControllerManager4readE",
+        "manager_read",
+    ),
+    manager(
+        "18controller_manager17ControllerManager6updateE",
+        "manager_update",
+    ),
+    manager(
+        "18controller_manager17ControllerManager5writeE",
+        "manager_write",
+    ),
+];
+
+/// Of [`CONTROLLER_LIBRARY`]: the controller gets its name.
+pub const NAMED: Method = Method {
+    begins: "20controller_interface23ControllerInterfaceBase4initE",
+    ends: "",
+    function: Function {
+        name: "controller_init",
+        arguments: &[THIS, Argument::StdText(1)],
+    },
+};
+
+/// A controller's update.
+pub const CONTROLLER_UPDATE: Function = Function {
+    name: "controller_update",
+    arguments: &[THIS],
+};
+
+const fn manager(begins: &'static str, name: &'static str) -> Method {
+    Method {
+        begins,
+        ends: "8DurationE",
+        function: Function {
+            name,
+            arguments: &[THIS],
+        },
+    }
+}
 
 /// Those of libtracetools that `watch` records.
 pub const FUNCTIONS: &[Function] = {

@@ -50,6 +50,10 @@ pub struct Graph {
     /// By the middleware's handle.
     publisher_of_middleware: BTreeMap<Handle, Handle>,
     symbols: BTreeMap<Handle, Arc<str>>,
+    /// Names of ros2_control's controllers.
+    controllers: BTreeMap<Handle, Arc<str>>,
+    /// Parts of ros2_control's cycle, each with its controller's name.
+    parts: BTreeMap<Handle, (&'static str, Option<Arc<str>>)>,
 }
 
 impl Graph {
@@ -127,6 +131,9 @@ impl Graph {
                     self.publishers.insert(handle(0)?, end(text(0)?)?);
                     self.publisher_of_middleware.insert(handle(2)?, handle(0)?);
                 }
+                "controller_init" => {
+                    self.controllers.insert(handle(0)?, text(0)?);
+                }
                 "rclcpp_callback_register" => {
                     self.symbols.insert(handle(0)?, text(0)?);
                 }
@@ -145,8 +152,42 @@ impl Graph {
         self.symbols.remove(&callback);
     }
 
+    /// The part of ros2_control's cycle that begins with a call of this function on this object, under an address of
+    /// its own within the object.
+    pub fn part(&mut self, function: &str, object: Handle) -> Option<Handle> {
+        let (at, part, is_controller) = match function {
+            "manager_read" => (0, "read", false),
+            "manager_update" => (1, "update", false),
+            "manager_write" => (2, "write", false),
+            "controller_update" => (0, "update", true),
+            _ => return None,
+        };
+        let handle = (object.0, object.1.wrapping_add(at));
+        let unnamed = || format!("controller {:#x}", object.1).into();
+        let name = || {
+            self.controllers
+                .get(&object)
+                .cloned()
+                .unwrap_or_else(unnamed)
+        };
+        let name = is_controller.then(name);
+        self.parts.insert(handle, (part, name));
+        Some(handle)
+    }
+
     /// What runs under this address now.
     pub fn callback(&self, callback: Handle) -> Callback {
+        if let Some((part, name)) = self.parts.get(&callback) {
+            return Callback {
+                process: callback.0,
+                handle: callback.1,
+                node: name.as_ref().map(ToString::to_string),
+                kind: Kind::Control {
+                    part: (*part).into(),
+                },
+                symbol: None,
+            };
+        }
         let (node, kind) = if let Some(timer) = self.timer_of_callback.get(&callback) {
             match self.timers.get(timer) {
                 Some(timer) => (

@@ -3,7 +3,7 @@
 use crate::account::{Account, Window};
 use crate::meanwhile::meanwhile;
 use crate::row::{Dues, by_callback};
-use crate::{Kind, Run, Seen};
+use crate::{Callback, Kind, Run, Seen};
 use serde::{Deserialize, Serialize};
 
 /// A gap counts from this many halves of a period on.
@@ -177,6 +177,22 @@ fn handled(seen: &Seen, late: &Run, unheld: &Unheld) -> Option<String> {
     is_most.then(|| name(seen, late, run))
 }
 
+/// Of runs within each other, such as a controller's within the manager's update, the innermost that is half of the one
+/// around it.
+fn apart(found: Vec<Holder>) -> Vec<Holder> {
+    let is_in = |one: &Holder, other: &Holder| {
+        let (inner, outer) = ((one.from_ns, one.to_ns), (other.from_ns, other.to_ns));
+        one.thread == other.thread && inner != outer && inner.0 >= outer.0 && inner.1 <= outer.1
+    };
+    let is_most = |one: &Holder, other: &Holder| one.share_ns * 2 >= other.share_ns;
+    let is_kept = |of: &&Holder| {
+        !found.iter().any(|other| {
+            (is_in(other, of) && is_most(other, of)) || (is_in(of, other) && !is_most(of, other))
+        })
+    };
+    found.iter().filter(is_kept).cloned().collect()
+}
+
 /// A callback's name, with its node if that is not the late one's.
 fn name(seen: &Seen, late: &Run, run: &Run) -> String {
     let (own, of) = (
@@ -244,6 +260,10 @@ fn holders(seen: &Seen, late: &Run, due_ns: u64) -> Vec<Holder> {
     let before = || before(seen, late.from_ns);
     let here = before().filter(|run| run.thread == late.thread);
     let mut found: Vec<Holder> = here.filter(overlapping).map(holder).collect();
+    let is_control = |of: &Callback| matches!(of.kind, Kind::Control { .. });
+    if seen.callbacks.iter().any(is_control) {
+        found = apart(found);
+    }
     let held: u64 = found.iter().map(|holder| holder.share_ns).sum();
     if held * 2 < late.from_ns - due_ns {
         let own = &seen.callbacks[late.callback];

@@ -23,7 +23,8 @@ pub use chain::{Chain, ChainError, ChainFound, Hop, Lost, LostBy};
 pub use due::due_cycles;
 pub use executor::{Executor, ExecutorKind, ExecutorThread, Executors, Stretch};
 pub use function::{
-    Argument, FUNCTIONS, Function, PREFIX, RCL_FUNCTIONS, RCL_LIBRARY, RCL_PREFIX, RETURNS, TAKES,
+    Argument, CONTROLLER_LIBRARY, CONTROLLER_UPDATE, FUNCTIONS, Function, MANAGER, MANAGER_LIBRARY,
+    MANGLED, Method, NAMED, PREFIX, RCL_FUNCTIONS, RCL_LIBRARY, RCL_PREFIX, RETURNS, TAKES, UPDATE,
     WAITS,
 };
 pub use graph::Graph;

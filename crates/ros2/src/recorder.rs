@@ -109,6 +109,24 @@ impl Recorder {
                     self.end(callback, thread, at_ns);
                 }
             }
+            "manager_read" | "manager_update" | "manager_write" | "controller_update" => {
+                let part = handle(0).and_then(|of| self.graph.part(&call.function, of));
+                if let Some(part) = part {
+                    self.begin(part, event);
+                }
+            }
+            "manager_read_returns"
+            | "manager_update_returns"
+            | "manager_write_returns"
+            | "controller_update_returns" => {
+                // A return has no object: it is that of the innermost call.
+                let open = self.open.get(&thread).and_then(|open| open.last());
+                let kind = |of: &Open| &self.seen.callbacks[of.number].kind;
+                let open = open.filter(|of| matches!(kind(of), Kind::Control { .. }));
+                if let Some(part) = open.map(|of| of.callback) {
+                    self.end(part, thread, at_ns);
+                }
+            }
             "take_request_with_info" | "take_response_with_info" => {
                 self.taking.extend(handle(0).map(|of| (thread, of)));
             }
@@ -186,7 +204,7 @@ impl Recorder {
                     .take(process, at_ns, function, &call.numbers, &call.texts);
                 // A reused address is another callback.
                 let made = match function {
-                    "rcl_client_init" | "rcl_service_init" => handle(0),
+                    "rcl_client_init" | "rcl_service_init" | "controller_init" => handle(0),
                     _ if function.ends_with("_callback_added") => handle(1),
                     _ => None,
                 };

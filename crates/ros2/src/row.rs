@@ -80,7 +80,8 @@ pub fn rows(seen: &Seen, worst: usize) -> Vec<Row> {
             Kind::Subscription { .. } => (1, 0),
             Kind::Service { .. } => (2, 0),
             Kind::Handled { .. } => (3, 0),
-            Kind::Unknown => (4, 0),
+            Kind::Control { .. } => (4, 0),
+            Kind::Unknown => (5, 0),
         };
         (order, row.callback.to_string(), row.number)
     });
@@ -104,7 +105,7 @@ pub(crate) fn period_of(kind: &Kind, gaps: impl Iterator<Item = u64>) -> Option<
     match kind {
         Kind::Timer { period_ns, .. } => (*period_ns > 0).then_some(*period_ns),
         Kind::Subscription { .. } | Kind::Service { .. } | Kind::Handled { .. } => None,
-        Kind::Unknown => {
+        Kind::Control { .. } | Kind::Unknown => {
             let gaps: Vec<u64> = gaps.collect();
             let period = u64::try_from(Figures::of(gaps.iter().copied())?.median).ok()?;
             let near = gaps.iter().filter(|gap| gap.abs_diff(period) * 5 < period);

@@ -118,7 +118,7 @@ fn call(name: &str, event: &Event<'_>) -> Option<Call> {
                     .push(value.ok().or_else(|| signed().map(i64::cast_unsigned))?);
             }
             Argument::Text(_, field) => call.texts.push(Arc::from(event.fields.text(field)?)),
-            Argument::Result => return None,
+            Argument::StdText(_) | Argument::Result => return None,
         }
     }
     Some(call)

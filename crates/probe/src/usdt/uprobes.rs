@@ -50,6 +50,8 @@ pub enum Argument {
     Byte(u8),
     /// A text that ends with a NUL, by the position of its address.
     Text(u8),
+    /// A `std::string` of libstdc++, by the position of its address: it begins with the address of its text.
+    StdText(u8),
     /// The function's result, a whole number: recorded when it returns, and without its arguments.
     Result,
 }
@@ -61,6 +63,7 @@ impl Argument {
             Self::Number(at) => format!("{name}=%{}:u64", register(at)?),
             Self::Byte(at) => format!("{name}=%{}:u8", register(at)?),
             Self::Text(at) => format!("{name}=+0(%{}):string", register(at)?),
+            Self::StdText(at) => format!("{name}=+0(+0(%{})):string", register(at)?),
             Self::Result => format!("{name}=$retval:u64"),
         })
     }
@@ -73,7 +76,7 @@ impl Function {
         let (mut numbers, mut texts) = (0, 0);
         let arguments = self.arguments.iter().filter_map(|argument| {
             let (letter, count) = match argument {
-                Argument::Text(_) => ('t', &mut texts),
+                Argument::Text(_) | Argument::StdText(_) => ('t', &mut texts),
                 Argument::Number(_) | Argument::Byte(_) | Argument::Result => ('n', &mut numbers),
             };
             let fetched = argument.fetched(&format!("{letter}{count}"))?;

@@ -1,6 +1,7 @@
 //! Two nodes out of the calls that they make: names, due times, what held the executor, a chain.
 
 mod chains;
+mod control;
 mod executors;
 mod handled;
 

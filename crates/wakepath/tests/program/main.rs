@@ -113,6 +113,7 @@ wakepath_test_program::program![
     system::unattended::TESTS,
     system::wake_ups::TESTS,
     system::ros2::TESTS,
+    system::ros2_control::TESTS,
     system::ros2_page::TESTS,
     system::usdt::TESTS,
     system::watching::TESTS,

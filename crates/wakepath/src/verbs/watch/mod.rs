@@ -3,6 +3,7 @@
 
 mod printed;
 mod ros2;
+mod ros2_control;
 mod shown;
 mod terms;
 mod text;

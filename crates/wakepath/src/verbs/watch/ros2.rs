@@ -82,6 +82,7 @@ pub(super) fn marks(arguments: &Watch, threads: &Threads) -> Result<Vec<Mark>, R
         for file in files {
             marks.extend(of_rcl(&file, marks.len()));
         }
+        marks.extend(super::ros2_control::marks(arguments, threads, marks.len()));
     }
     Ok(marks)
 }
@@ -98,7 +99,7 @@ fn of_file(file: &Path, is_needed: bool, already: usize) -> Result<Vec<Mark>, Re
     }
     let known = FUNCTIONS.iter().filter_map(|function| {
         let place = places.remove(function.name)?;
-        Some((function, place))
+        Some((*function, place))
     });
     let known: Known = known.collect();
     let mut by_offset = BTreeMap::new();
@@ -112,7 +113,7 @@ fn of_file(file: &Path, is_needed: bool, already: usize) -> Result<Vec<Mark>, Re
 }
 
 /// Functions and their places.
-type Known = Vec<(&'static wakepath_ros2::Function, Place)>;
+pub(super) type Known = Vec<(wakepath_ros2::Function, Place)>;
 
 /// What answers and requests to actions are taken with; nothing where the library doesn't show it.
 fn of_rcl(file: &Path, already: usize) -> Vec<Mark> {
@@ -120,12 +121,12 @@ fn of_rcl(file: &Path, already: usize) -> Vec<Mark> {
     let places = exported(&file, RCL_PREFIX).unwrap_or_default();
     let known = RCL_FUNCTIONS.iter().filter_map(|function| {
         let name = function.name.trim_end_matches(RETURNS);
-        Some((function, *places.get(name)?))
+        Some((*function, *places.get(name)?))
     });
     marked(&file, known.collect(), false, already)
 }
 
-fn marked(file: &Path, known: Known, is_needed: bool, already: usize) -> Vec<Mark> {
+pub(super) fn marked(file: &Path, known: Known, is_needed: bool, already: usize) -> Vec<Mark> {
     let first = usize::from(FIRST_NUMBER) + already;
     let numbered = (first..).zip(known);
     let marks = numbered.map(|(number, (function, place))| Mark {
@@ -146,12 +147,13 @@ fn argument(of: &wakepath_ros2::Argument) -> Argument {
         wakepath_ros2::Argument::Number(at, _) => Argument::Number(at),
         wakepath_ros2::Argument::Flag(at, _) => Argument::Byte(at),
         wakepath_ros2::Argument::Text(at, _) => Argument::Text(at),
+        wakepath_ros2::Argument::StdText(at) => Argument::StdText(at),
         wakepath_ros2::Argument::Result => Argument::Result,
     }
 }
 
 /// The copies of a library in the watched processes, or the one that a program to be started will find.
-fn found(arguments: &Watch, threads: &Threads, library: &str) -> BTreeSet<PathBuf> {
+pub(super) fn found(arguments: &Watch, threads: &Threads, library: &str) -> BTreeSet<PathBuf> {
     if arguments.command.is_empty() {
         let files = super::usdt::mapped(threads).into_iter();
         return files.filter(|file| is_copy(file, library)).collect();

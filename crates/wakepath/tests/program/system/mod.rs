@@ -16,6 +16,7 @@ pub mod recorder;
 pub mod recording;
 pub mod rights;
 pub mod ros2;
+pub mod ros2_control;
 pub mod ros2_page;
 pub mod settings;
 pub mod stacks;

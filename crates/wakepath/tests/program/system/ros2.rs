@@ -16,15 +16,15 @@ wakepath_test_program::tests![
     a_program_that_makes_no_call_of_the_library_is_told_in_one_line,
 ];
 
-const WHAT: &str = "watching ROS 2";
+pub(super) const WHAT: &str = "watching ROS 2";
 
-fn source(name: &str) -> PathBuf {
+pub(super) fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/program/system")
         .join(name)
 }
 
-fn compiled(compiler: &str, arguments: &[&str]) {
+pub(super) fn compiled(compiler: &str, arguments: &[&str]) {
     match Command::new(compiler).args(arguments).output() {
         Ok(output) => assert!(output.status.success(), "{output:?}"),
         Err(error) => not_run(WHAT, &format!("{compiler}: {error}")),
@@ -32,7 +32,7 @@ fn compiled(compiler: &str, arguments: &[&str]) {
 }
 
 /// Compiles the library, with this added.
-fn library(place: &Place, name: &str, option: &str) -> String {
+pub(super) fn library(place: &Place, name: &str, option: &str) -> String {
     let library = place.path().join(name).display().to_string();
     let from = source("ros2-library.c").display().to_string();
     let options = ["-O2", "-fno-ipa-icf", "-shared", "-fPIC", "-w", option];
@@ -55,7 +55,7 @@ fn nodes(program: &str) -> Place {
     place
 }
 
-fn watched(start: Start) -> Finished {
+pub(super) fn watched(start: Start) -> Finished {
     if !is_root() {
         not_run(WHAT, "only root may trace");
     }
