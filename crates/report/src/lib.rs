@@ -21,7 +21,7 @@ pub use figure::{Figure, Figures, Origin, latencies_overlaid, machine_in_brief};
 pub use json::to_json;
 pub use page::{
     Reported, Titles, comparison_figures, comparison_page, page, schedulability_page, sweep_page,
-    trial_before_and_after, trial_page, trial_steps,
+    trial_before_and_after, trial_page, trial_steps, trial_steps_in_short,
 };
 pub use ros2::{Ros2Room, ros2_first_above, ros2_text};
 pub use style::{Colour, Style, choose_colour};

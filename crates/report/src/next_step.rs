@@ -166,6 +166,9 @@ pub(crate) fn doctor(assessment: &Assessment) -> String {
     format!("wakepath doctor{subject}")
 }
 
+/// The options that set a criterion's limits.
+const LIMITS: [&str; 3] = ["latency", "miss-fraction", "criterion"];
+
 /// `wakepath tune trial` for this run's loop, if it can be named.
 pub(crate) fn trial(assessment: &Assessment) -> Option<String> {
     let own = assessment.run.invocation.as_ref()?;
@@ -175,7 +178,21 @@ pub(crate) fn trial(assessment: &Assessment) -> Option<String> {
         ([policy], MeasuringVerb::Check) => format!(" --policy {}", shell_word(policy)),
         _ => String::new(),
     };
-    Some(format!("wakepath tune trial{subject}{policy}"))
+    // By the limits of the run.
+    let limits = own
+        .options
+        .iter()
+        .filter(|of| LIMITS.contains(&of.name.as_str()));
+    let limits: String = limits
+        .filter_map(|of| {
+            Some(format!(
+                " --{} {}",
+                of.name,
+                shell_word(of.value.as_deref()?)
+            ))
+        })
+        .collect();
+    Some(format!("wakepath tune trial{subject}{policy}{limits}"))
 }
 
 /// The command that measured, without its directory, which is taken now; `None` for a run that no command

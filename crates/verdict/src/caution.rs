@@ -1,9 +1,10 @@
 //! Cautions for the reader of a verdict. A caution never changes an outcome.
 
 use crate::FactChange;
-use crate::wording::{count, counted, duration, fraction};
+use crate::wording::{count, counted, fraction};
 use serde::Serialize;
 use std::fmt;
+use wakepath_timeline::duration::three_digits;
 
 /// Something that weakens a verdict without overturning it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -85,7 +86,7 @@ impl fmt::Display for Caution {
                     write!(
                         f,
                         "the hypervisor took {} of CPU time away",
-                        duration(stolen)
+                        three_digits(stolen)
                     )
                 }
                 FactChange::Other { fact, from, to } => {
@@ -112,8 +113,8 @@ impl fmt::Display for Caution {
                 f,
                 "latencies changed during the run: median {} in the first half, {} in the second \
                  (distributions apart by {}); the bounds assume that they don't",
-                duration(*first_median_ns),
-                duration(*second_median_ns),
+                three_digits(*first_median_ns),
+                three_digits(*second_median_ns),
                 fraction(*distance),
             ),
             Self::ModeSwitches { switched, executed } => write!(

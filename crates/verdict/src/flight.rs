@@ -6,6 +6,7 @@ use crate::{Judgement, Outcome, Reason};
 use serde::Serialize;
 use std::fmt;
 use wakepath_scenario::{FlightCriterion, Losses};
+use wakepath_timeline::duration::three_digits;
 
 /// Judged result of a flight.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -152,7 +153,7 @@ impl fmt::Display for FlightFinding {
                 match left_ns {
                     None => write!(f, "no delay margin at all, {least} asked for"),
                     Some(left @ ..0) => {
-                        let beyond = duration(left.saturating_neg());
+                        let beyond = three_digits(left.saturating_neg());
                         write!(f, "{beyond} beyond the delay margin, {least} asked for")
                     }
                     Some(left) => {
@@ -246,7 +247,7 @@ mod tests {
         );
         assert_eq!(
             text(Some(-8_500_000)),
-            "8.5 ms beyond the delay margin, 4 ms asked for"
+            "8.50 ms beyond the delay margin, 4 ms asked for"
         );
         assert_eq!(text(None), "no delay margin at all, 4 ms asked for");
     }

@@ -42,4 +42,4 @@ pub use reason::{MoreNeeded, Reason};
 pub use skips::{CyclesServed, ServedUntil, SkippedCounts};
 pub use summary::{CycleSummary, Misses};
 pub use tally::{DueTally, Outage, Overruns};
-pub use wording::{count, counted, duration, fraction, upper_fraction};
+pub use wording::{confidence, count, counted, duration, fraction, upper_fraction};

@@ -2,10 +2,11 @@
 //! exceeds them. Never a bound, and never part of a verdict.
 
 use crate::CycleSummary;
-use crate::wording::{count, duration, exact_fraction, upper_fraction};
+use crate::wording::{count, exact_fraction, upper_fraction};
 use serde::Serialize;
 use std::fmt;
 use wakepath_statistics::{DistributionSummary, miss_bound_without_misses};
+use wakepath_timeline::duration::three_digits;
 
 /// The largest value of a kind, with what it is worth.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -72,7 +73,7 @@ impl fmt::Display for Observation {
             f,
             "{of}: {} is the largest of {} observed; the next exceeds it with a probability of at \
              most {} ({} confidence) if they are independent",
-            duration(self.largest_ns),
+            three_digits(self.largest_ns),
             count(self.count),
             upper_fraction(self.exceeded_at_most, 1.0),
             exact_fraction(self.confidence),

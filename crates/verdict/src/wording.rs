@@ -2,11 +2,13 @@
 //! part of: upper bounds up, lower bounds down.
 
 pub use wakepath_timeline::count::{count, counted};
+use wakepath_timeline::duration::apart_from;
 pub use wakepath_timeline::duration::rounded as duration;
 
-/// As [`duration`]; in plain nanoseconds if it would read the same as a different `limit`.
+/// A measured time next to its limit, which is shown by [`duration`]: in plain nanoseconds if it would read the same
+/// otherwise.
 pub(crate) fn duration_against(nanoseconds: i64, limit: i64) -> String {
-    let text = duration(nanoseconds);
+    let text = apart_from(nanoseconds, limit);
     if nanoseconds != limit && text == duration(limit) {
         format!("{} ns", count(nanoseconds.unsigned_abs()))
     } else {
@@ -18,6 +20,18 @@ pub(crate) fn duration_against(nanoseconds: i64, limit: i64) -> String {
 /// power of ten.
 pub fn fraction(value: f64) -> String {
     rounded(value, 2, f64::round)
+}
+
+/// A confidence in per cent, with two digits of what is missing from certainty: `95 %`, `99.67 %`.
+pub fn confidence(value: f64) -> String {
+    let missing = significant(1.0 - value, 2, f64::round) * 100.0;
+    let decimals = (1 - missing.max(1e-9).log10().floor() as i32).max(0) as usize;
+    let text = format!("{:.decimals$}", 100.0 - missing);
+    let text = match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => &text,
+    };
+    format!("{text} %")
 }
 
 /// A share given by the user, with as many digits as it has.
@@ -107,8 +121,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_read_in_the_unit_that_suits_them() {
+    fn a_time_never_reads_as_the_limit_that_it_is_not() {
         assert_eq!(duration_against(300_000_001, 300_000_000), "300 000 001 ns");
+        assert_eq!(duration_against(12_345_678, 4_000_000), "12.3 ms");
     }
 
     #[test]
@@ -124,6 +139,13 @@ mod tests {
         assert_eq!(exact_fraction(0.005), "0.5 %");
         assert_eq!(exact_fraction(0.95), "95 %");
         assert_eq!(exact_fraction(0.999), "99.9 %");
+    }
+
+    #[test]
+    fn a_confidence_has_the_digits_that_tell_it_from_certainty() {
+        let all = [0.95, 1.0 - 0.05 / 15.0, 0.99, 0.9995, 0.5, 1.0];
+        let wanted = ["95 %", "99.67 %", "99 %", "99.95 %", "50 %", "100 %"];
+        assert_eq!(all.map(confidence), wanted);
     }
 
     #[test]

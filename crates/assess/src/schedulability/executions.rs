@@ -147,9 +147,9 @@ impl Observed {
                         let needed =
                             ((1.0 - confidence).ln() / quantile.probability().ln()).ceil() as u64;
                         let upper = interval.upper.ok_or_else(|| few(needed))?;
-                        let percent = confidence * 100.0;
+                        let percent = wakepath_verdict::confidence(confidence);
                         let what = format!(
-                            "above the quantile {share} with {percent} % confidence, of {count} \
+                            "above the quantile {share} with {percent} confidence, of {count} \
                              observed"
                         );
                         (upper, what)

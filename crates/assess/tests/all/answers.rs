@@ -72,7 +72,7 @@ fn the_answer_to_a_run_of_all_policies_fits_one_screen_and_begins_with_the_verdi
         let stalled = text.lines().find(|line| line.starts_with("OTHER nice 0"));
         let stalled = stalled.unwrap();
         // 16 of 1990 due times.
-        for part in ["0.8 %", "15100", "undecided"] {
+        for part in ["0.8 %", "15.1 ms", "undecided"] {
             assert!(stalled.contains(part), "{part}: {text}");
         }
         assert!(

@@ -271,7 +271,7 @@ fn a_flight_can_fail_a_condition_whose_cycles_all_meet_theirs() {
     // 8.389 ms of the yaw axis less 2 ms.
     assert_eq!(
         failures,
-        ["flight: delay margin left 6.389 ms, 7 ms asked for"]
+        ["flight: delay margin left 6.39 ms, 7 ms asked for"]
     );
     assert_eq!(judged.reasons[0].bearing(), Outcome::Failed);
     assert_eq!(

@@ -288,7 +288,10 @@ fn used_up(group: &GroupThrottling) -> String {
     let budget = group.budget();
     let times = wakepath_verdict::counted(group.since_made.times, "time", "times");
     let stopped = length(group.since_made.stopped_us.saturating_mul(1_000));
-    format!("{budget} {times}, {stopped} in all: {}", budget.fix())
+    format!(
+        "{budget} {times}, {stopped} summed over its CPUs: {}",
+        budget.fix()
+    )
 }
 
 /// The machine's facts, for the record.

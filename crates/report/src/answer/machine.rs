@@ -72,7 +72,7 @@ fn quota(assessment: &Assessment) -> Option<Matter> {
     Some(Matter {
         what: budget.to_string(),
         size: format!(
-            "{}, {} in all; it stops ordinary threads",
+            "{}, {} summed over its CPUs; it stops ordinary threads",
             counted(times, "time", "times"),
             length(to_milliseconds),
         ),

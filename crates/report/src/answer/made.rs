@@ -244,7 +244,7 @@ fn largest(assessment: &Assessment) -> Option<String> {
         });
     let (name, seen) = latencies.max_by_key(|(_, seen)| seen.largest_ns)?;
     Some(one_line(&format!(
-        "largest latency {} of {} ({name}), the next cycle exceeds it with probability ≤ {} if cycles are \
+        "largest latency {} of {} cycles ({name}), the next cycle exceeds it with probability ≤ {} if cycles are \
          independent",
         three_digits(seen.largest_ns),
         count(seen.count),

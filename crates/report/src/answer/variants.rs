@@ -90,7 +90,7 @@ fn figures(assessment: &Assessment, condition: &Judgement) -> VariantFigures {
 /// The variants below each other, policy by policy.
 pub(crate) fn table(rows: &[VariantRow]) -> Table {
     let mut table = Table::of("")
-        .group("latency", "µs", &["median", "p99", "max"].map(number))
+        .group("latency", "", &["median", "p99", "max"].map(number))
         .group(
             "due times",
             "",
@@ -98,7 +98,7 @@ pub(crate) fn table(rows: &[VariantRow]) -> Table {
         )
         .column(words("flight"))
         .column(words("verdict").leading());
-    let micros = |ns: Option<i64>| Cell::from(ns.map(|ns| format!("{:.1}", ns as f64 / 1e3)));
+    let time = |ns: Option<i64>| Cell::from(ns.map(Cell::time));
     let mut under = "";
     for row in rows {
         if row.policy != under {
@@ -112,9 +112,9 @@ pub(crate) fn table(rows: &[VariantRow]) -> Table {
         table.row(
             row.program.clone(),
             vec![
-                micros(figures.median_ns),
-                micros(figures.p99_ns),
-                micros(figures.max_ns),
+                time(figures.median_ns),
+                time(figures.p99_ns),
+                time(figures.max_ns),
                 Cell::of(figures.scheduled),
                 figures.missed.map(Cell::of).into(),
                 figures.skipped.map(Cell::of).into(),

@@ -5,7 +5,6 @@ use super::scale::Log;
 use super::{Drawn, Figure};
 use wakepath_statistics::MeanInterval;
 use wakepath_timeline::duration::three_digits;
-use wakepath_verdict::duration;
 
 const ROW: f64 = 22.0;
 /// Neighbouring batches that correlate more than this make the interval too narrow.
@@ -38,10 +37,10 @@ pub(super) fn draw(drawn: &[Drawn<'_>]) -> Option<Figure> {
         plot.plain(&[("data-condition", one.condition.to_string())]);
         let interval = format!(
             "average {}, 99 % interval {} to {}",
-            duration(mean.mean.round() as i64),
+            three_digits(mean.mean.round() as i64),
             // Student's interval may reach below what a latency can be.
-            duration(low.max(least(one).min(0) as f64).round() as i64),
-            duration(high.round() as i64)
+            three_digits(low.max(least(one).min(0) as f64).round() as i64),
+            three_digits(high.round() as i64)
         );
         let (from, width) = (axis.at(low), (axis.at(high) - axis.at(low)).max(1.0));
         plot.rect("body", [from, middle - 5.0, width, 10.0], &interval);

@@ -53,7 +53,7 @@ fn boxes(measure: MeasureName, drawn: &[Drawn<'_>]) -> Option<Figure> {
             "{}: median {}, largest {}",
             label(one),
             known(shape.quantiles[1]),
-            duration(shape.max)
+            three_digits(shape.max)
         ));
     }
     if let Some(limit) = limit {
@@ -78,19 +78,19 @@ fn draw_box(plot: &mut Plot, axis: Log, middle: f64, shape: &Shape, limit: Optio
     let x = |value| axis.at_ns(value);
     let half = ROW * 0.3;
     let shown = |quantile: QuantileValue| match quantile.value {
-        Some(value) if !quantile.is_maximum => duration(value),
+        Some(value) if !quantile.is_maximum => three_digits(value),
         _ => "–".to_owned(),
     };
     let hint = format!(
         "{} values: smallest {}, 25 % {}, median {}, 75 % {}, 99 % {}, 99.9 % {}, largest {}",
         shape.count,
-        duration(shape.min),
+        three_digits(shape.min),
         known(p25),
         known(p50),
         known(p75),
         shown(p99),
         shown(p999),
-        duration(shape.max),
+        three_digits(shape.max),
     );
     let whisker = |plot: &mut Plot, from, to| {
         plot.line("whisker", [x(from), middle, x(to), middle]);

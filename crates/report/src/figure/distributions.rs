@@ -9,6 +9,7 @@ use super::{Drawn, Figure, distinct};
 use std::fmt::Write;
 use wakepath_assess::{Measure, Picture, Shape};
 use wakepath_statistics::wilson_interval;
+use wakepath_timeline::duration::three_digits;
 use wakepath_verdict::{count, duration};
 
 /// Which of a condition's measured times.
@@ -203,7 +204,7 @@ fn exceedance(
             "{}: largest of {} {}",
             one.name,
             count(shape.count),
-            duration(shape.max)
+            three_digits(shape.max)
         );
         let y = shares.at(1.0 / shape.count as f64);
         plot.dot("solid", largest, y, 3.0, &hint);
@@ -306,7 +307,7 @@ pub(super) fn alternative(title: &str, lines: &[Line<'_>]) -> String {
                 line.name,
                 super::boxes::known(line.shape.quantiles[1]),
                 line.shape.count,
-                duration(line.shape.max)
+                three_digits(line.shape.max)
             )
         })
         .collect();

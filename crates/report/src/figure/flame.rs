@@ -5,7 +5,7 @@ use super::Figure;
 use super::plot::{Plot, room, slug};
 use super::scale::Linear;
 use wakepath_explain::window::{Check, Window, Windows};
-use wakepath_verdict::duration;
+use wakepath_timeline::duration::three_digits;
 
 /// So many windows are drawn, the worst first.
 const DRAWN: usize = 12;
@@ -114,7 +114,7 @@ fn flame(window: &Window) -> Figure {
         drawing.plot.ungroup();
         from += stretch.instructions;
     }
-    let late = duration(i64::try_from(window.latency_ns).unwrap_or(i64::MAX));
+    let late = three_digits(i64::try_from(window.latency_ns).unwrap_or(i64::MAX));
     let title = format!(
         "{}, {}: segment {} cycle {}, {late} late, {} instructions",
         window.condition, window.phase, window.segment, window.cycle, window.instructions
@@ -269,7 +269,7 @@ mod tests {
             "{svg}"
         );
         assert!(
-            drawn[0].title.contains("1.002 µs late, 1000 instructions"),
+            drawn[0].title.contains("1.00 µs late, 1000 instructions"),
             "{}",
             drawn[0].title
         );

@@ -4,7 +4,7 @@ use super::Figure;
 use super::plot::Plot;
 use super::scale::Log;
 use wakepath_assess::{Inflation, Ratio};
-use wakepath_verdict::duration;
+use wakepath_timeline::duration::three_digits;
 
 const ROW: f64 = 24.0;
 
@@ -58,8 +58,8 @@ fn execution(inflation: &[Inflation]) -> Option<Figure> {
         told.push(format!(
             "{}: median {} idle, {} loaded, {}",
             label(one),
-            duration(median.idle_ns),
-            duration(median.loaded_ns),
+            three_digits(median.idle_ns),
+            three_digits(median.loaded_ns),
             times(median)
         ));
     }
@@ -76,8 +76,8 @@ fn span(plot: &mut Plot, axis: Log, y: f64, ratio: Ratio, what: &str) {
     let (idle, loaded) = (axis.at_ns(ratio.idle_ns), axis.at_ns(ratio.loaded_ns));
     let hint = format!(
         "{what}: idle {}, loaded {}",
-        duration(ratio.idle_ns),
-        duration(ratio.loaded_ns)
+        three_digits(ratio.idle_ns),
+        three_digits(ratio.loaded_ns)
     );
     plot.line("whisker", [idle, y, loaded, y]);
     plot.dot("hollow", idle, y, 3.0, &hint);

@@ -6,6 +6,7 @@ use super::plot::{NARROW, Plot, room, shortened_within};
 use super::scale::Log;
 use crate::answer::{self, Class, Figures};
 use wakepath_assess::Assessment;
+use wakepath_timeline::duration::three_digits;
 use wakepath_verdict::duration;
 
 /// Height of a policy, and how far its lines stand apart.
@@ -65,8 +66,8 @@ pub(super) fn draw(assessment: &Assessment) -> Option<Figure> {
             let hint = format!(
                 "{label}, {}: median {}, largest {}",
                 word(*class),
-                duration(median),
-                duration(max)
+                three_digits(median),
+                three_digits(max)
             );
             let y = first + place as f64 * APART;
             let [from, to] = [median, max].map(|value| axis.at_ns(value));

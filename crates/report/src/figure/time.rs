@@ -6,7 +6,7 @@ use super::scale::{Linear, Log};
 use super::{Drawn, Figure, distinct};
 use std::fmt::Write;
 use wakepath_assess::{Level, Picture, Pyramid};
-use wakepath_verdict::duration;
+use wakepath_timeline::duration::three_digits;
 
 /// Height of a strip, and of the room between two.
 const STRIP: f64 = 64.0;
@@ -77,7 +77,7 @@ fn strips(policy: &str, phases: &[&Drawn<'_>], axis: Log) -> Figure {
                 .latency
                 .shape
                 .as_ref()
-                .map_or("–".into(), |shape| duration(shape.max))
+                .map_or("–".into(), |shape| three_digits(shape.max))
         ));
     }
     plot.done(

@@ -5,7 +5,7 @@ use super::plot::{NARROW, Plot, shortened, slug};
 use super::scale::{Linear, fitting_unit};
 use super::{Figure, distinct};
 use wakepath_explain::{ConditionExplanation, Explanation, LateCycle, LatePiece};
-use wakepath_verdict::duration;
+use wakepath_timeline::duration::three_digits;
 
 /// Cycles that are drawn.
 const DRAWN: usize = 3;
@@ -52,7 +52,7 @@ struct Titles<'a> {
 }
 
 fn length(ns: u64) -> String {
-    duration(i64::try_from(ns).unwrap_or(i64::MAX))
+    three_digits(i64::try_from(ns).unwrap_or(i64::MAX))
 }
 
 fn place(condition: &ConditionExplanation, cycle: &LateCycle) -> String {
@@ -91,7 +91,7 @@ fn of_work(condition: &ConditionExplanation, cycle: &LateCycle) -> Figure {
         title: format!(
             "{}, took {}",
             place(condition, cycle),
-            duration(cycle.execution_ns)
+            three_digits(cycle.execution_ns)
         ),
         caption: "The sections that the loop timed itself, and other activity during them, from the due \
                   time until the cycle's end.",

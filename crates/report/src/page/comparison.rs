@@ -211,7 +211,15 @@ fn differences(markup: &mut Markup, comparison: &Comparison) {
 }
 
 fn metrics(markup: &mut Markup, comparison: &Comparison) {
-    metrics_table(comparison).write_html(markup, "Metrics");
+    let [sides, tested] = metrics_table(comparison).parted(&["shift", "p if"]);
+    sides
+        .caption("Over the runs of each side")
+        .write_html(markup, "Metrics of both sides");
+    let tested = tested.caption(
+        "Their difference; p: how likely the like would be seen, if the side were no worse, no better, or the sides \
+         apart by the margin",
+    );
+    tested.write_html(markup, "Differences");
     let reasons = reasons(comparison);
     if !reasons.is_empty() {
         list(markup, reasons.into_iter().map(|(_, reason)| reason));

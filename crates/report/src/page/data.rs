@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::json;
 use std::collections::BTreeMap;
 use wakepath_assess::{Level, Measure, Picture, Shape};
-use wakepath_verdict::duration;
+use wakepath_timeline::duration::three_digits;
 
 #[derive(Serialize)]
 struct RunData<'a> {
@@ -163,7 +163,7 @@ fn causes(run: &Reported<'_>) -> BTreeMap<String, String> {
         .filter(|cycle| alone(cycle.segment))
         .filter_map(|cycle| {
             let main = cycle.pieces.iter().max_by_key(|piece| piece.ns)?;
-            let length = duration(i64::try_from(main.ns).unwrap_or(i64::MAX));
+            let length = three_digits(i64::try_from(main.ns).unwrap_or(i64::MAX));
             let text = format!("{} ({length} of it)", main.cause);
             Some((format!("{}/{}", cycle.segment, cycle.cycle), text))
         });

@@ -16,7 +16,10 @@ pub use comparison::{comparison_figures, comparison_page};
 pub use schedulability::schedulability_page;
 pub use sweep::sweep_page;
 pub use titles::Titles;
-pub use trial::{before_and_after as trial_before_and_after, steps as trial_steps, trial_page};
+pub use trial::{
+    before_and_after as trial_before_and_after, steps as trial_steps,
+    steps_in_short as trial_steps_in_short, trial_page,
+};
 
 use crate::figure::{Figures, style_sheet};
 use crate::markup::Markup;

@@ -5,7 +5,8 @@ use super::sections;
 use super::{Reported, Titles, data, document};
 use crate::markup::Markup;
 use crate::table::{Cell, Table, number, words};
-use wakepath_assess::Trial;
+use wakepath_assess::{Trial, TrialEffect};
+use wakepath_timeline::duration::three_digits;
 
 /// The whole file. `runs` are the one before and the one with what helps.
 pub fn trial_page(trial: &Trial, runs: &[Reported<'_>]) -> String {
@@ -51,8 +52,8 @@ pub fn before_and_after(trial: &Trial) -> Table {
         .column(number("Due times"))
         .column(number("Missed"))
         .column(number("Missed").unit("%"))
-        .column(number("p99 of wake-up latency").unit("µs"))
-        .column(number("Largest").unit("µs"))
+        .column(number("p99 of wake-up latency"))
+        .column(number("Largest"))
         .column(words("Verdict"));
     for (number, (name, run)) in [("before", &trial.before), ("with what helps", &trial.after)]
         .into_iter()
@@ -62,8 +63,8 @@ pub fn before_and_after(trial: &Trial) -> Table {
             Cell::of(run.due),
             Cell::of(run.missed),
             format!("{:.2}", run.missed_percent()).into(),
-            format!("{:.1}", run.p99_us).into(),
-            format!("{:.1}", run.max_us).into(),
+            Cell::mean_time(run.p99_us * 1e3),
+            Cell::mean_time(run.max_us * 1e3),
             run.outcome.as_str().into(),
         ];
         table.row(Cell::Link(name.into(), format!("#run-{number}")), cells);
@@ -83,7 +84,7 @@ pub fn steps(trial: &Trial) -> Table {
         .column(words("Cost").within(30))
         .column(number("Pairs"))
         .column(number("Misses").unit("percentage points"))
-        .column(number("p99 of wake-up latency").unit("µs"))
+        .column(number("p99 of wake-up latency"))
         .column(words("Finding"))
         .column(words("Then"));
     for step in &trial.steps {
@@ -98,7 +99,7 @@ pub fn steps(trial: &Trial) -> Table {
                 step.cost.as_str().into(),
                 Cell::of(step.pairs.len()),
                 step.misses.map(Cell::of).into(),
-                step.p99.map(Cell::of).into(),
+                step.p99.map(time_difference).into(),
                 step.finding.as_str().into(),
                 then.into(),
             ],
@@ -107,10 +108,40 @@ pub fn steps(trial: &Trial) -> Table {
     table
 }
 
+/// The effect of the first `most` steps, within 80 columns.
+pub fn steps_in_short(trial: &Trial, most: usize) -> Table {
+    let mut table = Table::of("Step")
+        .column(number("misses").unit("% points"))
+        .column(number("p99 latency"))
+        .column(words("then"));
+    for step in trial.steps.iter().take(most) {
+        let effects = [
+            step.misses.map(|of| of.to_string()),
+            step.p99.map(time_difference),
+        ];
+        let mut cells = effects.map(Cell::from).to_vec();
+        cells.push(if step.kept { "kept" } else { "taken back" }.into());
+        table.row(step.step.as_str(), cells);
+    }
+    table
+}
+
+/// A difference of times in µs, with its interval.
+fn time_difference(of: TrialEffect) -> String {
+    let signed = |us: f64| {
+        let plus = if us > 0.0 { "+" } else { "" };
+        format!("{plus}{}", three_digits((us * 1e3).round() as i64))
+    };
+    match of.interval {
+        Some((low, high)) => format!("{} ({} to {})", signed(of.mean), signed(low), signed(high)),
+        None => format!("{} (one pair)", signed(of.mean)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wakepath_assess::{TrialEffect, TrialRun, TriedStep};
+    use wakepath_assess::{TrialRun, TriedStep};
 
     fn run(missed: u64) -> TrialRun {
         TrialRun {
@@ -152,7 +183,7 @@ mod tests {
             "-0.40 (-0.50 to -0.30)",
             "&lt;b&gt;eth0",
             ">0.50</td>",
-            ">100.0</td>",
+            ">100\u{a0}µs</td>",
             "heat rose",
             "response ≤ 4\u{a0}ms",
             "Everything was taken back",

@@ -7,7 +7,6 @@ use crate::{Cell, Table, number, words};
 use std::collections::BTreeMap;
 use wakepath_assess::watched::Ros2Figures;
 use wakepath_ros2::{ChainFound, Figures};
-use wakepath_timeline::duration::Unit;
 
 /// Most callbacks whose late runs are listed.
 const MOST_LATE: usize = 24;
@@ -75,8 +74,8 @@ fn chain_of(markup: &mut Markup, found: &ChainFound, limit_ns: Option<u64>) {
         let columns = ["median", "p99", "max"].map(number);
         let mut table = Table::of("callback")
             .caption("Each hop: time that messages waited for it, and time until it passed them on or ended.")
-            .group("waited", "ms", &columns)
-            .group("worked", "ms", &columns);
+            .group("waited", "", &columns)
+            .group("worked", "", &columns);
         for hop in &found.hops {
             let of = |figures: Option<Figures>| {
                 [
@@ -86,7 +85,7 @@ fn chain_of(markup: &mut Markup, found: &ChainFound, limit_ns: Option<u64>) {
                 ]
                 .map(|which| {
                     let ns = figures.as_ref().map(which);
-                    Cell::from(ns.map(|ns| Unit::Millis.figure(ns, 3)))
+                    Cell::from(ns.map(Cell::time))
                 })
             };
             let cells = of(hop.waiting_ns).into_iter().chain(of(hop.working_ns));

@@ -4,7 +4,6 @@ use super::Named;
 use crate::{Cell, Table, number};
 use std::collections::BTreeMap;
 use wakepath_ros2::{Figures, Row};
-use wakepath_timeline::duration::Unit;
 
 /// A name for each row: with the process where others have one of that name, and a number where the same process has
 /// several.
@@ -37,16 +36,16 @@ pub(super) fn names(rows: &[Row]) -> Vec<String> {
 pub(super) fn table(rows: &[Named<'_>]) -> Table {
     let mut table = Table::of("callback")
         .column(number("runs"))
-        .group("latency", "ms", &["median", "p99", "max"].map(number))
-        .group("gap", "ms", &["median", "max"].map(number))
-        .group("run time", "ms", &["median", "max"].map(number))
+        .group("latency", "", &["median", "p99", "max"].map(number))
+        .group("gap", "", &["median", "max"].map(number))
+        .group("run time", "", &["median", "max"].map(number))
         .column(number("gaps > 1.5 T"))
         .column(number("skipped"));
     for (row, name) in rows {
         let latency = row.latency_ns.or(row.waited_ns);
         let of = |figures: Option<Figures>, which: fn(&Figures) -> i64| -> Cell {
             let shown = figures.as_ref().map(which);
-            shown.map(|ns| Cell::of(Unit::Millis.figure(ns, 3))).into()
+            shown.map(Cell::time).into()
         };
         let cells = vec![
             Cell::of(row.count),
@@ -69,12 +68,12 @@ pub(super) fn table(rows: &[Named<'_>]) -> Table {
 pub(super) fn short_table(rows: &[Named<'_>]) -> Table {
     let mut table = Table::of("callback")
         .column(number("runs"))
-        .group("longest, ms", "", &["latency", "gap", "run"].map(number))
+        .group("longest", "", &["latency", "gap", "run"].map(number))
         .column(number("late"))
         .column(number("skipped"));
     for (row, name) in rows {
         let of = |figures: Option<Figures>| -> Cell {
-            let longest = figures.map(|of| Cell::of(Unit::Millis.figure(of.max, 2)));
+            let longest = figures.map(|of| Cell::time(of.max));
             longest.into()
         };
         let cells = vec![

@@ -8,6 +8,7 @@ mod terminal;
 pub(crate) use html::class as tone_class;
 pub(crate) use markdown::escaped;
 use std::fmt::Display;
+use wakepath_timeline::duration::three_digits;
 
 /// In place of an unknown figure.
 pub const UNKNOWN: &str = "–";
@@ -131,6 +132,21 @@ impl Cell {
     /// Anything that can be written.
     pub fn of(value: impl Display) -> Self {
         Self::Text(value.to_string())
+    }
+
+    /// A measured time: three digits in its unit.
+    pub fn time(ns: i64) -> Self {
+        Self::Text(three_digits(ns))
+    }
+
+    /// As [`Cell::time`], of a length, which has no sign.
+    pub fn length(ns: u64) -> Self {
+        Self::time(i64::try_from(ns).unwrap_or(i64::MAX))
+    }
+
+    /// As [`Cell::time`], of a mean.
+    pub fn mean_time(ns: f64) -> Self {
+        Self::time(ns.round() as i64)
     }
 
     /// As plain characters.

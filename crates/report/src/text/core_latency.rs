@@ -3,6 +3,7 @@
 use crate::table::{Cell, Table, number};
 use wakepath_archive::CoreStageLatency;
 use wakepath_assess::BesideTheCore;
+use wakepath_timeline::duration;
 
 const HANDLER: &str = "timer's handler";
 const THREAD: &str = "thread of the kernel";
@@ -16,9 +17,9 @@ pub(crate) fn core_latencies_table(all: &[BesideTheCore]) -> Table {
         .caption(
             "Measured by the real-time core itself, by its testing device, while the loop runs",
         )
-        .group("latency", "µs", &latency)
-        .column(number("gravity").unit("µs"))
-        .column(number("adds").unit("µs"))
+        .group("latency", "", &latency)
+        .column(number("gravity"))
+        .column(number("adds"))
         .column(number("periods"))
         .column(number("overruns"));
     for one in all {
@@ -55,9 +56,9 @@ pub(crate) fn core_latencies_table(all: &[BesideTheCore]) -> Table {
         }
         if let Some(of) = one.the_loop {
             let mut cells = vec![
-                micros(of.smallest_ns as f64),
-                micros(of.mean_ns),
-                micros(of.largest_ns as f64),
+                Cell::time(of.smallest_ns),
+                Cell::mean_time(of.mean_ns),
+                Cell::time(of.largest_ns),
             ];
             cells.push(known(gravity.map(|of| of.program_ns as f64)));
             cells.push(known(one.adds.user_space_ns));
@@ -71,8 +72,8 @@ pub(crate) fn core_latencies_table(all: &[BesideTheCore]) -> Table {
 fn name(one: &BesideTheCore) -> String {
     let core = &one.core;
     let task = one.task.iter().map(|task| format!("{task}, "));
-    let period = core.period_ns as f64 / 1e3;
-    let place = format!("CPU {}, every {period} µs", core.cpu);
+    let period = duration::exact(core.period_ns);
+    let place = format!("CPU {}, every {period}", core.cpu);
     let task: String = task.collect();
     format!("{task}{}, {}, {place}", core.policy, core.phase)
 }
@@ -88,7 +89,7 @@ fn label(name: &str, stage: &CoreStageLatency, cpu: u16) -> String {
 
 fn of_stage(stage: &CoreStageLatency, gravity_ns: Option<i64>, adds: Option<f64>) -> Vec<Cell> {
     let latencies = [stage.smallest_ns, stage.mean_ns, stage.largest_ns];
-    let mut cells: Vec<Cell> = latencies.map(|ns| micros(ns as f64)).into();
+    let mut cells: Vec<Cell> = latencies.map(Cell::time).into();
     cells.push(known(gravity_ns.map(|ns| ns as f64)));
     cells.push(known(adds));
     cells.push(Cell::of(stage.periods));
@@ -96,12 +97,8 @@ fn of_stage(stage: &CoreStageLatency, gravity_ns: Option<i64>, adds: Option<f64>
     cells
 }
 
-fn micros(ns: f64) -> Cell {
-    Cell::Text(format!("{:.3}", ns / 1e3))
-}
-
 fn known(ns: Option<f64>) -> Cell {
-    ns.map_or_else(|| Cell::Text("–".into()), micros)
+    ns.map_or_else(|| Cell::Text("–".into()), Cell::mean_time)
 }
 
 #[cfg(test)]
@@ -155,21 +152,27 @@ mod tests {
     fn words<'a>(text: &'a str, of: &str) -> Vec<&'a str> {
         let line = text.lines().find(|line| line.contains(of)).unwrap();
         let after = line.split_once(of).unwrap().1;
-        after.split_whitespace().collect()
+        after
+            .split("  ")
+            .map(str::trim)
+            .filter(|word| !word.is_empty())
+            .collect()
     }
 
     #[test]
     fn each_step_stands_with_its_latency_its_gravity_and_what_it_adds() {
         let text = core_latencies_table(&[one()]).to_terminal(None);
         assert!(
-            text.contains("COBALT FIFO 80, idle, CPU 1, every 1000 µs"),
+            text.contains("COBALT FIFO 80, idle, CPU 1, every 1 ms"),
             "{text}"
         );
-        let handler = ["0.650", "0.700", "1.000", "0.000", "0.700", "1000", "0"];
+        let handler = ["650 ns", "700 ns", "1.00 µs", "0 ns", "700 ns", "1000", "0"];
         assert_eq!(words(&text, HANDLER), handler);
-        let thread = ["1.450", "1.500", "1.800", "0.000", "0.800", "1000", "0"];
+        let thread = [
+            "1.45 µs", "1.50 µs", "1.80 µs", "0 ns", "800 ns", "1000", "0",
+        ];
         assert_eq!(words(&text, "thread of the kernel, on CPU 0"), thread);
-        let own = ["0.190", "0.204", "0.247", "2.000", "0.704", "300"];
+        let own = ["190 ns", "204 ns", "247 ns", "2.00 µs", "704 ns", "300"];
         assert_eq!(words(&text, LOOP), own);
     }
 
@@ -180,7 +183,8 @@ mod tests {
         without.core.thread = None;
         without.core.not_available = Some("there is no /dev/rtdm/timerbench".into());
         let text = core_latencies_table(&[without.clone(), without]).to_terminal(None);
-        let why = "idle, CPU 1, every 1000 µs: not measured by the core: there is no /dev/rtdm/timerbench";
+        let why =
+            "idle, CPU 1, every 1 ms: not measured by the core: there is no /dev/rtdm/timerbench";
         assert_eq!(text.matches(why).count(), 1, "{text}");
         assert!(!text.contains(LOOP), "{text}");
         assert!(core_latencies_table(&[]).is_empty());

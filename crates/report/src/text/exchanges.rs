@@ -31,16 +31,15 @@ pub(crate) fn table(exchanges: &[Exchanges]) -> Option<Table> {
             "",
             &["all", "late", "lost", "wrong counter", "not sent", "after output"].map(number),
         )
-        .group("round trip", "µs", &["median", "p99", "max"].map(number))
-        .group("behind", "µs", &["p99", "max"].map(number))
-        .group("clocks apart", "ns", &["p99", "max"].map(number));
+        .group("round trip", "", &["median", "p99", "max"].map(number))
+        .group("behind", "", &["p99", "max"].map(number))
+        .group("clocks apart", "", &["p99", "max"].map(number));
     for one in exchanges {
         let label = match several {
             true => format!("{}, {}: {}", one.condition, one.phase, one.thread),
             false => format!("{}, {}", one.condition, one.phase),
         };
-        let micros = |ns: Option<u64>| Cell::from(ns.map(|ns| format!("{:.1}", ns as f64 / 1e3)));
-        let nanos = |ns: Option<u64>| Cell::from(ns.map(|ns| ns.to_string()));
+        let time = |ns: Option<u64>| Cell::from(ns.map(Cell::length));
         table.row(
             label,
             vec![
@@ -50,13 +49,13 @@ pub(crate) fn table(exchanges: &[Exchanges]) -> Option<Table> {
                 Cell::of(one.wrong_counter),
                 Cell::of(one.not_sent),
                 Cell::of(one.after_output),
-                micros(one.round_trip.median_ns),
-                micros(one.round_trip.p99_ns),
-                micros(one.round_trip.max_ns),
-                micros(one.behind.p99_ns),
-                micros(one.behind.max_ns),
-                nanos(one.clock_difference.p99_ns),
-                nanos(one.clock_difference.max_ns),
+                time(one.round_trip.median_ns),
+                time(one.round_trip.p99_ns),
+                time(one.round_trip.max_ns),
+                time(one.behind.p99_ns),
+                time(one.behind.max_ns),
+                time(one.clock_difference.p99_ns),
+                time(one.clock_difference.max_ns),
             ],
         );
     }

@@ -36,8 +36,8 @@ pub fn explanation_text(explanation: &Explanation, worst: usize) -> String {
     if switch_ins.count > 0 {
         let _ = writeln!(
             text,
-            "{} of them gave an explained thread its CPU: their instants are uncertain by up to {}",
-            switch_ins.count,
+            "{} an explained thread its CPU, at a time that is uncertain by up to {}",
+            counted(switch_ins.count, "of them gave", "of them each gave"),
             time(switch_ins.uncertain_ns)
         );
     }

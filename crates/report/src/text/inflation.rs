@@ -11,9 +11,11 @@ pub(crate) fn to_text(inflations: &[Inflation], style: Style) -> String {
         return String::new();
     }
     let columns = ["idle", "loaded", "×", "p99 ×"].map(number);
-    let mut table = Table::of("Policy")
-        .group("execution", "µs", &columns)
-        .group("controller alone", "µs", &columns);
+    let mut table = Table::of("Policy").group("execution", "", &columns).group(
+        "controller alone",
+        "",
+        &columns,
+    );
     let mut phase = None;
     for inflation in inflations {
         if phase != Some(&inflation.phase) {
@@ -33,8 +35,8 @@ fn cells(inflated: &Inflated) -> Vec<Cell> {
     let Inflated { median, p99 } = inflated;
     let times = |ratio: Option<f64>| Cell::from(ratio.map(|ratio| format!("{ratio:.2}")));
     vec![
-        format!("{:.2}", median.idle_ns as f64 / 1e3).into(),
-        format!("{:.2}", median.loaded_ns as f64 / 1e3).into(),
+        Cell::time(median.idle_ns),
+        Cell::time(median.loaded_ns),
         times(median.inflation),
         times(p99.and_then(|p99| p99.inflation)),
     ]
@@ -71,7 +73,7 @@ mod tests {
         };
         let text = to_text(&[inflation(Some(p99))], Style::default());
         assert!(text.contains("cpu large against idle large"), "{text}");
-        assert!(text.contains("2.00    3.00  1.50   1.50"), "{text}");
+        assert!(text.contains("2.00 µs  3.00 µs  1.50   1.50"), "{text}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::table::{Cell, Table, number, words};
 use wakepath_archive::{KernelLatency, KernelNoise, KernelSections, SectionKind, StageLatency};
+use wakepath_timeline::duration;
 
 /// Measurements of timerlat, or the reason for none.
 pub(crate) fn latencies_table(all: &[KernelLatency]) -> Table {
@@ -9,8 +10,8 @@ pub(crate) fn latencies_table(all: &[KernelLatency]) -> Table {
     let mut table = Table::of("measured by the kernel (timerlat, FIFO 95)")
         .class("measured")
         .caption("Measured by the kernel itself: timerlat, a thread of FIFO 95")
-        .group("due → interrupt", "µs", &stage)
-        .group("due → thread", "µs", &stage)
+        .group("due → interrupt", "", &stage)
+        .group("due → thread", "", &stage)
         .column(number("wake-ups"));
     for one in all {
         let place = format!("{}, CPU {}", one.phase, one.cpu);
@@ -18,11 +19,11 @@ pub(crate) fn latencies_table(all: &[KernelLatency]) -> Table {
             table.instead(place, not_available(why));
             continue;
         }
-        let period = one.period_ns as f64 / 1e3;
-        let mut cells = micros(&one.interrupt);
-        cells.extend(micros(&one.thread));
+        let period = duration::exact(one.period_ns);
+        let mut cells = times(&one.interrupt);
+        cells.extend(times(&one.thread));
         cells.push(Cell::of(one.thread.samples));
-        table.row(format!("{place}, every {period} µs"), cells);
+        table.row(format!("{place}, every {period}"), cells);
     }
     table
 }
@@ -34,9 +35,9 @@ pub(crate) fn noises_table(all: &[KernelNoise]) -> Table {
         .class("measured")
         .caption("Taken by the kernel from a busy thread of FIFO 95: osnoise")
         .group("CPU time taken", "%", &[number("all")])
-        .group("at once", "µs", &[number("max")])
+        .group("at once", "", &[number("max")])
         .group("interfered", "per s", &kinds)
-        .column(number("looked").unit("s"));
+        .column(number("looked"));
     for one in all {
         let place = format!("{}, CPU {}", one.phase, one.cpu);
         if let Some(why) = &one.not_available {
@@ -45,10 +46,7 @@ pub(crate) fn noises_table(all: &[KernelNoise]) -> Table {
         }
         let seconds = one.looked_ns as f64 / 1e9;
         let share = 100.0 * one.noise_ns as f64 / one.looked_ns.max(1) as f64;
-        let mut cells = vec![
-            format!("{share:.3}").into(),
-            format!("{:.1}", one.largest_ns as f64 / 1e3).into(),
-        ];
+        let mut cells = vec![format!("{share:.3}").into(), Cell::length(one.largest_ns)];
         let counts = [
             one.hardware,
             one.nmis,
@@ -58,7 +56,7 @@ pub(crate) fn noises_table(all: &[KernelNoise]) -> Table {
         ];
         let each_second = |count: u64| Cell::Text(format!("{:.1}", count as f64 / seconds));
         cells.extend(counts.map(each_second));
-        cells.push(format!("{seconds:.2}").into());
+        cells.push(Cell::length(one.looked_ns));
         table.row(place, cells);
     }
     table
@@ -76,9 +74,9 @@ pub(crate) fn sections_table(all: &[KernelSections]) -> Table {
              interrupts left out: preemption or interrupts off; both on, before the scheduler's call; that \
              call; the switch in it. The last columns: wake-ups of a FIFO 95 thread, without and with the events",
         )
-        .group("longest", "µs", &longest)
-        .group("woke without", "µs", &turns)
-        .group("woke with", "µs", &turns)
+        .group("longest", "", &longest)
+        .group("woke without", "", &turns)
+        .group("woke with", "", &turns)
         .column(number("sections"))
         .column(number("lost"));
     for one in all {
@@ -87,19 +85,19 @@ pub(crate) fn sections_table(all: &[KernelSections]) -> Table {
             table.instead(place, not_available(why));
             continue;
         }
-        let micros = |ns: u64| format!("{:.1}", ns as f64 / 1e3);
-        let kind = |kind: Option<SectionKind>| kind.map(|kind| micros(kind.longest_ns)).into();
+        let kind =
+            |kind: Option<SectionKind>| kind.map(|kind| Cell::length(kind.longest_ns)).into();
         let interrupt = one.interrupts.first();
         let mut cells: Vec<Cell> = vec![
             kind(Some(one.preemption_off)),
             kind(one.before_scheduler),
             kind(one.scheduler),
             kind(one.switch),
-            interrupt.map(|first| micros(first.longest_ns)).into(),
+            interrupt.map(|first| Cell::length(first.longest_ns)).into(),
         ];
         for stage in [&one.effect.without, &one.effect.with] {
             let both = [stage.median_ns, stage.largest_ns];
-            cells.extend(both.map(|ns| Cell::Text(micros(ns.unsigned_abs()))));
+            cells.extend(both.map(|ns| Cell::length(ns.unsigned_abs())));
         }
         cells.push(Cell::of(one.preemption_off.count));
         cells.push(Cell::of(one.lost));
@@ -113,11 +111,10 @@ pub(crate) fn places_table(all: &[KernelSections]) -> Table {
     let mut table = Table::of("longest sections and interrupts")
         .class("measured")
         .caption("The longest sections by the function that they begin in, and the interrupts")
-        .column(number("longest").unit("µs"))
-        .column(number("apart ≥").unit("µs"))
+        .column(number("longest"))
+        .column(number("apart ≥"))
         .column(number("times"))
         .column(words("to").leading());
-    let micros = |ns: u64| format!("{:.1}", ns as f64 / 1e3);
     for one in all {
         if one.longest.is_empty() && one.interrupts.is_empty() {
             continue;
@@ -125,7 +122,7 @@ pub(crate) fn places_table(all: &[KernelSections]) -> Table {
         table.heading(format!("{}, CPU {}", one.phase, one.cpu));
         for section in &one.longest {
             let cells = vec![
-                micros(section.longest_ns).into(),
+                Cell::length(section.longest_ns),
                 None::<String>.into(),
                 Cell::of(section.count),
                 section.ended.clone().into(),
@@ -134,8 +131,8 @@ pub(crate) fn places_table(all: &[KernelSections]) -> Table {
         }
         for interrupt in &one.interrupts {
             let cells = vec![
-                micros(interrupt.longest_ns).into(),
-                interrupt.shortest_distance_ns.map(micros).into(),
+                Cell::length(interrupt.longest_ns),
+                interrupt.shortest_distance_ns.map(Cell::length).into(),
                 Cell::of(interrupt.count),
                 None::<String>.into(),
             ];
@@ -149,9 +146,9 @@ fn not_available(why: &str) -> String {
     format!("measured by the kernel: not available: {why}")
 }
 
-fn micros(stage: &StageLatency) -> Vec<Cell> {
+fn times(stage: &StageLatency) -> Vec<Cell> {
     [stage.median_ns, stage.p99_ns, stage.largest_ns]
-        .map(|ns| Cell::Text(format!("{:.1}", ns as f64 / 1e3)))
+        .map(Cell::time)
         .into()
 }
 
@@ -181,8 +178,11 @@ mod tests {
             ..measured.clone()
         };
         let text = latencies_table(&[measured, missing.clone(), missing]).to_terminal(None);
-        assert!(text.contains("idle, CPU 3, every 1000 µs"), "{text}");
-        assert!(text.contains("0.6") && text.contains("2.8"), "{text}");
+        assert!(text.contains("idle, CPU 3, every 1 ms"), "{text}");
+        assert!(
+            text.contains("593 ns") && text.contains("2.81 µs"),
+            "{text}"
+        );
         assert_eq!(text.matches("not available").count(), 1, "{text}");
         assert_eq!(latencies_table(&[]).to_terminal(None), "");
     }
@@ -200,7 +200,14 @@ mod tests {
             ..KernelNoise::default()
         };
         let text = noises_table(&[measured]).to_terminal(None);
-        for figure in ["stress, CPU 1", "0.042", " 74", "20.5", "1006.5", "2.00"] {
+        for figure in [
+            "stress, CPU 1",
+            "0.042",
+            "74.0 µs",
+            "20.5",
+            "1006.5",
+            "2.00 s",
+        ] {
             assert!(text.contains(figure), "{figure}: {text}");
         }
         assert_eq!(noises_table(&[]).to_terminal(None), "");

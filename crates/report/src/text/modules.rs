@@ -28,10 +28,6 @@ pub(crate) fn tables(modules: &[ModuleFigures]) -> Vec<Table> {
     tables
 }
 
-fn micros(ns: f64) -> String {
-    format!("{:.2}", ns / 1e3)
-}
-
 fn label(module: &ModuleFigures, several: bool) -> String {
     match several {
         true => format!("{}: {}", module.thread, module.times.name),
@@ -44,7 +40,7 @@ fn of_sections(modules: &[&ModuleFigures], several: bool) -> Table {
         .column(number("runs"))
         .group(
             "time",
-            "µs",
+            "",
             &["min", "mean", "±99 %", "p99", "max", "budget"].map(number),
         )
         .group(
@@ -67,15 +63,12 @@ fn of_sections(modules: &[&ModuleFigures], several: bool) -> Table {
             label(module, several),
             vec![
                 Cell::of(times.runs),
-                spread.map(|of| micros(of.min_ns as f64)).into(),
-                module.average_ns.map(micros).into(),
-                mean.map(|of| micros(of.half_width)).into(),
-                spread
-                    .and_then(|of| of.p99_ns)
-                    .map(|ns| micros(ns as f64))
-                    .into(),
-                micros(times.max_ns as f64).into(),
-                times.budget_ns.map(|ns| micros(ns as f64)).into(),
+                spread.map(|of| Cell::length(of.min_ns)).into(),
+                module.average_ns.map(Cell::mean_time).into(),
+                mean.map(|of| Cell::mean_time(of.half_width)).into(),
+                spread.and_then(|of| of.p99_ns).map(Cell::length).into(),
+                Cell::length(times.max_ns),
+                times.budget_ns.map(Cell::length).into(),
                 format!("{:.3}", module.load * 100.0).into(),
                 over.map(|share| format!("{share:.3}")).into(),
             ],
@@ -87,7 +80,7 @@ fn of_sections(modules: &[&ModuleFigures], several: bool) -> Table {
 fn of_parts(modules: &[&ModuleFigures], several: bool) -> Table {
     let mut table = Table::of("Module")
         .group("rate", "Hz", &["had", "wanted"].map(number))
-        .group("time", "µs", &["avg", "max", "budget"].map(number))
+        .group("time", "", &["avg", "max", "budget"].map(number))
         .group(
             "",
             "",
@@ -110,9 +103,9 @@ fn of_parts(modules: &[&ModuleFigures], several: bool) -> Table {
             vec![
                 format!("{:.1}", module.rate_hz).into(),
                 module.wanted_hz.map(|hz| format!("{hz:.1}")).into(),
-                module.average_ns.map(micros).into(),
-                micros(times.max_ns as f64).into(),
-                times.budget_ns.map(|ns| micros(ns as f64)).into(),
+                module.average_ns.map(Cell::mean_time).into(),
+                Cell::length(times.max_ns),
+                times.budget_ns.map(Cell::length).into(),
                 format!("{:.3}", module.load * 100.0).into(),
                 times.late.map(Cell::of).into(),
                 times.budget_ns.map(|_| Cell::of(times.over_budget)).into(),
@@ -167,9 +160,14 @@ mod tests {
         };
         let text = to_text(&[section], Style::default());
         let row = text.trim_end().lines().last().unwrap_or_default();
-        let words: Vec<&str> = row.split_whitespace().collect();
+        let words: Vec<&str> = row
+            .split("  ")
+            .map(str::trim)
+            .filter(|word| !word.is_empty())
+            .collect();
         let wanted = [
-            "attitude", "500", "1.00", "2.00", "–", "4.50", "5.00", "4.00", "0.050", "0.600",
+            "attitude", "500", "1.00 µs", "2.00 µs", "–", "4.50 µs", "5.00 µs", "4.00 µs", "0.050",
+            "0.600",
         ];
         assert_eq!(words, wanted);
     }
@@ -178,11 +176,15 @@ mod tests {
     fn each_figure_stands_in_its_column() {
         let text = to_text(&[module(500, Some(4_000))], Style::default());
         let row = text.trim_end().lines().last().unwrap_or_default();
-        let words: Vec<&str> = row.split_whitespace().collect();
+        let words: Vec<&str> = row
+            .split("  ")
+            .map(str::trim)
+            .filter(|word| !word.is_empty())
+            .collect();
         assert_eq!(
             words,
             [
-                "attitude", "250.0", "125.0", "2.00", "5.00", "4.00", "0.050", "7", "3"
+                "attitude", "250.0", "125.0", "2.00 µs", "5.00 µs", "4.00 µs", "0.050", "7", "3"
             ]
         );
     }

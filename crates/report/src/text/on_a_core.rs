@@ -12,7 +12,7 @@ pub(crate) fn to_text(all: &[OnACore], style: Style) -> String {
         .column(number("calls"))
         .column(number("woken by another CPU"))
         .column(number("page faults"))
-        .group("CPU time", "ms", &[number("on the core")]);
+        .group("CPU time", "", &[number("on the core")]);
     for one in all {
         let name = [Some(&one.condition), one.task.as_ref(), Some(&one.phase)];
         let name: Vec<&str> = name.into_iter().flatten().map(String::as_str).collect();
@@ -24,7 +24,7 @@ pub(crate) fn to_text(all: &[OnACore], style: Style) -> String {
             Cell::of(counts.calls),
             counted(counts.remote_wake_ups),
             counted(counts.page_faults),
-            format!("{:.3}", counts.run_time_ns as f64 / 1e6).into(),
+            Cell::length(counts.run_time_ns),
         ];
         table.row(name.join(", "), cells);
     }
@@ -58,7 +58,7 @@ mod tests {
         let text = to_text(&[one], Style::default());
         let row = text.lines().find(|line| line.contains("COBALT")).unwrap();
         let words: Vec<&str> = row.split_whitespace().skip(4).collect();
-        assert_eq!(words, ["0", "301", "902", "–", "0", "1.235"]);
+        assert_eq!(words, ["0", "301", "902", "–", "0", "1.23", "ms"]);
         assert_eq!(to_text(&[], Style::default()), "");
     }
 }

@@ -60,11 +60,11 @@ fn table(pin: &Pin) -> Table {
         .column(number("due"))
         .column(number("driven"))
         .column(number("seen"))
-        .column(number("median").unit("µs"))
-        .column(number("99 %").unit("µs"))
-        .column(number("largest").unit("µs"))
-        .column(number("jitter").unit("µs"))
-        .column(number("call").unit("µs"))
+        .column(number("median"))
+        .column(number("99 %"))
+        .column(number("largest"))
+        .column(number("jitter"))
+        .column(number("call"))
         .column(words("kept"));
     for step in &pin.steps {
         table.row(duration::exact(step.half_period_ns), cells(step));
@@ -73,7 +73,7 @@ fn table(pin: &Pin) -> Table {
 }
 
 fn cells(step: &PinStepFigures) -> Vec<Cell> {
-    let micros = |ns: Option<i64>| Cell::from(ns.map(|ns| format!("{:.1}", ns as f64 / 1e3)));
+    let time = |ns: Option<i64>| Cell::from(ns.map(Cell::time));
     let tone = match step.outcome {
         Outcome::Passed => Some(Tone::Good),
         Outcome::Failed => Some(Tone::Bad),
@@ -84,11 +84,11 @@ fn cells(step: &PinStepFigures) -> Vec<Cell> {
         Cell::of(step.due),
         Cell::of(step.driven),
         Cell::of(step.seen),
-        micros(step.median_ns),
-        micros(step.p99_ns),
-        micros(step.largest_ns),
-        micros(step.jitter_ns.map(u64::cast_signed)),
-        micros(step.call_ns),
+        time(step.median_ns),
+        time(step.p99_ns),
+        time(step.largest_ns),
+        time(step.jitter_ns.map(u64::cast_signed)),
+        time(step.call_ns),
         tone.map_or_else(
             || kept.clone().into(),
             |tone| Cell::Toned(kept.clone(), tone),

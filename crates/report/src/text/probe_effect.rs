@@ -6,6 +6,7 @@ use crate::table::{Cell, Table, number};
 use std::fmt::Write;
 use wakepath_archive::TracingSetUp;
 use wakepath_assess::{ProbeEffect, Shift};
+use wakepath_timeline::duration::three_digits;
 use wakepath_timeline::one_line;
 
 /// Ways of recording, used if available.
@@ -16,17 +17,17 @@ pub(crate) fn to_text(effect: &ProbeEffect, style: Style) -> String {
     let mut table = Table::of("tracing")
         .group(
             "median latency",
-            "µs",
+            "",
             &["untraced", "each", "traced", "shift"].map(number),
         )
-        .group("p99.9", "µs", &["untraced", "each", "traced"].map(number))
+        .group("p99.9", "", &["untraced", "each", "traced"].map(number))
         .group("events", "", &["per s", "lost", "overwritten"].map(number))
         .group("CPU", "%", &["events", "reader"].map(number));
     for condition in &effect.conditions {
         let share = |share: f64| format!("{:.1}", share * 100.0);
         let shift = condition.median.shift_ns();
         let mut cells = shifted(Some(&condition.median));
-        cells.push(format!("{:+.1}", shift as f64 / 1e3).into());
+        cells.push(signed(shift).into());
         cells.extend(shifted(condition.p999.as_ref()));
         cells.extend([
             format!("{:.0}", condition.events_per_second).into(),
@@ -90,18 +91,22 @@ pub(crate) fn to_text(effect: &ProbeEffect, style: Style) -> String {
     text
 }
 
+fn signed(shift_ns: i64) -> String {
+    let plus = if shift_ns > 0 { "+" } else { "" };
+    format!("{plus}{}", three_digits(shift_ns))
+}
+
 fn shifted(shift: Option<&Shift>) -> Vec<Cell> {
-    let micros = |ns: i64| format!("{:.1}", ns as f64 / 1e3);
     match shift {
         Some(shift) => vec![
-            micros(shift.untraced_ns).into(),
+            Cell::time(shift.untraced_ns),
             format!(
                 "{}–{}",
-                micros(shift.least_untraced_ns),
-                micros(shift.largest_untraced_ns)
+                three_digits(shift.least_untraced_ns),
+                three_digits(shift.largest_untraced_ns)
             )
             .into(),
-            micros(shift.traced_ns).into(),
+            Cell::time(shift.traced_ns),
         ],
         None => vec![Cell::Unknown; 3],
     }

@@ -7,7 +7,6 @@ use wakepath_assess::{Assessment, more_may_be_late};
 use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_timeline::Measured;
 use wakepath_timeline::condition_label;
-use wakepath_timeline::duration::Unit;
 use wakepath_verdict::{Caution, Judgement, Misses, fraction};
 
 /// Every figure of every condition, phase by phase.
@@ -26,13 +25,13 @@ pub(crate) fn conditions_table(assessment: &Assessment) -> Table {
         )
         .group(
             measured(assessment).title(),
-            "µs",
+            "",
             &["min", "median", "mean", "p99", "p99.9", "max"].map(number),
         )
-        .group("execution", "µs", &["median", "max"].map(number))
-        .group("response", "µs", &["median", "max"].map(number))
+        .group("execution", "", &["median", "max"].map(number))
+        .group("response", "", &["median", "max"].map(number))
         .group("misses", "", &["count", "in a row"].map(number))
-        .group("outage", "ms", &[number("longest")])
+        .group("outage", "", &[number("longest")])
         .column(words("verdict").leading());
     let mut not_measured = vec![Cell::Blank; table.width() - 1];
     not_measured.push("not measured".into());
@@ -69,9 +68,9 @@ pub(crate) fn short_table(assessment: &Assessment) -> Table {
         .column(number("due times"))
         .column(number("skipped"))
         .column(number("missed"))
-        .column(number("median").unit("µs"))
-        .column(number("p99.9").unit("µs"))
-        .column(number("max").unit("µs"))
+        .column(number("median"))
+        .column(number("p99.9"))
+        .column(number("max"))
         .column(words("verdict"));
     for phase in phases(assessment) {
         table.heading(phase);
@@ -105,7 +104,7 @@ pub(crate) fn short_table(assessment: &Assessment) -> Table {
                     missed,
                     at(Quantile::P50),
                     at(Quantile::P999),
-                    found.map(|found| micros(found.max)).into(),
+                    found.map(|found| Cell::time(found.max)).into(),
                     Cell::of(judgement.outcome),
                 ],
             );
@@ -190,7 +189,7 @@ fn cells(assessment: &Assessment, judgement: &Judgement) -> Vec<Cell> {
     cells.extend(latency(cycles.latency_as_scheduled.as_ref()));
     for distribution in [&cycles.execution, &cycles.response] {
         let of = |figure: fn(&DistributionSummary) -> Option<i64>| match distribution {
-            Some(found) => figure(found).map(micros).into(),
+            Some(found) => figure(found).map(Cell::time).into(),
             None => Cell::Blank,
         };
         cells.push(of(|found| quantile(found, Quantile::P50).0));
@@ -198,7 +197,7 @@ fn cells(assessment: &Assessment, judgement: &Judgement) -> Vec<Cell> {
     }
     cells.extend([missed, in_a_row]);
     cells.push(match cycles.longest_outage {
-        Some(outage) => Cell::Text(format!("{:.2}", outage.length_ns as f64 / 1e6)),
+        Some(outage) => Cell::length(outage.length_ns),
         None => Cell::Blank,
     });
     cells.push(Cell::Toned(
@@ -215,19 +214,22 @@ fn latency(distribution: Option<&DistributionSummary>) -> Vec<Cell> {
         return vec![Cell::Blank; 6];
     };
     vec![
-        micros(distribution.min).into(),
-        quantile(distribution, Quantile::P50).0.map(micros).into(),
-        format!("{:.1}", distribution.mean / 1e3).into(),
+        Cell::time(distribution.min),
+        quantile(distribution, Quantile::P50)
+            .0
+            .map(Cell::time)
+            .into(),
+        Cell::mean_time(distribution.mean),
         told(distribution, Quantile::P99).into(),
         told(distribution, Quantile::P999).into(),
-        micros(distribution.max).into(),
+        Cell::time(distribution.max),
     ]
 }
 
-/// A quantile that the sample is large enough for, in microseconds.
-fn told(distribution: &DistributionSummary, wanted: Quantile) -> Option<String> {
+/// A quantile that the sample is large enough for.
+fn told(distribution: &DistributionSummary, wanted: Quantile) -> Option<Cell> {
     let (value, is_maximum) = quantile(distribution, wanted);
-    value.filter(|_| !is_maximum).map(micros)
+    value.filter(|_| !is_maximum).map(Cell::time)
 }
 
 /// A quantile's value, if it is known, and whether it is merely the maximum.
@@ -240,8 +242,4 @@ pub(crate) fn quantile(
         .iter()
         .find(|quantile| quantile.parts_per_million == wanted.parts_per_million());
     found.map_or((None, true), |found| (found.value, found.is_maximum))
-}
-
-fn micros(ns: i64) -> String {
-    Unit::Micros.figure(ns, 1)
 }

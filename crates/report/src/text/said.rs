@@ -1,10 +1,10 @@
 //! Log lines of a run's loops, and the clocks that drove them, as text.
 
 use crate::Style;
-use crate::table::{Table, number};
+use crate::table::{Cell, Table, number};
 use std::fmt::Write;
 use wakepath_assess::{BusClock, Said, SaidLine};
-use wakepath_timeline::one_line;
+use wakepath_timeline::{duration, one_line};
 use wakepath_verdict::counted;
 
 /// Each with an empty line after it; nothing if there are no lines.
@@ -28,21 +28,20 @@ fn clocks_table(clocks: &[BusClock]) -> Table {
     let mut table = Table::of("Clock of")
         .column(number("segment"))
         .column(number("cycles"))
-        .column(number("period").unit("µs"))
+        .column(number("period"))
         .column(number("drift").unit("ppm"))
-        .column(number("phase from").unit("µs"))
-        .column(number("to").unit("µs"));
+        .column(number("phase from"))
+        .column(number("to"));
     for of in clocks {
-        let micros = |ns: f64| format!("{:.1}", ns / 1e3);
         table.row(
             of.thread.clone(),
             vec![
                 of.segment.to_string().into(),
                 of.cycles.to_string().into(),
-                format!("{:.4}", of.period_ns / 1e3).into(),
+                duration::rounded(of.period_ns.round() as i64).into(),
                 format!("{:+.2}", of.drift_ppm).into(),
-                micros(of.phase_ns.0).into(),
-                micros(of.phase_ns.1).into(),
+                Cell::mean_time(of.phase_ns.0),
+                Cell::mean_time(of.phase_ns.1),
             ],
         );
     }

@@ -3,6 +3,7 @@
 use crate::Style;
 use crate::table::{Cell, Table, number, words};
 use wakepath_assess::{Share, Stretched};
+use wakepath_timeline::duration::three_digits;
 
 /// Meaning and limits of the table's shares.
 pub(crate) const WHAT_IT_IS: &str = "Shares of the variance of its time, if it ran a third of the time alone, a third \
@@ -34,7 +35,7 @@ pub(crate) fn table(stretches: &[Stretched]) -> Table {
     let times: Vec<_> = times.iter().copied().map(number).collect();
     let mut table = Table::of("Controller")
         .column(words("working set"))
-        .group("mean time next to, µs", "", &times)
+        .group("mean time next to", "", &times)
         .group(
             "share of the variance, %",
             "",
@@ -45,8 +46,8 @@ pub(crate) fn table(stretches: &[Stretched]) -> Table {
         let share = |share: Option<&Share>| Cell::from(share.map(|share| shown(share, "")));
         let mut cells: Vec<Cell> = vec![
             size(of.working_set_bytes).into(),
-            micros(of.alone_ns).into(),
-            micros(of.computing_ns).into(),
+            Cell::mean_time(of.alone_ns),
+            Cell::mean_time(of.computing_ns),
             levels(&of.memory_ns).into(),
         ];
         if has_own_cache {
@@ -115,12 +116,8 @@ fn shown(share: &Share, unit: &str) -> String {
 fn levels(times: &[(String, f64)]) -> String {
     let each = times
         .iter()
-        .map(|(level, ns)| format!("{level} {}", micros(*ns)));
+        .map(|(level, ns)| format!("{level} {}", three_digits(ns.round() as i64)));
     each.collect::<Vec<_>>().join(", ")
-}
-
-fn micros(ns: f64) -> String {
-    format!("{:.2}", ns / 1e3)
 }
 
 fn size(bytes: u64) -> String {
@@ -192,7 +189,7 @@ mod tests {
             .lines()
             .find(|line| line.starts_with("FIFO 80 "))
             .unwrap();
-        for cell in ["4 MiB", "126.35", "127.00", "dram 240.10", "85"] {
+        for cell in ["4 MiB", "126 µs", "127 µs", "dram 240 µs", "85"] {
             assert!(row.contains(cell), "{cell}: {text}");
         }
         assert!(!text.contains("-0"), "{text}");

@@ -133,7 +133,7 @@ fn table(tiers: &Tiers) -> Table {
         .column(words("policy"))
         .column(number("due times"))
         .column(number("missed"))
-        .column(number("largest latency").unit("µs"))
+        .column(number("largest latency"))
         .column(words("reached"));
     for tier in &tiers.tiers {
         let name = duration::exact(tier.tier.period_ns);
@@ -151,15 +151,12 @@ fn table(tiers: &Tiers) -> Table {
         }
         for (at, policy) in tier.policies.iter().enumerate() {
             let first = at == 0;
-            let micros = policy
-                .largest_latency_ns
-                .map(|ns| format!("{:.1}", ns as f64 / 1e3));
             let cells = vec![
                 if first { tier.tier.serves } else { "" }.into(),
                 one_line(&policy.policy).into(),
                 Cell::of(policy.scheduled),
                 Cell::of(policy.missed),
-                micros.into(),
+                policy.largest_latency_ns.map(Cell::time).into(),
                 reached(policy.outcome),
             ];
             table.row(if first { name.clone() } else { String::new() }, cells);

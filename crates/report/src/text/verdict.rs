@@ -8,7 +8,7 @@ use std::fmt::Write;
 use wakepath_archive::VirtualTime;
 use wakepath_assess::Assessment;
 use wakepath_timeline::Measured;
-use wakepath_verdict::{Outcome, duration};
+use wakepath_verdict::{Outcome, confidence, duration};
 
 pub(super) fn write_verdict(
     assessment: &Assessment,
@@ -91,7 +91,7 @@ pub fn criterion_text(assessment: &Assessment) -> String {
             evidence.unwrap_or(wakepath_verdict::DEFAULT_EVIDENCE)
         ),
     });
-    parts.push(format!("{} % confidence", criterion.confidence * 100.0));
+    parts.push(format!("{} confidence", confidence(criterion.confidence)));
     if let Some(most) = criterion.consecutive_misses {
         parts.push(format!("at most {most} in a row"));
     }

@@ -11,7 +11,7 @@ use wakepath_assess::{Bounded, Bounds};
 use wakepath_extremes::{Answer, Gate, GateName};
 use wakepath_timeline::columns::folded;
 use wakepath_timeline::duration;
-use wakepath_verdict::{count, fraction, upper_fraction};
+use wakepath_verdict::{confidence, count, upper_fraction};
 
 /// Columns of a terminal whose width is unknown.
 const COLUMNS: usize = 100;
@@ -65,7 +65,7 @@ fn write_head(bounds: &Bounds, text: &mut String, columns: usize) -> std::fmt::R
         prose,
         "{}, {} confidence:",
         asked(bounds),
-        fraction(bounds.confidence)
+        confidence(bounds.confidence)
     )?;
     text.push_str(&folded(&prose, columns));
     writeln!(text)
@@ -139,7 +139,13 @@ pub(crate) fn name(condition: &Bounded) -> String {
 }
 
 fn rounded(ns: f64) -> String {
-    duration::rounded(ns as i64)
+    duration::three_digits(ns.round() as i64)
+}
+
+/// To three digits, and never below: it is a bound.
+fn rounded_up(ns: u64) -> u64 {
+    let step = 10_u64.pow(ns.checked_ilog10().unwrap_or(0).saturating_sub(2));
+    ns.div_ceil(step).saturating_mul(step)
 }
 
 /// A row for each condition.
@@ -170,13 +176,13 @@ pub(crate) fn bounds_table(bounds: &Bounds) -> Table {
             label,
             vec![
                 Cell::Text(count(observed.count)),
-                Cell::Text(duration::thousandths(observed.largest)),
+                Cell::time(observed.largest),
                 (observed.exceeded_at_most)
                     .map(|at_most| upper_fraction(at_most, 1.0))
                     .into(),
                 condition
                     .bound_ns()
-                    .map(|ns| duration::thousandths(ns as i64))
+                    .map(|ns| Cell::length(rounded_up(ns)))
                     .into(),
                 answer(condition),
             ],

@@ -3,8 +3,8 @@
 use super::{MoreNeeded, Reason};
 use crate::EarlyEnd;
 use crate::wording::{
-    count, counted, duration, duration_against, exact_fraction, fraction, lower_fraction,
-    upper_fraction,
+    confidence as as_confidence, count, counted, duration, duration_against, exact_fraction,
+    fraction, lower_fraction, upper_fraction,
 };
 use std::fmt;
 
@@ -151,7 +151,7 @@ impl fmt::Display for Reason {
                 count(*due),
                 fraction(*missed as f64 / *due as f64),
                 lower_fraction(*at_least, *criterion),
-                exact_fraction(*confidence),
+                as_confidence(*confidence),
                 exact_fraction(*criterion),
             ),
             Self::ConsecutiveMissesAbove { longest, limit } => write!(
@@ -210,7 +210,7 @@ impl fmt::Display for Reason {
                     count(evidence_unit.round().max(2.0) as u64),
                     count((*due as f64 / evidence_unit) as u64),
                     upper_fraction(*at_most, *criterion),
-                    exact_fraction(*confidence),
+                    as_confidence(*confidence),
                     exact_fraction(*criterion),
                 )?;
                 match more {
@@ -321,7 +321,7 @@ fn write_bound(
     confidence: f64,
     criterion: f64,
 ) -> fmt::Result {
-    let confidence = exact_fraction(confidence);
+    let confidence = as_confidence(confidence);
     write!(
         f,
         "missed {} of {} due times: the miss fraction is at most {} ({confidence} confidence",

@@ -478,7 +478,7 @@ fn a_run_whose_latency_steps_up_is_judged_with_a_caution() {
     assert_eq!(found.outcome, Outcome::Passed);
     assert_eq!(
         found.cautions[0].to_string(),
-        "latencies changed during the run: median 20 µs in the first half, 60 µs in the second \
+        "latencies changed during the run: median 20.0 µs in the first half, 60.0 µs in the second \
          (distributions apart by 100 %); the bounds assume that they don't"
     );
 }

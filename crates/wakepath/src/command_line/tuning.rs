@@ -1,6 +1,6 @@
 //! Words of `tune`: plan, apply, trial, boot, unit.
 
-use super::Subject;
+use super::{CriterionOptions, Subject};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -132,6 +132,12 @@ pub struct TuneTrial {
     /// Directory of the runs.
     #[arg(long, value_name = "DIR", default_value = "wakepath-runs/trial")]
     pub directory: PathBuf,
+    /// Print everything: each step's reason and cost, and all that could have made a difference.
+    #[arg(short, long, conflicts_with = "json")]
+    pub all: bool,
+    /// The limits of the loop.
+    #[command(flatten)]
+    pub limits: CriterionOptions,
     /// Keep the steps that help.
     #[arg(long)]
     pub keep: bool,

@@ -133,7 +133,7 @@ fn of_tune(arguments: &Tune) -> Result<(), Failure> {
             of_subject(&arguments.plan.subject)?;
             policies(std::slice::from_ref(&arguments.policy))?;
             given::time("--block", Some(&arguments.block))?;
-            Ok(())
+            criterion::asked(&arguments.limits).map(drop)
         }
         Tune::Unit(arguments) => policies(std::slice::from_ref(&arguments.policy)),
         Tune::Revert(_) | Tune::Status(_) => Ok(()),

@@ -43,6 +43,7 @@ wakepath_test_program::program![
     command_line::pages::TESTS,
     command_line::planted::TESTS,
     command_line::printed::TESTS,
+    command_line::printed_measuring::TESTS,
     command_line::programs::TESTS,
     command_line::reports::TESTS,
     command_line::runs::TESTS,

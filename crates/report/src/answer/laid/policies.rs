@@ -5,7 +5,6 @@ use super::super::{Answer, Class, Figures, Row};
 use super::lines;
 use crate::table::{Cell, Table, number, words};
 use wakepath_timeline::columns::{cut, width};
-use wakepath_timeline::duration::Unit;
 
 /// Narrower than this, the medians are left to the whole text.
 const ROOM_FOR_MEDIANS: usize = 92;
@@ -23,9 +22,13 @@ impl Answer {
         let detail = self.fitting(rows, columns);
         let has_brief = |row: &Row| Self::is_explained(row) || !row.why.brief.is_empty();
         if rows.iter().all(has_brief) {
-            let text = self.of_policies(rows, detail, true).to_terminal(None);
-            if text.lines().all(|line| width(line) <= columns) {
-                return text;
+            // A reason next to its verdict is worth more than the medians.
+            for medians in [detail.medians, false] {
+                let detail = Detail { medians, ..detail };
+                let text = self.of_policies(rows, detail, true).to_terminal(None);
+                if text.lines().all(|line| width(line) <= columns) {
+                    return text;
+                }
             }
         }
         let table = self.of_policies(rows, detail, false);
@@ -81,27 +84,39 @@ impl Answer {
         }
     }
 
-    /// The most detail that there is room for in one table: the bounds of what was not missed before the medians.
+    /// The most detail that there is room for in one table: the bounds of what was not missed before p99.9, and that
+    /// before the medians.
     fn fitting(&self, rows: &[Row], columns: usize) -> Detail {
-        let all = [(true, true), (false, true), (true, false)];
-        let all = all.map(|(medians, bounds)| Detail { medians, bounds });
+        let all = [
+            Detail::ALL,
+            Detail {
+                medians: false,
+                ..Detail::ALL
+            },
+            Detail {
+                bounds: false,
+                ..Detail::ALL
+            },
+            Detail {
+                bounds: true,
+                ..Detail::LEAST
+            },
+            Detail {
+                p999: true,
+                ..Detail::LEAST
+            },
+        ];
         let fits = |detail: &Detail| {
             let text = self.of_policies(rows, *detail, false).to_terminal(None);
             text.lines().all(|line| width(line) <= columns)
         };
         let wide = columns >= ROOM_FOR_MEDIANS;
         let mut all = all.into_iter().filter(|detail| wide || !detail.medians);
-        all.find(fits).unwrap_or(Detail {
-            medians: false,
-            bounds: false,
-        })
+        all.find(fits).unwrap_or(Detail::LEAST)
     }
 
     fn of_policies(&self, rows: &[Row], detail: Detail, reasoned: bool) -> Table {
-        let names: &[&'static str] = match detail.medians {
-            true => &["missed", "median", "p99.9", "max"],
-            false => &["missed", "p99.9", "max"],
-        };
+        let names = detail.names();
         let mut table = Table::of("");
         for class in &self.classes {
             let title = match class {
@@ -110,7 +125,7 @@ impl Answer {
                 Class::All => "latency",
             };
             let heads: Vec<_> = names.iter().map(|name| number(name)).collect();
-            table = table.group(title, "µs", &heads);
+            table = table.group(title, "", &heads);
         }
         table = table.column(words("verdict"));
         for row in rows {
@@ -131,39 +146,54 @@ impl Answer {
 struct Detail {
     /// Median latencies.
     medians: bool,
+    /// Their 99.9th percentiles.
+    p999: bool,
     /// The bound next to a count of no misses.
     bounds: bool,
 }
 
+impl Detail {
+    const ALL: Self = Self {
+        medians: true,
+        p999: true,
+        bounds: true,
+    };
+    const LEAST: Self = Self {
+        medians: false,
+        p999: false,
+        bounds: false,
+    };
+
+    fn names(self) -> Vec<&'static str> {
+        let names = [
+            ("missed", true),
+            ("median", self.medians),
+            ("p99.9", self.p999),
+            ("max", true),
+        ];
+        let shown = names.into_iter().filter(|(_, is_shown)| *is_shown);
+        shown.map(|(name, _)| name).collect()
+    }
+}
+
 fn of_figures(figures: Option<&Figures>, detail: Detail) -> Vec<Cell> {
     let Some(figures) = figures else {
-        return vec![Cell::Blank; if detail.medians { 4 } else { 3 }];
+        return vec![Cell::Blank; detail.names().len()];
     };
     let mut cells = vec![Cell::from(figures.missed_text(detail.bounds))];
     if detail.medians {
-        cells.push(figures.median_ns.map(micros).into());
+        cells.push(figures.median_ns.map(Cell::time).into());
     }
-    cells.push(figures.p999_ns.map(micros).into());
-    cells.push(figures.max_ns.map(micros).into());
+    if detail.p999 {
+        cells.push(figures.p999_ns.map(Cell::time).into());
+    }
+    cells.push(figures.max_ns.map(Cell::time).into());
     cells
-}
-
-/// Microseconds with three digits at least: tenths below a hundred.
-fn micros(ns: i64) -> String {
-    match ns.unsigned_abs() {
-        0..99_950 => Unit::Micros.figure(ns, 1),
-        _ => Unit::Micros.figure(ns, 0),
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const ALL: Detail = Detail {
-        medians: true,
-        bounds: true,
-    };
 
     #[test]
     fn what_was_not_measured_is_a_dash_and_no_zero() {
@@ -176,18 +206,18 @@ mod tests {
             max_ns: None,
         };
         let dash = Cell::from(None::<String>);
-        assert_eq!(of_figures(Some(&nothing), ALL), vec![dash; 4]);
+        assert_eq!(of_figures(Some(&nothing), Detail::ALL), vec![dash; 4]);
         let none_missed = Figures {
             missed: Some(0.0),
             ..nothing
         };
-        let cells = of_figures(Some(&none_missed), ALL);
+        let cells = of_figures(Some(&none_missed), Detail::ALL);
         assert_eq!(cells[0], Cell::Text("0".into()));
         let bounded = Figures {
             missed_at_most: Some(0.004_8),
             ..none_missed
         };
-        let cells = of_figures(Some(&bounded), ALL);
+        let cells = of_figures(Some(&bounded), Detail::ALL);
         assert_eq!(cells[0], Cell::Text("0 (≤ 0.48 %)".into()));
     }
 }

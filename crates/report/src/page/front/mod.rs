@@ -10,7 +10,7 @@ use super::sections::{outcome, sentence};
 use super::{Reported, Titles};
 use crate::answer::{Answer, Class, Figures, measures_caches};
 use crate::markup::Markup;
-use crate::next_step::{Step, again, steps_of};
+use crate::next_step::{NextCommand, Step, again, steps_of};
 use crate::table::{Cell, Table, number, words};
 use crate::text::{cache_delays_table, source, virtual_time_text};
 use wakepath_assess::Assessment;
@@ -36,7 +36,7 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>, titl
     for sentence in &lead {
         markup.element("p", &[("class", &"lead")], sentence);
     }
-    beside(markup, run, &lead);
+    beside(markup, number, run, &lead);
     terms(markup, run, &answer);
     let caches = measures_caches(assessment);
     if caches {
@@ -54,6 +54,7 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>, titl
         markup.raw("</div>");
     }
     markup.raw("<div>");
+    matters(markup, number, run, &answer);
     not_shown(markup, assessment);
     repeat(markup, number, run);
     markup.raw("</div></div></header>\n");
@@ -75,7 +76,7 @@ fn people(markup: &mut Markup, titles: &Titles) {
 }
 
 /// Remarks on the run as a whole, except those that the `lead` is made of.
-fn beside(markup: &mut Markup, run: &Reported<'_>, lead: &[String]) {
+fn beside(markup: &mut Markup, number: usize, run: &Reported<'_>, lead: &[String]) {
     let assessment = run.assessment;
     if let Some(imported) = &assessment.imported {
         markup.raw("<div class=\"remark\">");
@@ -102,9 +103,18 @@ fn beside(markup: &mut Markup, run: &Reported<'_>, lead: &[String]) {
     for Step { of, what, command } in steps_of(assessment) {
         markup.open("p", &[("class", &"remark")]);
         markup.text(format!("Next, for {of}: {what}"));
-        if let Some(command) = command {
-            markup.text(": ");
-            markup.command(&command.to_string());
+        match command {
+            // The page has them.
+            Some(NextCommand::Explain { .. }) if run.explanation.is_some() => {
+                markup.text(": ");
+                causes_link(markup, number);
+                markup.text(".");
+            }
+            Some(command) => {
+                markup.text(": ");
+                markup.command(&command.to_string());
+            }
+            None => {}
         }
         markup.close("p");
     }
@@ -130,12 +140,22 @@ fn terms(markup: &mut Markup, run: &Reported<'_>, answer: &Answer) {
     markup.raw("</dl>");
 }
 
+/// Whether its rows are threads of a program that was watched.
+fn is_watched(assessment: &Assessment) -> bool {
+    let imported = assessment.imported.as_ref();
+    imported.is_some_and(|imported| imported.is_watched())
+}
+
 /// A row for each policy: its worst figures, idle and under load.
 fn policies(answer: &Answer, assessment: &Assessment) -> Table {
-    let mut table = Table::of("Policy").class("policies").caption(
-        "The worst figures of each policy. Latency is how late the loop woke; – means the sample is \
+    let (label, each) = match is_watched(assessment) {
+        true => ("Thread", "thread"),
+        false => ("Policy", "policy"),
+    };
+    let mut table = Table::of(label).class("policies").caption(format!(
+        "The worst figures of each {each}. Latency is how late the loop woke; – means the sample is \
          too small for that percentile. A maximum is the largest observed, not a bound.",
-    );
+    ));
     for class in &answer.classes {
         let title = match class {
             Class::Idle => "idle",
@@ -178,6 +198,46 @@ fn cells(figures: Option<&Figures>) -> [Cell; 4] {
         figures.p999_ns.map(three_digits).into(),
         figures.max_ns.map(three_digits).into(),
     ]
+}
+
+/// Matters on the first page, which is one sheet of paper.
+const MATTERS: usize = 2;
+
+/// What cost most time, with its fix, and the way to all causes.
+fn matters(markup: &mut Markup, number: usize, run: &Reported<'_>, answer: &Answer) {
+    if answer.machine.is_empty() {
+        return;
+    }
+    markup.raw("<h2>What matters most</h2><ul class=\"reasons\">");
+    for matter in answer.machine.iter().take(MATTERS) {
+        // Few readers of a page have the program at hand that a command would try the fix on.
+        let fix = matter
+            .remedy
+            .split(". To try it:")
+            .next()
+            .unwrap_or_default();
+        let fix = match fix.is_empty() {
+            true => String::new(),
+            false => format!(". Fix: {fix}"),
+        };
+        let size = match matter.size.is_empty() {
+            true => String::new(),
+            false => format!(": {}", matter.size),
+        };
+        markup.element("li", &[], format!("{}{size}{fix}", matter.what));
+    }
+    markup.raw("</ul>");
+    if run.explanation.is_some() {
+        markup.open("p", &[("class", &"about")]);
+        markup.text("All of them: ");
+        causes_link(markup, number);
+        markup.raw(".</p>");
+    }
+}
+
+fn causes_link(markup: &mut Markup, number: usize) {
+    let link = format!("#causes-{number}");
+    markup.element("a", &[("href", &link)], "Causes and worst cycles");
 }
 
 fn not_shown(markup: &mut Markup, assessment: &Assessment) {

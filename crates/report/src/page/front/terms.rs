@@ -6,7 +6,7 @@ use wakepath_assess::Assessment;
 use wakepath_machine::Topic;
 use wakepath_timeline::CpuSet;
 use wakepath_timeline::duration::rounded;
-use wakepath_verdict::counted;
+use wakepath_verdict::{count, counted};
 
 /// The machine, in the words of its facts.
 pub(super) fn machine(assessment: &Assessment) -> String {
@@ -114,11 +114,8 @@ pub(super) fn measured(run: &Reported<'_>) -> String {
             }
         })
         .collect();
-    let least = assessment.conditions.iter().map(|of| of.cycles.scheduled);
-    let each = least.min().map(|least| {
-        let due = counted(least, "due time", "due times");
-        format!("{due} of each policy in each phase")
-    });
+    let counts = assessment.conditions.iter().map(|of| of.cycles.scheduled);
+    let each = due_times(&counts.collect::<Vec<_>>(), super::is_watched(assessment));
     let phases = match &phases[..] {
         [] => None,
         [one] => Some(format!("phase {one}")),
@@ -126,6 +123,23 @@ pub(super) fn measured(run: &Reported<'_>) -> String {
     };
     let parts = [Some(date(&assessment.run.started)), each, phases];
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// How many due times each condition had.
+fn due_times(counts: &[u64], are_threads: bool) -> Option<String> {
+    let (least, most) = (*counts.iter().min()?, *counts.iter().max()?);
+    let range = match least == most {
+        true => counted(most, "due time", "due times"),
+        false => format!(
+            "{} to {}",
+            count(least),
+            counted(most, "due time", "due times")
+        ),
+    };
+    Some(match are_threads {
+        true => format!("{range} of each thread"),
+        false => format!("{range} of each policy in each phase"),
+    })
 }
 
 /// `3 November 2026, 10:15 UTC` for an RFC 3339 time in UTC; other text unchanged.
@@ -159,7 +173,7 @@ const MONTHS: [&str; 12] = [
 
 #[cfg(test)]
 mod tests {
-    use super::{date, rates, with_whole_ranges};
+    use super::{date, due_times, rates, with_whole_ranges};
 
     #[test]
     fn many_periods_are_told_from_the_first_to_the_last() {
@@ -174,6 +188,16 @@ mod tests {
             rates(&stepped),
             "1000 to 117.647 Hz, due every 1 ms to 8.5 ms"
         );
+    }
+
+    #[test]
+    fn unequal_numbers_of_due_times_are_shown_from_the_least_to_the_most() {
+        let watched = due_times(&[3_500, 351], true);
+        assert_eq!(watched.unwrap(), "351 to 3500 due times of each thread");
+        let equal = due_times(&[1_271, 1_271], false);
+        let text = "1271 due times of each policy in each phase";
+        assert_eq!(equal.unwrap(), text);
+        assert_eq!(due_times(&[], false), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::table::{Cell, Table, number, words};
 use crate::text::module_tables;
 use wakepath_explain::{CauseFigures, ConditionExplanation, Explanation};
 use wakepath_timeline::duration::three_digits;
-use wakepath_verdict::{count, counted, duration, fraction};
+use wakepath_verdict::{count, counted, fraction};
 
 /// Causes listed for each condition.
 const LISTED: usize = 6;
@@ -58,7 +58,7 @@ fn sections(markup: &mut Markup, run: &Reported<'_>) {
         .column(number("Section took"))
         .column(words("Section"));
     for (condition, cycle) in longest {
-        let time = |ns: u64| duration(i64::try_from(ns).unwrap_or(i64::MAX));
+        let time = |ns: u64| three_digits(i64::try_from(ns).unwrap_or(i64::MAX));
         for (at, section) in cycle.sections.iter().enumerate() {
             let name = format!(
                 "{}, {}: segment {} cycle {}",
@@ -137,7 +137,7 @@ fn explained(markup: &mut Markup, run: &Reported<'_>, explanation: &Explanation)
 
 fn rows(table: &mut Table, condition: &ConditionExplanation) {
     let share = |ns: u64| fraction(ns as f64 / condition.late_ns.max(1) as f64);
-    let time = |ns: u64| duration(i64::try_from(ns).unwrap_or(i64::MAX));
+    let time = |ns: u64| three_digits(i64::try_from(ns).unwrap_or(i64::MAX));
     table.heading(format!(
         "{}, {}, {}: {} late of {} cycles (above {}, {}); {} of their latency is explained",
         condition.condition,

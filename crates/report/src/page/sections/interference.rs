@@ -134,8 +134,8 @@ mod tests {
         let page = markup.into_string();
         for part in [
             "idle, CPU 3",
-            "0.6</td>",
-            "6.4</td>",
+            "593\u{a0}ns</td>",
+            "6.45\u{a0}µs</td>",
             "1000",
             "not available: no timerlat &lt;tracer&gt;",
         ] {
@@ -153,7 +153,7 @@ mod tests {
         kernel(&mut markup, &[], &[noise]);
         let page = markup.into_string();
         assert!(
-            page.contains(">0.000</td>") && page.contains(">0.7</td>"),
+            page.contains(">0.000</td>") && page.contains(">700\u{a0}ns</td>"),
             "{page}"
         );
         let mut nothing = Markup::default();

@@ -8,7 +8,7 @@ use crate::text::{Counts, tone};
 use wakepath_assess::Assessment;
 use wakepath_timeline::duration::three_digits;
 use wakepath_verdict::{
-    CLUSTER_GAP, Caution, Judgement, Observed, Reason, fraction, upper_fraction,
+    CLUSTER_GAP, Caution, Judgement, Observed, Reason, confidence, fraction, upper_fraction,
 };
 
 /// Writes every condition's evidence.
@@ -158,14 +158,14 @@ fn of_conditions(assessment: &Assessment, said: fn(&Judgement) -> Vec<String>) -
 }
 
 fn assumptions(markup: &mut Markup, run: &Reported<'_>) {
-    let confidence = run.assessment.criterion.confidence * 100.0;
+    let confidence = confidence(run.assessment.criterion.confidence);
     markup.raw("<h3>Methods and their assumptions</h3><ul>");
     let lines = [
         "Percentiles are values that occurred, by nearest rank over all samples; nothing is fitted \
          or interpolated. One that the sample is too small for is not shown."
             .to_owned(),
         format!(
-            "Bounds on the share of misses are Clopper and Pearson's, one-sided, at {confidence} % \
+            "Bounds on the share of misses are Clopper and Pearson's, one-sided, at {confidence} \
              confidence. They assume that the run is typical of what follows it."
         ),
         format!(
@@ -175,7 +175,7 @@ fn assumptions(markup: &mut Markup, run: &Reported<'_>) {
         ),
         format!(
             "The probability that the next latency is larger than the largest observed is bounded \
-             at {confidence} % confidence too, if latencies are independent and nothing changes."
+             at {confidence} confidence too, if latencies are independent and nothing changes."
         ),
         "The interval of an average comes from the means of 20 batches in the order of the run and \
          Student's t. It assumes that batches are long enough to be independent of each other."

@@ -1,12 +1,11 @@
 //! The figures of a comparison that differ most, relative to the margin.
 
-use super::figures::{shown, signed, unit_name, unit_of};
+use super::figures::{shown, signed};
 use super::tables::metric_label;
 use super::tone;
 use crate::table::{Cell, Table, number, words};
 use wakepath_assess::{Comparison, ConditionComparison, Metric, MetricComparison, median};
 use wakepath_timeline::columns::cut;
-use wakepath_timeline::duration::Unit;
 
 /// The rows that were asked for, and how many there would be.
 pub(crate) struct Changed {
@@ -46,16 +45,10 @@ impl<'a> Row<'a> {
         })
     }
 
-    fn unit(&self) -> Option<Unit> {
-        let [base, against] = self.sides;
-        unit_of(self.metric.metric, [base, against, self.difference])
-    }
-
     fn label(&self) -> String {
-        let unit = unit_name(self.unit());
         let name = match self.metric.metric {
-            Metric::Maximum => format!("max of {} due times, {unit}", self.condition.equal_count),
-            other => format!("{}, {unit}", metric_label(other)),
+            Metric::Maximum => format!("max of {} due times", self.condition.equal_count),
+            other => metric_label(other).to_owned(),
         };
         format!("{}, {name}", self.condition.name)
     }
@@ -79,8 +72,7 @@ pub(crate) fn most_changed(comparison: &Comparison, most: usize, columns: usize)
         table = table.column(words("finding"));
     }
     for row in rows.iter().take(most) {
-        let unit = row.unit();
-        let shown = |value: f64| shown(unit, value);
+        let shown = |value: f64| shown(row.metric.metric, value);
         let mut cells: Vec<Cell> = row.sides.map(|side| shown(side).into()).to_vec();
         cells.push(signed(shown, row.difference).into());
         if has_findings {

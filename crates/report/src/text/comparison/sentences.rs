@@ -3,6 +3,7 @@
 
 use super::figures::p_value;
 use wakepath_assess::{Comparison, ConditionComparison, Finding, MetricComparison};
+use wakepath_timeline::duration::three_digits;
 use wakepath_verdict::{counted, fraction};
 
 /// Limits of one run a side.
@@ -109,7 +110,7 @@ fn what_runs_can_tell(comparison: &Comparison) -> Vec<String> {
 
 fn sentence(condition: &ConditionComparison, metric: &MetricComparison) -> String {
     let by = |value: f64| match metric.metric.is_time() {
-        true => wakepath_verdict::duration(value.round() as i64),
+        true => three_digits(value.round() as i64),
         false => fraction(value),
     };
     let shift = metric.shift.map_or(0.0, |shift| shift.estimate);

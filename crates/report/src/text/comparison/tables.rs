@@ -1,14 +1,13 @@
 //! The tables of a comparison: differences between the sides, and each metric of each
 //! condition shows with all that was tested.
 
-use super::figures::{bound_without_misses, p_value, shown, signed, unit_name, unit_of};
+use super::figures::{bound_without_misses, p_value, shown, signed};
 use super::tone;
 use crate::table::{Cell, Table, number, words};
 use wakepath_assess::{
     Comparison, ConditionComparison, Metric, MetricComparison, RunFigures, Weight, median,
 };
 use wakepath_timeline::condition_label;
-use wakepath_timeline::duration::Unit;
 
 /// Differences between the sides.
 pub(crate) fn differences_table(comparison: &Comparison) -> Table {
@@ -53,9 +52,7 @@ pub(crate) fn metrics_table(comparison: &Comparison) -> Table {
     for condition in &comparison.conditions {
         table.heading(format!("{}, {}", label(condition), condition.name.phase));
         for metric in &condition.metrics {
-            let unit = unit_of_row(metric);
-            let label = format!("{}, {}", metric_label(metric.metric), unit_name(unit));
-            table.row(label, cells(condition, metric, unit));
+            table.row(metric_label(metric.metric), cells(condition, metric));
         }
     }
     table
@@ -66,7 +63,7 @@ pub(crate) fn label(condition: &ConditionComparison) -> String {
     condition_label(name.policy.as_ref(), name.task.as_deref())
 }
 
-/// The metric in words, without its unit.
+/// The metric in words.
 pub(super) fn metric_label(metric: Metric) -> &'static str {
     match metric {
         // Otherwise the longer run would have the larger one for that alone.
@@ -75,25 +72,8 @@ pub(super) fn metric_label(metric: Metric) -> &'static str {
     }
 }
 
-/// One unit for all figures of a row.
-fn unit_of_row(metric: &MetricComparison) -> Option<Unit> {
-    let shift = metric.shift;
-    let ends = [
-        shift.map(|shift| shift.estimate),
-        shift.and_then(|shift| shift.lower),
-        shift.and_then(|shift| shift.upper),
-        metric.margin,
-    ];
-    let sides = metric.base.iter().chain(&metric.against).copied();
-    unit_of(metric.metric, sides.chain(ends.into_iter().flatten()))
-}
-
-fn cells(
-    condition: &ConditionComparison,
-    metric: &MetricComparison,
-    unit: Option<Unit>,
-) -> Vec<Cell> {
-    let shown = |value: f64| shown(unit, value);
+fn cells(condition: &ConditionComparison, metric: &MetricComparison) -> Vec<Cell> {
+    let shown = |value: f64| shown(metric.metric, value);
     let side = |runs: &[RunFigures], values: &[f64]| -> [Cell; 3] {
         if values.is_empty() {
             return [Cell::Unknown, Cell::Unknown, Cell::Unknown];

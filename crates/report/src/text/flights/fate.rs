@@ -4,7 +4,8 @@ use super::table::Row;
 use crate::Style;
 use wakepath_assess::{FlownCondition, loss_text};
 use wakepath_flight::replay::{FlightReport, Flown};
-use wakepath_verdict::{Outcome, duration};
+use wakepath_timeline::duration::three_digits;
+use wakepath_verdict::Outcome;
 
 /// How the flight ended. A vehicle that was not lost within the recording isn't said to fly where
 /// its delay is beyond the margin: the loss may only take longer.
@@ -51,9 +52,9 @@ pub(super) fn beyond_margin(report: &FlightReport) -> Option<String> {
     };
     let longest = i64::try_from(timing.reaction.max_ns).unwrap_or(i64::MAX);
     let worst = margins.delay_if_worst_lasted_ns?;
-    let whole = duration(longest.saturating_add(worst));
+    let whole = three_digits(longest.saturating_add(worst));
     if left < 0 {
-        let beyond = duration(left.saturating_neg());
+        let beyond = three_digits(left.saturating_neg());
         return Some(format!(
             "unstable: its mean delay is {beyond} beyond the delay margin of {whole}; the \
              loop is unstable there, though it was not lost within the recording"
@@ -63,7 +64,7 @@ pub(super) fn beyond_margin(report: &FlightReport) -> Option<String> {
         format!(
             "flew: its longest reaction, {}, is beyond the delay margin of {whole}, and must not \
              last",
-            duration(longest)
+            three_digits(longest)
         )
     })
 }

@@ -5,6 +5,7 @@ use crate::table::{Cell, Table, number, words};
 use wakepath_assess::{FlownCondition, FlownConditions};
 use wakepath_flight::replay::{FlightReport, Flown};
 use wakepath_timeline::condition_label;
+use wakepath_timeline::duration::three_digits;
 
 fn few_columns() -> Table {
     Table::of("Condition")
@@ -13,8 +14,8 @@ fn few_columns() -> Table {
              controller can still tolerate.",
         )
         .group("no command", "", &[number("in a row")])
-        .group("reaction", "ms", &[number("max")])
-        .group("margins left", "ms", &["delay", "jitter"].map(number))
+        .group("reaction", "", &[number("max")])
+        .group("margins left", "", &["delay", "jitter"].map(number))
         .group("in noise", "", &[number("tilt").unit("°")])
         .group("kicked", "", &[number("tilt").unit("°")])
         .column(words("flight").leading())
@@ -23,8 +24,8 @@ fn few_columns() -> Table {
 /// As wide as a terminal of 80 columns.
 fn fewest_columns() -> Table {
     Table::of("Condition")
-        .group("reaction", "ms", &[number("max")])
-        .group("margins left", "ms", &["delay", "jitter"].map(number))
+        .group("reaction", "", &[number("max")])
+        .group("margins left", "", &["delay", "jitter"].map(number))
         .group("kicked", "", &[number("tilt").unit("°")])
         .column(words("flight").leading())
 }
@@ -33,21 +34,17 @@ fn all_columns() -> Table {
     let (tilt, median, max) = (number("tilt").unit("°"), number("median"), number("max"));
     Table::of("Condition")
         .group("no command", "", &["due times", "in a row"].map(number))
-        .group("reaction", "ms", &[median, max])
-        .group("freshness", "ms", &[median, max])
+        .group("reaction", "", &[median, max])
+        .group("freshness", "", &[median, max])
         .group(
             "margins left",
-            "ms",
+            "",
             &["delay", "if max lasted", "jitter"].map(number),
         )
-        .group("to loss", "", &["ms", "in a row"].map(number))
+        .group("to loss", "", &["time", "in a row"].map(number))
         .group("s.d. in noise", "", &[tilt, number("rate").unit("°/s")])
-        .group(
-            "kicked",
-            "",
-            &[tilt, number("back").unit("ms"), number("lost")],
-        )
-        .group("clipped", "ms", &["noise", "tracking"].map(number))
+        .group("kicked", "", &[tilt, number("back"), number("lost")])
+        .group("clipped", "", &["noise", "tracking"].map(number))
         .group("off track", "mm", &[number("RMSE")])
         .column(words("flight"))
 }
@@ -168,7 +165,7 @@ fn short_row(row: Row<'_>, report: &FlightReport, flown: &Flown) -> Vec<Cell> {
     let of_run = |text: String| row.of_run(text);
     vec![
         of_run(timing.most_consecutive_missed.to_string()),
-        of_run(millis(timing.reaction.max_ns as f64)),
+        of_run(time(timing.reaction.max_ns)),
         delay_cell(row, report).into(),
         of_run(margin(report.margins.jitter_ns)),
         decimal(flown.tilt_deviation_deg, 3).into(),
@@ -180,7 +177,7 @@ fn short_row(row: Row<'_>, report: &FlightReport, flown: &Flown) -> Vec<Cell> {
 fn shortest_row(row: Row<'_>, report: &FlightReport, flown: &Flown) -> Vec<Cell> {
     let of_run = |text: String| row.of_run(text);
     vec![
-        of_run(millis(report.timing.reaction.max_ns as f64)),
+        of_run(time(report.timing.reaction.max_ns)),
         delay_cell(row, report).into(),
         of_run(margin(report.margins.jitter_ns)),
         format!("{:.2}", flown.kicks.peak_tilt_deg).into(),
@@ -199,13 +196,13 @@ fn long_cells(row: Row<'_>, report: &FlightReport, flown: &Flown) -> Vec<Cell> {
         timing
             .freshness
             .as_ref()
-            .map_or(Cell::Blank, |spread| of_run(millis(of(spread) as f64)))
+            .map_or(Cell::Blank, |spread| of_run(time(of(spread))))
     };
     vec![
         of_run(timing.missed.to_string()),
         of_run(timing.most_consecutive_missed.to_string()),
-        of_run(millis(timing.reaction.median_ns as f64)),
-        of_run(millis(timing.reaction.max_ns as f64)),
+        of_run(time(timing.reaction.median_ns)),
+        of_run(time(timing.reaction.max_ns)),
         fresh(|spread| spread.median_ns),
         fresh(|spread| spread.max_ns),
         delay_cell(row, report).into(),
@@ -216,10 +213,10 @@ fn long_cells(row: Row<'_>, report: &FlightReport, flown: &Flown) -> Vec<Cell> {
         decimal(flown.tilt_deviation_deg, 3).into(),
         decimal(flown.rate_deviation_deg_s, 2).into(),
         format!("{:.2}", flown.kicks.peak_tilt_deg).into(),
-        millis_whole(flown.kicks.slowest_recovery_ns).into(),
+        time(flown.kicks.slowest_recovery_ns).into(),
         flown.kicks.lost.to_string().into(),
-        millis_whole(flown.saturated_in_noise_ns).into(),
-        millis_whole(flown.saturated_tracking_ns).into(),
+        time(flown.saturated_in_noise_ns).into(),
+        time(flown.saturated_tracking_ns).into(),
         decimal(flown.tracking_rmse_m.map(|metres| metres * 1e3), 2).into(),
         fate(row, report, flown).into(),
     ]
@@ -240,16 +237,12 @@ fn delay_cell(row: Row<'_>, report: &FlightReport) -> String {
     }
 }
 
-fn millis(ns: f64) -> String {
-    format!("{:.3}", ns / 1e6)
-}
-
-fn millis_whole(ns: u64) -> String {
-    format!("{:.0}", ns as f64 / 1e6)
+fn time(ns: u64) -> String {
+    three_digits(i64::try_from(ns).unwrap_or(i64::MAX))
 }
 
 fn margin(ns: Option<i64>) -> String {
-    ns.map_or("none".into(), |ns| format!("{:.2}", ns as f64 / 1e6))
+    ns.map_or("none".into(), three_digits)
 }
 
 fn decimal(value: Option<f64>, digits: usize) -> Option<String> {

@@ -4,6 +4,7 @@
 mod browser;
 mod causes;
 mod comparison;
+mod contrast;
 mod cpus;
 mod explorer;
 mod front;

@@ -75,9 +75,9 @@ fn the_figures_are_there_and_their_values_are_the_archives() {
         let late = format!("{data}.late.index.length");
         assert_eq!(browser.value(&late), json!(judgement.cycles.missed()));
     }
-    // The table says them too: the largest latency under load, in microseconds.
+    // The table says them too: the largest latency under load, with its unit.
     let text = browser.text("document.querySelector('.measured').textContent");
-    assert!(text.contains("933.3"), "{text}");
+    assert!(text.contains("933 µs"), "{text}");
     // And the verdict is at the top.
     let head = browser.text("document.querySelector('h1').textContent");
     assert_eq!(head, format!("made-up: {}", reporting.assessment.outcome));

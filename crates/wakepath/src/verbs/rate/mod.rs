@@ -22,7 +22,7 @@ use wakepath_console::sequence::{self, Origin, Plan, ProcessExecutor, Step};
 use wakepath_console::terminal::{print_result, tell};
 use wakepath_console::{Outcome, place, scenarios};
 use wakepath_measure::{HostCpus, Interrupt, own_executable};
-use wakepath_report::{Style, Table, number, words};
+use wakepath_report::{Cell, Style, Table, number, words};
 use wakepath_scenario::{builtin, units::parse_rate};
 use wakepath_timeline::columns::wrapped;
 use wakepath_verdict::{Outcome as Verdict, fraction};
@@ -102,13 +102,14 @@ pub fn run(arguments: &Rate) -> Outcome {
     let Search {
         bisection,
         mut answer,
+        terms,
         ..
     } = search;
     answer.kept_hz = bisection.kept();
     answer.not_kept_hz = bisection.lost();
     let shown = match arguments.json {
         true => format!("{}\n", serde_json::to_string_pretty(&answer)?),
-        false => text(&answer, arguments.cpu, Style::of_stdout()),
+        false => text(&answer, &terms, Style::of_stdout()),
     };
     print_result(arguments.json, &shown)?;
     Ok(ExitCode::from(code(&answer)))
@@ -268,17 +269,17 @@ impl MeasuredRate {
     }
 }
 
-fn text(answer: &Answer, cpu: Option<u16>, style: Style) -> String {
+fn text(answer: &Answer, terms: &Terms<'_>, style: Style) -> String {
     let columns = style.columns.unwrap_or(100).clamp(40, 100);
     let is_open = is_undecided(answer, answer.not_kept_hz);
     let verdict = match (answer.kept_hz, answer.not_kept_hz) {
         (Some(kept), Some(lost)) if is_open => {
-            format!("{kept} Hz; {lost} Hz is undecided, and a longer --block would tell")
+            format!("{kept} Hz; {lost} Hz is undecided, and a longer --block would decide it")
         }
         (Some(kept), Some(lost)) => format!("{kept} Hz; {lost} Hz was not kept"),
         (Some(kept), None) => format!("{kept} Hz, the highest that was tried"),
         (None, Some(lost)) if is_open => {
-            format!("not known: {lost} Hz is undecided, and a longer --block would tell")
+            format!("not known: {lost} Hz is undecided, and a longer --block would decide it")
         }
         (None, Some(lost)) => format!("none: not even {lost} Hz was kept"),
         (None, None) => "none was tried".to_owned(),
@@ -312,7 +313,7 @@ fn text(answer: &Answer, cpu: Option<u16>, style: Style) -> String {
     text.push('\n');
     let mut table = Table::of("rate, Hz")
         .column(number("missed"))
-        .column(number("max").unit("µs"))
+        .column(number("max"))
         .column(words("verdict"))
         .column(words("run"));
     let mut steps: Vec<&MeasuredRate> = answer.steps.iter().collect();
@@ -328,9 +329,7 @@ fn text(answer: &Answer, cpu: Option<u16>, style: Style) -> String {
             step.rate_hz.to_string(),
             vec![
                 missed.into(),
-                step.max_ns
-                    .map(|ns| format!("{:.0}", ns as f64 / 1e3))
-                    .into(),
+                step.max_ns.map(Cell::time).into(),
                 step.outcome.to_string().into(),
                 run.into(),
             ],
@@ -346,7 +345,7 @@ fn text(answer: &Answer, cpu: Option<u16>, style: Style) -> String {
         columns,
     );
     if let (None, Some(hz)) = (answer.kept_hz, answer.not_kept_hz) {
-        text += &next::next(answer, hz, cpu);
+        text += &next::next(terms, hz);
     }
     text
 }

@@ -5,7 +5,7 @@ use wakepath_assess::watched::{Figures, Finding, Watched, WokenBy};
 use wakepath_console::terminal::columns;
 use wakepath_report::{Cell, Table, number, words};
 use wakepath_statistics::{DistributionSummary, Quantile};
-use wakepath_timeline::duration::{self, Unit};
+use wakepath_timeline::duration;
 use wakepath_verdict::counted;
 
 /// Threads without a period that are named of many; JSON has all.
@@ -103,12 +103,8 @@ fn short_table(threads: &[&Watched]) -> Table {
     let mut table = Table::of("thread")
         .column(words("policy"))
         .column(number("period"))
-        .group(
-            "wake-up latency",
-            "µs",
-            &["median", "p99", "max"].map(number),
-        )
-        .group("run time", "µs", &[number("max")])
+        .group("wake-up latency", "", &["median", "p99", "max"].map(number))
+        .group("run time", "", &[number("max")])
         .column(number("skipped"));
     for of in threads {
         let latency = &of.latency_ns;
@@ -135,15 +131,15 @@ fn table(threads: &[Watched]) -> Table {
         .column(number("period"))
         .group(
             "jitter of the period",
-            "µs",
+            "",
             &["median", "p99", "max"].map(number),
         )
         .group(
             "wake-up latency",
-            "µs",
+            "",
             &["min", "median", "p99", "p99.9", "max"].map(number),
         )
-        .group("run time", "µs", &["median", "max"].map(number))
+        .group("run time", "", &["median", "max"].map(number))
         .column(number("preempted"))
         .column(number("activations"))
         .column(number("skipped"));
@@ -180,7 +176,7 @@ fn table(threads: &[Watched]) -> Table {
 fn sections(threads: &[Watched], most: usize) -> String {
     let mut table = Table::of("section")
         .column(words("thread"))
-        .group("time", "µs", &["min", "median", "p99", "max"].map(number))
+        .group("time", "", &["min", "median", "p99", "max"].map(number))
         .column(number("runs"));
     let mut all = 0_usize;
     for thread in threads {
@@ -216,9 +212,11 @@ fn sections(threads: &[Watched], most: usize) -> String {
     }
 }
 
-/// A figure of a distribution, in microseconds.
+/// A figure of a distribution.
 fn figure(of: &Option<DistributionSummary>, figure: fn(&DistributionSummary) -> i64) -> Cell {
-    of.as_ref().map(|summary| micros(figure(summary))).into()
+    of.as_ref()
+        .map(|summary| Cell::time(figure(summary)))
+        .into()
 }
 
 /// A quantile; unknown where the sample is too small to tell it from the maximum.
@@ -226,11 +224,9 @@ fn quantile(of: &Option<DistributionSummary>, wanted: Quantile) -> Cell {
     let mut known = of.iter().flat_map(|summary| &summary.quantiles);
     let found = known.find(|known| known.parts_per_million == wanted.parts_per_million());
     let told = found.filter(|quantile| !quantile.is_maximum);
-    told.and_then(|quantile| quantile.value).map(micros).into()
-}
-
-fn micros(ns: i64) -> String {
-    Unit::Micros.figure(ns, 1)
+    told.and_then(|quantile| quantile.value)
+        .map(Cell::time)
+        .into()
 }
 
 /// Facts that a reader needs to read a thread's line correctly.
@@ -348,9 +344,13 @@ fn remarks(of: &Watched, cycle: Option<&str>) -> Vec<String> {
     }
     if of.untold_switches > 0 {
         remarks.push(format!(
-            "{} not recorded by this kernel: their instants and latencies are uncertain by up to {}, the time \
-             between the events before and after",
+            "{} not recorded by this kernel, which makes {} uncertain by up to {}, the time between the events \
+             before and after",
             counted(of.untold_switches, "switch-in was", "switch-ins were"),
+            match of.untold_switches {
+                1 => "that latency",
+                _ => "those latencies",
+            },
             duration::three_digits(i64::try_from(of.untold_switch_ns).unwrap_or(i64::MAX))
         ));
     }

@@ -27,7 +27,7 @@ fn a_short_run_is_refused_with_what_it_proves_all_the_same() {
     let finished = bound(&run(), &[]);
     finished.assert_code(3);
     for part in [
-        "largest wake-up latency: 21.929 ms of 150 cycles",
+        "largest wake-up latency: 21.9 ms of 150 cycles",
         "refused: provenance +1",
         "count refuses ",
         "exceed it on average",

@@ -21,6 +21,7 @@ pub mod output;
 pub mod pages;
 pub mod planted;
 pub mod printed;
+pub mod printed_measuring;
 pub mod programs;
 pub mod reports;
 pub mod runs;

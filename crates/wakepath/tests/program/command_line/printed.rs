@@ -128,7 +128,7 @@ fn assert_shells_read(lines: &BTreeSet<String>) {
 }
 
 /// Command lines in what was printed: in a list, in a sentence or in backquotes.
-fn commands(text: &str) -> Vec<String> {
+pub fn commands(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for line in text.lines() {
         for (at, _) in line.match_indices("wakepath ") {

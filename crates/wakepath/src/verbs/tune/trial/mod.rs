@@ -6,7 +6,7 @@ mod text;
 
 use super::{agreed, only, plan};
 use crate::command_line::TuneTrial;
-use crate::verbs::{check, report};
+use crate::verbs::{check, criterion, report};
 use schedule::{NextRun, Schedule};
 use std::path::Path;
 use std::process::ExitCode;
@@ -14,6 +14,7 @@ use wakepath_archive::Run;
 use wakepath_archive::{Invocation, MeasuringVerb, RunOption};
 use wakepath_assess::{Assessment, Confounders, Trial, TrialRun};
 use wakepath_console::Outcome;
+use wakepath_console::changed::Changes;
 use wakepath_console::run_order::OrderedRun;
 use wakepath_console::scenarios;
 use wakepath_console::sequence::{self, Origin, Plan, ProcessExecutor};
@@ -112,7 +113,7 @@ pub fn run(arguments: &TuneTrial) -> Outcome {
         )?,
         false => print(&format!(
             "{}report: {}\n",
-            text::of(&trial, arguments)?,
+            text::of(&trial, arguments.pairs, arguments.all)?,
             path.in_one_line()
         ))?,
     }
@@ -177,10 +178,20 @@ impl Bench<'_> {
         let subject = &self.arguments.plan.subject;
         let (block, policy) = (&self.arguments.block, &self.arguments.policy);
         let host = scenarios::host_cpus()?;
+        let limits = &self.arguments.limits;
+        let criterion = criterion::asked(limits)?;
         let ((scenario, warnings), source, command) = match &subject.scenario {
             Some(name) => {
                 let (text, source) = scenarios::scenario_text(name)?;
-                let read = scenarios::read_scenario(&text, &source, &host)?;
+                let changes = Changes {
+                    rate: None,
+                    cpu: None,
+                    task: None,
+                    policies: &[],
+                    criterion: criterion.as_ref(),
+                    reserved_for: None,
+                };
+                let read = scenarios::changed(&text, &source, &changes, &host)?;
                 (read, source, Invocation::of_scenario(name))
             }
             None => {
@@ -191,10 +202,13 @@ impl Bench<'_> {
                     .with(RunOption::Rate, rate);
                 scenarios::may_use(Some(self.cpu), &host)?;
                 let policies = [policy.clone()];
-                let read = check::part(rate, Some(self.cpu), &policies, None, &host)?;
+                let read = check::part(rate, Some(self.cpu), &policies, criterion.as_ref(), &host)?;
                 (read, check::SOURCE.to_owned(), command)
             }
         };
+        let command = criterion::given(limits).fold(command, |command, (name, value)| {
+            command.and(name, Some(value.to_owned()))
+        });
         let (scenario, _) = scenarios::fitted(&scenario, warnings, "--duration", block)?;
         Ok(OrderedRun {
             scenario: scenario.to_toml(),
