@@ -143,7 +143,7 @@ impl Watched {
             thread,
             activity,
             declared,
-            events_lost,
+            events_missing,
         } = *seen;
         let rhythm = task.rhythm;
         // Limits of a scenario: below, timers are not a loop's; above, nothing repeats in a run.
@@ -180,14 +180,15 @@ impl Watched {
             true => WokenBy::of(activity),
             false => None,
         };
-        let findings = Finding::of(&task, &row, woken_by.as_ref(), activity);
+        let mut findings = Finding::of(&task, &row, woken_by.as_ref(), activity);
+        findings.retain(|of| !(events_missing && of.needs_all_events()));
         let left_out = |of: &Finding| matches!(of, Finding::LeftOut { .. });
         let shows_each_cycle = match rhythm.begun_by {
             BegunBy::Timer => task.is_by_lasting_timers() || findings.iter().any(left_out),
             BegunBy::Other => false,
             BegunBy::Marks => true,
         };
-        let gaps = match has_row && !events_lost {
+        let gaps = match has_row && !events_missing {
             false => Gaps::Unseen,
             true if shows_each_cycle => Gaps::Skipped,
             true => Gaps::UnseenWhileRunning,

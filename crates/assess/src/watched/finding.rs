@@ -154,6 +154,14 @@ impl Finding {
         }
     }
 
+    /// Whether it rests on there being no event of other cycles: where events are missing, those may have run.
+    pub(super) fn needs_all_events(&self) -> bool {
+        matches!(
+            self,
+            Self::AskedForLater { .. } | Self::RanPassed { .. } | Self::LeftOut { .. }
+        )
+    }
+
     /// The finding and its fix, in one line.
     pub fn with_fix(&self) -> String {
         match self.fix() {

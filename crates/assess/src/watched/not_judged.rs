@@ -16,8 +16,8 @@ pub(super) struct SeenThread<'a> {
     pub activity: &'a ThreadActivity,
     /// Its declared policy, if given.
     pub declared: Option<Policy>,
-    /// Whether events are lost.
-    pub events_lost: bool,
+    /// Whether events are lost, or it may run on CPUs whose events were not recorded.
+    pub events_missing: bool,
 }
 
 /// A thread without a period.

@@ -27,12 +27,14 @@ impl Figures {
         let all = activity(trace, session.threads.keys().copied())?;
         let (mut periodic, mut not_judged) = (Vec::new(), Vec::new());
         let nothing = ThreadActivity::default();
+        let recorded = &trace.description().cpus;
         let seen = session.threads.iter().map(|(number, thread)| SeenThread {
             number: *number,
             thread,
             activity: all.activity.get(number).unwrap_or(&nothing),
             declared: session.policy,
-            events_lost: traced.lost > 0,
+            events_missing: traced.lost > 0
+                || !thread.cpus.iter().all(|cpu| recorded.contains(cpu)),
         });
         let seen: Vec<SeenThread<'_>> = seen.collect();
         for thread in &seen {
