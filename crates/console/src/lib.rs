@@ -4,17 +4,17 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-pub mod changed;
-pub mod explained;
+pub mod explanation;
 pub mod files;
-pub mod given;
 pub mod limits;
 pub mod manual;
 pub mod memory;
+pub mod option_value;
 pub mod ordered_process;
-pub mod place;
+pub mod overrides;
 mod printing;
 pub mod progress;
+pub mod run_directory;
 pub mod run_order;
 pub mod runs;
 pub mod scenarios;

@@ -19,7 +19,7 @@ const NAMED: usize = 4;
 
 /// A run below [`HOME`], or in the working directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct ListedRun {
     /// Its path below [`HOME`], or its name in the working directory, as text.
     pub name: String,
     /// The same as the file system has it, which need not be text.
@@ -30,7 +30,7 @@ pub struct Found {
     is_beside: bool,
 }
 
-impl Found {
+impl ListedRun {
     /// Its directory.
     pub fn directory(&self) -> PathBuf {
         match self.is_beside {
@@ -41,7 +41,7 @@ impl Found {
 }
 
 /// All runs below the working directory's [`HOME`] and in the working directory itself, the latest first.
-pub fn all() -> Vec<Found> {
+pub fn all() -> Vec<ListedRun> {
     let mut found = Vec::new();
     if home_can_be_used().is_ok() {
         look(Path::new(HOME), Path::new(""), 0, &mut found);
@@ -66,7 +66,7 @@ pub fn home_can_be_used() -> Result<(), String> {
 }
 
 /// Runs in the working directory itself, created there by `--directory`.
-fn beside() -> Vec<Found> {
+fn beside() -> Vec<ListedRun> {
     let entries = std::fs::read_dir(".").into_iter().flatten().flatten();
     let directories = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
     let found = directories.filter_map(|entry| {
@@ -76,7 +76,7 @@ fn beside() -> Vec<Found> {
         let file = file.into_iter().find(|file| is_there(file))?;
         let began = began(&name, &file);
         let is_beside = true;
-        Some(Found {
+        Some(ListedRun {
             name,
             place,
             began,
@@ -99,7 +99,7 @@ fn began(name: &str, file: &Path) -> String {
     })
 }
 
-fn look(home: &Path, below: &Path, depth: usize, found: &mut Vec<Found>) {
+fn look(home: &Path, below: &Path, depth: usize, found: &mut Vec<ListedRun>) {
     let directory = home.join(below);
     if let Some(file) = FILES
         .iter()
@@ -110,7 +110,7 @@ fn look(home: &Path, below: &Path, depth: usize, found: &mut Vec<Found>) {
         let began = began(&name, &file);
         if !name.is_empty() {
             let is_beside = false;
-            found.push(Found {
+            found.push(ListedRun {
                 name,
                 place: below.to_owned(),
                 began,
@@ -242,21 +242,21 @@ pub fn find_all(words: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     words.iter().map(|word| find(Some(word))).collect()
 }
 
-fn named(word: &str, all: &[Found]) -> Result<PathBuf, String> {
+fn named(word: &str, all: &[ListedRun]) -> Result<PathBuf, String> {
     let shown = one_line(word);
     if let Some(number) = word
         .strip_prefix('@')
         .and_then(|text| text.parse::<usize>().ok())
     {
         let found = number.checked_sub(1).and_then(|place| all.get(place));
-        return found.map(Found::directory).ok_or_else(|| {
+        return found.map(ListedRun::directory).ok_or_else(|| {
             format!(
                 "{shown}: runs are numbered from @1, the newest; {}",
                 there(all)
             )
         });
     }
-    let fits: Vec<&Found> = all.iter().filter(|run| run.name.contains(word)).collect();
+    let fits: Vec<&ListedRun> = all.iter().filter(|run| run.name.contains(word)).collect();
     match (&fits[..], all) {
         ([only], _) => Ok(only.directory()),
         ([_, _, ..], _) => Err(format!(
@@ -270,7 +270,7 @@ fn named(word: &str, all: &[Found]) -> Result<PathBuf, String> {
 }
 
 /// Which runs there are.
-fn there(all: &[Found]) -> String {
+fn there(all: &[ListedRun]) -> String {
     match all {
         [] => format!("there is none below {HOME} here"),
         [only] => format!("the only one here is {}", one_line(&only.name)),
@@ -282,8 +282,8 @@ fn there(all: &[Found]) -> String {
 }
 
 /// The first of these by number and name.
-fn listed(runs: &[&Found], all: &[Found]) -> String {
-    let numbered = |run: &&Found| {
+fn listed(runs: &[&ListedRun], all: &[ListedRun]) -> String {
+    let numbered = |run: &&ListedRun| {
         let number = all.iter().position(|one| one.name == run.name);
         format!("@{} {}", number.unwrap_or(0) + 1, one_line(&run.name))
     };
@@ -300,7 +300,7 @@ pub fn word_for(directory: &Path) -> String {
     let Ok(below) = directory.strip_prefix(HOME) else {
         return directory.display().to_string();
     };
-    let is_this = |run: &Found| run.place == below;
+    let is_this = |run: &ListedRun| run.place == below;
     let latest = all()
         .into_iter()
         .find(|run| is_this(run) || Run::writer(&run.directory()).is_none());
@@ -314,8 +314,8 @@ pub fn word_for(directory: &Path) -> String {
 mod tests {
     use super::*;
 
-    fn runs(names: &[&str]) -> Vec<Found> {
-        let found = |name: &&str| Found {
+    fn runs(names: &[&str]) -> Vec<ListedRun> {
+        let found = |name: &&str| ListedRun {
             is_beside: false,
             name: (*name).to_owned(),
             place: PathBuf::from(name),

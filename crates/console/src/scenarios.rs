@@ -1,6 +1,6 @@
 //! Scenarios chosen on a command line: by a built-in name or a file, with what its options change.
 
-use crate::changed::Changes;
+use crate::overrides::ScenarioOverrides;
 use wakepath_machine::{Facts, Root};
 use wakepath_measure::HostCpus;
 use wakepath_scenario::{KnownCpus, Scenario, Warning, builtin, units};
@@ -49,7 +49,7 @@ fn no_scenario(name: &str) -> String {
 }
 
 /// Refuses a CPU for the loop that wakepath may not use.
-pub fn may_use(cpu: Option<u16>, host: &HostCpus) -> Result<(), Failure> {
+pub fn check_cpu(cpu: Option<u16>, host: &HostCpus) -> Result<(), Failure> {
     let may = host.for_a_loop();
     match cpu.filter(|cpu| !may.contains(cpu)) {
         None => Ok(()),
@@ -77,23 +77,23 @@ pub fn read_scenario(
 }
 
 /// Warnings as the notes of a run.
-pub fn told(warnings: &[Warning]) -> Vec<String> {
+pub fn notes(warnings: &[Warning]) -> Vec<String> {
     warnings.iter().map(ToString::to_string).collect()
 }
 
 /// A scenario with the command line's changes. The file itself must be right too: its faults are reported with their
 /// lines.
-pub fn changed(
+pub fn read_with_overrides(
     text: &str,
     source: &str,
-    changes: &Changes<'_>,
+    overrides: &ScenarioOverrides<'_>,
     host: &HostCpus,
 ) -> Result<(Scenario, Vec<Warning>), Failure> {
     let own = read_scenario(text, source, host)?;
-    match changes.are_none() {
+    match overrides.is_empty() {
         true => Ok(own),
-        false => read_scenario(&changes.made_in(text)?, source, host)
-            .map_err(|error| format!("with {changes}: {error}").into()),
+        false => read_scenario(&overrides.apply_to(text)?, source, host)
+            .map_err(|error| format!("with {overrides}: {error}").into()),
     }
 }
 
@@ -102,7 +102,7 @@ pub fn changed(
 ///
 /// # Errors
 /// In one line that begins with the option.
-pub fn fitted(
+pub fn fit_duration(
     scenario: &Scenario,
     warnings: Vec<Warning>,
     option: &str,
@@ -144,7 +144,7 @@ pub struct TooShort {
 
 impl TooShort {
     /// If the warnings of a scenario that was fitted into a time include it.
-    pub fn of(option: &'static str, given: &str, warnings: &[Warning]) -> Option<Self> {
+    pub fn find(option: &'static str, given: &str, warnings: &[Warning]) -> Option<Self> {
         warnings.iter().find_map(|warning| match warning {
             Warning::TooShortToPass {
                 cycles,

@@ -5,7 +5,7 @@ use super::host;
 use std::process::ExitCode;
 use wakepath_archive::Run;
 use wakepath_console::terminal::{OneLine, print_result};
-use wakepath_console::{Outcome, place, runs};
+use wakepath_console::{Outcome, run_directory, runs};
 use wakepath_directory::Directory;
 use wakepath_lab::cost::CostModel;
 use wakepath_lab::{Again, CyclesAsked, Wanted, costs_json, costs_text, run_costs};
@@ -18,7 +18,7 @@ pub fn run(arguments: &LabCosts) -> Outcome {
     let path = runs::find(Some(&arguments.run))?;
     let run = Run::open(&path)?;
     // Before anything boots: the costs are kept in the run.
-    let trust = place::trust(arguments.again.trust_directory);
+    let trust = run_directory::trust(arguments.again.trust_directory);
     let directory = Directory::to_write(&path, trust)?;
     let wanted = Wanted::of(&run, &CyclesAsked::All)?;
     let interrupt = Interrupt::listen()?;

@@ -6,7 +6,7 @@ use super::host;
 use std::process::ExitCode;
 use std::time::SystemTime;
 use wakepath_console::terminal::{pass_on, print, tell};
-use wakepath_console::{Outcome, place};
+use wakepath_console::{Outcome, run_directory};
 use wakepath_lab::{Laboratory, Task, carry_out, last_command, take_place};
 use wakepath_measure::Interrupt;
 
@@ -22,7 +22,7 @@ pub fn run(arguments: &LabExec) -> Outcome {
         }
         None => {
             let here = format!("lab-exec-{}", std::process::id());
-            place::default_directory(&here, SystemTime::now())?
+            run_directory::default_directory(&here, SystemTime::now())?
         }
     };
     let host = host()?;

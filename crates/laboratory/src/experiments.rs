@@ -11,7 +11,7 @@ use wakepath_archive::Run;
 use wakepath_assess::explanation::kept;
 use wakepath_console::progress::assessed;
 use wakepath_console::terminal::{print_result, tell};
-use wakepath_console::{Outcome, explained, place};
+use wakepath_console::{Outcome, explanation, run_directory};
 use wakepath_directory::{Directory, Trust};
 use wakepath_experiments::{Claims, Repeated, all, pages};
 use wakepath_explain::Explanation;
@@ -30,7 +30,7 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
     }
     let directory = match &arguments.directory {
         Some(directory) => directory.clone(),
-        None => place::default_directory("lab-experiments", SystemTime::now())?,
+        None => run_directory::default_directory("lab-experiments", SystemTime::now())?,
     };
     // Before anything boots: unusable options are refused at once.
     if directory.exists() {
@@ -217,6 +217,6 @@ fn read(repetition: &Repetition, claims: Claims, trust: Trust) -> Result<Repeate
 }
 
 fn explained(run: &Run, trust: Trust) -> Result<Option<Explanation>, Failure> {
-    explained::explain(&Directory::to_write(run.directory(), trust)?);
+    explanation::explain(&Directory::to_write(run.directory(), trust)?);
     Ok(kept(run.directory())?)
 }

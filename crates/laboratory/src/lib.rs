@@ -23,7 +23,8 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 use wakepath_archive::GuestAdditions;
 use wakepath_console::{
-    Outcome, VERSION, ended, limits, manual, memory, place, terminal, usage, without_capabilities,
+    Outcome, VERSION, ended, limits, manual, memory, run_directory, terminal, usage,
+    without_capabilities,
 };
 use wakepath_directory::Trust;
 use wakepath_lab::{GuestsAsked, Host, HostAsked};
@@ -141,7 +142,7 @@ impl LabAgain {
 impl LabHost {
     /// What `--trust-directory` says.
     fn trust(&self) -> Trust {
-        place::trust(self.trust_directory)
+        run_directory::trust(self.trust_directory)
     }
 
     /// The same of this host.

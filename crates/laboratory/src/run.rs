@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
 use wakepath_console::terminal::{print_result, tell};
-use wakepath_console::{Outcome, explained, place, scenarios};
+use wakepath_console::{Outcome, explanation, run_directory, scenarios};
 use wakepath_directory::Directory;
 use wakepath_lab::{
     Compared, GuestsAsked, Laboratory, Measuring, baseline, baseline_order, comparison_json,
@@ -59,7 +59,8 @@ fn scenario(arguments: &LabRun) -> Result<Scenario, Failure> {
         scenario.trace.get_or_insert_default();
     }
     if let Some(duration) = &arguments.duration {
-        (scenario, warnings) = scenarios::fitted(&scenario, warnings, "--duration", duration)?;
+        (scenario, warnings) =
+            scenarios::fit_duration(&scenario, warnings, "--duration", duration)?;
     }
     warn(warnings);
     Ok(scenario)
@@ -95,7 +96,7 @@ fn warn(mut warnings: Vec<Warning>) {
 pub fn place(given: Option<&Path>, scenario: &str) -> Result<PathBuf, String> {
     match given {
         Some(directory) => Ok(directory.to_owned()),
-        None => place::default_directory(&format!("lab-{scenario}"), SystemTime::now()),
+        None => run_directory::default_directory(&format!("lab-{scenario}"), SystemTime::now()),
     }
 }
 
@@ -142,7 +143,7 @@ pub fn measure_as(
     let compared = recorded.into_iter().map(|recorded| {
         if recorded.outcome.is_ok() {
             match Directory::to_write(&recorded.directory, on.trust()) {
-                Ok(directory) => explained::explain(&directory),
+                Ok(directory) => explanation::explain(&directory),
                 Err(error) => tell!("warning: the run is recorded, but not explained: {error}"),
             }
         }

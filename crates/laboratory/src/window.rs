@@ -5,7 +5,7 @@ use super::host;
 use std::process::ExitCode;
 use wakepath_archive::Run;
 use wakepath_console::terminal::print_result;
-use wakepath_console::{Outcome, place, runs};
+use wakepath_console::{Outcome, run_directory, runs};
 use wakepath_directory::Directory;
 use wakepath_explain::window::Windows;
 use wakepath_lab::{Again, CyclesAsked, Wanted, windows};
@@ -17,7 +17,7 @@ pub fn run(arguments: &LabWindow) -> Outcome {
     let path = runs::find(Some(&arguments.run))?;
     let run = Run::open(&path)?;
     // Before anything boots: the windows are kept in the run.
-    let trust = place::trust(arguments.again.trust_directory);
+    let trust = run_directory::trust(arguments.again.trust_directory);
     let directory = Directory::to_write(&path, trust)?;
     let cycles = match arguments.cycle.is_empty() {
         true => CyclesAsked::Worst(arguments.worst.into()),

@@ -1,8 +1,10 @@
 //! The processes that wakepath starts itself as. Each does one thing and dies with its parent; the
 //! recorder alone outlives it for as long as it takes to write what is left.
 
+mod ordered;
+
 use crate::command_line::Internal;
-use crate::verbs::service;
+use crate::service;
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
@@ -25,8 +27,8 @@ pub fn run(process: Internal) -> ExitCode {
         Internal::Candidates { words } => {
             return crate::verbs::documentation::print_candidates(&words);
         }
-        Internal::Run => return crate::verbs::ordered::run(),
-        Internal::Watch => return crate::verbs::ordered::watch(),
+        Internal::Run => return ordered::run(),
+        Internal::Watch => return ordered::watch(),
         Internal::Loop { parent, shared } => {
             wakepath_measured_loop::run_as_child(parent, shared, None)
         }
@@ -98,7 +100,7 @@ pub fn run(process: Internal) -> ExitCode {
     }
 }
 
-fn understood(order: &str) -> Result<service::Order, Box<dyn std::error::Error>> {
+fn understood(order: &str) -> Result<service::ServiceOrder, Box<dyn std::error::Error>> {
     Ok(serde_json::from_str(order)?)
 }
 

@@ -1,4 +1,4 @@
-//! The command. Each verb has a file in `verbs`; the display of a running measurement is in `view`. The crate
+//! The command. Each verb has a file in `verbs`, and what verbs share has one here; the display of a running measurement is in `view`. The crate
 //! `wakepath-measure` carries runs out, and the loop's process is in `wakepath-measured-loop`.
 //!
 //! No library for others: [`main`] is the program. It is here and not in the program's own crate, because
@@ -6,14 +6,36 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod answer_cache;
+mod applied_steps;
 mod beginning;
+mod check_scenario;
 mod command_line;
+mod companion;
+mod criterion_options;
+mod executable;
+mod explained_cycle;
+mod fit_to_screen;
 mod guest;
+mod inspected_loop;
 mod internal;
+mod limit_exceeded;
+mod machine_facts;
+mod measured_run;
 mod metrics;
+mod open_run;
+mod program_scenario;
+mod report_files;
+mod ros2_options;
+mod run_scenario;
+mod seal_files;
+mod service;
+mod unattended;
 mod usage;
+mod validation;
 mod verbs;
 mod view;
+mod watched_program;
 
 use clap::Parser;
 use command_line::{CommandLine, Verb};
@@ -65,11 +87,9 @@ pub fn main() -> ExitCode {
         Verb::Scenario(arguments) => verbs::scenario::run(&arguments),
         Verb::Doctor(arguments) => verbs::doctor::run(&arguments),
         Verb::Tune(arguments) => verbs::tune::run(&arguments),
-        Verb::Lab { arguments } => {
-            verbs::companion::run(verbs::companion::LAB, line.printing, &arguments)
-        }
+        Verb::Lab { arguments } => companion::run(companion::LAB, line.printing, &arguments),
         Verb::Experiment { arguments } => {
-            verbs::companion::run(verbs::companion::EXPERIMENT, line.printing, &arguments)
+            companion::run(companion::EXPERIMENT, line.printing, &arguments)
         }
         Verb::Loads(arguments) => verbs::loads::run(&arguments),
         Verb::Tiers(arguments) => verbs::tiers::run(&arguments),
@@ -88,7 +108,7 @@ pub fn main() -> ExitCode {
 /// With the line that the program would print.
 pub fn read_command(words: &[&str]) -> Result<(), String> {
     match CommandLine::try_parse_from([&["wakepath"], words].concat()) {
-        Ok(line) => verbs::read_values(&line.verb).map_err(|error| error.to_string()),
+        Ok(line) => validation::validate(&line.verb).map_err(|error| error.to_string()),
         Err(said) => usage::refusal(&said),
     }
 }

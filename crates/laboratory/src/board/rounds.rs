@@ -6,7 +6,7 @@ use super::joined::{folder_of, joined, round_in};
 use super::{Failure, booted, scenario_of, show};
 use std::path::{Path, PathBuf};
 use wakepath_archive::{Invocation, Run, RunOption};
-use wakepath_console::changed::Changes;
+use wakepath_console::overrides::ScenarioOverrides;
 use wakepath_console::run_order::OrderedRun;
 use wakepath_console::runs::HOME;
 use wakepath_console::sequence::{self, Origin, Plan, ProcessExecutor, Step};
@@ -108,9 +108,9 @@ fn round_scenario(
     duration: Option<&str>,
 ) -> Result<Scenario, Failure> {
     let host = scenarios::host_cpus()?;
-    scenarios::may_use(arguments.cpu, &host)?;
+    scenarios::check_cpu(arguments.cpu, &host)?;
     let (text, source) = scenarios::scenario_text(experiment.scenario)?;
-    let changes = Changes {
+    let overrides = ScenarioOverrides {
         rate: None,
         cpu: arguments.cpu,
         task: None,
@@ -118,14 +118,15 @@ fn round_scenario(
         criterion: None,
         reserved_for: None,
     };
-    let (mut scenario, warnings) = scenarios::changed(&text, &source, &changes, &host)?;
+    let (mut scenario, warnings) =
+        scenarios::read_with_overrides(&text, &source, &overrides, &host)?;
     if arguments.trace {
         scenario.trace.get_or_insert_default();
     }
     match duration {
         None => Ok(scenario),
         Some(duration) => {
-            let (fitted, _) = scenarios::fitted(&scenario, warnings, "--short:", duration)?;
+            let (fitted, _) = scenarios::fit_duration(&scenario, warnings, "--short:", duration)?;
             Ok(fitted)
         }
     }

@@ -3,8 +3,8 @@
 mod canary;
 
 use crate::beginning::{Command, run_started};
-use crate::verbs::measured;
-use crate::view::{Course, Follower, Part};
+use crate::view::{Follower, Part, PhaseFacts};
+use crate::{inspected_loop, machine_facts};
 use canary::WithCanary;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
@@ -36,13 +36,13 @@ fn measure(ordered: Ordered<'_>) -> Result<(), Box<dyn std::error::Error>> {
     let host = scenarios::host_cpus()?;
     let known = KnownCpus::new(host.for_a_loop()).ok_or("no CPU may be used")?;
     let (scenario, warnings) = Scenario::parse_with_warnings(scenario, "the order", &known)?;
-    let subject = crate::verbs::subject::loop_of(&scenario, &host);
+    let subject = inspected_loop::of_scenario(&scenario, &host);
     let plan = Plan::new(&scenario, host).starting_apart(order.seed);
     let readiness = Report::of(&Inspection::read(Root::host(), subject, Duration::ZERO));
     let interrupt = Interrupt::listen()?;
     let bearing = |warning: &&Warning| !matches!(warning, Warning::TooShortToPass { .. });
     let notes = warnings.iter().filter(bearing).map(ToString::to_string);
-    let clock_source = measured::clock_source(facts);
+    let clock_source = machine_facts::clock_source(facts);
     let mut start = run_started(
         &scenario,
         clock_source,
@@ -51,7 +51,7 @@ fn measure(ordered: Ordered<'_>) -> Result<(), Box<dyn std::error::Error>> {
         Command::of_this_process(),
     )?;
     start.notes.extend(in_vain);
-    let observer = Follower::new(&scenario.name, Course::default(), Part::default(), true);
+    let observer = Follower::new(&scenario.name, PhaseFacts::default(), Part::default(), true);
     let mut observer = WithCanary::new(observer, directory);
     Measurement {
         scenario: &scenario,
@@ -70,7 +70,7 @@ fn measure(ordered: Ordered<'_>) -> Result<(), Box<dyn std::error::Error>> {
 
 /// The caches that loads are made for: those that the kernel knows, otherwise those of the order.
 fn caches(order: &Order, facts: &Facts) -> Caches {
-    let known = measured::caches(facts);
+    let known = machine_facts::caches(facts);
     let Some(ordered) = order.caches_bytes.filter(|_| known == Caches::default()) else {
         return known;
     };

@@ -12,13 +12,13 @@ const LONGEST_REQUEST: usize = 8 * 1024;
 
 /// A client's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum Request {
     Metrics,
     /// Only whether they are there.
     Head,
-    Another,
+    UnknownPath,
     /// Something else than reading.
-    Unfit,
+    Invalid,
 }
 
 enum State {
@@ -36,7 +36,7 @@ enum State {
 pub(super) enum Next {
     Wait,
     /// It has asked: tell it.
-    Answer(Asked),
+    Answer(Request),
     Drop,
 }
 
@@ -128,7 +128,7 @@ fn read_some(stream: &mut impl Read, request: &mut Vec<u8>) -> io::Result<bool> 
 }
 
 /// Meaning of a whole request; `None` while its end is missing.
-fn asked(request: &[u8]) -> Option<Asked> {
+fn asked(request: &[u8]) -> Option<Request> {
     let is_whole = request.windows(4).any(|bytes| bytes == b"\r\n\r\n")
         || request.windows(2).any(|bytes| bytes == b"\n\n");
     if !is_whole {
@@ -139,10 +139,10 @@ fn asked(request: &[u8]) -> Option<Asked> {
     let (method, target) = (words.next().unwrap_or(b""), words.next().unwrap_or(b""));
     let path = target.split(|&byte| byte == b'?').next().unwrap_or(b"");
     Some(match (method, path) {
-        (b"GET", b"/metrics") => Asked::Metrics,
-        (b"HEAD", b"/metrics") => Asked::Head,
-        (b"GET" | b"HEAD", _) => Asked::Another,
-        _ => Asked::Unfit,
+        (b"GET", b"/metrics") => Request::Metrics,
+        (b"HEAD", b"/metrics") => Request::Head,
+        (b"GET" | b"HEAD", _) => Request::UnknownPath,
+        _ => Request::Invalid,
     })
 }
 
@@ -156,15 +156,18 @@ mod tests {
         let of = |request: &str| asked(request.as_bytes()).unwrap();
         assert_eq!(
             of("GET /metrics?x=1 HTTP/1.1\r\nHost: x\r\n\r\n"),
-            Asked::Metrics
+            Request::Metrics
         );
-        assert_eq!(of("GET /metrics\n\n"), Asked::Metrics);
-        assert_eq!(of("HEAD /metrics HTTP/1.1\r\n\r\n"), Asked::Head);
-        assert_eq!(of("GET / HTTP/1.1\r\n\r\n"), Asked::Another);
-        assert_eq!(of("GET /../etc/passwd HTTP/1.1\r\n\r\n"), Asked::Another);
-        assert_eq!(of("POST /metrics HTTP/1.1\r\n\r\n"), Asked::Unfit);
-        assert_eq!(of("\r\n\r\n"), Asked::Unfit);
-        assert_eq!(of("\u{0}\u{1}\r\n\r\n"), Asked::Unfit);
+        assert_eq!(of("GET /metrics\n\n"), Request::Metrics);
+        assert_eq!(of("HEAD /metrics HTTP/1.1\r\n\r\n"), Request::Head);
+        assert_eq!(of("GET / HTTP/1.1\r\n\r\n"), Request::UnknownPath);
+        assert_eq!(
+            of("GET /../etc/passwd HTTP/1.1\r\n\r\n"),
+            Request::UnknownPath
+        );
+        assert_eq!(of("POST /metrics HTTP/1.1\r\n\r\n"), Request::Invalid);
+        assert_eq!(of("\r\n\r\n"), Request::Invalid);
+        assert_eq!(of("\u{0}\u{1}\r\n\r\n"), Request::Invalid);
     }
 
     #[test]

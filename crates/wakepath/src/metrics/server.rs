@@ -3,7 +3,7 @@
 //! the measurement.
 
 use super::address::{self, Refused};
-use super::connection::{Asked, Connection, Next};
+use super::connection::{Connection, Next, Request};
 use super::text::{CONTENT_TYPE, text};
 use crate::view::Shared;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -161,22 +161,22 @@ impl Serving {
         self.clients = clients;
     }
 
-    fn answer(&mut self, asked: Asked) -> Vec<u8> {
+    fn answer(&mut self, asked: Request) -> Vec<u8> {
         let plain = "text/plain; charset=utf-8";
         match asked {
-            Asked::Metrics => {
+            Request::Metrics => {
                 let text = self.fresh();
                 response("200 OK", CONTENT_TYPE, text.len(), text)
             }
-            Asked::Head => {
+            Request::Head => {
                 let length = self.fresh().len();
                 response("200 OK", CONTENT_TYPE, length, b"")
             }
-            Asked::Another => {
+            Request::UnknownPath => {
                 let body = b"wakepath: the metrics are at /metrics\n";
                 response("404 Not Found", plain, body.len(), body)
             }
-            Asked::Unfit => {
+            Request::Invalid => {
                 let body = b"wakepath: GET /metrics is all there is\n";
                 response("405 Method Not Allowed", plain, body.len(), body)
             }

@@ -1,7 +1,7 @@
 //! `wakepath bound`: a run's evidence about its worst case, and a bound if possible.
 
-use super::opened;
 use crate::command_line::{Bound, BoundMetricWord};
+use crate::open_run::opened;
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_assess::{BoundMetric, BoundOrder, Bounds, Exceed};

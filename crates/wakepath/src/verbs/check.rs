@@ -1,21 +1,16 @@
 //! `wakepath check`: the built-in scenario of that name with what the command line changes in it.
 
-use super::criterion;
-use super::measured::{self, Beforehand};
+use crate::check_scenario::{self, SOURCE};
 use crate::command_line::{Check, Output};
+use crate::criterion_options;
+use crate::measured_run::{self, RunContext};
 use wakepath_archive::QuickCheck;
-use wakepath_console::changed::Changes;
 use wakepath_console::terminal::tell;
 use wakepath_console::{Outcome, scenarios};
 use wakepath_machine::{Facts, RealTimeCores, Root};
 use wakepath_measure::HostCpus;
-use wakepath_scenario::{Scenario, Warning, builtin};
+use wakepath_scenario::{Scenario, Warning};
 use wakepath_timeline::{JobRelease, LitmusPlugin, LitmusTask, Policy};
-
-/// Name of the scenario in messages.
-pub(super) const SOURCE: &str = "the scenario of `wakepath check`";
-/// Period of the built-in scenario: 250 Hz.
-const DEFAULT_PERIOD_NS: u64 = 4_000_000;
 
 /// Default time for the whole run: some 1195 due times for each condition. At 0.5 % a policy
 /// of eight passes with 1013 of them without a miss, so that the run's confidence is 95 %; with one
@@ -29,7 +24,7 @@ const USUAL_TRACED: &str = "200s";
 pub fn run(arguments: &Check) -> Outcome {
     let text = changed(arguments)?;
     let host = scenarios::host_cpus()?;
-    scenarios::may_use(arguments.cpu, &host)?;
+    scenarios::check_cpu(arguments.cpu, &host)?;
     let (mut scenario, warnings) = scenarios::read_scenario(&text, SOURCE, &host)?;
     if !arguments.flight {
         scenario.flight = None;
@@ -54,8 +49,8 @@ pub fn run(arguments: &Check) -> Outcome {
         scenario.trace.get_or_insert_default();
     }
     if arguments.quick {
-        let (scenario, beforehand) = quick(scenario, arguments.policy.is_empty());
-        return measured::measure(scenario, beforehand, host, &arguments.output);
+        let (scenario, context) = quick(scenario, arguments.policy.is_empty());
+        return measured_run::measure(scenario, context, host, &arguments.output);
     }
     // A traced run is measured twice: in the same time neither half could pass.
     let usual = match scenario.trace {
@@ -63,18 +58,19 @@ pub fn run(arguments: &Check) -> Outcome {
         None => USUAL,
     };
     let duration = arguments.duration.as_deref().unwrap_or(usual);
-    let (scenario, warnings) = scenarios::fitted(&scenario, warnings, "--duration", duration)?;
+    let (scenario, warnings) =
+        scenarios::fit_duration(&scenario, warnings, "--duration", duration)?;
     refuse_too_short(duration, &warnings, &arguments.output)?;
-    measured::measure(
+    measured_run::measure(
         scenario,
-        Beforehand::noted(scenarios::told(&warnings)),
+        RunContext::noted(scenarios::notes(&warnings)),
         host,
         &arguments.output,
     )
 }
 
 /// The scenario with what the command line changes in it, except for its length.
-pub(super) fn asked(
+pub fn asked(
     arguments: &Check,
     host: &HostCpus,
 ) -> Result<(Scenario, Vec<Warning>), Box<dyn std::error::Error>> {
@@ -83,7 +79,7 @@ pub(super) fn asked(
 }
 
 /// Refuses a time in which no condition could pass. `--stop-above` judges one limit alone.
-pub(super) fn refuse_too_short(
+pub fn refuse_too_short(
     duration: &str,
     warnings: &[Warning],
     output: &Output,
@@ -91,7 +87,7 @@ pub(super) fn refuse_too_short(
     if output.stop_above.is_some() {
         return Ok(());
     }
-    scenarios::TooShort::of("--duration", duration, warnings).map_or(Ok(()), Err)
+    scenarios::TooShort::find("--duration", duration, warnings).map_or(Ok(()), Err)
 }
 
 /// What `--quick` judges in all, without warm-ups and what it takes to start and end loops; traced, it measures as
@@ -148,7 +144,7 @@ fn of_litmus(cores: &RealTimeCores) -> Vec<Policy> {
 }
 
 /// Twelve seconds of measuring, shared by the conditions, each measured once; and what that can't show.
-fn quick(mut scenario: Scenario, of_the_eight: bool) -> (Scenario, Beforehand) {
+fn quick(mut scenario: Scenario, of_the_eight: bool) -> (Scenario, RunContext) {
     let all = scenario.policies.len();
     if of_the_eight {
         scenario
@@ -164,58 +160,23 @@ fn quick(mut scenario: Scenario, of_the_eight: bool) -> (Scenario, Beforehand) {
         of_policies: all,
         each_ns,
     };
-    let beforehand = Beforehand {
+    let context = RunContext {
         quick: Some(quick),
-        ..Beforehand::noted(scenarios::told(&scenario.warnings()))
+        ..RunContext::noted(scenarios::notes(&scenario.warnings()))
     };
-    (scenario, beforehand)
+    (scenario, context)
 }
 
 /// The built-in scenario's file with the options written into it, so that what they mean is
 /// checked, recorded and shown like any scenario.
 fn changed(arguments: &Check) -> Result<String, Box<dyn std::error::Error>> {
-    let criterion = criterion::asked(&arguments.limits)?;
-    scenario_for(
+    let criterion = criterion_options::table(&arguments.limits)?;
+    check_scenario::text_for(
         &arguments.rate,
         arguments.cpu,
         &arguments.policy,
         criterion.as_ref(),
     )
-}
-
-/// The loop of `check` for a part of a larger measurement, under these policies alone.
-pub(super) fn part(
-    rate: &str,
-    cpu: Option<u16>,
-    policies: &[String],
-    criterion: Option<&toml::Table>,
-    host: &HostCpus,
-) -> Result<(Scenario, Vec<Warning>), Box<dyn std::error::Error>> {
-    let text = scenario_for(rate, cpu, policies, criterion)?;
-    let (mut scenario, warnings) = scenarios::read_scenario(&text, SOURCE, host)?;
-    (scenario.flight, scenario.core_latency_ns) = (None, None);
-    Ok((scenario, warnings))
-}
-
-/// The built-in scenario's file for another rate, CPU, policies and limits.
-pub(super) fn scenario_for(
-    rate_text: &str,
-    cpu: Option<u16>,
-    policies: &[String],
-    criterion: Option<&toml::Table>,
-) -> Result<String, Box<dyn std::error::Error>> {
-    let text = builtin::named("check")
-        .ok_or("the scenario `check` is not built in")?
-        .text;
-    let changes = Changes {
-        rate: Some(rate_text),
-        cpu,
-        task: None,
-        policies,
-        criterion,
-        reserved_for: Some(DEFAULT_PERIOD_NS),
-    };
-    Ok(changes.made_in(text)?)
 }
 
 #[cfg(test)]
@@ -310,7 +271,7 @@ mod tests {
         let any_machine = wakepath_scenario::KnownCpus::first(2);
         let text = scenario_of(&[]);
         let scenario = Scenario::parse(&text, "check", &any_machine).unwrap();
-        let (quick, beforehand) = quick(scenario, true);
+        let (quick, context) = quick(scenario, true);
         assert_eq!(quick.policies, QUICK_POLICIES);
         let measured_ns = quick.cycles * quick.period_ns * quick.conditions() * quick.passages();
         assert_eq!(measured_ns, QUICK_NS);
@@ -318,7 +279,7 @@ mod tests {
         assert_eq!(quick.criterion_of_each().due_times_needed(), 736);
         assert!(quick.cycles >= 736, "{}", quick.cycles);
         assert_eq!(
-            beforehand.quick.unwrap().to_string(),
+            context.quick.unwrap().to_string(),
             "2 of 8 policies, 3 s of each condition: too short to catch rare stalls or run-to-run variation; \
              the full check takes 85 s"
         );
@@ -332,7 +293,8 @@ mod tests {
         scenario.trace.get_or_insert_default();
         let needed = scenario.criterion_of_each().due_times_needed();
         let cycles = |duration: &str| {
-            let fitted = scenarios::fitted(&scenario, Vec::new(), "--duration", duration).unwrap();
+            let fitted =
+                scenarios::fit_duration(&scenario, Vec::new(), "--duration", duration).unwrap();
             (fitted.0.cycles, fitted.1.first().map(ToString::to_string))
         };
         let (cycles_of_default, warned) = cycles(USUAL_TRACED);
@@ -349,9 +311,9 @@ mod tests {
         let text = scenario_of(&["--trace"]);
         let mut scenario = Scenario::parse(&text, "check", &any_machine).unwrap();
         scenario.trace.get_or_insert_default();
-        let (quick, beforehand) = quick(scenario, true);
+        let (quick, context) = quick(scenario, true);
         assert!(quick.cycles >= quick.criterion_of_each().due_times_needed());
-        assert_eq!(beforehand.notes, [""; 0]);
+        assert_eq!(context.notes, [""; 0]);
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! `wakepath compare`: runs against runs, with an exit code for continuous integration.
 
-use super::opened;
-use super::report::{write, write_figures};
 use crate::command_line::Compare;
+use crate::open_run::opened;
+use crate::report_files::{write, write_figures};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use wakepath_archive::Run;
 use wakepath_assess::{CompareOrder, Comparison, Margin, Metric, UnknownMetric};
-use wakepath_console::given::{Refused, Unfit};
+use wakepath_console::option_value::{InvalidValue, OptionError};
 use wakepath_console::terminal::print_result;
 use wakepath_console::{Outcome, runs};
 use wakepath_report::{
@@ -97,7 +97,7 @@ fn open(directories: &[PathBuf], json: bool) -> Result<Vec<Run>, Failure> {
 }
 
 /// Reads the values of the options.
-pub(super) fn read(arguments: &Compare) -> Result<(), Failure> {
+pub fn read(arguments: &Compare) -> Result<(), Failure> {
     margin(arguments.margin.as_deref())?;
     metrics(&arguments.metric)?;
     Ok(())
@@ -117,11 +117,11 @@ fn metrics(words: &[String]) -> Result<Vec<Metric>, UnknownMetric> {
         .collect())
 }
 
-fn margin(text: Option<&str>) -> Result<Margin, Refused> {
+fn margin(text: Option<&str>) -> Result<Margin, OptionError> {
     let Some(text) = text else {
         return Ok(Margin::DEFAULT);
     };
-    let refused = || Refused::new("--margin", text, Unfit::Margin);
+    let refused = || OptionError::new("--margin", text, InvalidValue::Margin);
     if let Some(percent) = text.trim().strip_suffix('%') {
         let percent: f64 = percent.trim().parse().map_err(|_| refused())?;
         return match percent > 0.0 && percent.is_finite() {

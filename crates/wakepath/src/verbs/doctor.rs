@@ -1,8 +1,9 @@
 //! `wakepath doctor`: whether this machine is ready for the loop, check by check; and what changed
 //! on it since a run.
 
-use super::{opened, subject};
 use crate::command_line::Doctor;
+use crate::inspected_loop;
+use crate::open_run::opened;
 use std::fmt::Write;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -18,8 +19,8 @@ const WATCH: Duration = Duration::from_millis(300);
 
 /// Reads, judges, shows.
 pub fn run(arguments: &Doctor) -> Outcome {
-    let root = subject::root(arguments.root.as_deref())?;
-    let subject = subject::as_it_runs(&arguments.subject, &root)?;
+    let root = inspected_loop::root(arguments.root.as_deref())?;
+    let subject = inspected_loop::as_it_runs(&arguments.subject, &root)?;
     if let Some(run) = &arguments.against {
         let run = runs::find(Some(run))?;
         return against(&run, root, subject, arguments.json);

@@ -1,7 +1,7 @@
 //! `wakepath help`, `wakepath completions` and `wakepath man`: made from the one definition of the command line.
 
-use super::companion;
 use crate::command_line::{Kind, candidates, every_command, first_page, visible};
+use crate::companion;
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_console::{Outcome, Printing, manual, runs};
@@ -94,7 +94,8 @@ fn values(kind: Kind) -> Vec<(String, String)> {
     match kind {
         Kind::Run => {
             let runs = runs::all();
-            let number = |at: usize, run: &runs::Found| (format!("@{}", at + 1), run.name.clone());
+            let number =
+                |at: usize, run: &runs::ListedRun| (format!("@{}", at + 1), run.name.clone());
             let numbers = runs.iter().enumerate().map(|(at, run)| number(at, run));
             numbers
                 .chain(runs.iter().map(|run| (run.name.clone(), "run".to_owned())))

@@ -2,23 +2,21 @@
 //! what does not get across. It measures nothing.
 
 use crate::command_line::Exec;
+use crate::executable;
+use crate::machine_facts::refuse_offline;
 use rustix::process::{Resource, getrlimit};
-use std::ffi::OsStr;
-use std::io::ErrorKind;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use wakepath_console::terminal::tell;
-use wakepath_console::{Outcome, given};
-use wakepath_programs::{NotFound, rights};
+use wakepath_console::{Outcome, option_value};
+use wakepath_programs::rights;
 use wakepath_rt::{Effective, Preparation, attributes};
 use wakepath_timeline::CpuSet;
 use wakepath_timeline::Policy;
 
 /// Prepares, says what is in effect, and becomes the program; it comes back with an error alone.
 pub fn run(arguments: &Exec) -> Outcome {
-    let policy = given::policy(&arguments.policy)?;
+    let policy = option_value::policy(&arguments.policy)?;
     if policy.is_of_a_core() {
         return Err(format!(
             "--policy '{policy}': a thread enters a real-time core by itself, and leaves it where another \
@@ -27,16 +25,20 @@ pub fn run(arguments: &Exec) -> Outcome {
         )
         .into());
     }
-    let cpus = arguments.cpu.as_deref().map(given::cpus).transpose()?;
+    let cpus = arguments
+        .cpu
+        .as_deref()
+        .map(option_value::cpus)
+        .transpose()?;
     let (program, rest) = arguments
         .command
         .split_first()
         .ok_or("no program is named")?;
     if let Some(cpus) = &cpus {
-        super::watch::on_line(cpus)?;
+        refuse_offline(cpus)?;
     }
     // Nothing is set or claimed for a program that can't be started.
-    let file = match to_start(program)? {
+    let file = match executable::find(program)? {
         Ok(file) => file,
         Err((code, why)) => {
             tell!("wakepath: {why}");
@@ -58,7 +60,7 @@ pub fn run(arguments: &Exec) -> Outcome {
         tell!("wakepath: {shortfall}");
     }
     if !wakepath_console::terminal::is_quiet() {
-        for line in told(
+        for line in description(
             &prepared.effective,
             arguments.reset_on_fork,
             lockable_bytes(),
@@ -72,51 +74,13 @@ pub fn run(arguments: &Exec) -> Outcome {
     Err(format!("{}: {error}", program.display()).into())
 }
 
-/// The file of a program that is to be started; otherwise why it can't be, with the exit code that shells
-/// have for that.
-pub(super) fn to_start(
-    program: &OsStr,
-) -> Result<Result<PathBuf, (u8, String)>, Box<dyn std::error::Error>> {
-    let shown = program.display();
-    let said = |(code, why): (u8, String)| (code, format!("{shown}: {why}"));
-    Ok(match wakepath_programs::to_start(program) {
-        Err(NotFound::Nowhere { .. }) => Err(said((NOT_FOUND, "no such program".to_owned()))),
-        Err(other) => return Err(other.to_string().into()),
-        Ok(file) => match cannot_start(&file) {
-            Some(missing) => Err(said(missing)),
-            None => Ok(file),
-        },
-    })
-}
-
-/// Shells' exit code if there is no such program.
-const NOT_FOUND: u8 = 127;
-/// What shells end with where a program may not be executed.
-const NOT_EXECUTABLE: u8 = 126;
-
-/// Why this file can't become a process, as far as it is seen beforehand.
-fn cannot_start(file: &Path) -> Option<(u8, String)> {
-    match file.metadata() {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            Some((NOT_FOUND, "no such program".to_owned()))
-        }
-        Err(error) => Some((NOT_EXECUTABLE, error.to_string())),
-        Ok(data) if data.is_dir() => Some((NOT_EXECUTABLE, "is a directory".to_owned())),
-        Ok(data) if data.permissions().mode() & 0o111 == 0 => Some((
-            NOT_EXECUTABLE,
-            "may not be executed; chmod +x it".to_owned(),
-        )),
-        Ok(_) => None,
-    }
-}
-
 /// Bytes that this user's programs may lock; `None` without a limit.
 fn lockable_bytes() -> Option<u64> {
     getrlimit(Resource::Memlock).current
 }
 
 /// Settings in effect, those that the program's own threads inherit, and those that they don't.
-fn told(effective: &Effective, reset_on_fork: bool, lockable: Option<u64>) -> Vec<String> {
+fn description(effective: &Effective, reset_on_fork: bool, lockable: Option<u64>) -> Vec<String> {
     let cpus = CpuSet::from(&effective.cpus[..]);
     let slack = match effective.policy.is_real_time() {
         true => String::new(),
@@ -166,7 +130,7 @@ mod tests {
 
     #[test]
     fn what_is_in_effect_and_what_is_not_inherited_is_said() {
-        let lines = told(
+        let lines = description(
             &effective(Policy::Fifo { priority: 80 }),
             false,
             Some(65536),
@@ -177,15 +141,15 @@ mod tests {
             lines[2].contains("mlockall") && lines[2].contains("64 KiB"),
             "{lines:?}"
         );
-        let lines = told(&effective(Policy::Other { nice: 0 }), true, None);
+        let lines = description(&effective(Policy::Other { nice: 0 }), true, None);
         assert!(lines[0].ends_with("timer slack 1 ns"), "{lines:?}");
         assert!(lines[1].contains("OTHER nice 0"), "{lines:?}");
     }
 
     #[test]
     fn a_deadline_thread_that_can_t_fork_is_told_so() {
-        let deadline = given::policy("DEADLINE 400us/4ms/4ms").unwrap();
-        let lines = told(&effective(deadline), false, None);
+        let deadline = option_value::policy("DEADLINE 400us/4ms/4ms").unwrap();
+        let lines = description(&effective(deadline), false, None);
         assert!(lines[1].contains("--reset-on-fork"), "{lines:?}");
     }
 }

@@ -5,17 +5,17 @@ mod code;
 
 use code::WantedCode;
 
-use super::opened;
 use crate::command_line::Explain;
+use crate::explained_cycle::CycleFilter;
+use crate::open_run::opened;
+use crate::service;
 use std::process::ExitCode;
 use wakepath_archive::Run;
-use wakepath_assess::explanation::{
-    Along, ExplainError, ExplainedRun, Nobody, Order, SegmentLoops, explain, tell_of,
-};
+use wakepath_assess::explanation::{ExplainedRun, Nobody, Order, explain, tell_of};
 use wakepath_console::terminal::{OneLine, print, print_result};
 use wakepath_console::{Outcome, runs};
 use wakepath_directory::WholeFile;
-use wakepath_explain::{Explained, LateCycle};
+use wakepath_explain::LateCycle;
 use wakepath_report::{Timelines, cycle_text, explanation_in_short, explanation_text};
 use wakepath_scenario::units;
 
@@ -29,7 +29,7 @@ pub fn run(arguments: &Explain) -> Outcome {
         );
     }
     if wakepath_service::is_service(&directory) {
-        return super::service::explain_worst(&directory, arguments);
+        return service::explain_worst(&directory, arguments);
     }
     let run = opened(&directory, arguments.json)?;
     let mut order = Order::of_run(&run)?;
@@ -87,12 +87,7 @@ pub fn run(arguments: &Explain) -> Outcome {
 
 /// The cycles of one number, each as a timeline.
 fn one_cycle(run: &Run, order: &Order, cycle: u64, arguments: &Explain) -> Outcome {
-    let mut wanted = Wanted {
-        cycle,
-        segment: arguments.segment,
-        thread: None,
-        found: Vec::new(),
-    };
+    let mut wanted = CycleFilter::new(cycle, arguments.segment);
     explain(run, order, &mut wanted)?;
     if wanted.found.is_empty() {
         return Err(format!(
@@ -126,61 +121,4 @@ fn one_cycle(run: &Run, order: &Order, cycle: u64, arguments: &Explain) -> Outco
         print(&format!("\n{text}"))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// One cycle of one thread of one segment, with its heading; `None` if no kernel events cover it.
-pub(super) fn cycle_of(
-    run: &Run,
-    segment: u32,
-    thread: usize,
-    cycle: u64,
-) -> Result<Option<(String, LateCycle)>, Box<dyn std::error::Error>> {
-    let mut wanted = Wanted {
-        cycle,
-        segment: Some(segment),
-        thread: Some(thread),
-        found: Vec::new(),
-    };
-    explain(run, &Order::of_run(run)?, &mut wanted)?;
-    let Some((heading, thread, mut cycle)) = wanted.found.pop() else {
-        return Ok(None);
-    };
-    tell_of(run, [(&*thread, &mut cycle)])?;
-    Ok(Some((heading, cycle)))
-}
-
-/// Picks the cycles of one number out of the stream.
-struct Wanted {
-    cycle: u64,
-    segment: Option<u32>,
-    thread: Option<usize>,
-    /// Headings, threads, cycles.
-    found: Vec<(String, String, LateCycle)>,
-}
-
-impl Along for Wanted {
-    fn cycle(
-        &mut self,
-        loops: &SegmentLoops<'_>,
-        number: usize,
-        cycle: &Explained,
-    ) -> Result<(), ExplainError> {
-        let record = loops.record;
-        let is_segment = self.segment.is_none_or(|segment| segment == record.segment);
-        let is_thread = self.thread.is_none_or(|thread| thread == number);
-        if cycle.sample.cycle == self.cycle && is_segment && is_thread {
-            let heading = format!(
-                "{}, {}, {}: segment {} cycle {}",
-                record.condition,
-                record.phase,
-                loops.name(number),
-                record.segment,
-                self.cycle
-            );
-            let thread = loops.name(number).to_owned();
-            let cycle = LateCycle::of(cycle, record.segment);
-            self.found.push((heading, thread, cycle));
-        }
-        Ok(())
-    }
 }

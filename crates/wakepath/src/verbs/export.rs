@@ -1,7 +1,7 @@
 //! `wakepath export`: a run in another form, on standard output.
 
-use super::opened;
 use crate::command_line::Export;
+use crate::open_run::opened;
 use std::io::{BufWriter, ErrorKind};
 use std::process::ExitCode;
 use wakepath_archive::{Finding, Run};

@@ -1,12 +1,12 @@
 //! `wakepath fly`: effect of the recorded timing of a run on a vehicle's flight.
 
-use super::opened;
 use crate::command_line::Fly;
+use crate::open_run::opened;
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use wakepath_archive::Run;
 use wakepath_assess::{FlightOrder, Flights};
-use wakepath_console::given::Refused;
+use wakepath_console::option_value::OptionError;
 use wakepath_console::progress::Progress;
 use wakepath_console::terminal::print_result;
 use wakepath_console::{Outcome, runs};
@@ -84,9 +84,9 @@ fn choose<T: Word>(
     option: &'static str,
     word: &Option<String>,
     choice: &mut T,
-) -> Result<(), Refused> {
+) -> Result<(), OptionError> {
     if let Some(word) = word {
-        *choice = T::of_word(word).map_err(|refused| Refused::new(option, word, refused))?;
+        *choice = T::of_word(word).map_err(|refused| OptionError::new(option, word, refused))?;
     }
     Ok(())
 }

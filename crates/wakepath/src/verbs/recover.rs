@@ -1,15 +1,15 @@
 //! `wakepath recover`: makes an interrupted run readable and lists what is missing.
 
-use super::watch::{run_started, text};
 use crate::beginning::Command;
 use crate::command_line::Recover;
+use crate::watched_program::{run_started, text};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_archive::watch::Session;
 use wakepath_archive::{ArchiveError, trace_name};
 use wakepath_assess::watched::Figures;
-use wakepath_console::place::trust;
+use wakepath_console::run_directory::trust;
 use wakepath_console::terminal::{OneLine, print};
 use wakepath_console::{Outcome, runs};
 use wakepath_directory::Directory;

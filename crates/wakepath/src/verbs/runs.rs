@@ -2,14 +2,14 @@
 
 mod described;
 
-use super::answers;
+use crate::answer_cache;
 use crate::command_line::Runs;
 use serde::Serialize;
 use std::process::ExitCode;
 use wakepath_archive::{ArchiveError, Run};
 use wakepath_console::Outcome;
 use wakepath_console::progress::Progress;
-use wakepath_console::runs::{self, Found};
+use wakepath_console::runs::{self, ListedRun};
 use wakepath_console::terminal::print_result;
 use wakepath_report::{Cell, Style, Table, words};
 use wakepath_timeline::columns::cut;
@@ -57,7 +57,7 @@ pub fn run(arguments: &Runs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn listed(number: usize, found: &Found) -> Listed {
+fn listed(number: usize, found: &ListedRun) -> Listed {
     let directory = found.directory();
     let shown = Listed {
         number,
@@ -108,7 +108,7 @@ fn listed(number: usize, found: &Found) -> Listed {
         what: Some(described::what(manifest)),
         ..shown
     };
-    match answers::of(&run) {
+    match answer_cache::answer(&run) {
         Ok(known) => Listed {
             verdict: Some(known.answer.outcome.to_string()),
             machine: Some(known.machine),

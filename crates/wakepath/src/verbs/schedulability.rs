@@ -1,5 +1,7 @@
 //! `wakepath schedulability`: whether a task set always meets its deadlines.
 
+mod sweep;
+
 use crate::command_line::{
     FitWord, Schedulability as Arguments, SchedulabilityExperiment, TakenWord,
 };
@@ -24,13 +26,13 @@ const LOWEST_PRIORITY: u32 = 1;
 /// Analyses and shows.
 pub fn run(arguments: &Arguments) -> Outcome {
     if let Some(SchedulabilityExperiment::Sweep(sweep)) = &arguments.experiment {
-        return super::sweep::run(sweep);
+        return sweep::run(sweep);
     }
-    let Asked {
+    let AnalysedSet {
         mut set,
         name,
         machine,
-    } = asked(arguments)?;
+    } = analysed_set(arguments)?;
     let overheads = overheads(arguments, &set, machine.as_ref())?;
     let refused = |error: &dyn std::error::Error| format!("{name}: {error}");
     if let Some(fit) = arguments.assign {
@@ -93,13 +95,13 @@ fn files(
 }
 
 /// The set, what it is called in complaints, and the machine that it is known to run on.
-struct Asked {
+struct AnalysedSet {
     set: TaskSet,
     name: String,
     machine: Option<RunMachine>,
 }
 
-fn asked(arguments: &Arguments) -> Result<Asked, Box<dyn std::error::Error>> {
+fn analysed_set(arguments: &Arguments) -> Result<AnalysedSet, Box<dyn std::error::Error>> {
     let mut machine = match &arguments.machine {
         None => None,
         Some(run) => Some(RunMachine::of(&Run::open(&runs::find(Some(run))?)?)?),
@@ -166,7 +168,7 @@ fn asked(arguments: &Arguments) -> Result<Asked, Box<dyn std::error::Error>> {
             machine.name, machine.cpus
         ));
     }
-    Ok(Asked { set, name, machine })
+    Ok(AnalysedSet { set, name, machine })
 }
 
 fn overheads(

@@ -3,23 +3,21 @@
 mod agent;
 
 use crate::command_line::Seal;
+use crate::seal_files::{digests, text_of};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 use wakepath_archive::{Finding, Manifest, Run, State};
-use wakepath_console::place::trust;
+use wakepath_console::run_directory::trust;
 use wakepath_console::terminal::{OneLine, print};
 use wakepath_console::{Outcome, VERSION, runs};
-use wakepath_directory::{Directory, DirectoryError, content, empty_directories};
+use wakepath_directory::{Directory, empty_directories};
 use wakepath_evidence::{
-    Envelope, FileDigest, Job, KeyError, MOST_SEAL_BYTES, Predicate, PrivateKey, PublicKey,
-    SEAL_NAME, Sealed, Statement, message, written,
+    Envelope, Job, KeyError, MOST_SEAL_BYTES, Predicate, PrivateKey, PublicKey, SEAL_NAME, Sealed,
+    Statement, message, written,
 };
 use wakepath_timeline::{one_line, quoted};
 use wakepath_verdict::counted;
-
-/// A key is short.
-const MOST_KEY_BYTES: u64 = 64 << 10;
 
 /// Signs.
 pub fn run(arguments: &Seal) -> Outcome {
@@ -92,16 +90,6 @@ fn whole(directory: &Directory) -> Result<Manifest, Box<dyn std::error::Error>> 
     }
 }
 
-/// All files of a run but its seal.
-pub fn digests(place: &Path) -> Result<Vec<FileDigest>, DirectoryError> {
-    let files = content(place, SEAL_NAME)?.into_iter();
-    let files = files.map(|file| FileDigest {
-        name: file.name,
-        sha256: file.sha256,
-    });
-    Ok(files.collect())
-}
-
 /// The job that the run was ordered for.
 fn job(arguments: &Seal) -> Result<Option<Job>, String> {
     let (Some(name), Some(scenario)) = (&arguments.job, &arguments.scenario_sha256) else {
@@ -141,21 +129,6 @@ fn named(option: &str, what: &str, name: &str) -> Result<String, String> {
             quoted(name)
         )),
     }
-}
-
-/// A key, a certificate or a trust file.
-pub fn text_of(path: &Path) -> Result<String, String> {
-    let failed = |error: &dyn std::fmt::Display| {
-        let path = path.display();
-        one_line(&format!("{path}: {error}"))
-    };
-    let data = path.metadata().map_err(|error| failed(&error))?;
-    if !data.is_file() || data.len() > MOST_KEY_BYTES {
-        return Err(failed(&format!(
-            "no file of at most {MOST_KEY_BYTES} bytes"
-        )));
-    }
-    std::fs::read_to_string(path).map_err(|error| failed(&error))
 }
 
 /// The envelope, signed by the key itself or by the agent that has it.

@@ -1,8 +1,9 @@
 //! `wakepath show`: a recorded run's answer, or everything that it says, judged by the scenario that it
 //! was measured for.
 
-use super::{answers, opened};
 use crate::command_line::Show;
+use crate::open_run::opened;
+use crate::{answer_cache, service};
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_archive::Run;
@@ -16,14 +17,14 @@ use wakepath_report::{Answer, Shown, Style, ToText, histogram_text, nearest_to_p
 pub fn run(arguments: &Show) -> Outcome {
     let directory = runs::find(arguments.run.as_deref())?;
     if wakepath_service::is_service(&directory) {
-        return super::service::show(&directory, arguments);
+        return service::show(&directory, arguments);
     }
     let run = opened(&directory, arguments.json)?;
     if arguments.histogram {
         return histogram(&run, arguments.policy.as_deref());
     }
     if !arguments.json && !arguments.details {
-        let answer = answers::of(&run)?.answer;
+        let answer = answer_cache::answer(&run)?.answer;
         let lines_more = usize::from(arguments.run.is_none());
         print_result(false, &text(&answer, &directory, lines_more))?;
         return Ok(ExitCode::from(answer.exit_code));

@@ -1,7 +1,7 @@
 //! `wakepath verify`: a run's seal held against its files, a trust file and the time.
 
-use super::seal::{digests, text_of};
 use crate::command_line::Verify;
+use crate::seal_files::{digests, text_of};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;

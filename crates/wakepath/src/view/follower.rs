@@ -23,7 +23,7 @@ pub struct Part {
 
 /// Facts about a run's phases besides its plan.
 #[derive(Debug, Clone, Default)]
-pub struct Course {
+pub struct PhaseFacts {
     /// Time of each besides its segments.
     pub beside: Duration,
     /// Names of those that have loads.
@@ -34,7 +34,7 @@ pub struct Course {
 pub struct Follower {
     standing: Shared,
     part: Part,
-    course: Course,
+    phase_facts: PhaseFacts,
     wants_plain: bool,
     live: Option<LiveView>,
     plain: Option<PlainView>,
@@ -45,12 +45,12 @@ pub struct Follower {
 
 impl Follower {
     /// Of a run of this name.
-    pub fn new(name: &str, course: Course, part: Part, wants_plain: bool) -> Self {
+    pub fn new(name: &str, phase_facts: PhaseFacts, part: Part, wants_plain: bool) -> Self {
         let nothing = Remaining::of(Vec::new(), Duration::ZERO);
         Self {
             standing: Shared::new(Standing::new(Lines::Policies, Time::Run(nothing))),
             part,
-            course,
+            phase_facts,
             wants_plain,
             live: None,
             plain: None,
@@ -122,8 +122,8 @@ impl Observer for Follower {
             standing.part.clone_from(&self.part.of);
             standing.after_it = self.part.after_it;
             standing.time = Time::Run(Remaining::of(
-                planned(plan, &self.course.loaded),
-                self.course.beside,
+                planned(plan, &self.phase_facts.loaded),
+                self.phase_facts.beside,
             ));
             standing.begun = Instant::now();
             for segment in plan.segments() {

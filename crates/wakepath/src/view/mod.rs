@@ -12,7 +12,7 @@ mod standing;
 mod stopping;
 mod table;
 
-pub use follower::{Course, Follower, Part};
+pub use follower::{Follower, Part, PhaseFacts};
 pub use lines::clock;
 pub use live::LiveView;
 pub use standing::{Lines, Row, Shared, Standing, Time, Totals, Worst};

@@ -6,7 +6,7 @@ use super::sources::Sources;
 use super::stated::{StatedPolicy, agree_on_period};
 use crate::command_line::Import;
 use std::fmt::Write;
-use wakepath_console::given::Refused;
+use wakepath_console::option_value::OptionError;
 use wakepath_import::{Imported, Thread, Values};
 use wakepath_scenario::{KnownCpus, Scenario, parse_policy};
 use wakepath_timeline::duration::length;
@@ -131,7 +131,7 @@ fn policy(
     let stated = StatedPolicy::in_file(file, thread, period_ns);
     if let Some(text) = &arguments.policy {
         let given = parse_policy(text, period_ns)
-            .map_err(|complaint| Refused::new("--policy", text, complaint))?;
+            .map_err(|complaint| OptionError::new("--policy", text, complaint))?;
         if let Some(stated) = stated {
             stated.agree(name, thread, text, given)?;
         }

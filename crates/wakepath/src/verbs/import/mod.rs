@@ -6,9 +6,9 @@ mod sources;
 mod stated;
 mod write;
 
-use super::fitted::fitted;
-use super::ros2_wish;
 use crate::command_line::Import;
+use crate::fit_to_screen::fit_to_screen;
+use crate::ros2_options;
 use layout::{Segment, cycles};
 use sources::Sources;
 use std::collections::HashSet;
@@ -18,9 +18,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::SystemTime;
 use wakepath_assess::watched::{Ros2Figures, Ros2File, Ros2Wish};
-use wakepath_console::place::Place;
+use wakepath_console::run_directory::RunDirectory;
 use wakepath_console::terminal::{self, OneLine, folded_for_people, print, print_result};
-use wakepath_console::{Outcome, given};
+use wakepath_console::{Outcome, option_value};
 use wakepath_directory::Directory;
 use wakepath_import::{Asked, Form, Histogram, Imported, TOO_MANY_BINS, Unit, Use, Values};
 use wakepath_report::{Ros2Room, ros2_text};
@@ -36,12 +36,12 @@ const WORST: usize = 3;
 const CALLBACKS_ROOM: usize = 24;
 
 /// Reads the values of the options.
-pub(super) fn read_options(arguments: &Import) -> Result<(), Failure> {
-    given::time("--period", arguments.period.as_deref())?;
-    given::time("--latency", arguments.latency.as_deref())?;
-    given::time("--limit", arguments.limit.as_deref())?;
+pub fn read_options(arguments: &Import) -> Result<(), Failure> {
+    option_value::time("--period", arguments.period.as_deref())?;
+    option_value::time("--latency", arguments.latency.as_deref())?;
+    option_value::time("--limit", arguments.limit.as_deref())?;
     if let Some(policy) = &arguments.policy {
-        given::policy(policy)?;
+        option_value::policy(policy)?;
     }
     Ok(())
 }
@@ -49,11 +49,11 @@ pub(super) fn read_options(arguments: &Import) -> Result<(), Failure> {
 /// Reads everything, then writes. An incomplete import is removed: the files are still there to be
 /// imported again.
 pub fn run(arguments: &Import) -> Outcome {
-    let asked_ns = given::time("--period", arguments.period.as_deref())?;
+    let asked_ns = option_value::time("--period", arguments.period.as_deref())?;
     let sources = read(arguments, asked_ns)?;
-    let limit_ns = given::time("--limit", arguments.limit.as_deref())?;
+    let limit_ns = option_value::time("--limit", arguments.limit.as_deref())?;
     let worst = arguments.worst.unwrap_or(WORST);
-    let wish = ros2_wish::wish(&arguments.chain, limit_ns, worst)?;
+    let wish = ros2_options::request(&arguments.chain, limit_ns, worst)?;
     let callbacks: Vec<Ros2Figures> = sources
         .files
         .iter()
@@ -67,7 +67,7 @@ pub fn run(arguments: &Import) -> Outcome {
     }
     let prepared = Prepared::of(arguments, sources, asked_ns)?;
     let name = &prepared.scenario.name;
-    let place = Place::of(
+    let place = RunDirectory::choose(
         arguments.directory.as_deref(),
         arguments.trust_directory,
         name,
@@ -83,7 +83,7 @@ pub fn run(arguments: &Import) -> Outcome {
     if let Some(file) = Ros2File::of(callbacks) {
         file.write(&directory)?;
     }
-    print_for_people(arguments, &told(&prepared, directory.path()))?;
+    print_for_people(arguments, &description(&prepared, directory.path()))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -111,7 +111,7 @@ fn print_callbacks(arguments: &Import, callbacks: &[Ros2Figures]) -> Result<(), 
         let text = |room: &Ros2Room| ros2_text(figures, terminal::columns(), room) + "\n";
         print(&match arguments.all {
             true => folded_for_people(&text(&Ros2Room::WHOLE)),
-            false => fitted(CALLBACKS_ROOM, |most| text(&Ros2Room::of(most))),
+            false => fit_to_screen(CALLBACKS_ROOM, |most| text(&Ros2Room::of(most))),
         })?;
     }
     Ok(())
@@ -174,7 +174,7 @@ impl Prepared {
             let all = all.collect::<Vec<_>>().join(", ");
             return Err(format!("{all}: {TOO_MANY_BINS}").into());
         }
-        let latency_ns = given::time("--latency", arguments.latency.as_deref())?;
+        let latency_ns = option_value::time("--latency", arguments.latency.as_deref())?;
         let segments = layout::segments(arguments, &sources, asked_ns)?;
         let scenario = layout::scenario(arguments, &sources, &segments, latency_ns)?;
         let mut lacks: Vec<Lack> = Vec::new();
@@ -230,7 +230,7 @@ fn unit(sign: &str) -> Result<Unit, Failure> {
     })
 }
 
-fn told(prepared: &Prepared, directory: &Path) -> String {
+fn description(prepared: &Prepared, directory: &Path) -> String {
     let Prepared { sources, lacks, .. } = prepared;
     let files = &sources.files;
     let first = &files[0];
@@ -309,7 +309,7 @@ mod tests {
         let mut words: Vec<String> = words.split(' ').map(str::to_owned).collect();
         words.last_mut().unwrap().replace_range(4..5, " ");
         let arguments = Line::parse_from(words).import;
-        let asked_ns = given::time("--period", arguments.period.as_deref()).unwrap();
+        let asked_ns = option_value::time("--period", arguments.period.as_deref()).unwrap();
         let sources = read(&arguments, asked_ns).unwrap();
         Prepared::of(&arguments, sources, asked_ns).unwrap()
     }

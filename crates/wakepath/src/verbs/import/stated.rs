@@ -1,7 +1,7 @@
 //! Options that repeat facts of the file: one that contradicts it is refused.
 
 use super::Failure;
-use wakepath_console::given::Shown;
+use wakepath_console::option_value::Shown;
 use wakepath_import::{Imported, Thread};
 use wakepath_scenario::parse_policy;
 use wakepath_timeline::Policy;

@@ -6,8 +6,8 @@ mod bisection;
 mod next;
 mod terms;
 
-use super::criterion;
 use crate::command_line::Rate;
+use crate::criterion_options;
 use bisection::{Became, Bisection};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use wakepath_console::run_order::OrderedRun;
 use wakepath_console::runs::HOME;
 use wakepath_console::sequence::{self, Origin, Plan, ProcessExecutor, Step};
 use wakepath_console::terminal::{print_result, tell};
-use wakepath_console::{Outcome, place, scenarios};
+use wakepath_console::{Outcome, run_directory, scenarios};
 use wakepath_measure::{HostCpus, Interrupt, own_executable};
 use wakepath_report::{Cell, Style, Table, number, words};
 use wakepath_scenario::{builtin, units::parse_rate};
@@ -67,17 +67,17 @@ struct Answer {
 /// Searches and shows.
 pub fn run(arguments: &Rate) -> Outcome {
     let (lowest, highest) = between(arguments)?;
-    let terms = Terms::of(arguments);
+    let terms = Terms::new(arguments);
     let host = scenarios::host_cpus()?;
     refuse_early(&terms, [lowest, highest], &host)?;
     let directory = match &arguments.directory {
         Some(directory) => directory.clone(),
-        None => place::default_directory("rate", SystemTime::now())?,
+        None => run_directory::default_directory("rate", SystemTime::now())?,
     };
     let interrupt = Interrupt::listen()?;
     std::fs::create_dir_all(&directory)
         .map_err(|error| format!("{}: {error}", directory.display()))?;
-    terms.keep_in(&directory)?;
+    terms.store_in(&directory)?;
     let wants_plain = arguments.no_tui || arguments.json || wakepath_console::terminal::is_quiet();
     let mut executor =
         ProcessExecutor::new(own_executable(), interrupt, &arguments.block, wants_plain);
@@ -147,12 +147,12 @@ fn between(arguments: &Rate) -> Result<(u32, u32), Failure> {
 }
 
 /// Reads the values of the options, and those of a step unless the scenario is a file.
-pub(super) fn read(arguments: &Rate, host: &HostCpus) -> Result<(), Failure> {
+pub fn read(arguments: &Rate, host: &HostCpus) -> Result<(), Failure> {
     let (lowest, highest) = between(arguments)?;
     let is_file = |name: &String| builtin::named(name).is_none();
     match arguments.scenario.as_ref().is_some_and(is_file) {
-        true => criterion::asked(&arguments.limits).map(drop),
-        false => refuse_early(&Terms::of(arguments), [lowest, highest], host),
+        true => criterion_options::table(&arguments.limits).map(drop),
+        false => refuse_early(&Terms::new(arguments), [lowest, highest], host),
     }
 }
 

@@ -43,7 +43,7 @@ mod tests {
         let Verb::Rate(arguments) = line.verb else {
             panic!("{words:?}");
         };
-        next(&Terms::of(&arguments), 1000)
+        next(&Terms::new(&arguments), 1000)
     }
 
     #[test]

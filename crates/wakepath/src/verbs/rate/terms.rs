@@ -2,11 +2,11 @@
 //! be resumed.
 
 use crate::command_line::Rate;
-use crate::verbs::{check, criterion};
+use crate::{check_scenario, criterion_options};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use wakepath_archive::{Invocation, MeasuringVerb, RunOption, shell_word};
-use wakepath_console::changed::Changes;
+use wakepath_console::overrides::ScenarioOverrides;
 use wakepath_console::scenarios;
 use wakepath_directory::Directory;
 use wakepath_measure::HostCpus;
@@ -17,7 +17,7 @@ type Failure = Box<dyn std::error::Error>;
 /// Default policy of `check`'s loop.
 const USUAL: &str = "FIFO 80";
 /// File with the terms of a search, in its directory.
-const KEPT: &str = "rate.json";
+const FILE: &str = "rate.json";
 
 /// Terms of a search.
 pub(super) struct Terms<'a> {
@@ -28,7 +28,7 @@ pub(super) struct Terms<'a> {
 
 /// What two searches must have in common.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-struct Kept {
+struct StoredTerms {
     scenario: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     task: Option<String>,
@@ -41,7 +41,7 @@ struct Kept {
 }
 
 impl<'a> Terms<'a> {
-    pub(super) fn of(arguments: &'a Rate) -> Self {
+    pub(super) fn new(arguments: &'a Rate) -> Self {
         let usual = arguments.scenario.is_none().then(|| USUAL.to_owned());
         Self {
             arguments,
@@ -51,19 +51,19 @@ impl<'a> Terms<'a> {
 
     /// The scenario of a step at this rate, and its name in messages.
     pub(super) fn at(&self, rate: u32, host: &HostCpus) -> Result<(Scenario, String), Failure> {
-        scenarios::may_use(self.arguments.cpu, host)?;
+        scenarios::check_cpu(self.arguments.cpu, host)?;
         let rate = format!("{rate} Hz");
         let policies: Vec<String> = self.policy.iter().cloned().collect();
-        let criterion = criterion::asked(&self.arguments.limits)?;
+        let criterion = criterion_options::table(&self.arguments.limits)?;
         let cpu = self.arguments.cpu;
         let ((scenario, warnings), source) = match &self.arguments.scenario {
             None => (
-                check::part(&rate, cpu, &policies, criterion.as_ref(), host)?,
-                check::SOURCE.to_owned(),
+                check_scenario::read(&rate, cpu, &policies, criterion.as_ref(), host)?,
+                check_scenario::SOURCE.to_owned(),
             ),
             Some(name) => {
                 let (text, source) = scenarios::scenario_text(name)?;
-                let changes = Changes {
+                let overrides = ScenarioOverrides {
                     rate: Some(&rate),
                     cpu,
                     task: self.arguments.task.as_deref(),
@@ -71,13 +71,16 @@ impl<'a> Terms<'a> {
                     criterion: criterion.as_ref(),
                     reserved_for: None,
                 };
-                (scenarios::changed(&text, &source, &changes, host)?, source)
+                (
+                    scenarios::read_with_overrides(&text, &source, &overrides, host)?,
+                    source,
+                )
             }
         };
         let block = &self.arguments.block;
-        let (scenario, warnings) = scenarios::fitted(&scenario, warnings, "--block", block)?;
+        let (scenario, warnings) = scenarios::fit_duration(&scenario, warnings, "--block", block)?;
         // No rate could pass: the search would measure without result.
-        match scenarios::TooShort::of("--block", block, &warnings) {
+        match scenarios::TooShort::find("--block", block, &warnings) {
             Some(refused) => Err(format!("at {rate}: {refused}").into()),
             None => Ok((scenario, source)),
         }
@@ -101,28 +104,28 @@ impl<'a> Terms<'a> {
         if let Some(cpu) = self.arguments.cpu {
             command = command.with(RunOption::Cpu, cpu.to_string());
         }
-        let limits = criterion::given(&self.arguments.limits);
+        let limits = criterion_options::given(&self.arguments.limits);
         limits.fold(command, |command, (name, value)| {
             command.and(name, Some(value.to_owned()))
         })
     }
 
     /// Stores the terms of the search, or refuses to resume one with other terms.
-    pub(super) fn keep_in(&self, directory: &Path) -> Result<(), Failure> {
-        let own = Kept {
+    pub(super) fn store_in(&self, directory: &Path) -> Result<(), Failure> {
+        let own = StoredTerms {
             scenario: self.arguments.scenario.clone(),
             task: self.arguments.task.clone(),
             policy: self.policy.clone(),
             cpu: self.arguments.cpu,
             block: self.arguments.block.clone(),
-            limits: criterion::words(&self.arguments.limits),
+            limits: criterion_options::words(&self.arguments.limits),
         };
-        let path = directory.join(KEPT);
+        let path = directory.join(FILE);
         let failed = |error: std::io::Error| format!("{}: {error}", path.display());
         let place = Directory::to_read(directory).map_err(failed)?;
-        match place.read(KEPT).map_err(failed)? {
+        match place.read(FILE).map_err(failed)? {
             Some(bytes) => {
-                let before: Kept = serde_json::from_slice(&bytes)
+                let before: StoredTerms = serde_json::from_slice(&bytes)
                     .map_err(|error| format!("{}: {error}", path.display()))?;
                 match before == own {
                     true => Ok(()),
@@ -136,13 +139,13 @@ impl<'a> Terms<'a> {
                 }
             }
             None => Ok(place
-                .put(KEPT, &serde_json::to_vec(&own)?)
+                .put(FILE, &serde_json::to_vec(&own)?)
                 .map_err(failed)?),
         }
     }
 }
 
-impl Kept {
+impl StoredTerms {
     /// As it would be typed.
     fn words(&self) -> String {
         let scenario = self.scenario.iter().cloned();

@@ -55,7 +55,7 @@ pub(super) fn program() -> Result<PathBuf, NoPdf> {
 /// The page as PDF; `beside` is a file in whose directory there is room for a moment: a Chromium that
 /// is confined may read nothing but the user's own.
 pub(super) fn printed(program: &Path, page: &str, beside: &Path) -> Result<Vec<u8>, NoPdf> {
-    let place = Place::new(beside)?;
+    let place = TemporaryDirectory::new(beside)?;
     let (html, pdf) = (place.0.join("page.html"), place.0.join("page.pdf"));
     std::fs::write(&html, page).map_err(|error| place.failed(error))?;
     let mut command = Command::new(program);
@@ -108,9 +108,9 @@ fn waited(mut command: Command, program: &Path) -> Result<ExitStatus, Result<NoP
 }
 
 /// A directory of this process alone, gone when it is done.
-struct Place(PathBuf);
+struct TemporaryDirectory(PathBuf);
 
-impl Place {
+impl TemporaryDirectory {
     fn new(beside: &Path) -> Result<Self, NoPdf> {
         let directory = beside.parent().unwrap_or(Path::new(""));
         let name = format!("wakepath-pdf-{}", std::process::id());
@@ -135,7 +135,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TemporaryDirectory {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }

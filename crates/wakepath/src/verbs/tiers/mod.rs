@@ -3,8 +3,8 @@
 
 mod pin;
 
-use super::opened;
 use crate::command_line::Tiers;
+use crate::open_run::opened;
 use std::process::ExitCode;
 use wakepath_console::terminal::print_result;
 use wakepath_console::{Outcome, runs};

@@ -2,13 +2,13 @@
 //! judges nothing.
 
 use crate::command_line::Tiers;
-use crate::verbs::watch;
+use crate::machine_facts::refuse_offline;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::SystemTime;
 use wakepath_archive::{Run, ThreadRecord, may_add};
 use wakepath_console::terminal::{OneLine, tell};
-use wakepath_console::{VERSION, given, place, scenarios};
+use wakepath_console::{VERSION, option_value, run_directory, scenarios};
 use wakepath_directory::Directory;
 use wakepath_gpio::record::{PIN_NAME, PinRecord};
 use wakepath_gpio::{LineName, Order, StepOrder};
@@ -30,7 +30,7 @@ const GUARD_US: u64 = 2_000_000;
 pub(super) fn lines(arguments: &Tiers) -> Result<Option<(LineName, LineName)>, Failure> {
     let line = |option: &str, text: &str| -> Result<LineName, Failure> {
         let read = text.parse();
-        read.map_err(|error| format!("{option} {}: {error}", given::Shown(text)).into())
+        read.map_err(|error| format!("{option} {}: {error}", option_value::Shown(text)).into())
     };
     match (&arguments.drive, &arguments.read) {
         (None, None) => Ok(None),
@@ -60,7 +60,7 @@ pub(super) fn drive(
     let facts = Facts::read(&Root::host());
     same_machine(run, &facts)?;
     let policy = match &arguments.policy {
-        Some(text) => given::policy(text)?,
+        Some(text) => option_value::policy(text)?,
         None => best_policy(run)?,
     };
     refuse_unfit(policy)?;
@@ -68,9 +68,9 @@ pub(super) fn drive(
         Some(cpu) => vec![cpu],
         None => loop_cpus(run)?,
     };
-    watch::on_line(&cpus)?;
+    refuse_offline(&cpus)?;
     // Before anything is driven: the findings are kept in the run.
-    let trust = place::trust(arguments.trust_directory);
+    let trust = run_directory::trust(arguments.trust_directory);
     let directory = Directory::to_write(run.directory(), trust)?;
     may_add(&directory)?;
     let order = Order {

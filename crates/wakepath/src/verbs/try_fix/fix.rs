@@ -1,9 +1,9 @@
 //! A fix by its name: words before the program's command, or one kernel setting.
 
-use crate::verbs::watch;
+use crate::machine_facts::refuse_offline;
 use std::path::Path;
 use std::process::Command;
-use wakepath_console::given;
+use wakepath_console::option_value;
 use wakepath_measure::own_executable;
 use wakepath_rt::attributes;
 use wakepath_tuning::{Action, Compare, Step, System};
@@ -36,11 +36,11 @@ impl Fix {
         };
         let before = match (name, value) {
             ("policy", Some(value)) => {
-                given::policy(value)?;
+                option_value::policy(value)?;
                 under(value)
             }
             ("cpu", Some(value)) => {
-                watch::on_line(&given::cpus(value)?)?;
+                refuse_offline(&option_value::cpus(value)?)?;
                 vec!["taskset".into(), "-c".into(), value.into()]
             }
             // `exec` sets the slack to 1 ns.

@@ -5,8 +5,9 @@ mod answer;
 mod fix;
 mod turn;
 
-use super::{exec, tune};
+use crate::applied_steps::apply_only;
 use crate::command_line::Try;
+use crate::executable;
 use answer::Answer;
 use fix::Fix;
 use rustix::process::{Pid, Signal, kill_process};
@@ -18,10 +19,10 @@ use std::time::{Duration, SystemTime};
 use turn::Turn;
 use wakepath_archive::Run;
 use wakepath_console::ordered_process::OrderedProcess;
-use wakepath_console::place::Place;
+use wakepath_console::run_directory::RunDirectory;
 use wakepath_console::run_order::WatchOrder;
 use wakepath_console::terminal::{self, OneLine, folded_for_people, print, tell};
-use wakepath_console::{Outcome, given};
+use wakepath_console::{Outcome, option_value};
 use wakepath_measure::{Interrupt, own_executable};
 use wakepath_tuning::{Journal, Step, System};
 
@@ -31,8 +32,8 @@ type Failure = Box<dyn std::error::Error>;
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Reads the values of the options, a setting's file excepted.
-pub(super) fn read(arguments: &Try) -> Result<(), Failure> {
-    given::time("--for", Some(&arguments.block))?;
+pub fn read(arguments: &Try) -> Result<(), Failure> {
+    option_value::time("--for", Some(&arguments.block))?;
     match arguments.fix.starts_with('/') {
         true => Ok(()),
         false => Fix::read(&arguments.fix).map(drop),
@@ -41,12 +42,12 @@ pub(super) fn read(arguments: &Try) -> Result<(), Failure> {
 
 /// Measures and prints the answer.
 pub fn run(arguments: &Try) -> Outcome {
-    given::time("--for", Some(&arguments.block))?;
+    option_value::time("--for", Some(&arguments.block))?;
     let fix = Fix::read(&arguments.fix)?;
     let first = fix.before.first().filter(|word| *word != "wakepath");
     let words = first.map(OsStr::new).into_iter();
     for word in words.chain(arguments.command.first().map(OsString::as_os_str)) {
-        exec::to_start(word)?.map_err(|(_, why)| why)?;
+        executable::find(word)?.map_err(|(_, why)| why)?;
     }
     fix.works_here(&arguments.fix)?;
     let system = System::host();
@@ -54,7 +55,7 @@ pub fn run(arguments: &Try) -> Outcome {
         return Err("this machine is tuned already; first: wakepath tune revert".into());
     }
     let started = SystemTime::now();
-    let place = Place::of(arguments.directory.as_deref(), false, "try", started)?;
+    let place = RunDirectory::choose(arguments.directory.as_deref(), false, "try", started)?;
     let interrupt = Interrupt::listen()?;
     let directory = place.make()?;
     let guard = fix.setting.as_ref().map(|_| guard()).transpose()?;
@@ -69,7 +70,7 @@ pub fn run(arguments: &Try) -> Outcome {
         taken: 0,
     };
     let pairs = bench.pairs();
-    let reverted = tune::only(&bench.system, &[]);
+    let reverted = apply_only(&bench.system, &[]);
     if let Some(mut guard) = guard {
         drop(guard.stdin.take());
         guard.wait()?;
@@ -144,7 +145,7 @@ impl Bench<'_> {
             true => (&self.steps[..], self.before),
             false => (&[][..], &[][..]),
         };
-        let applied = tune::only(&self.system, steps)?;
+        let applied = apply_only(&self.system, steps)?;
         if let Some(skipped) = applied.skipped.first() {
             return Err(format!("{}: {}", self.arguments.fix, skipped.why).into());
         }

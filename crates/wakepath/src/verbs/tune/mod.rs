@@ -5,15 +5,16 @@ mod boot;
 mod trial;
 mod unit;
 
-use super::subject;
+use crate::applied_steps::apply_only;
 use crate::command_line::{Tune, TunePlan};
+use crate::inspected_loop;
 use std::process::ExitCode;
 use std::time::Duration;
 use wakepath_console::terminal::{print_result, print_whole};
 use wakepath_console::{Outcome, terminal};
 use wakepath_machine::Root;
 use wakepath_readiness::{Inspection, Report};
-use wakepath_tuning::{Applied, Options, Plan, Step, System};
+use wakepath_tuning::{Options, Plan, System};
 
 /// Does what is asked.
 pub fn run(arguments: &Tune) -> Outcome {
@@ -48,8 +49,8 @@ pub fn run(arguments: &Tune) -> Outcome {
 
 /// The plan for what the arguments mean, and where.
 fn plan(arguments: &TunePlan) -> Result<(Plan, Root), Box<dyn std::error::Error>> {
-    let root = subject::root(arguments.root.as_deref())?;
-    let (subject, _) = subject::of(&arguments.subject, &root)?;
+    let root = inspected_loop::root(arguments.root.as_deref())?;
+    let (subject, _) = inspected_loop::from_arguments(&arguments.subject, &root)?;
     let seen = Inspection::read(root.clone(), subject, Duration::ZERO);
     let report = Report::of(&seen);
     let options = Options {
@@ -58,23 +59,10 @@ fn plan(arguments: &TunePlan) -> Result<(Plan, Root), Box<dyn std::error::Error>
     Ok((Plan::of(&seen, &report, options), root))
 }
 
-/// Makes this machine have these steps applied and no others.
-pub(super) fn only(system: &System, steps: &[Step]) -> Result<Applied, Box<dyn std::error::Error>> {
-    if let Some(reverted) = wakepath_tuning::revert(system)?
-        && let Some(left) = reverted.left.first()
-    {
-        return Err(format!("{}: {}", left.action.command(), left.why).into());
-    }
-    Ok(match steps.is_empty() {
-        true => Applied::default(),
-        false => wakepath_tuning::apply(steps, system, &mut |_| {})?,
-    })
-}
-
 /// Takes everything back when `input` ends: when the process that holds its other end is gone.
 pub fn revert_after(mut input: impl std::io::Read) -> Result<(), Box<dyn std::error::Error>> {
     std::io::copy(&mut input, &mut std::io::sink())?;
-    only(&System::host(), &[])?;
+    apply_only(&System::host(), &[])?;
     Ok(())
 }
 

@@ -6,25 +6,24 @@ mod ros2;
 mod ros2_control;
 mod shown;
 mod terms;
-mod text;
 mod usdt;
 
-use super::{measured, ros2_wish, stopped};
-use crate::beginning::{self, Command};
+use crate::beginning::Command;
 use crate::command_line::Watch;
+use crate::machine_facts::{clock_source, refuse_offline};
 use crate::metrics::Listening;
+use crate::watched_program::run_started;
+use crate::{executable, limit_exceeded, ros2_options};
 use printed::{Much, explain, tell};
 use shown::Shown;
 use std::process::ExitCode;
 use std::time::SystemTime;
-pub(super) use terms::on_line;
 use terms::{Terms, name, there, used};
-pub(super) use text::text;
 use wakepath_archive::watch::{Session, Threads};
-use wakepath_archive::{Ending, LogWriter, MANIFEST_NAME, RunStarted, When};
+use wakepath_archive::{Ending, LogWriter, MANIFEST_NAME, When};
 use wakepath_assess::watched::{Figures, Ros2Figures, Ros2File, Ros2Wish};
 use wakepath_console::Outcome;
-use wakepath_console::place::Place;
+use wakepath_console::run_directory::RunDirectory;
 use wakepath_console::terminal::{folded_for_people, print, tell};
 use wakepath_directory::Directory;
 use wakepath_machine::{Facts, Root};
@@ -34,14 +33,13 @@ use wakepath_measure::watch::{
     has_the_kernels_numbers, record,
 };
 use wakepath_rt::affinity;
-use wakepath_scenario::Scenario;
 
 type Failure = Box<dyn std::error::Error>;
 
 /// Reads the values of the options.
-pub(super) fn read(arguments: &Watch) -> Result<(), Failure> {
+pub fn read(arguments: &Watch) -> Result<(), Failure> {
     let terms = Terms::read(arguments)?;
-    ros2_wish::wish(&arguments.chain, terms.limit_ns, arguments.worst)?;
+    ros2_options::request(&arguments.chain, terms.limit_ns, arguments.worst)?;
     Ok(())
 }
 
@@ -49,12 +47,12 @@ pub(super) fn read(arguments: &Watch) -> Result<(), Failure> {
 pub fn run(arguments: &Watch) -> Outcome {
     let terms = Terms::read(arguments)?;
     if let Some(program) = arguments.command.first() {
-        super::exec::to_start(program)?.map_err(|(_, why)| why)?;
+        executable::find(program)?.map_err(|(_, why)| why)?;
     }
     has_the_kernels_numbers().map_err(|reason| format!("can't watch: {reason}"))?;
     let started = SystemTime::now();
     let name = name(arguments);
-    let place = Place::of(
+    let place = RunDirectory::choose(
         arguments.directory.as_deref(),
         arguments.trust_directory,
         &format!("watch-{name}"),
@@ -63,7 +61,7 @@ pub fn run(arguments: &Watch) -> Outcome {
     let mut threads = Threads::new();
     let target = there(arguments, &mut threads)?;
     let allowed = affinity::current()?;
-    on_line(terms.cpus.as_deref().unwrap_or(&[]))?;
+    refuse_offline(terms.cpus.as_deref().unwrap_or(&[]))?;
     let cpus = terms.cpus.clone().unwrap_or_else(|| match &target {
         None => allowed.clone(),
         Some(_) => used(&threads),
@@ -72,7 +70,7 @@ pub fn run(arguments: &Watch) -> Outcome {
     marks.extend(ros2::marks(arguments, &threads)?);
     let wish = Ros2Wish {
         above_ns: terms.stop_above_ns,
-        ..ros2_wish::wish(&arguments.chain, terms.limit_ns, arguments.worst)?
+        ..ros2_options::request(&arguments.chain, terms.limit_ns, arguments.worst)?
     };
     let interrupt = Interrupt::listen()?;
     if arguments
@@ -89,7 +87,7 @@ pub fn run(arguments: &Watch) -> Outcome {
         latency_ns: terms.latency_ns,
         policy: terms.policy,
         cpus,
-        clock_source: measured::clock_source(&facts),
+        clock_source: clock_source(&facts),
         set_up: Default::default(),
         facts: vec![facts_taken(When::Before, &facts)?],
         notes: Vec::new(),
@@ -208,7 +206,7 @@ fn made_a_run(
         let has_callbacks = ros2.as_ref().is_some_and(|ros2| !ros2.callbacks.is_empty());
         let is_above = callback_above(arguments, terms, ros2.as_ref())?;
         return Ok(Made::Nothing(match (is_above, has_callbacks) {
-            (true, _) => ExitCode::from(stopped::ABOVE),
+            (true, _) => ExitCode::from(limit_exceeded::ABOVE),
             (false, true) => ExitCode::SUCCESS,
             (false, false) => ExitCode::from(3),
         }));
@@ -248,13 +246,13 @@ fn made_a_run(
     explain(directory, arguments, shown, lines)?;
     let ros2 = callbacks.as_ref().and_then(|file| file.traces.first());
     if callback_above(arguments, terms, ros2)? {
-        return Ok(Made::Run(ExitCode::from(stopped::ABOVE)));
+        return Ok(Made::Run(ExitCode::from(limit_exceeded::ABOVE)));
     }
     match (terms.stop_above_ns, ended == Ended::Enough) {
         (Some(above_ns), _) if !arguments.json => {
-            stopped::first(directory, above_ns).map(Made::Run)
+            limit_exceeded::first(directory, above_ns).map(Made::Run)
         }
-        (_, true) => Ok(Made::Run(ExitCode::from(stopped::ABOVE))),
+        (_, true) => Ok(Made::Run(ExitCode::from(limit_exceeded::ABOVE))),
         _ => Ok(Made::Run(ExitCode::SUCCESS)),
     }
 }
@@ -274,19 +272,4 @@ fn callback_above(
         print(&folded_for_people(&text))?;
     }
     Ok(true)
-}
-
-/// The first event of a watch's run.
-pub(super) fn run_started(
-    scenario: &Scenario,
-    session: &Session,
-    command: Command,
-) -> std::io::Result<RunStarted> {
-    beginning::run_started(
-        scenario,
-        session.clock_source.clone(),
-        session.notes.clone(),
-        session.started,
-        command,
-    )
 }

@@ -1,9 +1,10 @@
 //! Output of a watch: its figures, remarks and causes, on one screen or all of them.
 
 use super::Failure;
-use super::text::{in_short, text};
 use crate::command_line::Watch;
-use crate::verbs::fitted::fitted;
+use crate::fit_to_screen::fit_to_screen;
+use crate::report_files;
+use crate::watched_program::{in_short, text};
 use wakepath_archive::Run;
 use wakepath_assess::explanation;
 use wakepath_assess::watched::{Figures, Ros2Figures};
@@ -91,7 +92,7 @@ pub(super) fn tell(
     };
     let text = match shown {
         Much::All => folded_for_people(&whole),
-        Much::Screen => fitted(FIGURES_ROOM, in_short),
+        Much::Screen => fit_to_screen(FIGURES_ROOM, in_short),
         Much::Latency => folded_for_people(&head),
     };
     print(&text)?;
@@ -112,14 +113,14 @@ pub(super) fn explain(
         let whole = || late_text(&explanation, arguments.worst);
         print(&match shown {
             Much::All => folded_for_people(&whole()),
-            Much::Screen => fitted(SCREEN.saturating_sub(PLACES_ROOM + lines), |most| {
+            Much::Screen => fit_to_screen(SCREEN.saturating_sub(PLACES_ROOM + lines), |most| {
                 late_in_short(&explanation, most)
             }),
             Much::Latency => String::new(),
         })?;
     }
     let (assessment, pictures) = wakepath_console::progress::assessed(&run, true)?;
-    let report = crate::verbs::report::beside(&run, directory, &assessment, &pictures)?;
+    let report = report_files::write_beside(&run, directory, &assessment, &pictures)?;
     let said = format!(
         "\nrecording: {}\nreport: {}\n",
         directory.path().in_one_line(),

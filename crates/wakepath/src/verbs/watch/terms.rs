@@ -5,8 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 use wakepath_archive::watch::Threads;
-use wakepath_console::given::{self, Refused, Unfit};
-use wakepath_machine::{Facts, Root};
+use wakepath_console::option_value::{self, InvalidValue, OptionError};
 use wakepath_measure::watch::Target;
 use wakepath_timeline::{Policy, ThreadName, decoded, plain_name};
 
@@ -22,32 +21,43 @@ pub(super) struct Terms {
 }
 
 impl Terms {
-    pub(super) fn read(arguments: &Watch) -> Result<Self, Refused> {
-        let stop_above_ns = given::time("--stop-above", arguments.stop_above.as_deref())?;
-        let latency_ns = given::time("--latency", arguments.latency.as_deref())?;
+    pub(super) fn read(arguments: &Watch) -> Result<Self, OptionError> {
+        let stop_above_ns = option_value::time("--stop-above", arguments.stop_above.as_deref())?;
+        let latency_ns = option_value::time("--latency", arguments.latency.as_deref())?;
         Ok(Self {
-            duration: given::time("--for", arguments.duration.as_deref())?
+            duration: option_value::time("--for", arguments.duration.as_deref())?
                 .map(Duration::from_nanos),
-            cpus: arguments.cpu.as_deref().map(given::cpus).transpose()?,
-            policy: arguments.policy.as_deref().map(given::policy).transpose()?,
+            cpus: arguments
+                .cpu
+                .as_deref()
+                .map(option_value::cpus)
+                .transpose()?,
+            policy: arguments
+                .policy
+                .as_deref()
+                .map(option_value::policy)
+                .transpose()?,
             latency_ns: latency_ns.or(stop_above_ns),
             stop_above_ns,
-            limit_ns: given::time("--limit", arguments.limit.as_deref())?,
+            limit_ns: option_value::time("--limit", arguments.limit.as_deref())?,
         })
     }
 }
 
 /// The running target; `None` if a program will be started.
-pub(super) fn there(arguments: &Watch, threads: &mut Threads) -> Result<Option<Target>, Refused> {
+pub(super) fn there(
+    arguments: &Watch,
+    threads: &mut Threads,
+) -> Result<Option<Target>, OptionError> {
     let (mut target, missing) = match (arguments.pid, &arguments.comm) {
         (None, None) => return Ok(None),
         (Some(pid), _) => (
             Target::process(pid),
-            Refused::new("-p", pid, Unfit::NoProcess),
+            OptionError::new("-p", pid, InvalidValue::NoProcess),
         ),
         (None, Some(name)) => (
             Target::Named(ThreadName::new(name.as_bytes())),
-            Refused::new("--comm", name.display(), Unfit::NoSuchName),
+            OptionError::new("--comm", name.display(), InvalidValue::NoSuchName),
         ),
     };
     match target.look(threads, true) {
@@ -71,18 +81,6 @@ pub(super) fn name(arguments: &Watch) -> String {
         _ => Vec::new(),
     };
     plain_name(&decoded(&name))
-}
-
-/// Refuses CPUs that this machine does not have.
-pub fn on_line(cpus: &[u16]) -> Result<(), Refused> {
-    let facts = Facts::read(&Root::host());
-    let Some(online) = facts.varying.cpu_time.online.known() else {
-        return Ok(());
-    };
-    match cpus.iter().find(|&&cpu| !online.contains(cpu)) {
-        Some(cpu) => Err(Refused::new("--cpu", cpu, Unfit::NotOnline(online.clone()))),
-        None => Ok(()),
-    }
 }
 
 /// CPUs that the threads may use.

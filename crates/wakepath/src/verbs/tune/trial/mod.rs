@@ -4,9 +4,11 @@
 mod schedule;
 mod text;
 
-use super::{agreed, only, plan};
+use super::{agreed, plan};
+use crate::applied_steps::apply_only;
+use crate::check_scenario;
 use crate::command_line::TuneTrial;
-use crate::verbs::{check, criterion, report};
+use crate::{criterion_options, report_files};
 use schedule::{NextRun, Schedule};
 use std::path::Path;
 use std::process::ExitCode;
@@ -14,7 +16,7 @@ use wakepath_archive::Run;
 use wakepath_archive::{Invocation, MeasuringVerb, RunOption};
 use wakepath_assess::{Assessment, Confounders, Trial, TrialRun};
 use wakepath_console::Outcome;
-use wakepath_console::changed::Changes;
+use wakepath_console::overrides::ScenarioOverrides;
 use wakepath_console::run_order::OrderedRun;
 use wakepath_console::scenarios;
 use wakepath_console::sequence::{self, Origin, Plan, ProcessExecutor};
@@ -62,7 +64,7 @@ pub fn run(arguments: &TuneTrial) -> Outcome {
     if wakepath_tuning::Journal::open(system.directory())?.is_some() {
         return Err("this machine is tuned already; first: wakepath tune revert".into());
     }
-    wakepath_console::place::refuse_used(&arguments.directory)?;
+    wakepath_console::run_directory::refuse_used(&arguments.directory)?;
     std::fs::create_dir_all(&arguments.directory)?;
     let interrupt = Interrupt::listen()?;
     let mut executor = ProcessExecutor::new(
@@ -85,7 +87,7 @@ pub fn run(arguments: &TuneTrial) -> Outcome {
         Ok(()) if arguments.keep => bench.schedule.helpful(),
         _ => Vec::new(),
     };
-    only(&bench.system, &kept)?;
+    apply_only(&bench.system, &kept)?;
     if outcome.is_err() {
         // Only an empty one is removed: without a measurement nothing is left.
         let _ = std::fs::remove_dir(&arguments.directory);
@@ -105,7 +107,7 @@ pub fn run(arguments: &TuneTrial) -> Outcome {
         confounders: bench.confounders.lines(),
         stays: arguments.keep,
     };
-    let path = report::of_trial(&arguments.directory, &trial)?;
+    let path = report_files::write_trial(&arguments.directory, &trial)?;
     match arguments.plan.json {
         true => print_result(
             true,
@@ -113,7 +115,7 @@ pub fn run(arguments: &TuneTrial) -> Outcome {
         )?,
         false => print(&format!(
             "{}report: {}\n",
-            text::of(&trial, arguments.pairs, arguments.all)?,
+            text::text(&trial, arguments.pairs, arguments.all)?,
             path.in_one_line()
         ))?,
     }
@@ -151,7 +153,7 @@ impl Plan for Bench<'_> {
         if let Some((id, pair)) = &step.subject.begins_pair {
             tell!("{id}: pair {pair} of {}", self.arguments.pairs);
         }
-        only(&self.system, &step.subject.applied)?;
+        apply_only(&self.system, &step.subject.applied)?;
         let block = &self.arguments.block;
         self.ordered(&step.directory)
             .map_err(|error| format!("no run of --block {block}: {error}").into())
@@ -179,11 +181,11 @@ impl Bench<'_> {
         let (block, policy) = (&self.arguments.block, &self.arguments.policy);
         let host = scenarios::host_cpus()?;
         let limits = &self.arguments.limits;
-        let criterion = criterion::asked(limits)?;
+        let criterion = criterion_options::table(limits)?;
         let ((scenario, warnings), source, command) = match &subject.scenario {
             Some(name) => {
                 let (text, source) = scenarios::scenario_text(name)?;
-                let changes = Changes {
+                let overrides = ScenarioOverrides {
                     rate: None,
                     cpu: None,
                     task: None,
@@ -191,7 +193,7 @@ impl Bench<'_> {
                     criterion: criterion.as_ref(),
                     reserved_for: None,
                 };
-                let read = scenarios::changed(&text, &source, &changes, &host)?;
+                let read = scenarios::read_with_overrides(&text, &source, &overrides, &host)?;
                 (read, source, Invocation::of_scenario(name))
             }
             None => {
@@ -200,16 +202,22 @@ impl Bench<'_> {
                     .with(RunOption::Policy, policy)
                     .with(RunOption::Cpu, self.cpu.to_string())
                     .with(RunOption::Rate, rate);
-                scenarios::may_use(Some(self.cpu), &host)?;
+                scenarios::check_cpu(Some(self.cpu), &host)?;
                 let policies = [policy.clone()];
-                let read = check::part(rate, Some(self.cpu), &policies, criterion.as_ref(), &host)?;
-                (read, check::SOURCE.to_owned(), command)
+                let read = check_scenario::read(
+                    rate,
+                    Some(self.cpu),
+                    &policies,
+                    criterion.as_ref(),
+                    &host,
+                )?;
+                (read, check_scenario::SOURCE.to_owned(), command)
             }
         };
-        let command = criterion::given(limits).fold(command, |command, (name, value)| {
+        let command = criterion_options::given(limits).fold(command, |command, (name, value)| {
             command.and(name, Some(value.to_owned()))
         });
-        let (scenario, _) = scenarios::fitted(&scenario, warnings, "--duration", block)?;
+        let (scenario, _) = scenarios::fit_duration(&scenario, warnings, "--duration", block)?;
         Ok(OrderedRun {
             scenario: scenario.to_toml(),
             source,

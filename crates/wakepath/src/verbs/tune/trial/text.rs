@@ -10,7 +10,7 @@ const STEPS_IN_SHORT: usize = 9;
 const OTHERS_IN_SHORT: usize = 3;
 
 /// Each step's effect, before and after, and how to keep what helps. `pairs` were measured of each step.
-pub fn of(trial: &Trial, pairs: u32, all: bool) -> Result<String, Error> {
+pub fn text(trial: &Trial, pairs: u32, all: bool) -> Result<String, Error> {
     let columns = Style::of_stdout().columns;
     Ok(folded_for_people(&laid_out(trial, pairs, all, columns)?))
 }

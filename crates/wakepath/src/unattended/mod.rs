@@ -5,10 +5,9 @@
 mod findings;
 mod plan;
 
-use super::run::asked;
-use super::service;
 use crate::beginning::Command;
 use crate::command_line::{Run as Arguments, Show};
+use crate::{run_scenario, service};
 use findings::findings;
 use plan::Plan;
 use std::path::{Path, PathBuf};
@@ -19,7 +18,7 @@ use wakepath_console::run_order::OrderedRun;
 use wakepath_console::runs::{self, HOME};
 use wakepath_console::sequence::{self, Origin, ProcessExecutor, Step};
 use wakepath_console::terminal::tell;
-use wakepath_console::{Outcome, place, scenarios};
+use wakepath_console::{Outcome, run_directory, scenarios};
 use wakepath_directory::{Directory, Trust};
 use wakepath_measure::{Interrupt, own_executable};
 use wakepath_scenario::Scenario;
@@ -35,17 +34,17 @@ const SCENARIO: &str = "scenario.toml";
 const LEFTOVERS: &str = "cut-short";
 
 /// Reads the values of the options.
-pub(super) fn read(arguments: &Arguments, whole: &str, scenario: &Scenario) -> Result<(), Failure> {
-    Plan::asked(arguments, whole, scenario).map(drop)
+pub fn read(arguments: &Arguments, whole: &str, scenario: &Scenario) -> Result<(), Failure> {
+    Plan::new(arguments, whole, scenario).map(drop)
 }
 
 /// Begins, for that time in all.
 pub fn begin(arguments: &Arguments, whole: &str) -> Outcome {
-    let (scenario, warnings) = asked(arguments, &scenarios::host_cpus()?)?;
-    let plan = Plan::asked(arguments, whole, &scenario)?;
+    let (scenario, warnings) = run_scenario::read(arguments, &scenarios::host_cpus()?)?;
+    let plan = Plan::new(arguments, whole, &scenario)?;
     let directory = match &arguments.output.directory {
         Some(directory) => directory.clone(),
-        None => wakepath_console::place::default_directory(
+        None => wakepath_console::run_directory::default_directory(
             &format!("{}-rounds", scenario.name),
             SystemTime::now(),
         )?,
@@ -57,7 +56,7 @@ pub fn begin(arguments: &Arguments, whole: &str) -> Outcome {
         )
         .into());
     }
-    wakepath_console::place::refuse_used(&directory)?;
+    wakepath_console::run_directory::refuse_used(&directory)?;
     plan.has_room(&directory)?;
     for warning in warnings {
         tell!("note: {warning}");
@@ -66,7 +65,7 @@ pub fn begin(arguments: &Arguments, whole: &str) -> Outcome {
 }
 
 /// Continues, by the plan in the directory.
-pub fn go_on(arguments: &Arguments) -> Outcome {
+pub fn resume(arguments: &Arguments) -> Outcome {
     let directory = match &arguments.output.directory {
         Some(directory) => directory.clone(),
         None => latest()?,
@@ -92,7 +91,7 @@ fn latest() -> Result<PathBuf, Failure> {
 
 fn carry_out(directory: &Path, plan: &Plan, is_new: bool, arguments: &Arguments) -> Outcome {
     let interrupt = Interrupt::listen()?;
-    let trust = place::trust(arguments.output.trust_directory);
+    let trust = run_directory::trust(arguments.output.trust_directory);
     let written = serde_json::to_vec_pretty(plan)?;
     let rounds = Rounds::prepare(
         directory,
@@ -127,7 +126,7 @@ fn carry_out(directory: &Path, plan: &Plan, is_new: bool, arguments: &Arguments)
         arguments,
     };
     sequence::carry_out(&mut unattended, &mut executor)?;
-    service::shown::show(
+    service::show(
         directory,
         &Show {
             histogram: false,
@@ -222,7 +221,7 @@ impl sequence::Plan for Unattended<'_> {
     }
 
     fn trust(&self) -> Trust {
-        place::trust(self.arguments.output.trust_directory)
+        run_directory::trust(self.arguments.output.trust_directory)
     }
 }
 

@@ -7,7 +7,7 @@ use wakepath_scenario::{KnownCpus, Scenario};
 type Failure = Box<dyn std::error::Error>;
 
 /// The options as one line, `latency 200us, miss-fraction 0.1 %`; `None` if none is given.
-pub(super) fn line(options: &CriterionOptions) -> Option<String> {
+pub fn line(options: &CriterionOptions) -> Option<String> {
     let one =
         |key: &str, value: &Option<String>| value.as_ref().map(|value| format!("{key} {value}"));
     let parts = [
@@ -20,7 +20,7 @@ pub(super) fn line(options: &CriterionOptions) -> Option<String> {
 }
 
 /// The given options: long name and value.
-pub(super) fn given(options: &CriterionOptions) -> impl Iterator<Item = (&'static str, &str)> {
+pub fn given(options: &CriterionOptions) -> impl Iterator<Item = (&'static str, &str)> {
     let all = [
         ("latency", &options.latency),
         ("miss-fraction", &options.miss_fraction),
@@ -31,7 +31,7 @@ pub(super) fn given(options: &CriterionOptions) -> impl Iterator<Item = (&'stati
 }
 
 /// The options as they are typed.
-pub(super) fn words(options: &CriterionOptions) -> Vec<String> {
+pub fn words(options: &CriterionOptions) -> Vec<String> {
     let words = given(options).flat_map(|(name, value)| [format!("--{name}"), value.to_owned()]);
     words.collect()
 }
@@ -40,11 +40,11 @@ pub(super) fn words(options: &CriterionOptions) -> Vec<String> {
 ///
 /// # Errors
 /// In one line, if one of them can't be a limit.
-pub(super) fn asked(options: &CriterionOptions) -> Result<Option<toml::Table>, Failure> {
+pub fn table(options: &CriterionOptions) -> Result<Option<toml::Table>, Failure> {
     let Some(line) = line(options) else {
         return Ok(None);
     };
-    let table = table(&line)?;
+    let table = parse(&line)?;
     let any_cpu = KnownCpus::first(1);
     Scenario::parse(&judged_by(&table)?, "criterion", &any_cpu)
         .map_err(|errors| format!("{}: {errors}", words(options).join(" ")))?;
@@ -53,7 +53,7 @@ pub(super) fn asked(options: &CriterionOptions) -> Result<Option<toml::Table>, F
 
 /// A scenario that matters only for its criterion: faults in it are found before anything is
 /// measured.
-pub(super) fn judged_by(criterion: &toml::Table) -> Result<String, Failure> {
+pub fn judged_by(criterion: &toml::Table) -> Result<String, Failure> {
     let mut table = toml::Table::new();
     table.insert("criterion".into(), criterion.clone().into());
     table.insert("name".into(), "criterion".into());
@@ -67,7 +67,7 @@ pub(super) fn judged_by(criterion: &toml::Table) -> Result<String, Failure> {
 ///
 /// # Errors
 /// A part without a value, or one given twice.
-pub(super) fn table(text: &str) -> Result<toml::Table, Failure> {
+pub fn parse(text: &str) -> Result<toml::Table, Failure> {
     let mut table = toml::Table::new();
     for part in text.split(',').map(str::trim) {
         let Some((key, value)) = part.split_once([' ', '=']) else {
@@ -97,14 +97,14 @@ mod tests {
 
     #[test]
     fn a_criterion_without_a_value_or_given_twice_is_refused() {
-        let line = table("latency").unwrap_err().to_string();
+        let line = parse("latency").unwrap_err().to_string();
         assert!(line.contains("`latency` has no value"), "{line}");
         let twice = CriterionOptions {
             latency: Some("1us".into()),
             criterion: Some("latency 2us".into()),
             ..CriterionOptions::default()
         };
-        let line = asked(&twice).unwrap_err().to_string();
+        let line = table(&twice).unwrap_err().to_string();
         assert!(line.contains("`latency` is given twice"), "{line}");
     }
 
@@ -115,16 +115,16 @@ mod tests {
             miss_fraction: Some("0.1 %".into()),
             criterion: Some("consecutive-misses 2".into()),
         };
-        let table = asked(&options).unwrap().unwrap();
-        assert_eq!(table["latency"].as_str(), Some("100us"));
-        assert_eq!(table["miss-fraction"].as_str(), Some("0.1 %"));
-        assert_eq!(table["consecutive-misses"].as_integer(), Some(2));
-        assert!(asked(&CriterionOptions::default()).unwrap().is_none());
+        let limits = table(&options).unwrap().unwrap();
+        assert_eq!(limits["latency"].as_str(), Some("100us"));
+        assert_eq!(limits["miss-fraction"].as_str(), Some("0.1 %"));
+        assert_eq!(limits["consecutive-misses"].as_integer(), Some(2));
+        assert!(table(&CriterionOptions::default()).unwrap().is_none());
         let wrong = CriterionOptions {
             latency: Some("100".into()),
             ..options
         };
-        let line = asked(&wrong).unwrap_err().to_string();
+        let line = table(&wrong).unwrap_err().to_string();
         assert!(line.starts_with("--latency 100 "), "{line}");
         assert!(!line.contains('\n'), "{line}");
     }

@@ -1,9 +1,11 @@
 //! The criterion of a loop in the field, and how its segments describe themselves: as a run of a
 //! scenario with one phase, `service`.
 
-use super::super::{criterion, measured, record};
-use super::Order;
+use super::ServiceOrder;
 use crate::beginning::{Command, run_started};
+use crate::criterion_options;
+use crate::machine_facts::clock_source;
+use crate::program_scenario::ProgramLoops;
 use std::time::SystemTime;
 use wakepath_console::scenarios;
 use wakepath_machine::{Facts, Root};
@@ -18,13 +20,13 @@ const SOME_CYCLES: u64 = 10_000;
 
 /// By the order that the recorder has.
 pub struct FieldTerms<'a> {
-    order: &'a Order,
+    order: &'a ServiceOrder,
     host: HostCpus,
 }
 
 impl<'a> FieldTerms<'a> {
     /// For this machine.
-    pub fn of(order: &'a Order) -> Result<Self, Box<dyn std::error::Error>> {
+    pub fn of(order: &'a ServiceOrder) -> Result<Self, Box<dyn std::error::Error>> {
         Ok(Self {
             order,
             host: scenarios::host_cpus()?,
@@ -48,8 +50,8 @@ impl<'a> FieldTerms<'a> {
             },
         };
         let (text, source) = scenarios::scenario_text("check")?;
-        let criterion = criterion.map(criterion::table);
-        let asked = record::Asked {
+        let criterion = criterion.map(criterion_options::parse);
+        let asked = ProgramLoops {
             name: self.order.program.clone(),
             command: self.order.settings.command.clone(),
             loops: vec![one],
@@ -86,7 +88,7 @@ impl Terms for FieldTerms<'_> {
             .scenario(found, cycles, criterion)
             .or_else(|_| self.scenario(found, cycles, None))?;
         let facts = Facts::read(&Root::host());
-        let clock = measured::clock_source(&facts);
+        let clock = clock_source(&facts);
         let facts = facts.to_json()?;
         let note = "a segment of a service; its whole is in the directory above".to_owned();
         let start = run_started(

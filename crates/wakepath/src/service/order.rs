@@ -1,11 +1,11 @@
 //! Orders for a recorder in the field, and whether they can be carried out: known before anything
 //! is written or started.
 
-use super::super::criterion;
+use crate::criterion_options;
 use crate::metrics::Listening;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use wakepath_console::{VERSION, given, place, scenarios};
+use wakepath_console::{VERSION, option_value, run_directory, scenarios};
 use wakepath_scenario::units::parse_size;
 use wakepath_service::Settings;
 
@@ -14,7 +14,7 @@ const LEAST_KEPT: u64 = 16 << 20;
 
 /// The recorder's order.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Order {
+pub struct ServiceOrder {
     pub(super) settings: Settings,
     /// The program's file, for the segments' names of it.
     pub(super) program: String,
@@ -25,7 +25,7 @@ pub struct Order {
 }
 
 /// As it was given.
-pub(super) struct Asked<'a> {
+pub(super) struct ServiceRequest<'a> {
     pub(super) program: String,
     pub(super) command: Vec<String>,
     pub(super) process: u32,
@@ -37,24 +37,24 @@ pub(super) struct Asked<'a> {
     pub(super) traces: bool,
 }
 
-impl Asked<'_> {
+impl ServiceRequest<'_> {
     /// The order, if it can be carried out.
-    pub(super) fn order(self) -> Result<Order, Box<dyn std::error::Error>> {
-        let keep_bytes =
-            parse_size(self.keep).map_err(|why| given::Refused::new("--keep", self.keep, why))?;
+    pub(super) fn order(self) -> Result<ServiceOrder, Box<dyn std::error::Error>> {
+        let keep_bytes = parse_size(self.keep)
+            .map_err(|why| option_value::OptionError::new("--keep", self.keep, why))?;
         if keep_bytes < LEAST_KEPT {
             return Err(format!("--keep {}: give 16 MiB or more", self.keep).into());
         }
         let host = scenarios::host_cpus()?;
         if let Some(criterion) = self.criterion {
-            let table = criterion::table(criterion)?;
-            scenarios::read_scenario(&criterion::judged_by(&table)?, "--criterion", &host)?;
+            let table = criterion_options::parse(criterion)?;
+            scenarios::read_scenario(&criterion_options::judged_by(&table)?, "--criterion", &host)?;
         }
         if let Some(address) = self.metrics {
             // The recorder takes it; that it can't is better known now.
             drop(Listening::at(address)?);
         }
-        Ok(Order {
+        Ok(ServiceOrder {
             settings: Settings {
                 keep_bytes,
                 worst: self.worst.into(),
@@ -72,10 +72,10 @@ impl Asked<'_> {
     }
 }
 
-impl Order {
+impl ServiceOrder {
     /// The service's directory, created if missing; its whole path.
     pub(super) fn place(&self, directory: &Path) -> Result<PathBuf, Box<dyn std::error::Error>> {
-        let trust = place::trust(self.trusts_directory);
+        let trust = run_directory::trust(self.trusts_directory);
         let place = wakepath_service::prepare(directory, trust)?;
         Ok(place.path().canonicalize()?)
     }

@@ -1,9 +1,8 @@
 //! The recorder of a program that asked for it itself, by its loop's library: what that library started, which finds
 //! its program, starts the keeper and is gone. One line on standard output says whether it is there, or why not.
 
-use super::super::record;
 use super::beside::stay;
-use super::order::Asked;
+use super::order::ServiceRequest;
 use super::{READY, start};
 use crate::command_line::Beside;
 use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
@@ -42,13 +41,13 @@ fn started(arguments: &Beside) -> Result<(), Failure> {
     }
     let program = Pid::from_raw(arguments.process.cast_signed()).ok_or("0 is not a process")?;
     let process = pidfd_open(program, PidfdFlags::empty());
-    // Asked for afterwards: as long as it is the parent, its number is nobody else's.
+    // ServiceRequest for afterwards: as long as it is the parent, its number is nobody else's.
     if getppid() != Some(program) {
         return Err("the program that is to be recorded has ended".into());
     }
     let (file, command) = started_as(arguments.process)?;
-    let asked = Asked {
-        program: record::name_of(&file),
+    let asked = ServiceRequest {
+        program: crate::program_scenario::scenario_name(&file),
         command,
         process: arguments.process,
         keep: &arguments.keep,

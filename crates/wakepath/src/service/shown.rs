@@ -367,7 +367,7 @@ mod tests {
     use wakepath_directory::Trust;
     use wakepath_service::{Round, RoundThread, Rounds};
 
-    const SCHEMA: &str = include_str!("../../../../../docs/reference/results.schema.json");
+    const SCHEMA: &str = include_str!("../../../../docs/reference/results.schema.json");
     const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs/format-1");
 
     #[test]

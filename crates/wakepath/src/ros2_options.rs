@@ -6,11 +6,11 @@ use wakepath_ros2::Chain;
 /// A text that is no chain.
 #[derive(Debug, thiserror::Error)]
 #[error("--chain {0}: expected FROM:TO, such as /image:/motor: a topic, and a topic or node")]
-pub(super) struct NoChain(String);
+pub struct NoChain(String);
 
 /// The chains of these texts, with the limit of their latency, and the number of late runs to
 /// explain for each callback.
-pub(super) fn wish(
+pub fn request(
     chains: &[String],
     limit_ns: Option<u64>,
     worst: usize,

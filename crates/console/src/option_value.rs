@@ -1,23 +1,22 @@
-//! What options were given, read: times, policies, CPUs. A refusal names the option, what it was
-//! given, and what would be right.
+//! Values of options: times, policies, CPUs. An error names the option, its value, and what would be right.
 
 use std::fmt;
 use wakepath_scenario::parse_policy;
 use wakepath_scenario::units::{Complaint, parse_duration};
 use wakepath_timeline::{CpuSet, CpuSetError, Policy};
 
-/// An option that was given what it can't take.
+/// An option with an invalid value.
 #[derive(Debug, PartialEq, thiserror::Error)]
 #[error("{option} {shown}{joint}{why}", shown = Shown(given), joint = why.joint())]
-pub struct Refused {
+pub struct OptionError {
     option: &'static str,
     given: String,
-    why: Unfit,
+    why: InvalidValue,
 }
 
-/// Why an option can't take what it was given.
+/// Why a value is invalid.
 #[derive(Debug, PartialEq, thiserror::Error)]
-pub enum Unfit {
+pub enum InvalidValue {
     /// The text can't be parsed.
     #[error(transparent)]
     Text(#[from] Complaint),
@@ -49,7 +48,7 @@ pub enum Unfit {
     NoSuchName,
 }
 
-impl Unfit {
+impl InvalidValue {
     /// Separator between the given text and this: some messages continue the sentence, others are
     /// separate.
     fn joint(&self) -> &'static str {
@@ -60,9 +59,9 @@ impl Unfit {
     }
 }
 
-impl Refused {
-    /// The refusal of what an option was given.
-    pub fn new(option: &'static str, given: impl ToString, why: impl Into<Unfit>) -> Self {
+impl OptionError {
+    /// For an option and its value.
+    pub fn new(option: &'static str, given: impl ToString, why: impl Into<InvalidValue>) -> Self {
         Self {
             option,
             given: given.to_string(),
@@ -84,30 +83,30 @@ impl fmt::Display for Shown<'_> {
 }
 
 /// A time in nanoseconds, more than none.
-pub fn time(option: &'static str, text: Option<&str>) -> Result<Option<u64>, Refused> {
+pub fn time(option: &'static str, text: Option<&str>) -> Result<Option<u64>, OptionError> {
     let Some(text) = text else { return Ok(None) };
     match parse_duration(text) {
         Ok(ns) if ns > 0 => Ok(Some(ns)),
-        Ok(_) => Err(Refused::new(option, text, Unfit::Nothing)),
-        Err(complaint) => Err(Refused::new(option, text, complaint)),
+        Ok(_) => Err(OptionError::new(option, text, InvalidValue::Nothing)),
+        Err(complaint) => Err(OptionError::new(option, text, complaint)),
     }
 }
 
 /// A policy that stands by itself: there is no loop whose period a DEADLINE could take.
-pub fn policy(text: &str) -> Result<Policy, Refused> {
+pub fn policy(text: &str) -> Result<Policy, OptionError> {
     let lowered = text.to_lowercase();
     if lowered.starts_with("deadline ") && !lowered.contains('/') {
-        return Err(Refused::new("--policy", text, Unfit::NoPeriod));
+        return Err(OptionError::new("--policy", text, InvalidValue::NoPeriod));
     }
-    parse_policy(text, 0).map_err(|complaint| Refused::new("--policy", text, complaint))
+    parse_policy(text, 0).map_err(|complaint| OptionError::new("--policy", text, complaint))
 }
 
 /// One CPU at least.
-pub fn cpus(text: &str) -> Result<Vec<u16>, Refused> {
+pub fn cpus(text: &str) -> Result<Vec<u16>, OptionError> {
     match text.parse::<CpuSet>() {
-        Ok(cpus) if cpus.is_empty() => Err(Refused::new("--cpu", text, Unfit::NoCpu)),
+        Ok(cpus) if cpus.is_empty() => Err(OptionError::new("--cpu", text, InvalidValue::NoCpu)),
         Ok(cpus) => Ok(cpus.numbers().to_vec()),
-        Err(error) => Err(Refused::new("--cpu", text, error)),
+        Err(error) => Err(OptionError::new("--cpu", text, error)),
     }
 }
 
@@ -132,7 +131,7 @@ mod tests {
         assert!(said("FIFO 100").contains("--policy 'FIFO 100'"));
         assert_eq!(
             cpus("").unwrap_err(),
-            Refused::new("--cpu", "", Unfit::NoCpu)
+            OptionError::new("--cpu", "", InvalidValue::NoCpu)
         );
         assert!(cpus("one").unwrap_err().to_string().contains("--cpu one"));
         assert_eq!(cpus("0-1,4"), Ok(vec![0, 1, 4]));

@@ -6,7 +6,7 @@ use wakepath_directory::{Directory, Trust};
 use wakepath_report::{Figure, Origin};
 
 /// One file for each figure; those of several runs have a number in front.
-pub(super) fn write_all(directory: &Path, drawn: &[Drawn]) -> Result<usize, Failure> {
+pub fn write_all_figures(directory: &Path, drawn: &[Drawn]) -> Result<usize, Failure> {
     let mut count = 0;
     for (number, run) in drawn.iter().enumerate() {
         let prefix = match drawn.len() {
@@ -24,7 +24,7 @@ pub(super) fn write_all(directory: &Path, drawn: &[Drawn]) -> Result<usize, Fail
 }
 
 /// One file for each figure, with `prefix` before its name, and its source in the file.
-pub(in crate::verbs) fn write_figures<'a>(
+pub fn write_figures<'a>(
     directory: &Path,
     prefix: &str,
     figures: impl Iterator<Item = &'a Figure>,

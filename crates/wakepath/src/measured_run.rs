@@ -1,21 +1,21 @@
-//! What `check` and `run` have in common: from a scenario to a run directory, a table and a
-//! verdict.
+//! Measures a scenario: run directory, live view, table and verdict.
 
-use super::opened_in;
 use crate::beginning::{Command, run_started};
 use crate::command_line::Output;
+use crate::machine_facts::{caches, clock_source};
 use crate::metrics::Listening;
-use crate::view::{Course, Follower, Part, Stopping};
+use crate::open_run::opened_in;
+use crate::view::{Follower, Part, PhaseFacts, Stopping};
+use crate::{executable, inspected_loop, limit_exceeded, report_files};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 use wakepath_archive::{Ending, QuickCheck, RunStarted};
 use wakepath_assess::explanation::kept;
-use wakepath_console::place::Place;
 use wakepath_console::progress::assessed;
+use wakepath_console::run_directory::RunDirectory;
 use wakepath_console::terminal::{OneLine, print, print_result, tell};
-use wakepath_console::{Outcome, given, runs};
+use wakepath_console::{Outcome, option_value, runs};
 use wakepath_directory::Directory;
-use wakepath_load::{Cache, Caches};
 use wakepath_machine::{Facts, Root};
 use wakepath_measure::{HostCpus, Interrupt, Measurement, Plan, load_controllers};
 use wakepath_readiness::{Inspection, Report};
@@ -24,7 +24,7 @@ use wakepath_scenario::{PluginSwitch, Scenario};
 
 /// Facts known of a run before it begins.
 #[derive(Default)]
-pub struct Beforehand {
+pub struct RunContext {
     /// Notes for the reader.
     pub notes: Vec<String>,
     /// Terms of a quick check.
@@ -33,7 +33,7 @@ pub struct Beforehand {
     pub printed: Vec<u8>,
 }
 
-impl Beforehand {
+impl RunContext {
     /// Notes alone.
     pub fn noted(notes: Vec<String>) -> Self {
         Self {
@@ -46,17 +46,17 @@ impl Beforehand {
 /// Carries the scenario out, shows the table and the verdict; the exit code is the verdict's.
 pub fn measure(
     scenario: Scenario,
-    beforehand: Beforehand,
+    context: RunContext,
     host: HostCpus,
     output: &Output,
 ) -> Outcome {
-    let Beforehand {
+    let RunContext {
         notes,
         quick,
         printed,
-    } = beforehand;
+    } = context;
     let started = SystemTime::now();
-    let place = Place::of(
+    let place = RunDirectory::choose(
         output.directory.as_deref(),
         output.trust_directory,
         &scenario.name,
@@ -71,8 +71,8 @@ pub fn measure(
     if let Some(terms) = &quick {
         tell!("note: --quick: {terms}");
     }
-    let subject = super::subject::loop_of(&scenario, &host);
-    let above_ns = given::time("--stop-above", output.stop_above.as_deref())?;
+    let subject = inspected_loop::of_scenario(&scenario, &host);
+    let above_ns = option_value::time("--stop-above", output.stop_above.as_deref())?;
     let mut scenario = scenario;
     if output.switch_plugin {
         scenario.litmus_plugin = PluginSwitch::Switch;
@@ -96,7 +96,7 @@ pub fn measure(
     load_controllers(&plan, &interrupt)?;
     for command in plan.segments().filter_map(|of| of.loop_spec.program()) {
         let program = command.first().map_or("", String::as_str);
-        super::exec::to_start(program.as_ref())?.map_err(|(_, why)| why)?;
+        executable::find(program.as_ref())?.map_err(|(_, why)| why)?;
     }
     let facts = Facts::read(&Root::host());
     let cores = &facts.varying.cores;
@@ -119,7 +119,7 @@ pub fn measure(
     let directory = place.make()?;
     let follower = Follower::new(
         &scenario.name,
-        Course {
+        PhaseFacts {
             beside: beside(&scenario, &plan),
             loaded: loaded_phases(&scenario),
         },
@@ -195,9 +195,9 @@ pub fn measure(
         }
     };
     if let Some(above_ns) = above_ns {
-        return super::stopped::show(&directory, stopped.as_ref(), above_ns, &ending, output.json);
+        return limit_exceeded::show(&directory, stopped.as_ref(), above_ns, &ending, output.json);
     }
-    wakepath_console::explained::explain(&directory);
+    wakepath_console::explanation::explain(&directory);
     if ending == Ending::Interrupted && !is_part {
         tell!("interrupted: what follows is of what was measured until then");
     }
@@ -243,49 +243,11 @@ fn show(directory: &Directory, output: &Output) -> Outcome {
         )?;
     }
     // A report that can't be written does not affect the verdict, and can be written again.
-    match super::report::beside(&run, directory, &assessment, &pictures) {
+    match report_files::write_beside(&run, directory, &assessment, &pictures) {
         Ok(_) if output.order.is_some() => {}
         Ok(path) if output.json => tell!("report: {}", path.display()),
         Ok(path) => print(&format!("report: {}\n", path.in_one_line()))?,
         Err(error) => tell!("warning: the report can't be written: {error}"),
     }
     Ok(ExitCode::from(assessment.exit_code()))
-}
-
-/// The clock source by the machine's facts.
-pub fn clock_source(facts: &Facts) -> String {
-    facts
-        .varying
-        .clock_source
-        .current
-        .known()
-        .cloned()
-        .unwrap_or_else(|| "unknown".into())
-}
-
-/// The data caches as the loads need them; the largest of a level where cores differ.
-pub fn caches(facts: &Facts) -> Caches {
-    let known = facts
-        .fixed
-        .cpus
-        .caches
-        .known()
-        .map_or(&[][..], Vec::as_slice);
-    let level = |level| {
-        let data = known
-            .iter()
-            .filter(|cache| cache.level == level && cache.kind != "Instruction");
-        data.filter_map(|cache| {
-            Some(Cache {
-                bytes: cache.bytes?,
-                shared_by_cpus: cache.cpus.len() as u32,
-            })
-        })
-        .max_by_key(|cache| cache.bytes)
-    };
-    Caches {
-        l1d: level(1),
-        l2: level(2),
-        l3: level(3),
-    }
 }

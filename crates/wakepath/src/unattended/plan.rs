@@ -6,7 +6,7 @@ use crate::command_line::Run as Arguments;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::Duration;
-use wakepath_console::given;
+use wakepath_console::option_value;
 use wakepath_directory::Directory;
 use wakepath_scenario::units::{parse_duration, parse_size};
 use wakepath_scenario::{KnownCpus, Scenario};
@@ -39,7 +39,7 @@ pub struct Plan {
 
 impl Plan {
     /// As the command line asks: `whole` is the time of all rounds together.
-    pub fn asked(arguments: &Arguments, whole: &str, scenario: &Scenario) -> Result<Self, Failure> {
+    pub fn new(arguments: &Arguments, whole: &str, scenario: &Scenario) -> Result<Self, Failure> {
         let whole_ns = time("--for", whole)?;
         let longest_ns = time("--round", &arguments.round)?;
         let rounds = whole_ns.div_ceil(longest_ns);
@@ -55,7 +55,7 @@ impl Plan {
             return Err(format!("--for {whole}, rounds of {}: {error}", exact(round_ns)).into());
         }
         let keep_bytes = parse_size(&arguments.keep)
-            .map_err(|why| given::Refused::new("--keep", &arguments.keep, why))?;
+            .map_err(|why| option_value::OptionError::new("--keep", &arguments.keep, why))?;
         if keep_bytes < LEAST_KEPT {
             return Err(format!("--keep {}: give 16 MiB or more", arguments.keep).into());
         }
@@ -145,7 +145,7 @@ impl Plan {
 fn time(option: &'static str, text: &str) -> Result<u64, Failure> {
     let read = parse_duration(text).or_else(|why| match humantime::parse_duration(text) {
         Ok(of) => Ok(u64::try_from(of.as_nanos()).unwrap_or(u64::MAX)),
-        Err(_) => Err(given::Refused::new(option, text, why)),
+        Err(_) => Err(option_value::OptionError::new(option, text, why)),
     })?;
     match read < Duration::from_secs(1).as_nanos() as u64 {
         true => Err(format!("{option} {text}: give a second or more").into()),

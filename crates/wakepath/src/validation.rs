@@ -1,10 +1,11 @@
 //! A command line read with the values of its options, and not carried out. Tests hold every command that pages, help
 //! and answers print against it.
 
-use super::{check, compare, criterion, import, rate, try_fix, watch};
 use crate::command_line::{Check, Record, Run, Subject, Tune, Verb};
-use wakepath_console::changed::Changes;
-use wakepath_console::{given, scenarios};
+use crate::verbs::{check, compare, import, rate, try_fix, watch};
+use crate::{check_scenario, criterion_options, unattended};
+use wakepath_console::overrides::ScenarioOverrides;
+use wakepath_console::{option_value, scenarios};
 use wakepath_measure::HostCpus;
 use wakepath_scenario::{builtin, parse_policy, units};
 
@@ -29,7 +30,7 @@ fn any_machine() -> HostCpus {
 ///
 /// # Errors
 /// In one line, naming the option.
-pub fn read(verb: &Verb) -> Result<(), Failure> {
+pub fn validate(verb: &Verb) -> Result<(), Failure> {
     match verb {
         Verb::Check(arguments) => of_check(arguments),
         Verb::Run(arguments) => of_run(arguments),
@@ -37,14 +38,14 @@ pub fn read(verb: &Verb) -> Result<(), Failure> {
         Verb::Rate(arguments) => rate::read(arguments, &any_machine()),
         Verb::Watch(arguments) => watch::read(arguments),
         Verb::Exec(arguments) => {
-            given::policy(&arguments.policy)?;
+            option_value::policy(&arguments.policy)?;
             arguments.cpu.as_deref().map_or(Ok(()), cpus)
         }
         Verb::Try(arguments) => try_fix::read(arguments),
         Verb::Doctor(arguments) => of_subject(&arguments.subject),
         Verb::Tune(arguments) => of_tune(arguments),
         Verb::Explain(arguments) => {
-            given::time("--latency", arguments.latency.as_deref())?;
+            option_value::time("--latency", arguments.latency.as_deref())?;
             Ok(())
         }
         Verb::Compare(arguments) => compare::read(arguments),
@@ -54,25 +55,26 @@ pub fn read(verb: &Verb) -> Result<(), Failure> {
 }
 
 fn cpus(text: &str) -> Result<(), Failure> {
-    given::cpus(text)?;
+    option_value::cpus(text)?;
     Ok(())
 }
 
 fn policies(all: &[String]) -> Result<(), Failure> {
     for policy in all {
         parse_policy(policy, LONG_PERIOD_NS)
-            .map_err(|complaint| given::Refused::new("--policy", policy, complaint))?;
+            .map_err(|complaint| option_value::OptionError::new("--policy", policy, complaint))?;
     }
     Ok(())
 }
 
 fn of_check(arguments: &Check) -> Result<(), Failure> {
-    given::time("--stop-above", arguments.output.stop_above.as_deref())?;
+    option_value::time("--stop-above", arguments.output.stop_above.as_deref())?;
     let (scenario, warnings) = check::asked(arguments, &any_machine())?;
     match &arguments.duration {
         None => Ok(()),
         Some(duration) => {
-            let (_, warnings) = scenarios::fitted(&scenario, warnings, "--duration", duration)?;
+            let (_, warnings) =
+                scenarios::fit_duration(&scenario, warnings, "--duration", duration)?;
             check::refuse_too_short(duration, &warnings, &arguments.output)?;
             Ok(())
         }
@@ -80,15 +82,15 @@ fn of_check(arguments: &Check) -> Result<(), Failure> {
 }
 
 fn of_run(arguments: &Run) -> Result<(), Failure> {
-    given::time("--stop-above", arguments.output.stop_above.as_deref())?;
+    option_value::time("--stop-above", arguments.output.stop_above.as_deref())?;
     policies(&arguments.policy)?;
     let name = arguments.scenario.as_deref().unwrap_or_default();
     let (text, task) = match builtin::named(name) {
         Some(builtin) => (builtin.text, arguments.task.as_deref()),
         None => (ANY, None),
     };
-    let criterion = criterion::asked(&arguments.limits)?;
-    let changes = Changes {
+    let criterion = criterion_options::table(&arguments.limits)?;
+    let overrides = ScenarioOverrides {
         rate: arguments.rate.as_deref(),
         cpu: arguments.cpu,
         task,
@@ -96,31 +98,31 @@ fn of_run(arguments: &Run) -> Result<(), Failure> {
         criterion: criterion.as_ref(),
         reserved_for: None,
     };
-    let text = changes.made_in(text)?;
+    let text = overrides.apply_to(text)?;
     let known = wakepath_scenario::KnownCpus::first(64);
     let scenario = wakepath_scenario::Scenario::parse(&text, name, &known)?;
     if let Some(duration) = &arguments.duration {
-        scenarios::fitted(&scenario, Vec::new(), "--duration", duration)?;
+        scenarios::fit_duration(&scenario, Vec::new(), "--duration", duration)?;
     }
     match &arguments.whole {
         None => Ok(()),
-        Some(whole) => super::unattended::read(arguments, whole, &scenario),
+        Some(whole) => unattended::read(arguments, whole, &scenario),
     }
 }
 
 fn of_record(arguments: &Record) -> Result<(), Failure> {
     policies(&arguments.policy)?;
-    given::time("--duration", Some(&arguments.duration))?;
-    given::time("--stop-above", arguments.output.stop_above.as_deref())?;
+    option_value::time("--duration", Some(&arguments.duration))?;
+    option_value::time("--stop-above", arguments.output.stop_above.as_deref())?;
     units::parse_size(&arguments.keep)
-        .map_err(|why| given::Refused::new("--keep", &arguments.keep, why))?;
-    criterion::asked(&arguments.limits)?;
+        .map_err(|why| option_value::OptionError::new("--keep", &arguments.keep, why))?;
+    criterion_options::table(&arguments.limits)?;
     Ok(())
 }
 
 fn of_subject(arguments: &Subject) -> Result<(), Failure> {
     let rate = arguments.rate.as_deref().unwrap_or("250Hz");
-    check::scenario_for(rate, arguments.cpu, &[], None)?;
+    check_scenario::text_for(rate, arguments.cpu, &[], None)?;
     Ok(())
 }
 
@@ -132,8 +134,8 @@ fn of_tune(arguments: &Tune) -> Result<(), Failure> {
         Tune::Trial(arguments) => {
             of_subject(&arguments.plan.subject)?;
             policies(std::slice::from_ref(&arguments.policy))?;
-            given::time("--block", Some(&arguments.block))?;
-            criterion::asked(&arguments.limits).map(drop)
+            option_value::time("--block", Some(&arguments.block))?;
+            criterion_options::table(&arguments.limits).map(drop)
         }
         Tune::Unit(arguments) => policies(std::slice::from_ref(&arguments.policy)),
         Tune::Revert(_) | Tune::Status(_) => Ok(()),

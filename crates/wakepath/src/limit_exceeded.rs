@@ -1,8 +1,8 @@
 //! Result of a run that was to end at the first latency above a limit: the cycle, and why it was
 //! late. Its verdict is that latency alone; every segment of it was traced, so none is judged.
 
-use super::explain::cycle_of;
-use super::opened_in;
+use crate::explained_cycle;
+use crate::open_run::opened_in;
 use crate::view::Stopped;
 use std::process::ExitCode;
 use wakepath_archive::{Ending, Run};
@@ -60,14 +60,14 @@ pub fn show(
         tell(json, &value, &text, directory)?;
         return Ok(ExitCode::from(if is_whole { 0 } else { UNDECIDED }));
     };
-    let told = told(&run, late, above_ns)?;
+    let described = described(&run, late, above_ns)?;
     let value = serde_json::json!({
         "stopped": true, "limit_ns": above_ns, "latency_ns": late.latency_ns,
         "segment": late.segment, "cycle": late.sample.cycle, "skipped_after_it": late.skipped,
-        "thread": told.thread,
-        "condition": told.condition, "phase": told.phase, "explained": told.explained,
+        "thread": described.thread,
+        "condition": described.condition, "phase": described.phase, "explained": described.explained,
     });
-    tell(json, &value, &told.text, directory)?;
+    tell(json, &value, &described.text, directory)?;
     Ok(ExitCode::from(ABOVE))
 }
 
@@ -87,12 +87,12 @@ pub fn first(directory: &Directory, above_ns: u64) -> Outcome {
         )))?;
         return Ok(ExitCode::SUCCESS);
     };
-    print(&format!("\n{}", told(&run, late, above_ns)?.text))?;
+    print(&format!("\n{}", described(&run, late, above_ns)?.text))?;
     Ok(ExitCode::from(ABOVE))
 }
 
 /// A late cycle in words.
-struct Told {
+struct Described {
     thread: String,
     condition: String,
     phase: String,
@@ -100,7 +100,11 @@ struct Told {
     text: String,
 }
 
-fn told(run: &Run, late: &Late, above_ns: u64) -> Result<Told, Box<dyn std::error::Error>> {
+fn described(
+    run: &Run,
+    late: &Late,
+    above_ns: u64,
+) -> Result<Described, Box<dyn std::error::Error>> {
     let Late {
         segment,
         thread,
@@ -109,7 +113,7 @@ fn told(run: &Run, late: &Late, above_ns: u64) -> Result<Told, Box<dyn std::erro
         skipped,
     } = late;
     let explained = match skipped {
-        0 => cycle_of(run, *segment, *thread, sample.cycle)?,
+        0 => explained_cycle::find(run, *segment, *thread, sample.cycle)?,
         _ => None,
     };
     let mut segments = run.manifest.segments.iter();
@@ -163,7 +167,7 @@ fn told(run: &Run, late: &Late, above_ns: u64) -> Result<Told, Box<dyn std::erro
         let command = words.collect::<Vec<_>>().join(" ");
         text += &folded_for_people(&format!("  {command}   {what}\n"));
     }
-    Ok(Told {
+    Ok(Described {
         thread: name.to_owned(),
         condition: condition.to_owned(),
         phase: phase.to_owned(),

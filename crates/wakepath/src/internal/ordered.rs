@@ -1,8 +1,8 @@
 //! Runs and watches that a larger measurement orders: the order on standard input, the reply on standard output.
 
-use super::measured::{self, Beforehand};
-use super::watch;
 use crate::command_line::{Output, Watch};
+use crate::measured_run::{self, RunContext};
+use crate::verbs::watch;
 use serde::de::DeserializeOwned;
 use std::io::Write;
 use std::process::ExitCode;
@@ -52,6 +52,6 @@ fn carry_out() -> Outcome {
     let (scenario, warnings) =
         scenarios::read_scenario(&order.run.scenario, &order.run.source, &host)?;
     let output = Output::of_a_part(order);
-    let notes = scenarios::told(&warnings);
-    measured::measure(scenario, Beforehand::noted(notes), host, &output)
+    let notes = scenarios::notes(&warnings);
+    measured_run::measure(scenario, RunContext::noted(notes), host, &output)
 }

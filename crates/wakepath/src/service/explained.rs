@@ -1,8 +1,9 @@
 //! `wakepath explain` of a service's directory, and the same in its details: the worst cycles whose kernel events were
 //! kept, each as the run that it has for itself explains it.
 
-use super::super::{explain, opened};
 use crate::command_line::Explain;
+use crate::explained_cycle;
+use crate::open_run::opened;
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_console::Outcome;
@@ -101,6 +102,6 @@ fn explained(directory: &Path, of: &WorstCycle) -> Result<Option<(String, LateCy
         return Ok(None);
     }
     let run = opened(&directory.join("worst").join(&trace.run), true)?;
-    let found = explain::cycle_of(&run, 0, 0, trace.cycle)?;
+    let found = explained_cycle::find(&run, 0, 0, trace.cycle)?;
     Ok(found.map(|(_, cycle)| (one_line(&trace.run), cycle)))
 }

@@ -1,6 +1,6 @@
 //! Which loop a machine is inspected or tuned for: from the command line or a scenario.
 
-use super::check;
+use crate::check_scenario;
 use crate::command_line::Subject;
 use wakepath_console::scenarios;
 use wakepath_machine::{Facts, Root};
@@ -22,7 +22,7 @@ pub fn root(directory: Option<&std::path::Path>) -> Result<Root, Failure> {
 }
 
 /// The loop that the arguments describe, on the machine at `root`.
-pub fn of(arguments: &Subject, root: &Root) -> Result<(LoopAtHand, Scenario), Failure> {
+pub fn from_arguments(arguments: &Subject, root: &Root) -> Result<(LoopAtHand, Scenario), Failure> {
     let host = match root.is_host() {
         true => scenarios::host_cpus()?,
         false => recorded_cpus(root)?,
@@ -30,7 +30,7 @@ pub fn of(arguments: &Subject, root: &Root) -> Result<(LoopAtHand, Scenario), Fa
     let (text, source) = match &arguments.scenario {
         Some(name) => scenarios::scenario_text(name)?,
         None => (
-            check::scenario_for(
+            check_scenario::text_for(
                 arguments.rate.as_deref().unwrap_or("250Hz"),
                 None,
                 &[],
@@ -40,7 +40,7 @@ pub fn of(arguments: &Subject, root: &Root) -> Result<(LoopAtHand, Scenario), Fa
         ),
     };
     let (scenario, _) = scenarios::read_scenario(&text, &source, &host)?;
-    let mut subject = loop_of(&scenario, &host);
+    let mut subject = of_scenario(&scenario, &host);
     if let Some(cpu) = arguments.cpu {
         let online = Facts::read(root).varying.cpu_time.online;
         if let Some(online) = online.known()
@@ -56,10 +56,10 @@ pub fn of(arguments: &Subject, root: &Root) -> Result<(LoopAtHand, Scenario), Fa
     Ok((subject, scenario))
 }
 
-/// As [`of`], with the priority and the CPUs of the program if it runs. A program that may run on every CPU has
+/// As [`from_arguments`], with the priority and the CPUs of the program if it runs. A program that may run on every CPU has
 /// none of its own, and `--cpu` comes first.
 pub fn as_it_runs(arguments: &Subject, root: &Root) -> Result<LoopAtHand, Failure> {
-    let (mut subject, _) = of(arguments, root)?;
+    let (mut subject, _) = from_arguments(arguments, root)?;
     let pid = subject.program.as_ref().and_then(|program| program.pid);
     let threads = pid.map_or_else(Vec::new, |pid| ProgramThread::all(root, pid));
     let Some(thread) = ProgramThread::leading(&threads) else {
@@ -78,7 +78,7 @@ pub fn as_it_runs(arguments: &Subject, root: &Root) -> Result<LoopAtHand, Failur
 
 /// The loop of a scenario: its shortest period, its CPUs, the lowest real-time priority that it is
 /// measured at, because obstacles to that one must be found.
-pub fn loop_of(scenario: &Scenario, host: &HostCpus) -> LoopAtHand {
+pub fn of_scenario(scenario: &Scenario, host: &HostCpus) -> LoopAtHand {
     let plan = Plan::new(scenario, host.clone());
     let own = scenario.tasks.iter().filter_map(|task| task.policy);
     let priority = scenario

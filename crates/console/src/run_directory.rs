@@ -9,15 +9,15 @@ type Failure = Box<dyn std::error::Error>;
 
 /// Directory of a new run: chosen early, so that faults are reported before anything is measured;
 /// created late, so that nothing is left of a run that was never measured.
-pub struct Place {
+pub struct RunDirectory {
     path: PathBuf,
     is_named: bool,
     trust: Trust,
 }
 
-impl Place {
+impl RunDirectory {
     /// The directory that was named, which must be empty or not be there, else a new one.
-    pub fn of(
+    pub fn choose(
         named: Option<&Path>,
         trusts: bool,
         name: &str,

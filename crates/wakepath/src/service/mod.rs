@@ -7,18 +7,19 @@ mod explained;
 mod from_within;
 mod order;
 mod rounds;
-pub(super) mod shown;
+mod shown;
 mod terms;
 
 pub use beside::{keeper, leave, recorder};
 pub use explained::explain_worst;
 pub use from_within::from_within;
-pub use order::Order;
+pub use order::ServiceOrder;
 pub use shown::show;
 
-use super::{criterion, record};
 use crate::command_line::Record;
-use order::Asked;
+use crate::criterion_options;
+use crate::program_scenario::{command_of, scenario_name};
+use order::ServiceRequest;
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 use rustix::process::{PidfdFlags, getpid, pidfd_open};
 use std::ffi::OsString;
@@ -38,10 +39,10 @@ pub fn run(arguments: &Record, file: &Path, directory: &Path) -> Outcome {
         .command
         .split_first()
         .ok_or("no program is named")?;
-    let criterion = criterion::line(&arguments.limits);
-    let asked = Asked {
-        program: record::name_of(file),
-        command: record::words(file, rest)?,
+    let criterion = criterion_options::line(&arguments.limits);
+    let asked = ServiceRequest {
+        program: scenario_name(file),
+        command: command_of(file, rest)?,
         process: std::process::id(),
         keep: &arguments.keep,
         worst: arguments.worst,
@@ -77,7 +78,7 @@ pub fn run(arguments: &Record, file: &Path, directory: &Path) -> Outcome {
 /// Starts the keeper as nobody's child, so that the program has no child that it does not know, and waits until its
 /// recorder is ready.
 fn start(
-    order: &Order,
+    order: &ServiceOrder,
     shared: i32,
     process: OwnedFd,
     directory: &Path,
@@ -103,7 +104,11 @@ fn start(
 }
 
 /// The arguments by which a keeper or a recorder is started.
-fn told(shared: i32, order: &Order, directory: &Path) -> serde_json::Result<[OsString; 3]> {
+fn process_arguments(
+    shared: i32,
+    order: &ServiceOrder,
+    directory: &Path,
+) -> serde_json::Result<[OsString; 3]> {
     Ok([
         shared.to_string().into(),
         serde_json::to_string(order)?.into(),

@@ -20,7 +20,7 @@ const MOST: usize = 1_000;
 
 /// A run's short answer, and the machine in the words of its facts.
 #[derive(Serialize, Deserialize)]
-pub struct KnownAnswer {
+pub struct CachedAnswer {
     /// The answer.
     pub answer: Answer,
     /// The machine in a few words.
@@ -28,7 +28,7 @@ pub struct KnownAnswer {
 }
 
 /// The answer to an open run: as it was worked out before, or judged now and kept for the next time.
-pub fn of(run: &Run) -> Result<KnownAnswer, Box<dyn Error>> {
+pub fn answer(run: &Run) -> Result<CachedAnswer, Box<dyn Error>> {
     let place = match run.state() {
         State::Finished => cache().zip(key(run.directory())),
         _ => None,
@@ -41,7 +41,7 @@ pub fn of(run: &Run) -> Result<KnownAnswer, Box<dyn Error>> {
     }
     let (assessment, _) = assessed(run, false)?;
     let explained = explanation::kept(run.directory())?;
-    let known = KnownAnswer {
+    let known = CachedAnswer {
         answer: Answer::of(&assessment, explained.as_ref()),
         machine: wakepath_report::machine_in_brief(&assessment),
     };

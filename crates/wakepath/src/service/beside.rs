@@ -3,7 +3,7 @@
 //! not be lost.
 
 use super::terms::FieldTerms;
-use super::{Order, READY, told};
+use super::{READY, ServiceOrder, process_arguments};
 use crate::metrics::Listening;
 use crate::view::{Lines, Shared, Standing, Time};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -34,11 +34,11 @@ const PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// Starts the keeper and is gone, so that it is nobody's child.
-pub fn leave(shared: i32, order: &Order, directory: &Path) -> Result<(), Failure> {
+pub fn leave(shared: i32, order: &ServiceOrder, directory: &Path) -> Result<(), Failure> {
     let mut itself = Command::new(own_executable());
     itself
         .args(["internal", "service-keeper"])
-        .args(told(shared, order, directory)?)
+        .args(process_arguments(shared, order, directory)?)
         .process_group(0)
         .spawn()?;
     Ok(())
@@ -49,7 +49,7 @@ pub fn leave(shared: i32, order: &Order, directory: &Path) -> Result<(), Failure
 pub fn keeper(
     of: Option<u32>,
     shared: i32,
-    order: &Order,
+    order: &ServiceOrder,
     directory: &Path,
 ) -> Result<(), Failure> {
     stay()?;
@@ -75,7 +75,7 @@ pub fn keeper(
         recorder
             .args(["internal", "service-recorder", "--keeper"])
             .arg(std::process::id().to_string())
-            .args(told(shared, &order, directory)?)
+            .args(process_arguments(shared, &order, directory)?)
             .stdin(Stdio::from(process.try_clone()?));
         if order.settings.resumes {
             recorder.stdout(Stdio::null());
@@ -107,7 +107,7 @@ pub fn keeper(
 fn keep_the_keeper(
     keeper: i32,
     shared: i32,
-    order: &Order,
+    order: &ServiceOrder,
     directory: &Path,
 ) -> Result<(), Failure> {
     let keeper = Pid::from_raw(keeper).ok_or("0 is not a process")?;
@@ -115,7 +115,7 @@ fn keep_the_keeper(
     // As long as it is the parent, its number is nobody else's.
     let is_it = getppid() == Some(keeper);
     let process = std::io::stdin().as_fd().try_clone_to_owned()?;
-    let words = told(shared, order, directory)?;
+    let words = process_arguments(shared, order, directory)?;
     let watch = move || -> std::io::Result<()> {
         if let (Ok(descriptor), true) = (descriptor, is_it) {
             wait_for(&descriptor)?;
@@ -184,7 +184,12 @@ pub(super) fn stay() -> Result<(), Failure> {
 }
 
 /// Records until the program has ended, whose descriptor is its standard input.
-pub fn recorder(keeper: i32, shared: i32, order: &Order, directory: &Path) -> Result<(), Failure> {
+pub fn recorder(
+    keeper: i32,
+    shared: i32,
+    order: &ServiceOrder,
+    directory: &Path,
+) -> Result<(), Failure> {
     stay()?;
     // Nothing that this process waits for may wait for it.
     let outcome = recorded(keeper, shared, order, directory);
@@ -196,9 +201,14 @@ pub fn recorder(keeper: i32, shared: i32, order: &Order, directory: &Path) -> Re
     outcome
 }
 
-fn recorded(keeper: i32, shared: i32, order: &Order, directory: &Path) -> Result<(), Failure> {
+fn recorded(
+    keeper: i32,
+    shared: i32,
+    order: &ServiceOrder,
+    directory: &Path,
+) -> Result<(), Failure> {
     let memory = wakepath_measured_loop::shared_memory(shared)?;
-    let trust = wakepath_console::place::trust(order.trusts_directory);
+    let trust = wakepath_console::run_directory::trust(order.trusts_directory);
     let directory = Directory::to_write(directory, trust)?;
     let mut standing = Standing::new(Lines::Threads, Time::Open);
     standing.what.clone_from(&order.program);
@@ -218,7 +228,7 @@ fn recorded(keeper: i32, shared: i32, order: &Order, directory: &Path) -> Result
         .map(|listening| listening.serve(standing.clone(), &cpus))
         .transpose()?;
     let terms = FieldTerms::of(order)?;
-    let resumed = Order {
+    let resumed = ServiceOrder {
         settings: Settings {
             resumes: true,
             ..order.settings.clone()
@@ -237,7 +247,7 @@ fn recorded(keeper: i32, shared: i32, order: &Order, directory: &Path) -> Result
         &directory,
         (order.process, process.as_fd()),
         &order.settings,
-        (&terms, &mut Told(standing)),
+        (&terms, &mut SocketFigures(standing)),
         || {
             let _ = writeln!(std::io::stdout(), "{READY}");
         },
@@ -246,9 +256,9 @@ fn recorded(keeper: i32, shared: i32, order: &Order, directory: &Path) -> Result
 }
 
 /// Figures for who asks at the socket.
-struct Told(Shared);
+struct SocketFigures(Shared);
 
-impl Live for Told {
+impl Live for SocketFigures {
     fn is_at(&mut self, name: &str, figures: &LiveFigures) {
         let mut standing = self.0.lock();
         let row = standing.row(name, "");

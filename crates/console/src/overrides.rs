@@ -1,14 +1,14 @@
-//! A scenario's text with what the command line changes in it, so that what that means is checked,
-//! recorded and shown like any scenario. It reads no file.
+//! Options of the command line written into a scenario's text, which is then checked, recorded and shown
+//! like any scenario. It reads no file.
 
-use crate::given::Shown;
+use crate::option_value::Shown;
 use std::fmt;
 use wakepath_scenario::{parse_policy, units};
 use wakepath_timeline::Policy;
 
-/// Changes to a scenario's text.
+/// Options that replace parts of a scenario.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Changes<'a> {
+pub struct ScenarioOverrides<'a> {
     /// Rate of the loop.
     pub rate: Option<&'a str>,
     /// CPU of the loop.
@@ -23,9 +23,9 @@ pub struct Changes<'a> {
     pub reserved_for: Option<u64>,
 }
 
-/// Why a text can't be changed so.
+/// Why the options don't fit the scenario.
 #[derive(Debug, thiserror::Error)]
-pub enum Unchangeable {
+pub enum OverrideError {
     /// The rate can't be parsed.
     #[error("--rate {shown} {1}", shown = Shown(.0))]
     Rate(String, units::Complaint),
@@ -62,9 +62,9 @@ pub enum Unchangeable {
     Written(#[from] toml::ser::Error),
 }
 
-impl Changes<'_> {
+impl ScenarioOverrides<'_> {
     /// Whether there are any.
-    pub fn are_none(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.rate.is_none()
             && self.cpu.is_none()
             && self.task.is_none()
@@ -76,12 +76,12 @@ impl Changes<'_> {
     ///
     /// # Errors
     /// In one line, naming the option.
-    pub fn made_in(&self, text: &str) -> Result<String, Unchangeable> {
+    pub fn apply_to(&self, text: &str) -> Result<String, OverrideError> {
         let mut table: toml::Table = text.parse()?;
         // Where the text says the period, reservations are held against it when it is read.
         let mut period_ns = u64::from(u32::MAX);
         if let Some(text) = self.rate {
-            let complaint = |complaint| Unchangeable::Rate(text.to_owned(), complaint);
+            let complaint = |complaint| OverrideError::Rate(text.to_owned(), complaint);
             period_ns = units::parse_rate(text).map_err(complaint)?.period_ns;
         }
         if let Some(of_loop) = self.of_which_loop(&mut table)? {
@@ -104,7 +104,7 @@ impl Changes<'_> {
         }
         if !self.policies.is_empty() {
             for policy in self.policies {
-                let complaint = |complaint| Unchangeable::Policy(policy.clone(), complaint);
+                let complaint = |complaint| OverrideError::Policy(policy.clone(), complaint);
                 parse_policy(policy, period_ns).map_err(complaint)?;
             }
             table.insert("policies".into(), self.policies.to_vec().into());
@@ -121,16 +121,16 @@ impl Changes<'_> {
     fn of_which_loop<'t>(
         &self,
         table: &'t mut toml::Table,
-    ) -> Result<Option<&'t mut toml::Table>, Unchangeable> {
+    ) -> Result<Option<&'t mut toml::Table>, OverrideError> {
         let what = match (self.rate, self.cpu, self.task) {
             (None, None, None) => return Ok(None),
-            (None, None, Some(task)) => return Err(Unchangeable::NothingOfTask(task.to_owned())),
+            (None, None, Some(task)) => return Err(OverrideError::NothingOfTask(task.to_owned())),
             (Some(_), ..) => "rates",
             (None, Some(_), _) => "CPUs",
         };
         if !table.contains_key("tasks") {
             return match self.task {
-                Some(task) => Err(Unchangeable::NoTasks(task.to_owned())),
+                Some(task) => Err(OverrideError::NoTasks(task.to_owned())),
                 None => Ok(Some(table)),
             };
         }
@@ -144,11 +144,11 @@ impl Changes<'_> {
         let names: Vec<String> = tasks.iter().map(|task| name(task)).collect();
         let there = names.join(", ");
         let Some(asked) = self.task else {
-            return Err(Unchangeable::WhichTask { what, there });
+            return Err(OverrideError::WhichTask { what, there });
         };
         match names.iter().position(|name| name == asked) {
             Some(place) => Ok(Some(tasks.swap_remove(place))),
-            None => Err(Unchangeable::UnknownTask {
+            None => Err(OverrideError::UnknownTask {
                 asked: asked.to_owned(),
                 there,
             }),
@@ -156,7 +156,7 @@ impl Changes<'_> {
     }
 }
 
-impl fmt::Display for Changes<'_> {
+impl fmt::Display for ScenarioOverrides<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rate = self.rate.map(|rate| format!("--rate '{rate}'"));
         let cpu = self.cpu.map(|cpu| format!("--cpu {cpu}"));
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn what_is_changed_is_changed_and_the_rest_stays() {
         let policies = ["FIFO 80".to_owned()];
-        let changes = Changes {
+        let overrides = ScenarioOverrides {
             rate: Some("1kHz"),
             cpu: Some(1),
             task: None,
@@ -208,8 +208,8 @@ mod tests {
             criterion: None,
             reserved_for: None,
         };
-        let text = changes
-            .made_in("name = \"x\"\nperiod = \"4 ms\"\nwork = { kind = \"none\" }\n")
+        let text = overrides
+            .apply_to("name = \"x\"\nperiod = \"4 ms\"\nwork = { kind = \"none\" }\n")
             .unwrap();
         let table: toml::Table = text.parse().unwrap();
         assert_eq!(table["rate"].as_str(), Some("1kHz"));
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(table["policies"][0].as_str(), Some("FIFO 80"));
         assert_eq!(table["work"]["kind"].as_str(), Some("none"));
         assert_eq!(
-            changes.to_string(),
+            overrides.to_string(),
             "--rate '1kHz' --cpu 1 --policy 'FIFO 80'"
         );
     }
@@ -228,13 +228,13 @@ mod tests {
 
     #[test]
     fn of_tasks_the_one_that_is_named_is_changed() {
-        let changes = Changes {
+        let overrides = ScenarioOverrides {
             rate: Some("500 Hz"),
             cpu: Some(1),
             task: Some("control"),
-            ..Changes::default()
+            ..ScenarioOverrides::default()
         };
-        let table: toml::Table = changes.made_in(TASKS).unwrap().parse().unwrap();
+        let table: toml::Table = overrides.apply_to(TASKS).unwrap().parse().unwrap();
         assert_eq!(table["tasks"][0]["period"].as_str(), Some("1 ms"));
         let control = table["tasks"][1].as_table().unwrap();
         assert_eq!(control["rate"].as_str(), Some("500 Hz"));
@@ -246,13 +246,13 @@ mod tests {
     #[test]
     fn which_task_is_meant_must_be_told_and_must_be_there() {
         let refused = |rate, cpu, task, text| {
-            let changes = Changes {
+            let overrides = ScenarioOverrides {
                 rate,
                 cpu,
                 task,
-                ..Changes::default()
+                ..ScenarioOverrides::default()
             };
-            changes.made_in(text).unwrap_err().to_string()
+            overrides.apply_to(text).unwrap_err().to_string()
         };
         assert_eq!(
             refused(Some("1kHz"), None, None, TASKS),
