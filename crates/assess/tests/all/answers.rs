@@ -104,7 +104,9 @@ fn a_quota_that_was_used_up_comes_first_unless_the_recommended_policy_is_spared(
         "control group /robot used up its CPU quota"
     );
     assert!(
-        matters[0].size.starts_with("60 times, 2.3 s in all"),
+        matters[0]
+            .size
+            .starts_with("60 times, 2.3 s summed over its CPUs"),
         "{}",
         matters[0].size
     );
