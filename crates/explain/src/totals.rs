@@ -115,7 +115,7 @@ pub struct Way {
 
 /// Number of longest cycles that are kept.
 const LONGEST: usize = 3;
-/// The worst cycles have this number of pieces together at most, but for the first: those of a loop a second behind
+/// The worst cycles have this number of pieces together at most, the first excepted: those of a loop a second behind
 /// have thousands each.
 const MOST_PIECES: usize = 200_000;
 /// More causes than this are put together as what they are not: names are the kernel's, and a
