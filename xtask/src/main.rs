@@ -42,6 +42,8 @@ Usage: cargo xtask <command>
         [--rounds N] [--seconds S] [--cpu C] [--program PATH]
   bench causes             causes of lateness injected at random, two in a program: how often they are named first
         [--programs N] [--cycles N] [--seed N] [--cpu C] [--kind NAME]... [--program PATH]
+  bench healthy            healthy programs, watched: false causes and fixes
+        [--seconds S] [--program PATH]
   docs [--check]           write the generated documents, or fail if they drifted
   experiments [--check]    write the page of published experiments, or compare the committed one with it
         [--program PATH]   takes an hour of CPU time, and resumes if it was interrupted
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
             Some("fleet") => bench::fleet::run(arguments),
             Some("probe") => bench::probe::run(arguments),
             Some("causes") => bench::causes::run(arguments),
+            Some("healthy") => bench::healthy::run(arguments),
             Some("recording") => bench::recording::run(arguments),
             _ => Err(USAGE.into()),
         },

@@ -3,6 +3,7 @@
 
 use crate::call::Call;
 use crate::halt::Halt;
+use crate::stacks::Place;
 use crate::wait::{Source, Wait};
 use std::fmt;
 use std::sync::Arc;
@@ -84,8 +85,8 @@ pub enum Cause {
     /// The loop ran for longer than usual although nothing else did, in its own code or in system
     /// calls: calls were not recorded.
     OwnInflation,
-    /// The loop's own code took longer than usual, outside of system calls.
-    UserCode,
+    /// The loop's own code took longer than usual, outside of system calls: in this function, if stacks show it.
+    UserCode(Option<Arc<Place>>),
     /// A system call of the loop took longer than usual, on the CPU.
     SystemCall(Call),
     /// The loop ran until it was throttled while this thread of its process was ready on its CPU, and ended once that
@@ -178,6 +179,7 @@ impl Cause {
             },
             Self::Overrun(because) => Self::Overrun(Box::new(because.grouped())),
             Self::Spin(thread) => Self::Spin(group(thread)),
+            Self::UserCode(Some(place)) => Self::UserCode(Some(Arc::new(place.grouped()))),
             Self::OtherWork(Source::Thread(thread)) => {
                 Self::OtherWork(Source::Thread(group(thread)))
             }
@@ -229,7 +231,7 @@ impl Cause {
             Self::Waker(_) | Self::OtherWaker => "waker",
             Self::Frequency => "frequency",
             Self::OwnInflation => "own-inflation",
-            Self::UserCode => "user-code",
+            Self::UserCode(_) => "user-code",
             Self::SystemCall(_) => "system-call",
             Self::Spin(_) => "spin",
             Self::Awaiting => "awaiting",
@@ -348,7 +350,13 @@ impl fmt::Display for Cause {
             Self::OwnInflation => {
                 f.write_str("the loop ran for longer than usual, in its own code or system calls")
             }
-            Self::UserCode => f.write_str("the loop's own code ran longer than usual (user code)"),
+            Self::UserCode(place) => {
+                f.write_str("the loop's own code ran longer than usual (user code)")?;
+                match place {
+                    Some(place) => write!(f, ", in {}", place.function),
+                    None => Ok(()),
+                }
+            }
             Self::SystemCall(call) => write!(f, "the loop's system call {call}"),
             Self::Spin(thread) => write!(
                 f,

@@ -21,6 +21,7 @@ use crate::threads::Threads;
 use crate::track::{Happened, Mark, Track};
 use crate::untold::{Untold, UntoldSwitch};
 use std::collections::HashMap;
+use std::sync::Arc;
 use wakepath_timeline::{KernelEvent, Sample, Thread, What};
 
 /// How to explain.
@@ -428,7 +429,14 @@ impl Explainer {
             track.map_or(0, |track| track.ready_ns(from_ns, to_ns))
         };
         let cpu = self.cpus.get(usize::from(sample.cpu));
+        let ran = self
+            .options
+            .places
+            .ran(of.thread, sample.wake_ns, sample.end_ns);
         Raw {
+            ran: ran
+                .map(|(at_ns, place)| (at_ns, Arc::clone(place)))
+                .collect(),
             faults_on_the_way: faulted(sample.due_ns, sample.wake_ns),
             faults_in_work: faulted(sample.wake_ns, sample.end_ns),
             never_still: self.options.never_still,

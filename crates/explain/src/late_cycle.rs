@@ -53,12 +53,12 @@ pub struct LatePiece {
     pub from_ns: u64,
     /// Length in nanoseconds.
     pub ns: u64,
-    /// Stack of the thread at which it blocked, if recorded.
+    /// Stack at which the thread blocked or ran, if recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<LateStack>,
 }
 
-/// The stack of a thread that blocked, the innermost function first.
+/// The stack of a thread that blocked or ran, the innermost function first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LateStack {
     /// Functions of the program.
@@ -94,7 +94,7 @@ impl LateCycle {
                 cause: piece.cause.to_string(),
                 from_ns: piece.from_ns.saturating_sub(due_ns),
                 ns: piece.ns(),
-                stack: stack_of(&piece.cause),
+                stack: LateStack::of(&piece.cause),
             });
             written.collect()
         };
@@ -123,15 +123,18 @@ impl LateCycle {
     }
 }
 
-fn stack_of(cause: &Cause) -> Option<LateStack> {
-    let wait = match cause {
-        Cause::Blocked(wait) => wait,
-        Cause::Overrun(because) => return stack_of(because),
-        _ => return None,
-    };
-    let place = wait.place.as_ref()?;
-    Some(LateStack {
-        user: place.user.clone(),
-        kernel: place.kernel.clone(),
-    })
+impl LateStack {
+    /// The stack at which the thread blocked or ran, if recorded.
+    pub fn of(cause: &Cause) -> Option<Self> {
+        let place = match cause {
+            Cause::Blocked(wait) => wait.place.as_ref()?,
+            Cause::UserCode(place) => place.as_ref()?,
+            Cause::Overrun(because) => return Self::of(because),
+            _ => return None,
+        };
+        Some(Self {
+            user: place.user.clone(),
+            kernel: place.kernel.clone(),
+        })
+    }
 }

@@ -20,6 +20,7 @@ mod explainer;
 mod faults;
 mod feather_trace;
 pub mod fix;
+mod functions;
 mod halt;
 mod home;
 mod identify;
@@ -71,7 +72,7 @@ pub use own::{Own, OwnThread};
 pub use remedy::remedy;
 pub use resolve::Usual;
 pub use share::{Share, shares};
-pub use stacks::{CallStack, Frame, Place, Places, Stacks, Stay};
+pub use stacks::{CallStack, Frame, Place, Places, Ran, Stacks, Stay};
 pub use summary::{
     CauseFigures, ConditionExplanation, Explanation, RestFigures, StretchFigures, SwitchIns,
     WaterfallFigures,

@@ -58,6 +58,7 @@ fn advice(cause: &Cause) -> Option<Remedy> {
         Cause::PageFault => fix::LOCK_MEMORY.plain(),
         Cause::SystemCall(call) => calls::remedy(call)?,
         Cause::OwnInflation => fix::RECORD_CALLS.plain(),
+        Cause::UserCode(None) => fix::RECORD_STACKS.plain(),
         Cause::Blocked(wait) => blocked(wait)?,
         Cause::Halted(halt) => halt.remedy(),
         Cause::Frequency => fix::HOLD_FREQUENCY.plain(),

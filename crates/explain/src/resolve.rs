@@ -5,8 +5,10 @@ use crate::cause::Cause;
 use crate::cycle::{Explained, Piece, Stretch};
 use crate::faults::Stretches;
 use crate::share_out::{self, excess, give};
+use crate::stacks::Place;
 use crate::{home, other_work, waits_ends, work};
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 use wakepath_timeline::Thread;
 
 /// The usual cost of the parts that every cycle has: medians, in nanoseconds.
@@ -51,6 +53,8 @@ pub(crate) struct Raw {
     pub calls_recorded: bool,
     /// As in [`crate::LoopThread`].
     pub until_next_wake_up: bool,
+    /// Where in its program it was seen to run, in the work.
+    pub ran: Vec<(u64, Arc<Place>)>,
     /// The thread that it may have spun for.
     pub spins_for: Option<Thread>,
     /// The thread that put it on a CPU that is not its usual one, if seen.
@@ -151,6 +155,7 @@ pub(crate) fn resolve(raw: Raw, usual: &Usual, previous: Option<&Explained>) -> 
         faults: &raw.faults_in_work,
         frequency_changed: raw.frequency_changed,
         calls_recorded: raw.calls_recorded,
+        ran: raw.ran,
     };
     work::resolve(&mut cycle.execution, usual, told);
     home::name_the_move(&mut cycle, usual.cpu, raw.moved_by.as_ref());

@@ -1,5 +1,5 @@
-//! Stacks of threads that blocked, as a file of the run has them: for each stay off the CPU the functions of the program
-//! and of the kernel that the thread was in.
+//! Stacks of threads that blocked or ran for long, as a file of the run has them: for each stay off the CPU, and at each
+//! tick of the kernel's, the functions of the program and of the kernel that the thread was in.
 
 use crate::call::Call;
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,9 @@ pub struct Stacks {
     pub stacks: Vec<CallStack>,
     /// Stays off the CPU.
     pub stays: Vec<Stay>,
+    /// Instants at which threads ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ran: Vec<Ran>,
 }
 
 /// A function in a thread's stack, with as much as is known about it.
@@ -87,6 +90,34 @@ impl From<Stay> for (u32, u64, u64, u32) {
     }
 }
 
+/// An instant at which a thread ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "(u32, u64, u32)", from = "(u32, u64, u32)")]
+pub struct Ran {
+    /// The thread.
+    pub thread: u32,
+    /// When, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub at_ns: u64,
+    /// Number of its stack.
+    pub stack: u32,
+}
+
+impl From<(u32, u64, u32)> for Ran {
+    fn from((thread, at_ns, stack): (u32, u64, u32)) -> Self {
+        Self {
+            thread,
+            at_ns,
+            stack,
+        }
+    }
+}
+
+impl From<Ran> for (u32, u64, u32) {
+    fn from(of: Ran) -> Self {
+        (of.thread, of.at_ns, of.stack)
+    }
+}
+
 impl Stacks {
     /// The version that this program writes, and the newest that it reads.
     pub const VERSION: u32 = 1;
@@ -95,22 +126,39 @@ impl Stacks {
 
     /// The stays by thread, each with the place that a person wants to see.
     pub fn places(&self) -> Places {
-        let places: Vec<Option<Arc<Place>>> = self
-            .stacks
+        let waits = self
+            .stays
             .iter()
-            .map(|stack| self.place(stack).map(Arc::new))
-            .collect();
-        let mut threads: HashMap<u32, Waits> = HashMap::new();
-        for stay in &self.stays {
-            if let Some(Some(place)) = places.get(stay.stack as usize) {
-                let of = threads.entry(stay.thread).or_default();
-                of.insert(stay.from_ns, Arc::clone(place));
-            }
-        }
-        Places(Arc::new(threads))
+            .map(|of| (of.thread, of.from_ns, of.stack));
+        let ran = self.ran.iter().map(|of| (of.thread, of.at_ns, of.stack));
+        Places(Arc::new(Threads {
+            waits: self.by_thread(waits, Frame::clone),
+            // Which line was under way differs from tick to tick.
+            ran: self.by_thread(ran, Frame::without_line),
+        }))
     }
 
-    fn place(&self, stack: &CallStack) -> Option<Place> {
+    fn by_thread(
+        &self,
+        all: impl Iterator<Item = (u32, u64, u32)>,
+        named: impl Fn(&Frame) -> Frame,
+    ) -> HashMap<u32, ByTime> {
+        let mut places: HashMap<u32, Option<Arc<Place>>> = HashMap::new();
+        let mut threads: HashMap<u32, ByTime> = HashMap::new();
+        for (thread, at_ns, number) in all {
+            let place = places.entry(number).or_insert_with(|| {
+                let stack = self.stacks.get(number as usize)?;
+                self.place(stack, &named).map(Arc::new)
+            });
+            if let Some(place) = place {
+                let of = threads.entry(thread).or_default();
+                of.insert(at_ns, Arc::clone(place));
+            }
+        }
+        threads
+    }
+
+    fn place(&self, stack: &CallStack, named: impl Fn(&Frame) -> Frame) -> Option<Place> {
         let frames = |numbers: &[u32]| {
             let known = numbers.iter().map(|&at| self.frames.get(at as usize));
             known.collect::<Option<Vec<&Frame>>>()
@@ -118,7 +166,7 @@ impl Stacks {
         let (user, kernel) = (frames(&stack.user)?, frames(&stack.kernel)?);
         let text = |of: &[&Frame]| of.iter().map(ToString::to_string).collect();
         Some(Place {
-            function: own_function(&user)?.to_string(),
+            function: named(own_function(&user)?).to_string(),
             user: text(&user),
             kernel: text(&kernel),
         })
@@ -208,6 +256,14 @@ fn is_own(of: &Frame, has_runtime: bool) -> bool {
 }
 
 impl Frame {
+    /// The function, wherever in it the thread was.
+    fn without_line(&self) -> Self {
+        Self {
+            line: None,
+            ..self.clone()
+        }
+    }
+
     /// Whether its file is the C library, the dynamic linker, or the library of a language.
     fn is_of_runtime(&self) -> bool {
         const FILES: [&str; 16] = [
@@ -256,7 +312,7 @@ impl fmt::Display for Frame {
     }
 }
 
-/// Where a thread blocked.
+/// Where a thread blocked or ran.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Place {
     /// The function of the program, as a person reads it.
@@ -301,12 +357,19 @@ impl Place {
     }
 }
 
-/// Where threads blocked, by thread and time.
+/// Code locations at which threads blocked or ran, by thread and time.
 #[derive(Debug, Clone, Default)]
-pub struct Places(Arc<HashMap<u32, Waits>>);
+pub struct Places(Arc<Threads>);
 
-/// The places of a thread's waits, by their begin.
-type Waits = BTreeMap<u64, Arc<Place>>;
+#[derive(Debug, Default)]
+struct Threads {
+    /// By the begin of the wait.
+    waits: HashMap<u32, ByTime>,
+    ran: HashMap<u32, ByTime>,
+}
+
+/// Places of a thread.
+type ByTime = BTreeMap<u64, Arc<Place>>;
 
 /// The kernel stamps one switch for each of its tracers again.
 const APART_NS: u64 = 20_000;
@@ -315,9 +378,21 @@ impl Places {
     /// Where a thread was that left its CPU at an instant; `None` if that is unknown, never another wait's place.
     pub(crate) fn at(&self, thread: u32, left_ns: u64) -> Option<&Arc<Place>> {
         let near = left_ns.saturating_sub(APART_NS)..=left_ns.saturating_add(APART_NS);
-        let stays = self.0.get(&thread)?.range(near);
+        let stays = self.0.waits.get(&thread)?.range(near);
         let nearest = stays.min_by_key(|(from_ns, _)| from_ns.abs_diff(left_ns));
         nearest.map(|(_, place)| place)
+    }
+
+    /// Where a thread ran, at those instants of a stretch at which that is known.
+    pub(crate) fn ran(
+        &self,
+        thread: u32,
+        from_ns: u64,
+        to_ns: u64,
+    ) -> impl Iterator<Item = (u64, &Arc<Place>)> {
+        let of = self.0.ran.get(&thread).into_iter();
+        let within = of.flat_map(move |of| of.range(from_ns..to_ns.max(from_ns)));
+        within.map(|(at_ns, place)| (*at_ns, place))
     }
 }
 
@@ -410,6 +485,7 @@ mod tests {
                 // A stack that is not there, as in a damaged file.
                 (8, 1_000_000, 2_000_000, 9).into(),
             ],
+            ran: Vec::new(),
         };
         let places = stacks.places();
         let at = |thread, ns| places.at(thread, ns).map(|of| of.function.clone());

@@ -3,10 +3,13 @@
 
 use crate::cause::Cause;
 use crate::cycle::Piece;
+use crate::functions;
 use crate::resolve::{Raw, Usual};
 use crate::share_out::{self, excess, give};
+use crate::stacks::Place;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::sync::Arc;
 use wakepath_timeline::Thread;
 
 /// Less beyond the usual is a call's own spread, in nanoseconds.
@@ -21,6 +24,8 @@ pub(crate) struct Told<'a> {
     pub spins_for: Option<Thread>,
     /// Whether system calls of the loop were recorded.
     pub calls_recorded: bool,
+    /// Where in its program the loop was seen to run.
+    pub ran: Vec<(u64, Arc<Place>)>,
 }
 
 /// Whether a piece is the loop's own work.
@@ -81,12 +86,14 @@ pub(crate) fn resolve(pieces: &mut Vec<Piece>, usual: &Usual, told: Told<'_>) {
             let beyond = match (told.spins_for, told.frequency_changed, told.calls_recorded) {
                 (Some(thread), ..) => Cause::Spin(thread),
                 (None, true, _) => Cause::Frequency,
-                (None, false, true) => Cause::UserCode,
+                (None, false, true) => Cause::UserCode(None),
                 (None, false, false) => Cause::OwnInflation,
             };
             give(pieces, is_user, rest_ns, &beyond);
         }
     }
+    // While all calls are still there.
+    functions::name(pieces, &told.ran);
     for piece in pieces.iter_mut() {
         if call_of(piece).is_some_and(|name| !named.contains(name)) {
             piece.cause = Cause::OwnCode;

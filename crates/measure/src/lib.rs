@@ -27,6 +27,7 @@ mod program;
 pub mod recorder;
 mod recording;
 mod segment;
+mod stacks;
 mod supervisor;
 mod thread_records;
 mod tracing;

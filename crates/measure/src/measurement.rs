@@ -9,6 +9,7 @@ use crate::own_program;
 use crate::plan::{PhaseRun, Plan, segment_ns};
 use crate::recording::Recording;
 use crate::segment::{NotMeasured, UnderWay};
+use crate::stacks::Taken;
 use crate::tracing::{TraceOrder, Tracing, traced_cpus};
 use crate::{Interrupt, MeasureError, NotTraced, Observer, own_executable};
 use std::collections::HashMap;
@@ -106,6 +107,7 @@ impl Measurement<'_> {
             unavailable: HashMap::new(),
             said_once: HashMap::new(),
             tracing: None,
+            stacks: None,
             own: OwnProcesses::default(),
         };
         let outcome = running.all_phases(self.start, self.readiness, traced);
@@ -144,6 +146,8 @@ pub(crate) struct Running<'a> {
     /// Notes that need saying only once.
     said_once: HashMap<String, u64>,
     pub(crate) tracing: Option<Tracing>,
+    /// Where the threads of the user's program waited in traced segments.
+    pub(crate) stacks: Option<Taken>,
     /// Wakepath's own processes while a traced segment runs.
     pub(crate) own: OwnProcesses,
 }
@@ -194,6 +198,7 @@ impl Running<'_> {
             self.phase(phase)?;
         }
         self.take_facts(When::After, None)?;
+        self.keep_stacks()?;
         self.count_repeated()?;
         Ok(match self.interrupt.requested() {
             true => Ending::Interrupted,
@@ -254,6 +259,7 @@ impl Running<'_> {
                 run: self,
                 segment,
                 loads: &mut loads,
+                stacks: None,
             }
             .carry_out()?;
         }

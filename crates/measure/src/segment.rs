@@ -13,8 +13,10 @@ use crate::own_program::OwnProgram;
 use crate::plan::Segment;
 use crate::program::{NoProgram, loop_program};
 use crate::recorder::{LiveThread, SegmentRings};
+use crate::stacks::Stacks;
 use crate::supervisor::Child;
 use crate::thread_records::{LoopEnd, ended_threads, started_threads};
+use crate::watch::threads_of;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -79,6 +81,8 @@ pub(crate) struct UnderWay<'r, 'a> {
     pub(crate) run: &'r mut Running<'a>,
     pub(crate) segment: &'r Segment,
     pub(crate) loads: &'r mut PhaseLoads,
+    /// Stacks of the user's program, while the segment is traced.
+    pub(crate) stacks: Option<Stacks>,
 }
 
 impl UnderWay<'_, '_> {
@@ -157,6 +161,10 @@ impl UnderWay<'_, '_> {
 
     fn with_process(&mut self, child: &mut dyn LoopProcess) -> Result<Outcome, MeasureError> {
         let outcome = self.with_child(child);
+        self.run.stacks = self
+            .stacks
+            .take()
+            .map_or(self.run.stacks.take(), Stacks::end);
         child.kill();
         if let Some(late) = child.left_late() {
             self.run.say_once(late)?;
@@ -255,6 +263,7 @@ impl UnderWay<'_, '_> {
                     self.begin_cycles(start_ns, &ready)?;
                     if self.segment.planned.traced && spec.program().is_some() {
                         self.run.trace_calls(child.id())?;
+                        self.take_stacks(child.id());
                     }
                     readings = Readings::begin(self.loads, lasting(&spec.threads));
                     begun = Some((Instant::now(), ready));
@@ -292,6 +301,15 @@ impl UnderWay<'_, '_> {
         let no_counters = ready.into_iter().map(|thread| thread.no_counters).collect();
         self.finish(&end, &recorded, proofs, no_counters)?;
         Ok(Outcome::Measured)
+    }
+
+    /// Records where the program's threads wait, from now on: those that are there now.
+    fn take_stacks(&mut self, process: u32) {
+        self.stacks = Stacks::begin(self.run.stacks.take().unwrap_or_default());
+        if let Some(stacks) = &mut self.stacks {
+            let threads = threads_of(process).into_iter();
+            stacks.follow(threads.map(|(process, thread)| (thread, process)).collect());
+        }
     }
 
     fn begin_cycles(&mut self, start_ns: u64, ready: &[ThreadReady]) -> Result<(), MeasureError> {

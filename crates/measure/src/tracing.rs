@@ -5,6 +5,7 @@ use crate::measurement::Running;
 use crate::own_processes::OwnProcesses;
 use crate::plan::Segment;
 use crate::supervisor::{Child, NoAnswer};
+use crate::watch::threads_of;
 use crate::{MeasureError, NotTraced, own_executable, own_group};
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -215,12 +216,21 @@ impl Running<'_> {
         let Some(tracing) = &mut self.tracing else {
             return Ok(());
         };
-        let threads = crate::watch::threads_of(process).into_iter();
+        let threads = threads_of(process).into_iter();
         let threads = threads.map(|(process, thread)| ThreadOf { thread, process });
         match tracing.follow(threads.collect()) {
             Ok(()) => Ok(()),
             Err(why) => self.give_up_tracing(&why),
         }
+    }
+
+    /// Writes where the threads of the user's program waited.
+    pub(crate) fn keep_stacks(&mut self) -> Result<(), MeasureError> {
+        let taken = self.stacks.take().filter(|_| self.tracing.is_some());
+        for note in taken.map_or_else(Vec::new, |taken| taken.keep(self.directory)) {
+            self.say(&note)?;
+        }
+        Ok(())
     }
 
     /// Has it stop and write what it recorded.

@@ -1,4 +1,4 @@
-//! Stacks of a program's threads that block: copied by the kernel, unwound while the program runs, with the names of
+//! Stacks of a program's threads that block or run for long: copied by the kernel, unwound while the program runs, with the names of
 //! functions at the end. It opens the files of processes; it starts nothing and judges nothing.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
@@ -15,13 +15,17 @@ mod unwind;
 use generated::{Generated, function_and_file};
 use process::{At, Modules, Process};
 use stays::Stays;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use wakepath_explain::{CallStack, Frame, Stacks};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use wakepath_explain::{CallStack, Frame, Ran, Stacks};
 use wakepath_probe::Symbols;
 use wakepath_probe::blocking::{Said, Stack};
 
 /// Different stacks of a run at most.
-const MOST_STACKS: usize = 4096;
+const MOST_STACKS: usize = 8192;
+/// The same while threads run: each instruction makes another one.
+const MOST_RUNNING_STACKS: usize = MOST_STACKS / 2;
+/// Instants at which threads ran: the latest ones.
+const MOST_RAN: usize = 100_000;
 /// Innermost functions of the kernel that every thread is in which leaves its CPU.
 const SCHEDULER: [&str; 4] = [
     "__schedule",
@@ -40,8 +44,10 @@ pub struct Collected {
     processes: HashMap<u32, Process>,
     stacks: HashMap<Addresses, u32>,
     stays: Stays,
+    ran: VecDeque<Ran>,
     /// When each thread last left its CPU to wait, and with which stack.
     away: HashMap<u32, (u64, u32)>,
+    generated: BTreeMap<u32, Generated>,
     lost: u64,
     last_ns: u64,
 }
@@ -57,7 +63,7 @@ impl Collected {
         match said {
             Said::Left(stack) => {
                 let (thread, at_ns) = (stack.thread, stack.at_ns);
-                let number = self.number_of(&stack);
+                let number = self.number_of(&stack, MOST_STACKS);
                 self.last_ns = self.last_ns.max(at_ns);
                 let later = self
                     .away
@@ -71,6 +77,15 @@ impl Collected {
                     None => self.away.remove(&thread),
                 };
                 self.until(thread, before, at_ns);
+            }
+            Said::Ran(stack) => {
+                if let Some(number) = self.number_of(&stack, MOST_RUNNING_STACKS) {
+                    if self.ran.len() == MOST_RAN {
+                        self.ran.pop_front();
+                    }
+                    self.ran
+                        .push_back((stack.thread, stack.at_ns, number).into());
+                }
             }
             Said::Lost(count) => {
                 self.lost += count;
@@ -86,7 +101,7 @@ impl Collected {
         }
     }
 
-    fn number_of(&mut self, stack: &Stack<'_>) -> Option<u32> {
+    fn number_of(&mut self, stack: &Stack<'_>, most: usize) -> Option<u32> {
         let of = self.processes.entry(stack.process);
         let of = of.or_insert_with(|| Process::new(stack.process));
         let addresses = (of.unwound(stack, &mut self.modules), stack.kernel.clone());
@@ -94,16 +109,17 @@ impl Collected {
         if let Some(&known) = self.stacks.get(&addresses) {
             return Some(known);
         }
-        if next == MOST_STACKS {
-            self.stays.left_out += 1;
+        if next >= most {
+            self.stays.left_out += u64::from(most == MOST_STACKS);
             return None;
         }
         self.stacks.insert(addresses, next as u32);
         Some(next as u32)
     }
 
-    /// Reads what the program wrote of functions that it made itself: while it is there, best of all.
-    pub fn read_generated(mut self) -> Readable {
+    /// Ends a program's part, and reads what it wrote of functions that it made itself: while it is there, best of all.
+    /// Another program's may follow.
+    pub fn read_generated(&mut self) {
         for (thread, last) in std::mem::take(&mut self.away) {
             self.until(thread, Some(last), self.last_ns + 1);
         }
@@ -114,29 +130,15 @@ impl Collected {
                 _ => None,
             })
             .collect();
-        Readable {
-            generated: processes
-                .into_iter()
-                .map(|of| (of, Generated::of(of)))
-                .collect(),
-            collected: self,
+        for process in processes {
+            let made = || Generated::of(process);
+            self.generated.entry(process).or_insert_with(made);
         }
     }
-}
 
-/// Stacks for which the program is not needed any more.
-pub struct Readable {
-    collected: Collected,
-    generated: BTreeMap<u32, Generated>,
-}
-
-impl Readable {
-    /// The stacks with the names of their functions.
+    /// The stacks with the names of their functions; the programs are not needed any more.
     pub fn named(self, kernel: &mut Symbols) -> Stacks {
-        let Self {
-            collected,
-            generated,
-        } = self;
+        let collected = self;
         let mut wanted: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
         for at in collected.stacks.keys().flat_map(|(user, _)| user) {
             if let At::Module(module, address) = at {
@@ -153,7 +155,9 @@ impl Readable {
         for ((user, of_kernel), number) in &collected.stacks {
             let user = user.iter().flat_map(|at| match at {
                 At::Module(module, address) => modules[module][address].clone(),
-                At::Generated(process, address) => vec![made(generated.get(process), *address)],
+                At::Generated(process, address) => {
+                    vec![made(collected.generated.get(process), *address)]
+                }
                 At::Unknown(address) => vec![unknown(*address)],
             });
             let user = user.map(|frame| numbers.number(frame)).collect();
@@ -179,6 +183,7 @@ impl Readable {
             frames: numbers.frames,
             stacks: stacks.into_iter().map(|(_, stack)| stack).collect(),
             stays,
+            ran: collected.ran.into(),
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Benchmarks.
 //!
 //! wakepath and its peer, the highest rate, the time to a first verdict, the controller and
-//! RotorPy's, the cost of tracing, causes that are injected and named, a fleet's queries and other engines.
+//! RotorPy's, the cost of tracing, causes that are injected and named, healthy programs, a fleet's queries and other engines.
 
 pub mod causes;
 pub mod first_verdict;
 pub mod fleet;
 pub mod flight;
+pub mod healthy;
 mod measured;
 pub mod peer;
 pub mod probe;

@@ -60,7 +60,7 @@ pub fn kept(run: &Path) -> Result<Option<Explanation>, ExplainError> {
     }
 }
 
-/// The code locations at which a run's threads blocked, in its one segment; none without recorded stacks.
+/// The code locations at which a run's threads blocked; none without recorded stacks.
 ///
 /// # Errors
 /// [`ExplainError::Read`], [`ExplainError::NotStacks`], [`ExplainError::Newer`].

@@ -135,7 +135,6 @@ pub fn explain(
             run.manifest.virtual_time.as_ref(),
             record,
             &loops.threads(),
-            // A run with stacks has one segment.
             places.clone(),
         );
         // What another tool traced has no processes of wakepath's.

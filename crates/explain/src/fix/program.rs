@@ -73,4 +73,13 @@ rows! {
         trial: None,
         proof: NotHere("it finds the cause, and cures nothing"),
     };
+    RECORD_STACKS: Fix {
+        name: "record functions",
+        words: "in which function is unknown: `wakepath watch --stacks` shows it, as far as the kernel's tick interrupts the \
+                loop in it",
+        changes: "nothing: it finds the cause",
+        who: &[User],
+        trial: None,
+        proof: NotHere("it finds the cause, and cures nothing"),
+    };
 }

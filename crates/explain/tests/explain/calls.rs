@@ -2,13 +2,14 @@
 //! thread that has inherited the loop's priority.
 
 use crate::stream::*;
-use wakepath_explain::{Explained, remedy};
-use wakepath_timeline::{CallTarget, Left, What};
+use wakepath_explain::{CallStack, Explained, Frame, LateCycle, Stacks, remedy};
+use wakepath_timeline::{CallTarget, Interrupt, Left, What};
 
 wakepath_test_program::tests![
     a_call_that_takes_long_is_named_with_its_time,
     a_call_as_long_as_usual_is_the_loop_s_own_work,
     work_outside_of_calls_is_user_code_and_nothing_else,
+    code_that_takes_long_names_the_functions_that_ticks_found_it_in,
     without_recorded_calls_both_are_possible,
     calls_that_are_not_recorded_any_more_take_no_blame,
     a_wait_in_a_call_names_the_call_and_its_target,
@@ -95,6 +96,89 @@ fn work_outside_of_calls_is_user_code_and_nothing_else() {
     let (cause, kind, _) = largest(&cycle);
     assert_eq!((cause, kind), (name, "user-code"));
     assert_eq!(of_kind(&cycle, "user-code"), 30_000_000, "{cycle:#?}");
+}
+
+/// Two functions at three ticks each, of a thread.
+fn seen(thread: u32, at_ns: impl Fn(u64) -> u64) -> Stacks {
+    let frame = |function: &str, line| Frame {
+        function: Some(function.into()),
+        file: Some("/src/plan.c".into()),
+        line: Some(line),
+        module: Some("/opt/planner".into()),
+        address: None,
+        generated: false,
+    };
+    let stack = |frame| CallStack {
+        user: vec![frame, 3],
+        kernel: Vec::new(),
+    };
+    Stacks {
+        version: Stacks::VERSION,
+        lost: 0,
+        left_out: 0,
+        frames: vec![
+            frame("solve", 10),
+            frame("solve", 11),
+            frame("draw", 90),
+            frame("main", 200),
+        ],
+        stacks: vec![stack(0), stack(1), stack(2)],
+        stays: Vec::new(),
+        ran: (0..6)
+            .map(|tick| (thread, at_ns(tick), (tick / 2) as u32).into())
+            .collect(),
+    }
+}
+
+fn code_that_takes_long_names_the_functions_that_ticks_found_it_in() {
+    let tick_ns = |tick: u64| DUE + 2 * MS + tick * 4 * MS;
+    let of = |thread| {
+        let mut stream = running();
+        for tick in 0..6 {
+            stream.interrupt(
+                tick_ns(tick),
+                tick_ns(tick) + 10 * US,
+                Interrupt::LocalTimer,
+            );
+        }
+        // The stack is taken within the interrupt.
+        stream.places = seen(thread, |tick| tick_ns(tick) + 5 * US).places();
+        // Before and after a call.
+        call(&mut stream, DUE + 25 * MS, DUE + 25 * MS + US, "read", None);
+        ended(stream, DUE + 30_058 * US)
+    };
+    let cycle = of(LOOP);
+    let long = "the loop's own code ran longer than usual (user code)";
+    let sum = |cause: &str| -> u64 {
+        let pieces = cycle.execution.iter();
+        let pieces = pieces.filter(|piece| piece.cause.to_string() == cause);
+        pieces.map(|piece| piece.ns()).sum::<u64>() / MS
+    };
+    // The last tick of one and the first of the other are at 14 and 18 ms; none comes after the call.
+    assert_eq!(
+        sum(&format!("{long}, in `solve` (plan.c)")),
+        15,
+        "{cycle:#?}"
+    );
+    assert_eq!(sum(&format!("{long}, in `draw` (plan.c)")), 8, "{cycle:#?}");
+    assert_eq!(sum(long), 5, "{cycle:#?}");
+    assert_eq!(of_kind(&cycle, "user-code") / MS, 29);
+    // The lines are in the stack.
+    let late = LateCycle::of(&cycle, 0);
+    let mut stacks = late
+        .execution
+        .iter()
+        .filter_map(|piece| piece.stack.as_ref());
+    assert!(stacks.any(|stack| stack.user == ["`draw` (plan.c:90)", "`main` (plan.c:200)"]));
+    // Another thread's ticks say nothing.
+    let unknown = of(LOOP + 1);
+    let (cause, ..) = largest(&unknown);
+    assert_eq!(cause, long);
+    let advice = unknown
+        .execution
+        .iter()
+        .find_map(|piece| remedy(&piece.cause));
+    assert!(advice.is_some_and(|advice| advice.contains("--stacks")));
 }
 
 fn without_recorded_calls_both_are_possible() {

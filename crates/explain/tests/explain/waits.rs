@@ -298,6 +298,7 @@ fn stacks_of(function: &str, thread: u32, from_ns: u64, to_ns: u64) -> Stacks {
             kernel: vec![2],
         }],
         stays: vec![(thread, from_ns, to_ns, 0).into()],
+        ran: Vec::new(),
     }
 }
 

@@ -8,7 +8,6 @@ mod groups;
 mod namespace;
 mod record;
 mod recover;
-mod stacks;
 mod target;
 mod watching;
 

@@ -2,8 +2,8 @@
 //! until time, program or patience ends.
 
 use super::groups::Groups;
-use super::stacks::Stacks;
 use super::{Following, News, Printing, Target, WatchError};
+use crate::stacks::{Stacks, Taken};
 use crate::{Interrupt, Watching, traced_cpus};
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
@@ -120,7 +120,9 @@ impl<'a> Watch<'a> {
         session.notes = notes_of(&ready);
         session.set_up = ready.set_up;
         probe.begin().map_err(WatchError::NotTraced)?;
-        let stacks = with_stacks.then(Stacks::begin).flatten();
+        let stacks = with_stacks
+            .then(|| Stacks::begin(Taken::default()))
+            .flatten();
         let target = match subject {
             Subject::There(target) => target,
             Subject::Start(command, printing) => {
@@ -189,7 +191,8 @@ impl<'a> Watch<'a> {
             }
             self.groups.look(&self.session.threads);
             if let Some(stacks) = &mut self.stacks {
-                stacks.follow(&self.session.threads);
+                let alive = self.session.threads.iter().filter(|(_, of)| !of.ended);
+                stacks.follow(alive.map(|(thread, of)| (*thread, of.process)).collect());
             }
             followed = self.follow_new(followed);
             // A kill from here on leaves what `wakepath recover` needs.

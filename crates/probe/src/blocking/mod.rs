@@ -1,5 +1,6 @@
-//! Stacks of threads at the instant when each leaves its CPU and blocks, by perf events of those threads
-//! alone: a thread that runs pays nothing. Addresses are resolved elsewhere.
+//! Stacks of threads at the instant when each leaves its CPU and blocks, and when a timer of the kernel interrupts it,
+//! by perf events of those threads alone: a thread that runs for less than a tick hardly pays. Addresses are resolved
+//! elsewhere.
 //!
 //! A program that is started is recorded from its first instruction on, with all threads that it makes: they inherit
 //! the events. Of threads that are there already, each is followed by itself.
@@ -37,20 +38,34 @@ const MONOTONIC: i32 = 1;
 const STACK_BYTES: u32 = 8 << 10;
 /// The ring of one thread: sixty stacks.
 const RING_BYTES: usize = 512 << 10;
+/// The ring for stacks of a thread that runs: those of 25 ticks.
+const RUNNING_RING_BYTES: usize = 256 << 10;
 /// The ring of a CPU, for all threads of a program: the largest that the kernel grants. Without the right to lock
 /// memory, that is [`RING_BYTES`] (`perf_event_mlock_kb`).
 const CPU_RING_BYTES: [usize; 2] = [2 << 20, 1 << 20];
 /// A preempted thread has another state; one that yields has none (`__trace_sched_switch_state`).
 const BLOCKS: &str = "prev_state & 255";
 
+/// When a stack is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum At {
+    /// The thread blocks.
+    Blocking,
+    /// A timer of the kernel expires while the thread runs: the tick, mostly.
+    Tick,
+}
+
+/// Events of programs that are not started yet.
+#[derive(Debug)]
+pub struct Opened(Vec<(At, OwnedFd)>);
+
 /// The threads whose stacks are recorded.
 #[derive(Debug)]
 pub struct Blocking {
-    /// Number of the event.
-    number: u64,
-    threads: BTreeMap<u32, Ring>,
+    opener: Opener,
+    threads: BTreeMap<u32, Vec<(At, Ring)>>,
     /// Of the program that was started, by CPU.
-    started: Vec<Ring>,
+    started: Vec<(At, Ring)>,
     record: Vec<u8>,
 }
 
@@ -62,10 +77,15 @@ impl Blocking {
     /// When this kernel doesn't show its events.
     pub fn new() -> Result<Self> {
         let tracefs = Tracefs::find_or_mount()?;
-        let name = "events/sched/sched_switch/id";
-        let number = tracefs.read(name)?.trim().parse();
+        let number = |name: &str| {
+            let number = tracefs.read(&format!("events/{name}/id"))?.trim().parse();
+            number.map_err(|_| ProbeError::perf(io::ErrorKind::InvalidData.into()))
+        };
         Ok(Self {
-            number: number.map_err(|_| ProbeError::perf(io::ErrorKind::InvalidData.into()))?,
+            opener: Opener {
+                switch: number("sched/sched_switch")?,
+                timer: number("timer/hrtimer_expire_entry").ok(),
+            },
             threads: BTreeMap::new(),
             started: Vec::new(),
             record: Vec::new(),
@@ -78,8 +98,8 @@ impl Blocking {
     /// When the kernel refuses.
     pub fn follow(&mut self, thread: u32) -> Result<()> {
         if !self.threads.contains_key(&thread) {
-            let ring = self.open(thread).map_err(ProbeError::perf)?;
-            self.threads.insert(thread, ring);
+            let rings = self.open(thread).map_err(ProbeError::perf)?;
+            self.threads.insert(thread, rings);
         }
         Ok(())
     }
@@ -101,18 +121,25 @@ impl Blocking {
 
     /// Opens events for programs to be started.
     pub fn opener(&self) -> Opener {
-        Opener {
-            number: self.number,
-        }
+        self.opener
     }
 
     /// Records from now on what the events of [`Opener::open`] have.
     ///
     /// # Errors
     /// When the kernel refuses.
-    pub fn record_started(&mut self, events: Vec<OwnedFd>) -> Result<()> {
-        let rings: io::Result<Vec<Ring>> = events.into_iter().map(largest_ring).collect();
-        self.started = rings.map_err(ProbeError::perf)?;
+    pub fn record_started(&mut self, events: Opened) -> Result<()> {
+        let mut rings = Vec::new();
+        for (at, event) in events.0 {
+            match at {
+                At::Blocking => rings.push((at, largest_ring(event).map_err(ProbeError::perf)?)),
+                At::Tick => {
+                    let ring = Ring::map(event, RUNNING_RING_BYTES, false);
+                    rings.extend(ring.map(|ring| (at, ring)));
+                }
+            }
+        }
+        self.started = rings;
         Ok(())
     }
 
@@ -121,17 +148,26 @@ impl Blocking {
         !self.started.is_empty()
     }
 
-    fn open(&self, thread: u32) -> io::Result<Ring> {
-        let event = event(self.number, 0).open(Of::Thread(thread))?;
-        kernel::filter(&event, BLOCKS)?;
-        let ring = Ring::map(event, RING_BYTES, false)?;
-        kernel::enable(ring.event())?;
-        Ok(ring)
+    fn open(&self, thread: u32) -> io::Result<Vec<(At, Ring)>> {
+        let ring = |event, bytes| -> io::Result<Ring> {
+            let ring = Ring::map(event, bytes, false)?;
+            kernel::enable(ring.event())?;
+            Ok(ring)
+        };
+        let mut rings = Vec::new();
+        for (at, event) in self.opener.events(0, Of::Thread(thread))? {
+            match at {
+                At::Blocking => rings.push((at, ring(event, RING_BYTES)?)),
+                // Without the right to lock so much memory, none at ticks.
+                At::Tick => rings.extend(ring(event, RUNNING_RING_BYTES).map(|ring| (at, ring))),
+            }
+        }
+        Ok(rings)
     }
 
     /// Hands out what was recorded since the last time, ring by ring.
     pub fn take(&mut self, mut each: impl FnMut(Said<'_>)) {
-        for ring in self.threads.values().chain(&self.started) {
+        for (at, ring) in self.threads.values().flatten().chain(&self.started) {
             let head = ring.head();
             let mut tail = ring.tail();
             while tail < head {
@@ -142,8 +178,11 @@ impl Blocking {
                     break;
                 };
                 tail += length as u64;
-                if let Some(said) = record::parse(&self.record) {
-                    each(said);
+                match (at, record::parse(&self.record)) {
+                    (At::Tick, Some(Said::Left(stack))) => each(Said::Ran(stack)),
+                    // Fewer stacks of a thread that runs on.
+                    (At::Tick, _) | (_, None) => {}
+                    (At::Blocking, Some(said)) => each(said),
                 }
             }
             ring.set_tail(tail);
@@ -154,8 +193,9 @@ impl Blocking {
 /// Opens the events of programs before they are started.
 #[derive(Debug, Clone, Copy)]
 pub struct Opener {
-    /// Number of the event.
-    number: u64,
+    /// Numbers of the events; the second may be missing.
+    switch: u64,
+    timer: Option<u64>,
 }
 
 impl Opener {
@@ -165,15 +205,22 @@ impl Opener {
     ///
     /// # Errors
     /// When the kernel refuses.
-    pub fn open(self, cpus: &[u16]) -> Result<Vec<OwnedFd>> {
-        let open = |&cpu: &u16| {
-            let event = event(self.number, INHERITED | ENABLED_ON_EXEC);
-            let event = event.open(Of::ThisThreadOn(cpu))?;
-            kernel::filter(&event, BLOCKS)?;
-            Ok(event)
-        };
-        let events: io::Result<Vec<OwnedFd>> = cpus.iter().map(open).collect();
-        events.map_err(ProbeError::perf)
+    pub fn open(self, cpus: &[u16]) -> Result<Opened> {
+        let mut all = Vec::new();
+        for &cpu in cpus {
+            let events = self.events(INHERITED | ENABLED_ON_EXEC, Of::ThisThreadOn(cpu));
+            all.extend(events.map_err(ProbeError::perf)?);
+        }
+        Ok(Opened(all))
+    }
+
+    fn events(self, flags: u64, of: Of) -> io::Result<Vec<(At, OwnedFd)>> {
+        let blocking = event(self.switch, flags).open(of)?;
+        kernel::filter(&blocking, BLOCKS)?;
+        let mut events = vec![(At::Blocking, blocking)];
+        let tick = self.timer.map(|timer| event(timer, flags).open(of));
+        events.extend(tick.and_then(Result::ok).map(|event| (At::Tick, event)));
+        Ok(events)
     }
 }
 

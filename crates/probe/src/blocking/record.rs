@@ -16,6 +16,8 @@ const ABI_64: u64 = 2;
 pub enum Said<'a> {
     /// The thread left its CPU, blocked, with this stack.
     Left(Stack<'a>),
+    /// The thread was interrupted with this stack, and ran on.
+    Ran(Stack<'a>),
     /// Number of records that found no room.
     Lost(u64),
 }

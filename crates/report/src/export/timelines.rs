@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 use wakepath_archive::{Span, read_lines};
 use wakepath_assess::explanation::{Along, ExplainError, SegmentLoops, text_of};
-use wakepath_explain::Explained;
 use wakepath_explain::perfetto::{Timeline, Track};
+use wakepath_explain::{Explained, LateStack, Piece};
 
 /// Writes a timeline while a run is explained.
 pub struct Timelines<W: Write> {
@@ -134,12 +134,10 @@ impl<W: Write> Along for Timelines<W> {
         for piece in &cycle.latency {
             let stretch = piece.stretch.to_string();
             let span = (piece.from_ns, piece.to_ns);
-            out.slice(
-                tracks.causes,
-                span,
-                &piece.cause.to_string(),
-                &[("stretch", &stretch)],
-            )?;
+            let stack = Notes::of(piece);
+            let mut notes = stack.all();
+            notes.insert(0, ("stretch", &stretch));
+            out.slice(tracks.causes, span, &piece.cause.to_string(), &notes)?;
         }
         out.slice(tracks.work, (sample.wake_ns, sample.end_ns), &name, &[])?;
         for piece in cycle
@@ -148,7 +146,8 @@ impl<W: Write> Along for Timelines<W> {
             .filter(|piece| !piece.cause.is_usual())
         {
             let span = (piece.from_ns, piece.to_ns);
-            out.slice(tracks.interference, span, &piece.cause.to_string(), &[])?;
+            let (cause, stack) = (piece.cause.to_string(), Notes::of(piece));
+            out.slice(tracks.interference, span, &cause, &stack.all())?;
         }
         if let (Some(track), Some(told)) = (tracks.sections, loops.told(number)) {
             for span in nested(told.spans_of(sample.cycle)) {
@@ -174,6 +173,34 @@ impl<W: Write> Along for Timelines<W> {
 
     fn wants_spans(&self) -> bool {
         true
+    }
+}
+
+/// The stack at which a piece's thread waited, as notes of its slice: a function on each line, the innermost first.
+struct Notes {
+    user: String,
+    kernel: String,
+}
+
+impl Notes {
+    fn of(piece: &Piece) -> Self {
+        let stack = LateStack::of(&piece.cause);
+        let lines = |of: fn(&LateStack) -> &[String]| {
+            stack
+                .as_ref()
+                .map_or_else(String::new, |stack| of(stack).join("\n"))
+        };
+        Self {
+            user: lines(|stack| &stack.user),
+            kernel: lines(|stack| &stack.kernel),
+        }
+    }
+
+    /// Those that say something.
+    fn all(&self) -> Vec<(&str, &str)> {
+        let mut all = vec![("program", &*self.user), ("kernel", &*self.kernel)];
+        all.retain(|(_, text)| !text.is_empty());
+        all
     }
 }
 

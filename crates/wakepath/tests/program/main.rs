@@ -77,6 +77,7 @@ wakepath_test_program::program![
     own_loop::beside::TESTS,
     own_loop::conditions::TESTS,
     own_loop::examples::TESTS,
+    own_loop::functions::TESTS,
     own_loop::hostile::TESTS,
     own_loop::languages::TESTS,
     own_loop::logging::TESTS,

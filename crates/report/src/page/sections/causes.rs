@@ -1,6 +1,6 @@
 //! Causes ranked, and the worst cycles, of a traced run.
 
-use super::{figures, interference, nothing, worst};
+use super::{figures, interference, nothing, stacks, worst};
 use crate::figure::cause_colour::of_kind;
 use crate::markup::Markup;
 use crate::page::Reported;
@@ -125,6 +125,7 @@ fn explained(markup: &mut Markup, run: &Reported<'_>, explanation: &Explanation)
     }
     table.write_html(markup, "Causes");
     markup.raw("<p class=\"about paper\">On paper: the largest cause of each condition.</p>");
+    stacks::write(markup, explanation);
     figures::pairs(
         markup,
         &run.figures.worst,

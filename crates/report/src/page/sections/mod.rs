@@ -9,6 +9,7 @@ mod loads;
 mod machine;
 pub(super) mod repeat;
 pub(super) mod several;
+mod stacks;
 mod statistics;
 mod table;
 mod why;

@@ -4,6 +4,7 @@
 pub mod beside;
 pub mod conditions;
 pub mod examples;
+pub mod functions;
 pub mod hostile;
 pub mod languages;
 pub mod logging;

@@ -43,6 +43,7 @@ void rest(long ns);
 void compute(long ns);
 /* Runs until an instant. */
 void run_until(long at);
+void run_dated(const char *kind, long until);
 /* Runs like `compute`, and writes down as `kind` each stretch in which the thread had no CPU. */
 void compute_with_gaps(const char *kind, long ns);
 /* This kind delayed the loop, or kept it ready, between two instants. */

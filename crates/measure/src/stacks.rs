@@ -1,17 +1,15 @@
-//! Stacks of the watched threads when they block, taken by a thread of this process. If it fails, the watch continues
-//! without them.
+//! Stacks of a program's threads when they block, taken by a thread of this process. If it fails, what is measured or
+//! watched continues without them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use wakepath_archive::watch::Threads;
 use wakepath_directory::Directory;
 use wakepath_explain::Stacks as Written;
-use wakepath_probe::blocking::{Blocking, Opener};
+use wakepath_probe::blocking::{Blocking, Opened, Opener};
 use wakepath_probe::{ProbeError, Symbols};
-use wakepath_stacks::{Collected, Readable};
+use wakepath_stacks::Collected;
 use wakepath_verdict::counted;
 
 /// Between two looks into the kernel's buffers: a thread may block two thousand times in a second.
@@ -20,7 +18,7 @@ const TAKE_EVERY: Duration = Duration::from_millis(25);
 const MOST_THREADS: usize = 64;
 
 /// Takes stacks until it is ended.
-pub(super) struct Stacks {
+pub(crate) struct Stacks {
     news: Sender<News>,
     taking: JoinHandle<Taken>,
     followed: BTreeMap<u32, u32>,
@@ -33,26 +31,27 @@ enum News {
     /// The threads that are alive, with their processes.
     Alive(BTreeMap<u32, u32>),
     /// A program is about to be started, as soon as the answer has come.
-    Started(Vec<OwnedFd>, Sender<()>),
+    Started(Opened, Sender<()>),
 }
 
 /// The stacks.
-pub(super) struct Taken {
-    collected: Readable,
+#[derive(Default)]
+pub(crate) struct Taken {
+    collected: Collected,
     /// Threads beyond those that are followed.
     others: usize,
     refused: Option<ProbeError>,
 }
 
 impl Stacks {
-    /// Begins; the thread keeps to the CPUs of the one that calls.
-    pub(super) fn begin() -> Option<Self> {
+    /// Begins, after what was taken of other programs; the thread keeps to the CPUs of the one that calls.
+    pub(crate) fn begin(before: Taken) -> Option<Self> {
         let (news, told) = channel();
         let (ready, opener) = channel();
         let taking = std::thread::Builder::new().name("stacks".into());
         Some(Self {
             news,
-            taking: taking.spawn(move || take(&told, &ready)).ok()?,
+            taking: taking.spawn(move || take(before, &told, &ready)).ok()?,
             followed: BTreeMap::new(),
             opener: opener.recv().ok(),
         })
@@ -60,7 +59,7 @@ impl Stacks {
 
     /// Starts a program, which is recorded on these CPUs from its first instruction on. Without the right to that, its
     /// threads are followed once they are known.
-    pub(super) fn start<T: Send>(&self, cpus: &[u16], start: impl FnOnce() -> T + Send) -> T {
+    pub(crate) fn start<T: Send>(&self, cpus: &[u16], start: impl FnOnce() -> T + Send) -> T {
         // All that the thread with the events starts has them.
         let started = std::thread::scope(|scope| {
             let with_events = || {
@@ -79,10 +78,8 @@ impl Stacks {
         started.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    /// Follows the threads that are alive.
-    pub(super) fn follow(&mut self, threads: &Threads) {
-        let alive = threads.iter().filter(|(_, of)| !of.ended);
-        let alive = alive.map(|(thread, of)| (*thread, of.process)).collect();
+    /// Follows the threads that are alive, each with its process.
+    pub(crate) fn follow(&mut self, alive: BTreeMap<u32, u32>) {
         if self.followed != alive {
             self.followed = alive;
             let _ = self.news.send(News::Alive(self.followed.clone()));
@@ -90,17 +87,16 @@ impl Stacks {
     }
 
     /// Ends, while the program is still there if it can be.
-    pub(super) fn end(self) -> Option<Taken> {
+    pub(crate) fn end(self) -> Option<Taken> {
         drop(self.news);
         self.taking.join().ok()
     }
 }
 
-fn take(told: &Receiver<News>, ready: &Sender<Opener>) -> Taken {
-    let mut collected = Collected::default();
+fn take(mut taken: Taken, told: &Receiver<News>, ready: &Sender<Opener>) -> Taken {
     let mut blocking = match Blocking::new() {
         Ok(blocking) => blocking,
-        Err(why) => return taken(collected, 0, Some(why)),
+        Err(why) => return taken.with(0, Some(why)),
     };
     let _ = ready.send(blocking.opener());
     let mut others = BTreeSet::new();
@@ -108,7 +104,7 @@ fn take(told: &Receiver<News>, ready: &Sender<Opener>) -> Taken {
     loop {
         let news = told.recv_timeout(TAKE_EVERY);
         // Before those that have ended are left.
-        blocking.take(|said| collected.take(said));
+        blocking.take(|said| taken.collected.take(said));
         match news {
             Ok(News::Started(events, mapped)) => {
                 refused = blocking.record_started(events).err();
@@ -131,24 +127,24 @@ fn take(told: &Receiver<News>, ready: &Sender<Opener>) -> Taken {
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
-                let refused = refused.filter(|_| collected.is_empty());
-                return taken(collected, others.len(), refused);
+                let refused = refused.filter(|_| taken.collected.is_empty());
+                return taken.with(others.len(), refused);
             }
         }
     }
 }
 
-fn taken(collected: Collected, others: usize, refused: Option<ProbeError>) -> Taken {
-    Taken {
-        collected: collected.read_generated(),
-        others,
-        refused,
-    }
-}
-
 impl Taken {
+    /// With all of a program.
+    fn with(mut self, others: usize, refused: Option<ProbeError>) -> Self {
+        self.collected.read_generated();
+        self.others += others;
+        self.refused = self.refused.or(refused);
+        self
+    }
+
     /// Names the functions and writes the stacks into the run directory; returns notes for its reader.
-    pub(super) fn keep(self, directory: &Directory) -> Vec<String> {
+    pub(crate) fn keep(self, directory: &Directory) -> Vec<String> {
         if let Some(why) = self.refused {
             return vec![without(&why)];
         }
