@@ -46,6 +46,9 @@ pub enum InvalidValue {
     /// No process has this name.
     #[error("no process or thread has this name")]
     NoSuchName,
+    /// No process is in this control group.
+    #[error("no process is in a control group, unit or container of this name")]
+    NoSuchGroup,
 }
 
 impl InvalidValue {

@@ -33,10 +33,10 @@ pub(super) fn adopt_orphans() -> BTreeSet<u32> {
 }
 
 impl Family {
-    /// Of a process that is there already.
-    pub(super) fn of(first: u32) -> Self {
+    /// Of processes that are there already.
+    pub(super) fn of(numbers: &[u32]) -> Self {
         Self {
-            members: BTreeSet::from([first]),
+            members: numbers.iter().copied().collect(),
             started: None,
         }
     }

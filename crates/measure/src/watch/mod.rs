@@ -4,6 +4,7 @@
 mod error;
 mod family;
 mod following;
+mod group_name;
 mod groups;
 mod namespace;
 mod record;
@@ -13,6 +14,7 @@ mod watching;
 
 pub use error::WatchError;
 pub use following::{Following, News, Seen};
+pub use group_name::GroupName;
 pub use namespace::{OtherNumbers, has_the_kernels_numbers};
 pub use record::{Begin, record};
 pub use recover::{Recovered, recover};

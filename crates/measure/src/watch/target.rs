@@ -2,6 +2,7 @@
 //! they come and go. A thread that lives between two looks is not seen.
 
 use super::family::{self, Family};
+use super::group_name::GroupName;
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -12,12 +13,15 @@ use std::time::{Duration, Instant};
 use wakepath_archive::watch::{PolicyUnread, Thread, Threads};
 use wakepath_programs::{NotFound, rights};
 use wakepath_rt::attributes;
+use wakepath_timeline::duration::length;
 use wakepath_timeline::{CpuSet, Policy, ThreadName, decoded};
 
 /// The target of a watch.
 pub enum Target {
-    /// A process that was there already, with all that it starts or has started.
-    Process(Family),
+    /// Processes that were there already, with all that they start or have started.
+    Processes(Family),
+    /// All processes in a control group and in those below it.
+    Grouped(GroupName),
     /// All processes and threads of a name.
     Named(ThreadName),
     /// A program started here, with all that it starts.
@@ -28,6 +32,8 @@ pub enum Target {
         ended: Option<ExitStatus>,
         /// It, and all that it starts: a launcher may end long before what it launched.
         family: Family,
+        /// Its hard RLIMIT_RTTIME when it was last seen, in µs.
+        real_time_us: Option<u64>,
     },
 }
 
@@ -65,9 +71,9 @@ pub enum StartError {
 }
 
 impl Target {
-    /// A process that is there already, such as a launcher, and its children.
-    pub fn process(number: u32) -> Self {
-        Self::Process(Family::of(number))
+    /// Processes that are there already, such as a launcher, and their children.
+    pub fn processes(numbers: &[u32]) -> Self {
+        Self::Processes(Family::of(numbers))
     }
 
     /// Starts a program with its arguments. What watches needs capabilities, what is watched is
@@ -93,6 +99,7 @@ impl Target {
             family: Family::started(child.id(), others),
             child,
             ended: None,
+            real_time_us: None,
         })
     }
 
@@ -117,8 +124,14 @@ impl Target {
             thread.ended |= !alive.contains(number);
         }
         match self {
-            Self::Started { child, ended, .. } => {
+            Self::Started {
+                child,
+                ended,
+                real_time_us,
+                ..
+            } => {
                 if ended.is_none() {
+                    *real_time_us = real_time_limit(child.id()).or(*real_time_us);
                     *ended = child.try_wait().ok().flatten();
                 }
                 ended.is_none() || !alive.is_empty()
@@ -142,6 +155,7 @@ impl Target {
             child,
             ended,
             family,
+            ..
         } = self
         else {
             return;
@@ -165,6 +179,7 @@ impl Target {
     pub fn ended_badly(&self) -> Option<String> {
         let Self::Started {
             ended: Some(status),
+            real_time_us,
             ..
         } = self
         else {
@@ -177,7 +192,17 @@ impl Target {
                  real-time priority without sleeping; prlimit shows both"
                     .into(),
             ),
-            (_, Some(signal)) => Some(format!("the program was ended by signal {signal}")),
+            (_, Some(signal)) => {
+                let limit_us = real_time_us.filter(|_| signal == Signal::KILL.as_raw());
+                let why = limit_us.map_or_else(String::new, |us| {
+                    let limit = length(us.saturating_mul(1_000));
+                    format!(
+                        ", as the kernel ends one that runs for longer than its hard RLIMIT_RTTIME of {limit} at a \
+                         real-time priority without sleeping; prlimit shows it"
+                    )
+                });
+                Some(format!("the program was ended by signal {signal}{why}"))
+            }
             _ => Some(format!("the program ended with {status}")),
         }
     }
@@ -185,7 +210,8 @@ impl Target {
     /// Process and thread numbers at this moment.
     fn numbers(&mut self) -> Vec<(u32, u32)> {
         match self {
-            Self::Process(family) => of_family(family),
+            Self::Processes(family) => of_family(family),
+            Self::Grouped(group) => in_group(group),
             Self::Named(name) => {
                 let own = std::process::id();
                 let processes = numbered("/proc")
@@ -202,6 +228,17 @@ impl Target {
             Self::Started { family, .. } => of_family(family),
         }
     }
+}
+
+/// Threads of the processes in a group, but for this one's.
+fn in_group(group: &GroupName) -> Vec<(u32, u32)> {
+    let own = std::process::id();
+    let processes = numbered("/proc").into_iter().filter(|of| *of != own);
+    let inside = processes.filter(|process| {
+        let groups = fs::read(format!("/proc/{process}/cgroup"));
+        groups.is_ok_and(|groups| group.holds(&decoded(&groups)))
+    });
+    inside.flat_map(threads_of).collect()
 }
 
 /// Threads of a family, with the processes that it has now.
@@ -278,6 +315,14 @@ fn refresh(known: &mut Thread, thread: u32) {
     }
     known.cpus.sort_unstable();
     known.name = now.name;
+}
+
+/// The hard RLIMIT_RTTIME of a process, in µs; `None` if it has none.
+fn real_time_limit(process: u32) -> Option<u64> {
+    let limits = fs::read_to_string(format!("/proc/{process}/limits")).ok()?;
+    let mut lines = limits.lines();
+    let line = lines.find_map(|line| line.strip_prefix("Max realtime timeout"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
 }
 
 fn policy_of(thread: u32) -> Result<Policy, PolicyUnread> {

@@ -330,6 +330,7 @@ impl Output {
     after_help = "Exit codes: 0 watched, 1 error, 2 ended by --stop-above, 3 no thread was seen to wake up.\n\nExamples:\n  \
                         wakepath watch -p 1234 --for 60s\n  \
                         wakepath watch --comm px4 --for 60s --latency 200us\n  \
+                        wakepath watch --cgroup robot.service --for 60s\n  \
                         wakepath watch --comm px4 --stop-above 500us\n  \
                         wakepath watch --for 20s -- ./controller --fast\n  \
                         wakepath watch -- wakepath exec --policy 'FIFO 80' --cpu 1 -- ./controller\n  \
@@ -338,12 +339,16 @@ impl Output {
 #[command(group = clap::ArgGroup::new("what").required(true))]
 #[derive(Default)]
 pub struct Watch {
-    /// Watch the process with this number, with all its threads and children.
+    /// Watch the process with this number, with all its threads and children; may be given again.
     #[arg(short = 'p', long = "pid", value_name = "PID", group = "what", value_parser = super::process)]
-    pub pid: Option<u32>,
+    pub pid: Vec<u32>,
     /// Watch all processes and all threads of this name.
     #[arg(long, value_name = "NAME", group = "what")]
     pub comm: Option<std::ffi::OsString>,
+    /// Watch all processes in this control group and in those below it: by its path, such as
+    /// `/robot`, by the systemd unit or by the container's ID.
+    #[arg(long, value_name = "GROUP", group = "what")]
+    pub cgroup: Option<String>,
     /// Start this program, after `--`, and watch it with everything it starts.
     #[arg(last = true, value_name = "COMMAND", group = "what")]
     pub command: Vec<std::ffi::OsString>,

@@ -150,7 +150,7 @@ pub struct Explain {
     /// Policy to explain [default: the one that lost most time to late cycles].
     #[arg(short, long, value_name = "POLICY", conflicts_with_all = ["cycle", "all"])]
     pub policy: Option<String>,
-    /// With --all or --json: number of worst cycles of each condition.
+    /// With --all or --json: number of worst cycles of each condition; fewer if they are very long.
     #[arg(long, value_name = "COUNT", default_value_t = 5)]
     pub worst: usize,
     /// Latency above which a cycle is late, such as `200us` [default: the run's criterion, else

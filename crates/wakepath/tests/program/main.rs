@@ -110,6 +110,7 @@ wakepath_test_program::program![
     system::recorder::TESTS,
     system::rights::TESTS,
     system::settings::TESTS,
+    system::same_numbers::TESTS,
     system::stacks::TESTS,
     system::traced::TESTS,
     system::unattended::TESTS,

@@ -1,12 +1,13 @@
 //! What `watch` was asked for: its options as values, what is there already, a name for it all.
 
 use crate::command_line::Watch;
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 use wakepath_archive::watch::Threads;
 use wakepath_console::option_value::{self, InvalidValue, OptionError};
-use wakepath_measure::watch::Target;
+use wakepath_measure::watch::{GroupName, Target};
 use wakepath_timeline::{Policy, ThreadName, decoded, plain_name};
 
 /// The options that need reading.
@@ -49,16 +50,25 @@ pub(super) fn there(
     arguments: &Watch,
     threads: &mut Threads,
 ) -> Result<Option<Target>, OptionError> {
-    let (mut target, missing) = match (arguments.pid, &arguments.comm) {
-        (None, None) => return Ok(None),
-        (Some(pid), _) => (
-            Target::process(pid),
-            OptionError::new("-p", pid, InvalidValue::NoProcess),
+    let (mut target, missing) = match (&arguments.pid[..], &arguments.comm, &arguments.cgroup) {
+        ([], None, None) => return Ok(None),
+        ([], None, Some(group)) => (
+            Target::Grouped(GroupName::new(group)),
+            OptionError::new("--cgroup", group, InvalidValue::NoSuchGroup),
         ),
-        (None, Some(name)) => (
+        ([], Some(name), _) => (
             Target::Named(ThreadName::new(name.as_bytes())),
             OptionError::new("--comm", name.display(), InvalidValue::NoSuchName),
         ),
+        (processes, ..) => {
+            let is_gone = |of: &&u32| !Path::new(&format!("/proc/{of}")).exists();
+            let gone = processes.iter().find(is_gone).unwrap_or(&processes[0]);
+            let missing = OptionError::new("-p", gone, InvalidValue::NoProcess);
+            if processes.iter().any(|of| is_gone(&of)) {
+                return Err(missing);
+            }
+            (Target::processes(processes), missing)
+        }
     };
     match target.look(threads, true) {
         true => Ok(Some(target)),
@@ -68,12 +78,19 @@ pub(super) fn there(
 
 /// The target's name, for directory and tables.
 pub(super) fn name(arguments: &Watch) -> String {
-    let name = match (arguments.pid, &arguments.comm, arguments.command.first()) {
+    let group = arguments.cgroup.as_ref().map(OsString::from);
+    let named = arguments.comm.as_ref().or(group.as_ref());
+    let name = match (arguments.pid.first(), named, arguments.command.first()) {
         (Some(pid), ..) => std::fs::read(format!("/proc/{pid}/comm")).map_or_else(
             |_| pid.to_string().into(),
             |name| name.trim_ascii().to_owned(),
         ),
-        (_, Some(name), _) => name.as_bytes().to_owned(),
+        // Of a path its last part.
+        (_, Some(name), _) => Path::new(name)
+            .file_name()
+            .unwrap_or(name)
+            .as_bytes()
+            .to_owned(),
         (.., Some(program)) => {
             let program = Path::new(program).file_name().unwrap_or(program);
             program.as_bytes().to_owned()

@@ -1,6 +1,7 @@
 //! Control groups that stop, refuse or confine a loop: real ones, made for a test and removed after it.
 
-use crate::started::{Place, Start, binary, cpus, is_root, not_run};
+use crate::started::{Place, Start, binary, built, cpus, is_root, not_run};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -11,6 +12,7 @@ wakepath_test_program::tests![
     a_cpu_outside_the_cpuset_is_refused_with_those_inside,
     a_quota_that_stops_the_program_is_named_by_watch_and_by_doctor,
     doctor_judges_the_program_and_not_itself,
+    processes_are_watched_by_their_numbers_and_by_their_group,
 ];
 
 /// A group below this process's own; removed at the end, when whatever was in it has ended.
@@ -193,4 +195,50 @@ fn doctor_judges_the_program_and_not_itself() {
     if can_slack {
         assert_eq!(state_of("C2"), "bad");
     }
+}
+
+/// A program that is killed at the end.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn processes_are_watched_by_their_numbers_and_by_their_group() {
+    let what = "watching a control group";
+    let group = Group::needed(what, "cpu");
+    let place = Place::new();
+    let program = built(&place, "same_numbers", what);
+    let start = || Killed(Command::new(&program).spawn().unwrap());
+    let (inside, outside) = (start(), start());
+    let [inside_id, outside_id] = [&inside, &outside].map(|of| of.0.id());
+    assert!(group.write("cgroup.procs", &inside_id.to_string()));
+    let watched = |by: &[&str]| -> BTreeSet<u64> {
+        let words = [
+            &["watch", "--directory", "run", "--for", "1s", "--json"],
+            by,
+        ]
+        .concat();
+        let finished = Start::command(&words).finish();
+        if finished.complaints.contains("can't watch") {
+            not_run(what, finished.complaints.trim());
+        }
+        let json = finished.json();
+        let threads = json["threads"].as_array().unwrap().iter();
+        let late = threads.filter(|of| of["name"].as_str().unwrap().starts_with("late"));
+        late.map(|of| of["process"].as_u64().unwrap()).collect()
+    };
+    let [one, other] = [inside_id, outside_id].map(|of| of.to_string());
+    let both = BTreeSet::from([inside_id, outside_id].map(u64::from));
+    assert_eq!(watched(&["--pid", &one, "--pid", &other]), both);
+    let of_group = BTreeSet::from([u64::from(inside_id)]);
+    assert_eq!(watched(&["--cgroup", &group.name]), of_group);
+    let last = group.path.file_name().unwrap().to_str().unwrap();
+    assert_eq!(watched(&["--cgroup", last]), of_group);
+    let nowhere = format!("{last}-not");
+    let finished = Start::command(&["watch", "--cgroup", &nowhere, "--for", "1s"]).finish();
+    finished.assert_refused(1, &[&nowhere, "control group"]);
 }

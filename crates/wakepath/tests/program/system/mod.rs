@@ -18,6 +18,7 @@ pub mod rights;
 pub mod ros2;
 pub mod ros2_control;
 pub mod ros2_page;
+pub mod same_numbers;
 pub mod settings;
 pub mod stacks;
 pub mod traced;
