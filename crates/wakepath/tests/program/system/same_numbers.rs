@@ -9,7 +9,7 @@ wakepath_test_program::tests![a_run_has_the_same_numbers_wherever_they_are_shown
 
 const WHAT: &str = "comparing a watch with its run";
 
-/// What a verb prints about the run.
+/// Output of a verb for the run.
 fn said(words: &[&str], run: &Path) -> String {
     let finished = Start::command(words).with(&[run.as_os_str()]).finish();
     finished.assert_code(0);
