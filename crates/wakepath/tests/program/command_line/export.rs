@@ -158,8 +158,8 @@ fn json_metrics_and_markdown_say_the_same() {
     assert!(metrics.contains(&due), "{metrics}");
     let markdown = export(&directory, "markdown").output;
     let row = format!(
-        "| {:.1} | {} |",
-        max_ns as f64 / 1e3,
+        "| {} | {} |",
+        wakepath_timeline::duration::three_digits(max_ns),
         json["outcome"].as_str().unwrap()
     );
     assert!(markdown.contains(&row), "{row}\n{markdown}");

@@ -29,24 +29,12 @@ fn largest(values: &Value) -> i64 {
 
 /// The row of a thread: its line with this time in it, in three digits.
 fn assert_in_row(text: &str, thread: &str, ns: i64) {
-    let is_it = |words: &[&str]| {
-        let unit = match words[1] {
-            "ns" => 1.0,
-            "µs" => 1e3,
-            "ms" => 1e6,
-            "s" => 1e9,
-            _ => return false,
-        };
-        let shown = words[0].parse::<f64>().map(|number| number * unit);
-        // Half of the last of three digits.
-        shown.is_ok_and(|shown| (shown - ns as f64).abs() <= ns as f64 * 0.005)
-    };
+    let figure = wakepath_timeline::duration::three_digits(ns);
     let mut rows = text.lines().filter(|line| line.contains(thread));
-    let has = |row: &str| {
-        let words: Vec<&str> = row.split([' ', '|']).filter(|of| !of.is_empty()).collect();
-        words.windows(2).any(is_it)
-    };
-    assert!(rows.any(has), "{thread} without {ns} ns: {text}");
+    assert!(
+        rows.any(|row| format!("{row} ").contains(&format!(" {figure} "))),
+        "{thread} without {figure}: {text}"
+    );
 }
 
 fn a_run_has_the_same_numbers_wherever_they_are_shown() {
