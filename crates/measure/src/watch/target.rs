@@ -34,8 +34,14 @@ pub enum Target {
         family: Family,
         /// Its hard RLIMIT_RTTIME when it was last seen, in µs.
         real_time_us: Option<u64>,
+        /// Looks in a row that found nothing of it.
+        looks_without: u32,
     },
 }
+
+/// A process that forks and ends while a look is at it hides its child, which the next look sees: so many looks in a row
+/// find nothing of what has ended.
+const LOOKS_WITHOUT: u32 = 2;
 
 /// Where a program that is started here prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +106,7 @@ impl Target {
             child,
             ended: None,
             real_time_us: None,
+            looks_without: 0,
         })
     }
 
@@ -128,13 +135,16 @@ impl Target {
                 child,
                 ended,
                 real_time_us,
+                looks_without,
                 ..
             } => {
+                let has_left = ended.is_none() || !alive.is_empty();
+                *looks_without = if has_left { 0 } else { *looks_without + 1 };
                 if ended.is_none() {
                     *real_time_us = real_time_limit(child.id()).or(*real_time_us);
                     *ended = child.try_wait().ok().flatten();
                 }
-                ended.is_none() || !alive.is_empty()
+                *looks_without < LOOKS_WITHOUT
             }
             _ => !alive.is_empty(),
         }

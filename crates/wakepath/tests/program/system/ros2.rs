@@ -179,7 +179,8 @@ fn nodes_are_watched_that_outlive_their_launcher() {
         place.path().join("nodes").display().to_string(),
         place.path().display().to_string(),
     );
-    let launcher = format!("{program} one 1 & (setsid {program} other 2 &)");
+    // So long that looks find both on a machine that stalls for seconds.
+    let launcher = format!("{program} one 3 & (setsid {program} other 4 &)");
     let words = ["watch", "--directory", "run", "--json", "--ros2", "--"];
     let finished = watched(
         Start::command_in(place, &words)
