@@ -31,8 +31,8 @@ pub struct Quota {
 }
 
 impl Quota {
-    /// Whether a thread that ran for so long since the last refill, in nanoseconds, has used it up, about: the kernel
-    /// looks at ticks, and what a thread runs past its quota is missing in the next period.
+    /// Whether a thread has used it up that ran for `ran_ns` since the last refill. Three quarters are enough: the kernel
+    /// looks at ticks, and time run past the quota is missing in the next period.
     pub(crate) fn is_used_up(&self, ran_ns: u64) -> bool {
         self.granted_ns
             .is_some_and(|granted_ns| granted_ns > 0 && ran_ns >= granted_ns - granted_ns / 4)

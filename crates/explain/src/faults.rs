@@ -10,7 +10,7 @@ use wakepath_timeline::Left;
 const DENSE_NS: u64 = 20_000;
 /// A fault without such a successor takes at most this, in nanoseconds, and what it took before it had to wait.
 const ALONE_NS: u64 = 5_000;
-/// A slow fault within a walk takes at most so many times what the walk's others take. Of 60 000 faults under a
+/// Limit of a slow fault within a walk, in multiples of the walk's other faults. Of 60 000 faults under a
 /// hypervisor, three in ten thousand took more than 50 times the median, and none 200 times.
 const SLOW: u64 = 100;
 

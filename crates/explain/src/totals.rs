@@ -288,7 +288,7 @@ mod tests {
     use crate::cycle::WokenBy;
     use wakepath_timeline::Sample;
 
-    /// A cycle of so many pieces, each of 1 µs.
+    /// A cycle with this number of pieces, each of 1 µs.
     fn cycle(number: u64, pieces: u64) -> Explained {
         let piece = |at: u64| Piece {
             from_ns: at * 1_000,

@@ -39,8 +39,8 @@ pub enum Target {
     },
 }
 
-/// A process that forks and ends while a look is at it hides its child, which the next look sees: so many looks in a row
-/// find nothing of what has ended.
+/// Consecutive looks without any process before a program counts as gone. One is not enough: a process that forks and
+/// ends while `/proc` is read hides its child from that look.
 const LOOKS_WITHOUT: u32 = 2;
 
 /// Where a program that is started here prints.
@@ -207,8 +207,8 @@ impl Target {
                 let why = limit_us.map_or_else(String::new, |us| {
                     let limit = length(us.saturating_mul(1_000));
                     format!(
-                        ", as the kernel ends one that runs for longer than its hard RLIMIT_RTTIME of {limit} at a \
-                         real-time priority without sleeping; prlimit shows it"
+                        ". The kernel sends it, among other reasons, if the program runs for longer than its hard \
+                         RLIMIT_RTTIME of {limit} at a real-time priority without sleeping (prlimit shows the limit)"
                     )
                 });
                 Some(format!("the program was ended by signal {signal}{why}"))

@@ -158,7 +158,7 @@ impl Blocking {
         for (at, event) in self.opener.events(0, Of::Thread(thread))? {
             match at {
                 At::Blocking => rings.push((at, ring(event, RING_BYTES)?)),
-                // Without the right to lock so much memory, none at ticks.
+                // The limit on locked memory doesn't allow rings for ticks.
                 At::Tick => rings.extend(ring(event, RUNNING_RING_BYTES).map(|ring| (at, ring))),
             }
         }

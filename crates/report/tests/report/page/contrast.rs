@@ -52,7 +52,7 @@ const WORDS_THAT_ARE_HARD_TO_READ: &str = r"
     const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
     const under = document.elementsFromPoint(x, y);
     const at = under.indexOf(own);
-    // Folded away, or cut where it scrolls.
+    // Folded away, or scrolled out of its box.
     if (at < 0 && !under.some((e) => e.contains(own))) continue;
     const behind = under.slice(at + 1).filter((e) => e !== own && !own.contains(e)).map(paint).filter(Boolean);
     let ground = paper.slice(0, 3);
