@@ -3,6 +3,10 @@
 use crate::journal::{Entry, Journal, JournalError, Record};
 use crate::{Action, SettingError, Step, System};
 use serde::Serialize;
+use std::time::Duration;
+
+/// Between two looks at a journal that another process has locked.
+const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(10);
 
 /// Reasons why a plan was not applied, or not reverted.
 #[derive(Debug, thiserror::Error)]
@@ -226,6 +230,22 @@ pub fn revert(system: &System) -> Result<Option<Reverted>, TuningError> {
         });
     }
     take_back(journal, system).map(Some)
+}
+
+/// As [`revert`], once the journal is free. A process that is killed closes its files one after another,
+/// so whoever learns of its end by one of them can find its journal still locked.
+///
+/// # Errors
+/// As [`revert`], but never [`JournalError::Busy`].
+pub fn revert_when_free(system: &System) -> Result<Option<Reverted>, TuningError> {
+    loop {
+        match revert(system) {
+            Err(TuningError::Journal(JournalError::Busy { .. })) => {
+                std::thread::sleep(LOOK_AGAIN_AFTER);
+            }
+            reverted => return reverted,
+        }
+    }
 }
 
 fn take_back(mut journal: Journal, system: &System) -> Result<Reverted, TuningError> {

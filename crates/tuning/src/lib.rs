@@ -19,7 +19,9 @@ mod system;
 mod text;
 
 pub use action::{Action, Compare, Step};
-pub use apply::{Applied, Event, Left, Refusal, Reverted, Skipped, TuningError, apply, revert};
+pub use apply::{
+    Applied, Event, Left, Refusal, Reverted, Skipped, TuningError, apply, revert, revert_when_free,
+};
 pub use boot::{BootChange, BootError, Loader, NewFile, prepare, remove, write};
 pub use effect::{Effect, Finding as EffectFinding};
 pub use journal::{Damage, Entry, History, Journal, Record};

@@ -9,11 +9,12 @@ use std::time::Duration;
 use wakepath_machine::Root;
 use wakepath_readiness::{Inspection, InterruptLines, LoopAtHand, Processes, Report};
 use wakepath_test_program::not_run;
-use wakepath_tuning::{Event, Options, Plan, Step, System, apply, revert};
+use wakepath_tuning::{Event, Options, Plan, Step, System, apply, revert, revert_when_free};
 
 wakepath_test_program::tests![
     applies_and_is_killed_when_told,
     a_tree_is_as_before_after_a_kill_at_every_step_and_a_revert,
+    a_revert_waits_while_the_journal_is_locked,
     what_somebody_else_changed_meanwhile_is_left_and_told,
     a_change_that_fails_takes_back_those_before_it,
     a_step_whose_file_can_t_be_opened_is_skipped_and_named,
@@ -168,6 +169,29 @@ fn a_tree_is_as_before_after_a_kill_at_every_step_and_a_revert() {
     // Applied to its end this time.
     assert_ne!(files(directory.path()), before);
     assert!(revert(&system).unwrap().unwrap().left.is_empty());
+    assert_eq!(files(directory.path()), before);
+}
+
+fn a_revert_waits_while_the_journal_is_locked() {
+    let directory = tree();
+    let system = System::at(directory.path());
+    let before = files(directory.path());
+    let steps = steps(Root::at(directory.path()), 1);
+    let reverted = std::thread::scope(|scope| {
+        let mut waiting = None;
+        let mut begin_waiting = |_| {
+            // The journal is locked while this runs.
+            if waiting.is_none() {
+                let error = revert(&system).unwrap_err().to_string();
+                assert!(error.contains("another wakepath is tuning"), "{error}");
+                waiting = Some(scope.spawn(|| revert_when_free(&system)));
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        };
+        apply(&steps, &system, &mut begin_waiting).unwrap();
+        waiting.unwrap().join().unwrap()
+    });
+    assert!(reverted.unwrap().unwrap().left.is_empty());
     assert_eq!(files(directory.path()), before);
 }
 

@@ -5,7 +5,6 @@ mod boot;
 mod trial;
 mod unit;
 
-use crate::applied_steps::apply_only;
 use crate::command_line::{Tune, TunePlan};
 use crate::inspected_loop;
 use std::process::ExitCode;
@@ -62,7 +61,7 @@ fn plan(arguments: &TunePlan) -> Result<(Plan, Root), Box<dyn std::error::Error>
 /// Takes everything back when `input` ends: when the process that holds its other end is gone.
 pub fn revert_after(mut input: impl std::io::Read) -> Result<(), Box<dyn std::error::Error>> {
     std::io::copy(&mut input, &mut std::io::sink())?;
-    apply_only(&System::host(), &[])?;
+    wakepath_tuning::revert_when_free(&System::host())?;
     Ok(())
 }
 
