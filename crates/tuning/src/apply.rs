@@ -233,7 +233,7 @@ pub fn revert(system: &System) -> Result<Option<Reverted>, TuningError> {
 }
 
 /// As [`revert`], once the journal is free. A process that is killed closes its files one after another,
-/// so whoever learns of its end by one of them can find its journal still locked.
+/// so a process that notices its end by one of them can find its journal still locked.
 ///
 /// # Errors
 /// As [`revert`], but never [`JournalError::Busy`].
