@@ -90,6 +90,15 @@ impl Measured {
         self.chunks.iter().map(chunk).sum()
     }
 
+    /// How long ordinary threads had the loop's CPU between two instants, straight from the events: the neighbour, and
+    /// whatever else the machine has to do.
+    pub fn ordinary_ns(&self, from_ns: u64, to_ns: u64) -> u64 {
+        self.sum(from_ns, to_ns, |what| match what {
+            What::Switch { next, .. } => Some(next.id != 0 && next.priority >= 100),
+            _ => None,
+        })
+    }
+
     /// Time of the matching interrupts between a cycle's due time and its end, straight from the events.
     pub fn interrupt_ns(&self, cycle: &Explained, which: impl Fn(&Interrupt) -> bool) -> u64 {
         let sample = &cycle.sample;
@@ -137,7 +146,7 @@ impl Measured {
             .take_while(|e| e.at_ns <= to_ns + 1_000_000);
         for event in near.filter(|event| event.cpu == self.loop_cpu) {
             match edge(&event.what) {
-                Some(true) => begun = Some(event.at_ns),
+                Some(true) => begun = begun.or(Some(event.at_ns)),
                 Some(false) => {
                     if let Some(begun) = begun.take() {
                         let end = event.at_ns.min(to_ns);
