@@ -9,7 +9,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::SystemTime;
 use wakepath_directory::Directory;
-use wakepath_timeline::{Policy, plain_name};
+use wakepath_timeline::{AllowedCpus, Policy, plain_name};
 
 use crate::{FactsTaken, TracingSetUp, read_legible};
 
@@ -50,8 +50,10 @@ pub struct Thread {
     pub policy: Result<Policy, PolicyUnread>,
     /// Its earlier policies.
     pub earlier_policies: Vec<Policy>,
-    /// Its CPUs.
+    /// Its CPUs, all that it was allowed at any time.
     pub cpus: Vec<u16>,
+    /// Those that it was allowed, by time.
+    pub allowed: Vec<AllowedCpus>,
     /// Whether it started during the watch.
     pub is_new: bool,
     /// Whether it is gone.

@@ -165,6 +165,7 @@ fn main() {
     let mut totals = Totals::new(200_000, 0, 10, bands);
     let loops = vec![LoopThread {
         judged_ns: None,
+        allowed: Vec::new(),
         until_next_wake_up: false,
         thread: LOOP,
         cpus: vec![1],

@@ -401,7 +401,7 @@ impl fmt::Display for Named<'_> {
         }
         match priority {
             // The kernel's own scale (include/linux/sched/prio.h); FIFO and RR look alike on it.
-            ..0 if is_stopper(self.0) => f.write_str(" (stop class)"),
+            _ if is_stopper(self.0) => f.write_str(" (stop class)"),
             ..0 => f.write_str(" (DEADLINE)"),
             0..=98 => write!(f, " (FIFO/RR {})", 99 - priority),
             120 => f.write_str(" (OTHER)"),
@@ -412,9 +412,9 @@ impl fmt::Display for Named<'_> {
 }
 
 /// The kernel's own thread that moves threads off a CPU and stops CPUs, before every policy. Its
-/// priority is that of DEADLINE threads; its name is fixed.
+/// priority is that of DEADLINE threads, or as newer kernels report it that of FIFO 99; its name is fixed.
 pub(crate) fn is_stopper(thread: &Thread) -> bool {
-    thread.priority < 0 && thread.name.bytes().starts_with(b"migration/")
+    thread.priority <= 0 && thread.name.bytes().starts_with(b"migration/")
 }
 
 pub(crate) struct InterruptName<'a>(pub &'a Interrupt);

@@ -13,6 +13,7 @@ use crate::loop_thread::LoopThread;
 use crate::overheads::Overheads;
 use crate::own::Own;
 use crate::path::{self, Window};
+use crate::placement::{Placement, Stoppers};
 use crate::resolve::{Raw, Usual, resolve};
 use crate::spin;
 use crate::stacks::Places;
@@ -67,8 +68,7 @@ pub struct Explainer {
     threads: Threads,
     refills: Refills,
     program: Program,
-    /// Who last set some thread's CPUs by a recorded call, and when.
-    placer: Option<(u64, Thread)>,
+    stoppers: Stoppers,
     now_ns: u64,
     /// When the next cycle can be explained.
     next_ns: u64,
@@ -90,8 +90,7 @@ struct Loop {
     /// Whether its system calls are recorded.
     calls: bool,
     until_next_wake_up: bool,
-    /// CPU of the previous cycle, and the thread that had put the loop there, if seen.
-    place: (Option<u16>, Option<Thread>),
+    placement: Placement,
 }
 
 impl Explainer {
@@ -114,7 +113,7 @@ impl Explainer {
             previous: None,
             calls: false,
             until_next_wake_up: of.until_next_wake_up,
-            place: (None, None),
+            placement: Placement::new(of.allowed),
         });
         let mut new = Self {
             cpus: Vec::new(),
@@ -127,7 +126,7 @@ impl Explainer {
             threads: Threads::default(),
             refills: Refills::default(),
             program: Program::default(),
-            placer: None,
+            stoppers: Stoppers::default(),
             now_ns: 0,
             next_ns: 0,
             since_clearing: 0,
@@ -260,6 +259,7 @@ impl Explainer {
         let given = self.threads.given(event);
         let at_ns = self.cpus[index].event(event, given);
         let context = || self.cpus[index].context();
+        self.stoppers.event(event, context);
         self.threads.event(event, at_ns, context);
         for counting in self.loops.iter_mut().filter_map(|of| of.counting.as_mut()) {
             counting.event(event);
@@ -275,10 +275,14 @@ impl Explainer {
                 self.mark(thread.id, at_ns, cpu, Happened::WokenUp);
             }
             What::Migrate {
-                thread, from_cpu, ..
+                thread,
+                from_cpu,
+                to_cpu,
             } => {
                 let from_cpu = *from_cpu;
                 self.mark(thread.id, at_ns, cpu, Happened::Moved { from_cpu });
+                let mover = self.stoppers.mover(event).cloned();
+                self.at(at_ns, *to_cpu, mover.as_ref(), thread);
             }
             What::Switch {
                 previous,
@@ -288,6 +292,7 @@ impl Explainer {
                 self.mark(previous.id, at_ns, cpu, Happened::Out(*left));
                 let priority = next.priority;
                 self.mark(next.id, at_ns, cpu, Happened::In { priority });
+                self.at(at_ns, cpu, None, next);
             }
             What::TimerStart {
                 expires_ns,
@@ -304,10 +309,6 @@ impl Explainer {
                 self.mark(event.current, at_ns, cpu, Happened::Fault);
             }
             What::SystemCallEntry { name, descriptor } => {
-                if &**name == "sched_setaffinity" {
-                    let current = self.cpus[index].current();
-                    self.placer = current.map(|thread| (at_ns, thread.clone()));
-                }
                 if self.by_thread.contains_key(&event.current) {
                     let call = self.program.call(event.current, name, *descriptor);
                     self.mark(event.current, at_ns, cpu, Happened::CallEntered(call));
@@ -315,6 +316,12 @@ impl Explainer {
             }
             What::SystemCallExit => {
                 self.mark(event.current, at_ns, cpu, Happened::CallLeft);
+            }
+            What::SetsAffinity { thread } => {
+                let by = self.cpus[index].current();
+                for &of in self.by_thread.get(thread).into_iter().flatten() {
+                    self.loops[of].placement.set_by(at_ns, by, *thread);
+                }
             }
             What::Followed {
                 thread,
@@ -366,6 +373,13 @@ impl Explainer {
         }
     }
 
+    /// Notes the CPU of a thread that has loops; `mover`: who had it moved there.
+    fn at(&mut self, at_ns: u64, cpu: u16, mover: Option<&Thread>, thread: &Thread) {
+        for &of in self.by_thread.get(&thread.id).into_iter().flatten() {
+            self.loops[of].placement.at(at_ns, cpu, mover, thread);
+        }
+    }
+
     /// Explains the cycles that ended before an instant.
     fn explain(&mut self, before_ns: u64, out: &mut impl FnMut(usize, Explained)) {
         for number in 0..self.loops.len() {
@@ -373,7 +387,6 @@ impl Explainer {
                 .samples
                 .next_if(|sample| sample.end_ns < before_ns)
             {
-                self.placed(number, &sample);
                 let raw = self.raw(number, sample);
                 self.overheads.cycle(&raw.explained);
                 self.loops[number].previous_end_ns = Some(sample.end_ns);
@@ -383,20 +396,6 @@ impl Explainer {
             }
         }
         self.next_ns = self.next_end();
-    }
-
-    /// Notes who put a loop on the CPU of its next cycle, if that is a different CPU.
-    fn placed(&mut self, number: usize, sample: &Sample) {
-        let of = &mut self.loops[number];
-        if of.place.0 == Some(sample.cpu) {
-            return;
-        }
-        let since_ns = of.previous_end_ns.unwrap_or(sample.due_ns);
-        let since_ns = since_ns.saturating_sub(REORDERING_NS);
-        let placer = self.placer.as_ref().filter(|(at_ns, thread)| {
-            (since_ns..=sample.end_ns).contains(at_ns) && thread.id != of.thread
-        });
-        of.place = (Some(sample.cpu), placer.map(|(_, thread)| thread.clone()));
     }
 
     fn raw(&self, number: usize, sample: Sample) -> Raw {
@@ -443,7 +442,7 @@ impl Explainer {
             calls_recorded: of.calls,
             until_next_wake_up: of.until_next_wake_up,
             spins_for: spin::spins_for(&execution, is_sibling, ready_ns),
-            moved_by: of.place.1.clone(),
+            placed: of.placement.of(&sample),
             frequency_changed: cpu.is_some_and(|cpu| cpu.changed_in(sample.wake_ns, sample.end_ns)),
             explained: Explained {
                 sample,
@@ -488,7 +487,9 @@ impl Loop {
         let needed = self.previous_end_ns.unwrap_or(u64::MAX).min(next.due_ns);
         let needed = needed.saturating_sub(REORDERING_NS);
         // The loop was stopped when it was last woken, perhaps some cycles ago.
-        self.track.forget_before(self.track.woken_before(needed));
+        let woken_ns = self.track.woken_before(needed);
+        self.track.forget_before(woken_ns);
+        self.placement.forget_before(needed);
         needed
     }
 

@@ -33,6 +33,7 @@ mod overheads;
 mod own;
 mod path;
 pub mod perfetto;
+mod placement;
 mod remedy;
 mod resolve;
 mod share;

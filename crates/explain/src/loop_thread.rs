@@ -1,6 +1,6 @@
 //! The explainer's description of a loop.
 
-use wakepath_timeline::Sample;
+use wakepath_timeline::{AllowedCpus, Sample};
 
 /// A loop whose cycles are to be explained.
 #[derive(Debug, Clone, Default)]
@@ -9,6 +9,8 @@ pub struct LoopThread {
     pub thread: u32,
     /// CPUs that it may run on: events lost elsewhere don't touch it. Empty: all.
     pub cpus: Vec<u16>,
+    /// The CPUs that it was seen to be allowed, by time. Empty if nobody looked.
+    pub allowed: Vec<AllowedCpus>,
     /// Its samples, by cycle.
     pub samples: Vec<Sample>,
     /// From when to when it is judged, in nanoseconds: a loop without a judged sample has no other sign of it.

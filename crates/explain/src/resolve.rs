@@ -4,6 +4,7 @@
 use crate::cause::Cause;
 use crate::cycle::{Explained, Piece, Stretch};
 use crate::faults::Stretches;
+use crate::placement::Placed;
 use crate::share_out::{self, excess, give};
 use crate::stacks::Place;
 use crate::{home, other_work, waits_ends, work};
@@ -57,8 +58,7 @@ pub(crate) struct Raw {
     pub ran: Vec<(u64, Arc<Place>)>,
     /// The thread that it may have spun for.
     pub spins_for: Option<Thread>,
-    /// The thread that put it on a CPU that is not its usual one, if seen.
-    pub moved_by: Option<Thread>,
+    pub placed: Placed,
 }
 
 /// A path's own work that takes more than this many times the usual is no longer attributed to the path:
@@ -158,7 +158,7 @@ pub(crate) fn resolve(raw: Raw, usual: &Usual, previous: Option<&Explained>) -> 
         ran: raw.ran,
     };
     work::resolve(&mut cycle.execution, usual, told);
-    home::name_the_move(&mut cycle, usual.cpu, raw.moved_by.as_ref());
+    home::name_the_move(&mut cycle, usual.cpu, &raw.placed);
     let because = || {
         previous.map_or(Cause::NoEvents, |previous| {
             overrun_of(previous, &cycle.sample)

@@ -140,6 +140,11 @@ pub enum What {
     },
     /// The current thread leaves its system call.
     SystemCallExit,
+    /// The current thread, any on the machine, sets on which CPUs a thread may run (`sched_setaffinity`).
+    SetsAffinity {
+        /// The thread whose CPUs are set.
+        thread: u32,
+    },
     /// A thread of the watched program is known from here on, as the recorder reports.
     Followed {
         /// The thread.

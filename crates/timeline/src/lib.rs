@@ -7,6 +7,7 @@
 //! All times are nanoseconds on `CLOCK_MONOTONIC` as `u64`; all differences are signed nanoseconds
 //! as `i64`, on 32-bit targets too.
 
+mod allowed_cpus;
 mod budget;
 pub mod columns;
 mod control_group;
@@ -29,6 +30,7 @@ pub mod quantity;
 mod sample;
 mod thread;
 
+pub use allowed_cpus::AllowedCpus;
 pub use budget::Budget;
 pub use control_group::{ControlGroup, Hierarchy, NoRealTimeBudget};
 pub use cpu_set::{CpuSet, CpuSetError, MOST_CPUS};

@@ -122,6 +122,9 @@ impl Decoder {
                 },
             },
             tag::SYSTEM_CALL_EXIT => What::SystemCallExit,
+            tag::SETS_AFFINITY => What::SetsAffinity {
+                thread: take.fitting()?,
+            },
             tag::FOLLOWED => What::Followed {
                 thread: take.fitting()?,
                 process: take.fitting()?,

@@ -40,6 +40,7 @@ pub(super) mod tag {
     pub const SYSTEM_CALL_EXIT: u8 = 22;
     pub const FOLLOWED: u8 = 23;
     pub const DESCRIPTOR: u8 = 24;
+    pub const SETS_AFFINITY: u8 = 25;
 }
 
 /// The order of [`Left`] in the file.
@@ -223,6 +224,10 @@ impl Encoder {
                 self.number(descriptor.map_or(0, |number| u64::from(number) + 1));
             }
             What::SystemCallExit => self.head(event, tag::SYSTEM_CALL_EXIT),
+            What::SetsAffinity { thread } => {
+                self.head(event, tag::SETS_AFFINITY);
+                self.number((*thread).into());
+            }
             What::Followed {
                 thread,
                 process,

@@ -177,6 +177,7 @@ fn what() -> impl Strategy<Value = What> {
         (name(), prop::option::of(any::<u32>().prop_map(|n| n / 2)))
             .prop_map(|(name, descriptor)| What::SystemCallEntry { name, descriptor }),
         Just(What::SystemCallExit),
+        any::<u32>().prop_map(|thread| What::SetsAffinity { thread }),
         any::<(u32, u32, bool)>().prop_map(|(thread, process, calls)| What::Followed {
             thread,
             process,

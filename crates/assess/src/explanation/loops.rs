@@ -4,12 +4,13 @@
 use super::ExplainError;
 use super::covered::{Covered, Gaps};
 use crate::watched::{RowOf, comes_without_period};
+use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use wakepath_archive::{
     ArchiveError, Run, SegmentRecord, SegmentTold, ThreadRecord, ThreadTold, Trace,
 };
 use wakepath_explain::{Identifier, LoopThread};
-use wakepath_timeline::{Policy, Sample};
+use wakepath_timeline::{AllowedCpus, Policy, Sample};
 
 /// The loops of a segment.
 pub struct SegmentLoops<'a> {
@@ -117,6 +118,7 @@ impl<'a> SegmentLoops<'a> {
             // A thread that nobody is: its cycles come out without events.
             thread: of.thread.unwrap_or(u32::MAX),
             cpus: of.record.cpus.clone(),
+            allowed: allowed_cpus(of.record),
             samples: of.samples.clone(),
             judged_ns: judged_ns(of.record),
             until_next_wake_up: of.until_next_wake_up,
@@ -253,6 +255,13 @@ fn judged_ns(record: &ThreadRecord) -> Option<(u64, u64)> {
     };
     let span = (due_ns(record.first_judged_cycle)?, due_ns(record.expected)?);
     (span.0 < span.1).then_some(span)
+}
+
+/// The CPUs that a watched thread was allowed, by time; none of others.
+fn allowed_cpus(thread: &ThreadRecord) -> Vec<AllowedCpus> {
+    let all = thread.effective.details.get("allowed_cpus");
+    let all = all.and_then(|all| Vec::deserialize(all).ok());
+    all.unwrap_or_default()
 }
 
 /// Whether a thread's cycles are made from its wake-ups: as a watch says that found no marks in its program.

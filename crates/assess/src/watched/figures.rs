@@ -6,7 +6,7 @@ use super::{Finding, NotJudged, WatchedSection, WokenBy};
 use serde::Serialize;
 use wakepath_explain::watch::{BegunBy, Row, Task, ThreadActivity};
 use wakepath_statistics::{Distribution, DistributionSummary};
-use wakepath_timeline::{Policy, Sample};
+use wakepath_timeline::{AllowedCpus, Policy, Sample};
 use wakepath_verdict::{Account, DueTally, Fate, Gaps, JudgedWindow, Limits};
 
 /// Everything that was seen.
@@ -47,6 +47,8 @@ pub struct Watched {
     pub earlier_policies: Vec<Policy>,
     /// CPUs that it may use.
     pub cpus: Vec<u16>,
+    /// The same by time.
+    pub allowed: Vec<AllowedCpus>,
     /// Its period.
     pub period_ns: u64,
     /// Whether it sleeps until instants a whole number of periods apart, instead of for a time.
@@ -203,6 +205,7 @@ impl Watched {
             declared,
             earlier_policies: thread.earlier_policies.clone(),
             cpus: thread.cpus.clone(),
+            allowed: thread.allowed.clone(),
             period_ns: rhythm.period_ns,
             exact: has_row && rhythm.beside_ns == 0,
             has_row,

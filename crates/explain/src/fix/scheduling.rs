@@ -76,8 +76,8 @@ rows! {
         proof: Tests(&["ways_of_sleeping_and_serving_cure_late_timers"]),
     };
     STAY_ON_CPU_SET_BY: Fix {
-        name: "no change of the loop's affinity by a thread",
-        words: "keep the loop on CPU {}: {} set its CPUs (sched_setaffinity)",
+        name: "no change of the loop's CPUs by a thread",
+        words: "keep the loop on CPU {}: {} changed its CPUs (sched_setaffinity, or a cpuset)",
         changes: "CPUs of the loop",
         who: &[Programmer, Root],
         trial: None,
@@ -85,8 +85,7 @@ rows! {
     };
     STAY_ON_CPU: Fix {
         name: "one CPU for the loop",
-        words: "keep the loop on CPU {}: something changed its CPUs (an affinity, a cpuset, a container's limits), or it may \
-                use both",
+        words: "keep the loop on CPU {}: something changed its CPUs (an affinity, a cpuset, a container's limits)",
         changes: "CPUs of the loop",
         who: &[Programmer, User, Root],
         trial: Some("cpu={}"),

@@ -3,14 +3,16 @@
 
 use crate::stream::*;
 use wakepath_explain::{Explained, Usual, remedy};
-use wakepath_timeline::{Left, Thread, What};
+use wakepath_timeline::{AllowedCpus, Left, Thread, What};
 
 wakepath_test_program::tests![
     another_event_that_the_thread_serves_is_not_its_cycle_s_work,
     an_event_that_each_cycle_waits_for_is_part_of_the_cycle,
     a_run_that_throttling_ends_names_the_ready_thread_of_its_process,
     a_ready_thread_of_another_process_is_no_reason_to_spin,
-    a_loop_that_was_moved_meets_what_runs_there,
+    a_loop_whose_cpus_were_set_meets_what_runs_there,
+    a_loop_that_the_scheduler_puts_elsewhere_was_not_moved,
+    a_change_of_a_running_loop_s_cpus_is_by_whom_the_stopper_works_for,
 ];
 
 const PROCESS: u32 = 90;
@@ -103,33 +105,92 @@ fn a_ready_thread_of_another_process_is_no_reason_to_spin() {
     assert_eq!(of_kind(&cycle, "spin"), 0, "{cycle:#?}");
 }
 
-fn a_loop_that_was_moved_meets_what_runs_there() {
+/// The loop was on CPU 0 until it slept, and wakes on CPU 1, which `radio` has. `order`: events while it sleeps.
+fn on_the_radio_s_cpu(order: impl FnOnce(&mut Stream), allowed: &[u16]) -> impl Fn(u16) -> String {
     let mut stream = Stream::with(thread(400, "radio", 9), fifo());
+    if !allowed.is_empty() {
+        let (seen_ns, cpus) = (DUE - 3 * MS, allowed.to_vec());
+        stream.allowed.push(AllowedCpus { seen_ns, cpus });
+    }
+    let the_loop = stream.the_loop.clone();
     let manager = thread(OTHER, "manager", 120);
-    let switch = What::Switch {
-        previous: idle(),
-        left: Left::Runnable,
-        next: manager.clone(),
+    for (at_ns, previous, next) in [
+        (DUE - 1_300 * US, idle(), the_loop.clone()),
+        (DUE - 1_200 * US, the_loop, manager),
+    ] {
+        let left = Left::Sleeping;
+        let what = What::Switch {
+            previous: previous.clone(),
+            left,
+            next,
+        };
+        stream.on(0, at_ns, previous.id, what);
+    }
+    order(&mut stream);
+    let what = What::Migrate {
+        thread: stream.the_loop.clone(),
+        from_cpu: 0,
+        to_cpu: 1,
     };
-    stream.on(0, DUE - 1_100 * US, 0, switch);
-    let (name, descriptor) = ("sched_setaffinity".into(), None);
-    let call = What::SystemCallEntry { name, descriptor };
-    stream.on(0, DUE - 1_000 * US, manager.id, call);
+    stream.at(DUE + US, what);
     stream.timer(DUE + 2 * US);
     stream.run(DUE + 10_007 * US, DUE, Left::Sleeping);
-    let usual = |cpu| Usual {
-        cpu: Some(cpu),
-        ..USUAL
-    };
-    let cause = |cpu| {
-        let explainer = stream.explainer(Some(usual(cpu)));
-        let cycle = explained(explainer, stream.events.iter()).remove(0);
+    move |home| {
+        let usual = Usual {
+            cpu: Some(home),
+            ..USUAL
+        };
+        let cycle = explained(stream.explainer(Some(usual)), stream.events.iter()).remove(0);
         cycle.main_cause().expect("a cause").0.to_string()
+    }
+}
+
+const RADIO: &str = "thread radio (FIFO/RR 90), more urgent";
+
+fn a_loop_whose_cpus_were_set_meets_what_runs_there() {
+    let set = |stream: &mut Stream| {
+        let call = What::SetsAffinity { thread: LOOP };
+        stream.on(0, DUE - 1_000 * US, OTHER, call);
     };
-    let radio = "thread radio (FIFO/RR 90), more urgent";
+    let cause = on_the_radio_s_cpu(set, &[]);
     assert_eq!(
         cause(0),
-        format!("moved from CPU 0 to CPU 1 by manager (OTHER): {radio}")
+        format!("moved from CPU 0 to CPU 1 by manager (OTHER): {RADIO}")
     );
-    assert_eq!(cause(1), radio);
+    assert_eq!(cause(1), RADIO);
+    let set_another = |stream: &mut Stream| {
+        let call = What::SetsAffinity { thread: LOOP + 1 };
+        stream.on(0, DUE - 1_000 * US, OTHER, call);
+    };
+    assert_eq!(on_the_radio_s_cpu(set_another, &[])(0), RADIO);
+}
+
+fn a_loop_that_the_scheduler_puts_elsewhere_was_not_moved() {
+    assert_eq!(on_the_radio_s_cpu(|_| {}, &[])(0), RADIO);
+    assert_eq!(on_the_radio_s_cpu(|_| {}, &[0, 1])(0), RADIO);
+    assert_eq!(
+        on_the_radio_s_cpu(|_| {}, &[1])(0),
+        format!("moved from CPU 0 to CPU 1: {RADIO}")
+    );
+}
+
+fn a_change_of_a_running_loop_s_cpus_is_by_whom_the_stopper_works_for() {
+    let order = |stream: &mut Stream| {
+        let stopper = thread(17, "migration/0", 0);
+        let what = What::Waking {
+            thread: stopper,
+            target_cpu: 0,
+        };
+        stream.on(0, DUE - 1_000 * US, OTHER, what);
+        let what = What::Migrate {
+            thread: stream.the_loop.clone(),
+            from_cpu: 0,
+            to_cpu: 1,
+        };
+        stream.on(0, DUE - 990 * US, 17, what);
+    };
+    assert_eq!(
+        on_the_radio_s_cpu(order, &[])(0),
+        format!("moved from CPU 0 to CPU 1 by manager (OTHER): {RADIO}")
+    );
 }

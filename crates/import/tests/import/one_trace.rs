@@ -54,6 +54,7 @@ fn causes(found: &Imported) -> BTreeMap<u64, BTreeMap<String, u64>> {
         cpus: trace.cpus.clone(),
         samples: row.samples.clone(),
         judged_ns: None,
+        allowed: Vec::new(),
         until_next_wake_up: false,
     }];
     let mut explainer = Explainer::new(loops, Options::default());

@@ -75,6 +75,7 @@ mod tests {
             policy: Ok(wakepath_timeline::Policy::Other { nice: 0 }),
             earlier_policies: Vec::new(),
             cpus: vec![0],
+            allowed: Vec::new(),
             is_new: false,
             ended: false,
         };

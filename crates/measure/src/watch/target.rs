@@ -12,9 +12,9 @@ use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 use wakepath_archive::watch::{PolicyUnread, Thread, Threads};
 use wakepath_programs::{NotFound, rights};
-use wakepath_rt::attributes;
+use wakepath_rt::{attributes, clock};
 use wakepath_timeline::duration::length;
-use wakepath_timeline::{CpuSet, Policy, ThreadName, decoded};
+use wakepath_timeline::{AllowedCpus, CpuSet, Policy, ThreadName, decoded};
 
 /// The target of a watch.
 pub enum Target {
@@ -299,6 +299,10 @@ fn read(process: u32, thread: u32) -> Option<Thread> {
         policy: policy_of(thread),
         earlier_policies: Vec::new(),
         cpus: list.numbers().to_vec(),
+        allowed: vec![AllowedCpus {
+            seen_ns: clock::monotonic_ns(),
+            cpus: list.numbers().to_vec(),
+        }],
         is_new: false,
         ended: false,
     })
@@ -317,6 +321,10 @@ fn refresh(known: &mut Thread, thread: u32) {
     }
     if now.policy.is_ok() {
         known.policy = now.policy;
+    }
+    let before = known.allowed.last().map(|of| &of.cpus);
+    if before != Some(&now.cpus) {
+        known.allowed.extend(now.allowed);
     }
     for cpu in now.cpus {
         if !known.cpus.contains(&cpu) {

@@ -13,6 +13,9 @@ const LEFT_OUT: [&str; 5] = [
     "gettid",
 ];
 
+/// The one call that is recorded of every thread on the machine: it concerns the thread whose CPUs it sets.
+pub(super) const SETS_AFFINITY: &str = "sched_setaffinity";
+
 /// Ranges of thread numbers in one filter: the kernel takes no more than a page of text, and looks
 /// at each for each call.
 const MOST_RANGES: usize = 16;
@@ -75,7 +78,7 @@ pub(super) fn takes_descriptor(name: &str) -> bool {
     OF_DESCRIPTOR.contains(&name)
 }
 
-/// The kernel's filter for the calls of these threads; `None` without any. Numbers of other threads can fall
+/// The kernel's filter for the calls of these threads, and for [`SETS_AFFINITY`] of any; `None` without any. Numbers of other threads can fall
 /// between them: those are recorded too if there are many threads.
 pub fn filter(threads: &[u32]) -> Option<String> {
     let ranges = ranges(threads);
@@ -90,6 +93,9 @@ pub fn filter(threads: &[u32]) -> Option<String> {
     let mut text = format!("({})", ranges.join(" || "));
     for number in LEFT_OUT.iter().filter_map(|name| call_names::number(name)) {
         let _ = write!(text, " && id != {number}");
+    }
+    if let Some(number) = call_names::number(SETS_AFFINITY) {
+        text = format!("({text}) || id == {number}");
     }
     Some(text)
 }
@@ -124,11 +130,13 @@ mod tests {
     fn neighbours_become_ranges_and_clocks_are_left_out() {
         let text = filter(&[12, 10, 11, 40]).unwrap();
         assert!(
-            text.starts_with("((common_pid >= 10 && common_pid <= 12) || common_pid == 40) && "),
+            text.starts_with("(((common_pid >= 10 && common_pid <= 12) || common_pid == 40) && "),
             "{text}"
         );
         let clock = format!("id != {}", libc::SYS_clock_gettime);
         assert!(text.contains(&clock), "{text}");
+        let of_any = format!(") || id == {}", libc::SYS_sched_setaffinity);
+        assert!(text.ends_with(&of_any), "{text}");
         assert_eq!(filter(&[]), None);
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use wakepath_timeline::{Call, Interrupt, KernelEvent, SoftIrq, What, decoded};
 
 use super::call_names;
-use super::calls::takes_descriptor;
+use super::calls::{SETS_AFFINITY, takes_descriptor};
 use super::format::{EventFormat, Field, FormatError};
 use super::left::StateBits;
 use super::page::Record;
@@ -240,6 +240,11 @@ impl Decoder {
                 };
                 // The kernel takes the lower half alone.
                 let first = first.number(bytes)? as u32;
+                if &*name == SETS_AFFINITY {
+                    // 0 is the caller itself.
+                    let thread = if first == 0 { current } else { first };
+                    give(What::SetsAffinity { thread });
+                }
                 let descriptor = is_of_descriptor && first <= i32::MAX as u32;
                 give(What::SystemCallEntry {
                     name,

@@ -17,6 +17,7 @@ mod whole_machine;
 
 wakepath_test_program::program![
     by_itself::cures::TESTS,
+    by_itself::disturbed::TESTS,
     by_itself::full_disk::TESTS,
     by_itself::guard::TESTS,
     by_itself::halted::TESTS,

@@ -145,6 +145,7 @@ impl Laboratory {
             .collect();
         let loops = vec![LoopThread {
             judged_ns: None,
+            allowed: Vec::new(),
             until_next_wake_up: false,
             thread: number,
             cpus: vec![self.loop_cpu],

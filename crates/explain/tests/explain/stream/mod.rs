@@ -5,7 +5,8 @@ use wakepath_explain::{
     Budgets, Explained, Explainer, IdleExits, LoopThread, Options, Own, Places, Stretch, Usual,
 };
 use wakepath_timeline::{
-    Interrupt, KernelEvent, Left, Sample, SampleFlags, SoftIrq, Thread, ThreadName, What,
+    AllowedCpus, Interrupt, KernelEvent, Left, Sample, SampleFlags, SoftIrq, Thread, ThreadName,
+    What,
 };
 
 pub const LOOP: u32 = 100;
@@ -61,6 +62,7 @@ pub struct Stream {
     pub budgets: Budgets,
     pub places: Places,
     pub until_next_wake_up: bool,
+    pub allowed: Vec<AllowedCpus>,
 }
 
 impl Stream {
@@ -80,6 +82,7 @@ impl Stream {
             budgets: Budgets::default(),
             places: Places::default(),
             until_next_wake_up: false,
+            allowed: Vec::new(),
         };
         new.switch(DUE - 5 * MS, running, Left::Sleeping);
         new
@@ -198,6 +201,7 @@ impl Stream {
             until_next_wake_up: self.until_next_wake_up,
             thread: LOOP,
             cpus: self.cpus.clone(),
+            allowed: self.allowed.clone(),
             samples: self.samples.clone(),
         };
         let options = Options {

@@ -326,6 +326,7 @@ fn kind(event: &wakepath_timeline::KernelEvent) -> Option<EventKind> {
         What::Call(_) => EventKind::Call,
         What::SystemCallEntry { .. }
         | What::SystemCallExit
+        | What::SetsAffinity { .. }
         | What::Followed { .. }
         | What::Descriptor { .. } => EventKind::SystemCall,
         What::Lost { .. } => return None,

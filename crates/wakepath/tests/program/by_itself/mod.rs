@@ -2,6 +2,7 @@
 //! these at a time disturb each other, so they take turns, also where several tests run at a time.
 
 pub mod cures;
+pub mod disturbed;
 pub mod full_disk;
 pub mod guard;
 pub mod halted;
