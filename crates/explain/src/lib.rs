@@ -49,6 +49,7 @@ mod untold;
 mod wait;
 mod waits_ends;
 pub mod watch;
+mod weight;
 pub mod window;
 mod work;
 
@@ -81,3 +82,4 @@ pub use summary::{
 pub use told::{LateLine, LateSection};
 pub use totals::{Bands, Totals};
 pub use wait::{Handler, Meanwhile, Source, Wait};
+pub use weight::{Weight, by_weight};

@@ -35,7 +35,9 @@ pub struct Explanation {
     /// look unexplained.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_in_trace: Vec<String>,
-    /// Each condition in each phase, by loop thread, all repetitions together.
+    /// Each condition in each phase, by loop thread, all repetitions together, in the order of their [`Weight`].
+    ///
+    /// [`Weight`]: crate::Weight
     pub conditions: Vec<ConditionExplanation>,
 }
 

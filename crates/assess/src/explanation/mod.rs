@@ -24,7 +24,7 @@ use sums::Sums;
 use wakepath_archive::{EventKind, Run, Trace};
 use wakepath_explain::{
     Activities, Explained, Explainer, Explanation, Options, OverheadTable, Overheads, Own,
-    SwitchIns,
+    SwitchIns, by_weight,
 };
 use wakepath_timeline::CpuSet;
 
@@ -176,7 +176,7 @@ pub fn explain(
         untold_switch_ins,
         own_by_name,
         not_in_trace,
-        conditions: sums.conditions(),
+        conditions: by_weight(sums.conditions()),
     };
     beside::tell(run, &mut explanation)?;
     Ok(ExplainedRun {

@@ -1,8 +1,8 @@
-//! Causes of late cycles for the answer, by the time that they took.
+//! Causes of late cycles for the answer, in the order in which their threads matter.
 
 use super::Matter;
 use wakepath_assess::Assessment;
-use wakepath_explain::{AlikeFigures, Explanation};
+use wakepath_explain::{AlikeFigures, ConditionExplanation, Explanation, Weight};
 use wakepath_timeline::duration::three_digits;
 use wakepath_timeline::one_line;
 use wakepath_verdict::counted;
@@ -10,17 +10,64 @@ use wakepath_verdict::counted;
 /// Number of causes shown; checks of the machine follow them.
 const MOST_CAUSES: usize = 2;
 
-/// Causes of late cycles over all conditions, by their time, each with its consequences, and those with one remedy
-/// together; where a policy is recommended, over
-/// that policy's alone: the others' causes no longer matter. With the time of each in all, in nanoseconds.
-pub(super) fn causes(assessment: &Assessment, explanation: &Explanation) -> Vec<(u64, Matter)> {
+/// A matter that cost time.
+pub(super) struct Lost {
+    /// Of the threads that lost it.
+    pub(super) weight: Option<Weight>,
+    /// In all, in nanoseconds.
+    pub(super) ns: u64,
+    pub(super) matter: Matter,
+}
+
+/// Weight of a thread of this name.
+pub(super) fn weight_of(explanation: Option<&Explanation>, thread: &str) -> Option<Weight> {
+    let all = &explanation?.conditions;
+    let own = all.iter().filter(|of| of.thread == thread);
+    own.map(|of| Weight::of(of, all)).max()
+}
+
+/// Causes of late cycles: those of the threads that matter most first, of threads that matter alike by their time over all
+/// conditions, each with its consequences, and those with one remedy together. If a policy is recommended, only that
+/// policy's: the others' causes no longer matter.
+pub(super) fn causes(assessment: &Assessment, explanation: &Explanation) -> Vec<Lost> {
     let recommended = assessment.overall.recommendation.as_ref();
     let recommended = recommended.map(|of| of.policy.to_string());
-    let conditions = explanation.conditions.iter();
-    let wanted = conditions.filter(|of| recommended.as_ref().is_none_or(|it| *it == of.condition));
-    let sums = by_time(wanted.flat_map(|of| &of.alike));
-    let matter = |sum: &Sum<'_>| Matter {
-        what: one_line(&sum.name()),
+    let all = &explanation.conditions;
+    let wanted = all
+        .iter()
+        .filter(|of| recommended.as_ref().is_none_or(|it| *it == of.condition));
+    let mut weighed: Vec<(Weight, Vec<&ConditionExplanation>)> = Vec::new();
+    for condition in wanted {
+        let weight = Weight::of(condition, all);
+        match weighed.iter_mut().find(|(known, _)| *known == weight) {
+            Some((_, alike)) => alike.push(condition),
+            None => weighed.push((weight, vec![condition])),
+        }
+    }
+    weighed.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
+    let is_of_one = all.iter().all(|of| of.thread == all[0].thread);
+    let mut causes = Vec::new();
+    for (weight, conditions) in weighed {
+        let alike = conditions
+            .iter()
+            .flat_map(|of| of.alike.iter().map(|alike| (&*of.thread, alike)));
+        causes.extend(by_time(alike).iter().map(|sum| Lost {
+            weight: Some(weight),
+            ns: sum.total_ns,
+            matter: matter(sum, !is_of_one),
+        }));
+    }
+    causes.truncate(MOST_CAUSES);
+    causes
+}
+
+fn matter(sum: &Sum<'_>, has_others: bool) -> Matter {
+    let thread = match sum.threads[..] {
+        [thread] if has_others => format!("{thread}: "),
+        _ => String::new(),
+    };
+    Matter {
+        what: one_line(&format!("{thread}{}", sum.name())),
         size: format!(
             "{} at worst, {} in all, {}{}",
             three_digits(sum.worst_ns.cast_signed()),
@@ -29,13 +76,13 @@ pub(super) fn causes(assessment: &Assessment, explanation: &Explanation) -> Vec<
             if sum.are_least { " or more" } else { "" },
         ),
         remedy: one_line(sum.remedy),
-    };
-    let told = sums.iter().take(MOST_CAUSES);
-    told.map(|sum| (sum.total_ns, matter(sum))).collect()
+    }
 }
 
 /// Causes of several conditions that are answered together.
 struct Sum<'a> {
+    /// The threads that lost the time.
+    threads: Vec<&'a str>,
     /// The largest of each condition.
     causes: Vec<&'a str>,
     /// Names of the condition with most.
@@ -57,11 +104,11 @@ impl Sum<'_> {
 }
 
 /// Causes of late cycles, the one with most time first, whether anything can be done about it or not.
-fn by_time<'a>(all: impl Iterator<Item = &'a AlikeFigures>) -> Vec<Sum<'a>> {
+fn by_time<'a>(all: impl Iterator<Item = (&'a str, &'a AlikeFigures)>) -> Vec<Sum<'a>> {
     let mut sums: Vec<Sum<'a>> = Vec::new();
     let usual = |of: &&AlikeFigures| matches!(&*of.kind, "path" | "timer-delivery");
-    let late = all.filter(|of| of.late_ns > 0);
-    for of in late.filter(|of| !usual(of)) {
+    let late = all.filter(|(_, of)| of.late_ns > 0);
+    for (thread, of) in late.filter(|(_, of)| !usual(of)) {
         let remedy = of.remedy.as_deref().unwrap_or_default();
         let is_alike = |sum: &Sum<'_>| {
             let is_same = remedy.is_empty() && sum.causes == [&*of.cause];
@@ -70,6 +117,7 @@ fn by_time<'a>(all: impl Iterator<Item = &'a AlikeFigures>) -> Vec<Sum<'a>> {
         let at = sums.iter().position(is_alike);
         let at = at.unwrap_or_else(|| {
             sums.push(Sum {
+                threads: Vec::new(),
                 causes: Vec::new(),
                 names: 0,
                 remedy,
@@ -83,6 +131,9 @@ fn by_time<'a>(all: impl Iterator<Item = &'a AlikeFigures>) -> Vec<Sum<'a>> {
         let sum = &mut sums[at];
         if !sum.causes.contains(&&*of.cause) {
             sum.causes.push(&of.cause);
+        }
+        if !sum.threads.contains(&thread) {
+            sum.threads.push(thread);
         }
         sum.names = sum.names.max(of.names);
         sum.late_cycles += of.late_cycles;
@@ -124,7 +175,7 @@ mod tests {
             alike("events lost", 1, 20, None),
             alike("RCU on CPU 1", 3, 10, Some("rcu_nocbs")),
         ];
-        let sums = by_time(all.iter());
+        let sums = by_time(all.iter().map(|of| ("loop", of)));
         let found: Vec<_> = sums
             .iter()
             .map(|of| (of.name(), of.total_ns, of.late_cycles, of.are_least))

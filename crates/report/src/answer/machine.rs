@@ -2,8 +2,7 @@
 //! checks of `wakepath doctor` that were bad when the run began, the most critical and largest first.
 
 use super::Matter;
-use super::causes::causes;
-use crate::text::weight::leader;
+use super::causes::{Lost, causes, weight_of};
 use wakepath_assess::Assessment;
 use wakepath_assess::watched::Finding;
 use wakepath_explain::Explanation;
@@ -27,11 +26,14 @@ pub(super) fn matters(
     let quota = quota(assessment);
     let overruns = overruns(assessment).filter(|_| !is_explained && quota.is_none());
     let mut matters: Vec<Matter> = overruns.into_iter().collect();
-    let causes = explanation.map(|explanation| causes(assessment, explanation));
-    let mut by_time: Vec<(u64, Matter)> = of_waiting(assessment, explanation).into_iter().collect();
-    by_time.extend(causes.unwrap_or_default());
-    by_time.sort_by_key(|(lost_ns, _)| std::cmp::Reverse(*lost_ns));
-    matters.extend(by_time.into_iter().map(|(_, matter)| matter));
+    let mut lost: Vec<Lost> = of_waiting(assessment, explanation).into_iter().collect();
+    lost.extend(
+        explanation
+            .into_iter()
+            .flat_map(|of| causes(assessment, of)),
+    );
+    lost.sort_by_key(|of| std::cmp::Reverse((of.weight, of.ns)));
+    matters.extend(lost.into_iter().map(|of| of.matter));
     matters.truncate(MOST);
     let mut bad = worst_checks(assessment);
     if let Some(quota) = quota {
@@ -142,8 +144,9 @@ fn size(assessment: &Assessment, judged: &Judged) -> String {
 /// The largest effect of a watched loop's own way of waiting on its period, with its time in all, in nanoseconds. Its
 /// own decisions don't count; nor does a period that drifts, but of the thread that leads an explanation: others may rest
 /// for a time as they like.
-fn of_waiting(assessment: &Assessment, explanation: Option<&Explanation>) -> Option<(u64, Matter)> {
-    let leads = |name: &str| explanation.and_then(leader).is_none_or(|of| of == name);
+fn of_waiting(assessment: &Assessment, explanation: Option<&Explanation>) -> Option<Lost> {
+    let first = explanation.and_then(|of| of.conditions.first());
+    let leads = |name: &str| first.is_none_or(|of| of.thread == name);
     let counts = |name: &str, of: &Finding| !matches!(of, Finding::SleepsFor { .. }) || leads(name);
     let cycles = |name: &str| {
         let is_its = |task: &String| task == name;
@@ -171,7 +174,11 @@ fn of_waiting(assessment: &Assessment, explanation: Option<&Explanation>) -> Opt
         },
         remedy: fix.into(),
     };
-    Some((lost_ns, matter))
+    Some(Lost {
+        weight: weight_of(explanation, name),
+        ns: lost_ns,
+        matter,
+    })
 }
 
 /// The loop's own cycles that took longer than its period: no setting of the machine makes up for them.

@@ -3,7 +3,6 @@
 
 use super::cycle_lane::lane;
 use super::cycle_text::{line, long_line};
-use super::weight::by_weight;
 use std::fmt::Write;
 use wakepath_explain::{
     AlikeFigures, CauseFigures, ConditionExplanation, Explanation, WaterfallFigures,
@@ -62,18 +61,20 @@ pub fn explanation_text(explanation: &Explanation, worst: usize) -> String {
     text
 }
 
-/// Causes shown in short.
+/// Causes shown in short if there is room.
 const CAUSES_IN_SHORT: usize = 5;
+/// Share of the lost time for which causes are shown in short, room or not, in percent.
+const ACCOUNTED_PERCENT: u64 = 80;
 
-/// One screen: the condition that lost most time to late cycles, or that of the policy that is wanted: its
-/// causes, its worst cycle and one fix.
+/// One screen: the condition that matters most, or that of the policy that is wanted: its causes, its worst cycle and
+/// one fix.
 pub fn explanation_in_short(explanation: &Explanation, wanted: Option<&str>) -> String {
     let mut text = String::new();
     let conditions = &explanation.conditions;
     let fitting = conditions
         .iter()
         .filter(|of| wanted.is_none_or(|policy| policy == of.condition));
-    let fitting = by_weight(fitting.collect());
+    let fitting: Vec<_> = fitting.collect();
     if explanation.events_lost > 0 {
         let _ = writeln!(
             text,
@@ -112,9 +113,14 @@ pub fn explanation_in_short(explanation: &Explanation, wanted: Option<&str>) -> 
     text + &also_late(others, MOST_OTHERS)
 }
 
-/// Causes, one fix and the worst cycle of a condition.
+/// Causes, one fix and the worst cycle of a condition: `most` causes, or more until most of its lost time is accounted
+/// for. If `most` is 1, room is short and the worst cycle is left out.
 fn causes_in_short(text: &mut String, of: &ConditionExplanation, most: usize) {
-    ranked(text, of, most, 1);
+    let causes = most.min(CAUSES_IN_SHORT).max(accounting(of));
+    ranked(text, of, causes.min(MOST_CAUSES), 1);
+    if most <= 1 {
+        return;
+    }
     if let Some(cycle) = of.worst.first() {
         text.push_str(&lane(cycle, of.response_limit_ns, most.min(MOST_IN_LANE)));
     }
@@ -123,17 +129,36 @@ fn causes_in_short(text: &mut String, of: &ConditionExplanation, most: usize) {
     }
 }
 
+/// How many of its largest causes account for most of the time that a condition lost.
+fn accounting(of: &ConditionExplanation) -> usize {
+    let (whole, part) = parts(of);
+    let mut accounted = 0;
+    let needed = of.alike.iter().position(|alike| {
+        accounted += part(alike);
+        accounted * 100 >= whole * ACCOUNTED_PERCENT
+    });
+    needed.map_or(of.alike.len(), |last| last + 1)
+}
+
+/// The time that a condition lost, and how much of it a cause took: in late cycles, or in all if none was late.
+fn parts(of: &ConditionExplanation) -> (u64, fn(&AlikeFigures) -> u64) {
+    match of.late > 0 {
+        true => (of.late_ns, |of| of.late_ns),
+        false => (of.all_ns, |of| of.total_ns),
+    }
+}
+
 /// The late threads of a watch, in short: the one that matters most, with at most `most` causes.
 pub fn late_in_short(explanation: &Explanation, most: usize) -> String {
     let is_late = |of: &&ConditionExplanation| of.late > 0 || of.silent_segments > 0;
-    let late = by_weight(explanation.conditions.iter().filter(is_late).collect());
+    let late: Vec<_> = explanation.conditions.iter().filter(is_late).collect();
     let Some((&first, others)) = late.split_first() else {
         return String::new();
     };
     let mut text = "\n".to_owned();
     heading(&mut text, first);
     if first.late > 0 {
-        causes_in_short(&mut text, first, most.min(CAUSES_IN_SHORT));
+        causes_in_short(&mut text, first, most);
     }
     text + &also_late(others, most)
 }
@@ -165,8 +190,7 @@ const MOST_OTHERS: usize = 8;
 pub fn late_text(explanation: &Explanation, worst: usize) -> String {
     let mut text = String::new();
     let is_told = |of: &&ConditionExplanation| of.late > 0 || of.silent_segments > 0;
-    let told = explanation.conditions.iter().filter(is_told);
-    for condition in by_weight(told.collect()) {
+    for condition in explanation.conditions.iter().filter(is_told) {
         text.push('\n');
         heading(&mut text, condition);
         if condition.late == 0 {
@@ -292,10 +316,8 @@ fn causes(text: &mut String, of: &ConditionExplanation) {
 
 /// Causes and fixes listed at most; causes that one fix cures are one, as in the answer about a run.
 fn ranked(text: &mut String, of: &ConditionExplanation, most: usize, fixes: usize) {
-    // If nothing was late, all cycles are shown.
     let late = of.late > 0;
-    let whole = if late { of.late_ns } else { of.all_ns };
-    let part = |of: &AlikeFigures| if late { of.late_ns } else { of.total_ns };
+    let (whole, part) = parts(of);
     // Of the same cycles as the total, and so never more than it.
     let worst = |of: &AlikeFigures| if late { of.late_worst_ns } else { of.worst_ns };
     let shown: Vec<&AlikeFigures> = of.alike.iter().filter(|of| part(of) > 0).collect();
@@ -459,3 +481,6 @@ pub(super) fn time(ns: u64) -> String {
 fn mean(ns: f64) -> String {
     three_digits(ns.round() as i64)
 }
+
+#[cfg(test)]
+mod tests;

@@ -27,7 +27,6 @@ mod sweep;
 mod tiers;
 mod variants;
 mod verdict;
-pub(crate) mod weight;
 mod windows;
 pub(crate) mod worst_case;
 mod worst_of_each;

@@ -1,0 +1,96 @@
+//! The order in which the threads of an explanation matter: terminal, report and JSON have it.
+
+use crate::summary::ConditionExplanation;
+
+/// Weight of a thread's late cycles; the greatest matters most. A loop that never ran comes before all that were late,
+/// and one that passed a limit or its period before those that were late by their own percentile alone: a thread always
+/// has such cycles. Of the late threads of one condition the periodic and most urgent one leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Weight {
+    silent_segments: u64,
+    is_late: bool,
+    passed: bool,
+    leads: bool,
+}
+
+impl Weight {
+    /// Of one among all conditions of an explanation.
+    pub fn of(condition: &ConditionExplanation, all: &[ConditionExplanation]) -> Self {
+        let of_one = |other: &ConditionExplanation| {
+            condition.phase == other.phase && condition.condition == other.condition
+        };
+        let place = |of: &ConditionExplanation| (passed(of), of.is_periodic, of.urgency);
+        let mut late = all.iter().filter(|other| other.late > 0);
+        let is_late = condition.late > 0;
+        Self {
+            silent_segments: condition.silent_segments,
+            is_late,
+            passed: passed(condition),
+            leads: is_late && !late.any(|other| of_one(other) && place(other) > place(condition)),
+        }
+    }
+}
+
+fn passed(of: &ConditionExplanation) -> bool {
+    of.overran > 0 || (of.threshold_is_limit && of.late > 0)
+}
+
+/// In the order of their weight; those of one weight by the time that they lost.
+pub fn by_weight(conditions: Vec<ConditionExplanation>) -> Vec<ConditionExplanation> {
+    let rank = |of: &ConditionExplanation| (Weight::of(of, &conditions), of.late_ns, of.late);
+    let ranks: Vec<_> = conditions.iter().map(rank).collect();
+    let mut ranked: Vec<_> = ranks.into_iter().zip(conditions).collect();
+    // Stable, so that of those alike the first measured is first.
+    ranked.sort_by_key(|(rank, _)| std::cmp::Reverse(*rank));
+    ranked.into_iter().map(|(_, of)| of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Bands, Totals, Usual};
+
+    fn lost(thread: &str, urgency: u8, is_periodic: bool, late_ns: u64) -> ConditionExplanation {
+        let names = ("watched", "robot", thread);
+        let totals = Totals::new(0, 0, 0, Bands::of(&mut []));
+        ConditionExplanation {
+            urgency,
+            is_periodic,
+            late: u64::from(late_ns > 0),
+            late_ns,
+            ..ConditionExplanation::of(names, "", Usual::default(), &totals, |_| 0)
+        }
+    }
+
+    fn names(all: Vec<ConditionExplanation>) -> Vec<String> {
+        by_weight(all).into_iter().map(|of| of.thread).collect()
+    }
+
+    #[test]
+    fn the_most_urgent_late_thread_with_a_period_leads_and_the_others_follow_by_time_lost() {
+        let all = vec![
+            lost("telemetry", 0, true, 900),
+            lost("idle-but-urgent", 99, true, 0),
+            lost("irq", 90, false, 800),
+            lost("control", 80, true, 30),
+        ];
+        let wanted = ["control", "telemetry", "irq", "idle-but-urgent"];
+        assert_eq!(names(all), wanted);
+    }
+
+    #[test]
+    fn a_loop_that_overran_its_period_comes_before_a_more_urgent_one_s_own_percentile() {
+        let radio = lost("radio", 90, true, 2_280);
+        let control = ConditionExplanation {
+            overran: 47,
+            ..lost("control", 80, true, 425_000)
+        };
+        let first = names(vec![radio.clone(), control.clone()]);
+        assert_eq!(first[0], "control");
+        let limited = ConditionExplanation {
+            threshold_is_limit: true,
+            ..radio
+        };
+        assert_eq!(names(vec![control, limited])[0], "radio");
+    }
+}
