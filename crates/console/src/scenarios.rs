@@ -1,6 +1,7 @@
 //! Scenarios chosen on a command line: by a built-in name or a file, with what its options change.
 
 use crate::overrides::ScenarioOverrides;
+use wakepath_archive::shell_word;
 use wakepath_machine::{Facts, Root};
 use wakepath_measure::HostCpus;
 use wakepath_scenario::{KnownCpus, Scenario, Warning, builtin, units};
@@ -44,7 +45,8 @@ pub fn scenario_text(name: &str) -> Result<(String, String), Failure> {
 
 fn no_scenario(name: &str) -> String {
     format!(
-        "{name}: is not a scenario but a program or other data; a program is watched: wakepath watch -- {name}"
+        "{name}: is not a scenario but a program or other data; a program is watched: wakepath watch -- {}",
+        shell_word(name)
     )
 }
 
@@ -101,18 +103,19 @@ pub fn read_with_overrides(
 /// replaced by those about the new one.
 ///
 /// # Errors
-/// In one line that begins with the option.
+/// In one line that begins with the option, and has the shortest time that is accepted.
 pub fn fit_duration(
     scenario: &Scenario,
     warnings: Vec<Warning>,
     option: &str,
     duration: &str,
 ) -> Result<(Scenario, Vec<Warning>), Failure> {
-    let total_ns = units::parse_duration(duration)
-        .map_err(|complaint| format!("{option} {duration} {complaint}"))?;
     let fitted = scenario
-        .with_total_duration(total_ns)
-        .map_err(|error| format!("{option} {duration}: {error}"))?;
+        .with_total_duration(duration_ns(option, duration)?)
+        .map_err(|error| {
+            let seconds = error.least_ns / SECOND_NS;
+            format!("{option} {duration}: {error}; give {option} {seconds}s or longer")
+        })?;
     let mut kept = warnings;
     kept.retain(|warning| !matches!(warning, Warning::TooShortToPass { .. }));
     for warning in fitted.warnings() {
@@ -123,6 +126,42 @@ pub fn fit_duration(
     Ok((fitted, kept))
 }
 
+/// As [`fit_duration`], and refuses a time in which no condition could pass.
+///
+/// # Errors
+/// As [`fit_duration`]: the time that is accepted is long enough to pass.
+pub fn fit_to_pass(
+    scenario: &Scenario,
+    warnings: Vec<Warning>,
+    option: &'static str,
+    duration: &str,
+) -> Result<(Scenario, Vec<Warning>), Failure> {
+    let fitted = scenario.with_total_duration(duration_ns(option, duration)?);
+    // Where no cycle fits, the shortest run may be too short to pass.
+    let (shortest, fits) = match fitted {
+        Ok(fitted) => (fitted, true),
+        Err(_) => {
+            let cycles = u64::from(scenario.repetitions);
+            let shortest = Scenario {
+                cycles,
+                ..scenario.clone()
+            };
+            (shortest, false)
+        }
+    };
+    match TooShort::find(option, duration, fits, &shortest.warnings()) {
+        Some(refused) => Err(refused.into()),
+        None => fit_duration(scenario, warnings, option, duration),
+    }
+}
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+fn duration_ns(option: &str, duration: &str) -> Result<u64, Failure> {
+    units::parse_duration(duration)
+        .map_err(|complaint| format!("{option} {duration} {complaint}").into())
+}
+
 /// A time in which no condition could pass, even without a single miss.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -131,7 +170,7 @@ pub fn fit_duration(
     gets = counted(*.cycles, "cycle", "cycles"),
     needed = count(*.needed)
 )]
-pub struct TooShort {
+struct TooShort {
     option: &'static str,
     given: String,
     /// Judged cycles of each condition.
@@ -144,7 +183,7 @@ pub struct TooShort {
 
 impl TooShort {
     /// If the warnings of a scenario that was fitted into a time include it.
-    pub fn find(option: &'static str, given: &str, warnings: &[Warning]) -> Option<Self> {
+    fn find(option: &'static str, given: &str, fits: bool, warnings: &[Warning]) -> Option<Self> {
         warnings.iter().find_map(|warning| match warning {
             Warning::TooShortToPass {
                 cycles,
@@ -153,11 +192,89 @@ impl TooShort {
             } => Some(Self {
                 option,
                 given: given.to_owned(),
-                cycles: *cycles,
+                cycles: if fits { *cycles } else { 0 },
                 needed: *needed,
-                seconds: run_ns.div_ceil(1_000_000_000),
+                seconds: run_ns.div_ceil(SECOND_NS),
             }),
             _ => None,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::overrides::ScenarioOverrides;
+    use wakepath_scenario::{KnownCpus, builtin};
+
+    /// The times that a refusal gives are typed as they are printed.
+    #[test]
+    fn the_time_that_a_refusal_gives_is_accepted_for_every_scenario_and_policy() {
+        let known = KnownCpus::first(64);
+        let mut refusals = 0;
+        for builtin in builtin::all() {
+            for policies in [
+                &[][..],
+                &["FIFO 80"],
+                &["OTHER", "RR 50", "DEADLINE 400 us"],
+            ] {
+                for (rate, trace) in [
+                    (None, false),
+                    (Some("1 kHz"), true),
+                    (Some("333 Hz"), false),
+                ] {
+                    let policies: Vec<String> =
+                        policies.iter().map(|it| (*it).to_owned()).collect();
+                    let overrides = ScenarioOverrides {
+                        rate,
+                        policies: &policies,
+                        ..ScenarioOverrides::default()
+                    };
+                    let Ok(text) = overrides.apply_to(builtin.text) else {
+                        continue;
+                    };
+                    let Ok(mut scenario) = Scenario::parse(&text, builtin.name, &known) else {
+                        continue;
+                    };
+                    if trace {
+                        scenario.trace.get_or_insert_default();
+                    }
+                    let named = format!("{} {policies:?} {rate:?}", builtin.name);
+                    for given in ["1ms", "4s", "19s"] {
+                        let fits = fit_duration(&scenario, Vec::new(), "--duration", given);
+                        refusals +=
+                            u64::from(is_refused_once(&scenario, &named, fits, fit_duration));
+                        let passes = fit_to_pass(&scenario, Vec::new(), "--duration", given);
+                        refusals +=
+                            u64::from(is_refused_once(&scenario, &named, passes, fit_to_pass));
+                    }
+                }
+            }
+        }
+        assert!(refusals > 100, "{refusals}");
+    }
+
+    type Fitted = Result<(Scenario, Vec<Warning>), Failure>;
+
+    /// Whether it is refused, and the time that the refusal gives is not.
+    #[track_caller]
+    fn is_refused_once(
+        scenario: &Scenario,
+        named: &str,
+        fitted: Fitted,
+        fit: fn(&Scenario, Vec<Warning>, &'static str, &str) -> Fitted,
+    ) -> bool {
+        let Err(refused) = fitted.map_err(|refused| refused.to_string()) else {
+            return false;
+        };
+        let (_, remedy) = refused.split_once("give --duration ").unwrap();
+        let (typed, _) = remedy.split_once(' ').unwrap();
+        let again = fit(scenario, Vec::new(), "--duration", typed);
+        assert!(
+            again.is_ok(),
+            "{named}: {refused}; then {}",
+            again.unwrap_err()
+        );
+        true
     }
 }

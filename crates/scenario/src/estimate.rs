@@ -14,14 +14,14 @@ pub const LOAD_START_NS: u64 = 1_000_000_000;
 /// The time given cannot hold the scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a total of {} is too short; give at least {}",
+    "a total of {} is too short for one cycle of each condition in each repetition, which takes {}",
     exact(*.given_ns),
     exact(*.least_ns)
 )]
 pub struct TooShort {
     /// The given time, in nanoseconds.
     pub given_ns: u64,
-    /// The least that holds one cycle of each condition in each repetition, in nanoseconds.
+    /// The fewest whole seconds that hold one cycle of each condition in each repetition, in nanoseconds.
     pub least_ns: u64,
 }
 
@@ -117,12 +117,9 @@ impl Scenario {
         let least = u64::from(self.repetitions);
         let cycles = total_ns.saturating_sub(self.overhead_ns()) / cycle_of_each;
         if cycles < least {
-            let least_ns = cycle_of_each
-                .saturating_mul(least)
-                .saturating_add(self.overhead_ns());
             return Err(TooShort {
                 given_ns: total_ns,
-                least_ns,
+                least_ns: self.run_ns_of(least),
             });
         }
         Ok(Self {
@@ -259,7 +256,7 @@ mod tests {
         let error = scenario.with_total_duration(6_000_000_000).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "a total of 6 s is too short; give at least 6.032 s"
+            "a total of 6 s is too short for one cycle of each condition in each repetition, which takes 7 s"
         );
         assert!(scenario.with_total_duration(error.least_ns).is_ok());
     }

@@ -73,9 +73,7 @@ fn of_check(arguments: &Check) -> Result<(), Failure> {
     match &arguments.duration {
         None => Ok(()),
         Some(duration) => {
-            let (_, warnings) =
-                scenarios::fit_duration(&scenario, warnings, "--duration", duration)?;
-            check::refuse_too_short(duration, &warnings, &arguments.output)?;
+            check::fitted(&scenario, warnings, duration, &arguments.output)?;
             Ok(())
         }
     }

@@ -52,7 +52,12 @@ impl Plan {
         // Whole seconds, as a duration is written for each round.
         let round_ns = whole_ns / u64::from(rounds) / 1_000_000_000 * 1_000_000_000;
         if let Err(error) = scenario.with_total_duration(round_ns) {
-            return Err(format!("--for {whole}, rounds of {}: {error}", exact(round_ns)).into());
+            let options = long_enough(whole_ns, longest_ns, error.least_ns);
+            return Err(format!(
+                "--for {whole}, rounds of {}: {error}; give {options} or longer",
+                exact(round_ns)
+            )
+            .into());
         }
         let keep_bytes = parse_size(&arguments.keep)
             .map_err(|why| option_value::OptionError::new("--keep", &arguments.keep, why))?;
@@ -150,5 +155,64 @@ fn time(option: &'static str, text: &str) -> Result<u64, Failure> {
     match read < Duration::from_secs(1).as_nanos() as u64 {
         true => Err(format!("{option} {text}: give a second or more").into()),
         false => Ok(read),
+    }
+}
+
+/// The options of rounds that last at least `least_ns`, whole seconds, each. The shortest `--round` is that of as many
+/// rounds as have room.
+fn long_enough(whole_ns: u64, longest_ns: u64, least_ns: u64) -> String {
+    const SECOND_NS: u64 = 1_000_000_000;
+    let seconds = |ns: u64| ns.div_ceil(SECOND_NS);
+    if whole_ns >= least_ns {
+        let rounds = whole_ns / least_ns.max(1);
+        return format!("--round {}s", seconds(whole_ns.div_ceil(rounds)));
+    }
+    let round = match longest_ns < least_ns {
+        true => format!(" --round {}s", seconds(least_ns)),
+        false => String::new(),
+    };
+    format!("--for {}s{round}", seconds(least_ns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command_line::{CommandLine, Verb};
+    use clap::Parser;
+
+    fn planned(scenario: &Scenario, options: &str) -> Result<Plan, String> {
+        let words = format!("wakepath run quick {options}");
+        let Verb::Run(arguments) = CommandLine::parse_from(words.split(' ')).verb else {
+            panic!("{words}");
+        };
+        let whole = arguments.whole.clone().unwrap();
+        Plan::new(&arguments, &whole, scenario).map_err(|refused| refused.to_string())
+    }
+
+    #[test]
+    fn the_options_that_a_refusal_gives_are_accepted() {
+        let text = "name = \"a\"\nrate = \"250 Hz\"\ncycles = 10\nrepetitions = 2\nwarm-up = \"250 ms\"\n\
+                    policies = [\"OTHER\", \"FIFO 50\"]\nphases = [{ name = \"idle\" }]\n";
+        let scenario = Scenario::parse(text, "a.toml", &KnownCpus::first(4)).unwrap();
+        let mut refusals = 0;
+        for whole in ["1s", "2s", "7s", "100s", "3601s", "1h"] {
+            for round in ["1s", "2s", "5s"] {
+                let given = format!("--for {whole} --round {round}");
+                let Err(refused) = planned(&scenario, &given) else {
+                    continue;
+                };
+                refusals += 1;
+                let (_, remedy) = refused.split_once("give ").unwrap();
+                let remedy = remedy.strip_suffix(" or longer").unwrap();
+                let mut typed = remedy.to_owned();
+                for (option, value) in [("--for", whole), ("--round", round)] {
+                    if !remedy.contains(option) {
+                        typed += &format!(" {option} {value}");
+                    }
+                }
+                assert!(planned(&scenario, &typed).is_ok(), "{given}: {refused}");
+            }
+        }
+        assert!(refusals >= 10, "{refusals}");
     }
 }

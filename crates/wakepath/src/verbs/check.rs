@@ -58,9 +58,7 @@ pub fn run(arguments: &Check) -> Outcome {
         None => USUAL,
     };
     let duration = arguments.duration.as_deref().unwrap_or(usual);
-    let (scenario, warnings) =
-        scenarios::fit_duration(&scenario, warnings, "--duration", duration)?;
-    refuse_too_short(duration, &warnings, &arguments.output)?;
+    let (scenario, warnings) = fitted(&scenario, warnings, duration, &arguments.output)?;
     measured_run::measure(
         scenario,
         RunContext::noted(scenarios::notes(&warnings)),
@@ -78,16 +76,17 @@ pub fn asked(
     scenarios::read_scenario(&text, SOURCE, host)
 }
 
-/// Refuses a time in which no condition could pass. `--stop-above` judges one limit alone.
-pub fn refuse_too_short(
+/// Fits the scenario into a time, in which each condition can pass: `--stop-above` alone judges one limit alone.
+pub fn fitted(
+    scenario: &Scenario,
+    warnings: Vec<Warning>,
     duration: &str,
-    warnings: &[Warning],
     output: &Output,
-) -> Result<(), scenarios::TooShort> {
-    if output.stop_above.is_some() {
-        return Ok(());
+) -> Result<(Scenario, Vec<Warning>), Box<dyn std::error::Error>> {
+    match output.stop_above {
+        Some(_) => scenarios::fit_duration(scenario, warnings, "--duration", duration),
+        None => scenarios::fit_to_pass(scenario, warnings, "--duration", duration),
     }
-    scenarios::TooShort::find("--duration", duration, warnings).map_or(Ok(()), Err)
 }
 
 /// What `--quick` judges in all, without warm-ups and what it takes to start and end loops; traced, it measures as

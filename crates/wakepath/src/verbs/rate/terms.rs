@@ -78,12 +78,10 @@ impl<'a> Terms<'a> {
             }
         };
         let block = &self.arguments.block;
-        let (scenario, warnings) = scenarios::fit_duration(&scenario, warnings, "--block", block)?;
-        // No rate could pass: the search would measure without result.
-        match scenarios::TooShort::find("--block", block, &warnings) {
-            Some(refused) => Err(format!("at {rate}: {refused}").into()),
-            None => Ok((scenario, source)),
-        }
+        // In a shorter block no rate could pass: the search would measure without result.
+        let (scenario, _) = scenarios::fit_to_pass(&scenario, warnings, "--block", block)
+            .map_err(|refused| format!("at {rate}: {refused}"))?;
+        Ok((scenario, source))
     }
 
     /// The command that repeats a step alone.

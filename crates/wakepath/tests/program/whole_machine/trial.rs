@@ -111,7 +111,8 @@ fn a_trial_of_too_short_runs_says_so_in_one_line_and_leaves_nothing() {
     assert_eq!(finished.code(), Some(1), "{}", finished.said());
     let said = &finished.complaints;
     assert!(
-        said.contains("no run of --block 100ms: ") && said.contains("too short"),
+        said.contains("--block 100ms: a total of 100 ms is too short")
+            && said.contains("give --block "),
         "{said}"
     );
     assert_eq!(said.lines().count(), 1, "{said}");

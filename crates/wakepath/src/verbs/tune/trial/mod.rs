@@ -154,9 +154,7 @@ impl Plan for Bench<'_> {
             tell!("{id}: pair {pair} of {}", self.arguments.pairs);
         }
         apply_only(&self.system, &step.subject.applied)?;
-        let block = &self.arguments.block;
         self.ordered(&step.directory)
-            .map_err(|error| format!("no run of --block {block}: {error}").into())
     }
 
     fn take(&mut self, step: sequence::Step<NextRun>, run: Run, _: Origin) -> Result<(), Failure> {
@@ -217,7 +215,7 @@ impl Bench<'_> {
         let command = criterion_options::given(limits).fold(command, |command, (name, value)| {
             command.and(name, Some(value.to_owned()))
         });
-        let (scenario, _) = scenarios::fit_duration(&scenario, warnings, "--duration", block)?;
+        let (scenario, _) = scenarios::fit_duration(&scenario, warnings, "--block", block)?;
         Ok(OrderedRun {
             scenario: scenario.to_toml(),
             source,
