@@ -25,9 +25,24 @@ pub fn counted(value: u64, one: &str, several: &str) -> String {
     )
 }
 
+/// `both policies`, `all 3 policies`, and `the policy` if there is only one.
+pub fn all_of(value: u64, one: &str, several: &str) -> String {
+    match value {
+        1 => format!("the {one}"),
+        2 => format!("both {several}"),
+        _ => format!("all {} {several}", count(value)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_are_both() {
+        let all = [1, 2, 3].map(|value| all_of(value, "policy", "policies"));
+        assert_eq!(all, ["the policy", "both policies", "all 3 policies"]);
+    }
 
     #[test]
     fn one_is_no_plural_and_long_counts_are_in_groups() {

@@ -7,6 +7,7 @@ use super::scale::Linear;
 use crate::label;
 use wakepath_assess::{Assessment, FlownCondition};
 use wakepath_flight::replay::FlightReport;
+use wakepath_timeline::count::all_of;
 
 const ROW: f64 = 20.0;
 
@@ -89,10 +90,10 @@ fn alike(words: &Bars, values: impl Iterator<Item = Option<f64>>) -> Option<Stri
         format!(" (criterion: {side} {limit}{})", words.unit)
     });
     Some(format!(
-        "{}: {range}{} in all {} conditions{limit}. {}",
+        "{}: {range}{} in {}{limit}. {}",
         words.title,
         words.unit,
-        known.len(),
+        all_of(known.len() as u64, "condition", "conditions"),
         words.caption
     ))
 }

@@ -4,6 +4,7 @@
 use crate::answer::{self, Answer};
 use crate::page::sections::sentence;
 use wakepath_assess::Assessment;
+use wakepath_timeline::count::all_of;
 use wakepath_timeline::duration::{apart_from, length, three_digits};
 use wakepath_verdict::{
     Judgement, MoreNeeded, Outcome, Reason, Recommendation, count, counted, fraction,
@@ -37,7 +38,8 @@ pub(super) fn two(assessment: &Assessment, answer: &Answer) -> [String; 2] {
             let said = match (policies, failed) {
                 (0 | 1, _) => "The loop does not meet its criterion on this machine.".to_owned(),
                 (all, failed) if all == failed => format!(
-                    "The loop does not meet its criterion on this machine: all {all} policies failed."
+                    "The loop does not meet its criterion on this machine: {} failed.",
+                    all_of(all as u64, "policy", "policies")
                 ),
                 (all, failed) => format!(
                     "The loop does not meet its criterion on this machine: {failed} of {all} policies \
