@@ -85,8 +85,8 @@ pub enum Cause {
     /// The loop ran for longer than usual although nothing else did, in its own code or in system
     /// calls: calls were not recorded.
     OwnInflation,
-    /// The loop's own code took longer than usual, outside of system calls: in this function, if stacks show it.
-    UserCode(Option<Arc<Place>>),
+    /// The loop's own code took longer than usual, outside of system calls.
+    UserCode(RanIn),
     /// A system call of the loop took longer than usual, on the CPU.
     SystemCall(Call),
     /// The loop ran until it was throttled while this thread of its process was ready on its CPU, and ended once that
@@ -115,6 +115,17 @@ pub enum Cause {
     EventsLost,
     /// Events are missing for an unknown reason: the trace began later, or ended earlier.
     NoEvents,
+}
+
+/// The function in which a loop's own code ran.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum RanIn {
+    /// No stacks were recorded.
+    NotRecorded,
+    /// Stacks were recorded, and none while it ran there.
+    NotSeen,
+    /// This one.
+    Function(Arc<Place>),
 }
 
 /// By what right another thread ran before the loop.
@@ -179,7 +190,9 @@ impl Cause {
             },
             Self::Overrun(because) => Self::Overrun(Box::new(because.grouped())),
             Self::Spin(thread) => Self::Spin(group(thread)),
-            Self::UserCode(Some(place)) => Self::UserCode(Some(Arc::new(place.grouped()))),
+            Self::UserCode(RanIn::Function(place)) => {
+                Self::UserCode(RanIn::Function(Arc::new(place.grouped())))
+            }
             Self::OtherWork(Source::Thread(thread)) => {
                 Self::OtherWork(Source::Thread(group(thread)))
             }
@@ -353,8 +366,8 @@ impl fmt::Display for Cause {
             Self::UserCode(place) => {
                 f.write_str("the loop's own code ran longer than usual (user code)")?;
                 match place {
-                    Some(place) => write!(f, ", in {}", place.function),
-                    None => Ok(()),
+                    RanIn::Function(place) => write!(f, ", in {}", place.function),
+                    RanIn::NotRecorded | RanIn::NotSeen => Ok(()),
                 }
             }
             Self::SystemCall(call) => write!(f, "the loop's system call {call}"),

@@ -440,6 +440,7 @@ impl Explainer {
             faults_in_work: faulted(sample.wake_ns, sample.end_ns),
             never_still: self.options.never_still,
             calls_recorded: of.calls,
+            stacks_recorded: self.options.places.are_recorded(),
             until_next_wake_up: of.until_next_wake_up,
             spins_for: spin::spins_for(&execution, is_sibling, ready_ns),
             placed: of.placement.of(&sample),

@@ -1,7 +1,7 @@
 //! Names the functions in which the loop's own code ran longer than usual, from the instants at which the kernel's ticks
 //! interrupted it. Pure.
 
-use crate::cause::Cause;
+use crate::cause::{Cause, RanIn};
 use crate::cycle::Piece;
 use crate::stacks::Place;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(crate) fn name(pieces: &mut Vec<Piece>, seen: &[(u64, Arc<Place>)]) {
         let seen = seen.get(from..to).unwrap_or_default();
         for piece in group {
             match (&piece.cause, seen) {
-                (Cause::UserCode(None), [_, ..]) => split(piece, seen, pieces),
+                (Cause::UserCode(_), [_, ..]) => split(piece, seen, pieces),
                 _ => pieces.push(piece.clone()),
             }
         }
@@ -53,7 +53,7 @@ fn split(piece: &Piece, seen: &[(u64, Arc<Place>)], into: &mut Vec<Piece>) {
             into.push(Piece {
                 from_ns,
                 to_ns,
-                cause: Cause::UserCode(Some(Arc::clone(place))),
+                cause: Cause::UserCode(RanIn::Function(Arc::clone(place))),
                 ..piece.clone()
             });
             from_ns = to_ns;

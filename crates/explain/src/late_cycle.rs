@@ -1,6 +1,6 @@
 //! A late cycle as it is written to `explanation.json` and shown.
 
-use crate::cause::Cause;
+use crate::cause::{Cause, RanIn};
 use crate::cycle::{Explained, Piece};
 use crate::share::shares;
 use crate::told::{LateLine, LateSection};
@@ -128,7 +128,7 @@ impl LateStack {
     pub fn of(cause: &Cause) -> Option<Self> {
         let place = match cause {
             Cause::Blocked(wait) => wait.place.as_ref()?,
-            Cause::UserCode(place) => place.as_ref()?,
+            Cause::UserCode(RanIn::Function(place)) => place,
             Cause::Overrun(because) => return Self::of(because),
             _ => return None,
         };

@@ -57,7 +57,7 @@ pub use activity::Activities;
 pub use alike::AlikeFigures;
 pub use budgets::{Budgets, Quota};
 pub use call::Call;
-pub use cause::{Cause, Relation, SentBy};
+pub use cause::{Cause, RanIn, Relation, SentBy};
 pub use cycle::{Explained, Piece, Stretch, WokenBy};
 pub use explainer::{Explainer, Options};
 pub use feather_trace::{FeatherCounts, FeatherTrace};

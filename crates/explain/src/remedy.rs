@@ -4,7 +4,7 @@
 mod calls;
 
 use crate::call::may_be_lock;
-use crate::cause::{Cause, Relation, is_stopper};
+use crate::cause::{Cause, RanIn, Relation, is_stopper};
 use crate::fix::{self, Remedy};
 use crate::wait::{Meanwhile, Wait};
 use wakepath_timeline::{Budget, Interrupt, SoftIrq, Thread, one_line};
@@ -58,7 +58,8 @@ fn advice(cause: &Cause) -> Option<Remedy> {
         Cause::PageFault => fix::LOCK_MEMORY.plain(),
         Cause::SystemCall(call) => calls::remedy(call)?,
         Cause::OwnInflation => fix::RECORD_CALLS.plain(),
-        Cause::UserCode(None) => fix::RECORD_STACKS.plain(),
+        Cause::UserCode(RanIn::NotRecorded) => fix::RECORD_STACKS.plain(),
+        Cause::UserCode(RanIn::NotSeen) => fix::TIME_SECTIONS.plain(),
         Cause::Blocked(wait) => blocked(wait)?,
         Cause::Halted(halt) => halt.remedy(),
         Cause::Frequency => fix::HOLD_FREQUENCY.plain(),
@@ -176,6 +177,13 @@ mod tests {
         let overrun = Cause::Overrun(Box::new(quota("/sys/fs/cgroup/cpu/robot/cpu.cfs_quota_us")));
         assert!(command(&overrun).unwrap().contains("cpu.cfs_quota_us=-1"));
         assert_eq!(command(&Cause::NothingRan), None);
+    }
+
+    #[test]
+    fn stacks_are_advised_only_for_a_run_without_them() {
+        let said = |ran_in| remedy(&Cause::UserCode(ran_in)).unwrap();
+        assert!(said(RanIn::NotRecorded).contains("--stacks"));
+        assert!(!said(RanIn::NotSeen).contains("--stacks"));
     }
 
     #[test]

@@ -54,6 +54,8 @@ pub(crate) struct Raw {
     pub calls_recorded: bool,
     /// As in [`crate::LoopThread`].
     pub until_next_wake_up: bool,
+    /// Whether stacks of the run were recorded.
+    pub stacks_recorded: bool,
     /// Where in its program it was seen to run, in the work.
     pub ran: Vec<(u64, Arc<Place>)>,
     /// The thread that it may have spun for.
@@ -155,6 +157,7 @@ pub(crate) fn resolve(raw: Raw, usual: &Usual, previous: Option<&Explained>) -> 
         faults: &raw.faults_in_work,
         frequency_changed: raw.frequency_changed,
         calls_recorded: raw.calls_recorded,
+        stacks_recorded: raw.stacks_recorded,
         ran: raw.ran,
     };
     work::resolve(&mut cycle.execution, usual, told);

@@ -132,6 +132,7 @@ impl Stacks {
             .map(|of| (of.thread, of.from_ns, of.stack));
         let ran = self.ran.iter().map(|of| (of.thread, of.at_ns, of.stack));
         Places(Arc::new(Threads {
+            are_recorded: true,
             waits: self.by_thread(waits, Frame::clone),
             // Which line was under way differs from tick to tick.
             ran: self.by_thread(ran, Frame::without_line),
@@ -363,6 +364,7 @@ pub struct Places(Arc<Threads>);
 
 #[derive(Debug, Default)]
 struct Threads {
+    are_recorded: bool,
     /// By the begin of the wait.
     waits: HashMap<u32, ByTime>,
     ran: HashMap<u32, ByTime>,
@@ -375,6 +377,11 @@ type ByTime = BTreeMap<u64, Arc<Place>>;
 const APART_NS: u64 = 20_000;
 
 impl Places {
+    /// Whether stacks of the run were recorded.
+    pub(crate) fn are_recorded(&self) -> bool {
+        self.0.are_recorded
+    }
+
     /// Where a thread was that left its CPU at an instant; `None` if that is unknown, never another wait's place.
     pub(crate) fn at(&self, thread: u32, left_ns: u64) -> Option<&Arc<Place>> {
         let near = left_ns.saturating_sub(APART_NS)..=left_ns.saturating_add(APART_NS);

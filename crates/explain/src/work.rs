@@ -1,7 +1,7 @@
 //! A cycle's own work beyond the usual: page faults, system calls by name, the program's own code.
 //! Each is held against what it takes in this loop's usual cycle before it is named.
 
-use crate::cause::Cause;
+use crate::cause::{Cause, RanIn};
 use crate::cycle::Piece;
 use crate::functions;
 use crate::resolve::{Raw, Usual};
@@ -24,6 +24,8 @@ pub(crate) struct Told<'a> {
     pub spins_for: Option<Thread>,
     /// Whether system calls of the loop were recorded.
     pub calls_recorded: bool,
+    /// Whether stacks of the run were recorded.
+    pub stacks_recorded: bool,
     /// Where in its program the loop was seen to run.
     pub ran: Vec<(u64, Arc<Place>)>,
 }
@@ -86,7 +88,10 @@ pub(crate) fn resolve(pieces: &mut Vec<Piece>, usual: &Usual, told: Told<'_>) {
             let beyond = match (told.spins_for, told.frequency_changed, told.calls_recorded) {
                 (Some(thread), ..) => Cause::Spin(thread),
                 (None, true, _) => Cause::Frequency,
-                (None, false, true) => Cause::UserCode(None),
+                (None, false, true) => Cause::UserCode(match told.stacks_recorded {
+                    true => RanIn::NotSeen,
+                    false => RanIn::NotRecorded,
+                }),
                 (None, false, false) => Cause::OwnInflation,
             };
             give(pieces, is_user, rest_ns, &beyond);

@@ -82,4 +82,12 @@ rows! {
         trial: None,
         proof: NotHere("it finds the cause, and cures nothing"),
     };
+    TIME_SECTIONS: Fix {
+        name: "time its parts",
+        words: "in which function is unknown: the kernel's tick never interrupted the loop in it; time its parts as sections",
+        changes: "nothing: it finds the cause",
+        who: &[Programmer],
+        trial: None,
+        proof: NotHere("it finds the cause, and cures nothing"),
+    };
 }
