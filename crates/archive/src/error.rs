@@ -8,12 +8,18 @@ use std::path::{Path, PathBuf};
 
 use wakepath_directory::DirectoryError;
 
+use crate::command_about;
 use crate::manifest::FileProblem;
 use wakepath_timeline::count::counted;
 use wakepath_timeline::one_line;
 
 /// Result of an operation on a run directory.
 pub type Result<T, E = ArchiveError> = std::result::Result<T, E>;
+
+/// The command that recovers a run.
+fn recover(run: &Path) -> String {
+    command_about("recover", &run.display().to_string(), "")
+}
 
 /// Why a run directory could not be written, read, finished or recovered.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +72,7 @@ pub enum ArchiveError {
         path: PathBuf,
     },
     /// The run was stopped before its first event: nothing is known about it, and it has no sample.
-    #[error("{path}: the run was stopped before anything was recorded; `wakepath recover` removes what is left of it", path = path.display())]
+    #[error("{}: the run was stopped before anything was recorded; `{}` removes what is left of it", path.display(), recover(path))]
     NothingRecorded {
         /// The directory.
         path: PathBuf,
@@ -103,7 +109,7 @@ pub enum ArchiveError {
         supported: u32,
     },
     /// The log ends without saying that the run ended.
-    #[error("{path}: the run did not end normally ({why}); `wakepath recover` makes it readable", path = path.display())]
+    #[error("{}: the run did not end normally ({why}); `{}` makes it readable", path.display(), recover(path))]
     NotEnded {
         /// The directory.
         path: PathBuf,

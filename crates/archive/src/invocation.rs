@@ -182,6 +182,17 @@ impl fmt::Display for Invocation {
     }
 }
 
+/// A command about a run that was measured, as it is typed. `run` is its name, empty for the latest, which needs none.
+pub fn command_about(verb: &str, run: &str, options: &str) -> String {
+    let run = match run.is_empty() {
+        true => String::new(),
+        false => shell_word(run),
+    };
+    let words = ["wakepath", verb, &run, options];
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    words.join(" ")
+}
+
 /// Words as they are typed into a shell.
 pub fn shell_words(words: &[String]) -> String {
     let words = words.iter().map(|word| shell_word(word));
@@ -216,6 +227,14 @@ mod tests {
             again.with(RunOption::Duration, "20s").to_string(),
             "wakepath record --idle --duration 20s -- './my loop' --duration 7"
         );
+    }
+
+    #[test]
+    fn a_command_about_a_run_names_it_unless_it_is_the_latest() {
+        assert_eq!(command_about("show", "", ""), "wakepath show");
+        let of = |run| command_about("explain", run, "--all");
+        assert_eq!(of(""), "wakepath explain --all");
+        assert_eq!(of("my runs/1"), "wakepath explain 'my runs/1' --all");
     }
 
     #[test]

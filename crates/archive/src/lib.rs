@@ -55,7 +55,9 @@ pub use feather_trace::{
 pub use finish::{Step, discard_in, finish, finish_in, finish_until, withdraw_in};
 pub use follow::LogFollower;
 pub use imported::{Imported, ThreadHistogram};
-pub use invocation::{GivenOption, Invocation, MeasuringVerb, RunOption, shell_word, shell_words};
+pub use invocation::{
+    GivenOption, Invocation, MeasuringVerb, RunOption, command_about, shell_word, shell_words,
+};
 pub use legible::read_legible;
 pub use log::{Block, Content, Damage, Gap, LOG_NAME, LogReader, LogWriter, Tail, TailKind};
 pub use manifest::{

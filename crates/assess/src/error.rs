@@ -13,7 +13,7 @@ pub enum AssessmentError {
     #[error("the run's own vehicle can't be flown: {0}")]
     Vehicle(#[from] wakepath_flight::VehicleError),
     /// The record of a pin can't be read.
-    #[error("{path}: {why}; remove it: `wakepath tiers --drive` writes a new one")]
+    #[error("{path}: {why}; remove it: `wakepath tiers --drive LINE --read LINE` writes a new one")]
     Pin {
         /// The file.
         path: String,

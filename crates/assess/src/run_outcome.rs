@@ -4,7 +4,7 @@
 use crate::changes::RunChanges;
 use crate::conditions::NotMeasured;
 use crate::error::AssessmentError;
-use wakepath_archive::{Finding, Run, Shortfall};
+use wakepath_archive::{Finding, Run, Shortfall, command_about};
 use wakepath_scenario::PoliciesNeeded;
 use wakepath_verdict::{Outcome, Overall, Reason, counted};
 
@@ -41,10 +41,8 @@ pub(crate) fn run_outcome(
                 "the run was interrupted before anything was measured".into()
             }
             Shortfall::NotFinished => {
-                format!(
-                    "{shortfall}: wakepath recover {}",
-                    run.directory().display()
-                )
+                let run = run.directory().display().to_string();
+                format!("{shortfall}: {}", command_about("recover", &run, ""))
             }
             other => other.to_string(),
         });

@@ -1,9 +1,15 @@
 //! The windows of instructions that the laboratory found and stored in a run's directory.
 
 use std::io;
-use std::path::PathBuf;
-use wakepath_archive::{Run, read_legible};
+use std::path::{Path, PathBuf};
+use wakepath_archive::{Run, command_about, read_legible};
 use wakepath_explain::window::{Window, Windows};
+
+/// The command that makes the windows of a file's run.
+fn make_again(file: &Path) -> String {
+    let run = file.parent().unwrap_or(file);
+    command_about("lab window", &run.display().to_string(), "")
+}
 
 /// Reasons why stored windows can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -17,7 +23,7 @@ pub enum WindowsError {
         source: io::Error,
     },
     /// It has another content.
-    #[error("{}: no windows: {source}; remove it; `wakepath lab window` makes it again", path.display())]
+    #[error("{}: no windows: {source}; remove it; `{}` makes it again", path.display(), make_again(path))]
     Malformed {
         /// The file.
         path: PathBuf,
@@ -25,7 +31,7 @@ pub enum WindowsError {
         source: serde_json::Error,
     },
     /// It has a later form.
-    #[error("{}: written by a newer wakepath; remove it; `wakepath lab window` makes it again", path.display())]
+    #[error("{}: written by a newer wakepath; remove it; `{}` makes it again", path.display(), make_again(path))]
     Newer {
         /// The file.
         path: PathBuf,

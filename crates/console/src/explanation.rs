@@ -1,8 +1,7 @@
 //! Explains a run that was just recorded.
 
 use crate::tell;
-use crate::terminal::OneLine;
-use wakepath_archive::Run;
+use wakepath_archive::{Run, command_about};
 use wakepath_assess::explanation::{ExplainError, write_beside};
 use wakepath_directory::Directory;
 
@@ -15,8 +14,8 @@ pub fn explain(directory: &Directory) {
     match explained {
         Ok(None) => {}
         Ok(Some(_)) => tell!(
-            "why late cycles were late: wakepath explain {}",
-            directory.path().in_one_line()
+            "why late cycles were late: {}",
+            command_about("explain", &directory.path().display().to_string(), "")
         ),
         Err(error) => tell!("warning: the run is recorded, but not explained: {error}"),
     }

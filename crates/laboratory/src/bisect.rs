@@ -6,9 +6,9 @@ use super::host;
 use super::run::{for_guests, measure};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use wakepath_archive::Run;
+use wakepath_archive::{Run, command_about};
 use wakepath_console::Outcome;
-use wakepath_console::terminal::{OneLine, print_result, tell};
+use wakepath_console::terminal::{print_result, tell};
 use wakepath_directory::Directory;
 use wakepath_explain::window::Window;
 use wakepath_lab::{
@@ -196,10 +196,8 @@ fn functions(
     let (good, bad) = (side(turn.good)?, side(turn.bad)?);
     let path = |(directory, window): &(PathBuf, Window)| {
         let (segment, cycle) = (window.segment, window.cycle);
-        format!(
-            "wakepath lab window {} --cycle {segment}:{cycle}",
-            directory.in_one_line()
-        )
+        let cycle = format!("--cycle {segment}:{cycle}");
+        command_about("lab window", &directory.display().to_string(), &cycle)
     };
     Ok(format!(
         "\nthe worst cycle of each one's median seed, {} and {} instructions:\n{}\n{}\n{}\n",

@@ -3,7 +3,7 @@
 use super::command_line::LabSections;
 use super::host;
 use std::process::ExitCode;
-use wakepath_archive::Run;
+use wakepath_archive::{Run, command_about, shell_word};
 use wakepath_console::terminal::{OneLine, print_result};
 use wakepath_console::{Outcome, run_directory, runs};
 use wakepath_directory::Directory;
@@ -37,11 +37,9 @@ pub fn run(arguments: &LabSections) -> Outcome {
                     directory.path_of(&name).in_one_line()
                 )
             })?;
-        kept += &format!(
-            "wakepath bound {} --sections {}\n",
-            path.in_one_line(),
-            path.join(name).in_one_line()
-        );
+        let file = shell_word(&path.join(name).display().to_string());
+        let run = path.display().to_string();
+        kept += &(command_about("bound", &run, &format!("--sections {file}")) + "\n");
     }
     let holds = found
         .conditions

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use wakepath_archive::command_about;
 
 /// Why measuring can't continue.
 #[derive(Debug, thiserror::Error)]
@@ -28,8 +29,8 @@ pub enum MeasureError {
     Recording(String),
     /// The recorder ended silently.
     #[error(
-        "the recorder died ({how}); recover what it had written with: wakepath recover {}",
-        directory.display()
+        "the recorder died ({how}); recover what it had written with: {}",
+        command_about("recover", &directory.display().to_string(), "")
     )]
     RecorderDied {
         /// Exit status or silence.

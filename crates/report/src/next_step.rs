@@ -2,7 +2,7 @@
 //! changes in it.
 
 use std::fmt;
-use wakepath_archive::{Invocation, MeasuringVerb, RunOption, shell_word};
+use wakepath_archive::{Invocation, MeasuringVerb, RunOption, command_about, shell_word};
 use wakepath_assess::{Assessment, NextStep};
 use wakepath_timeline::one_line;
 use wakepath_verdict::Advice;
@@ -33,7 +33,7 @@ pub(crate) enum NextCommand {
 impl fmt::Display for NextCommand {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Explain { run } => write!(out, "wakepath explain {}", shell_word(run)),
+            Self::Explain { run } => out.write_str(&command_about("explain", run, "")),
             Self::Measure(command) => command.fmt(out),
             Self::MeasureAsRoot(command) => write!(out, "sudo {command}"),
         }

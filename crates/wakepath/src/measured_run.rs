@@ -9,7 +9,7 @@ use crate::view::{Follower, Part, PhaseFacts, Stopping};
 use crate::{executable, inspected_loop, limit_exceeded, report_files};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
-use wakepath_archive::{Ending, QuickCheck, RunStarted};
+use wakepath_archive::{Ending, QuickCheck, RunStarted, command_about};
 use wakepath_assess::explanation::kept;
 use wakepath_console::progress::assessed;
 use wakepath_console::run_directory::RunDirectory;
@@ -178,8 +178,8 @@ pub fn measure(
             show(&directory, output)?;
             return Err(format!(
                 "everything is recorded, but the recording can't be put into its final form: \
-                 {error}; then: wakepath recover {}",
-                directory.path().in_one_line()
+                 {error}; then: {}",
+                command_about("recover", &directory.path().display().to_string(), "")
             )
             .into());
         }

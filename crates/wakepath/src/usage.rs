@@ -86,9 +86,10 @@ fn without_dashes(said: &clap::Error, typed: &[String]) -> Option<String> {
         return None;
     }
     if verb == "check" {
+        let word = shell_word(&program);
         return Some(format!(
-            "{program}: check measures its own loop. Your program: wakepath record -- {program} if it links the \
-             library, else wakepath watch -- {program}. A scenario file: wakepath run {program}"
+            "{program}: check measures its own loop. Your program: wakepath record -- {word} if it links the \
+             library, else wakepath watch -- {word}. A scenario file: wakepath run {word}"
         ));
     }
     let before: Vec<String> = typed[..at].iter().map(|word| shell_word(word)).collect();

@@ -62,7 +62,10 @@ impl Provenance {
         let lacking = self.lacks.iter().find(|lack| matters(lack, metric));
         let lacking: Option<Objection> = lacking.map(|lack| {
             let finding = format!("not recorded: {}", lack.text());
-            (finding, "measure with wakepath check or run")
+            (
+                finding,
+                "measure with wakepath check, or wakepath run SCENARIO",
+            )
         });
         let found: Vec<&Objection> = lacking.iter().chain(&self.objections).chain(&own).collect();
         let Some((_, cure)) = found.first() else {

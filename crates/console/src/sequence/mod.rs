@@ -16,7 +16,7 @@ use crate::run_order::OrderedRun;
 use directory_state::DirectoryState;
 use std::io;
 use std::path::PathBuf;
-use wakepath_archive::Run;
+use wakepath_archive::{Run, command_about};
 use wakepath_directory::Trust;
 
 type Failure = Box<dyn std::error::Error>;
@@ -145,8 +145,8 @@ fn measure<P: Plan>(
         _ if is_interrupted => interrupted(plan),
         (Some(why), _) => format!("{name}: {why}"),
         (None, true) => format!(
-            "{name}: ended before its time; its notes give the reason: wakepath show {}",
-            step.directory.display()
+            "{name}: ended before its time; its notes give the reason: {}",
+            command_about("show", &step.directory.display().to_string(), "")
         ),
         (None, false) => format!("{name}: nothing was recorded"),
     }

@@ -75,7 +75,7 @@ rows! {
     };
     RECORD_STACKS: Fix {
         name: "record functions",
-        words: "in which function is unknown: `wakepath watch --stacks` shows it, as far as the kernel's tick interrupts the \
+        words: "in which function is unknown: `wakepath watch --stacks -- PROGRAM` shows it, as far as the kernel's tick interrupts the \
                 loop in it",
         changes: "nothing: it finds the cause",
         who: &[User],

@@ -142,7 +142,7 @@ pub(crate) fn read(parts: &[Part]) -> Result<Imported, ImportError> {
     if seen.has_unmarked && !has(is_take) {
         lacks.push(Lack::Other(
             "answers to clients and requests to actions, if there were any: tracetools before 8.5 records neither; \
-             `wakepath watch --ros2` does"
+             `wakepath watch --ros2 -- PROGRAM` does"
                 .into(),
         ));
     }

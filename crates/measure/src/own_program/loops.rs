@@ -7,6 +7,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use std::io;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use wakepath_archive::shell_word;
 use wakepath_rt::announcement::Announced;
 use wakepath_rt::of_thread;
 use wakepath_rt::shared::{SharedMemory, SharedMemoryError};
@@ -73,7 +74,8 @@ pub enum NoLoops {
     /// It ended without one.
     #[error(
         "{program}: ended ({how}) without a loop that can be recorded; link wakepath-rt's `Loop` or \
-         wakepath.h, or look at it from outside: wakepath watch -- {program}"
+         wakepath.h, or look at it from outside: wakepath watch -- {}",
+        shell_word(program)
     )]
     Ended {
         /// The program.
@@ -84,8 +86,9 @@ pub enum NoLoops {
     /// It made none.
     #[error(
         "{program}: made no loop that can be recorded within {} s; link wakepath-rt's `Loop` or \
-         wakepath.h, or look at it from outside: wakepath watch -- {program}",
-        LOOPS_PATIENCE.as_secs()
+         wakepath.h, or look at it from outside: wakepath watch -- {}",
+        LOOPS_PATIENCE.as_secs(),
+        shell_word(program)
     )]
     None {
         /// The program.

@@ -35,7 +35,7 @@ pub const CHECKS: &[Check] = &[
         reads: "/sys/devices/system/cpu/online; of a running program, /proc/PID/status",
         why: "The kernel keeps one housekeeping CPU; the boot CPU takes timekeeping and most \
               interrupts, and can't be emptied.",
-        now: "another CPU for the loop: taskset -cp CPU PID, or wakepath exec --cpu CPU",
+        now: "another CPU for the loop: taskset -cp CPU PID, or wakepath exec --policy 'FIFO 80' --cpu CPU -- COMMAND",
         boot: "",
         weight: Severity::Notable,
         confidence: Confidence::Source,

@@ -9,6 +9,7 @@ mod tests;
 use super::{Answer, COLUMNS, LINES, Matter, variants_table};
 use crate::Style;
 use crate::text::tone;
+use wakepath_archive::command_about;
 use wakepath_readiness::fix_lines;
 use wakepath_timeline::columns::{cut, width, wrapped};
 
@@ -82,7 +83,7 @@ impl Answer {
         if more > 1 && (!is_all || used + table >= LINES) {
             return None;
         }
-        let table = self.table_within(LINES.saturating_sub(used), columns, more);
+        let table = self.table_within(LINES.saturating_sub(used), columns, more, shown.run);
         Some(format!("{above}{table}{matters}{next}{notes}"))
     }
 
@@ -111,7 +112,7 @@ impl Answer {
     }
 
     /// As many rows as there are lines for, and how many more there are.
-    fn table_within(&self, most: usize, columns: usize, more: usize) -> String {
+    fn table_within(&self, most: usize, columns: usize, more: usize, run: &str) -> String {
         if self.classes.is_empty() {
             return String::new();
         }
@@ -124,7 +125,8 @@ impl Answer {
             let mut text = self.table(shown, columns, more);
             let left_out = self.row_count() - shown;
             if left_out > 0 {
-                text += &format!("  and {left_out} more: wakepath show --details\n");
+                let all = command_about("show", run, "--details");
+                text += &format!("  and {left_out} more: {all}\n");
             }
             if shown == 0 || text.lines().count() < most {
                 return text + "\n";

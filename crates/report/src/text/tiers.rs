@@ -4,6 +4,7 @@ use super::ToText;
 use crate::Style;
 use crate::table::{Cell, Table, Tone, number, words};
 use std::fmt::Write;
+use wakepath_archive::command_about;
 use wakepath_assess::{PolicyInTier, ReachedTier, Tiers};
 use wakepath_timeline::{duration, one_line};
 use wakepath_verdict::Outcome;
@@ -17,15 +18,16 @@ impl ToText for Tiers {
     }
 }
 
-/// One row for each tier, with the policy that comes nearest to it and why it is no better.
-pub fn tiers_in_short(tiers: &Tiers, style: Style) -> String {
+/// One row for each tier, with the policy that comes nearest to it and why it is no better. `run` is the run's name in a
+/// command.
+pub fn tiers_in_short(tiers: &Tiers, style: Style, run: &str) -> String {
     let mut text = short_table(tiers).to_terminal(style.columns) + "\n";
     for tier in &tiers.tiers {
         text += &no_thread(tier);
         text.extend(nearest(tier).map(|policy| reason(tier, policy)));
     }
     if tiers.tiers.iter().any(|tier| tier.policies.len() > 1) {
-        text += "each policy: wakepath tiers --all\n";
+        text += &format!("each policy: {}\n", command_about("tiers", run, "--all"));
     }
     // Writing to a String can't fail.
     let _ = write_evidence(tiers, &mut text, style);

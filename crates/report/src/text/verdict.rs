@@ -116,7 +116,7 @@ pub fn criterion_text(assessment: &Assessment) -> String {
 
 /// What to do about a watched run without a verdict.
 const NO_CRITERION: &str =
-    "no criterion was given; wakepath watch --latency 200us would hold the threads to one";
+    "no criterion was given; `wakepath watch --latency 200us -- PROGRAM` holds the threads to one";
 
 /// Why a run is not judged.
 pub(crate) fn no_criterion(assessment: &Assessment) -> &'static str {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::path::Path;
+use wakepath_archive::command_about;
 use wakepath_assess::stacks_file_name;
 use wakepath_explain::window::{Check, Window};
 
@@ -17,11 +18,12 @@ pub fn windows_text(windows: &[Window], run: &Path) -> String {
         let path = run.join(stacks_file_name(window));
         let _ = writeln!(text, "  stacks: {}\n", path.display());
     }
-    let run = run.display();
+    let run = run.display().to_string();
     let _ = writeln!(
         text,
-        "the same run, every nanosecond of every sample; flame graphs: wakepath report {run}\n\
-         virtual time: lengths of software paths, not a machine's latencies"
+        "the same run, every nanosecond of every sample; flame graphs: {}\n\
+         virtual time: lengths of software paths, not a machine's latencies",
+        command_about("report", &run, "")
     );
     text
 }

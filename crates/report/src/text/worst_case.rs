@@ -7,6 +7,7 @@ use super::worst_of_each::{keep, rest, worst_of_each};
 use crate::Style;
 use crate::table::{Cell, Table, Tone, number, words};
 use std::fmt::Write;
+use wakepath_archive::command_about;
 use wakepath_assess::{Bounded, Bounds};
 use wakepath_extremes::{Answer, Gate, GateName};
 use wakepath_timeline::columns::folded;
@@ -24,8 +25,9 @@ pub(super) fn to_text(bounds: &Bounds, style: Style) -> String {
 }
 
 /// The answer within a screen: if there are many conditions, the worst of each policy, and the first gates that
-/// refuse.
-pub fn in_short(bounds: &Bounds, style: Style) -> String {
+/// refuse. `run` is the run's name in a command.
+pub fn in_short(bounds: &Bounds, style: Style, run: &str) -> String {
+    let all = command_about("bound", run, "--all");
     let shown = worst_of_each(
         &bounds.conditions,
         |one| (one.label.clone(), one.thread.clone()),
@@ -36,12 +38,12 @@ pub fn in_short(bounds: &Bounds, style: Style) -> String {
     let columns = style.columns.unwrap_or(COLUMNS);
     let mut prose = String::new();
     // Writing to a String can't fail.
-    let _ = write_refusals(bounds, &mut prose, GATES, first_change);
+    let _ = write_refusals(bounds, &mut prose, (GATES, &all), first_change);
     let _ = write_after_refusals(bounds, &mut prose);
     let mut text = String::new();
     let _ = write_head(bounds, &mut text, columns);
     text.push_str(&bounds_table(&few).to_terminal(Some(columns)));
-    text + "\n" + &folded(&(rest(&shown, "bound") + &prose), columns)
+    text + "\n" + &folded(&(rest(&shown, &all) + &prose), columns)
 }
 
 /// Gates that the short answer reports.
@@ -89,7 +91,7 @@ pub(crate) fn said_below(bounds: &Bounds) -> String {
 }
 
 fn write_below(bounds: &Bounds, prose: &mut String) -> std::fmt::Result {
-    write_refusals(bounds, prose, usize::MAX, str::to_owned)?;
+    write_refusals(bounds, prose, (usize::MAX, ""), str::to_owned)?;
     write_after_refusals(bounds, prose)
 }
 
@@ -224,12 +226,12 @@ fn first_change(all: &str) -> String {
     }
 }
 
-/// Each gate that failed in any condition, once, as it failed in the first one, with the fix; at most `most` gates.
-/// `changes` writes what changed during the run.
+/// Each gate that failed in any condition, once, as it failed in the first one, with the fix; at most `most` gates,
+/// and the others by name with the command that shows all. `changes` writes what changed during the run.
 fn write_refusals(
     bounds: &Bounds,
     text: &mut String,
-    most: usize,
+    (most, all): (usize, &str),
     changes: impl Fn(&str) -> String,
 ) -> std::fmt::Result {
     let mut found: Vec<(usize, String, &Gate)> = Vec::new();
@@ -269,11 +271,7 @@ fn write_refusals(
     }
     match further.is_empty() {
         true => Ok(()),
-        false => writeln!(
-            text,
-            "also refused by: {}; see wakepath bound --all",
-            further.join(", ")
-        ),
+        false => writeln!(text, "also refused by: {}; see {all}", further.join(", ")),
     }
 }
 

@@ -32,12 +32,12 @@ pub(super) fn keep<T>(all: &mut Vec<T>, shown: &[bool]) {
     all.retain(|_| shown.next().is_some_and(|shown| *shown));
 }
 
-/// The line about conditions that are not shown; empty if all are.
+/// The line about conditions that are not shown, with the command that shows them; empty if all are.
 pub(super) fn rest(shown: &[bool], command: &str) -> String {
     match shown.iter().filter(|shown| !**shown).count() {
         0 => String::new(),
-        1 => format!("1 other condition is less bad: wakepath {command} --all\n"),
-        more => format!("{more} other conditions are less bad: wakepath {command} --all\n"),
+        1 => format!("1 other condition is less bad: {command}\n"),
+        more => format!("{more} other conditions are less bad: {command}\n"),
     }
 }
 
@@ -55,7 +55,7 @@ mod tests {
         let own: Vec<(usize, i64)> = (0..32).map(|at| (at, -(at as i64))).collect();
         let shown = worst_of_each(&own, |of| of.0, |of| of.1);
         assert_eq!(shown, [vec![true; 10], vec![false; 22]].concat());
-        assert!(rest(&shown, "bound").starts_with("22 other"));
+        assert!(rest(&shown, "wakepath bound --all").starts_with("22 other"));
         let mut kept = own.clone();
         keep(&mut kept, &shown);
         assert_eq!(kept, own[..10]);

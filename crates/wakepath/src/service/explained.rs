@@ -6,6 +6,7 @@ use crate::explained_cycle;
 use crate::open_run::opened;
 use std::path::Path;
 use std::process::ExitCode;
+use wakepath_archive::command_about;
 use wakepath_console::Outcome;
 use wakepath_console::terminal::{OneLine, print_result};
 use wakepath_explain::LateCycle;
@@ -68,8 +69,9 @@ pub fn explain_worst(directory: &Path, arguments: &Explain) -> Outcome {
                 let heading = format!("{}: {run} cycle {number}", one_line(name));
                 cycle_text_of(cycle, &heading, MOST)
             });
-            let whole =
-                format!("\nevery piece: wakepath explain {place}/worst/NAME --cycle NUMBER\n");
+            let named = format!("{}/worst/NAME", directory.display());
+            let whole = command_about("explain", &named, "--cycle NUMBER");
+            let whole = format!("\nevery piece: {whole}\n");
             let others = without_events.iter().map(|(name, run, number)| {
                 format!("{}: {run} cycle {number}: {NO_EVENTS}\n", one_line(name))
             });

@@ -3,6 +3,7 @@
 use super::shown::{Loops, at, worst_line};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use wakepath_archive::{command_about, shell_word};
 use wakepath_console::terminal::folded_for_people;
 use wakepath_scenario::PoliciesNeeded;
 use wakepath_service::{JudgedLoops, Summary, WorstCycle};
@@ -114,12 +115,17 @@ pub(super) fn text(
     // Lines to type are never broken.
     text = folded_for_people(&text) + "\nnext\n";
     if measured < of {
-        let _ = writeln!(text, "  wakepath run --resume --directory {place}");
+        let _ = writeln!(
+            text,
+            "  wakepath run --resume --directory {}",
+            shell_word(place)
+        );
     }
     let _ = writeln!(
         text,
-        "  wakepath show {place} --details    every condition, day and worst cycle\n  \
-         wakepath show {place}/segments/ROUND    one of the last rounds, as a run"
+        "  {}    every condition, day and worst cycle\n  {}    one of the last rounds, as a run",
+        command_about("show", place, "--details"),
+        command_about("show", &format!("{place}/segments/ROUND"), "")
     );
     text
 }

@@ -10,6 +10,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
+use wakepath_archive::command_about;
 use wakepath_console::Outcome;
 use wakepath_console::terminal::print_result;
 use wakepath_service::{
@@ -133,8 +134,9 @@ fn text(
         if traced > 0 && !all {
             let _ = writeln!(
                 text,
-                "  kernel events of {} kept: wakepath explain {place}",
-                counted(traced, "worst cycle", "worst cycles")
+                "  kernel events of {} kept: {}",
+                counted(traced, "worst cycle", "worst cycles"),
+                command_about("explain", &place, "")
             );
         }
     }
@@ -174,7 +176,8 @@ fn text(
     }
     let _ = writeln!(
         text,
-        "samples of the last time: wakepath show {place}/segments/NAME"
+        "samples of the last time: {}",
+        command_about("show", &format!("{place}/segments/NAME"), "")
     );
     text
 }

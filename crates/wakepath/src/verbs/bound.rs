@@ -27,7 +27,8 @@ pub fn run(arguments: &Bound) -> Outcome {
     };
     // A faulty file is reported before the run is read.
     let sections = arguments.sections.as_deref().map(sections).transpose()?;
-    let run = opened(&runs::find(arguments.run.as_deref())?, arguments.json)?;
+    let directory = runs::find(arguments.run.as_deref())?;
+    let run = opened(&directory, arguments.json)?;
     let mut bounds = Bounds::of(&run, &order)?;
     if let Some((sections, source)) = &sections {
         bounds = bounds.with_sections(sections, source)?;
@@ -37,7 +38,7 @@ pub fn run(arguments: &Bound) -> Outcome {
         (true, _) => to_json(&bounds),
         (false, true) => bounds.to_text(style) + &bounds_details(&bounds, style),
         (false, false) if arguments.all => bounds.to_text(style),
-        (false, false) => bounds_in_short(&bounds, style),
+        (false, false) => bounds_in_short(&bounds, style, &runs::word_for(&directory)),
     };
     print_result(arguments.json, &said)?;
     Ok(ExitCode::from(bounds.exit_code()))

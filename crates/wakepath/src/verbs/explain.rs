@@ -10,7 +10,7 @@ use crate::explained_cycle::CycleFilter;
 use crate::open_run::opened;
 use crate::service;
 use std::process::ExitCode;
-use wakepath_archive::Run;
+use wakepath_archive::{Run, command_about};
 use wakepath_assess::explanation::{ExplainedRun, Nobody, Order, explain, tell_of};
 use wakepath_console::terminal::{OneLine, print, print_result};
 use wakepath_console::{Outcome, runs};
@@ -51,7 +51,10 @@ pub fn run(arguments: &Explain) -> Outcome {
     // Without kernel events code is all there is.
     if run.manifest.tracing.is_none() && !arguments.json && code::is_kept(&run)? {
         let text = code::text(&run, &wanted_code)?.unwrap_or_default();
-        print(&(text + "no kernel events were recorded: causes need `lab run --trace`\n"))?;
+        print(
+            &(text
+                + "no kernel events were recorded: causes need `wakepath lab run SCENARIO --trace`\n"),
+        )?;
         return Ok(ExitCode::SUCCESS);
     }
     let ExplainedRun { explanation, .. } = match &arguments.perfetto {
@@ -64,12 +67,18 @@ pub fn run(arguments: &Explain) -> Outcome {
             explained
         }
     };
+    let name = runs::word_for(&directory);
+    let about = |options: &str| command_about("explain", &name, options);
     let text = match arguments.json {
         true => serde_json::to_string_pretty(&explanation)? + "\n",
         false if arguments.all => explanation_text(&explanation, arguments.worst),
         false => {
             explanation_in_short(&explanation, arguments.policy.as_deref())
-                + "\nall conditions: wakepath explain --all; one cycle: --cycle NUMBER --segment NUMBER\n"
+                + &format!(
+                    "\nall conditions: {}\none cycle: {}\n",
+                    about("--all"),
+                    about("--cycle NUMBER --segment NUMBER")
+                )
         }
     };
     print_result(arguments.json, &text)?;
@@ -91,10 +100,9 @@ fn one_cycle(run: &Run, order: &Order, cycle: u64, arguments: &Explain) -> Outco
     explain(run, order, &mut wanted)?;
     if wanted.found.is_empty() {
         return Err(format!(
-            "cycle {cycle} can't be explained: {}; the worst cycles of each condition, with their segments, are \
-             shown by wakepath explain {}",
+            "cycle {cycle} can't be explained: {}; the worst cycles of each condition, with their segments: {}",
             absent::why(run, cycle, arguments.segment)?,
-            run.directory().display()
+            command_about("explain", &run.directory().display().to_string(), "--all")
         )
         .into());
     }

@@ -19,7 +19,8 @@ type Failure = Box<dyn std::error::Error>;
 
 /// Flies and shows.
 pub fn run(arguments: &Fly) -> Outcome {
-    let run = opened(&runs::find(arguments.run.as_deref())?, arguments.json)?;
+    let directory = runs::find(arguments.run.as_deref())?;
+    let run = opened(&directory, arguments.json)?;
     let order = order(arguments, &run)?;
     let workers = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let progress = Progress::of("flying");
@@ -29,7 +30,10 @@ pub fn run(arguments: &Fly) -> Outcome {
     let text = match arguments.json {
         true => to_json(&flights),
         false if arguments.all => flights.to_text(Style::of_stdout()),
-        false => flights_in_short(&flights, Style::of_stdout()),
+        false => {
+            let name = runs::word_for(&directory);
+            flights_in_short(&flights, Style::of_stdout(), &name)
+        }
     };
     print_result(arguments.json, &text)?;
     Ok(ExitCode::from(flights.exit_code()))

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_archive::watch::Session;
-use wakepath_archive::{ArchiveError, trace_name};
+use wakepath_archive::{ArchiveError, command_about, trace_name};
 use wakepath_assess::watched::Figures;
 use wakepath_console::run_directory::trust;
 use wakepath_console::terminal::{OneLine, print};
@@ -101,7 +101,8 @@ pub fn run(arguments: &Recover) -> Outcome {
         )?;
     }
     text += &orphans();
-    writeln!(text, "next: wakepath show {directory}")?;
+    let shown = command_about("show", &place.display().to_string(), "");
+    writeln!(text, "next: {shown}")?;
     print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

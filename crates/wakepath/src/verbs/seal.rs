@@ -7,7 +7,7 @@ use crate::seal_files::{digests, text_of};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
-use wakepath_archive::{Finding, Manifest, Run, State};
+use wakepath_archive::{Finding, Manifest, Run, State, command_about, shell_word};
 use wakepath_console::run_directory::trust;
 use wakepath_console::terminal::{OneLine, print};
 use wakepath_console::{Outcome, VERSION, runs};
@@ -29,8 +29,9 @@ pub fn run(arguments: &Seal) -> Outcome {
     let directory = Directory::to_write(&place, trust(arguments.trust_directory))?;
     if directory.holds(SEAL_NAME) {
         return Err(format!(
-            "{}: sealed already; `wakepath verify` says by whom; remove that file to seal the run as it is now",
-            directory.path_of(SEAL_NAME).in_one_line()
+            "{}: sealed already, and checked by `{}`; remove that file to seal the run as it is now",
+            directory.path_of(SEAL_NAME).in_one_line(),
+            command_about("verify", &place.display().to_string(), "--trust FILE")
         )
         .into());
     }
@@ -64,10 +65,14 @@ pub fn run(arguments: &Seal) -> Outcome {
         .into());
     }
     directory.put(SEAL_NAME, &bytes)?;
-    let place = place.in_one_line();
+    let next = command_about(
+        "verify",
+        &place.display().to_string(),
+        &format!("--trust FILE --board {}", shell_word(&board)),
+    );
     print(&format!(
-        "{place}: sealed as a run of {board}: {} signed by {fingerprint}\nnext: wakepath verify {place} --trust FILE \
-         --board {board}\n",
+        "{}: sealed as a run of {board}: {} signed by {fingerprint}\nnext: {next}\n",
+        place.in_one_line(),
         counted(count as u64, "file", "files")
     ))?;
     Ok(ExitCode::SUCCESS)
@@ -78,9 +83,8 @@ fn whole(directory: &Directory) -> Result<Manifest, Box<dyn std::error::Error>> 
     let run = Run::open_exact_in(directory)?;
     let place = directory.path().in_one_line();
     if *run.state() != State::Finished {
-        return Err(
-            format!("{place}: has no end yet; `wakepath recover {place}` makes it a run").into(),
-        );
+        let recover = command_about("recover", &directory.path().display().to_string(), "");
+        return Err(format!("{place}: has no end yet; `{recover}` makes it a run").into());
     }
     let findings = run.check()?;
     // An incomplete run is evidence too, and lists what is missing.

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
+use wakepath_archive::command_about;
 use wakepath_console::terminal::{OneLine, print_result};
 use wakepath_console::{Outcome, runs};
 use wakepath_directory::{Directory, empty_directories};
@@ -58,7 +59,8 @@ fn seal(place: &Path) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let path = path.in_one_line();
     if !directory.holds(SEAL_NAME) {
         return Err(format!(
-            "{path}: not there: this run is not sealed; `wakepath seal` seals one"
+            "{path}: not there: this run is not sealed; `{}` seals it",
+            command_about("seal", &place.display().to_string(), "--key FILE")
         )
         .into());
     }

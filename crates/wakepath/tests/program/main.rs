@@ -45,6 +45,7 @@ wakepath_test_program::program![
     command_line::planted::TESTS,
     command_line::printed::TESTS,
     command_line::printed_measuring::TESTS,
+    command_line::printed_sources::TESTS,
     command_line::programs::TESTS,
     command_line::reports::TESTS,
     command_line::runs::TESTS,

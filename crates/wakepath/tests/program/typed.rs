@@ -170,6 +170,22 @@ pub fn is_known(line: &str) -> Result<(), String> {
     }
 }
 
+/// Why the program does not read a line without blanks.
+pub fn is_read(line: &str) -> Result<(), String> {
+    let words = words_of(line.strip_prefix("sudo ").unwrap_or(line));
+    let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+    match words.first() {
+        // Programs of their own read these, so only their help is at hand.
+        Some(&("lab" | "experiment")) => has_its_options(&words),
+        _ => wakepath::read_command(&words),
+    }
+}
+
+/// Whether the program has a verb of this name.
+pub fn is_verb(word: &str) -> bool {
+    !word.is_empty() && lists(&help_of(&[]), word)
+}
+
 /// Whether something is left to the reader: a word in capitals, an ellipsis, or a verb, perhaps with one option, that
 /// is only named.
 fn has_blanks(words: &[&str]) -> bool {

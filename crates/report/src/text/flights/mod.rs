@@ -13,6 +13,7 @@ pub(crate) use table::flights_table;
 use super::worst_of_each::{keep, rest, worst_of_each};
 use super::{coloured, wrapped};
 use crate::Style;
+use wakepath_archive::command_about;
 use wakepath_assess::{ControllerFile, Flights, FlownConditions, loss_text};
 use wakepath_scenario::{FlightCriterion, Losses};
 use wakepath_verdict::{Outcome, duration};
@@ -20,8 +21,10 @@ use wakepath_verdict::{Outcome, duration};
 /// Conditions whose faults the short answer reports.
 const FAULTS: usize = 3;
 
-/// The answer within a screen: if there are many conditions, the worst of each policy.
-pub fn in_short(flights: &Flights, style: Style) -> String {
+/// The answer within a screen: if there are many conditions, the worst of each policy. `run` is the run's name in a
+/// command.
+pub fn in_short(flights: &Flights, style: Style, run: &str) -> String {
+    let all = command_about("fly", run, "--all");
     let shown = worst_of_each(
         &flights.flown.conditions,
         |one| (one.name.policy, one.name.task.clone()),
@@ -32,10 +35,10 @@ pub fn in_short(flights: &Flights, style: Style) -> String {
     let table = table::shortest(&flown).to_terminal(style.columns);
     let faults = flown.conditions.iter().map(|one| fate::line(one, style));
     let faults: Vec<String> = faults.filter(|line| !line.is_empty()).collect();
-    let mut text = rest(&shown, "fly");
+    let mut text = rest(&shown, &all);
     text.extend(faults.iter().take(FAULTS).map(String::as_str));
     if faults.len() > FAULTS {
-        text += "the other faults, and every figure: wakepath fly --all\n";
+        text += &format!("the other faults, and every figure: {all}\n");
     }
     text.extend(flown.searches.first().map(brinks::search_text));
     text += &match (flights.outcome, &flown.criterion) {

@@ -1,9 +1,7 @@
 //! Code of late cycles of a laboratory's run, from the windows kept with it.
 
-use std::fmt::Write;
-use wakepath_archive::Run;
+use wakepath_archive::{Run, command_about};
 use wakepath_assess::{WindowsError, stored_windows};
-use wakepath_console::terminal::OneLine;
 use wakepath_explain::window::Window;
 use wakepath_report::windows_code_text;
 
@@ -35,14 +33,13 @@ pub fn text(run: &Run, wanted: &WantedCode) -> Result<Option<String>, WindowsErr
     if !windows.is_empty() {
         return Ok(Some(windows_code_text(&windows)));
     }
-    let mut text = format!(
-        "code of these cycles: wakepath lab window {}",
-        run.directory().in_one_line()
-    );
-    if let (Some(cycle), Some(segment)) = (wanted.cycle, wanted.segment) {
-        let _ = write!(text, " --cycle {segment}:{cycle}");
-    }
-    Ok(Some(text + "\n"))
+    let cycle = match (wanted.cycle, wanted.segment) {
+        (Some(cycle), Some(segment)) => format!("--cycle {segment}:{cycle}"),
+        _ => String::new(),
+    };
+    let run = run.directory().display().to_string();
+    let command = command_about("lab window", &run, &cycle);
+    Ok(Some(format!("code of these cycles: {command}\n")))
 }
 
 /// Whether windows were kept with a run.

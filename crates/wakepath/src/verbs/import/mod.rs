@@ -17,6 +17,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::SystemTime;
+use wakepath_archive::command_about;
 use wakepath_assess::watched::{Ros2Figures, Ros2File, Ros2Wish};
 use wakepath_console::run_directory::RunDirectory;
 use wakepath_console::terminal::{self, OneLine, folded_for_people, print, print_result};
@@ -279,8 +280,8 @@ fn description(prepared: &Prepared, directory: &Path) -> String {
             "passed over: {what} of no form, or of another, such as {first}"
         );
     }
-    let directory = directory.in_one_line();
-    let _ = writeln!(text, "recording: {directory}; wakepath show {directory}");
+    let shown = command_about("show", &directory.display().to_string(), "");
+    let _ = writeln!(text, "recording: {}; {shown}", directory.in_one_line());
     text
 }
 

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
 use terms::Terms;
-use wakepath_archive::Run;
+use wakepath_archive::{Run, command_about};
 use wakepath_assess::Assessment;
 use wakepath_console::run_order::OrderedRun;
 use wakepath_console::runs::HOME;
@@ -227,7 +227,8 @@ impl Plan for Search<'_> {
             fraction(step.missed)
         );
         if outcome == Verdict::Invalid {
-            return Err(format!("{rate} Hz can't be judged: wakepath show {}", step.run).into());
+            let shown = command_about("show", &step.run, "");
+            return Err(format!("{rate} Hz can't be judged: {shown}").into());
         }
         self.bisection.tell(
             rate,

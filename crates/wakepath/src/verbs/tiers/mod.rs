@@ -13,7 +13,8 @@ use wakepath_report::{Style, ToText, tiers_in_short, to_json};
 /// Judges a run by each tier; drives a pin first if given.
 pub fn run(arguments: &Tiers) -> Outcome {
     let lines = pin::lines(arguments)?;
-    let run = opened(&runs::find(arguments.run.as_deref())?, arguments.json)?;
+    let directory = runs::find(arguments.run.as_deref())?;
+    let run = opened(&directory, arguments.json)?;
     if let Some(lines) = lines {
         pin::drive(arguments, lines, &run)?;
     }
@@ -22,7 +23,7 @@ pub fn run(arguments: &Tiers) -> Outcome {
     let text = match (arguments.json, arguments.all) {
         (true, _) => to_json(&tiers),
         (false, true) => tiers.to_text(style),
-        (false, false) => tiers_in_short(&tiers, style),
+        (false, false) => tiers_in_short(&tiers, style, &runs::word_for(&directory)),
     };
     print_result(arguments.json, &text)?;
     Ok(ExitCode::from(tiers.exit_code()))

@@ -5,7 +5,7 @@ use crate::command_line::Watch;
 use crate::fit_to_screen::fit_to_screen;
 use crate::report_files;
 use crate::watched_program::{in_short, text};
-use wakepath_archive::Run;
+use wakepath_archive::{Run, command_about};
 use wakepath_assess::explanation;
 use wakepath_assess::watched::{Figures, Ros2Figures};
 use wakepath_console::terminal::{self, OneLine, folded_for_people, print, print_result};
@@ -128,17 +128,12 @@ pub(super) fn explain(
     );
     // Empty for the latest run, which needs no name.
     let run = wakepath_console::runs::word_for(directory.path());
-    let typed = |verb: &str, option: &str| {
-        let words = ["wakepath", verb, &run, option];
-        let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
-        words.join(" ")
-    };
     let more = match shown {
         Much::All => String::new(),
         _ => format!(
-            "all of it: {}; {}; watch --all\n",
-            typed("explain", "--all"),
-            typed("show", "--details")
+            "all of it: {}; {}\n",
+            command_about("explain", &run, "--all"),
+            command_about("show", &run, "--details")
         ),
     };
     let said = said + &more;

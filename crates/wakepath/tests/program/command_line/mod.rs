@@ -22,6 +22,8 @@ pub mod pages;
 pub mod planted;
 pub mod printed;
 pub mod printed_measuring;
+pub mod printed_rows;
+pub mod printed_sources;
 pub mod programs;
 pub mod reports;
 pub mod runs;

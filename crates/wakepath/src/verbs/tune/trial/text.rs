@@ -53,7 +53,7 @@ fn laid_out(trial: &Trial, pairs: u32, all: bool, columns: Option<usize>) -> Res
     match trial.stays {
         true => writeln!(
             text,
-            "what helps stays applied: wakepath tune status, tune revert"
+            "what helps stays applied; shown by: wakepath tune status; taken back by: wakepath tune revert"
         )?,
         false => writeln!(
             text,
