@@ -1,5 +1,5 @@
-//! A number and its unit stay in one line: the blank between them becomes one at which no line is broken. Of text that
-//! people read; text to type or copy keeps its blanks.
+//! A number stays in one line with its unit, and with ≤ or ≥: the blank between them becomes one at which no line is
+//! broken. Of text that people read; text to type or copy keeps its blanks.
 
 use std::borrow::Cow;
 use wakepath_timeline::quantity::is_within;
@@ -9,7 +9,7 @@ pub(crate) fn unbroken(text: &str) -> Cow<'_, str> {
     let mut kept = 0;
     let mut made = String::new();
     for (at, _) in text.match_indices(' ') {
-        if is_within(text, at) {
+        if is_within(text, at) || text[..at].ends_with(['≤', '≥']) {
             made.push_str(&text[kept..at]);
             made.push('\u{a0}');
             kept = at + 1;
@@ -33,6 +33,7 @@ mod tests {
                 "at most 0.5\u{a0}% in 100\u{a0}s.",
             ),
             ("2 s", "2\u{a0}s"),
+            ("0 (≤ 0.81 %)", "0 (≤\u{a0}0.81\u{a0}%)"),
             ("noise: 20 rad/s²", "noise: 20\u{a0}rad/s²"),
             ("400 µs, 4 ms", "400\u{a0}µs, 4\u{a0}ms"),
             (

@@ -43,14 +43,15 @@ pub(crate) fn rows(assessment: &Assessment) -> (Vec<Class>, Vec<Row>) {
             let inside = own.iter().filter(|of| holds(class, of));
             inside.map(|of| figures(assessment, of)).reduce(worse)
         });
+        let outcome = verdict(assessment, first, &own);
         let not_real_time = |caution: &Caution| matches!(caution, Caution::NotRealTime { .. });
         rows.push(Row {
             figures: figures.collect(),
             verdict: RowVerdict::Judged {
-                outcome: verdict(assessment, first, &own),
+                outcome,
                 is_real_time: !own.iter().any(|of| of.cautions.iter().any(not_real_time)),
             },
-            why: why(assessment, &name),
+            why: why(assessment, &name, Some(outcome)),
             label: name,
         });
     }
@@ -61,7 +62,7 @@ pub(crate) fn rows(assessment: &Assessment) -> (Vec<Class>, Vec<Row>) {
         {
             let label = one_line(&missing.condition);
             rows.push(Row {
-                why: why(assessment, &label),
+                why: why(assessment, &label, None),
                 label,
                 figures: vec![None; classes.len()],
                 verdict: RowVerdict::NotMeasured,

@@ -4,13 +4,9 @@
 use crate::label::policy as label;
 use serde::{Deserialize, Serialize};
 use wakepath_assess::Assessment;
-use wakepath_timeline::columns::cut;
 use wakepath_timeline::duration::{apart_from, length, long, three_digits};
 use wakepath_timeline::one_line;
 use wakepath_verdict::{Judgement, Margin, Outcome, Reason, count, fraction};
-
-/// Longest text of a reason that has no short form.
-const LONGEST: usize = 60;
 
 /// The reason of a row; its texts are empty where the policy passed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,13 +31,18 @@ impl Why {
     }
 }
 
-/// Of the row with this label.
-pub(super) fn why(assessment: &Assessment, row: &str) -> Why {
+/// Of the row with this label. Of a policy with this outcome the reason is one for that outcome: a phase that can't be
+/// judged does not explain a failure in another.
+pub(super) fn why(assessment: &Assessment, row: &str, outcome: Option<Outcome>) -> Why {
     let own = assessment.conditions.iter();
     let own: Vec<&Judgement> = own.filter(|of| label(&of.name) == row).collect();
     let told = own.iter().flat_map(|of| {
         let bearing = of.reasons.iter();
-        bearing.filter_map(|reason| Some((*of, reason, gravity(reason.bearing())?)))
+        let bearing = bearing.filter_map(|reason| Some((reason, gravity(reason.bearing())?)));
+        bearing.map(|(reason, gravity)| {
+            let decides = Some(reason.bearing()) == outcome;
+            (*of, reason, (decides, gravity))
+        })
     });
     // The worst; of several the one of the condition that missed most.
     let worst = told.max_by(|a, b| {
@@ -60,7 +61,7 @@ pub(super) fn why(assessment: &Assessment, row: &str) -> Why {
     }
     let missing = assessment.not_measured.iter();
     let mut missing = missing.filter(|of| own.is_empty() && one_line(&of.condition) == row);
-    let reason = missing.next().map(|of| cut(&one_line(&of.reason), LONGEST));
+    let reason = missing.next().map(|of| one_line(&of.reason));
     Why {
         reason: reason.unwrap_or_default(),
         ..Why::default()
@@ -127,7 +128,7 @@ fn words(reason: &Reason) -> String {
             Some(more) => format!("none missed, needs {} more", long(more.seconds)),
             None => "too few due times".to_owned(),
         },
-        other => cut(&other.to_string(), LONGEST),
+        other => other.to_string(),
     }
 }
 
