@@ -137,7 +137,7 @@ pub fn fit_to_pass(
     duration: &str,
 ) -> Result<(Scenario, Vec<Warning>), Failure> {
     let fitted = scenario.with_total_duration(duration_ns(option, duration)?);
-    // Where no cycle fits, the shortest run may be too short to pass.
+    // If no cycle fits, the shortest run might be too short to pass.
     let (shortest, fits) = match fitted {
         Ok(fitted) => (fitted, true),
         Err(_) => {
