@@ -1,7 +1,7 @@
 //! The special functions that no library at hand has exactly enough for millions of due times: the
 //! incomplete beta function, its inverse, and Kolmogorov's distribution. Checked against SciPy;
 //! nothing here knows what the probabilities are of. Why these and no others:
-//! `docs/decisions/0023-own-incomplete-beta.md`.
+//! `docs/decisions/0023-own-incomplete-beta-function.md`.
 
 use statrs::function::gamma::ln_gamma;
 

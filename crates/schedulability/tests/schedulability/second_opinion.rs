@@ -1,6 +1,6 @@
 //! Compares the analyses with those of the crate `response-time-analysis`, whose proofs are
 //! machine-checked: never below it, and equal if both are exact. It is called through one small trait, and
-//! is not shipped (docs/decisions/0033).
+//! only these tests link it.
 
 use response_time_analysis::arrival::Sporadic;
 use response_time_analysis::demand::RBF;
