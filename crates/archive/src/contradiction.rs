@@ -17,7 +17,7 @@ pub(crate) enum Contradiction {
     SecondEnd { segment: u32 },
     #[error("segment {segment} has thread {thread} twice")]
     ThreadTwice { segment: u32, thread: u16 },
-    #[error("segment {segment} has no thread {thread} to end")]
+    #[error("segment {segment} has no thread {thread}, but an end of one")]
     NoThreadToEnd { segment: u32, thread: u16 },
     #[error("segment {segment}, thread {thread}: {wrong}")]
     Samples {

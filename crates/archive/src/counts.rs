@@ -59,7 +59,7 @@ fn problems_of(thread: &ThreadRecord) -> Vec<String> {
         (thread.written, thread.appended, thread.lost)
     else {
         return vec![
-            "the end of the segment is missing, so it is not known how many samples are".to_owned(),
+            "the end of the segment is missing, so it is unknown how many samples are".to_owned(),
         ];
     };
     let mut problems = Vec::new();

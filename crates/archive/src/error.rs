@@ -60,7 +60,7 @@ pub enum ArchiveError {
         why: String,
     },
     /// A new run needs an empty directory.
-    #[error("{path}: already holds files; a new run needs a directory that is empty or does not exist", path = path.display())]
+    #[error("{path}: already contains files; a new run needs an empty or new directory", path = path.display())]
     DirectoryNotEmpty {
         /// The directory.
         path: PathBuf,
@@ -125,7 +125,7 @@ pub enum ArchiveError {
         why: String,
     },
     /// Files were changed, cut short or taken away after the run was finished.
-    #[error("{path}: the archive is not as it was written: {}", list(problems), path = path.display())]
+    #[error("{path}: the archive was changed after it was written: {}", list(problems), path = path.display())]
     Altered {
         /// The directory.
         path: PathBuf,
@@ -134,8 +134,8 @@ pub enum ArchiveError {
     },
     /// The run is not as it was sealed.
     #[error(
-        "{path}: its seal is broken: {}; put back what was sealed, or remove seal.dsse.json to read the run as one \
-         that nobody vouches for",
+        "{path}: its seal is broken: {}; restore the sealed files, or remove seal.dsse.json to read the run as \
+         unsealed",
         first(findings),
         path = path.display()
     )]
@@ -146,7 +146,7 @@ pub enum ArchiveError {
         findings: Vec<String>,
     },
     /// A sealed run can't get additional files.
-    #[error("{path}: is sealed: a file written there breaks its seal; write it elsewhere", path = path.display())]
+    #[error("{path}: is sealed, and a new file would break its seal; write it elsewhere", path = path.display())]
     Sealed {
         /// The directory.
         path: PathBuf,

@@ -196,7 +196,7 @@ fn parts(file: &File, clocks: bool, mut part: impl FnMut(u32, u32, &[u8])) -> io
         if length > LONGEST {
             return Err(io::Error::new(
                 ErrorKind::InvalidData,
-                format!("a part of {length} bytes is longer than any"),
+                format!("a part of {length} bytes is too long"),
             ));
         }
         if clocks && kind != CLOCKS {

@@ -77,8 +77,7 @@ impl RecoveryReport {
         }
         for number in &missing.segments_without_start {
             lines.push(format!(
-                "the start of segment {number}, and with it what it measured: it found no room, or \
-                 can't be read"
+                "the start of segment {number}, and with it what it measured: the disk was full, or it can't be read"
             ));
         }
         let Contradictions { blocks, first } = &missing.contradictions;
@@ -87,8 +86,8 @@ impl RecoveryReport {
                 "{}, and left out; {first}",
                 counted(
                     *blocks,
-                    "block that contradicts what comes before it",
-                    "blocks that contradict what comes before them"
+                    "block that contradicts the blocks before it",
+                    "blocks that contradict the blocks before them"
                 )
             ));
         }
@@ -114,7 +113,8 @@ impl RecoveryReport {
         let recorded: u64 = segment.threads.iter().map(|t| t.recorded).sum();
         let expected: u64 = segment.threads.iter().map(|t| t.expected).sum();
         Some(format!(
-            "the end of segment {number} ({}): {recorded} of {expected} expected samples are there; how many were lost is not known",
+            "the end of segment {number} ({}): {recorded} of {expected} expected samples are there; the number of \
+             lost samples is unknown",
             segment.condition
         ))
     }
@@ -133,10 +133,7 @@ impl fmt::Display for RecoveryReport {
             counted(segments.len() as u64, "segment", "segments")
         )?;
         if self.was_finished {
-            writeln!(
-                f,
-                "it had been finished before; its files are as they were written"
-            )?;
+            writeln!(f, "it was already finished; its files are unchanged")?;
         }
         let missing = self.missing();
         if missing.is_empty() {

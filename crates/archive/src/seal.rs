@@ -40,7 +40,7 @@ pub(crate) fn check(directory: &Directory) -> Result<()> {
         .read_to_end(&mut seal)
         .map_err(|e| ArchiveError::io("read the seal", &path, e))?;
     if seal.len() as u64 > MOST_SEAL_BYTES {
-        return Err(broken(vec!["it is longer than any seal".to_owned()]));
+        return Err(broken(vec!["it is too long for a seal".to_owned()]));
     }
     let files = content(directory.path(), SEAL_NAME).map_err(|e| broken(vec![e.to_string()]))?;
     let files: Vec<FileDigest> = files

@@ -128,15 +128,15 @@ impl fmt::Display for Shortfall {
             Self::NoEnd => f.write_str("the run was cut short: it has no recorded end"),
             Self::NeverStarted { segments, planned } => write!(
                 f,
-                "the run calls itself complete, but {} of {planned} planned never began",
+                "the run is marked complete, but {} of {planned} planned never began",
                 counted(*segments, "segment", "segments")
             ),
-            Self::NoLastLook => {
-                f.write_str("the machine was not read after the run: it might have changed")
-            }
+            Self::NoLastLook => f.write_str(
+                "the machine's facts were not read after the run: they might have changed",
+            ),
             Self::NoTrace { segments } => write!(
                 f,
-                "{} to be traced and not: tracing ended before its time",
+                "{} not traced: tracing ended early",
                 counted(*segments, "segment was", "segments were")
             ),
         }

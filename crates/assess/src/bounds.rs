@@ -34,9 +34,8 @@ impl HeldBound {
     pub fn contradiction(&self) -> Option<String> {
         self.contradicted.then(|| {
             format!(
-                "BOUND CONTRADICTED: {} took {} in {}, and the analysis promised {} at most; a cost or \
-                 an execution is longer than it was given, or something ran that the analysis did not \
-                 know",
+                "BOUND CONTRADICTED: {} took {} in {}, but the analysis promised at most {}; a cost or an execution \
+                 time is longer than given, or something ran that the analysis did not include",
                 self.task,
                 duration::exact(self.observed_ns.unsigned_abs()),
                 self.condition,

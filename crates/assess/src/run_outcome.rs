@@ -62,7 +62,7 @@ pub(crate) fn run_outcome(
             // A policy that was not measured might have held.
             PoliciesNeeded::Any if matches!(outcome, Outcome::Failed | Outcome::Invalid) => {
                 remarks.push(format!(
-                    "no measured policy holds, but {all} could not be measured"
+                    "no measured policy passes, but {all} could not be measured"
                 ));
                 outcome = Outcome::Undecided;
             }

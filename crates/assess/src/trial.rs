@@ -164,19 +164,19 @@ impl Confounders {
     pub fn lines(&self) -> Vec<String> {
         let of_runs = counted(self.runs as u64, "run", "runs");
         let mut lines = vec![
-            "order: steps are tried one after the other, each with those that were kept before \
-             it; within a pair the order turns"
+            "order: steps are tried one after another, each on top of those already kept; the order within pairs \
+             alternates"
                 .to_owned(),
         ];
         for (holder, count) in &self.held {
             lines.push(format!(
-                "a latency request was held during {count} of {of_runs} ({holder}): the idle \
-                 latency that the loop will pay is hidden in them"
+                "a latency request was held during {count} of {of_runs} ({holder}): it hides the loop's real idle \
+                 latency"
             ));
         }
         if self.held.is_empty() {
             lines.push(format!(
-                "nobody was seen holding /dev/cpu_dma_latency in {of_runs}"
+                "no holder of /dev/cpu_dma_latency was seen in {of_runs}"
             ));
         }
         for (label, (first, last)) in &self.drifting {

@@ -22,7 +22,7 @@ pub enum UnusableFile {
     #[error(transparent)]
     Digest(#[from] ArchiveError),
     /// It is another one than the scenario was written for.
-    #[error("{}: its SHA-256 is {found}, and the scenario wants {wanted}", path.display())]
+    #[error("{}: its SHA-256 is {found}, but the scenario requires {wanted}", path.display())]
     OtherDigest {
         /// The file.
         path: PathBuf,

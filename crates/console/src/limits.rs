@@ -28,7 +28,7 @@ pub fn named(text: &str) -> Option<String> {
     }
     has(Errno::AGAIN).then(|| match most_tasks() {
         Some((group, most)) => format!(
-            "the control group {group} may have {most} processes and threads: raise its pids.max \
+            "the control group {group} is limited to {most} processes and threads: raise its pids.max \
              (TasksMax= of the service)"
         ),
         None => {

@@ -21,11 +21,11 @@ pub enum InvalidValue {
     #[error(transparent)]
     Text(#[from] Complaint),
     /// It is zero.
-    #[error("must be more than nothing")]
+    #[error("must be greater than 0")]
     Nothing,
     /// A reservation without a period.
     #[error(
-        "the period is not known here; give runtime/deadline/period, such as 'DEADLINE 400us/4ms/4ms'"
+        "the period is unknown here; give runtime/deadline/period, such as 'DEADLINE 400us/4ms/4ms'"
     )]
     NoPeriod,
     /// The CPU list can't be parsed.
@@ -35,7 +35,7 @@ pub enum InvalidValue {
     #[error("names no CPU; expected e.g. 1 or 2-3,6")]
     NoCpu,
     /// A CPU that isn't online.
-    #[error("CPUs {0} are online; give some of them")]
+    #[error("only CPUs {0} are online; give one or more of them")]
     NotOnline(CpuSet),
     /// Neither a share nor a time.
     #[error("give a share such as `10%` or a time such as `5us`")]

@@ -33,7 +33,7 @@ pub enum OverrideError {
     #[error("--policy {shown} {1}", shown = Shown(.0))]
     Policy(String, units::Complaint),
     /// Several tasks, and none is named.
-    #[error("the scenario's tasks have {what} of their own: name one with --task: {there}")]
+    #[error("the scenario's tasks have their own {what}; name one with --task: {there}")]
     WhichTask {
         /// The property that each of them has.
         what: &'static str,
@@ -256,11 +256,11 @@ mod tests {
         };
         assert_eq!(
             refused(Some("1kHz"), None, None, TASKS),
-            "the scenario's tasks have rates of their own: name one with --task: imu, control"
+            "the scenario's tasks have their own rates; name one with --task: imu, control"
         );
         assert_eq!(
             refused(None, Some(1), None, TASKS),
-            "the scenario's tasks have CPUs of their own: name one with --task: imu, control"
+            "the scenario's tasks have their own CPUs; name one with --task: imu, control"
         );
         assert_eq!(
             refused(Some("1kHz"), None, Some("gps"), TASKS),

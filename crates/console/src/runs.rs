@@ -60,7 +60,7 @@ pub fn home_can_be_used() -> Result<(), String> {
     match is_link && rustix::process::geteuid().is_root() {
         false => Ok(()),
         true => Err(format!(
-            "{HOME}: a link, which root does not follow; name the directory of a run with --directory"
+            "{HOME}: a symbolic link, which root does not follow; give the directory with --directory"
         )),
     }
 }
@@ -165,7 +165,7 @@ pub fn find(word: Option<&Path>) -> Result<PathBuf, String> {
     let directory = place(word)?;
     match Run::writer(&directory) {
         Some(by) if word.is_some() => Err(format!(
-            "{}: this run is still under way ({by} writes it): ask again when it has ended",
+            "{}: this run is still under way ({by} writes it); try again after it has ended",
             directory.in_one_line()
         )),
         _ => Ok(directory),
@@ -220,15 +220,15 @@ pub fn latest<const MANY: usize>() -> Result<[PathBuf; MANY], String> {
     let found = ended.len();
     ended.try_into().map_err(|_| match (&under_way[..], found) {
         ([], 0) => {
-            format!("no run below {HOME} here: name one, or make one with `wakepath check`")
+            format!("no run in {HOME} here; give a directory, or record one with `wakepath check`")
         }
-        ([], _) => format!("only {found} run below {HOME} here, and {MANY} are needed"),
+        ([], _) => format!("only {found} run in {HOME} here, but {MANY} are needed"),
         ([first, ..], 0) => format!(
-            "no run here has ended yet: {} is still under way; ask again when it has ended",
+            "no run here has ended yet: {} is still under way; try again after it has ended",
             first.in_one_line()
         ),
         ([first, ..], _) => format!(
-            "only {found} run here has ended, and {MANY} are needed: {} is still under way",
+            "only {found} run here has ended, but {MANY} are needed: {} is still under way",
             first.in_one_line()
         ),
     })
@@ -260,11 +260,11 @@ fn named(word: &str, all: &[ListedRun]) -> Result<PathBuf, String> {
     match (&fits[..], all) {
         ([only], _) => Ok(only.directory()),
         ([_, _, ..], _) => Err(format!(
-            "{shown}: {} runs have that in their names: {}",
+            "{shown}: {} runs have names that contain it: {}",
             fits.len(),
             listed(&fits, all)
         )),
-        (_, []) => Err(format!("{shown}: no such run, and none below {HOME} here")),
+        (_, []) => Err(format!("{shown}: no such run, and none in {HOME} here")),
         _ => Err(format!("{shown}: no such run; {}", there(all))),
     }
 }
@@ -272,7 +272,7 @@ fn named(word: &str, all: &[ListedRun]) -> Result<PathBuf, String> {
 /// Which runs there are.
 fn there(all: &[ListedRun]) -> String {
     match all {
-        [] => format!("there is none below {HOME} here"),
+        [] => format!("there is none in {HOME} here"),
         [only] => format!("the only one here is {}", one_line(&only.name)),
         several => format!(
             "there are {}; `wakepath runs` lists them",
@@ -359,7 +359,7 @@ mod tests {
         );
         assert_eq!(
             meant("check").unwrap_err(),
-            "check: 2 runs have that in their names: @1 check-20260103T000000Z, @3 \
+            "check: 2 runs have names that contain it: @1 check-20260103T000000Z, @3 \
              check-20260101T000000Z"
         );
     }
@@ -378,7 +378,7 @@ mod tests {
         );
         assert_eq!(
             named("9", &[]).unwrap_err(),
-            "9: no such run, and none below wakepath-runs here"
+            "9: no such run, and none in wakepath-runs here"
         );
     }
 }

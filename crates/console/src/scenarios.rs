@@ -61,7 +61,7 @@ pub fn check_cpu(cpu: Option<u16>, host: &HostCpus) -> Result<(), Failure> {
                 [only] => format!("only CPU {only}"),
                 several => format!("CPUs {}; give one of them", several.join(", ")),
             };
-            Err(format!("--cpu {cpu}: wakepath may use {there}").into())
+            Err(format!("--cpu {cpu}: wakepath can use only {there}").into())
         }
     }
 }
@@ -72,7 +72,7 @@ pub fn read_scenario(
     source: &str,
     host: &HostCpus,
 ) -> Result<(Scenario, Vec<Warning>), Failure> {
-    let known = KnownCpus::new(host.for_a_loop()).ok_or("no CPU may be used")?;
+    let known = KnownCpus::new(host.for_a_loop()).ok_or("no CPU can be used")?;
     let (mut scenario, warnings) = Scenario::parse_with_warnings(text, source, &known)?;
     crate::files::embed(&mut scenario, source)?;
     Ok((scenario, warnings))

@@ -14,7 +14,7 @@ pub enum DriveError {
     #[error("the process that drives the pin: {0}")]
     Process(#[from] io::Error),
     /// An unexpected message.
-    #[error("the process that drives the pin said what is not understood: {0}")]
+    #[error("the process that drives the pin sent an unknown message: {0}")]
     Words(#[from] serde_json::Error),
     /// It ended before its last message.
     #[error("the process that drives the pin ended early ({0})")]
@@ -50,9 +50,9 @@ pub fn drive(
         .stdout(Stdio::piped())
         .spawn()?;
     let mut process = Ending(process);
-    let mut input = process.0.stdin.take().expect("it was asked for");
+    let mut input = process.0.stdin.take().expect("it was requested");
     writeln!(input, "{}", serde_json::to_string(order)?)?;
-    let output = process.0.stdout.take().expect("it was asked for");
+    let output = process.0.stdout.take().expect("it was requested");
     let mut lines = BufReader::new(output).lines();
     let mut hear = || -> Result<Option<Reply>, DriveError> {
         match lines.next() {

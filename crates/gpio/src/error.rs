@@ -8,7 +8,7 @@ use std::io;
 pub enum GpioError {
     /// Nothing to choose from.
     #[error(
-        "this machine has no GPIO chip for programs (/dev/gpiochip*); a kernel driver for one makes it"
+        "this machine has no GPIO chip for programs (/dev/gpiochip*); load the kernel driver of one"
     )]
     NoChips,
     /// No chip has that name.
@@ -20,7 +20,7 @@ pub enum GpioError {
         others: String,
     },
     /// The chip's file is not this user's to open.
-    #[error("/dev/{chip} may not be opened; be root, or in the group that its file belongs to")]
+    #[error("/dev/{chip} can't be opened; run as root, or as a member of its group")]
     NotAllowed {
         /// Its file's name.
         chip: String,
@@ -58,7 +58,7 @@ pub enum GpioError {
         consumer: String,
     },
     /// It can't be driven.
-    #[error("line {line}{called} can't be driven: as an output it is refused ({source})")]
+    #[error("line {line}{called} can't be driven: the kernel refuses it as an output ({source})")]
     NoOutput {
         /// As requested.
         line: LineName,
@@ -69,8 +69,8 @@ pub enum GpioError {
     },
     /// It can't report edges.
     #[error(
-        "line {line}{called} can't be read back: its edges are refused ({source}); a line whose chip has \
-         interrupts can tell them"
+        "line {line}{called} can't be read back: the kernel refuses its edge events ({source}); use a line whose \
+         chip has interrupts"
     )]
     NoEdges {
         /// As requested.
@@ -81,13 +81,17 @@ pub enum GpioError {
         source: io::Error,
     },
     /// One line can't be both.
-    #[error("{line} can't be driven and read back at once: give a second line, and wire the two")]
+    #[error(
+        "{line} can't be driven and read back at the same time; give a second line, and wire the two"
+    )]
     SameLine {
         /// As requested.
         line: LineName,
     },
     /// The two lines have nothing to do with each other.
-    #[error("no edge came on {read} when {driven} was driven: wire line {driven} to line {read}")]
+    #[error(
+        "no edge arrived on {read} while {driven} was driven; wire line {driven} to line {read}"
+    )]
     NotWired {
         /// The line that is driven.
         driven: LineName,

@@ -22,7 +22,7 @@ pub(crate) fn chosen<'a>(
         ImportError::whole(format!("{why}: {}", listed(among)))
     };
     if wanted.is_empty() {
-        let why = "say with --thread which thread is the loop".to_owned();
+        let why = "select the loop's thread with --thread".to_owned();
         return Err(choose(why, woken));
     }
     let mut chosen: Vec<(u32, &Woken)> = Vec::new();
@@ -36,7 +36,7 @@ pub(crate) fn chosen<'a>(
         match (found.pop(), found.is_empty()) {
             (None, _) => {
                 return Err(choose(
-                    format!("no thread {word:?} was woken; there are"),
+                    format!("no wake-up of a thread {word:?}; there are"),
                     woken,
                 ));
             }
@@ -44,7 +44,7 @@ pub(crate) fn chosen<'a>(
             (Some(last), false) => {
                 found.push(last);
                 return Err(choose(
-                    format!("{word:?} is several threads; give a number"),
+                    format!("{word:?} matches several threads; give a number"),
                     found,
                 ));
             }
@@ -95,5 +95,5 @@ pub(crate) fn no_period(found: &Woken) -> String {
             ns as f64 / 1e6
         )
     });
-    format!("does not say the loop's period: give --period{apart}")
+    format!("has no period of the loop: give --period{apart}")
 }

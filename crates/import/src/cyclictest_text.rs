@@ -149,7 +149,7 @@ impl Text {
         let ends = self.sums.contains_key(&Sum::Max) || self.sums.contains_key(&Sum::Overflows);
         let begins = self.head.is_some() || !self.sums.is_empty();
         if begins && !ends {
-            let why = "the file ends before `# Max Latencies:` and `# Histogram Overflows:`: it is cut short";
+            let why = "the file ends before `# Max Latencies:` and `# Histogram Overflows:`: it is truncated";
             return Err(ImportError::at(self.last, why));
         }
         let has_bins = !self.columns.all.is_empty();
@@ -166,14 +166,14 @@ impl Text {
         if !has_histogram {
             for (number, status) in self.statuses.iter().filter(|(_, status)| status.cycles > 0) {
                 let found = status.histogram(unit_ns);
-                let found = found.ok_or_else(|| ImportError::whole("a latency is none"))?;
+                let found = found.ok_or_else(|| ImportError::whole("it is not a latency"))?;
                 threads.push(thread(*number, found));
             }
         }
         threads.retain(|thread| !matches!(&thread.values, Values::Histogram(h) if h.count() == 0));
         if threads.is_empty() {
             let why = match has_histogram || !self.statuses.is_empty() {
-                true => "no thread has measured a cycle",
+                true => "no thread measured a cycle",
                 false => "holds neither bins of a histogram nor a line `T: 0 (…) P:… I:… C:…`",
             };
             return Err(ImportError::whole(why));
@@ -211,7 +211,7 @@ impl Text {
             && found != within
         {
             let why = format!(
-                "the counts above add up to {within:?}, not to {found:?}: lines are missing or changed"
+                "the counts above add up to {within:?}, not to {found:?}; lines are missing or were changed"
             );
             return Err(ImportError::at(line, why));
         }
@@ -296,7 +296,7 @@ fn thread(number: u16, found: Histogram) -> Thread {
 }
 
 fn second(number: usize) -> ImportError {
-    ImportError::at(number, "a second histogram begins: import each by itself")
+    ImportError::at(number, "a second histogram begins: import each separately")
 }
 
 fn set(

@@ -67,7 +67,7 @@ fn read(text: &str, period_ns: Option<u64>, unit_ns: i64) -> Result<Imported, Im
         };
         own_ns.filter(|ns| *ns > 0).ok_or_else(|| {
             ImportError::whole(format!(
-                "does not say the interval of thread {thread} (no line `T: … I:1000 …`): give --period"
+                "has no interval of thread {thread} (no line `T: … I:1000 …`): give --period"
             ))
         })
     };
@@ -149,7 +149,7 @@ impl Growing {
 enum WrongCycle {
     #[error("cycle {cycle} comes after cycle {counted}")]
     OutOfOrder { cycle: u64, counted: u64 },
-    #[error("more due times than any run has")]
+    #[error("more due times than a run can have")]
     TooMany,
 }
 

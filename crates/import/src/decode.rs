@@ -12,7 +12,7 @@ pub(crate) fn text(bytes: &[u8]) -> Result<Cow<'_, str>, ImportError> {
     if let Some(text) = utf_16(bytes) {
         return text
             .map(Cow::Owned)
-            .ok_or_else(|| ImportError::whole("is not text: its UTF-16 is broken"));
+            .ok_or_else(|| ImportError::whole("is not text: invalid UTF-16"));
     }
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     let error = match std::str::from_utf8(bytes) {

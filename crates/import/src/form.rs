@@ -281,7 +281,7 @@ fn first_line(text: Option<&str>) -> Option<String> {
 /// A word that no form has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "no form is called `{0}`; there are {all}",
+    "there is no form `{0}`; there are {all}",
     all = FORMS.map(Form::word).join(", ")
 )]
 pub struct UnknownForm(pub String);
@@ -299,7 +299,7 @@ pub enum Unrecognized {
     )]
     Unknown(Option<String>),
     /// Several fit equally well.
-    #[error("fits several forms: give one of {}", .0.iter().map(|word| format!("--form {word}")).collect::<Vec<_>>().join(", "))]
+    #[error("matches several forms: give one of {}", .0.iter().map(|word| format!("--form {word}")).collect::<Vec<_>>().join(", "))]
     Several(Vec<&'static str>),
 }
 

@@ -52,7 +52,7 @@ impl Columns {
         if counts.len() != self.all.len() {
             let (found, wanted) = (counts.len(), self.all.len());
             let why = format!(
-                "{} where the lines before have {wanted}",
+                "{}, but the lines before have {wanted}",
                 counted(found as u64, "count", "counts")
             );
             return Err(ImportError::at(number, why));
@@ -61,7 +61,7 @@ impl Columns {
         if self.last.is_some_and(|last| last >= low) {
             return Err(ImportError::at(
                 number,
-                format!("index {index} does not rise"),
+                format!("index {index} does not increase"),
             ));
         }
         self.last = Some(low);
@@ -76,7 +76,7 @@ impl Columns {
             }
             *all = all.saturating_add(count);
             if *all > MOST_VALUES {
-                return Err(ImportError::at(number, "more values than any run has"));
+                return Err(ImportError::at(number, "more values than a run can have"));
             }
         }
         match self.bytes > MOST_BIN_BYTES {

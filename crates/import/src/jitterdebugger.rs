@@ -92,7 +92,7 @@ const RECORD: usize = 28;
 fn samples(bytes: &[u8], period_ns: Option<u64>) -> Result<Imported, ImportError> {
     if bytes.is_empty() || !bytes.len().is_multiple_of(RECORD) {
         let why = format!(
-            "{} bytes are not a whole number of samples of {RECORD} bytes: cut short, or no samples.raw",
+            "{} bytes are not a whole number of samples of {RECORD} bytes: truncated, or not samples.raw",
             bytes.len()
         );
         return Err(ImportError::whole(why));
@@ -151,7 +151,7 @@ fn by_cpu(bytes: &[u8]) -> Result<BTreeMap<u32, Vec<(i64, i64)>>, ImportError> {
                 cpus.entry(cpu).or_default().push((wake, latency));
             }
             _ => {
-                let why = format!("sample {number} has no sensible CPU, time or latency");
+                let why = format!("sample {number} has an impossible CPU, time or latency");
                 return Err(ImportError::whole(why));
             }
         }
@@ -162,7 +162,7 @@ fn by_cpu(bytes: &[u8]) -> Result<BTreeMap<u32, Vec<(i64, i64)>>, ImportError> {
 /// From the first to the last due time, which the wake-up and the latency give to a microsecond, by
 /// their number; to whole microseconds.
 fn period_of(samples: &[(i64, i64)]) -> Result<u64, ImportError> {
-    let too_few = || ImportError::whole("too few samples to tell the period: give --period");
+    let too_few = || ImportError::whole("too few samples to determine the period: give --period");
     let ([first, ..], [.., last]) = (samples, samples) else {
         return Err(too_few());
     };

@@ -34,7 +34,7 @@ pub(crate) fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, ImportEr
     serde_json::from_str(text).map_err(|error| {
         ImportError::at(
             error.line().max(1),
-            format!("not as the tool writes it: {error}"),
+            format!("not in the tool's form: {error}"),
         )
     })
 }
@@ -47,7 +47,7 @@ pub(crate) fn in_order(
     for (name, thread) in threads {
         let number: u16 = name
             .parse()
-            .map_err(|_| ImportError::whole("a thread is not named by its number"))?;
+            .map_err(|_| ImportError::whole("a thread's key is not its number"))?;
         numbered.push((number, thread));
     }
     numbered.sort_by_key(|(number, _)| *number);
@@ -89,7 +89,7 @@ impl JsonThread {
         for (index, &count) in self.histogram.iter().flatten() {
             let index: i64 = index
                 .parse()
-                .map_err(|_| whole("a bin of the histogram is not named by its value".into()))?;
+                .map_err(|_| whole("a bin's key is not its value".into()))?;
             let low = scaled(index)?;
             if count > 0 {
                 bins.push((low, low + unit_ns - 1, count));

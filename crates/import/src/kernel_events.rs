@@ -105,7 +105,7 @@ pub(crate) fn imported(recording: Recording, asked: &Asked<'_>) -> Result<Import
     }
     if !from_waking {
         lacks.push(Lack::Other(
-            "the beginning of wake-ups (sched_waking): latency counts from the run queue".into(),
+            "the start of wake-ups (sched_waking): latency counts from the run queue".into(),
         ));
     }
     lacks.extend(own_lacks);
@@ -264,13 +264,13 @@ fn by_rhythm(
     if rhythm.sleeps_ns.is_some() {
         lacks.push(Lack::SkippedPeriods);
         lacks.push(Lack::Other(format!(
-            "instants of {name}: it sleeps for a time, so its cycles are moved onto an even row; latencies and run \
-             times are as recorded"
+            "instants of {name}: it sleeps for a relative time, so its cycles are moved onto an even grid; \
+             latencies and run times are as recorded"
         )));
     }
     if moved > 0 {
         lacks.push(Lack::Other(format!(
-            "an even row of {name}: {moved} of its cycles were due up to {} off whole periods and \
+            "an even grid of {name}: {moved} of its cycles were due up to {} off whole periods and \
              are moved onto them; latencies and run times are as recorded",
             length(furthest_ns)
         )));

@@ -90,7 +90,7 @@ impl Found {
                 self.cpu = cpu.or(self.cpu);
             }
             "RTD" if self.sum.is_some() => {
-                let why = "a second run begins: import each by itself";
+                let why = "a second run begins: import each separately";
                 return Err(ImportError::at(number, why));
             }
             "RTD" => {
@@ -102,7 +102,7 @@ impl Found {
                 };
                 let [best, worst] = numbers(number, extremes)?;
                 if !(best <= min && min <= mean + 0.001 && mean <= max + 0.001 && max <= worst) {
-                    let why = "its smallest, mean and largest latency contradict each other";
+                    let why = "its smallest, mean and largest latency are inconsistent";
                     return Err(ImportError::at(number, why));
                 }
                 self.seconds += 1;
@@ -133,7 +133,7 @@ impl Found {
                 let count: u64 = whole(number, cells.get(2).unwrap_or(&"").trim())?;
                 let rises = self.bins.last().is_none_or(|last| last.0 < index);
                 if !(0..1_000_000).contains(&index) || !rises || count > MOST_VALUES {
-                    return Err(ImportError::at(number, "no bin that can come here"));
+                    return Err(ImportError::at(number, "not a valid bin here"));
                 }
                 self.bins.push((index, count));
             }
@@ -171,8 +171,7 @@ impl Found {
             (0, None) => 0,
         };
         if count == 0 || count > MOST_VALUES {
-            let why =
-                "does not say how many values there are: no second with a period was measured";
+            let why = "has no number of values: no second with a period was measured";
             return Err(ImportError::at(line, why));
         }
         let summary = Histogram {
@@ -195,7 +194,7 @@ impl Found {
         let other = |text: String| Lack::Other(text);
         if counted == 0 {
             lacks.push(other(
-                "the count of values: worked out from the seconds and the period".into(),
+                "the count of values: computed from the seconds and the period".into(),
             ));
         } else if !has_bins {
             lacks.push(other(
@@ -280,7 +279,7 @@ mod tests {
             assert_eq!(found.threads[0].period_ns, Some(100_000));
             let told = |words: &str| found.lacks.iter().any(|lack| lack.text().contains(words));
             assert!(
-                told("2 overruns") && told("worked out"),
+                told("2 overruns") && told("computed from"),
                 "{:?}",
                 found.lacks
             );

@@ -84,7 +84,7 @@ fn read(text: &str) -> Result<Imported, ImportError> {
             || !(0..1_000_000).contains(&index)
             || count > MOST_VALUES
         {
-            return Err(ImportError::at(number, "no bin that can come here"));
+            return Err(ImportError::at(number, "not a valid bin here"));
         }
         last_index = Some(index);
         let low = index * 1_000;

@@ -68,7 +68,7 @@ fn read(parts: &[Part], asked: &Asked<'_>) -> Result<Imported, ImportError> {
         }
         traces += 1;
         if traces > 1 {
-            let why = "a second trace of the kernel is there: import each by itself";
+            let why = "a second trace of the kernel is there: import each separately";
             return Err(at(why.to_owned()));
         }
         let text = |name: &str| metadata.environment(name).map(str::to_owned);
@@ -77,7 +77,7 @@ fn read(parts: &[Part], asked: &Asked<'_>) -> Result<Imported, ImportError> {
         seen.trace(parts, part, &metadata)?;
     }
     if seen.events.is_empty() {
-        let why = format!("holds no event that is understood: record {NEEDED}");
+        let why = format!("contains no known event: record {NEEDED}");
         return Err(ImportError::whole(why));
     }
     let mut lacks = Vec::new();

@@ -64,7 +64,7 @@ fn read(text: &str) -> Result<Imported, ImportError> {
         };
         if label == "Core" {
             if cpus.is_some() {
-                let why = "a second histogram begins: import each by itself";
+                let why = "a second histogram begins: import each separately";
                 return Err(ImportError::at(number, why));
             }
             let all = words().map(|word| whole(number, word));
@@ -95,7 +95,7 @@ fn read(text: &str) -> Result<Imported, ImportError> {
                     histogram.bins.push((us * 1_000, us * 1_000, count));
                 }
                 if histogram.count() > MOST_VALUES {
-                    return Err(ImportError::at(number, "more values than any run has"));
+                    return Err(ImportError::at(number, "more values than a run can have"));
                 }
             }
             continue;
@@ -134,7 +134,7 @@ fn read(text: &str) -> Result<Imported, ImportError> {
         ));
     };
     if !has_overflows || found.iter().any(|one| one.max_ns.is_none()) {
-        let why = "the file ends before `Maximum:`: it is cut short";
+        let why = "the file ends before `Maximum:`: it is truncated";
         return Err(ImportError::at(last, why));
     }
     let mut threads = Vec::new();

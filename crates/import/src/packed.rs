@@ -37,7 +37,9 @@ pub fn unpacked(bytes: &[u8], most: u64) -> Result<Cow<'_, [u8]>, ImportError> {
 }
 
 fn broken(packing: &str, why: &std::io::Error) -> ImportError {
-    ImportError::whole(format!("its {packing} is cut short or broken ({why})"))
+    ImportError::whole(format!(
+        "its {packing} data is truncated or corrupt ({why})"
+    ))
 }
 
 #[cfg(test)]
@@ -66,7 +68,7 @@ mod tests {
     fn a_cut_file_and_an_endless_one_are_refused() {
         let gzip = gzip();
         let cut = unpacked(&gzip[..gzip.len() - 9], 10_000).unwrap_err();
-        assert!(cut.why.contains("gzip is cut short"), "{cut}");
+        assert!(cut.why.contains("gzip data is truncated"), "{cut}");
         assert!(
             unpacked(&gzip, 10)
                 .unwrap_err()
@@ -74,6 +76,6 @@ mod tests {
                 .contains("more than 10")
         );
         let cut = unpacked(&XZ_FILE[..20], 10_000).unwrap_err();
-        assert!(cut.why.contains("xz is cut short"), "{cut}");
+        assert!(cut.why.contains("xz data is truncated"), "{cut}");
     }
 }

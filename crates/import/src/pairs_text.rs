@@ -79,7 +79,7 @@ fn read(text: &str) -> Result<Imported, ImportError> {
             let cycles = cycles.map(|cycles| whole::<u64>(number, cycles.trim()));
             let cycles = cycles.transpose()?;
             if cycles < pair.cycles {
-                let why = "fewer cycles than before: a second run begins, import each by itself";
+                let why = "fewer cycles than before: a second run begins, import each separately";
                 return Err(ImportError::at(number, why));
             }
             pair.cycles = cycles;
@@ -94,7 +94,7 @@ fn read(text: &str) -> Result<Imported, ImportError> {
             continue;
         }
         if cycles > MOST_VALUES {
-            return Err(ImportError::at(line, "more values than any run has"));
+            return Err(ImportError::at(line, "more values than a run can have"));
         }
         let found = Histogram {
             mean_ns: Some(mean),

@@ -18,8 +18,8 @@ fn fits(text: &str) -> Fit {
 
 fn refused(_: &str, _: &Asked<'_>) -> Result<Imported, ImportError> {
     Err(ImportError::whole(
-        "is a summary of `perf sched latency`, without a distribution: import its perf.data, or the \
-         text of `perf sched timehist`",
+        "is a summary of `perf sched latency`, which has no distribution: import its perf.data, or the text of \
+         `perf sched timehist`",
     ))
 }
 

@@ -117,7 +117,7 @@ impl Rates {
             || min > max
             || count.is_some_and(|n| !(1.0..1e12).contains(&n))
         {
-            let why = format!("{name}: its rates are not rates of updates");
+            let why = format!("{name}: its rates are not update rates");
             return Err(ImportError::whole(why));
         }
         Ok(Some(Self {

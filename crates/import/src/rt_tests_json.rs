@@ -139,7 +139,7 @@ fn read(text: &str) -> Result<Imported, ImportError> {
         });
     }
     if threads.is_empty() {
-        return Err(ImportError::whole("no thread has measured a cycle"));
+        return Err(ImportError::whole("no thread measured a cycle"));
     }
     if tool.name != "oslat" {
         share_range(&mut threads);

@@ -150,7 +150,7 @@ fn read(text: &str) -> Result<Imported, ImportError> {
     }
     if open.is_some() {
         return Err(ImportError::whole(
-            "its last core is not closed: it is cut short",
+            "its last core is not closed: it is truncated",
         ));
     }
     if threads.is_empty() {
@@ -192,7 +192,10 @@ impl Core {
     fn thread(self) -> Result<Option<Thread>, ImportError> {
         let within = self.found.count();
         if within > MOST_VALUES {
-            return Err(ImportError::at(self.line, "more values than any run has"));
+            return Err(ImportError::at(
+                self.line,
+                "more values than a run can have",
+            ));
         }
         if within == 0 {
             return Ok(None);

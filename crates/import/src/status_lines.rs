@@ -107,7 +107,7 @@ pub(crate) fn take(all: &mut Statuses, number: usize, line: &str) -> Result<(), 
         return Err(odd());
     }
     if status.cycles > MOST_VALUES {
-        return Err(wrong("more values than any run has".into()));
+        return Err(wrong("more values than a run can have".into()));
     }
     if status.cycles > 0 && !(status.min as f64 <= status.mean + 1.0 && status.min <= status.max) {
         let why = format!(
@@ -120,7 +120,7 @@ pub(crate) fn take(all: &mut Statuses, number: usize, line: &str) -> Result<(), 
         && before.cycles > status.cycles
     {
         let why = format!(
-            "thread {thread} had {} cycles before and has {}: a second run begins, import each by itself",
+            "thread {thread} had {} cycles before and has {}: a second run begins, import each separately",
             before.cycles, status.cycles
         );
         return Err(wrong(why));

@@ -65,7 +65,7 @@ fn read(
     let mut threads = Vec::new();
     for (number, status) in statuses.iter().filter(|(_, status)| status.cycles > 0) {
         let found = status.histogram(1_000);
-        let found = found.ok_or_else(|| ImportError::whole("a latency is none"))?;
+        let found = found.ok_or_else(|| ImportError::whole("it is not a latency"))?;
         let name = match status.cpu {
             Some(cpu) => format!("CPU {cpu}"),
             None => format!("thread {number}"),
@@ -81,7 +81,7 @@ fn read(
         });
     }
     if threads.is_empty() {
-        return Err(ImportError::whole("no thread has measured a cycle"));
+        return Err(ImportError::whole("no thread measured a cycle"));
     }
     Ok(Imported {
         tool,

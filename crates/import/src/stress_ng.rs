@@ -43,12 +43,12 @@ fn read(text: &str) -> Result<Imported, ImportError> {
         };
         let line = line.trim();
         let odd = || {
-            let why = format!("`{}` is not as stress-ng writes it", shortened(line));
+            let why = format!("`{}` is not in stress-ng's form", shortened(line));
             ImportError::at(number, why)
         };
         if let Some(rest) = line.strip_prefix("sched ") {
             if count.is_some() {
-                let why = "a second run begins: import each by itself";
+                let why = "a second run begins: import each separately";
                 return Err(ImportError::at(number, why));
             }
             let (name, rest) = rest.split_once(':').ok_or_else(odd)?;
@@ -84,7 +84,7 @@ fn read(text: &str) -> Result<Imported, ImportError> {
     let (Some(min), Some(max)) = (found.min_ns, found.max_ns) else {
         return Err(ImportError::at(
             line,
-            "no line `min: … ns, max: … ns` follows: it is cut short",
+            "no line `min: … ns, max: … ns` follows: it is truncated",
         ));
     };
     if count == 0 || count > MOST_VALUES {

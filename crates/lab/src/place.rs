@@ -145,7 +145,7 @@ mod tests {
                 fs::write(path, "x").unwrap();
             }
             let said = take(place.path(), Trust::Own).unwrap_err().to_string();
-            assert!(said.contains("already holds files"), "{said}");
+            assert!(said.contains("already contains files"), "{said}");
             assert!(console.exists() && other.exists());
         }
         let place = tempfile::tempdir().unwrap();

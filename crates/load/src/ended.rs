@@ -31,13 +31,13 @@ pub(crate) enum Ended {
     },
     #[error("plan: {0}")]
     Plan(serde_json::Error),
-    #[error("this verb is for wakepath itself: {0}")]
+    #[error("this command is internal to wakepath: {0}")]
     Assignment(serde_json::Error),
     #[error("the parent is gone")]
     ParentGone,
     #[error("/proc is not mounted")]
     NoProc,
-    #[error("no built-in load is called {load}")]
+    #[error("there is no built-in load {load}")]
     NoLoad { load: String },
     #[error("a built-in load needs a slot for its count")]
     NoSlot,
@@ -53,13 +53,13 @@ pub(crate) enum Ended {
     Gpu(String),
     #[error("{limit} open files are allowed, which is too few")]
     FewFiles { limit: u32 },
-    #[error("the program that does nothing ended with {status}")]
+    #[error("the no-op program ended with {status}")]
     Nothing { status: ExitStatus },
     #[error("a process of the group ended: {status}")]
     GroupMember { status: String },
     #[error("cannot run on CPUs {wanted}: {source}")]
     NotPinned { wanted: String, source: io::Error },
-    #[error("asked for CPUs {wanted}, the kernel allows {allowed}")]
+    #[error("requested CPUs {wanted}, but the kernel allows {allowed}")]
     OtherCpus { wanted: String, allowed: String },
     #[error("load {load}: cannot start: {source}")]
     NotStarted { load: String, source: io::Error },

@@ -34,7 +34,7 @@ pub enum LoadError {
     #[error("load command: the command is empty; give a program and its arguments")]
     EmptyCommand,
     /// A requested CPU that this process can't use.
-    #[error("load {load}: CPU {cpu} cannot be used here; usable are {usable}")]
+    #[error("load {load}: CPU {cpu} can't be used here; usable: {usable}")]
     CpuUnavailable {
         /// Name of the load.
         load: String,
@@ -53,7 +53,7 @@ pub enum LoadError {
         level: &'static str,
     },
     /// Not even the smallest useful load fits.
-    #[error("load {load}: {resource} allows only {available} bytes, at least {needed} are needed")]
+    #[error("load {load}: {resource} allows only {available} bytes, but {needed} are needed")]
     TooLittleRoom {
         /// Name of the load.
         load: String,

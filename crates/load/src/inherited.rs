@@ -35,7 +35,7 @@ pub(crate) fn make_ordinary() -> Vec<String> {
     // Raising the score needs no privilege: short of memory, the kernel shall take a load first.
     if let Err(error) = std::fs::write("/proc/self/oom_score_adj", "1000") {
         notes.push(format!(
-            "the loads are not first in line when memory runs out: {error}"
+            "the kernel might not kill the loads first when memory runs out: {error}"
         ));
     }
     notes

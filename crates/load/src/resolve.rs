@@ -321,7 +321,7 @@ mod tests {
         let error = plan(&[spec(LoadKind::Cpu, 1, Some(vec![0, 2]))], 1 << 30).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "load cpu: CPU 2 cannot be used here; usable are 0-1,3"
+            "load cpu: CPU 2 can't be used here; usable: 0-1,3"
         );
     }
 

@@ -80,7 +80,7 @@ pub(crate) fn between(earlier: &Facts, later: &Facts) -> Vec<Change> {
         // Counters of two boots can't be compared, and everything else is explained by it.
         changes.add(
             Severity::Serious,
-            "the machine was booted again",
+            "the machine was rebooted",
             "",
             before,
             after,

@@ -180,7 +180,7 @@ fn deadline(right: Option<bool>, own_namespace: bool) -> Permission {
         // Admission also asks for free bandwidth and the root domain's full affinity.
         Some(true) => Permission::allowed(None, "CAP_SYS_NICE; subject to admission"),
         Some(false) if own_namespace => Permission::refused(
-            "capabilities inside a user namespace do not count",
+            "capabilities inside a user namespace don't count",
             "run outside the user namespace (rootless container)",
         ),
         Some(false) => Permission::refused("no CAP_SYS_NICE; no resource limit replaces it", GRANT),
@@ -233,7 +233,7 @@ fn debug_files(state: DebugFiles) -> Permission {
     match (state, state.remedy()) {
         (DebugFiles::Readable, _) => Permission::allowed(None, "/sys/kernel/debug is readable"),
         (DebugFiles::Denied, Some(remedy)) => {
-            Permission::refused("only root may read them", remedy)
+            Permission::refused("only root can read them", remedy)
         }
         (DebugFiles::NotMounted, Some(remedy)) => Permission::refused("not mounted", remedy),
         (DebugFiles::Absent, Some(remedy)) => Permission::refused("not in this kernel", remedy),

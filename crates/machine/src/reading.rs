@@ -204,7 +204,7 @@ impl<T: fmt::Display> fmt::Display for Reading<T> {
             Self::Absent { path } => write!(out, "absent ({path})"),
             Self::Denied { path } => write!(out, "not permitted ({path})"),
             Self::Unreadable { path, why, .. } => write!(out, "not understood ({path}: {why})"),
-            Self::Skipped { why, .. } => write!(out, "left unread ({why})"),
+            Self::Skipped { why, .. } => write!(out, "not read ({why})"),
             Self::NotRead => write!(out, "not read"),
         }
     }

@@ -138,7 +138,7 @@ fn preemption(facts: &Facts) -> String {
         Standing::InEffect => "in effect",
         Standing::AsRequested => "as requested on the command line, not confirmed",
         Standing::AsConfigured => "as configured, not confirmed",
-        Standing::Unknown => "nothing readable tells",
+        Standing::Unknown => "unknown",
     };
     let remedy = found
         .remedy
@@ -215,7 +215,7 @@ fn isolation(facts: &Facts) -> String {
     };
     let affinity = &facts.varying.process.affinity;
     let (isolated, tickless) = (set(&time.isolated), set(&time.nohz_full));
-    format!("isolated {isolated}; nohz_full {tickless}; this process may use {affinity}")
+    format!("isolated {isolated}; nohz_full {tickless}; this process can use {affinity}")
 }
 
 fn frequency(facts: &Facts) -> String {
@@ -252,7 +252,7 @@ fn idle(facts: &Facts) -> String {
     let states = match (&idle.groups, idle.deepest_enabled()) {
         (Reading::Known { .. }, Some(state)) => {
             format!(
-                "down to {} ({} µs by the driver's word)",
+                "down to {} ({} µs according to the driver)",
                 state.name, state.latency_us
             )
         }
@@ -265,10 +265,10 @@ fn idle(facts: &Facts) -> String {
         Reading::Known {
             value: NO_LATENCY_REQUEST_US,
             ..
-        } => "no bound asked for".to_owned(),
+        } => "no bound requested".to_owned(),
         Reading::Known { value, .. } => {
             let held = request.holders.known().map_or(String::new(), holders);
-            format!("a bound of {value} µs is asked for{held}")
+            format!("a bound of {value} µs is requested{held}")
         }
         other => format!("bound {other}"),
     };
@@ -363,7 +363,7 @@ fn cgroup(facts: &Facts) -> String {
 fn hypervisor(facts: &Facts) -> Option<(String, String)> {
     match facts.fixed.virtualisation.conclusion() {
         VirtualisedBy::Hypervisor { name, path } => {
-            let name = name.unwrap_or_else(|| "a hypervisor that does not name itself".to_owned());
+            let name = name.unwrap_or_else(|| "an unknown hypervisor".to_owned());
             Some((name, path))
         }
         VirtualisedBy::NoSign => None,
@@ -380,7 +380,7 @@ fn virtualisation(facts: &Facts) -> String {
             });
             format!("{name} ({path}); stolen since boot: {stolen}")
         }
-        None => "no sign of a hypervisor".to_owned(),
+        None => "no hypervisor detected".to_owned(),
     };
     match &found.container {
         Some(mark) => format!("{beneath}; in a container ({mark})"),

@@ -54,7 +54,7 @@ pub enum ControllerError {
         how: String,
     },
     /// It did not come back.
-    #[error("{library}: was not loaded and initialised after {} s", READY_PATIENCE.as_secs())]
+    #[error("{library}: not loaded and initialised after {} s", READY_PATIENCE.as_secs())]
     NotReady {
         /// The controller's file.
         library: String,

@@ -70,10 +70,10 @@ pub enum NotTraced {
     #[error("the probe's process died: {0}")]
     Died(String),
     /// The probe was silent for this many seconds, and was killed.
-    #[error("the probe said nothing for {0} s")]
+    #[error("no message from the probe for {0} s")]
     Silent(u64),
     /// The probe answered something else.
-    #[error("the probe gave an answer to another question")]
+    #[error("the probe sent an unexpected answer")]
     Misunderstood,
     /// The trace was not written.
     #[error("{0}")]

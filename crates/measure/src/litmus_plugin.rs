@@ -27,8 +27,7 @@ pub enum PluginError {
     },
     /// Real-time tasks hold the plugin.
     #[error(
-        "LITMUS^RT's plugin can't be switched from {active} to {wanted}: it has real-time tasks; end the programs \
-         that they are of"
+        "LITMUS^RT's plugin can't be switched from {active} to {wanted}: it has real-time tasks; end their programs"
     )]
     Busy {
         /// The one that is active.
@@ -45,7 +44,7 @@ pub enum PluginError {
         wanted: String,
     },
     /// Another run is at it.
-    #[error("another wakepath has switched LITMUS^RT's plugin at this moment")]
+    #[error("another wakepath has switched LITMUS^RT's plugin")]
     AnotherWakepath,
 }
 

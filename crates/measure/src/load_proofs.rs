@@ -89,7 +89,7 @@ fn note_silence(whole: &mut [LoadProof], stretch: &[LoadProof], from_ns: u64) {
             let from = from_ns as f64 / 1e9;
             let until = from + stretch.seconds;
             whole.reason = Some(format!(
-                "it fell silent between {from:.1} s and {until:.1} s of the segment: {why}"
+                "it stopped between {from:.1} s and {until:.1} s of the segment: {why}"
             ));
         }
     }
@@ -123,7 +123,7 @@ mod tests {
         let stretch = [proof(true), proof(false), proof(false)];
         note_silence(&mut whole, &stretch, 4_000_000_000);
         assert!(whole[0].working && whole[0].reason.is_none());
-        let said = "it fell silent between 4.0 s and 6.0 s of the segment: no rounds were done";
+        let said = "it stopped between 4.0 s and 6.0 s of the segment: no rounds were done";
         assert_eq!(whole[1].why_unproven(), Some(said));
         assert_eq!(whole[2].why_unproven(), Some("no rounds were done"));
         // The first silence is reported.

@@ -43,7 +43,7 @@ pub struct Measurement<'a> {
     pub start: RunStarted,
     /// Data caches, for loads whose working set is a cache's share.
     pub caches: Caches,
-    /// Output of a user's program when it was asked for its loops.
+    /// Output of a user's program of the start that lists its loops.
     pub printed_before: Vec<u8>,
     /// How ready the machine is for this loop; recorded with its first facts.
     pub readiness: serde_json::Value,
@@ -170,22 +170,18 @@ impl Running<'_> {
         let _latency_request = self.request_latency()?;
         match cache_allocation::remove_leftover(&Places::under(Path::new("/"))) {
             Ok(false) => {}
-            Ok(true) => {
-                self.say("the share of the cache that a killed run had left was given back")?
-            }
-            Err(reason) => {
-                self.say(&format!("a share of the cache is not given back: {reason}"))?
-            }
+            Ok(true) => self.say("released the share of the cache that a killed run had left")?,
+            Err(reason) => self.say(&format!(
+                "a share of the cache could not be released: {reason}"
+            ))?,
         }
         if put_back_cobalt_affinity() {
-            self.say(
-                "Cobalt's CPUs for new threads are as before, which a killed run had narrowed",
-            )?;
+            self.say("restored Cobalt's CPUs for new threads, which a killed run had restricted")?;
         }
         match litmus_plugin::put_back_litmus_plugin() {
             Ok(None) => {}
             Ok(Some(plugin)) => self.say(&format!(
-                "LITMUS^RT's plugin is {plugin} again, which a killed run had switched"
+                "restored LITMUS^RT's plugin {plugin}, which a killed run had switched"
             ))?,
             Err(reason) => self.say(&reason.to_string())?,
         }

@@ -8,7 +8,7 @@ use wakepath_tuning::{LoopGroup, SettingError};
 
 /// The group does not take the loop's process.
 #[derive(Debug, thiserror::Error)]
-#[error("the loop's CPU is set apart by `tune apply`, and its group is closed: {0}")]
+#[error("the loop's CPU is isolated by `tune apply`, and its group can't be entered: {0}")]
 pub(super) struct GroupClosed(#[from] SettingError);
 
 /// Puts the process in if its CPUs are set apart: from elsewhere it may not run on them.

@@ -166,7 +166,7 @@ impl Recording {
             if let NoAnswer::Silent(seconds) = why {
                 self.failure.get_or_insert_with(|| {
                     format!(
-                        "the recorder said nothing for {seconds} s: is the disk under {} alive?",
+                        "no message from the recorder for {seconds} s: does the disk of {} respond?",
                         self.directory.path().display()
                     )
                 });

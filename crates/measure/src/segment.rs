@@ -360,7 +360,7 @@ impl UnderWay<'_, '_> {
                 ),
             },
             false => ThreadEnd::died(format!(
-                "the loop had not ended{within} {} s after its last due time and was killed",
+                "the loop had not ended{within} {} s after its last due time, and was killed",
                 END_PATIENCE.as_secs()
             )),
         })

@@ -154,13 +154,13 @@ impl Taken {
         if self.others > 0 {
             let others = counted(self.others as u64, "thread", "threads");
             notes.push(format!(
-                "no functions of {others}: the stacks of {MOST_THREADS} threads are recorded at most"
+                "no functions of {others}: stacks are recorded for at most {MOST_THREADS} threads"
             ));
         }
         if stacks.lost > 0 {
             let lost = counted(stacks.lost, "record", "records");
             notes.push(format!(
-                "{lost} of waits lost, which have no functions: the buffer for stacks was full"
+                "{lost} of waits lost: the buffer for stacks was full"
             ));
         }
         let text = serde_json::to_vec(&stacks).map_err(std::io::Error::from);

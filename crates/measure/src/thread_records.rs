@@ -82,7 +82,7 @@ pub(super) fn ended_threads(
     (0..spec.threads.len())
         .map(|thread| {
             let (ended, page_faults, modules, counted, on_a_core) = ended(thread).unwrap_or((
-                ThreadEnd::failed("the loop said nothing of this thread"),
+                ThreadEnd::failed("the loop reported nothing about this thread"),
                 None,
                 Vec::new(),
                 None,
@@ -108,7 +108,7 @@ pub(super) fn ended_threads(
                 ended: match can_be {
                     true => ended,
                     false => ThreadEnd::failed(
-                        "the counts in the memory that it shares can't be true: something wrote over them",
+                        "the counts in its shared memory are corrupt: something overwrote them",
                     ),
                 },
                 page_faults: page_faults.map(|faults| PageFaults {

@@ -62,8 +62,8 @@ impl Confidence {
     /// As printed.
     pub fn words(self) -> &'static str {
         match self {
-            Self::Source => "read in the kernel's source or documentation",
-            Self::WellKnown => "well known; measure its cost here",
+            Self::Source => "kernel source or documentation",
+            Self::WellKnown => "general knowledge; measure its cost here",
         }
     }
 }
@@ -179,13 +179,13 @@ impl Finding {
     /// Unknown for the reason that a reading has no value.
     pub fn unread<T>(reading: &Reading<T>) -> Self {
         let why = match reading {
-            Reading::Known { .. } => "read, but it does not tell".to_owned(),
+            Reading::Known { .. } => "read, but inconclusive".to_owned(),
             Reading::Absent { .. } => {
                 "no such file: not available on this kernel or machine".to_owned()
             }
-            Reading::Denied { .. } => "this user may not read it; root may".to_owned(),
+            Reading::Denied { .. } => "not readable by this user; run as root".to_owned(),
             Reading::Unreadable { why, .. } => format!("not understood: {why}"),
-            Reading::Skipped { why, .. } => format!("left unread: {why}"),
+            Reading::Skipped { why, .. } => format!("not read: {why}"),
             Reading::NotRead => "not read".to_owned(),
         };
         Self::unknown(why, reading.path())

@@ -84,7 +84,7 @@ impl Magnitude {
     pub fn for_loop(self, subject: &LoopAtHand) -> Option<String> {
         match self {
             Self::NotKnown => None,
-            Self::Prevents => Some("the loop can't run as meant".to_owned()),
+            Self::Prevents => Some("the loop can't run as intended".to_owned()),
             Self::Delay { ns } => Some(format!(
                 "{} is {} of the {} period{}",
                 length(ns),

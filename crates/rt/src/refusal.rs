@@ -31,7 +31,7 @@ impl fmt::Display for PolicyRefusal {
         match self {
             Self::NoBudget(missing) => missing.fmt(f),
             Self::UserNamespace => f.write_str(
-                "capabilities inside a user namespace do not count; run outside it (rootless container), \
+                "capabilities inside a user namespace don't count; run outside it (rootless container), \
                  or raise RLIMIT_RTPRIO/RLIMIT_NICE (LimitRTPRIO=99 in a unit)",
             ),
             Self::DespiteRight => f.write_str(

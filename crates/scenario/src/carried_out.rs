@@ -18,12 +18,11 @@ const CYCLE_PART: u64 = 50;
 pub enum NotCarriedOut {
     /// Jobs that a timer can't release.
     #[error(
-        "{0}: comes by distances, after another task or at an offset, which a scenario can't say; \
-         give it a period"
+        "{0}: has distances, a predecessor or an offset, which a scenario can't express; give it a period"
     )]
     NotPeriodic(String),
     /// A reservation of several.
-    #[error("{0}: runs in a reservation, which a scenario can't say; leave it out")]
+    #[error("{0}: runs in a reservation, which a scenario can't express; leave it out")]
     Reserved(String),
     /// A priority that Linux doesn't have.
     #[error("{task}: has priority {priority}, and SCHED_FIFO has 1 to 99; give it one of those")]
@@ -35,12 +34,12 @@ pub enum NotCarriedOut {
     },
     /// SCHED_DEADLINE in a unit.
     #[error(
-        "systemd can't set SCHED_DEADLINE; the program asks for it itself, with the values that are \
-         shown, and --scenario carries them out"
+        "systemd can't set SCHED_DEADLINE; the program must set it itself, with the values shown; --scenario writes \
+         a scenario that sets them"
     )]
     DeadlineUnit,
     /// Something else that no scenario can have.
-    #[error("the scenario can't be: {0}")]
+    #[error("the scenario would be refused: {0}")]
     NoScenario(String),
 }
 

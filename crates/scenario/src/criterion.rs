@@ -22,7 +22,7 @@ pub struct Criterion {
     pub evidence: Option<f64>,
     /// One-sided confidence of the bound on the miss fraction, such as 0.95.
     pub confidence: f64,
-    /// Largest tolerated run of consecutive missed due times.
+    /// Largest tolerated number of consecutive missed due times.
     pub consecutive_misses: Option<u64>,
     /// Longest tolerated time from the end of one cycle to the end of the next, in nanoseconds.
     pub outage_ns: Option<u64>,

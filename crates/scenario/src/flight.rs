@@ -106,7 +106,7 @@ impl FlightVehicle {
             Self::BuiltIn(name) => Vehicle::built_in(name).ok_or_else(|| VehicleError::Syntax {
                 source_name: name.clone(),
                 line: 1,
-                message: "no built-in vehicle has this name".into(),
+                message: "there is no built-in vehicle of this name".into(),
             }),
             Self::Text(text) => Ok(Vehicle::parse(text, "vehicle-text")?.0),
             Self::File(path) => Err(VehicleError::Syntax {
@@ -161,7 +161,10 @@ pub trait Word: Copy + PartialEq + 'static {
         let found = Self::WORDS.iter().find(|(known, _)| *known == word);
         found.map(|(_, value)| *value).ok_or_else(|| {
             let known: Vec<&str> = Self::WORDS.iter().map(|(known, _)| *known).collect();
-            Complaint::new("not a choice here", crate::keys::suggestion(word, &known))
+            Complaint::new(
+                "not a valid value here",
+                crate::keys::suggestion(word, &known),
+            )
         })
     }
 

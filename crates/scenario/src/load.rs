@@ -143,10 +143,10 @@ impl LoadKind {
 
 pub(crate) static LOAD: Variants<LoadSpec> = Variants {
     title: "load",
-    one: "a load",
-    about: "One disturbance. A load that needs no more can be written as its kind alone: \
-            `\"cpu\"`, `\"files\"`; a memory load also as `\"memory l2\"`, `\"memory 4 MiB\"` or `\"memory dram chase\"`, one of a GPU as \
-            `\"gpu transfer\"`, one of storage as `\"fio direct\"`.",
+    one: "a known load",
+    about: "One disturbance. A load without further keys can be written as its kind alone: \
+            `\"cpu\"`, `\"files\"`; a memory load also as `\"memory l2\"`, `\"memory 4 MiB\"` or `\"memory dram \
+            chase\"`, a GPU load as `\"gpu transfer\"`, a storage load as `\"fio direct\"`.",
     tag: "kind",
     short: "the kind alone, such as `\"cpu\"`",
     rows: &[
@@ -155,7 +155,7 @@ pub(crate) static LOAD: Variants<LoadSpec> = Variants {
         }),
         Row {
             name: "memory",
-            about: "Goes through a working set in each worker.",
+            about: "Each worker reads or writes a working set.",
             blank: || memory(WorkingSet::Dram, MemoryAccess::Stream),
             keys: |keys, load| {
                 if let LoadKind::Memory {
@@ -175,9 +175,9 @@ pub(crate) static LOAD: Variants<LoadSpec> = Variants {
                         "access",
                         Words(MemoryAccess::WORDS),
                         MemoryAccess::Stream,
-                        "`stream`: reads, changes and writes back from end to end, as many bytes as the memory takes. \
-                         `chase`: reads one cache line after another in an unforeseeable order, each address from the \
-                         line before; its accesses per second show how long one takes.",
+                        "`stream`: reads, changes and writes back from end to end, at full memory bandwidth. \
+                         `chase`: reads cache lines in random order, each address from the line before; its \
+                         accesses per second show the latency of one.",
                         access,
                     );
                 }
@@ -212,7 +212,7 @@ pub(crate) static LOAD: Variants<LoadSpec> = Variants {
         }),
         plain(
             "timer-storm",
-            "Thousands of timers that expire at one instant, ten times a second.",
+            "Thousands of timers that expire at the same time, ten times a second.",
             || everywhere(LoadKind::TimerStorm),
         ),
         plain(
@@ -227,8 +227,8 @@ pub(crate) static LOAD: Variants<LoadSpec> = Variants {
         ),
         Row {
             name: "ethercat",
-            about: "Process data exchanged with an EtherCAT bus at a rate of its own. Only frames that all \
-                    devices took part in count.",
+            about: "Process data exchanged with an EtherCAT bus at its own rate. Only frames that all devices \
+                    processed count.",
             blank: exchange,
             keys: |keys, load| {
                 if let LoadKind::Ethercat { period_ns, bus } = &mut load.kind {
@@ -246,17 +246,18 @@ pub(crate) static LOAD: Variants<LoadSpec> = Variants {
         }),
         Row {
             name: "fio",
-            about: "fio from its package, with a job of a profile or of your own. Without either it has no job.",
+            about: "fio from its package, with a job from a profile or your own arguments. Without either it has no \
+                    job.",
             blank: || fio(Vec::new()),
             keys: |keys, load| {
                 let mut profile = None;
                 keys.optional(
                     "profile",
                     Words(storage::PROFILES),
-                    "none: the arguments say all",
+                    "none: only `arguments`",
                     "`direct`: four processes read and write 4 KiB anywhere in 256 MiB each, past the page cache. \
                      `buffered`: two write 256 MiB each in a row into the page cache, and have it written to the disk \
-                     at the end. The run records the arguments that this means; `arguments` come after them.",
+                     at the end. The run records the resulting arguments; `arguments` are added after them.",
                     &mut profile,
                 );
                 parts::arguments(keys, load);
@@ -299,7 +300,7 @@ pub(crate) static LOAD: Variants<LoadSpec> = Variants {
         ),
         Row {
             name: "gpu",
-            about: "A GPU kept at work by the program wakepath-gpu, through CUDA, Vulkan or OpenCL. \
+            about: "A GPU kept busy by the program wakepath-gpu, through CUDA, Vulkan or OpenCL. \
                     If none of them has a device: glmark2 off screen.",
             blank: || gpu(GpuWork::Compute),
             keys: |keys, load| {
@@ -319,15 +320,15 @@ pub(crate) static LOAD: Variants<LoadSpec> = Variants {
                     keys.optional(
                         "interface",
                         Words(GpuInterface::WORDS),
-                        "the first of them that has a device, one of silicon before a program on the CPU",
-                        "By what the device is driven; then nothing else will do.",
+                        "the first of them that has a device; hardware before software renderers",
+                        "Interface to the device. If given, no other is tried.",
                         interface,
                     );
                     keys.or(
                         "device",
                         whole(0, 255),
                         0,
-                        "Its number, as `wakepath-gpu list` has it.",
+                        "Number of the device, as `wakepath-gpu list` shows it.",
                         device,
                     );
                 }
@@ -358,7 +359,7 @@ pub(crate) static LOAD: Variants<LoadSpec> = Variants {
                     keys.required(
                         "command",
                         command("give a list such as [\"program\", \"argument\"]"),
-                        "Program and arguments, one text for each; no shell reads them.",
+                        "Program and arguments, one string each; they are not passed through a shell.",
                         program,
                     );
                 }

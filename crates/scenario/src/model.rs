@@ -65,7 +65,7 @@ impl Scenario {
     }
 }
 
-/// A stretch of the run under one set of loads.
+/// Part of the run under one set of loads.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Phase {
     /// Name shown in tables, such as `idle` or `stress`.

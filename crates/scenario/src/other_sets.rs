@@ -50,8 +50,7 @@ impl SetFile {
 pub enum NoSet {
     /// Work whose time nobody knows yet.
     #[error(
-        "{0}: how long its work takes is known when it was measured: run the scenario, and give that \
-         run with --from"
+        "{0}: the execution time of its work is unknown; run the scenario, and give that run with --from"
     )]
     UnknownWork(String),
     /// A policy that is not analysed.
@@ -65,7 +64,7 @@ pub enum NoSet {
         policy: String,
     },
     /// Policies side by side.
-    #[error("FIFO and DEADLINE side by side are not analysed; give every task one of the two")]
+    #[error("a mix of FIFO and DEADLINE is not analysed; use one of them for all tasks")]
     Mixed,
     /// An invalid table.
     #[error("{0}")]

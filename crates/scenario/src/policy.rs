@@ -52,7 +52,7 @@ pub fn parse_policy(text: &str, period_ns: u64) -> Result<Policy, Complaint> {
         }),
         "litmus" => litmus::parse(rest, period_ns),
         glued if with_blank(glued).is_some() => Err(Complaint::new(
-            "is not a policy that is known",
+            "is not a known policy",
             format!(
                 "did you mean \"{}\"?",
                 with_blank(glued).unwrap_or_default()
@@ -61,7 +61,7 @@ pub fn parse_policy(text: &str, period_ns: u64) -> Result<Policy, Complaint> {
         _ => {
             let names = POLICY.names();
             let remedy = near(&name, &names).unwrap_or_else(|| EXAMPLES.to_owned());
-            Err(Complaint::new("is not a policy that is known", remedy))
+            Err(Complaint::new("is not a known policy", remedy))
         }
     }
 }
@@ -102,17 +102,14 @@ fn nice(name: &str, rest: &str) -> Result<i8, Complaint> {
         let problem = if rest.bytes().all(|byte| byte.is_ascii_digit()) {
             format!("gives {name} a priority")
         } else {
-            format!("has something other than a nice value behind {name}")
+            format!("has something other than a nice value after {name}")
         };
         return Err(Complaint::new(problem, remedy));
     };
     // The minus sign that people copy from tables is a minus sign too.
     match number.trim().replace('−', "-").parse::<i8>() {
         Ok(nice @ -20..=19) => Ok(nice),
-        _ => Err(Complaint::new(
-            "has a nice value that does not exist",
-            remedy,
-        )),
+        _ => Err(Complaint::new("has a nice value out of range", remedy)),
     }
 }
 
@@ -121,9 +118,9 @@ fn priority(name: &str, rest: &str) -> Result<u8, Complaint> {
     let remedy = format!("give \"{name} N\" with N from 1 to 99");
     let problem = match rest.parse::<u8>() {
         Ok(priority @ 1..=99) => return Ok(priority),
-        _ if rest.is_empty() => format!("has no priority behind {name}"),
+        _ if rest.is_empty() => format!("has no priority after {name}"),
         _ if rest.starts_with("nice") => format!("gives {name} a nice value"),
-        _ => "has a priority that does not exist".to_owned(),
+        _ => "has a priority out of range".to_owned(),
     };
     Err(Complaint::new(problem, remedy))
 }
@@ -135,7 +132,7 @@ fn fifo_of(core: &str, rest: &str) -> Result<u8, Complaint> {
         priority(&format!("{core} FIFO"), rest.trim())
     } else {
         Err(Complaint::new(
-            format!("names no policy of {core} that is known"),
+            format!("names an unknown policy of {core}"),
             format!("give \"{core} FIFO N\" with N from 1 to 99"),
         ))
     }
@@ -145,7 +142,7 @@ fn deadline(rest: &str, loop_period_ns: u64) -> Result<Policy, Complaint> {
     let form = "give \"DEADLINE runtime\" or \"DEADLINE runtime/deadline/period\", such as \
                 \"DEADLINE 400us\"";
     if rest.is_empty() {
-        return Err(Complaint::new("has no runtime behind DEADLINE", form));
+        return Err(Complaint::new("has no runtime after DEADLINE", form));
     }
     let parts = rest.split('/').map(|part| {
         parse_duration(part.trim()).map_err(|complaint| {
@@ -159,10 +156,7 @@ fn deadline(rest: &str, loop_period_ns: u64) -> Result<Policy, Complaint> {
         [runtime] => (runtime, loop_period_ns, loop_period_ns),
         [runtime, deadline, period] => (runtime, deadline, period),
         _ => {
-            return Err(Complaint::new(
-                "has another number of times than one or three",
-                form,
-            ));
+            return Err(Complaint::new("must have one time or three", form));
         }
     };
     match broken_rule(runtime_ns, deadline_ns, period_ns) {

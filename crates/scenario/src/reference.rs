@@ -8,7 +8,7 @@ const HEAD: &str = "\
 <!-- Made from crates/scenario/src/keys; `WRITE_REFERENCE=1 cargo test -p wakepath-scenario` \
 renews it. -->
 
-A scenario is a TOML file that says what is measured on which terms. Nothing is guessed: an
+A scenario is a TOML file that describes a measurement and its criterion. Nothing is guessed: an
 unknown key, a number without its unit or an impossible combination is refused with its place in
 the file. `wakepath` reads nothing larger than 1 MiB.
 
@@ -19,9 +19,10 @@ the file. `wakepath` reads nothing larger than 1 MiB.
 | time | `\"4 ms\"`, `\"400us\"`, `\"1.5 s\"` | ns, µs or us, ms, s, min, h; whole nanoseconds, never rounded |
 | rate | `\"250 Hz\"`, `\"1 kHz\"` | resolved to the nearest whole nanosecond of period; a warning reports the drift (300 Hz becomes 3 333 333 ns, 100 ns short of each second) |
 | size | `\"64 KiB\"`, `\"4 MiB\"` | B, KiB, MiB, GiB |
-| of the period | `\"400 µs\"`, `\"10 %\"`, `\"3 periods\"` | resolved to the nearest nanosecond; with several periods the shortest is meant |
+| of the period | `\"400 µs\"`, `\"10 %\"`, `\"3 periods\"` | resolved to the nearest nanosecond; with several \
+periods the shortest counts |
 | share | `0.005`, `\"0.5 %\"` | from 0 to below 1 |
-| CPUs | `\"1\"`, `\"2-3\"`, `\"0,2-3\"` | must be there on the machine that reads the file |
+| CPUs | `\"1\"`, `\"2-3\"`, `\"0,2-3\"` | must exist on the machine that reads the file |
 | name | `\"stress\"` | up to 64 printable characters, no slash, no leading dot |
 
 ## How long a run takes
@@ -30,9 +31,9 @@ Conditions × (judged time + repetitions × (warm-up + 0.25 s)), and 1 s for eac
 loads. With `trace` every segment is measured twice. There is one condition for each policy in each phase. This is an estimate: a load that is
 slow to start takes longer.
 
-A run can only pass when it is long enough: to show a miss fraction of p with confidence c it needs
+A run can pass only if it is long enough: to show a miss fraction of p with confidence c it needs
 at least ln(1 − c) / ln(1 − p) due times in each condition (598 for 0.5 % at 95 %; 29 956 for
-0.01 %). A scenario that cannot pass is read, with a warning.
+0.01 %). A scenario that is too short to pass is accepted with a warning.
 ";
 
 /// The reference page as Markdown.

@@ -330,7 +330,7 @@ cache-delays = [{ working-set = \"64 KiB\", delay = \"20 us\" }]
             (
                 "period = \"10 ms\"\noffset = \"1 ms\"",
                 "after = \"control\"",
-                "makes a circle",
+                "makes a cycle",
             ),
             (
                 "after = \"imu\"",
@@ -340,7 +340,7 @@ cache-delays = [{ working-set = \"64 KiB\", delay = \"20 us\" }]
             (
                 "[\"imu\", \"control\"]",
                 "[\"imu\", \"control\", \"imu\"]",
-                "chains[0].tasks[2] = \"imu\" is in its chain twice",
+                "chains[0].tasks[2] = \"imu\" appears twice in its chain",
             ),
             (
                 "[\"imu\", \"control\"]",

@@ -26,7 +26,7 @@ pub static TIERS: [Tier; 5] = [
         criterion: None,
         serves: "transitions of SPI's lines",
         out_of_reach: Some(
-            "a processor executes some ten instructions in 10 ns; a controller in hardware does it",
+            "a processor executes about ten instructions in 10 ns; use a hardware controller",
         ),
     },
     Tier {
@@ -34,7 +34,7 @@ pub static TIERS: [Tier; 5] = [
         criterion: None,
         serves: "edges of PWM",
         out_of_reach: Some(
-            "a wake-up alone takes longer than 1 µs; a PWM unit, a PRU or a microcontroller does it",
+            "a wake-up alone takes longer than 1 µs; use a PWM unit, a PRU or a microcontroller",
         ),
     },
     Tier {

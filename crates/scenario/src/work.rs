@@ -11,7 +11,7 @@ use wakepath_flight::Trajectory;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Work {
-    /// Nothing but the two clock readings, as cyclictest.
+    /// Only the two clock readings, as in cyclictest.
     Nothing,
     /// Reads and writes this number of bytes.
     WorkingSet {

@@ -210,9 +210,7 @@ impl<'a> Recorder<'a> {
     fn is_another(&mut self) -> bool {
         let is_another = self.image.is_some_and(|of| of.was_replaced(self.program));
         if is_another {
-            self.say(
-                "the program has become another one (exec): its new image is not recorded".into(),
-            );
+            self.say("the program executed another program (exec), which is not recorded".into());
         }
         is_another
     }

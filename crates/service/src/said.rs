@@ -111,7 +111,7 @@ impl<'a> Heard<'a> {
                 }) => {
                     let text = match format(number) {
                         Some((style, text)) => formatted(style, &text, &arguments),
-                        None => "a line whose format is not known".into(),
+                        None => "a line with an unknown format".into(),
                     };
                     Beside::Line(line(cycle, at_ns, LineSaid::Text(text)))
                 }

@@ -26,7 +26,7 @@ pub enum TuningError {
     },
     /// The machine was booted since.
     #[error(
-        "the journal is from an earlier boot ({journal}), and its settings ended with that boot; remove \
+        "the journal is from an earlier boot ({journal}), and its settings were lost at the reboot; remove \
          /run/wakepath/journal"
     )]
     OtherBoot {
@@ -40,8 +40,8 @@ pub enum TuningError {
 
 fn after(reverted: &Reverted) -> String {
     match reverted.left.is_empty() {
-        true => "everything before it was taken back".to_owned(),
-        false => format!("{} changes could not be taken back", reverted.left.len()),
+        true => "all earlier changes were undone".to_owned(),
+        false => format!("{} changes could not be undone", reverted.left.len()),
     }
 }
 

@@ -33,10 +33,10 @@ pub enum SettingError {
         pid: u32,
     },
     /// A number that no process or thread can have.
-    #[error("{0} is not a number of a process")]
+    #[error("{0} is not a process ID")]
     NoProcess(u32),
     /// The program still runs, or stays paused, after the signal.
-    #[error("{name} ({pid}) does not take the signal")]
+    #[error("{name} ({pid}) ignores the signal")]
     SignalNotTaken {
         /// Its name.
         name: String,
@@ -65,7 +65,7 @@ pub enum SettingError {
     #[error("/proc/{0}/status names no CPUs")]
     NoCpus(u32),
     /// No interrupt has this device any more.
-    #[error("no interrupt of {0} any more")]
+    #[error("{0} no longer has an interrupt")]
     InterruptGone(String),
     /// The device has several interrupts, and none has the number that was meant.
     #[error("several interrupts of {device}, none is {number}")]
@@ -76,7 +76,7 @@ pub enum SettingError {
         number: u32,
     },
     /// Not a file that tuning is allowed to write, whatever a journal lists.
-    #[error("{0}: no setting of the kernel")]
+    #[error("{0}: not a kernel setting")]
     NotTheKernels(String),
     /// The path leaves the directory at which the machine's files start.
     #[error("{path}: leads out of {top}")]
@@ -90,7 +90,7 @@ pub enum SettingError {
     #[error(transparent)]
     Cpus(#[from] CpuSetError),
     /// One call can't name this CPU.
-    #[error("CPU {0} is beyond what one call can name")]
+    #[error("CPU {0} is too high for one call")]
     BeyondCall(u16),
     /// The value read back differs from the one written.
     #[error("wrote {wrote}, read back {read}")]

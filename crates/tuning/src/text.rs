@@ -14,7 +14,7 @@ impl Plan {
     pub fn in_short(&self, columns: usize) -> String {
         let mut text = format!("a plan for {}\n", self.subject.describe());
         if !self.rivals.is_empty() {
-            text += "\nfirst, by hand: these would undo it\n";
+            text += "\nfirst, by hand: these programs would undo the changes\n";
             some(&mut text, self.rivals.iter().map(String::as_str), columns);
         }
         text += "\nwhile the machine runs (wakepath tune apply)\n";
@@ -59,7 +59,7 @@ impl Display for Plan {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         writeln!(out, "a plan for {}", self.subject.describe())?;
         match self.others.is_empty() {
-            true => writeln!(out, "no CPU is left for anything else")?,
+            true => writeln!(out, "no CPU remains for anything else")?,
             false => writeln!(out, "everything else on CPU {}", self.others)?,
         }
         if !self.idle.is_empty() {
@@ -70,7 +70,10 @@ impl Display for Plan {
             )?;
         }
         if !self.rivals.is_empty() {
-            writeln!(out, "\nfirst, by hand: these would undo it")?;
+            writeln!(
+                out,
+                "\nfirst, by hand: these programs would undo the changes"
+            )?;
             for rival in &self.rivals {
                 writeln!(out, "  {rival}")?;
             }
@@ -112,7 +115,7 @@ impl Display for Plan {
             writeln!(out, "  {:<36} cost: {}", "", step.cost)?;
         }
         if !self.by_hand.is_empty() {
-            writeln!(out, "\nbad too, and left to you")?;
+            writeln!(out, "\nalso bad, and left to you")?;
             for one in &self.by_hand {
                 writeln!(out, "  {one}")?;
             }

@@ -110,7 +110,7 @@ fn own_program(parent: i32, shared: i32, command: &[std::ffi::OsString]) -> Outc
     if !wakepath_measured_loop::die_with(parent) {
         return Err("the measuring process is gone".into());
     }
-    let (program, arguments) = command.split_first().ok_or("no program is named")?;
+    let (program, arguments) = command.split_first().ok_or("no program given")?;
     wakepath_rt::affinity::widen()?;
     wakepath_programs::rights::give_up()?;
     let error = std::process::Command::new(program)

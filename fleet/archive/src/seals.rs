@@ -121,7 +121,7 @@ impl Catalogue {
                 .read_to_end(&mut seal)
                 .map_err(FleetArchiveError::io("read", &path))?;
             let found = match seal.len() as u64 > MOST_SEAL_BYTES {
-                true => Standing::Wrong("it is longer than any seal".to_owned()),
+                true => Standing::Wrong("it is too long for a seal".to_owned()),
                 false => standing(&seal, &record.files, &record.board, terms),
             };
             let is_good = matches!(found, Standing::Verified | Standing::Unchecked);

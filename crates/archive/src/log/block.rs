@@ -47,9 +47,9 @@ pub(crate) fn file_header(version: u32) -> [u8; FILE_HEADER] {
 /// Reasons why a file isn't a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum HeaderProblem {
-    #[error("{0} byte(s) long, the header alone has {FILE_HEADER}")]
+    #[error("{0} byte(s) long, shorter than the header ({FILE_HEADER})")]
     Short(usize),
-    #[error("it does not begin with the mark of a log")]
+    #[error("it does not begin with a log's magic number")]
     NoMark,
     #[error("the checksum of its header does not match")]
     Checksum,
@@ -108,7 +108,7 @@ pub(crate) fn read_block_header(bytes: &[u8; BLOCK_HEADER]) -> Result<Header, &'
         return Err("the block's header is damaged");
     }
     if header.length as usize > longest {
-        return Err("the block claims an impossible length");
+        return Err("the block has an impossible length");
     }
     Ok(header)
 }

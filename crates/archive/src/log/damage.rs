@@ -78,7 +78,7 @@ impl fmt::Display for Tail {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.kind {
             TailKind::Torn => "a block that was being written",
-            TailKind::Zeros => "zeros: the file had grown, its bytes had not reached the disk",
+            TailKind::Zeros => "zeros: the file had grown, but its data had not reached the disk",
             TailKind::Damaged => "damaged",
         };
         write!(

@@ -143,7 +143,7 @@ impl LogWriter {
             return Err(ArchiveError::Inconsistent {
                 path: self.path.clone(),
                 why: format!(
-                    "an event of {} bytes; the most is {MAX_PAYLOAD}",
+                    "an event of {} bytes; the maximum is {MAX_PAYLOAD}",
                     payload.len()
                 ),
             });

@@ -52,7 +52,7 @@ impl ParquetSamples {
         let groups = groups.ok_or_else(|| ArchiveError::NotRecognised {
             path: path.to_owned(),
             expected: "wakepath samples file",
-            why: "a row group does not say which segment and thread it holds".to_owned(),
+            why: "a row group without its segment and thread".to_owned(),
         })?;
         Ok(Self {
             reader,
@@ -147,7 +147,7 @@ fn check_version(reader: &SerializedFileReader<File>, path: &Path) -> Result<()>
         None => Err(ArchiveError::NotRecognised {
             path: path.to_owned(),
             expected: "wakepath samples file",
-            why: "it does not name its format version".to_owned(),
+            why: "it has no format version".to_owned(),
         }),
     }
 }

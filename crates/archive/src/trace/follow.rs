@@ -124,7 +124,7 @@ impl TraceFollower {
             self.file.read_exact_at(&mut frame, begin).map_err(failed)?;
             let frame = Frame::from_bytes(&frame);
             if frame.raw as usize > MAX_RAW || frame.count > frame.raw {
-                return Err(damaged("it claims impossible sizes"));
+                return Err(damaged("it has impossible sizes"));
             }
             let block = BlockAt {
                 offset: begin,
@@ -140,7 +140,7 @@ impl TraceFollower {
         if header.kind == KIND_COMPLETE {
             let mut at_ns = [0; 8];
             if header.length as usize != at_ns.len() {
-                return Err(damaged("its length is not that of an instant"));
+                return Err(damaged("it has the wrong length for a time"));
             }
             self.file.read_exact_at(&mut at_ns, begin).map_err(failed)?;
             self.complete_ns = self.complete_ns.max(u64::from_le_bytes(at_ns));

@@ -75,7 +75,7 @@ impl Unpacker {
                 block.frame.count,
                 events,
             )
-            .ok_or_else(|| damaged("it holds something else than events"))
+            .ok_or_else(|| damaged("it contains something other than events"))
     }
 }
 

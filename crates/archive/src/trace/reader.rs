@@ -115,10 +115,15 @@ impl Trace {
         let length = file.metadata().map_err(failed)?.len();
         let mut file = BufReader::with_capacity(4096, file);
         let mut start = [0; 16];
-        file.read_exact(&mut start)
-            .map_err(|_| unknown(format!("{length} byte(s) long, the header alone has 16")))?;
+        file.read_exact(&mut start).map_err(|_| {
+            unknown(format!(
+                "{length} byte(s) long, shorter than the header (16)"
+            ))
+        })?;
         if start[..8] != FILE_MAGIC {
-            return Err(unknown("it does not begin with the mark of a trace".into()));
+            return Err(unknown(
+                "it does not begin with a trace's magic number".into(),
+            ));
         }
         let u32_at = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| start[at + i]));
         if crc32fast::hash(&start[..12]) != u32_at(12) {

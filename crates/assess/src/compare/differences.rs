@@ -378,8 +378,7 @@ pub(crate) fn cautions(
         .count();
     match explain {
         0 if differences.iter().all(|d| d.weight == Weight::Note) => cautions.push(
-            "no setting that could explain a change differs between the sides: this result is \
-             chance, drift, or something that was not recorded"
+            "no recorded setting differs between the sides: the result is chance, drift, or an unrecorded change"
                 .to_owned(),
         ),
         0 | 1 => {}

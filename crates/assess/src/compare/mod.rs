@@ -225,7 +225,7 @@ fn check_turns(base: &[&Run], against: &[&Run]) -> Result<(), CompareError> {
     let refused = |why: String| Err(CompareError::NotInterleaved { why });
     if base.len() != against.len() {
         return refused(format!(
-            "{} runs against {}: measured in turn there are as many on each side",
+            "{} runs against {}: alternating measurements give equal numbers",
             base.len(),
             against.len()
         ));
@@ -241,8 +241,7 @@ fn check_turns(base: &[&Run], against: &[&Run]) -> Result<(), CompareError> {
         let begin = later.0.clone().min(later.1.clone());
         if end > begin {
             return refused(format!(
-                "a run started at {end} should come before those of {begin}: the sides were not \
-                 measured in turn"
+                "a run started at {end} should come before those of {begin}: the sides did not alternate"
             ));
         }
     }

@@ -28,7 +28,7 @@ pub enum ExplainError {
         error: io::Error,
     },
     /// What lies there is none.
-    #[error("{path}: not an explanation: {error}; remove it, and the report does without causes")]
+    #[error("{path}: not an explanation: {error}; remove it to get a report without causes")]
     NotAnExplanation {
         /// The file.
         path: String,
@@ -36,9 +36,7 @@ pub enum ExplainError {
         error: serde_json::Error,
     },
     /// What lies there are no stacks.
-    #[error(
-        "{path}: not the stacks of a run: {error}; remove it, and the causes do without functions"
-    )]
+    #[error("{path}: not a file of stacks: {error}; remove it to get causes without functions")]
     NotStacks {
         /// The file.
         path: String,
@@ -46,7 +44,7 @@ pub enum ExplainError {
         error: serde_json::Error,
     },
     /// It has a later form.
-    #[error("{path}: written by a newer wakepath; remove it, and the report does without causes")]
+    #[error("{path}: written by a newer wakepath; remove it to get a report without causes")]
     Newer {
         /// The file.
         path: String,
@@ -60,6 +58,6 @@ pub enum ExplainError {
         error: io::Error,
     },
     /// The accompanying reader failed.
-    #[error("while the run was explained: {0}")]
+    #[error("while explaining the run: {0}")]
     Along(#[from] io::Error),
 }

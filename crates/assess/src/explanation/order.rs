@@ -35,7 +35,7 @@ impl Order {
             shortest_period_ns: scenario.period_ns,
             threshold_from: match threshold_ns {
                 Some(_) => "the criterion".into(),
-                None => "a quantile of its own".into(),
+                None => "its own quantile".into(),
             },
             worst: 10,
         })

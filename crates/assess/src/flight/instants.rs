@@ -22,7 +22,9 @@ pub(super) enum NotFlown {
     TooLong { due_times: u64 },
     #[error(transparent)]
     Schedule(#[from] ScheduleError),
-    #[error("it holds no sample instants: its tool wrote how often each latency came, not when")]
+    #[error(
+        "it contains no times of samples: its tool wrote how often each latency occurred, not when"
+    )]
     NoInstants,
     #[error("no cycle was recorded after the warm-up")]
     NoCycle,

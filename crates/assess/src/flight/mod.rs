@@ -38,7 +38,7 @@ pub enum FlightsError {
     #[error(transparent)]
     Assessment(#[from] AssessmentError),
     /// No condition has instants to fly.
-    #[error("{directory}: nothing to fly: {why}")]
+    #[error("{directory}: can't simulate a flight: {why}")]
     Nothing {
         /// The run directory.
         directory: String,

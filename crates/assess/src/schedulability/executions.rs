@@ -33,13 +33,13 @@ pub enum ExecutionLack {
         needed: u64,
     },
     /// Half and less.
-    #[error("a confidence of {0} bounds nothing; give more than 0.5")]
+    #[error("a confidence of {0} gives no bound; give more than 0.5")]
     BoundsNothing(f64),
     /// A part of the work has no distribution.
-    #[error("of {0}, a part of the work, only the largest was kept; leave out the quantile")]
+    #[error("only the largest time of the section {0} was kept; leave out the quantile")]
     LargestOnly(String),
     /// No thread and no part of the work has this name.
-    #[error("it has no section {wanted}, but {}", known.join(", "))]
+    #[error("it has no section {wanted}; there are {}", known.join(", "))]
     NoSection {
         /// The name.
         wanted: String,
@@ -109,7 +109,7 @@ impl Observed {
     /// The time that counts, and what it is in words.
     pub(super) fn told(self, which: Which) -> Result<ToldExecution, ExecutionLack> {
         let kind = match self.elapsed {
-            true => "elapsed time, with what ran in between",
+            true => "elapsed time, including preemptions",
             false => "CPU time",
         };
         let times = self.times;

@@ -19,7 +19,7 @@ pub enum FromRunError {
     #[error(transparent)]
     Machine(#[from] MachineError),
     /// No thread with cycles.
-    #[error("{0}: holds no thread with cycles; give a run in which something ran")]
+    #[error("{0}: contains no thread with cycles; give another run")]
     NoThreads(PathBuf),
     /// Fixed priorities and deadlines side by side.
     #[error(

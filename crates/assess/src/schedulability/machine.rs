@@ -31,12 +31,12 @@ pub(super) struct Identity(Option<[serde_json::Value; 4]>);
 #[derive(Debug, thiserror::Error)]
 pub enum MachineError {
     /// No facts in the run.
-    #[error("{0}: says nothing of its machine; give a run that wakepath measured")]
+    #[error("{0}: has no facts about its machine; give a run that wakepath measured")]
     NoFacts(PathBuf),
     /// Another machine than the one that the tasks run on.
     #[error(
         "{run} was measured on another machine ({other}) than {on} ({name}); give a run of that \
-         machine, or --other-machine to use its costs all the same"
+         machine, or --other-machine to use its costs anyway"
     )]
     Another {
         /// The run.

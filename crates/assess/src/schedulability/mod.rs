@@ -345,8 +345,8 @@ fn beyond_measured(set: &TaskSet, overheads: &KnownOverheads) -> Option<String> 
 pub fn refused_words(why: Refused) -> &'static str {
     match why {
         Refused::RuntimeTooShort => "its runtime is below 1024 ns",
-        Refused::RuntimeBeyondDeadline => "its runtime, overheads included, is beyond its deadline",
-        Refused::Period => "its period is none that the kernel takes (100 us to 4.194304 s)",
+        Refused::RuntimeBeyondDeadline => "its runtime, including overheads, exceeds its deadline",
+        Refused::Period => "its period is outside the kernel's range (100 us to 4.194304 s)",
     }
 }
 

@@ -34,8 +34,8 @@ pub(super) fn notes(set: &TaskSet) -> Vec<String> {
     };
     over.map(|(first, share)| {
         format!(
-            "the tasks can take {:.1} % of {}, and Linux stops real-time threads after {} of each {} \
-             (kernel.sched_rt_runtime_us): the answer only holds if that is -1",
+            "the tasks can take {:.1} % of {}, but Linux stops real-time threads after {} of each {} \
+             (kernel.sched_rt_runtime_us): the answer holds only if that is -1",
             share * 100.0,
             place(first),
             exact(runtime_ns),

@@ -133,10 +133,7 @@ impl Pin {
                 .max_by_key(|(step, _)| step.half_period_ns);
             let (outcome, why) = match deciding {
                 Some((step, matched)) => judged(step, matched, tier.criterion()),
-                None => (
-                    Outcome::Undecided,
-                    "no wave was driven that is as fast".into(),
-                ),
+                None => (Outcome::Undecided, "no wave this fast was driven".into()),
             };
             PinInTier {
                 period_ns: tier.period_ns,
@@ -198,19 +195,19 @@ fn judged(
     let untrusted = match (virtual_time, matched.dropped, matched.foreign) {
         (true, ..) => Some((
             Outcome::VirtualTime,
-            "an emulated CPU's instructions were counted, which judge no pin".into(),
+            "the time is an emulated CPU's instruction count, which can't judge a pin".into(),
         )),
         (_, _, 1..) => Some((
             Outcome::Invalid,
             format!(
-                "{} came that nobody drove: something else is on the line",
+                "{} arrived that wakepath did not drive: something else is connected to the line",
                 edges(matched.foreign)
             ),
         )),
         (_, 1.., _) => Some((
             Outcome::Invalid,
             format!(
-                "the kernel's buffer had no room for {}: nobody knows when they came",
+                "the kernel's buffer had no room for {}: their times are unknown",
                 edges(matched.dropped)
             ),
         )),
@@ -399,7 +396,7 @@ mod tests {
         });
         for (step, why) in [
             (dropped, "the kernel's buffer had no room for 1 edge:"),
-            (noisy, "1 edge came that nobody drove"),
+            (noisy, "1 edge arrived that wakepath did not drive"),
         ] {
             let pin = Pin::of(&record(vec![step]), false);
             assert_eq!(pin.tiers[0].outcome, Outcome::Invalid);

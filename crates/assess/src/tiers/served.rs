@@ -49,17 +49,14 @@ impl Served {
             return (Outcome::Invalid, inconsistency.to_string());
         }
         if tally.scheduled() == 0 {
-            return (
-                Outcome::Undecided,
-                "its samples are not there one by one".into(),
-            );
+            return (Outcome::Undecided, "it has no individual samples".into());
         }
         let reasons = shown_by(&tally, &self.criterion);
         let found = judged(name, &tally, reasons, &self.criterion);
         match found.outcome {
             Outcome::Passed if seldom => {
                 // A thread that wakes as seldom might be later if it is woken more often.
-                let why = "kept, but its loop was due more seldom than this tier is";
+                let why = "met, but its loop's rate is below this tier's";
                 (Outcome::Undecided, why.into())
             }
             Outcome::Passed => (Outcome::Passed, String::new()),

@@ -151,7 +151,7 @@ impl Watched {
         // Limits of a scenario: below, timers are not a loop's; above, nothing repeats in a run.
         if !(10_000..=100_000_000_000).contains(&rhythm.period_ns) {
             let period = wakepath_timeline::duration::length(rhythm.period_ns);
-            return Err(seen.not_judged(format!("its period of {period} is beyond what is judged")));
+            return Err(seen.not_judged(format!("its period of {period} is too long to judge")));
         }
         let policy = thread
             .policy

@@ -217,7 +217,7 @@ impl fmt::Display for Finding {
                 steps_ns,
             } => {
                 f.write_str(
-                    "it sleeps until times of CLOCK_REALTIME or CLOCK_TAI, which NTP and `date` can set back or forward",
+                    "it sleeps until times of CLOCK_REALTIME or CLOCK_TAI, which NTP and `date` can move",
                 )?;
                 if *gaps > 0 {
                     let gaps = counted(*gaps, "gap", "gaps");
@@ -272,7 +272,7 @@ impl fmt::Display for Finding {
                     three_digits(wait_ns.cast_signed()),
                 )?;
                 match sets_period {
-                    true => f.write_str(": that sets its period, and no timer does"),
+                    true => f.write_str(": this sets its period, not a timer"),
                     false => Ok(()),
                 }
             }
@@ -305,7 +305,7 @@ impl fmt::Display for Finding {
             } => {
                 write!(
                     f,
-                    "what wakes it ({waker}) came up to {} apart, later than 1.5 periods {}, while it ran at most {} \
+                    "its wake-ups ({waker}) were up to {} apart, later than 1.5 periods {}, while it ran at most {} \
                      after being woken: ",
                     length(*longest_ns),
                     counted(*times, "time", "times"),
@@ -313,7 +313,7 @@ impl fmt::Display for Finding {
                 )?;
                 f.write_str(match by {
                     WakerKind::Network => "the sender or the network is late",
-                    WakerKind::Thread => "that thread is late, or what it waits for",
+                    WakerKind::Thread => "that thread is late, or the event that it waits for",
                     WakerKind::Device => "the device or its bus is late",
                     WakerKind::Unknown => "the sender is late",
                 })

@@ -56,7 +56,7 @@ pub(super) fn told(why: NotPeriodic, by_marks: bool) -> String {
     let time = wakepath_timeline::duration::exact;
     match why {
         NotPeriodic::TooFew { activations } if by_marks => {
-            format!("it passed the marks of a cycle {activations} times only")
+            format!("it passed the markers of a cycle only {activations} times")
         }
         NotPeriodic::Irregular {
             activations,
@@ -69,7 +69,7 @@ pub(super) fn told(why: NotPeriodic, by_marks: bool) -> String {
         ),
         NotPeriodic::TooFew { activations: 0 } => "no timer woke it".into(),
         NotPeriodic::TooFew { activations: 1 } => "a timer woke it once".into(),
-        NotPeriodic::TooFew { activations } => format!("timers woke it {activations} times only"),
+        NotPeriodic::TooFew { activations } => format!("timers woke it only {activations} times"),
         NotPeriodic::Irregular {
             activations,
             low_ns,

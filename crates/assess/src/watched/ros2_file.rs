@@ -30,7 +30,7 @@ pub enum Ros2FileError {
     },
     /// It has another content.
     #[error(
-        "{path}: not the callbacks of a run: {error}; remove it, and the report does without them"
+        "{path}: not a list of callbacks: {error}; remove it to get a report without callbacks"
     )]
     Form {
         /// The file.
@@ -39,9 +39,7 @@ pub enum Ros2FileError {
         error: serde_json::Error,
     },
     /// It has a later form.
-    #[error(
-        "{path}: written by a newer wakepath; remove it, and the report does without callbacks"
-    )]
+    #[error("{path}: written by a newer wakepath; remove it to get a report without callbacks")]
     Newer {
         /// The file.
         path: String,

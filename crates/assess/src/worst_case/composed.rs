@@ -22,7 +22,7 @@ pub struct Composed {
 #[derive(Debug, thiserror::Error)]
 pub enum ComposedError {
     /// Sections bound latencies alone.
-    #[error("sections of kernel code bound latencies, and {0} is asked for; give --metric latency")]
+    #[error("sections of kernel code bound latencies, not {0}; give --metric latency")]
     NotLatency(&'static str),
     /// The sections make no bound.
     #[error("{source_name}: {error}")]

@@ -34,7 +34,7 @@ pub enum BoundsError {
     #[error(transparent)]
     Assessment(#[from] AssessmentError),
     /// No condition is the one asked for.
-    #[error("{directory}: no condition is {asked}; there are {there}")]
+    #[error("{directory}: no condition {asked}; there are {there}")]
     NoSuchCondition {
         /// The run directory.
         directory: String,

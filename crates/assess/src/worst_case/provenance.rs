@@ -87,8 +87,8 @@ impl Provenance {
 }
 
 const STEADY: &str =
-    "measure again on a machine that stays as it is: wakepath doctor says what moves it";
-const TO_ITS_END: &str = "measure again, to the run's own end";
+    "measure again while nothing changes on the machine; wakepath doctor lists the causes";
+const TO_ITS_END: &str = "measure again, and let the run end by its plan";
 
 /// Whether a bound needs what was not recorded.
 fn matters(lack: &Lack, metric: BoundMetric) -> bool {
@@ -139,19 +139,19 @@ fn of_thread(series: &Series) -> Vec<Objection> {
     if series.tally.skipped > 0 {
         found.push((
             format!(
-                "{} skipped: what those cycles would have taken was not measured",
+                "{} skipped: their latencies were not measured",
                 counted(series.tally.skipped, "period", "periods")
             ),
-            "make the loop hold its rate first: a lower rate, another policy, less load",
+            "first make the loop keep its rate: a lower rate, another policy, or less load",
         ));
     }
     if series.tally.late_after_overrun > 0 {
         found.push((
             format!(
-                "{} due while the one before still ran: consequences of overruns are another state",
+                "{} due while the previous one still ran: cycles after an overrun behave differently",
                 counted(series.tally.late_after_overrun, "cycle was", "cycles were")
             ),
-            "make the work fit into its period first",
+            "first make the work fit into its period",
         ));
     }
     found
@@ -164,14 +164,16 @@ fn cure(reason: &Reason) -> Option<&'static str> {
         | Reason::CountsDisagree { .. }
         | Reason::SkippedCountsDiffer { .. }
         | Reason::JudgedCountDiffers { .. } => {
-            "measure again; if it comes again, the recording itself is at fault: please report it"
+            "measure again; if it happens again, it is a fault of the recording: please report it"
         }
-        Reason::SamplesLost { .. } => "measure again, with the recorder less disturbed",
+        Reason::SamplesLost { .. } => "measure again, with less disturbance of the recorder",
         Reason::EventsLost { .. } => "trace again with larger buffers or fewer events",
-        Reason::LoadNotProven { .. } => "measure again with every load at work",
-        Reason::PolicyNotEffective { .. } => "measure again with the right to that policy",
+        Reason::LoadNotProven { .. } => "measure again with all loads working",
+        Reason::PolicyNotEffective { .. } => "measure again with the privilege for that policy",
         Reason::ClockSourceChanged { .. } => STEADY,
-        Reason::ModeSwitches { .. } => "take what asks Linux out of the loop, and measure again",
+        Reason::ModeSwitches { .. } => {
+            "remove the Linux system calls from the loop, and measure again"
+        }
         Reason::WorkFaults { .. } => "fix the faults that the work reports, and measure again",
         Reason::VirtualTime { .. } => "measure on the machine itself",
         Reason::WhileTraced { reason } => return cure(reason),

@@ -84,14 +84,13 @@ fn bound(
     }
     if let PreemptionModel::None | PreemptionModel::Voluntary = model {
         return Err(format!(
-            "this kernel can be preempted only at preemption points (preemption: {}), and no event marks the sections \
-             between them; remedy: boot it with preempt=full",
+            "this kernel can be preempted only at preemption points (preemption: {}), and no event marks the \
+             sections between them; fix: boot with preempt=full",
             model.word()
         ));
     }
     if one.effect.with.samples == 0 {
-        return Err("no wake-up fell among the events, so that the way from the scheduler to a thread is not \
-                    known; remedy: record longer"
+        return Err("the events contain no wake-up, so the path from the scheduler to a thread is unknown; fix: record longer"
             .into());
     }
     let most = |kind: Option<SectionKind>| kind.map_or(0, |kind| kind.longest_ns);
@@ -110,7 +109,7 @@ fn bound(
         .filter(|condition| condition.real_time && condition.phase == one.phase)
         .map(|condition| condition.examined.observed.largest)
         .max();
-    let source = format!("{}, CPU {}, by the kernel's events", one.phase, one.cpu);
+    let source = format!("{}, CPU {}, from the kernel's events", one.phase, one.cpu);
     compose(&parts.sections(1), &source, waited.unwrap_or(0)).map_err(|error| error.to_string())
 }
 

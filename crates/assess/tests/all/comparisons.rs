@@ -393,7 +393,7 @@ fn runs_measured_in_turn_are_compared_pair_by_pair_and_only_then() {
     assert!((pairs.conditions[0].metrics[0].test.unwrap().p_higher - 1.0 / 64.0).abs() < 1e-12);
     let blocks: Vec<MadeUp> = (0..6).map(|i| at(20 + i, 12 + i, 0)).collect();
     let refused = compare(&base, &blocks, &turns).unwrap_err().to_string();
-    assert!(refused.contains("not measured in turn"), "{refused}");
+    assert!(refused.contains("the sides did not alternate"), "{refused}");
     let fewer = compare(&base, &against[..5], &turns)
         .unwrap_err()
         .to_string();

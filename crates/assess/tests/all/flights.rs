@@ -414,7 +414,7 @@ fn a_run_without_samples_is_refused_in_one_line() {
     let text = scenario("[\"FIFO 50\"]", HUMMINGBIRD);
     let run = write(folder.path(), &text, &[(FIFO, |_| None, 100)]);
     let line = flown(&run, 1).unwrap_err().to_string();
-    assert!(line.contains("nothing to fly: "), "{line}");
+    assert!(line.contains("can't simulate a flight: "), "{line}");
     assert!(!line.contains('\n'), "{line}");
 }
 

@@ -36,7 +36,7 @@ impl DirectoryState {
         }
         if let Some(by) = writer_after_a_while(directory) {
             return Err(format!(
-                "{}: this run is still under way ({by} writes it): resume after it has ended",
+                "{}: this run is still under way ({by} writes it); resume after it has ended",
                 directory.display()
             )
             .into());

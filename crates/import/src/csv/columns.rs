@@ -100,8 +100,8 @@ impl Columns {
         let mut found = Self::default();
         match (named, asked.columns) {
             (false, []) => {
-                let why = "has no line with the names of its columns: say what they are with \
-                           --columns due,start,end, and their unit with --unit us";
+                let why = "has no line with column names: name them with --columns due,start,end, and their unit \
+                           with --unit us";
                 return Err(ImportError::at(line, why));
             }
             (false, asked_columns) => {
@@ -153,7 +153,7 @@ impl Columns {
         name: &str,
     ) -> Result<(), ImportError> {
         if self.of(role).is_some() {
-            let why = format!("two columns are {}: say which with --columns", word(role));
+            let why = format!("two columns are {}: select one with --columns", word(role));
             return Err(ImportError::whole(why));
         }
         let is_time = ROLES[..TIMES].iter().any(|(_, known)| *known == role);
@@ -162,8 +162,7 @@ impl Columns {
             (true, Some(unit)) => unit,
             (true, None) => {
                 let why = format!(
-                    "column {name:?} does not tell its unit: give --unit, or a name such as \
-                     {}_us",
+                    "column {name:?} has no unit: give --unit, or a column name such as {}_us",
                     word(role)
                 );
                 return Err(ImportError::whole(why));

@@ -70,7 +70,7 @@ pub(crate) fn read(text: &str, asked: &Asked<'_>) -> Result<Imported, ImportErro
         if cells.len() != width || lines > MOST_LINES {
             let why = match cells.len() != width {
                 true => format!(
-                    "{} where the first line has {width}: cut short?",
+                    "{}, but the first line has {width}: truncated?",
                     counted(cells.len() as u64, "cell", "cells")
                 ),
                 false => format!("more than {MOST_LINES} lines: import a part of it"),
@@ -206,7 +206,7 @@ impl Reader {
             },
         };
         let due_ns = self.due.map(|at| time(Role::Due, at)).transpose()?;
-        let beyond = || ImportError::at(line, "its times are beyond what an instant can be");
+        let beyond = || ImportError::at(line, "its times are out of range");
         let latency_ns = match (due_ns, self.start, self.latency) {
             (Some(due), Some(at), _) => {
                 time(Role::Start, at)?.checked_sub(due).ok_or_else(beyond)?
@@ -342,7 +342,7 @@ fn as_written(cell: &str) -> &str {
 fn whole<T: std::str::FromStr>(line: usize, role: Role, cell: &str) -> Result<T, ImportError> {
     cell.parse().map_err(|_| {
         let why = format!(
-            "{cell:?} in column {} is not a number of that kind",
+            "{cell:?} in column {} is not a valid number",
             columns::word(role)
         );
         ImportError::at(line, why)
@@ -450,7 +450,7 @@ mod tests {
         let text = "due_us,start_us\n1000,1010\n2000,x\n";
         assert_eq!(refused(text), "3: \"x\" in column start is not a time");
         assert!(
-            refused("due_us,start_us\n1000\n").starts_with("2: 1 cell where the first line has 2")
+            refused("due_us,start_us\n1000\n").starts_with("2: 1 cell, but the first line has 2")
         );
         assert!(refused("due_us,start_us\n").contains("no cycle"));
         assert!(refused("").contains("no line"));

@@ -50,14 +50,17 @@ impl Growing {
             let cycle_falls = line.cycle.is_some() && line.cycle <= before.cycle;
             if due_falls || cycle_falls {
                 let what = if due_falls { "due time" } else { "cycle" };
-                let why = format!("its {what} does not come after that of the line before");
+                let why = format!("its {what} is not after that of the line before");
                 return Err(ImportError::at(number, why));
             }
         } else {
             self.first_line = number;
         }
         if line.cycle.is_some_and(|cycle| cycle >= MOST_VALUES) {
-            return Err(ImportError::at(number, "more due times than any run has"));
+            return Err(ImportError::at(
+                number,
+                "more due times than a run can have",
+            ));
         }
         if let Some((first, end)) = line.judged {
             let is_same = self.lines.first().is_none_or(|of| of.judged == line.judged);
@@ -83,7 +86,7 @@ impl Growing {
         };
         let period_ns = period_ns.filter(|ns| *ns > 0);
         let period_ns = period_ns.ok_or_else(|| refused("has no period: give --period".into()))?;
-        let beyond = || refused("its due times are beyond what an instant can be".into());
+        let beyond = || refused("its due times are out of range".into());
         let mut cycle = self.lines.first().and_then(|line| line.cycle).unwrap_or(0);
         let first_ns = match self.lines.first().and_then(|line| line.due_ns) {
             None => START_NS,
@@ -134,7 +137,7 @@ impl Growing {
             };
             if cycle >= MOST_VALUES {
                 return Err(refused(
-                    "more due times than any run has: is --period right?".into(),
+                    "more due times than a run can have: is --period right?".into(),
                 ));
             }
             before_ns = line.due_ns;

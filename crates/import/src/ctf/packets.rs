@@ -21,11 +21,11 @@ pub(crate) struct Event<'a> {
 /// Why a stream can't be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BrokenStream {
-    #[error("does not begin as a packet of CTF of a little-endian machine")]
+    #[error("does not begin with a little-endian CTF packet")]
     Magic,
-    #[error("packet {0} is cut short or not as the metadata says")]
+    #[error("packet {0} is truncated or doesn't match the metadata")]
     Packet(u64),
-    #[error("packet {0} holds an event that the metadata does not know")]
+    #[error("packet {0} contains an event that is not in the metadata")]
     Event(u64),
 }
 

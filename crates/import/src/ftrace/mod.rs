@@ -77,11 +77,9 @@ pub(crate) fn read(text: &str, asked: &Asked<'_>) -> Result<Imported, ImportErro
 /// Why a line is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 enum Wrong {
-    #[error(
-        "its instant is not a number of seconds: record with trace_clock local, global or mono"
-    )]
+    #[error("its time is not a number of seconds: record with trace_clock local, global or mono")]
     Clock,
-    #[error("the fields of {0} are not as the kernel writes them")]
+    #[error("the fields of {0} are not in the kernel's form")]
     Fields(String),
     #[error("more than {MOST_EVENTS} events: import a part of it")]
     TooMany,
@@ -231,10 +229,10 @@ impl Reader {
         if self.events.is_empty() {
             let others: Vec<&str> = self.others.keys().take(4).map(String::as_str).collect();
             let found = match others[..] {
-                [] if self.more_others > 0 => "holds other events alone".to_owned(),
+                [] if self.more_others > 0 => "contains only other events".to_owned(),
                 [] => "holds no line of an event (`task-pid [cpu] flags seconds: event: fields`)"
                     .to_owned(),
-                _ => format!("holds other events alone ({})", others.join(", ")),
+                _ => format!("contains only other events ({})", others.join(", ")),
             };
             return Err(ImportError::whole(format!("{found}: record {NEEDED}")));
         }
@@ -243,7 +241,7 @@ impl Reader {
             lacks.push(Lack::BelowMicroseconds);
         }
         if self.broken.is_some() {
-            lacks.push(Lack::Other("the end: its last line is cut".into()));
+            lacks.push(Lack::Other("the end: its last line is truncated".into()));
         }
         let useless = self.useless();
         lacks.extend(useless.map(Lack::Other));
@@ -437,11 +435,8 @@ mod tests {
         }
         let refused = |line: &str| read(line, &Asked::default()).unwrap_err().to_string();
         let words = refused("perf 47118 [011] 51499.088689:          1 page-faults:");
-        assert!(
-            words.contains("other events alone (page-faults)"),
-            "{words}"
-        );
+        assert!(words.contains("only other events (page-faults)"), "{words}");
         let words = refused("a-1 [000] 1.5: 0: B|12|draw");
-        assert!(words.contains("holds other events alone:"), "{words}");
+        assert!(words.contains("contains only other events:"), "{words}");
     }
 }

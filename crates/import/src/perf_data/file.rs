@@ -35,10 +35,10 @@ impl<'a> File<'a> {
         let mut reversed = *MAGIC;
         reversed.reverse();
         if file.starts_with(&reversed) {
-            let why = "written on a machine of the other byte order: not read";
+            let why = "written on a machine of the other byte order, which is not supported";
             return Err(ImportError::whole(why));
         }
-        let cut = || ImportError::whole("cut short: its sections reach beyond its end");
+        let cut = || ImportError::whole("truncated: its sections extend past its end");
         let mut head = Bytes(file);
         if head.take(8) != Some(MAGIC) {
             let why = "does not begin with PERFILE2, as `perf record -o FILE` writes";

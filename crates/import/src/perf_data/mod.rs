@@ -53,7 +53,7 @@ pub(crate) fn read(bytes: &[u8], asked: &Asked<'_>) -> Result<Imported, ImportEr
             clock: trace.clock,
             lacks: match has_timers {
                 true => vec![Lack::Other(
-                    "names of timers' functions: perf keeps their addresses alone".into(),
+                    "names of timers' functions: perf keeps only their addresses".into(),
                 )],
                 false => Vec::new(),
             },
@@ -96,7 +96,7 @@ fn trace(file: &File<'_>) -> Result<Trace, ImportError> {
         number += 1;
         let broken = || {
             ImportError::whole(format!(
-                "record {number} is cut short or not as perf writes it"
+                "record {number} is truncated or not in perf's form"
             ))
         };
         let (kind, mut body) = record(&mut records).ok_or_else(broken)?;

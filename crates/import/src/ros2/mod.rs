@@ -53,8 +53,8 @@ impl Traces {
             match &self.clock {
                 Some((first, path)) if first != clock => {
                     return Err(at(format!(
-                        "was recorded on another machine, or after another start of it, than {path}: \
-                         import each by itself"
+                        "was recorded on another machine or another boot than {path}: \
+                         import each separately"
                     )));
                 }
                 Some(_) => {}
@@ -64,7 +64,7 @@ impl Traces {
         if metadata.environment("domain") == Some("kernel") {
             self.count.1 += 1;
             if self.count.1 > 1 {
-                let why = "a second trace of the kernel is there: import each by itself";
+                let why = "a second trace of the kernel is there: import each separately";
                 return Err(at(why.to_owned()));
             }
             return self.kernel.trace(parts, part, &metadata);

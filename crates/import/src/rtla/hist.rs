@@ -154,7 +154,7 @@ fn read(text: &str, tool: &Tool) -> Result<Imported, ImportError> {
     }
     let (Some(heads), Some(counts), true) = (heads, counts, over) else {
         let why = format!(
-            "the file ends before `over:` and `count:`: it is cut short, or recorded with --no-summary (`{} hist`)",
+            "the file ends before `over:` and `count:`: it is truncated, or recorded with --no-summary (`{} hist`)",
             tool.name
         );
         return Err(ImportError::at(last, why));
@@ -165,7 +165,7 @@ fn read(text: &str, tool: &Tool) -> Result<Imported, ImportError> {
         });
         let what = match tool.measured {
             Measured::Noise => "no noise above the threshold was seen",
-            _ => "no thread has measured a cycle",
+            _ => "no thread measured a cycle",
         };
         return Err(ImportError::whole(format!(
             "{what}{within}: there is nothing to import"

@@ -30,7 +30,7 @@ fn is_noise(text: &str) -> bool {
 fn read(text: &str) -> Result<Imported, ImportError> {
     if is_noise(text) {
         let why = "a table of `rtla osnoise top` or `rtla hwnoise` has sums of noise for each period and no \
-                   smallest value, nothing that a distribution can be made of: record with `rtla osnoise hist`";
+                   smallest value, nothing to make a distribution from: record with `rtla osnoise hist`";
         return Err(ImportError::whole(why));
     }
     let mut cpus: BTreeMap<u16, Histogram> = BTreeMap::new();
@@ -71,7 +71,7 @@ fn read(text: &str) -> Result<Imported, ImportError> {
         })?;
         let count: u64 = whole(number, count.trim())?;
         if count > MOST_VALUES {
-            return Err(ImportError::at(number, "more values than any run has"));
+            return Err(ImportError::at(number, "more values than a run can have"));
         }
         let words: Vec<&str> = thread.split_whitespace().collect();
         let [_, min, mean, max] = words[..] else {
@@ -94,7 +94,7 @@ fn read(text: &str) -> Result<Imported, ImportError> {
     }
     cpus.retain(|_, found| found.count() > 0);
     if cpus.is_empty() {
-        return Err(ImportError::whole("no thread has measured a cycle"));
+        return Err(ImportError::whole("no thread measured a cycle"));
     }
     let threads = cpus.into_iter().map(|(cpu, found)| Thread {
         observed_ns,

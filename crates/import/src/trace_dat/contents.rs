@@ -27,7 +27,7 @@ pub(super) struct Contents<'a> {
 
 /// What several parts may say wrong.
 pub(super) fn cut() -> ImportError {
-    ImportError::whole("cut short: its sections reach beyond its end")
+    ImportError::whole("truncated: its sections extend past its end")
 }
 
 impl Contents<'_> {

@@ -55,7 +55,7 @@ pub(crate) fn read(file: &[u8], asked: &Asked<'_>) -> Result<Imported, ImportErr
 }
 
 fn contents(file: &[u8]) -> Result<Contents<'_>, ImportError> {
-    let cut = || ImportError::whole("cut short: its sections reach beyond its end");
+    let cut = || ImportError::whole("truncated: its sections extend past its end");
     let mut head = Bytes(file);
     if head.take(MAGIC.len() as u64) != Some(MAGIC) {
         let why = "does not begin as `trace-cmd record -o FILE` writes";
@@ -67,7 +67,7 @@ fn contents(file: &[u8]) -> Result<Contents<'_>, ImportError> {
         return Err(ImportError::whole(why));
     }
     if head.u8().ok_or_else(cut)? != 0 {
-        let why = "written on a machine of the other byte order: not read";
+        let why = "written on a machine of the other byte order, which is not supported";
         return Err(ImportError::whole(why));
     }
     let _long_bytes = head.u8().ok_or_else(cut)?;
@@ -113,7 +113,7 @@ fn events(
         }
     }
     if learnt == 0 {
-        let why = format!("holds the formats of no event that is understood: record with {NEEDED}");
+        let why = format!("contains no format of a known event: record with {NEEDED}");
         return Err(ImportError::whole(why));
     }
     let mut events = Vec::new();
@@ -121,8 +121,7 @@ fn events(
         for page in pages.chunks(contents.page_bytes as usize) {
             // A page without an instant was never filled.
             let Some(page) = Page::parse(page, &page_format) else {
-                let why =
-                    format!("a page of CPU {cpu} is cut short or not as the kernel writes it");
+                let why = format!("a page of CPU {cpu} is truncated or not in the kernel's form");
                 return Err(ImportError::whole(why));
             };
             let mut missed = page.missed;

@@ -167,7 +167,7 @@ impl<'a> Reader<'a> {
         let (packed, length) = packed.zip(length).ok_or_else(cut)?;
         let packed = rest.take(packed.into()).ok_or_else(cut)?;
         unpacked(packed, length, &mut self.unpacked).ok_or_else(|| {
-            ImportError::whole("a packed section can't be unpacked: changed or cut short")
+            ImportError::whole("a packed section can't be unpacked: changed or truncated")
         })
     }
 }

@@ -51,8 +51,7 @@ pub(crate) fn read(text: &str, asked: &Asked<'_>) -> Result<Imported, ImportErro
         return Err(ImportError::whole(why));
     }
     let Some(period_ns) = asked.period_ns else {
-        let why = "does not say how often the detector looks: give --period (hwlat's window is 1 s if \
-                   nobody changed it)";
+        let why = "has no detector interval: give --period (hwlat's window is 1 s by default)";
         return Err(ImportError::whole(why));
     };
     let mut lacks = vec![

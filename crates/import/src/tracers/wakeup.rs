@@ -89,7 +89,9 @@ pub(crate) fn read(text: &str, _: &Asked<'_>) -> Result<Imported, ImportError> {
         tool: "wakeup",
         measures: "the longest wake-up, from the wake-up to the switch to the thread",
         lacks: vec![
-            Lack::Other("all wake-ups but the longest: the tracer keeps that one alone".into()),
+            Lack::Other(
+                "all wake-ups except the longest, the only one that the tracer keeps".into(),
+            ),
             Lack::BeforeWakeUp,
             Lack::BelowMicroseconds,
             Lack::DueTimes,

@@ -73,10 +73,10 @@ fn names_do_not_nest_deeper_than_fields_are_read() {
 fn a_name_of_many_words_is_refused() {
     let words = "word ".repeat(100);
     let said = refused(&format!("typealias byte := {words};"));
-    assert!(said.contains("not as LTTng writes it"), "{said}");
+    assert!(said.contains("not in LTTng's form"), "{said}");
     let setting = format!("env {{ a{} = 1; }};", ".a".repeat(100));
     let said = refused(&setting);
-    assert!(said.contains("not as LTTng writes it"), "{said}");
+    assert!(said.contains("not in LTTng's form"), "{said}");
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn many_words_in_a_type_s_place_take_no_time() {
     let begun = Instant::now();
     let words = "word ".repeat(300_000);
     let said = refused(&format!("struct {{ {words}; }};"));
-    assert!(said.contains("not as LTTng writes it"), "{said}");
+    assert!(said.contains("not in LTTng's form"), "{said}");
     assert!(
         begun.elapsed() < Duration::from_secs(5),
         "{:?}",

@@ -80,7 +80,7 @@ fn the_text_gives_the_latencies_that_can_be_read_in_it() {
 fn a_thread_must_be_named_and_a_trace_without_its_timers_needs_a_period() {
     let error = read("trace-cmd", VERSION_6, &[]).unwrap_err().to_string();
     assert!(
-        error.starts_with("say with --thread which thread is the loop:"),
+        error.starts_with("select the loop's thread with --thread:"),
         "{error}"
     );
     assert!(

@@ -52,7 +52,7 @@ fn every_delay_is_the_one_that_perf_gives() {
 #[test]
 fn a_thread_must_be_named_and_the_choice_is_told() {
     let error = read(DATA, &[]).unwrap_err().to_string();
-    let told = format!("say with --thread which thread is the loop: {LOOP} `cyclictest` (");
+    let told = format!("select the loop's thread with --thread: {LOOP} `cyclictest` (");
     assert!(error.starts_with(&told), "{error}");
     assert!(
         error.contains("(60 wake-ups, 1.997 ms apart, priority 80)"),
@@ -60,12 +60,12 @@ fn a_thread_must_be_named_and_the_choice_is_told() {
     );
     let error = read(DATA, &["cyclictest"]).unwrap_err().to_string();
     assert!(
-        error.starts_with("\"cyclictest\" is several threads; give a number"),
+        error.starts_with("\"cyclictest\" matches several threads; give a number"),
         "{error}"
     );
     let error = read(DATA, &["no\nsuch"]).unwrap_err().to_string();
     assert!(
-        error.starts_with("no thread \"no\\nsuch\" was woken; there are"),
+        error.starts_with("no wake-up of a thread \"no\\nsuch\"; there are"),
         "{error}"
     );
     let threads: &[&str] = &[LOOP];

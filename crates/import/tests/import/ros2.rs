@@ -94,11 +94,11 @@ fn what_is_cut_short_or_of_another_kind_is_refused_by_name() {
     );
     let other = changed(2, &|bytes| bytes[0] = 0);
     assert!(
-        other.contains("ros2ch_1: does not begin as a packet"),
+        other.contains("ros2ch_1: does not begin with a little-endian CTF packet"),
         "{other}"
     );
     let cut = changed(0, &|bytes| bytes.truncate(5000));
-    assert!(cut.contains("metadata is cut short"), "{cut}");
+    assert!(cut.contains("metadata is truncated"), "{cut}");
     let text = |text: &str| changed(0, &|bytes| *bytes = text.as_bytes().to_vec());
     let known = "trace { major = 1; minor = 8; byte_order = le; };";
     assert!(text("trace { major = 2; minor = 0; };").contains("CTF 2.0"));

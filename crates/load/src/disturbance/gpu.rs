@@ -48,7 +48,7 @@ pub(crate) fn plan(
         LoadError::MissingProgram { load, program, .. } => LoadError::MissingProgram {
             load,
             program,
-            remedy: "it is a file of wakepath's release for glibc; put it in /usr/local/bin".into(),
+            remedy: "it comes with wakepath's release for glibc; put it into /usr/local/bin".into(),
         },
         other => other,
     })?;
@@ -73,7 +73,7 @@ pub(crate) fn plan(
     let mut notes = Vec::new();
     if device.is_software {
         disturbs.push(Disturbance::Cpu);
-        notes.push(format!("{} is a program on the CPU, no GPU", device.name));
+        notes.push(format!("{} is a software renderer, not a GPU", device.name));
     }
     Ok(Planned {
         work: Work::BuiltIn(Job::Gpu {
@@ -105,7 +105,7 @@ fn which(
         .ok_or_else(|| {
             let seconds = DRIVERS_PATIENCE.as_secs();
             format!(
-                "{} got no answer of the drivers within {seconds} s",
+                "{} got no answer from the drivers within {seconds} s",
                 path.display()
             )
         })?;
@@ -173,7 +173,7 @@ pub(crate) fn run(
         .map_while(Result::ok)
     {
         let Some(now) = read(&line) else {
-            return Err(Ended::Gpu(format!("{PROGRAM} said {line:?}")));
+            return Err(Ended::Gpu(format!("{PROGRAM} printed {line:?}")));
         };
         counter.add(now[0].saturating_sub(last[0]));
         let busy_ns = now[1].saturating_sub(last[1]);

@@ -62,7 +62,7 @@ fn stream_pair() -> io::Result<(TcpStream, TcpStream)> {
     if peer == outgoing.local_addr()? {
         Ok((outgoing, incoming))
     } else {
-        Err(io::Error::other("someone else connected"))
+        Err(io::Error::other("another program connected"))
     }
 }
 

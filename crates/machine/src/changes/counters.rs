@@ -161,7 +161,7 @@ fn memory(earlier: &Facts, later: &Facts, changes: &mut Changes) {
     if let (Some(&old), Some(&new)) = (before.stalled_us.known(), after.stalled_us.known())
         && new > old
     {
-        let what = "all tasks waited for memory (µs)";
+        let what = "time that all tasks waited for memory (µs)";
         changes.add(Severity::Warning, what, after.stalled_us.path(), old, new);
     }
 }

@@ -315,7 +315,7 @@ fn idle(earlier: &Facts, later: &Facts, changes: &mut Changes) {
         })
     };
     let (was, is) = (text(&old.bound_us), text(&new.bound_us));
-    changes.differs(serious, "wake-up latency bound asked for", &was, &is);
+    changes.differs(serious, "requested wake-up latency bound", &was, &is);
 }
 
 fn surroundings(earlier: &Facts, later: &Facts, changes: &mut Changes) {

@@ -120,8 +120,7 @@ impl RealTimeCores {
             && !EVL_ABIS.contains(&abi)
         {
             return Some(format!(
-                "{policy}: this kernel's EVL core has ABI {abi}, which this wakepath does not know; it knows \
-                 {}",
+                "{policy}: this kernel's EVL core has ABI {abi}, which this wakepath doesn't support; it supports {}",
                 EVL_ABIS.map(|abi| abi.to_string()).join(" and ")
             ));
         }
@@ -130,7 +129,7 @@ impl RealTimeCores {
                 "{policy}: the EVL core is {state}; start it: echo start > {EVL_SETTINGS}/state"
             )),
             (_, Some(false)) => Some(format!(
-                "{policy}: this user may not open {EVL_CONTROL}; run as root, or give your user the right to it"
+                "{policy}: this user can't open {EVL_CONTROL}; run as root, or give your user access to it"
             )),
             _ => None,
         }
@@ -150,7 +149,7 @@ impl RealTimeCores {
         };
         if litmus.access.known() == Some(&false) {
             return Some(format!(
-                "{policy}: this user may not open {LITMUS_CONTROL}; run as root, or give your user the right to it"
+                "{policy}: this user can't open {LITMUS_CONTROL}; run as root, or give your user access to it"
             ));
         }
         let loaded = litmus.plugins.known();
@@ -164,13 +163,13 @@ impl RealTimeCores {
         if active != plugin.name() {
             if !may_switch {
                 return Some(format!(
-                    "{policy}: LITMUS^RT's active plugin is {active}; have it switched for the run and back with \
-                     --switch-plugin (or litmus-plugin = \"switch\" in the scenario), or echo {plugin} > {LITMUS_PLUGIN}"
+                    "{policy}: LITMUS^RT's active plugin is {active}; switch it during the run with --switch-plugin \
+                     (or litmus-plugin = \"switch\" in the scenario), or echo {plugin} > {LITMUS_PLUGIN}"
                 ));
             }
             if litmus.switchable.known() == Some(&false) {
                 return Some(format!(
-                    "{policy}: LITMUS^RT's active plugin is {active}, and this user may not switch it; run as root"
+                    "{policy}: LITMUS^RT's active plugin is {active}, and this user can't switch it; run as root"
                 ));
             }
         }
@@ -185,7 +184,7 @@ impl RealTimeCores {
         match (own, master) {
             (Some(own), Some(master)) if own == master && plugin != LitmusPlugin::GsnEdf => {
                 Some(format!(
-                    "{policy}: CPU {own} is LITMUS^RT's release master and runs no task; give another CPU, or echo NO_CPU > \
+                    "{policy}: CPU {own} is LITMUS^RT's release master and runs no tasks; give another CPU, or echo NO_CPU > \
                  {}",
                     litmus.release_master.path()
                 ))
@@ -236,8 +235,8 @@ impl RealTimeCores {
 fn entry(access: &Reading<bool>) -> String {
     let path = access.path();
     match access {
-        Reading::Known { value: true, .. } => "this user may enter it".to_owned(),
-        Reading::Known { value: false, .. } => format!("this user may not open {path}"),
+        Reading::Known { value: true, .. } => "usable by this user".to_owned(),
+        Reading::Known { value: false, .. } => format!("this user can't open {path}"),
         other => format!("access {other}"),
     }
 }

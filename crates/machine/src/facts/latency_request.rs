@@ -51,7 +51,7 @@ impl LatencyRequest {
         let holders = match &bound_us {
             Reading::Known { .. } if nobody => Reading::Skipped {
                 path: "/proc".to_owned(),
-                why: "nobody asks for a bound".to_owned(),
+                why: "no bound requested".to_owned(),
             },
             Reading::Absent { path } => Reading::Absent { path: path.clone() },
             _ => Reading::found(search(root), "/proc"),

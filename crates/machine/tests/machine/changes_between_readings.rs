@@ -226,7 +226,7 @@ fn another_boot_is_one_change_and_not_a_hundred() {
         });
         set(&mut facts.varying.cpu_time.ticks, |cpus| cpus[0].steal = 99);
     });
-    assert_eq!(change.what, "the machine was booted again");
+    assert_eq!(change.what, "the machine was rebooted");
 }
 
 fn a_setting_that_vanishes_is_a_change_and_one_never_read_is_not() {
@@ -251,7 +251,7 @@ fn the_most_severe_change_comes_first() {
         *bound = 2_000_000_000
     });
     let changes = after.changes_since(&before);
-    assert_eq!(changes[0].what, "wake-up latency bound asked for");
+    assert_eq!(changes[0].what, "requested wake-up latency bound");
     assert_eq!(
         (changes[0].before.as_str(), changes[0].after.as_str()),
         ("0 µs", "no bound")

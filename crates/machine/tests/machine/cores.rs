@@ -79,7 +79,7 @@ fn evl_is_told_with_its_abi_its_gravity_and_who_may_enter() {
     let tree = Tree::new(EVL);
     assert_eq!(
         tree.lines(),
-        ["EVL, ABI 32, running, on CPU 0-1; timer gravity 3449 ns; this user may enter it"]
+        ["EVL, ABI 32, running, on CPU 0-1; timer gravity 3449 ns; usable by this user"]
     );
     let written = serde_json::to_string(&tree.facts()).unwrap();
     let read: Facts = serde_json::from_str(&written).unwrap();

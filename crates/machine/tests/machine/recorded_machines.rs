@@ -295,7 +295,7 @@ fn a_summary_names_what_matters_on_each_machine() {
         (
             "jetson-orin-nano",
             Topic::IdleStates,
-            "0 µs is asked for by jetson_holder (777)",
+            "0 µs is requested by jetson_holder (777)",
         ),
     ];
     for (name, topic, part) in expected {

@@ -22,7 +22,7 @@ pub(crate) enum CacheError {
          apart"
     )]
     NoL3,
-    #[error("another wakepath has a share of the cache at this moment")]
+    #[error("another wakepath is using a share of the cache")]
     AnotherWakepath,
     #[error("{}: {text:?} is not a number", path.display())]
     NoNumber { path: PathBuf, text: String },
@@ -41,15 +41,14 @@ pub(crate) enum CacheError {
         least: u32,
     },
     #[error(
-        "the default group has mask {mask:x} of cache {domain} alone, and nothing of it can be \
-         taken; set it back to {all:x}"
+        "the default group has mask {mask:x} of cache {domain} alone, which can't be divided; set it back to {all:x}"
     )]
     TakenAlready { mask: u64, domain: String, all: u64 },
-    #[error("{}: the kernel did not take the masks that were written", path.display())]
+    #[error("{}: the kernel did not apply the masks", path.display())]
     MasksNotTaken { path: PathBuf },
     #[error("{}: the loop is not in its group", path.display())]
     NotInGroup { path: PathBuf },
-    #[error("{}: the masks from before could not be put back: {masks}", path.display())]
+    #[error("{}: the old masks could not be restored: {masks}", path.display())]
     NotPutBack { path: PathBuf, masks: String },
     #[error("{0}; and {1}")]
     Both(Box<CacheError>, Box<CacheError>),

@@ -105,7 +105,7 @@ impl CacheAllocation {
             return Err(CacheError::NotInGroup { path: tasks });
         }
         Ok(format!(
-            "the loop has {} of {} ways of the last-level cache to itself (mask {own:x}, the rest {}), \
+            "the loop has exclusive use of {} of {} ways of the last-level cache (mask {own:x}, the rest {}), \
              as read back",
             own.count_ones(),
             known.mask.count_ones(),

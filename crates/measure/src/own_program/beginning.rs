@@ -40,7 +40,7 @@ impl OwnProgram {
             let missing = missing.filter(|(_, found)| found.is_none());
             let names: Vec<_> = missing.map(|(of, _)| format!("`{}`", of.name)).collect();
             return cannot(format!(
-                "the program made no loop {} within {} s",
+                "the program created no loop {} within {} s",
                 names.join(", "),
                 LOOPS_PATIENCE.as_secs()
             ));
@@ -99,11 +99,11 @@ impl OwnProgram {
         names.dedup();
         let names = names.join(", ");
         if is_any {
-            return (!announced.iter().any(|of| of.as_ref().is_some_and(|of| of.name == LOOP))).then(|| {
-                format!(
-                    "the program has loops {names}: say which in [[tasks]], one with the name of each that is to \
-                     be recorded"
-                )
+            return (!announced
+                .iter()
+                .any(|of| of.as_ref().is_some_and(|of| of.name == LOOP)))
+            .then(|| {
+                format!("the program has loops {names}: list those to record in [[tasks]], by name")
             });
         }
         let missing = self.threads.iter().zip(announced);

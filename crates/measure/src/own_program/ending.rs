@@ -30,7 +30,8 @@ impl OwnProgram {
                 let (end, why): (fn(String) -> ThreadEnd, _) = match self.was_replaced(number) {
                     true => (
                         ThreadEnd::failed,
-                        "its program became another one (exec) while the loop ran: the new program is not recorded",
+                        "its program executed another program (exec) while the loop ran; the new program is not \
+                         recorded",
                     ),
                     false => (
                         ThreadEnd::died,
@@ -57,9 +58,9 @@ impl OwnProgram {
                     Left::Stopped => ThreadEnd::Stopped,
                     Left::Overrun => ThreadEnd::Overrun,
                     Left::GivenUp => {
-                        ThreadEnd::failed("its program gave the loop up before its last cycle")
+                        ThreadEnd::failed("its program ended the loop before its last cycle")
                     }
-                    Left::Unsaid => ThreadEnd::failed("the loop did not say why it ended"),
+                    Left::Unsaid => ThreadEnd::failed("the loop reported no reason for its end"),
                 },
                 page_faults,
                 counted: None,

@@ -11,8 +11,8 @@ const MOST_ANCESTORS: usize = 64;
 /// A loop whose thread belongs to another program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the loop `{name}` says that its thread has the number {thread_id}, which is not a thread of the program; start \
-     the program itself, in no PID namespace of its own"
+    "the loop `{name}` reports thread {thread_id}, which is not a thread of the program; start the program \
+     directly, without its own PID namespace"
 )]
 pub struct Foreign {
     /// The loop's name.

@@ -273,8 +273,8 @@ impl LoopProcess for OwnProgram {
                 false => "it was killed",
             };
             self.left_late = Some(format!(
-                "the program did not leave within {} s of its loops' end, and {how}: data that it had not \
-                 written by then is lost",
+                "the program did not exit within {} s after its loops ended, and {how}: data that it had not \
+                 written is lost",
                 LEAVING[0].as_secs()
             ));
         }

@@ -43,7 +43,7 @@ pub(super) fn of_run(directory: &Directory, mark: &str) -> io::Result<(File, u64
 
 /// Keeps what a program printed before the run had a directory.
 pub(crate) fn keep_printed(directory: &Directory, printed: &[u8]) -> io::Result<()> {
-    let (mut file, _) = of_run(directory, "asked for its loops")?;
+    let (mut file, _) = of_run(directory, "listing its loops")?;
     file.write_all(printed)?;
     match printed.last() {
         None | Some(b'\n') => Ok(()),
@@ -147,10 +147,7 @@ fn relay(from: OwnedFd, mut to: File, mut room: u64, ended: &AtomicBool) {
         let _ = to.write_all(b"\n");
     }
     if beyond > 0 {
-        let _ = writeln!(
-            to,
-            "--- {beyond} bytes more were printed and are not kept ---"
-        );
+        let _ = writeln!(to, "--- {beyond} more bytes were printed and not kept ---");
     }
 }
 
@@ -173,7 +170,7 @@ mod tests {
         let text = String::from_utf8(relay.printed(1 << 10)).unwrap();
         assert_eq!(
             text,
-            "first\nseco\n--- 9 bytes more were printed and are not kept ---\n"
+            "first\nseco\n--- 9 more bytes were printed and not kept ---\n"
         );
     }
 

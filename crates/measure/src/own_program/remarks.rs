@@ -13,8 +13,8 @@ pub(super) fn of(memory: &SharedMemory, threads: &[ThreadSpec]) -> Vec<String> {
     let unrecorded = memory.words().unrecorded.load(Ordering::Acquire);
     if unrecorded > 0 {
         let loops = match unrecorded {
-            1 => "1 loop more of the program is".to_owned(),
-            more => format!("{more} loops more of the program are"),
+            1 => "1 more loop of the program is".to_owned(),
+            more => format!("{more} more loops of the program are"),
         };
         let names: Vec<String> = memory
             .words()
@@ -23,15 +23,15 @@ pub(super) fn of(memory: &SharedMemory, threads: &[ThreadSpec]) -> Vec<String> {
             .map(|name| one_line(name))
             .collect();
         remarks.push(format!(
-            "{loops} not recorded ({}): made after the others had begun, of a name that is taken, or of none \
-             that the scenario has",
+            "{loops} not recorded ({}): created after the others had begun, or with a name that is taken or not in \
+             the scenario",
             names.join(", ")
         ));
     }
     if memory.words().in_a_child.load(Ordering::Acquire) > 0 {
         remarks.push(
-            "a forked child of the program continued one of its loops, which ended there; none of its samples \
-             are in the run: make a loop in the process that runs it"
+            "a forked child of the program continued one of its loops, which ended there; none of its samples are \
+             in the run: create a loop in the process that runs it"
                 .into(),
         );
     }
@@ -39,7 +39,7 @@ pub(super) fn of(memory: &SharedMemory, threads: &[ThreadSpec]) -> Vec<String> {
         let (sections, formats) = memory.announcement(ring).beyond();
         if sections > 0 {
             remarks.push(format!(
-                "{}: {sections} sections more than a loop may have are not timed; it may have {}",
+                "{}: {sections} sections above a loop's maximum of {} are not timed",
                 thread.name,
                 sections::MOST
             ));

@@ -37,7 +37,7 @@ pub(super) fn placed(wanted: &ThreadSpec, found: &Announced) -> Result<ThreadRea
         return Err(Refused(
             Obstacle::Other,
             format!(
-                "the program's loop `{name}` has a period of {theirs}, and the scenario says {ours}"
+                "the program's loop `{name}` has a period of {theirs}, and the scenario has {ours}"
             ),
         ));
     }
@@ -46,8 +46,8 @@ pub(super) fn placed(wanted: &ThreadSpec, found: &Announced) -> Result<ThreadRea
         return Err(Refused(
             Obstacle::Other,
             format!(
-                "the program's loop `{name}` was made for overrun = \"{theirs}\", and the scenario says \"{ours}\": say \
-                 overrun = \"{theirs}\" in its task"
+                "the program's loop `{name}` was made for overrun = \"{theirs}\", but the scenario has \"{ours}\": \
+                 put overrun = \"{theirs}\" into its task"
             ),
         ));
     }
@@ -71,8 +71,8 @@ pub(super) fn placed(wanted: &ThreadSpec, found: &Announced) -> Result<ThreadRea
                 _ => Obstacle::Other,
             };
             let reason = format!(
-                "the loop `{name}` can't be put under {policy} from outside: {error}; have its program \
-                 do it, or run as root"
+                "the loop `{name}` can't be put under {policy} from outside: {error}; set it in the program, or run \
+                 as root"
             );
             Refused(obstacle, reason)
         })?;
@@ -81,7 +81,7 @@ pub(super) fn placed(wanted: &ThreadSpec, found: &Announced) -> Result<ThreadRea
     let mut shortfalls = Vec::new();
     if !is.memory_locked {
         shortfalls.push(Shortfall::MemoryNotLocked {
-            error: "its program did not lock it".into(),
+            error: "its program did not lock its memory".into(),
         });
     }
     Ok(ThreadReady {

@@ -45,8 +45,7 @@ impl Watched {
         let name = one_line(&of.name);
         let which = |before: String, after: String| {
             Some(format!(
-                "its program put the loop `{name}` under another condition while it was measured: {after} \
-                 instead of {before}"
+                "its program changed the loop `{name}` while it was measured: {after} instead of {before}"
             ))
         };
         self.changed = if is.policy != began.policy {

@@ -47,15 +47,15 @@ impl DoubtedDueTimes {
         let (back, ahead) = (self.went_back, self.ran_ahead);
         let back = (back > 0).then(|| {
             format!(
-                "the clock that drives it went back {}: a due time lay before the one ahead of it, is not \
-                 believed, and counts as a period after that",
+                "the clock that drives it went back {}: a due time before its predecessor is replaced by one a \
+                 period after it",
                 counted(back)
             )
         });
         let ahead = (ahead > 0).then(|| {
             format!(
-                "the clock that drives it ran ahead {}: a due time lay more than a period after its cycle \
-                 began, is not believed, and counts as a period after the one ahead of it",
+                "the clock that drives it ran ahead {}: a due time more than a period after the start of its \
+                 cycle is replaced by one a period after its predecessor",
                 counted(ahead)
             )
         });

@@ -86,8 +86,7 @@ impl<'a> Drain<'a> {
         for (ring, reader) in (0..).zip(&self.readers) {
             if reader.is_damaged() {
                 remarks.push(format!(
-                    "{}: its ring of samples can't be true, something wrote over it: no sample that came after is \
-                     in the run",
+                    "{}: its ring of samples is corrupt, overwritten by something: later samples are not in the run",
                     super::told::name(self.memory, ring)
                 ));
             }

@@ -167,7 +167,7 @@ impl<W: Write> Recorder<'_, W> {
         self.check(outcome);
         // Nobody else is left to say them. Not on standard error: that may have died too.
         let remarks = self.drain.as_ref().map(Drain::remarks).unwrap_or_default();
-        let died = "the measuring process died; the recorder wrote what was left and ended";
+        let died = "the measuring process died; the recorder wrote the remaining data and ended";
         for text in last.into_iter().chain(remarks).chain([died.into()]) {
             self.append(&Event::Note { text });
         }

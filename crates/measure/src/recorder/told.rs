@@ -73,8 +73,7 @@ impl<'a> ToldFiles<'a> {
             writer.sync()?;
             if writer.left_out() > 0 {
                 remarks.push(format!(
-                    "{} runs of sections and due times are not in the run one by one: the file of its \
-                     segment is full",
+                    "{} runs of sections and due times are recorded only in sums: the file of its segment is full",
                     writer.left_out()
                 ));
             }
@@ -83,7 +82,7 @@ impl<'a> ToldFiles<'a> {
         let more = left_out - std::mem::replace(&mut self.lines_left_out, left_out);
         if more > 0 {
             remarks.push(format!(
-                "{more} lines and values of the loops' log are left out: it has {} MiB, and no more",
+                "{more} lines and values of the loops' log are missing: it is limited to {} MiB",
                 MOST_LINES_BYTES >> 20
             ));
         }
@@ -155,16 +154,16 @@ impl<'a> ToldBeside<'a> {
             let dropped = self.memory.said_indices(ring).dropped();
             if dropped > 0 {
                 remarks.push(format!(
-                    "{name}: {dropped} lines, values or times of sections were dropped, because the recorder \
-                     had fallen behind; the loop did not wait"
+                    "{name}: {dropped} lines, values or times of sections were dropped, because the recorder was \
+                     too slow; the loop did not wait"
                 ));
             }
             let doubted = of.doubted.sentences();
             remarks.extend(doubted.map(|sentence| format!("{name}: {sentence}")));
             if of.is_foreign || of.reader.is_damaged() {
                 remarks.push(format!(
-                    "{name}: its counters contradict its samples, so something overwrote them: nothing \
-                     that came after is in the run"
+                    "{name}: its counters contradict its samples, so something overwrote them: later records are \
+                     not in the run"
                 ));
             }
         }
@@ -245,7 +244,7 @@ fn write(
         } => {
             let text = match announcement.format(format) {
                 Some((style, text)) => formatted(style, &text, &arguments),
-                None => "a line whose format is not known".into(),
+                None => "a line with an unknown format".into(),
             };
             files.line(&line(cycle, at_ns, LineSaid::Text(text)))
         }

@@ -26,7 +26,7 @@ pub(crate) enum NoAnswer {
     #[error("{0}")]
     Died(String),
     /// It was silent for this many seconds, and was killed.
-    #[error("said nothing for {0} s")]
+    #[error("sent no message for {0} s")]
     Silent(u64),
 }
 

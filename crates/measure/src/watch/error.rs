@@ -17,7 +17,7 @@ pub enum WatchError {
     #[error("the trace is lost: {0}")]
     TraceLost(NotTraced),
     /// It reports that the trace is written, but it is not there.
-    #[error("the trace is not there")]
+    #[error("there is no trace")]
     NoTrace,
     /// wakepath can't stay off the program's CPUs.
     #[error("wakepath can't be kept off the program's CPUs: {0}")]
@@ -38,6 +38,6 @@ pub enum WatchError {
     #[error(transparent)]
     Scenario(#[from] ScenarioErrors),
     /// The run can't be named.
-    #[error("the run can't be begun: {0}")]
+    #[error("the run can't be started: {0}")]
     Begin(io::Error),
 }

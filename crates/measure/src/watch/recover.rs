@@ -49,7 +49,7 @@ pub fn recover(directory: &Directory, begin: Begin<'_>) -> Result<Option<Recover
     }
     session.notes.extend(outside(&session));
     let ending = Ending::Failed {
-        reason: "wakepath watch was killed, and what it had recorded recovered".into(),
+        reason: "wakepath watch was killed; its recording was recovered".into(),
     };
     // The log that the watch began is empty: the new one takes its place when it is whole. Stopped
     // before, all of this is done again; after, the run is finished as any other.

@@ -61,7 +61,7 @@ const KILL_PATIENCE: Duration = Duration::from_secs(1);
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// None was named.
-    #[error("no program is named")]
+    #[error("no program given")]
     NotNamed,
     /// It is not where programs are looked for.
     #[error(transparent)]

@@ -318,7 +318,7 @@ pub(super) fn outside(session: &Session) -> Option<String> {
     let count = threads.filter(|of| is_outside(&of.cpus)).count() as u64;
     (count > 0).then(|| {
         format!(
-            "{} may run on CPUs that were not traced; what happened there is not seen",
+            "{} can run on CPUs that were not traced; events there are missing",
             wakepath_verdict::counted(count, "thread", "threads")
         )
     })

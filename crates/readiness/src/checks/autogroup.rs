@@ -29,7 +29,7 @@ fn autogroup(seen: &Inspection) -> Finding {
         return Finding::good("off", read.path());
     }
     match seen.leading_thread() {
-        None => Finding::does_not_apply("no running program is named (--program)", read.path()),
+        None => Finding::does_not_apply("no running program given (--program)", read.path()),
         Some(thread) if thread.is_real_time() || thread.nice == 0 => Finding::does_not_apply(
             format!("the program runs under {}", thread.policy_words()),
             read.path(),

@@ -10,10 +10,9 @@ pub const CHECKS: &[Check] = &[
         group: Group::Boot,
         title: "isolation parameters understood",
         reads: "the kernel's log: `Housekeeping: …`, `isolcpus: …`, `nohz_full …`",
-        why: "A mistake in one CPU number makes the kernel drop the whole parameter, with no more \
-              than a line in its log.",
+        why: "One wrong CPU number makes the kernel drop the whole parameter, with only a line in its log.",
         now: "",
-        boot: "correct the parameter; then see that this check is good",
+        boot: "correct the parameter, reboot, and check again",
         weight: Severity::Grave,
         confidence: Confidence::Source,
         judge: understood,
@@ -25,7 +24,7 @@ pub const CHECKS: &[Check] = &[
         reads: "/proc/cmdline against /sys/devices/system/cpu/isolated and nohz_full",
         why: "The kernel did not accept what was requested at boot.",
         now: "",
-        boot: "correct the parameter, or use a kernel that has it",
+        boot: "correct the parameter, or use a kernel that supports it",
         weight: Severity::Grave,
         confidence: Confidence::Source,
         judge: in_effect,
@@ -49,8 +48,8 @@ pub const CHECKS: &[Check] = &[
         group: Group::Boot,
         title: "nohz_full on a loop that sleeps",
         reads: "/sys/devices/system/cpu/nohz_full",
-        why: "It serves programs that never enter the kernel. A loop that sleeps pays about 300 ns \
-              more for each entry, on average.",
+        why: "nohz_full is meant for programs that never enter the kernel. A loop that sleeps pays about 300 ns \
+              more for each kernel entry, on average.",
         now: "",
         boot: "leave the loop's CPU out of nohz_full=",
         weight: Severity::Minor,
@@ -75,10 +74,10 @@ pub const CHECKS: &[Check] = &[
         group: Group::Boot,
         title: "mitigations of CPU flaws",
         reads: "/sys/devices/system/cpu/vulnerabilities/*",
-        why: "They make system calls and switches dearer, by an amount that depends on the CPU. \
-              Reported, not judged as a fault: switching them off is a decision about security.",
+        why: "They slow down system calls and context switches, depending on the CPU. This is reported, not judged \
+              as a fault: switching them off is a security decision.",
         now: "",
-        boot: "mitigations=off, only where nobody else's code runs",
+        boot: "mitigations=off, only on a machine that runs no untrusted code",
         weight: Severity::Minor,
         confidence: Confidence::WellKnown,
         judge: mitigations,
@@ -125,7 +124,7 @@ fn understood(seen: &Inspection) -> Finding {
     match seen.messages.messages {
         _ if !said.is_empty() => Finding::bad(said.join("; "), path),
         Reading::Known { .. } if seen.messages.reaches_boot() => {
-            Finding::good("the kernel's log has no complaint", path)
+            Finding::good("no complaint in the kernel's log", path)
         }
         Reading::Known { .. } => {
             Finding::unknown("the log no longer reaches back to the boot", path)
@@ -174,7 +173,7 @@ fn in_effect(seen: &Inspection) -> Finding {
         if *effective_cpus != requested {
             return Finding::bad(
                 format!(
-                    "{name}={value} asks for CPU {requested}; in effect: CPU `{effective_cpus}`"
+                    "{name}={value} requests CPU {requested}; in effect: CPU `{effective_cpus}`"
                 ),
                 effective.path(),
             );
@@ -250,7 +249,7 @@ fn domain_flag(seen: &Inspection) -> Finding {
         Err(unread) => return unread,
     };
     match (cpus.is_empty(), asked) {
-        (true, _) => Finding::good("no CPU is isolated by it", isolated.path()),
+        (true, _) => Finding::good("it isolates no CPU", isolated.path()),
         (false, true) => Finding::bad(format!("CPU {cpus}"), isolated.path()),
         (false, false) => Finding::good(
             format!("CPU {cpus} isolated, not by isolcpus="),

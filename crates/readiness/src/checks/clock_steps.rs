@@ -7,10 +7,10 @@ pub const CHECKS: &[Check] = &[Check {
     group: Group::Time,
     title: "steps of the wall clock",
     reads: "the processes: chronyd, ntpd, systemd-timesyncd; makestep in chrony.conf, ntpd's -x",
-    why: "A step moves the due times of loops that sleep on CLOCK_REALTIME: seconds without a cycle, or a \
-          burst of them. CLOCK_MONOTONIC is never stepped.",
-    now: "CLOCK_MONOTONIC in the loop; chrony: makestep 1.0 3; ntpd: -x; systemd-timesyncd: timedatectl set-ntp false \
-          for the mission",
+    why: "A step shifts the due times of loops that sleep on CLOCK_REALTIME: no cycles for seconds, or a burst of \
+          cycles. CLOCK_MONOTONIC is never stepped.",
+    now: "CLOCK_MONOTONIC in the loop; chrony: makestep 1.0 3; ntpd: -x; systemd-timesyncd: timedatectl set-ntp \
+          false during operation",
     boot: "",
     weight: Severity::Minor,
     confidence: Confidence::WellKnown,
@@ -24,7 +24,7 @@ const CHRONY_FOLDERS: [&str; 2] = ["/etc/chrony/conf.d", "/etc/chrony.d"];
 fn steps(seen: &Inspection) -> Finding {
     let path = "/proc/*/stat";
     if seen.processes.all.is_empty() {
-        return Finding::unknown("no process can be read", path);
+        return Finding::unknown("no process is readable", path);
     }
     let running = |name: &'static str| seen.processes.running(&[name]).next().cloned();
     if running("chronyd").is_some() {
@@ -36,13 +36,13 @@ fn steps(seen: &Inspection) -> Finding {
     match running("systemd-timesyncd") {
         Some(process) => Finding::bad(
             format!(
-                "{} ({}) steps it if it is off by more than 0.4 s",
+                "{} ({}) steps the clock if it is off by more than 0.4 s",
                 process.name, process.pid
             ),
             path,
         )
-        .remedied_by("timedatectl set-ntp false for the mission, or chrony in its place"),
-        None => Finding::good("no time service that is known here runs", path),
+        .remedied_by("timedatectl set-ntp false during operation, or chrony in its place"),
+        None => Finding::good("no known time service runs", path),
     }
 }
 
@@ -81,13 +81,15 @@ fn chrony(seen: &Inspection) -> Finding {
         }
     }
     match last {
-        Some((Some(limit), line, file)) if limit < 0 => {
-            Finding::bad(format!("chronyd may step it at any time: {line}"), &file).remedied_by(
-                format!("makestep 1.0 3 in {file}, then systemctl restart chronyd"),
-            )
-        }
+        Some((Some(limit), line, file)) if limit < 0 => Finding::bad(
+            format!("chronyd can step the clock at any time: {line}"),
+            &file,
+        )
+        .remedied_by(format!(
+            "makestep 1.0 3 in {file}, then systemctl restart chronyd"
+        )),
         Some((Some(_), line, file)) => Finding::good(
-            format!("chronyd steps it after its start alone: {line}"),
+            format!("chronyd steps the clock only after its start: {line}"),
             file,
         ),
         Some((None, line, file)) => Finding::unknown(format!("not understood: {line}"), file),
@@ -114,7 +116,10 @@ fn ntpd(seen: &Inspection, process: &Process) -> Finding {
     });
     match slews {
         true => Finding::good("ntpd runs with -x", path),
-        false => Finding::bad("ntpd steps it if it is off by more than 128 ms", path)
-            .remedied_by("ntpd -x: in /etc/default/ntpsec or /etc/sysconfig/ntpd"),
+        false => Finding::bad(
+            "ntpd steps the clock if it is off by more than 128 ms",
+            path,
+        )
+        .remedied_by("ntpd -x: in /etc/default/ntpsec or /etc/sysconfig/ntpd"),
     }
 }

@@ -8,8 +8,8 @@ pub const CHECKS: &[Check] = &[Check {
     group: Group::Topology,
     title: "real-time threads on the isolated CPU",
     reads: "/sys/devices/system/cpu/isolated, /proc/PID/task/*/{stat,status}",
-    why: "The kernel doesn't balance isolated CPUs: threads that may run on several of them stay together on \
-          one, and the lower priority waits for the higher while the CPU next to it idles.",
+    why: "The kernel doesn't balance isolated CPUs: threads allowed on several of them can stay on one CPU, where \
+          the lower priority waits for the higher while the CPU next to it idles.",
     now: "taskset -cp CPU TID, with another CPU for each of the threads",
     boot: "",
     weight: Severity::Notable,
@@ -27,7 +27,7 @@ fn crowd(seen: &Inspection) -> Finding {
     }
     let path = "/proc/*/task/*/stat";
     if seen.processes.all.is_empty() {
-        return Finding::unknown("no process can be read", path);
+        return Finding::unknown("no process is readable", path);
     }
     let programs = seen.processes.all.iter();
     let threads = programs
@@ -49,6 +49,6 @@ fn crowd(seen: &Inspection) -> Finding {
     }
     match on_cpu.iter().find(|(_, threads)| threads.len() > 1) {
         Some((cpu, threads)) => Finding::bad(format!("CPU {cpu} has {}", threads.join(", ")), path),
-        None => Finding::good("no two on one isolated CPU", path),
+        None => Finding::good("no two share an isolated CPU", path),
     }
 }

@@ -11,8 +11,8 @@ pub const CHECKS: &[Check] = &[
         group: Group::Interrupts,
         title: "interrupts on the loop's CPU",
         reads: "/proc/irq/*/effective_affinity_list, counts of /proc/interrupts",
-        why: "Each one stops the loop for its handler and the SoftIRQ that follows. On x86 a move can \
-              stay pending until the next interrupt, so its allowed CPUs are not yet its actual CPU.",
+        why: "Each interrupt stops the loop for its handler and the SoftIRQ that follows. On x86 a move can stay \
+              pending until the next interrupt, so the allowed CPUs are not yet the effective ones.",
         now: "write the other CPUs to /proc/irq/N/smp_affinity_list",
         boot: "irqaffinity=CPUS",
         weight: Severity::Notable,
@@ -24,7 +24,7 @@ pub const CHECKS: &[Check] = &[
         group: Group::Interrupts,
         title: "default affinity",
         reads: "/proc/irq/default_smp_affinity",
-        why: "Interrupts of a device that is plugged in later go there.",
+        why: "Interrupts of devices plugged in later go to these CPUs.",
         now: "write the other CPUs' mask to /proc/irq/default_smp_affinity",
         boot: "irqaffinity=CPUS",
         weight: Severity::Minor,
@@ -34,12 +34,11 @@ pub const CHECKS: &[Check] = &[
     Check {
         id: "Q3",
         group: Group::Interrupts,
-        title: "interrupts that can't be moved",
+        title: "interrupts managed by drivers",
         reads: "/proc/irq/*/{smp_affinity_list,effective_affinity_list}, /proc/interrupts (names of \
                 queues)",
         why: "A driver that spreads its queues over all CPUs manages their interrupts itself: a \
-              write gives EPERM (EIO before Linux 6.12). They strike only when a program on that \
-              CPU uses the device.",
+              write gives EPERM (EIO before Linux 6.12). They occur only if a program on that CPU uses the device.",
         now: "",
         boot: "isolcpus=managed_irq,CPUS: best effort",
         weight: Severity::Minor,
@@ -53,8 +52,8 @@ pub const CHECKS: &[Check] = &[
         reads: "/proc/interrupts (rp1), /proc/irq/*/effective_affinity_list",
         why: "A write to the affinity of RP1's interrupts gives EINVAL on some kernels, the \
               effective mask is empty, and a threaded handler might not move.",
-        now: "place the loop on another CPU than they use",
-        boot: "a newer kernel of the board's maker",
+        now: "run the loop on a CPU that they don't use",
+        boot: "a newer kernel from the board's vendor",
         weight: Severity::Notable,
         confidence: Confidence::Source,
         judge: south_bridge,
@@ -92,7 +91,7 @@ pub const CHECKS: &[Check] = &[
         group: Group::Interrupts,
         title: "network interrupt coalescing",
         reads: "ethtool -c (a netlink request, which is not made here)",
-        why: "A network card may hold a packet back for tens of µs to save interrupts.",
+        why: "A network card can delay a packet for tens of µs to save interrupts.",
         now: "ethtool -C DEVICE adaptive-rx off rx-usecs 0",
         boot: "",
         weight: Severity::Minor,
@@ -104,8 +103,8 @@ pub const CHECKS: &[Check] = &[
         group: Group::Interrupts,
         title: "steering of network packets",
         reads: "/sys/class/net/*/queues/*/{rps_cpus,xps_cpus}",
-        why: "It moves the SoftIRQs of packets to the CPUs named there.",
-        now: "write the other CPUs' mask there",
+        why: "It moves packet SoftIRQs to the CPUs in its mask.",
+        now: "write the other CPUs' mask",
         boot: "",
         weight: Severity::Notable,
         confidence: Confidence::WellKnown,
@@ -116,8 +115,8 @@ pub const CHECKS: &[Check] = &[
         group: Group::Interrupts,
         title: "irqbalance",
         reads: "the processes; /proc/PID/environ of irqbalance (IRQBALANCE_BANNED_CPULIST)",
-        why: "It moves interrupts back every ten seconds. It reads the isolated CPUs at its start \
-              alone: a partition made at run time is invisible to it.",
+        why: "It moves interrupts back every ten seconds. It reads the isolated CPUs only at its start, so it \
+              ignores a partition made later.",
         now: "systemctl stop irqbalance, or IRQBALANCE_BANNED_CPULIST=CPUS in \
               /etc/default/irqbalance and a restart",
         boot: "systemctl disable irqbalance",
@@ -131,7 +130,7 @@ pub const CHECKS: &[Check] = &[
 pub(super) fn alone(seen: &Inspection) -> Option<Finding> {
     (!seen.has_others()).then(|| {
         Finding::does_not_apply(
-            "no CPU is left to move anything to",
+            "there is no other CPU to move anything to",
             "/sys/devices/system/cpu",
         )
     })
@@ -296,7 +295,7 @@ fn priorities(seen: &Inspection) -> Finding {
         return Finding::does_not_apply("the loop has no real-time priority", path);
     };
     if seen.processes.all.is_empty() {
-        return Finding::unknown("no process can be read", path);
+        return Finding::unknown("no process is readable", path);
     }
     let kinds = ["irq/", "ksoftirqd/", "rcuc/", "ktimers/"];
     let above: Vec<String> = seen
@@ -319,7 +318,7 @@ fn priorities(seen: &Inspection) -> Finding {
 fn balancer(seen: &Inspection) -> Finding {
     let path = "/proc/*/comm";
     if seen.processes.all.is_empty() {
-        return Finding::unknown("no process can be read", path);
+        return Finding::unknown("no process is readable", path);
     }
     let Some(process) = seen.processes.running(&[rivals::BALANCER]).next() else {
         return Finding::good("does not run", path);
@@ -341,7 +340,7 @@ fn balancer(seen: &Inspection) -> Finding {
     match own.without(&banned).is_empty() {
         true => Finding::good(format!("runs, with CPU {banned} banned"), file),
         false => Finding::bad(
-            format!("runs ({}); CPU {own} is not banned to it", process.pid),
+            format!("runs ({}); CPU {own} is not banned", process.pid),
             file,
         ),
     }

@@ -10,8 +10,8 @@ pub const CHECKS: &[Check] = &[
         group: Group::Kernel,
         title: "real-time kernel",
         reads: "/proc/sys/kernel/version, /sys/kernel/realtime, the kernel's configuration",
-        why: "Without PREEMPT_RT the kernel holds a woken loop off while it runs interrupt \
-              handlers, SoftIRQs and spinlocks. Published: about 10 ms became about 50 µs on a \
+        why: "Without PREEMPT_RT a woken loop waits while the kernel runs interrupt handlers, SoftIRQs and \
+              spinlock sections. Published: about 10 ms became about 50 µs on a \
               Jetson Xavier; under CPU stress an RT kernel kept 34 µs on a Raspberry Pi 5, 82 µs \
               on a Pi 4, 330 µs on a Pi 3.",
         now: "",
@@ -38,7 +38,7 @@ pub const CHECKS: &[Check] = &[
         group: Group::Kernel,
         title: "high-resolution timers",
         reads: "/proc/timer_list (.hres_active), CONFIG_HZ",
-        why: "Without them a sleep ends at the next tick, 1 to 10 ms later.",
+        why: "Without high-resolution timers a sleep ends at the next tick, 1 to 10 ms later.",
         now: "",
         boot: "a kernel with CONFIG_HIGH_RES_TIMERS=y, and no highres=off",
         weight: Severity::Grave,
@@ -50,11 +50,10 @@ pub const CHECKS: &[Check] = &[
         group: Group::Kernel,
         title: "CPU sets",
         reads: "CONFIG_CPUSETS, CONFIG_CPUSETS_V1",
-        why: "Isolating while the machine runs needs cpusets; tools for version 1 fail where only \
-              version 2 is built (Linux 6.12 and later may leave version 1 out).",
+        why: "Isolating while the machine runs needs cpusets; tools for version 1 fail if only version 2 is built \
+              in (Linux 6.12 and later can omit version 1).",
         now: "",
-        boot: "a kernel with CONFIG_CPUSETS=y; with CPUSETS_V1 unset use version 2 of the control \
-               groups",
+        boot: "a kernel with CONFIG_CPUSETS=y; without CPUSETS_V1 use version 2 of control groups",
         weight: Severity::Minor,
         confidence: Confidence::Source,
         judge: cpusets,
@@ -64,8 +63,8 @@ pub const CHECKS: &[Check] = &[
         group: Group::Kernel,
         title: "nohz_full and rcu_nocbs built in",
         reads: "/proc/cmdline against CONFIG_NO_HZ_FULL, CONFIG_RCU_NOCB_CPU",
-        why: "A kernel without the option drops the parameter with no more than a line in its \
-              log. arm64's default configuration leaves NO_HZ_FULL out.",
+        why: "A kernel without the option drops the parameter with only a line in its log. arm64's default \
+              configuration omits NO_HZ_FULL.",
         now: "",
         boot: "a kernel with CONFIG_NO_HZ_FULL=y and CONFIG_RCU_NOCB_CPU=y, or drop the parameter",
         weight: Severity::Notable,
@@ -89,8 +88,8 @@ pub const CHECKS: &[Check] = &[
         group: Group::Kernel,
         title: "the kernel's own tracers",
         reads: "CONFIG_OSNOISE_TRACER, CONFIG_TIMERLAT_TRACER, CONFIG_HWLAT_TRACER",
-        why: "With them a measurement can be cross-checked from the kernel's side, and stalls of \
-              the firmware can be distinguished from the kernel's.",
+        why: "They let you cross-check a measurement from the kernel's side, and distinguish firmware stalls from \
+              the kernel's.",
         now: "",
         boot: "a kernel with CONFIG_OSNOISE_TRACER, CONFIG_TIMERLAT_TRACER, CONFIG_HWLAT_TRACER",
         weight: Severity::Minor,
@@ -120,8 +119,8 @@ fn preemption_model(seen: &Inspection) -> Finding {
     let preemption = &seen.facts.varying.preemption;
     let standing = match preemption.standing {
         Standing::InEffect => "in effect",
-        Standing::AsRequested => "as requested, not read back",
-        Standing::AsConfigured => "as configured, not read back",
+        Standing::AsRequested => "as requested, not confirmed",
+        Standing::AsConfigured => "as configured, not confirmed",
         Standing::Unknown => "not known",
     };
     let found = format!("{} ({standing})", preemption.model.word());
@@ -197,7 +196,7 @@ fn cpusets(seen: &Inspection) -> Finding {
     let path = config.options.path();
     match (config.is_set("CPUSETS"), config.is_set("CPUSETS_V1")) {
         (None, _) => Finding::unread(&config.options),
-        (Some(false), _) => Finding::bad("CONFIG_CPUSETS is not set: affinity alone is left", path),
+        (Some(false), _) => Finding::bad("CONFIG_CPUSETS is not set: only affinity remains", path),
         (Some(true), Some(false)) if seen.kernel_at_least(6, 12) == Some(true) => {
             match seen.facts.varying.cgroup.layout {
                 wakepath_machine::CgroupLayout::V1 => Finding::bad(
@@ -231,7 +230,7 @@ fn built_for_parameters(seen: &Inspection) -> Finding {
             Some(true) => {}
             Some(false) => {
                 return Finding::bad(
-                    format!("{parameter}= is given and CONFIG_{option} is not set: dropped"),
+                    format!("{parameter}= is given, but CONFIG_{option} is not set: dropped"),
                     config.options.path(),
                 );
             }

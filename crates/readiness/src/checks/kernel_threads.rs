@@ -10,7 +10,7 @@ pub const CHECKS: &[Check] = &[
         group: Group::KernelThreads,
         title: "unbound workqueues",
         reads: "/sys/devices/virtual/workqueue/{cpumask,cpumask_requested,cpumask_isolated}",
-        why: "Work of drivers and file systems that is bound to no CPU runs on any of these.",
+        why: "Work of drivers and file systems that is not bound to a CPU runs on any of these.",
         now: "write the other CPUs' mask to /sys/devices/virtual/workqueue/cpumask",
         boot: "workqueue.unbound_cpus=CPUS",
         weight: Severity::Notable,
@@ -22,7 +22,7 @@ pub const CHECKS: &[Check] = &[
         group: Group::KernelThreads,
         title: "movable kernel threads",
         reads: "/proc/PID/{stat,status} of the kernel's threads",
-        why: "They preempt an ordinary loop, and a real-time one where their priority is higher.",
+        why: "They preempt an ordinary loop, and a real-time loop if their priority is higher.",
         now: "taskset -pc CPUS PID for each, kthreadd first, so that new ones inherit it",
         boot: "",
         weight: Severity::Notable,
@@ -34,8 +34,8 @@ pub const CHECKS: &[Check] = &[
         group: Group::KernelThreads,
         title: "RCU callbacks",
         reads: "/proc/cmdline (rcu_nocbs=, nohz_full=), the threads rcuo*",
-        why: "Without offloading, the callbacks of what this CPU freed run on it as a SoftIRQ; \
-              with it, the threads rcuo* do that and can be moved.",
+        why: "Without offloading, RCU callbacks run on this CPU as a SoftIRQ; with it, they run in the threads \
+              rcuo*, which can be moved.",
         now: "move rcuo* to the other CPUs",
         boot: "rcu_nocbs=CPUS",
         weight: Severity::Notable,
@@ -59,7 +59,7 @@ pub const CHECKS: &[Check] = &[
         group: Group::KernelThreads,
         title: "memory statistics",
         reads: "/proc/sys/vm/stat_interval",
-        why: "Each CPU folds its counters that often.",
+        why: "Each CPU folds its counters at this interval.",
         now: "sysctl vm.stat_interval=10",
         boot: "",
         weight: Severity::Minor,
@@ -70,7 +70,7 @@ pub const CHECKS: &[Check] = &[
 
 fn workqueues(seen: &Inspection) -> Finding {
     if !seen.has_others() {
-        return Finding::does_not_apply("no CPU is left to move them to", "");
+        return Finding::does_not_apply("there is no other CPU to move them to", "");
     }
     let read = seen
         .root
@@ -90,7 +90,7 @@ fn workqueues(seen: &Inspection) -> Finding {
 fn movable(seen: &Inspection) -> Finding {
     let path = "/proc/*/status (Cpus_allowed_list)";
     if !seen.has_others() {
-        return Finding::does_not_apply("no CPU is left to move them to", path);
+        return Finding::does_not_apply("there is no other CPU to move them to", path);
     }
     let threads: Vec<_> = seen
         .processes
@@ -112,7 +112,7 @@ fn movable(seen: &Inspection) -> Finding {
         true => Finding::good(format!("none of {}", threads.len()), path),
         false => Finding::bad(
             format!(
-                "{} of {} may run there: {}{}",
+                "{} of {} can run there: {}{}",
                 here.len(),
                 threads.len(),
                 here[..here.len().min(5)].join(", "),
@@ -126,7 +126,7 @@ fn movable(seen: &Inspection) -> Finding {
 fn callbacks(seen: &Inspection) -> Finding {
     let path = "/proc/*/stat (rcuo*)";
     if !seen.has_others() {
-        return Finding::does_not_apply("no CPU is left to move them to", path);
+        return Finding::does_not_apply("there is no other CPU to move them to", path);
     }
     if seen.processes.of_kernel().next().is_none() {
         return Finding::unknown("no kernel thread is visible (a container?)", path);
@@ -159,7 +159,7 @@ fn callbacks(seen: &Inspection) -> Finding {
         true => Finding::good("offloaded, and its threads run elsewhere", path),
         false => Finding::bad(
             format!(
-                "offloaded, but {} may run on the loop's CPU",
+                "offloaded, but {} can run on the loop's CPU",
                 here.join(", ")
             ),
             path,

@@ -9,8 +9,8 @@ pub const CHECKS: &[Check] = &[
         group: Group::Memory,
         title: "locked memory of the loop",
         reads: "/proc/PID/status (VmLck, VmRSS)",
-        why: "A page that is not locked may be taken away; touching it again is a fault of µs, or \
-              ms from a disk.",
+        why: "The kernel can reclaim a page that is not locked; the next access is a fault of µs, or of ms if it is \
+              read from a disk.",
         now: "mlockall(MCL_CURRENT | MCL_FUTURE) in the program, LimitMEMLOCK=infinity in its unit",
         boot: "",
         weight: Severity::Notable,
@@ -22,7 +22,7 @@ pub const CHECKS: &[Check] = &[
         group: Group::Memory,
         title: "page faults of the loop",
         reads: "/proc/PID/stat (minflt, majflt), twice",
-        why: "A fault costs µs when the page is in memory and ms when it is on a disk.",
+        why: "A fault costs µs if the page is in memory and ms if it is on a disk.",
         now: "touch stack and heap before the first cycle; lock them",
         boot: "",
         weight: Severity::Notable,
@@ -71,7 +71,7 @@ pub const CHECKS: &[Check] = &[
         group: Group::Memory,
         title: "NUMA balancing",
         reads: "/proc/sys/kernel/numa_balancing",
-        why: "It unmaps pages to see who touches them: hint faults in the loop.",
+        why: "It unmaps pages to see which CPU uses them, which causes hint faults in the loop.",
         now: "sysctl kernel.numa_balancing=0",
         boot: "numa_balancing=disable",
         weight: Severity::Minor,
@@ -83,7 +83,7 @@ pub const CHECKS: &[Check] = &[
         group: Group::Memory,
         title: "swap",
         reads: "/proc/meminfo (SwapTotal, SwapFree), /proc/PID/status (VmSwap)",
-        why: "A page that comes back from swap costs ms.",
+        why: "Reading a page back from swap takes ms.",
         now: "swapoff -a, or lock the loop's memory",
         boot: "",
         weight: Severity::Notable,
@@ -97,7 +97,7 @@ fn program(seen: &Inspection) -> Result<&Process, Finding> {
     let path = "/proc/PID/status";
     let Some(program) = &seen.subject.program else {
         return Err(Finding::does_not_apply(
-            "no program is named (--program)",
+            "no program given (--program)",
             path,
         ));
     };
@@ -131,7 +131,7 @@ fn faults(seen: &Inspection) -> Finding {
     };
     let path = format!("/proc/{}/stat", process.pid);
     let Some(before) = &seen.program_before else {
-        return Finding::unknown("one reading shows no rate", path);
+        return Finding::unknown("one reading gives no rate", path);
     };
     if before.started != process.started {
         return Finding::unknown("the program was restarted in the meantime", path);
@@ -181,7 +181,7 @@ fn balancing(seen: &Inspection) -> Finding {
     let read = &seen.facts.varying.memory.numa_balancing;
     match read.known() {
         None if read.is_absent() && seen.root.exists("/proc/sys/kernel") => {
-            Finding::does_not_apply("a kernel without it", read.path())
+            Finding::does_not_apply("not supported by this kernel", read.path())
         }
         _ => number(read, 0),
     }

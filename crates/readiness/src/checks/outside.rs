@@ -20,10 +20,10 @@ pub const CHECKS: &[Check] = &[
         id: "X2",
         group: Group::Firmware,
         title: "stalls by the firmware",
-        reads: "not read: the hwlat tracer takes the CPU while it looks",
+        reads: "not measured: the hwlat tracer occupies the CPU while it runs",
         why: "System management interrupts stop every CPU, and no kernel event shows them.",
         now: "echo hwlat > /sys/kernel/tracing/current_tracer for some minutes, then read trace",
-        boot: "the firmware's settings",
+        boot: "firmware settings",
         weight: Severity::Notable,
         confidence: Confidence::WellKnown,
         judge: firmware_stalls,
@@ -44,8 +44,8 @@ pub const CHECKS: &[Check] = &[
     Check {
         id: "D2",
         group: Group::Output,
-        title: "where the loop writes its log",
-        reads: "/proc/PID/fd of the program: regular files open for writing",
+        title: "log files of the loop",
+        reads: "/proc/PID/fd of the program: regular files that are open for writing",
         why: "A write to an SD card or eMMC can block for hundreds of ms (200 to 700 ms measured).",
         now: "put log records into a queue in memory and let another thread write them (a pipe blocks the loop when it is full)",
         boot: "",
@@ -59,7 +59,7 @@ fn hypervisor(seen: &Inspection) -> Finding {
     let VirtualisedBy::Hypervisor { name, path } = seen.facts.fixed.virtualisation.conclusion()
     else {
         return match seen.facts.fixed.cpus.models.known() {
-            Some(_) => Finding::good("no sign of one", "/proc/cpuinfo"),
+            Some(_) => Finding::good("none detected", "/proc/cpuinfo"),
             None => Finding::unread(&seen.facts.fixed.cpus.models),
         };
     };
@@ -85,11 +85,11 @@ fn firmware_stalls(seen: &Inspection) -> Finding {
                 // The file holds the largest gap that hwlat saw, µs.
                 (Some("hwlat"), Some(&us)) => Finding::judged(
                     us * 1_000 < seen.subject.noticeable_ns(),
-                    format!("hwlat has seen {us} µs at most"),
+                    format!("hwlat saw at most {us} µs"),
                     path,
                 )
                 .costing(crate::Magnitude::delay_us(us)),
-                _ => Finding::unknown("the hwlat tracer does not run", path),
+                _ => Finding::unknown("the hwlat tracer is not running", path),
             }
         }
     }
@@ -127,7 +127,7 @@ fn console(seen: &Inspection) -> Finding {
     match (level.known(), seen.is_real_time()) {
         (None, _) => Finding::unread(&level),
         (_, Some(true)) => Finding::good(
-            format!("{serial}, on PREEMPT_RT, where a thread writes it"),
+            format!("{serial}; on PREEMPT_RT a thread writes to it"),
             consoles.path(),
         ),
         (Some(level), _) => Finding::judged(
@@ -144,7 +144,7 @@ fn level_path() -> &'static str {
 
 fn logging(seen: &Inspection) -> Finding {
     let Some(program) = &seen.subject.program else {
-        return Finding::does_not_apply("no program is named (--program)", "/proc/PID/fd");
+        return Finding::does_not_apply("no program given (--program)", "/proc/PID/fd");
     };
     let Some(pid) = program.pid else {
         return Finding::unknown(format!("{} does not run", program.name), "/proc/PID/fd");

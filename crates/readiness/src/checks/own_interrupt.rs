@@ -8,7 +8,7 @@ use crate::{Finding, Inspection};
 pub(super) fn judge(seen: &Inspection) -> Finding {
     let path = "/proc/interrupts";
     let Some(program) = &seen.subject.program else {
-        return Finding::does_not_apply("no program is named (--program)", path);
+        return Finding::does_not_apply("no program given (--program)", path);
     };
     let Some(pid) = program.pid else {
         return Finding::unknown("the program does not run", path);
@@ -30,7 +30,10 @@ pub(super) fn judge(seen: &Inspection) -> Finding {
         }
     }
     match (apart.is_empty(), together.is_empty()) {
-        (true, true) => Finding::unknown("no interrupt is named like a device it holds open", path),
+        (true, true) => Finding::unknown(
+            "no interrupt has the name of a device that it holds open",
+            path,
+        ),
         (true, false) => Finding::good(listed(&together), path),
         (false, _) => Finding::bad(listed(&apart), path),
     }

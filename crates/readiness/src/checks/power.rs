@@ -55,8 +55,7 @@ pub const CHECKS: &[Check] = &[
         group: Group::Power,
         title: "per-CPU latency bound",
         reads: "/sys/devices/system/cpu/cpuN/power/pm_qos_resume_latency_us",
-        why: "Commonly taken the wrong way round: 0 means no bound, n/a means that no latency at \
-              all is allowed.",
+        why: "Often misread: 0 means no bound, n/a means no latency at all.",
         now: "write n/a for no idle state, or a bound in µs, to \
               /sys/devices/system/cpu/cpuN/power/pm_qos_resume_latency_us",
         boot: "",
@@ -67,11 +66,10 @@ pub const CHECKS: &[Check] = &[
     Check {
         id: super::LATENCY_REQUEST,
         group: Group::Power,
-        title: "who holds /dev/cpu_dma_latency",
+        title: "holders of /dev/cpu_dma_latency",
         reads: "/dev/cpu_dma_latency, /proc/*/fd",
-        why: "A measuring tool that holds it hides the idle latency that the loop will pay once \
-              the tool is gone.",
-        now: "end its holder before measuring, or let the mission hold it too",
+        why: "A measuring tool that holds it hides the idle latency that the loop sees once the tool has ended.",
+        now: "end its holder before measuring, or hold it in production too",
         boot: "",
         weight: Severity::Notable,
         confidence: Confidence::Source,
@@ -83,7 +81,7 @@ pub const CHECKS: &[Check] = &[
         title: "Raspberry Pi supply and throttling",
         reads: "/sys/class/hwmon/hwmon*/in0_lcrit_alarm, \
                 /sys/devices/platform/soc/soc:firmware/get_throttled",
-        why: "Under-voltage caps the clock, mostly when motors start.",
+        why: "Under-voltage caps the clock, typically when motors start.",
         now: "a stronger supply, a shorter cable",
         boot: "",
         weight: Severity::Notable,
@@ -97,7 +95,7 @@ pub const CHECKS: &[Check] = &[
         reads: "/var/lib/nvpmodel/status, /sys/devices/system/cpu/{present,online}",
         why: "A power mode can take cores away or cap clocks.",
         now: "nvpmodel -m 0, then jetson_clocks",
-        boot: "nvpmodel keeps its mode over a reboot",
+        boot: "nvpmodel keeps its mode across reboots",
         weight: Severity::Notable,
         confidence: Confidence::WellKnown,
         judge: board::jetson_mode,
@@ -107,8 +105,8 @@ pub const CHECKS: &[Check] = &[
         group: Group::Power,
         title: "heat",
         reads: "/sys/class/thermal/cooling_device*/{type,cur_state}",
-        why: "Cooling by a lower clock stretches the work for as long as the heat lasts.",
-        now: "cool it; less power elsewhere",
+        why: "Thermal throttling lowers the clock and lengthens the work until the machine has cooled down.",
+        now: "better cooling, or less power used elsewhere",
         boot: "",
         weight: Severity::Notable,
         confidence: Confidence::WellKnown,
@@ -119,8 +117,8 @@ pub const CHECKS: &[Check] = &[
         group: Group::Power,
         title: "power saving of PCI Express links",
         reads: "/sys/module/pcie_aspm/parameters/policy, /sys/bus/pci/devices/*/link/*_aspm",
-        why: "A link that sleeps takes microseconds to wake up, up to 64 µs as PCI Express allows: before each \
-              interrupt and each read of a network card, disk or GPU.",
+        why: "A sleeping link takes up to 64 µs to wake up, before each interrupt and each read of a network card, \
+              disk or GPU.",
         now: "echo performance > /sys/module/pcie_aspm/parameters/policy",
         boot: "pcie_aspm.policy=performance",
         weight: Severity::Minor,

@@ -7,8 +7,8 @@ pub const CHECKS: &[Check] = &[Check {
     group: Group::Limits,
     title: "real-time policy of the program",
     reads: "/proc/PID/task/*/stat of the program",
-    why: "An ordinary loop shares its CPU with every other ordinary thread, and waits for its turn: \
-          milliseconds under load. A program that was refused FIFO often runs on without it.",
+    why: "An ordinary loop shares its CPU with all other ordinary threads, and waits milliseconds for its turn \
+          under load. A program that was refused FIFO often continues without it.",
     now: "wakepath exec --policy 'FIFO 80' -- COMMAND, or chrt -f -p 80 TID for the loop's thread",
     boot: "",
     weight: Severity::Grave,
@@ -19,7 +19,7 @@ pub const CHECKS: &[Check] = &[Check {
 fn policy(seen: &Inspection) -> Finding {
     let path = "/proc/PID/task";
     let Some(program) = &seen.subject.program else {
-        return Finding::does_not_apply("no program is named (--program)", path);
+        return Finding::does_not_apply("no program given (--program)", path);
     };
     let (Some(pid), Some(leading)) = (program.pid, seen.leading_thread()) else {
         return Finding::unknown(format!("{} does not run", program.name), path);

@@ -10,10 +10,10 @@ pub const CHECKS: &[Check] = &[
         group: Group::Scheduler,
         title: "real-time throttling",
         reads: "/proc/sys/kernel/sched_rt_runtime_us, sched_rt_period_us",
-        why: "Real-time loops that use up their share of a period are stopped for the rest of it. \
-              A loop that sleeps each cycle never meets it; one that spins by mistake does.",
+        why: "Real-time loops that use up their share of a period are stopped for the rest of it. This never \
+              affects a loop that sleeps in each cycle; it stops one that spins by mistake.",
         now: "correct the spin; sysctl kernel.sched_rt_runtime_us=-1 only on an isolated CPU, with \
-              a watchdog: a spinning loop then locks its CPU up",
+              a watchdog: a spinning loop then locks up its CPU",
         boot: "",
         weight: Severity::Minor,
         confidence: Confidence::Source,
@@ -24,9 +24,9 @@ pub const CHECKS: &[Check] = &[
         group: Group::Scheduler,
         title: "fair server",
         reads: "/sys/kernel/debug/sched/fair_server/cpuN/{runtime,period}",
-        why: "From Linux 6.12 ordinary threads have a reservation that runs before FIFO and RR \
-              loops when they starve, whatever sched_rt_runtime_us says.",
-        now: "ordinary threads may then starve: echo 0 > /sys/kernel/debug/sched/fair_server/cpuN/runtime",
+        why: "From Linux 6.12 ordinary threads have a reservation that runs before FIFO and RR loops when they \
+              starve, regardless of sched_rt_runtime_us.",
+        now: "ordinary threads can then starve: echo 0 > /sys/kernel/debug/sched/fair_server/cpuN/runtime",
         boot: "",
         weight: Severity::Minor,
         confidence: Confidence::Source,
@@ -37,8 +37,8 @@ pub const CHECKS: &[Check] = &[
         group: Group::Scheduler,
         title: "real-time budget of the control group",
         reads: "CONFIG_RT_GROUP_SCHED, cpu.rt_runtime_us of the group and those above it",
-        why: "With RT_GROUP_SCHED a group without a budget makes SCHED_FIFO fail with EPERM, for \
-              root too. Kernels of board makers have it.",
+        why: "With RT_GROUP_SCHED, SCHED_FIFO fails with EPERM in a group without a budget, even for root. Some \
+              board vendors' kernels enable it.",
         now: "write a budget to the group's cpu.rt_runtime_us, from the top down",
         boot: "a kernel without CONFIG_RT_GROUP_SCHED (newer ones: rt_group_sched=0)",
         weight: Severity::Grave,
@@ -51,9 +51,9 @@ pub const CHECKS: &[Check] = &[
         title: "admission of SCHED_DEADLINE",
         reads: "/proc/PID/status (Cpus_allowed_list), the group's cpus, \
                 /proc/sys/kernel/sched_deadline_period_{min,max}_us",
-        why: "A thread that may not run on its whole root domain gets EPERM, one whose \
-              reservation does not fit EBUSY.",
-        now: "a partition of its own for the loop",
+        why: "A thread not allowed on its whole root domain gets EPERM; one whose reservation does not fit gets \
+              EBUSY.",
+        now: "a separate partition for the loop",
         boot: "",
         weight: Severity::Minor,
         confidence: Confidence::Source,
@@ -64,8 +64,8 @@ pub const CHECKS: &[Check] = &[
         group: Group::Scheduler,
         title: "lock-up detectors",
         reads: "/proc/sys/kernel/watchdog_cpumask, nmi_watchdog",
-        why: "They wake up every few seconds on each of their CPUs; the one by NMI is a \
-              performance counter's interrupt.",
+        why: "They wake up every few seconds on each of their CPUs; the NMI watchdog also uses a performance \
+              counter's interrupt.",
         now: "sysctl kernel.watchdog_cpumask=CPUS kernel.nmi_watchdog=0",
         boot: "nowatchdog",
         weight: Severity::Minor,
@@ -77,8 +77,7 @@ pub const CHECKS: &[Check] = &[
         group: Group::Scheduler,
         title: "timer migration",
         reads: "/proc/sys/kernel/timer_migration",
-        why: "Timers of idle CPUs may be moved to this one, and those of a loop on a CPU of nohz_full \
-              to another.",
+        why: "Timers of idle CPUs can be moved to this one, and timers of a loop on a nohz_full CPU to another.",
         now: "sysctl kernel.timer_migration=0",
         boot: "",
         weight: Severity::Minor,
@@ -90,11 +89,9 @@ pub const CHECKS: &[Check] = &[
         group: Group::Scheduler,
         title: "real-time core",
         reads: "/dev/evl/control, /sys/devices/virtual/evl/control, /proc/xenomai, /proc/litmus",
-        why: "A real-time core next to Linux's scheduler has its own policies, whose timers expire early by \
-              their gravity. A core that is stopped, closed to this user or of an ABI that is not known \
-              can't be used.",
-        now: "echo start > /sys/devices/virtual/evl/control/state; give your user the right to \
-              /dev/evl/control",
+        why: "A real-time core next to Linux's scheduler has its own policies, whose timers expire early by their \
+              gravity. A core that is stopped, inaccessible to this user or of an unknown ABI can't be used.",
+        now: "echo start > /sys/devices/virtual/evl/control/state; give your user access to /dev/evl/control",
         boot: "",
         weight: Severity::Minor,
         confidence: Confidence::Source,
@@ -125,7 +122,7 @@ fn throttling(seen: &Inspection) -> Finding {
     }
     let stop_us = u64::try_from(period.saturating_sub(runtime)).unwrap_or(0);
     if stop_us == 0 {
-        return Finding::good(format!("{found}: nothing is taken"), path);
+        return Finding::good(format!("{found}: reserves nothing"), path);
     }
     let stop = Magnitude::Stop {
         ns: stop_us.saturating_mul(1_000),
@@ -157,7 +154,7 @@ fn fair_server(seen: &Inspection) -> Finding {
         .filter(|server| seen.subject.cpus.contains(server.cpu))
         .collect();
     if own.is_empty() {
-        return Finding::unknown("no server of the loop's CPU is shown", path);
+        return Finding::unknown("no server found for the loop's CPU", path);
     }
     match own.iter().find(|server| server.runtime_ns > 0) {
         None => Finding::good("runtime 0: switched off", path),
@@ -240,9 +237,9 @@ fn deadline(seen: &Inspection) -> Finding {
     };
     let outside = domain.without(allowed);
     match outside.is_empty() {
-        true => Finding::good("it may run on its whole root domain", affinity.path()),
+        true => Finding::good("allowed on its whole root domain", affinity.path()),
         false => Finding::bad(
-            format!("it may not run on CPU {outside} of its root domain"),
+            format!("not allowed on CPU {outside} of its root domain"),
             affinity.path(),
         ),
     }
@@ -257,7 +254,7 @@ fn watchdog(seen: &Inspection) -> Finding {
         return Finding::good("switched off", on.path());
     }
     if by_nmi.known() == Some(&1) {
-        return Finding::bad("the one by NMI is on", by_nmi.path());
+        return Finding::bad("the NMI watchdog is on", by_nmi.path());
     }
     match cpus.known() {
         None if cpus.is_absent() && by_nmi.is_absent() && seen.root.exists(folder) => {
@@ -290,7 +287,7 @@ fn core(seen: &Inspection) -> Finding {
         .filter(|core| core.access.known() == Some(&false));
     if let Some(core) = litmus {
         let path = core.access.path();
-        return Finding::bad(format!("this user may not open {path}"), path);
+        return Finding::bad(format!("this user can't open {path}"), path);
     }
     let of_evl = cores.evl.as_ref().map(|_| Policy::EvlFifo { priority: 1 });
     let of_cobalt = cores
@@ -314,8 +311,8 @@ fn timer_migration(seen: &Inspection) -> Finding {
         true => Finding::judged(value == 0, value.to_string(), read.path()),
         false => Finding::bad(
             format!(
-                "{value}, and the loop's CPU is one of nohz_full: its timers are armed on CPU \
-                 {elsewhere}, and each wake-up from there is an interrupt more"
+                "{value}, and the loop's CPU is one of nohz_full: its timers are armed on CPU {elsewhere}, so each \
+                 wake-up takes an additional interrupt"
             ),
             read.path(),
         ),

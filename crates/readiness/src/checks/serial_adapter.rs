@@ -8,8 +8,8 @@ pub const CHECKS: &[Check] = &[Check {
     group: Group::Devices,
     title: "latency timer of USB serial adapters",
     reads: "/sys/bus/usb-serial/devices/*/latency_timer",
-    why: "An FTDI adapter holds back bytes until its buffer is full or this many milliseconds have passed, 16 by \
-          default: a loop that waits for a servo's answer waits for the timer.",
+    why: "An FTDI adapter holds bytes back until its buffer is full or this many milliseconds have passed, 16 by \
+          default. A loop that waits for a servo's answer waits for this timer.",
     now: "echo 1 > /sys/bus/usb-serial/devices/ttyUSBN/latency_timer, or setserial /dev/ttyUSBN low_latency",
     boot: "in /etc/udev/rules.d/99-serial-latency.rules: ACTION==\"add\", SUBSYSTEM==\"usb-serial\", \
            DRIVER==\"ftdi_sio\", ATTR{latency_timer}=\"1\"",

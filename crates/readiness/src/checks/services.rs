@@ -8,8 +8,8 @@ pub const CHECKS: &[Check] = &[
         group: Group::Services,
         title: "other writers of the same settings",
         reads: "the processes: tuned, power-profiles-daemon, tlp, auto-cpufreq, thermald",
-        why: "Two writers of one setting undo each other's work, at a time of their own.",
-        now: "systemctl stop NAME before tuning, or let it alone do the work",
+        why: "Two programs that write one setting undo each other's changes at unpredictable times.",
+        now: "systemctl stop NAME before tuning, or leave all tuning to it",
         boot: "systemctl disable NAME",
         weight: Severity::Notable,
         confidence: Confidence::Source,
@@ -20,9 +20,8 @@ pub const CHECKS: &[Check] = &[
         group: Group::Services,
         title: "stalld",
         reads: "the processes: stalld",
-        why: "It boosts starving threads above FIFO loops. Its own README says that it is not for \
-              safety-critical use.",
-        now: "decide: a starving kernel thread, or a late loop; systemctl stop stalld",
+        why: "It boosts starving threads above FIFO loops. Its README warns against safety-critical use.",
+        now: "systemctl stop stalld, if a late loop is worse than a starving kernel thread",
         boot: "",
         weight: Severity::Notable,
         confidence: Confidence::Source,
@@ -33,9 +32,8 @@ pub const CHECKS: &[Check] = &[
         group: Group::Services,
         title: "periodic services",
         reads: "the processes: unattended-upgrade, snapd, packagekitd, apt, dnf, updatedb",
-        why: "They read and write for minutes, at a time of their own: bursts of I/O and memory \
-              use during the mission.",
-        now: "systemctl mask --runtime NAME for the mission",
+        why: "They read and write for minutes at unpredictable times, with bursts of I/O and memory use.",
+        now: "systemctl mask --runtime NAME during operation",
         boot: "",
         weight: Severity::Minor,
         confidence: Confidence::WellKnown,
@@ -47,7 +45,7 @@ pub const CHECKS: &[Check] = &[
 fn running(seen: &Inspection, names: &[&str]) -> Finding {
     let path = "/proc/*/stat";
     if seen.processes.all.is_empty() {
-        return Finding::unknown("no process can be read", path);
+        return Finding::unknown("no process is readable", path);
     }
     let found: Vec<String> = seen
         .processes

@@ -9,10 +9,10 @@ pub const TIME: &[Check] = &[
         group: Group::Time,
         title: "clock source",
         reads: "/sys/devices/system/clocksource/clocksource0/current_clocksource",
-        why: "hpet and acpi_pm are read over the bus: a µs or more for each look at the clock, in \
-              the loop and in the kernel's timers.",
+        why: "hpet and acpi_pm are read over the bus: each reading takes a µs or more, in the loop and in the \
+              kernel's timers.",
         now: "if tsc is available: echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource",
-        boot: "correct what makes the TSC unstable (firmware, tsc=reliable if that is known)",
+        boot: "fix the cause of the unstable TSC (firmware), or tsc=reliable if it is known to be stable",
         weight: Severity::Notable,
         confidence: Confidence::WellKnown,
         judge: clock_source,
@@ -22,8 +22,8 @@ pub const TIME: &[Check] = &[
         group: Group::Time,
         title: "timer slack",
         reads: "/proc/PID/timerslack_ns",
-        why: "The kernel may delay the timers of a loop without a real-time policy by this much; \
-              50 µs by default. Real-time policies have none.",
+        why: "The kernel can delay the timers of a loop without a real-time policy by this much; 50 µs by default. \
+              Real-time policies have none.",
         now: "prctl(PR_SET_TIMERSLACK, 1) in the program, TimerSlackNSec=1 in its unit",
         boot: "",
         weight: Severity::Notable,
@@ -37,8 +37,7 @@ pub const LIMITS: &[Check] = &[Check {
     group: Group::Limits,
     title: "right to a real-time priority",
     reads: "/proc/PID/{limits,status} of the program if one is named, else of this process",
-    why: "Without it SCHED_FIFO gives EPERM and the loop runs as an ordinary one, often \
-              unnoticed.",
+    why: "Without it SCHED_FIFO fails with EPERM, and the loop often runs as an ordinary thread unnoticed.",
     now: "LimitRTPRIO=99 in the unit, --cap-add=sys_nice for a container",
     boot: "",
     weight: Severity::Grave,
@@ -109,7 +108,7 @@ fn priority(seen: &Inspection) -> Finding {
         Limit::Of(most) => Finding::bad(
             match leading {
                 Some(_) => format!("no CAP_SYS_NICE, and RLIMIT_RTPRIO is {most}"),
-                None => format!("up to {most}; the loop wants {wanted}"),
+                None => format!("up to {most}; the loop needs {wanted}"),
             },
             process.limits.path(),
         )

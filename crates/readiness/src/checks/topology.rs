@@ -9,8 +9,8 @@ pub const CHECKS: &[Check] = &[
         group: Group::Topology,
         title: "number of CPUs",
         reads: "/sys/devices/system/cpu/online",
-        why: "With one CPU nothing can be isolated: priorities alone decide who runs.",
-        now: "priorities: `wakepath tune plan` says what is left",
+        why: "With one CPU nothing can be isolated: only priorities decide which thread runs.",
+        now: "priorities; `wakepath tune plan` lists the remaining options",
         boot: "",
         weight: Severity::Notable,
         confidence: Confidence::Source,
@@ -31,7 +31,7 @@ pub const CHECKS: &[Check] = &[
     Check {
         id: "T3",
         group: Group::Topology,
-        title: "which CPU the loop has",
+        title: "CPU of the loop",
         reads: "/sys/devices/system/cpu/online; of a running program, /proc/PID/status",
         why: "The kernel keeps one housekeeping CPU; the boot CPU takes timekeeping and most \
               interrupts, and can't be emptied.",
@@ -46,8 +46,8 @@ pub const CHECKS: &[Check] = &[
         group: Group::Topology,
         title: "shared cache",
         reads: "/sys/devices/system/cpu/cpu*/cache/index*/shared_cpu_list",
-        why: "CPUs that share the last cache evict the loop's data and compete for memory: a load \
-              elsewhere lengthens the work here. Isolation does not change it.",
+        why: "CPUs that share the last cache evict the loop's data and compete for memory bandwidth: a load on \
+              another CPU lengthens the loop's work, even on an isolated CPU.",
         now: "place memory-hungry work on another cluster, if there is one",
         boot: "",
         weight: Severity::Minor,
@@ -96,7 +96,7 @@ fn siblings(seen: &Inspection) -> Finding {
         }
     }
     Finding::good(
-        "on, but nobody else is put on the loop's core",
+        "on, but nothing else runs on the loop's core",
         active.path(),
     )
 }
@@ -116,21 +116,18 @@ fn boot_cpu(seen: &Inspection) -> Finding {
             .costing(crate::Magnitude::Prevents);
     }
     if cpus.without(own).is_empty() {
-        return Finding::bad(
-            "the loop takes every CPU: none is left for the kernel",
-            path,
-        );
+        return Finding::bad("the loop uses every CPU: none is left for the kernel", path);
     }
     if let Some(thread) = seen.leading_thread()
         && let Some(allowed) = &thread.allowed
         && cpus.without(allowed).is_empty()
     {
         let path = format!("/proc/{}/status", thread.tid);
-        let found = format!("the program is not pinned: it may run on CPU {allowed}");
+        let found = format!("the program is not pinned: it can run on CPU {allowed}");
         return Finding::bad(found, path).remedied_by(format!("taskset -cp {own} {}", thread.tid));
     }
     match own.contains(0) {
-        true => Finding::bad("the loop has CPU 0, the boot CPU", path),
+        true => Finding::bad("the loop is on CPU 0, the boot CPU", path),
         false => Finding::good(format!("CPU {own}, not the boot CPU"), path),
     }
 }
@@ -151,5 +148,5 @@ fn caches(seen: &Inspection) -> Finding {
             );
         }
     }
-    Finding::good("the loop's last cache is its own", path)
+    Finding::good("the loop doesn't share its last cache", path)
 }

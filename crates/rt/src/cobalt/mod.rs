@@ -31,7 +31,7 @@ pub enum CobaltError {
     NotThere,
     /// Its interface is unknown.
     #[error(
-        "the Cobalt core has ABI revision {0}, which this wakepath does not know; it knows {known}",
+        "the Cobalt core has ABI revision {0}, which this wakepath doesn't support; it supports {known}",
         known = listed(abi::REVISIONS)
     )]
     UnknownRevision(u32),

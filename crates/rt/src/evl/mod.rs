@@ -26,7 +26,7 @@ pub enum EvlError {
     )]
     NotThere,
     /// This user has no right to enter it.
-    #[error("{device} can't be opened: {source}; run as root, or give your user the right to it")]
+    #[error("{device} can't be opened: {source}; run as root, or give your user access to it")]
     Device {
         /// Which of its devices.
         device: &'static str,

@@ -31,7 +31,7 @@ pub enum LitmusError {
     NotThere,
     /// This user has no right to it.
     #[error(
-        "{path} can't be opened: {0}; run as root, or give your user the right to it",
+        "{path} can't be opened: {0}; run as root, or give your user access to it",
         path = abi::CONTROL
     )]
     Device(#[source] io::Error),
@@ -69,7 +69,7 @@ pub enum LitmusError {
     },
     /// The CPU releases jobs and runs none.
     #[error(
-        "CPU {0} is LITMUS^RT's release master and runs no task; give another CPU, or echo NO_CPU > {path} and set \
+        "CPU {0} is LITMUS^RT's release master and runs no tasks; give another CPU, or echo NO_CPU > {path} and set \
          the plugin again",
         path = abi::RELEASE_MASTER
     )]

@@ -28,7 +28,7 @@ pub(super) fn key(keys: &mut Keys<'_>, criterion: &mut Criterion) {
         (
             Ok("see there"),
             "Limits that the loop tolerates: a table, or one of BeaglePilot's timing tiers by name, such as `\"1 ms tier\"`: \
-             awake within a tenth of it, done within it, at most 0.5 % missed.",
+             awake within a tenth of the tier, done within the tier, at most 0.5 % missed.",
         ),
         criterion,
         || {
@@ -89,37 +89,36 @@ fn read_criterion(
 pub(crate) fn declare(keys: &mut Keys<'_>, criterion: &mut Criterion) {
     keys.title(
         "the criterion",
-        "Limits of the loop, for each condition. Times may be given as such or in terms \
-         of the period (\"10 %\", \"3 periods\"); with several periods the shortest is meant.",
+        "Limits of the loop, for each condition. Times can be absolute or relative \
+         to the period (\"10 %\", \"3 periods\"); with several periods the shortest counts.",
     );
     let period_ns = keys.context.period_ns;
     keys.optional(
         "latency",
         OfPeriod { period_ns },
         "wake-up latency does not count",
-        "A due time is missed when its cycle wakes later than this after it.",
+        "A due time is missed if its cycle wakes up later than this after it.",
         &mut criterion.latency_ns,
     );
     keys.preset(
         "deadline",
         OfPeriod { period_ns },
         "\"1 period\"",
-        "A due time is missed when its cycle's work ends later than this after it. Skipped \
-         due times are always missed.",
+        "A due time is missed if its cycle's work ends later than this after it. Skipped due times are always \
+         missed.",
         &mut criterion.deadline_ns,
     );
     if keys.complete() && criterion.latency_ns > Some(criterion.deadline_ns) {
         let deadline = exact(criterion.deadline_ns);
-        let problem =
-            format!("is longer than the deadline ({deadline}), which it can never decide");
+        let problem = format!("is longer than the deadline ({deadline}), so it has no effect");
         keys.refuse_value("latency", problem, format!("give at most {deadline}"));
     }
     keys.or(
         "miss-fraction",
         Share { above_0: false },
         MISS_FRACTION,
-        "Largest tolerated share of due times missed. With 0 no miss may be seen, and \
-         `evidence` says how much that must prove.",
+        "Largest tolerated share of due times missed. With 0 no miss is allowed, and `evidence` sets the required \
+         proof.",
         &mut criterion.miss_fraction,
     );
     keys.optional(
@@ -141,7 +140,7 @@ pub(crate) fn declare(keys: &mut Keys<'_>, criterion: &mut Criterion) {
         "consecutive-misses",
         whole(0, 1_000_000_000),
         "no bound",
-        "Largest tolerated run of consecutive missed due times.",
+        "Largest tolerated number of consecutive missed due times.",
         &mut criterion.consecutive_misses,
     );
     keys.optional(
@@ -153,7 +152,7 @@ pub(crate) fn declare(keys: &mut Keys<'_>, criterion: &mut Criterion) {
     );
     if criterion.outage_ns.is_some_and(|outage| outage < period_ns) {
         let period = exact(period_ns);
-        let problem = format!("is shorter than the period ({period}), so no loop could hold it");
+        let problem = format!("is shorter than the period ({period}), so no loop could meet it");
         keys.refuse_value("outage", problem, format!("give at least {period}"));
     }
     keys.or(
@@ -161,7 +160,7 @@ pub(crate) fn declare(keys: &mut Keys<'_>, criterion: &mut Criterion) {
         Share { above_0: false },
         0.0,
         "Largest tolerated share of the cycles in which a loop on a real-time core (`EVL FIFO`, `COBALT FIFO`) \
-         switched into Linux; with more its condition is invalid.",
+         switched into Linux; above it the condition is invalid.",
         &mut criterion.mode_switches,
     );
     keys.or(
@@ -171,7 +170,7 @@ pub(crate) fn declare(keys: &mut Keys<'_>, criterion: &mut Criterion) {
             ("every", PoliciesNeeded::Every),
         ]),
         PoliciesNeeded::Any,
-        "Whether one policy that holds in every phase is enough, or all must.",
+        "\"any\": one policy that passes in every phase is enough. \"every\": all must pass.",
         &mut criterion.policies,
     );
 }
@@ -193,7 +192,7 @@ fn refuse_evidence(keys: &mut Keys<'_>, criterion: &Criterion) {
         None if fraction == 0.0 => keys.refuse_key(
             "evidence",
             "is missing, and with miss-fraction 0 no run could ever be long enough",
-            "give the bound on the miss probability to be shown, such as evidence = 5e-6",
+            "give the bound on the miss probability that the run must show, such as evidence = 5e-6",
         ),
         Some(_) if fraction > 0.0 => {
             let problem = format!("has no meaning with miss-fraction {fraction}");

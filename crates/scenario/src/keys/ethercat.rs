@@ -37,28 +37,28 @@ pub(crate) fn declare(keys: &mut Keys<'_>, bus: &mut EthercatBus) {
         "devices",
         whole(1, MOST_DEVICES),
         default.devices,
-        "How many devices are simulated.",
+        "Number of simulated devices.",
         &mut devices,
     );
     keys.or_nothing(
         "jitter",
         time("200 us").within(0, LONGEST_JITTER_NS),
         default.jitter_ns,
-        "The longest that the simulated ring holds an answer back, each time less, at random; up to 1 s.",
+        "Maximum random delay of each answer in the simulated ring, up to 1 s.",
         &mut jitter_ns,
     );
     keys.or_nothing(
         "loss",
         Share { above_0: false },
         default.loss,
-        "The share of frames that the simulated ring loses, at random, such as \"0.1 %\".",
+        "Share of frames that the simulated ring loses at random, such as \"0.1 %\".",
         &mut loss,
     );
     keys.optional(
         "stops-after",
         time("10 s"),
         "never",
-        "Time in operation after which the last simulated device stops taking part.",
+        "Time in operation after which the last simulated device stops processing frames.",
         &mut stops_after_ns,
     );
     keys.not_both(&SIMULATED.map(|key| ("interface", key)));

@@ -14,8 +14,8 @@ pub(super) fn key(keys: &mut Keys<'_>, tasks: Option<&[Task]>, flight: &mut Opti
     keys.nested(
         "flight",
         (
-            Ok("nothing is flown"),
-            "The vehicle that is flown through the measured instants, and what it must show.",
+            Ok("no flight"),
+            "The vehicle to simulate with the measured timing, and the limits for its flight.",
         ),
         flight,
         || Shape::Table(Box::new(described(blank(), declare))),
@@ -59,8 +59,8 @@ pub(crate) fn blank() -> FlightTerms {
 pub(crate) fn declare(keys: &mut Keys<'_>, terms: &mut FlightTerms) {
     keys.title(
         "the flight",
-        "Which vehicle is flown through the measured instants after the run, and what its \
-         flight must show. Without this table nothing is flown and nothing of it is judged.",
+        "Replays the measured timing through a simulated vehicle after the run, and limits its \
+         flight. Without this table there is no flight to judge.",
     );
     vehicle::declare(keys, true, &mut terms.vehicle);
     word(
@@ -73,20 +73,19 @@ pub(crate) fn declare(keys: &mut Keys<'_>, terms: &mut FlightTerms) {
     word(
         keys,
         "missed",
-        "Behaviour of the rotors when a command has not come by the next due time.",
+        "Rotor command if none has arrived by the next due time.",
         &mut terms.choices.missed,
     );
     word(
         keys,
         "overrun",
-        "What becomes of a job that runs into the next due time: as recorded by a loop that \
-         skips, queued, or abandoned.",
+        "Handling of a cycle that continues past the next due time: skipped as recorded, queued, or abandoned.",
         &mut terms.choices.overrun,
     );
     word(
         keys,
         "trajectory",
-        "The vehicle's course: a circle of 1 m at 0.2 Hz, its place, or a step of 1 m.",
+        "Trajectory of the vehicle: a circle of 1 m at 0.2 Hz, a hover, or a step of 1 m.",
         &mut terms.course,
     );
     keys.or(
@@ -99,8 +98,8 @@ pub(crate) fn declare(keys: &mut Keys<'_>, terms: &mut FlightTerms) {
     keys.optional(
         "task",
         Name("control"),
-        "needed where tasks are judged one by one",
-        "The task whose cycles are the controller's.",
+        "needed if tasks are judged one by one",
+        "Task that runs the controller.",
         &mut terms.task,
     );
     word(
@@ -114,14 +113,14 @@ pub(crate) fn declare(keys: &mut Keys<'_>, terms: &mut FlightTerms) {
         "delay-margin",
         OfPeriod { period_ns },
         "no bound",
-        "Least constant delay that the loop must bear beyond its own mean delay.",
+        "Minimum constant delay that the control loop must tolerate on top of its own mean delay.",
         &mut terms.criterion.delay_margin_ns,
     );
     keys.optional(
         "peak-tilt",
         between(0.0, 180.0),
         "no bound",
-        "Greatest tilt in degrees after a kick of 5 rad/s, swept over the worst bursts.",
+        "Largest allowed tilt in degrees after a kick of 5 rad/s at the worst bursts.",
         &mut terms.criterion.peak_tilt_deg,
     );
 }
@@ -142,7 +141,7 @@ fn refuse_task(keys: &mut Keys<'_>, tasks: &[Task], named: Option<&str>) {
             keys.refuse_value("task", "is not a task here", suggestion(name, &names));
         }
         Some(_) if alike => {
-            let problem = "chooses among tasks that are judged as one";
+            let problem = "selects a task, but the tasks are judged together";
             keys.refuse_value("task", problem, "leave it out");
         }
         _ => {}

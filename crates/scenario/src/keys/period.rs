@@ -47,7 +47,7 @@ pub(super) fn declare(keys: &mut Keys<'_>, warn: bool, period_ns: &mut u64) {
 
 /// Refuses both and none.
 pub(super) fn exactly_one(keys: &mut Keys<'_>, names: &'static [&'static str]) {
-    let conflict = "conflicts with rate: both set how often to run";
+    let conflict = "conflicts with rate: both set the period";
     let remedy = "give rate = \"250 Hz\" or period = \"4 ms\"";
     keys.exactly_one(names, conflict, remedy);
 }
@@ -62,7 +62,7 @@ pub(super) fn declare_maybe(keys: &mut Keys<'_>, warn: bool, period_ns: &mut u64
         RateWithin(SHORTEST_PERIOD_NS, LONGEST_PERIOD_NS),
         NEEDED,
         "Rate of the loop in Hz or kHz. A rate whose period is not a whole number of nanoseconds, \
-         such as 300 Hz, is kept to the nearest nanosecond, and a warning tells the drift.",
+         such as 300 Hz, is rounded to the nearest nanosecond, and a warning reports the drift.",
         &mut rate,
     );
     keys.optional(

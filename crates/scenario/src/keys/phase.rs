@@ -1,4 +1,4 @@
-//! A stretch of the run under one set of loads.
+//! Part of the run under one set of loads.
 
 use super::Context;
 use super::form::{Name, Share};
@@ -22,7 +22,7 @@ pub(super) fn key(keys: &mut Keys<'_>, phases: &mut Vec<Phase>) {
         "phases",
         (
             Ok("one phase \"idle\" without loads"),
-            "Stretches of the run, each under its loads. Every policy is measured in each.",
+            "Parts of the run, each under its own loads. Every policy is measured in each phase.",
         ),
         phases,
         ((1, 64), REMEDY),
@@ -53,7 +53,7 @@ pub(crate) fn blank() -> Phase {
 }
 
 pub(crate) fn declare(keys: &mut Keys<'_>, phase: &mut Phase, earlier: &[Phase]) {
-    keys.title("a phase", "A stretch of the run under one set of loads.");
+    keys.title("a phase", "Part of the run under one set of loads.");
     keys.required(
         "name",
         Name("stress"),
@@ -66,7 +66,7 @@ pub(crate) fn declare(keys: &mut Keys<'_>, phase: &mut Phase, earlier: &[Phase])
     );
     keys.nested(
         "loads",
-        (Ok("none: idle"), "Loads that run together."),
+        (Ok("none: idle"), "Loads that run at the same time."),
         &mut phase.loads,
         || Shape::List(Box::new(LOAD.shape()), 0, MOST_LOADS),
         read_loads,
@@ -79,7 +79,7 @@ pub(crate) fn declare(keys: &mut Keys<'_>, phase: &mut Phase, earlier: &[Phase])
         "work",
         (
             Ok("the loop's"),
-            "The loop's work in this phase instead. Not with `tasks`.",
+            "The loop's work in this phase, in place of the scenario's. Not with `tasks`.",
         ),
         &mut phase.work,
         work::shape,
@@ -89,9 +89,10 @@ pub(crate) fn declare(keys: &mut Keys<'_>, phase: &mut Phase, earlier: &[Phase])
     keys.optional(
         "l3-share",
         Share { above_0: true },
-        "all of it is shared",
-        "Share of every last-level cache that the loop's process has to itself, such as \"50 %\", \
-         by the kernel's resctrl; everything else has the rest. On a machine without resctrl the phase is not measured, and the run reports it.",
+        "the whole cache is shared",
+        "Share of each last-level cache reserved for the loop's process, such as \"50 %\", through the kernel's \
+         resctrl; all other processes get the rest. Without resctrl the phase is not measured, and the run reports \
+         it.",
         &mut phase.l3_share,
     );
 }

@@ -24,7 +24,7 @@ const NEEDED: &str = "give the policies to compare, such as policies = [\"OTHER\
 
 pub(crate) static POLICY: Variants<Policy> = Variants {
     title: "policy",
-    one: "a policy",
+    one: "a known policy",
     about: "A scheduling policy with the parameters that belong to it. The short forms are \
             `\"OTHER\"`, `\"OTHER nice -19\"`, `\"BATCH nice 5\"`, `\"IDLE\"`, `\"FIFO 99\"`, \
             `\"RR 50\"`, `\"EVL FIFO 80\"`, `\"COBALT FIFO 80\"`, `\"LITMUS P-FP 10\"`, `\"LITMUS PSN-EDF, budget 400us, release sleep\"`, `\"DEADLINE 400us\"` (runtime; deadline and period are the loop's \
@@ -46,7 +46,7 @@ pub(crate) static POLICY: Variants<Policy> = Variants {
         ),
         row(
             "idle",
-            "`SCHED_IDLE`, below every nice value.",
+            "`SCHED_IDLE`, lower than every nice value.",
             || Policy::Idle,
             |_, _| {},
         ),
@@ -64,23 +64,23 @@ pub(crate) static POLICY: Variants<Policy> = Variants {
         ),
         row(
             "evl-fifo",
-            "`SCHED_FIFO` on EVL, the core of Xenomai 4; in Linux the thread has `SCHED_FIFO` at \
-             the same priority. It needs a kernel with that core.",
+            "`SCHED_FIFO` on EVL, the core of Xenomai 4; Linux sees the thread as `SCHED_FIFO` at the same \
+             priority. Needs a kernel with that core.",
             || Policy::EvlFifo { priority: 1 },
             priority,
         ),
         row(
             "cobalt-fifo",
-            "`SCHED_FIFO` on Cobalt, the core of Xenomai 3; in Linux the thread has `SCHED_FIFO` at \
-             the same priority. It needs a kernel with that core.",
+            "`SCHED_FIFO` on Cobalt, the core of Xenomai 3; Linux sees the thread as `SCHED_FIFO` at the same \
+             priority. Needs a kernel with that core.",
             || Policy::CobaltFifo { priority: 1 },
             priority,
         ),
         row(
             "litmus-p-fp",
-            "LITMUS^RT's plugin P-FP: fixed priorities, on one CPU. The policies of LITMUS^RT need a \
-             kernel with it, whose active plugin is theirs (or `litmus-plugin = \"switch\"`). The short \
-             form has all but the priority behind commas, in any order: \
+            "LITMUS^RT's plugin P-FP: fixed priorities, on one CPU. LITMUS^RT's policies \
+             need a LITMUS^RT kernel with the matching active plugin (or `litmus-plugin = \"switch\"`). In the \
+             short form, the priority is followed by the other parameters, separated by commas, in any order: \
              `\"LITMUS P-FP 10, partition 1, budget 400us, deadline 2ms, enforce precise, release sleep\"`.",
             || Policy::LitmusPFp {
                 priority: 1,
@@ -118,7 +118,7 @@ pub(crate) static POLICY: Variants<Policy> = Variants {
         ),
         row(
             "deadline",
-            "`SCHED_DEADLINE`. The kernel asks for 1024 ns ≤ runtime ≤ deadline ≤ period \
+            "`SCHED_DEADLINE`. The kernel requires 1024 ns ≤ runtime ≤ deadline ≤ period \
              and 100 µs ≤ period ≤ 4.194304 s (its default limits), and that all \
              reservations together take at most 95 % of the CPUs (its default share). It \
              refuses to pin such a thread to fewer CPUs than its root domain has, so \
@@ -200,7 +200,7 @@ pub(super) fn key(keys: &mut Keys<'_>, policy: &mut Option<Policy>) {
     keys.nested(
         "policy",
         (
-            Ok("the condition's, one after the other from `policies`"),
+            Ok("the condition's, taken from `policies`"),
             "The task's own policy.",
         ),
         policy,
@@ -224,7 +224,7 @@ pub(super) fn keys(keys: &mut Keys<'_>, tasks: &[Task], policies: &mut Vec<Polic
     keys.nested(
         "policies",
         (
-            Ok("needed, unless every task has a policy of its own"),
+            Ok("needed, unless every task has its own policy"),
             "The policies to compare.",
         ),
         policies,
@@ -255,7 +255,7 @@ pub(super) fn keys(keys: &mut Keys<'_>, tasks: &[Task], policies: &mut Vec<Polic
         None if !all_have_their_own => keys.missing("policies", NEEDED),
         Some(_) if all_have_their_own => keys.refuse_key(
             "policies",
-            "would not be used, for every task has a policy of its own",
+            "would not be used: every task has its own policy",
             "leave it out, or take the policy from a task",
         ),
         _ => {}

@@ -49,7 +49,7 @@ pub(super) fn litmus_keys(keys: &mut Keys<'_>, policy: &mut Policy) {
             "partition",
             whole(0, i64::from(MOST_CPUS) - 1),
             "the loop's CPU",
-            "The CPU on which the core schedules it, or one of the cluster.",
+            "CPU on which the core schedules the thread, or one CPU of its cluster.",
             partition,
         );
     }
@@ -57,35 +57,37 @@ pub(super) fn litmus_keys(keys: &mut Keys<'_>, policy: &mut Policy) {
         "budget",
         time("400 µs").above_0(),
         "its deadline or period",
-        "CPU time of a job. One cycle is one job.",
+        "CPU time of a job; one cycle is one job.",
         &mut task.budget_ns,
     );
     keys.optional(
         "period",
         time("400 µs").above_0(),
         "the loop's period",
-        "Least time between two releases: the loop's period, or less if it sleeps.",
+        "Minimum time between two releases: the loop's period, or less with `release = \"sleep\"`.",
         &mut task.period_ns,
     );
     keys.optional(
         "deadline",
         time("400 µs").above_0(),
         "the period",
-        "Time after its release by which a job is to be done; EDF goes by it.",
+        "Time after its release by which a job must be done; EDF schedules by it.",
         &mut task.deadline_ns,
     );
     keys.or(
         "enforce",
         Words(litmus::ENFORCEMENTS),
         Enforcement::None,
-        "Whether, and when, the core suspends a job that has used up its budget until its next release: never, at ticks, or by a timer.",
+        "Enforcement of the budget: the core never suspends a job that has used it up, suspends it at a tick, or \
+         suspends it by a timer, until its next release.",
         &mut task.enforcement,
     );
     keys.or(
         "release",
         Words(litmus::RELEASES),
         JobRelease::Job,
-        "How a cycle waits: the core releases a job at its due time, or it sleeps by clock_nanosleep, which the core takes for a release.",
+        "How a cycle waits: the core releases a job at its due time, or the loop sleeps with clock_nanosleep, and \
+         its wake-up counts as a release.",
         &mut task.release,
     );
     if keys.complete()
@@ -116,7 +118,7 @@ pub(super) fn deadline(keys: &mut Keys<'_>, policy: &mut Policy) {
         "deadline",
         time("2 ms"),
         "the loop's period",
-        "Time after the start of its period by which the runtime is given.",
+        "Time after the start of the period by which the thread receives its runtime.",
         &mut deadline,
     );
     keys.optional(
@@ -138,7 +140,7 @@ pub(super) fn deadline(keys: &mut Keys<'_>, policy: &mut Policy) {
             keys.refuse_value(part, problem, remedy);
         } else {
             // The fault is in a default, whose source is this table.
-            let problem = format!("defaults to the loop's, which {problem}");
+            let problem = format!("is the loop's by default, which {problem}");
             keys.refuse_key(part, problem, remedy);
         }
     }

@@ -69,7 +69,7 @@ pub(crate) fn declare(keys: &mut Keys<'_>, scenario: &mut Scenario) {
     how_it_runs(keys, scenario);
     keys.table(
         "accounting",
-        ("nothing but the clock", "What else is read in each cycle."),
+        ("only the clock", "Additional values to read in each cycle."),
         &mut scenario.accounting,
         "such as { cpu-time = true }",
         accounting,
@@ -90,8 +90,8 @@ fn length(keys: &mut Keys<'_>, scenario: &mut Scenario) {
         "cycles",
         whole(1, 10_000_000_000),
         NEEDED,
-        "Judged due times of each condition (one policy in one phase), over all repetitions, \
-         of the thread with the shortest period.",
+        "Judged due times of each condition (one policy in one phase) over all repetitions, counted for the thread \
+         with the shortest period.",
         &mut cycles,
     );
     keys.optional(
@@ -105,8 +105,8 @@ fn length(keys: &mut Keys<'_>, scenario: &mut Scenario) {
         "repetitions",
         whole(1, 1000),
         1,
-        "How often the whole list of phases and policies is gone through. Each repetition \
-         has its share of the cycles, so that drift hits all conditions alike.",
+        "How often the list of phases and policies is measured. Each repetition gets its share of the cycles, so \
+         that drift affects all conditions alike.",
         &mut scenario.repetitions,
     );
     keys.or(
@@ -119,7 +119,7 @@ fn length(keys: &mut Keys<'_>, scenario: &mut Scenario) {
     );
     let given = keys.exactly_one(
         &["cycles", "duration"],
-        "conflicts with cycles: both set how long to measure",
+        "conflicts with cycles: both set the length of the measurement",
         "give cycles = 10000 or duration = \"40 s\"",
     );
     let (Some(key), Some(period_ns)) = (given, Some(scenario.period_ns).filter(|ns| *ns > 0))
@@ -161,8 +161,8 @@ fn how_it_runs(keys: &mut Keys<'_>, scenario: &mut Scenario) {
         "overrun",
         Words(OVERRUNS),
         Overrun::default(),
-        "What happens when work runs into the next due time: continue at the next due time in the future (those passed are skipped periods), run the missed cycles at once, or \
-         end the loop.",
+        "Reaction when work continues past the next due time: resume at the next due time in the future (those in \
+         between are skipped), run the missed cycles at once, or end the loop.",
         &mut scenario.overrun,
     );
     keys.or(
@@ -178,8 +178,8 @@ fn how_it_runs(keys: &mut Keys<'_>, scenario: &mut Scenario) {
             },
         },
         TimerSlack::Set(1),
-        "Timer slack for policies that are not real-time. \"leave\" keeps what was inherited \
-         (50 µs unless changed).",
+        "Timer slack for policies that are not real-time. \"leave\" keeps the inherited value (50 µs unless \
+         changed).",
         &mut scenario.timer_slack,
     );
     keys.or(
@@ -195,8 +195,7 @@ fn how_it_runs(keys: &mut Keys<'_>, scenario: &mut Scenario) {
         },
         None,
         "Upper bound on idle exit latency to hold through /dev/cpu_dma_latency during the \
-         run, in whole microseconds. \"0 us\" is what cyclictest does; \"leave\" measures \
-         the machine as it is.",
+         run, in whole microseconds. \"0 us\" does the same as cyclictest; \"leave\" measures the machine as it is.",
         &mut scenario.cpu_dma_latency_us,
     );
     keys.or(
@@ -206,8 +205,9 @@ fn how_it_runs(keys: &mut Keys<'_>, scenario: &mut Scenario) {
             ("switch", PluginSwitch::Switch),
         ]),
         PluginSwitch::default(),
-        "LITMUS^RT's active plugin, which is the whole machine's: left alone, and policies of another are \
-         refused; or switched to that of each condition while it is measured, and back.",
+        "LITMUS^RT's active plugin, which applies to the whole machine. \"leave\" keeps it and refuses policies of \
+         other plugins; \"switch\" activates each condition's plugin while it is measured, then restores the old \
+         one.",
         &mut scenario.litmus_plugin,
     );
     keys.or(
@@ -217,9 +217,10 @@ fn how_it_runs(keys: &mut Keys<'_>, scenario: &mut Scenario) {
             .in_units_of(SECOND_NS, "seconds")
             .or_word("none"),
         Some(CORE_LATENCY_NS.0),
-        "How long EVL or Cobalt measures its own latencies, if a policy is one of theirs: those of its timer's handler and \
-         of a thread of its own in the kernel, at the loop's priority and period, at the end of each phase of the first \
-         repetition, under its loads. Whole seconds, up to \"60 s\", each of the two after one that does not count. The figures are listed with the loop's.",
+        "How long EVL or Cobalt measures its own latencies, if a policy uses that core: first of its timer handler, \
+         then of a kernel thread at the loop's priority and period. This happens at the end of each phase of the \
+         first repetition, under its loads. Whole seconds, up to \"60 s\"; each of the two measurements is preceded \
+         by one second that does not count. The figures are listed with the loop's.",
         &mut scenario.core_latency_ns,
     );
 }
@@ -249,7 +250,7 @@ pub(crate) fn accounting(keys: &mut Keys<'_>, accounting: &mut Accounting) {
         false,
         "Read hardware counters before and after each cycle, outside its timed region and \
          without a system call: CPU cycles, instructions and last-level misses in user space. \
-         A note gives their means, or tells that the machine has none.",
+         A note gives their means, or reports that the machine has none.",
         &mut accounting.counters,
     );
 }

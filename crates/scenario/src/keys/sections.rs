@@ -37,19 +37,19 @@ pub(crate) fn blank() -> Sections {
 pub(crate) fn declare(keys: &mut Keys<'_>, sections: &mut Sections) {
     keys.title(
         "a file of sections",
-        "The longest stretches of kernel code that keep a thread from running, as a tracer saw them, \
-         what interrupts take left out: `wakepath bound --sections` composes a bound of them.",
+        "The longest sections of kernel code that keep a thread from running, as observed by a tracer, without \
+         interrupts. `wakepath bound --sections` composes a bound from them.",
     );
     keys.required(
         "preemption-off",
         time("60 us"),
-        "Preemption or interrupts off, by other code than the scheduler's own call.",
+        "Preemption or interrupts off, in code other than the scheduler's call.",
         &mut sections.preemption_off_ns,
     );
     keys.required(
         "before-scheduler",
         time("2 us"),
-        "Both on, from the end of a stretch with either off to the call of the scheduler.",
+        "Both on: from the end of a section with either off to the call of the scheduler.",
         &mut sections.before_scheduler_ns,
     );
     keys.required(
@@ -94,19 +94,22 @@ pub(crate) fn no_interrupt() -> Interrupting {
 }
 
 pub(crate) fn interrupt(keys: &mut Keys<'_>, one: &mut Interrupting) {
-    keys.title("an interrupt", "What lengthens all sections.");
+    keys.title(
+        "an interrupt",
+        "An interrupt, which lengthens all sections.",
+    );
     keys.required("name", Name("timer"), "Its name.", &mut one.name);
     keys.required(
         "longest",
         time("12 us"),
-        "The longest that was seen.",
+        "Longest observed time.",
         &mut one.longest_ns,
     );
     keys.optional(
         "distance",
         time("1 ms").above_0(),
-        "it comes once",
-        "The shortest time from one to the next.",
+        "it occurs once",
+        "Minimum time from one to the next.",
         &mut one.distance_ns,
     );
 }

@@ -68,7 +68,7 @@ fn list(keys: &mut Keys<'_>, presence: Result<&'static str, &str>, tasks: &mut V
         "tasks",
         (
             presence,
-            "The tasks themselves, in any order, as a recorded scenario carries them.",
+            "The tasks themselves, in any order, as stored in a recorded scenario.",
         ),
         tasks,
         ((1, MOST_TASKS), REMEDY),
@@ -96,7 +96,7 @@ pub(super) fn source(keys: &mut Keys<'_>, source: &mut TableSource) {
         "table-file",
         path("give table-file = \"tasks.toml\""),
         NEEDED,
-        "A file of your own with `[[tasks]]`, relative to the scenario.",
+        "Your own file with `[[tasks]]`, relative to the scenario.",
         &mut file,
     );
     list(keys, Ok(NEEDED), &mut tasks);
@@ -131,7 +131,7 @@ pub(crate) fn blank() -> TableTask {
 pub(crate) fn declare(keys: &mut Keys<'_>, task: &mut TableTask, earlier: &[TableTask]) {
     keys.title(
         "a task of a table",
-        "A function that shares the loop with others: how often it runs, and the equal work that replaces it in every run.",
+        "A function that shares the loop with others: its rate, and the fixed work that replaces it in a measurement.",
     );
     keys.required("name", Name("rc_loop"), "Its name.", &mut task.name);
     keys.refuse_twice(earlier.iter().any(|other| other.name == task.name), "task");
@@ -140,21 +140,21 @@ pub(crate) fn declare(keys: &mut Keys<'_>, task: &mut TableTask, earlier: &[Tabl
     keys.required(
         "budget",
         time("100 us"),
-        "The longest that a run should take: it is not started with less left of the period, \
-         and a longer run is counted.",
+        "Maximum time of one run. The task is not started with less than this left in the period; longer runs are \
+         counted.",
         &mut task.budget_ns,
     );
     keys.required(
         "priority",
         whole(0, 255),
-        "The least number comes first.",
+        "The lowest number runs first.",
         &mut task.priority,
     );
     keys.or(
         "rounds",
         whole(0, 1_000_000_000),
         0,
-        "Rounds of arithmetic in each run, four CPU cycles each on most.",
+        "Rounds of arithmetic in each run; four CPU cycles each on most CPUs.",
         &mut task.rounds,
     );
     keys.or(

@@ -42,15 +42,16 @@ pub(crate) fn declare(keys: &mut Keys<'_>, task: &mut Task, earlier: &[Task]) {
         "overrun",
         Words(OVERRUNS),
         "the scenario's `overrun`",
-        "What happens when the task's own work runs into its next due time. Your own program's loop was made for one of them: give the same.",
+        "Reaction when the task's work continues past its next due time. For your own program, give the value that \
+         its loop was created with.",
         &mut task.overrun,
     );
     keys.optional(
         "response-bound",
         time("3 ms"),
-        "nothing was promised",
-        "The bound on the response time that an analysis gave (`wakepath schedulability --scenario` \
-         writes it). A longer response contradicts it, and the run fails.",
+        "no bound to check",
+        "Bound on the response time from an analysis (`wakepath schedulability --scenario` writes it). A longer \
+         response contradicts the analysis, and the run fails.",
         &mut task.response_bound_ns,
     );
 }
@@ -76,7 +77,7 @@ pub(super) fn loop_or_tasks(keys: &mut Keys<'_>, tasks: &mut Vec<Task>) {
             "tasks",
             (
                 Ok("the one loop described by the keys above"),
-                "A task set: threads that each have a period of their own.",
+                "A task set: threads with different periods.",
             ),
             tasks,
             ((1, MOST_TASKS), REMEDY),
@@ -137,7 +138,7 @@ impl Loop {
             "period-step",
             time("500 us"),
             0,
-            "Each further thread's period is longer by so much. Only with several threads.",
+            "Added to the period of each further thread. Only with several threads.",
             &mut step_ns,
         );
         keys.rule(|| {

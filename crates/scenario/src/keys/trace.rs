@@ -21,9 +21,9 @@ pub(super) fn key(keys: &mut Keys<'_>, trace: &mut Option<Trace>) {
         "trace",
         (
             Ok("false"),
-            "Record kernel events, so that late cycles can be explained. Each segment is measured \
-             once more, traced; conditions are judged by the untraced ones, and the difference is \
-             shown as the probe effect. The run takes twice the time.",
+            "Record kernel events, so that late cycles can be explained. Each segment is measured a second time \
+             with tracing. Verdicts come from the untraced segments; the difference is shown as the probe effect. \
+             The run takes twice the time.",
         ),
         trace,
         || {
@@ -67,8 +67,7 @@ pub(crate) fn declare(keys: &mut Keys<'_>, trace: &mut Trace) {
             ("perf", TraceBackend::Perf),
         ]),
         "a tracefs instance, or perf if none can be created",
-        "What records. perf costs twice as much for each event, and needs tracefs to be \
-         readable all the same.",
+        "Recording interface. perf costs twice as much for each event, and still needs a readable tracefs.",
         &mut trace.backend,
     );
     keys.optional(
@@ -77,9 +76,9 @@ pub(crate) fn declare(keys: &mut Keys<'_>, trace: &mut Trace) {
             ("flight-recorder", TraceBuffer::FlightRecorder),
             ("drained", TraceBuffer::Drained),
         ]),
-        "a flight recorder if the longest segment fits into the buffer, else drained",
-        "A flight recorder is read when the segment is over, and overwrites its oldest events \
-         when it is full. A drained buffer is emptied by another process while the loop runs.",
+        "a flight recorder if the longest segment fits into the buffer, otherwise drained",
+        "A flight recorder is read after the segment, and overwrites its oldest events when it is full. A drained \
+         buffer is emptied by another process while the loop runs.",
         &mut trace.mode,
     );
     keys.optional(
@@ -94,37 +93,39 @@ pub(crate) fn declare(keys: &mut Keys<'_>, trace: &mut Trace) {
         "timerlat",
         // The kernel's buffer holds no more.
         time("5 s").within(SECOND_NS / 10, LONGEST_NS),
-        "the kernel is not asked",
+        "not measured",
         "Duration of the kernel's own measurement at the end of each phase, under its loads, on \
-         each of the loop's CPUs: with its timerlat tracer, if it has one (Linux 5.14, CONFIG_TIMERLAT_TRACER). Its figures are listed with the loop's.",
+         each of the loop's CPUs: with its timerlat tracer, if built in (Linux 5.14, CONFIG_TIMERLAT_TRACER). Its \
+         figures are listed with the loop's.",
         &mut trace.timerlat_ns,
     );
     keys.optional(
         "osnoise",
         // The kernel reports every half second.
         time("5 s").within(SECOND_NS, LONGEST_NS),
-        "the kernel is not asked",
-        "How long the kernel looks, likewise, for what takes the CPU from a thread of FIFO 95 \
-         that does not sleep: with its osnoise tracer, if it has one (Linux 5.14, \
-         CONFIG_OSNOISE_TRACER). It takes half of each half second on that CPU.",
+        "not measured",
+        "Duration of the kernel's noise measurement at the end of each phase: its osnoise tracer, if built in \
+         (Linux 5.14, CONFIG_OSNOISE_TRACER), records everything that takes the CPU from a FIFO 95 thread that \
+         never sleeps. The tracer uses half of the CPU's time.",
         &mut trace.osnoise_ns,
     );
     keys.optional(
         "sections",
         time("5 s").within(SECOND_NS / 2, LONGEST_NS),
-        "the kernel is not asked",
-        "How long the sections of kernel code that keep threads from running are looked at, likewise, \
-         half of it with the kernel's events preemptirq:* (CONFIG_PREEMPTIRQ_TRACEPOINTS) and half without, \
-         in turns: `wakepath bound` composes the longest to a bound, and shows the effect of the events on wake-ups. If a kernel has no such events, its tracer preemptirqsoff \
-         (CONFIG_PREEMPT_TRACER) gives the longest alone.",
+        "not measured",
+        "Duration of the recording of non-preemptible kernel sections at the end of each phase: windows with the \
+         kernel's preemptirq:* events (CONFIG_PREEMPTIRQ_TRACEPOINTS) alternate with windows without. `wakepath \
+         bound` composes a bound from the longest sections, and shows the effect of the events on wake-ups. On a \
+         kernel without these events, its tracer preemptirqsoff (CONFIG_PREEMPT_TRACER) gives only the longest \
+         section.",
         &mut trace.sections_ns,
     );
     keys.optional(
         "keep-above",
         time("100 us"),
-        "everything is kept",
-        "Wake-up latency above which the events around a cycle are kept; the others are \
-         forgotten. Only with a flight recorder.",
+        "all events are kept",
+        "Wake-up latency above which the events around a cycle are kept; all others are discarded. Only with a \
+         flight recorder.",
         &mut trace.keep_above_ns,
     );
     keys.rule(|| {

@@ -16,26 +16,25 @@ const POINTS: &str = "give a list of points such as [{ at-s = 0.0, position = [0
 
 pub(crate) static TRAJECTORY: Variants<Trajectory> = Variants {
     title: "trajectory",
-    one: "a trajectory",
-    about: "Course of a vehicle, in metres, from the first due time on. World axes, \
-            z up.",
+    one: "a known trajectory",
+    about: "Path of a vehicle in metres, starting at the first due time. World axes, z up.",
     tag: "kind",
     short: "`\"hover\"`, `\"step\"` or `\"circle\"`",
     rows: &[
         Row {
             name: "hover",
-            about: "Stay at a place.",
+            about: "Hover at one position.",
             blank: || Course::Hover.trajectory(),
             keys: |keys, trajectory| {
                 if let Trajectory::Hover { position } = trajectory {
-                    place(keys, "position", "The place, m.", position);
+                    place(keys, "position", "Position, m.", position);
                 }
             },
             short: Short::Alone,
         },
         Row {
             name: "step",
-            about: "Hover at one place, then move to another on command.",
+            about: "Hover at one position, then step to another.",
             blank: || Course::Step.trajectory(),
             keys: |keys, trajectory| {
                 if let Trajectory::Step { from, to } = trajectory {
@@ -93,10 +92,7 @@ pub(crate) static TRAJECTORY: Variants<Trajectory> = Variants {
 pub(super) fn key(keys: &mut Keys<'_>, trajectory: &mut Trajectory) {
     keys.nested(
         "trajectory",
-        (
-            Ok("\"circle\""),
-            "The trajectory that the vehicle has to follow.",
-        ),
+        (Ok("\"circle\""), "Trajectory for the vehicle."),
         trajectory,
         || TRAJECTORY.shape(),
         |node, context, findings| {
@@ -166,12 +162,12 @@ pub(crate) fn no_waypoint() -> Waypoint {
 }
 
 pub(crate) fn waypoint(keys: &mut Keys<'_>, point: &mut Waypoint) {
-    keys.title("a waypoint", "A place and when to be there.");
+    keys.title("a waypoint", "A position and the time to be there.");
     keys.required(
         "at-s",
         from(0.0, 1e9),
         "Seconds after the first due time.",
         &mut point.at_s,
     );
-    keys.required("position", Position, "The place, m.", &mut point.position);
+    keys.required("position", Position, "Position, m.", &mut point.position);
 }

@@ -71,14 +71,14 @@ impl<T> Variants<T> {
     fn parse(&self, text: &str) -> Result<T, Complaint> {
         let (name, rest) = text.split_once(' ').unwrap_or((text, ""));
         let Some(row) = self.rows.iter().find(|row| row.name == name) else {
-            let problem = format!("is not {} that is known", self.one);
+            let problem = format!("is not {}", self.one);
             return Err(Complaint::new(problem, suggestion(text, &self.names())));
         };
         match &row.short {
             Short::Alone | Short::With(..) if text == name => Ok((row.blank)()),
             Short::With(_, parse) => parse(rest),
             Short::Alone => {
-                let problem = format!("has something behind {name}");
+                let problem = format!("has something after {name}");
                 Err(Complaint::new(
                     problem,
                     format!("give \"{name}\" or a table"),
@@ -103,7 +103,7 @@ impl<T> Variants<T> {
         let node = findings.keep(section.need(self.tag, &remedy))?;
         let text = findings.keep(node.text(&remedy))?;
         let Some(row) = self.rows.iter().find(|row| row.name == text) else {
-            let problem = format!("is not {} that is known", self.one);
+            let problem = format!("is not {}", self.one);
             findings.push(node.refuse(problem, suggestion(text, &names)));
             return None;
         };

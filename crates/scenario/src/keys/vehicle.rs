@@ -35,8 +35,8 @@ pub(super) fn declare(keys: &mut Keys<'_>, needed: bool, vehicle: &mut FlightVeh
         "vehicle-file",
         path("give vehicle-file = \"my-vehicle.toml\""),
         other,
-        "A vehicle file of your own, relative to the scenario. A run keeps its text, so that it can be \
-         judged again without the file.",
+        "Your own vehicle file, relative to the scenario. A run stores its text, so that it can be judged again \
+         without the file.",
         &mut file,
     );
     keys.optional(

@@ -22,23 +22,24 @@ const ANSWER_NS: (u64, u64) = (1_000, 150_000_000);
 
 pub(crate) static WORK: Variants<Work> = Variants {
     title: "work",
-    one: "work",
-    about: "Work of a thread in each cycle. A controller flies a simulated quadrotor: the \
-            vehicle is moved to each due time outside the timed region; in it the loop reads the \
-            state, computes and writes the command.",
+    one: "a known kind of work",
+    about: "Work of a thread in each cycle. A controller flies a simulated quadrotor: outside the timed region the \
+            simulation advances to the due time; in the timed region the loop reads the state, computes and writes \
+            the command.",
     tag: "kind",
     short: "`\"nothing\"`, `\"flight\"` or `\"ethercat\"`",
     rows: &[
         Row {
             name: "nothing",
-            about: "Nothing but the two clock readings, as cyclictest.",
+            about: "Only the two clock readings, as in cyclictest.",
             blank: || Work::Nothing,
             keys: |_, _| {},
             short: Short::Alone,
         },
         Row {
             name: "busy",
-            about: "Computes until it has used this much CPU time: takes the place of a task of which only the execution time is known.",
+            about: "Computes until it has used this much CPU time: a stand-in for a task whose execution time is \
+                    known.",
             blank: || Work::Busy { ns: 0 },
             keys: |keys, work| {
                 if let Work::Busy { ns } = work {
@@ -70,10 +71,9 @@ pub(crate) static WORK: Variants<Work> = Variants {
         },
         Row {
             name: "cache-delay",
-            about: "Measures what a job loses of its caches when it is preempted, or moved to another \
-                    CPU: runs through a working set after another thread ran on its CPU, and on \
-                    another CPU, each less a warm run right after it. As often as fits into four \
-                    fifths of the period, once at least.",
+            about: "Measures the cost of cold caches after a preemption or a migration. It times a pass through a \
+                    working set after another thread ran on its CPU, and on another CPU, and subtracts a warm pass \
+                    that follows immediately. It repeats this for up to four fifths of the period, at least once.",
             blank: || Work::CacheDelay {
                 bytes: 0,
                 preempted_by: PREEMPTED_BY_BYTES,
@@ -87,15 +87,15 @@ pub(crate) static WORK: Variants<Work> = Variants {
                     keys.required(
                         "bytes",
                         size(0, MOST_BYTES),
-                        "The working set, up to 1 GiB; `\"0 B\"` shows what the measurement itself takes.",
+                        "The working set, up to 1 GiB; `\"0 B\"` shows the time of the measurement itself.",
                         bytes,
                     );
                     keys.or(
                         "preempted-by",
                         size(1, MOST_BYTES),
                         PREEMPTED_BY_BYTES,
-                        "Memory that the preempting thread reads and writes, up to 1 GiB: twice the \
-                         last-level cache leaves nothing of the working set in any.",
+                        "Memory that the preempting thread reads and writes, up to 1 GiB: twice the last-level \
+                         cache evicts the whole working set.",
                         preempted_by,
                     );
                 }
@@ -104,8 +104,8 @@ pub(crate) static WORK: Variants<Work> = Variants {
         },
         Row {
             name: "ethercat",
-            about: "Sends process data to an EtherCAT bus and waits for them. A cycle whose frame is lost, \
-                    late, or not seen by all devices has met a fault.",
+            about: "Sends process data to an EtherCAT bus and waits for them. A cycle whose frame is lost, late, or \
+                    not processed by all devices counts as a fault.",
             blank: || Work::Ethercat {
                 timeout_ns: None,
                 bus: EthercatBus::default(),
@@ -116,7 +116,7 @@ pub(crate) static WORK: Variants<Work> = Variants {
                         "timeout",
                         time("500 us").within(ANSWER_NS.0, ANSWER_NS.1),
                         "half of the period",
-                        "How long a cycle waits for its answer, up to 150 ms.",
+                        "Time that a cycle waits for its answer, up to 150 ms.",
                         timeout_ns,
                     );
                     ethercat::declare(keys, bus);
@@ -126,9 +126,8 @@ pub(crate) static WORK: Variants<Work> = Variants {
         },
         Row {
             name: "program",
-            about: "Whatever a program of your own does: it is started for each condition, and its loop \
-                    of the task's name is recorded. It links `wakepath-rt` or `wakepath.h`. All tasks \
-                    name the same program.",
+            about: "Your own program, linked with `wakepath-rt` or `wakepath.h`. It is started for each condition, \
+                    and its loop with the task's name is recorded. All tasks name the same program.",
             blank: || Work::Program {
                 command: Vec::new(),
             },
@@ -137,7 +136,7 @@ pub(crate) static WORK: Variants<Work> = Variants {
                     keys.required(
                         "command",
                         command("give a list such as [\"./my-loop\", \"--fast\"]"),
-                        "The program and its arguments, one text for each; no shell reads them.",
+                        "The program and its arguments, one string each; they are not passed through a shell.",
                         program,
                     );
                 }
@@ -158,7 +157,7 @@ pub(crate) static WORK: Variants<Work> = Variants {
         },
         Row {
             name: "library",
-            about: "A controller of your own: a shared library with the C interface of \
+            about: "Your own controller: a shared library with the C interface of \
                     `wakepath_controller.h`, or a Python file.",
             blank: || {
                 Work::Library(Library {
@@ -178,9 +177,8 @@ pub(crate) static WORK: Variants<Work> = Variants {
         },
         Row {
             name: "tasks",
-            about: "The built-in controller, and after it the tasks of a table that are due, one \
-                    after the other, the most important first, as ArduPilot's scheduler runs \
-                    them: a task is not started with less than its budget left of the period. \
+            about: "The built-in controller, followed by the due tasks of a table in order of priority, as \
+                    ArduPilot's scheduler runs them: a task starts only if its budget still fits into the period. \
                     Exactly one of the three table keys.",
             blank: || {
                 Work::Tasks(TaskTable {
@@ -241,7 +239,7 @@ fn library(keys: &mut Keys<'_>, of: &mut Library) {
         "library",
         path("give the path of a shared library"),
         "The shared library, relative to the scenario. A name that ends in `.py` is \
-         a Python file with a class `Controller`: measured, and not real-time.",
+         a Python file with a class `Controller`: measured, but not real-time.",
         &mut of.library,
     );
     keys.or(
@@ -284,8 +282,7 @@ fn library(keys: &mut Keys<'_>, of: &mut Library) {
             },
         },
         "any file",
-        "SHA-256 of the file, 64 hexadecimal digits: another file is refused. A \
-         recorded scenario has it.",
+        "SHA-256 of the file, 64 hexadecimal digits; any other file is refused. Recorded scenarios contain it.",
         &mut of.sha256,
     );
     flown(keys, &mut of.flight);

@@ -33,12 +33,9 @@ pub(crate) fn parse(text: &str, period_ns: u64) -> Result<Policy, Complaint> {
     let (name, behind) = head.split_once(' ').unwrap_or((head, ""));
     let Some(plugin) = LitmusPlugin::named(name) else {
         let problem = if name.is_empty() {
-            "names no plugin behind LITMUS".to_owned()
+            "names no plugin after LITMUS".to_owned()
         } else {
-            format!(
-                "names a plugin of LITMUS^RT that is not known, {}",
-                quoted(name)
-            )
+            format!("names an unknown LITMUS^RT plugin, {}", quoted(name))
         };
         return Err(Complaint::new(problem, FORM));
     };
@@ -67,20 +64,20 @@ fn priority(plugin: LitmusPlugin, text: &str) -> Result<Option<u16>, Complaint> 
     match (plugin, text.parse::<u16>()) {
         (LitmusPlugin::PFp, Ok(priority @ 1..=LOWEST_PRIORITY)) => Ok(Some(priority)),
         (LitmusPlugin::PFp, Ok(0)) => Err(Complaint::new(
-            "has priority 0, which the core keeps for itself",
+            "has priority 0, which the core reserves",
             remedy,
         )),
         (LitmusPlugin::PFp, _) if text.is_empty() => {
-            Err(Complaint::new("has no priority behind P-FP", remedy))
+            Err(Complaint::new("has no priority after P-FP", remedy))
         }
-        (LitmusPlugin::PFp, _) => Err(Complaint::new("has a priority that does not exist", remedy)),
+        (LitmusPlugin::PFp, _) => Err(Complaint::new("has a priority out of range", remedy)),
         (_, _) if text.is_empty() => Ok(None),
         (edf, Ok(_)) => Err(Complaint::new(
             format!("gives {edf} a priority"),
-            format!("{edf} goes by deadlines: give \"LITMUS {edf}\""),
+            format!("{edf} schedules by deadlines: give \"LITMUS {edf}\""),
         )),
         (edf, Err(_)) => Err(Complaint::new(
-            format!("has something behind {edf} that is not understood"),
+            format!("has unknown text after {edf}"),
             format!("put a comma between: \"LITMUS {edf}, {text}\""),
         )),
     }
@@ -100,7 +97,7 @@ impl Given {
             })
         };
         let other = |known: &str| {
-            let problem = format!("has {} behind {word}", quoted(value));
+            let problem = format!("has {} after {word}", quoted(value));
             Complaint::new(problem, format!("give {known}"))
         };
         match word {
@@ -131,10 +128,7 @@ impl Given {
             }
             unknown => {
                 return Err(Complaint::new(
-                    format!(
-                        "has a parameter that LITMUS^RT does not know, {}",
-                        quoted(unknown)
-                    ),
+                    format!("has a parameter unknown to LITMUS^RT, {}", quoted(unknown)),
                     "its parameters are budget, period, deadline, partition, enforce and release",
                 ));
             }
@@ -308,14 +302,14 @@ mod tests {
     fn what_the_core_would_refuse_is_refused_in_a_line_that_says_what_is_right() {
         for (text, said) in [
             ("LITMUS", "no plugin"),
-            ("LITMUS FIFO", "not known"),
+            ("LITMUS FIFO", "unknown"),
             ("LITMUS P-FP", "no priority"),
             ("LITMUS P-FP 0", "priority 0"),
-            ("LITMUS P-FP 512", "does not exist"),
+            ("LITMUS P-FP 512", "out of range"),
             ("LITMUS PSN-EDF 10", "gives PSN-EDF a priority"),
             ("LITMUS PSN-EDF budget 1ms", "put a comma between"),
             ("LITMUS GSN-EDF, partition 1", "schedules on all CPUs"),
-            ("LITMUS C-EDF, cluster L2", "does not know"),
+            ("LITMUS C-EDF, cluster L2", "unknown to LITMUS^RT"),
             ("LITMUS PSN-EDF, partition x", "number of a CPU"),
             (
                 "LITMUS PSN-EDF, budget 2ms",

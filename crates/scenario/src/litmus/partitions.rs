@@ -24,8 +24,9 @@ pub(crate) fn check_partitions(
             tasks.iter().filter_map(of_task).map(|of| of.0).collect();
         plugins.dedup();
         if let [first, other, ..] = plugins[..] {
-            let problem =
-                format!("has policies of {first} and of {other}, and one plugin schedules all");
+            let problem = format!(
+                "has policies of {first} and of {other}, but only one plugin is active at a time"
+            );
             findings.push(root.refuse_key("tasks", problem, "give them policies of one plugin"));
         }
     }
@@ -53,8 +54,8 @@ fn misplaced(
     let (plugin, _) = policy.of_litmus()?;
     match (policy.litmus_partition(), own) {
         (Some(cpu), _) if !known.numbers().contains(&cpu) => Some((
-            format!("whose partition is CPU {cpu}: no loop may run there"),
-            "give the number of a CPU that is there",
+            format!("whose partition is CPU {cpu}: no loop can run there"),
+            "give the number of an existing CPU",
         )),
         (Some(cpu), Some(own)) if !own.numbers().contains(&cpu) => Some((
             format!("whose partition is CPU {cpu}, and its loop runs on CPU {own}"),

@@ -93,7 +93,7 @@ impl WorkingSet {
         }
         let remedy = "give l1, l2, l3, dram or a size such as \"4 MiB\"";
         if !text.starts_with(|first: char| first.is_ascii_digit()) {
-            return Err(Complaint::new("names no working set that is known", remedy));
+            return Err(Complaint::new("names an unknown working set", remedy));
         }
         let bytes =
             parse_size(text).map_err(|complaint| Complaint::new(complaint.problem, remedy))?;
@@ -136,14 +136,14 @@ pub(super) fn workers(keys: &mut Keys<'_>, load: &mut LoadSpec) {
         "workers",
         per_cpu(1024),
         0,
-        "How many workers; \"per-cpu\" is one for each CPU that the load may use.",
+        "Number of workers; \"per-cpu\" is one for each CPU that the load can use.",
         &mut load.workers,
     );
     placement(keys, &mut load.cpus);
 }
 
 pub(super) fn placement(keys: &mut Keys<'_>, field: &mut Option<CpuSet>) {
-    cpus::declare(keys, "all CPUs, the loop's included", field);
+    cpus::declare(keys, "all CPUs, including the loop's", field);
 }
 
 /// A program's arguments, its workers and their CPUs.
@@ -158,8 +158,8 @@ pub(super) fn arguments(keys: &mut Keys<'_>, load: &mut LoadSpec) {
         keys.preset(
             "arguments",
             ARGUMENTS,
-            "none beyond what wakepath needs itself",
-            "Arguments as on its command line, one text for each; no shell reads them.",
+            "only those that wakepath needs",
+            "Arguments as on its command line, one string each; they are not passed through a shell.",
             arguments,
         );
     }

@@ -17,7 +17,7 @@ pub(crate) fn parse_cpus(text: &str) -> Result<CpuSet, Complaint> {
         )),
         Err(CpuSetError::TooHigh(_)) => {
             let most = MOST_CPUS - 1;
-            let problem = format!("names a CPU beyond {most}, the most that Linux knows");
+            let problem = format!("names a CPU above {most}, the highest in Linux");
             Err(Complaint::new(problem, REMEDY))
         }
         Ok(_) | Err(CpuSetError::NotANumber(_) | CpuSetError::NotAMask) => {
@@ -37,7 +37,7 @@ mod tests {
             ("", "is not a list of CPUs"),
             ("a", "is not a list of CPUs"),
             ("3-2", "has the range 3-2, which runs backwards; give 2-3"),
-            ("8192", "names a CPU beyond 8191"),
+            ("8192", "names a CPU above 8191"),
         ] {
             let complaint = parse_cpus(text).unwrap_err().to_string();
             assert!(complaint.starts_with(said), "{complaint}");

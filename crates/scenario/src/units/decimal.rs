@@ -51,7 +51,7 @@ pub(super) fn number_and_unit<'t>(
         let problem = if text.starts_with('-') {
             "is negative"
         } else {
-            "has no number in front"
+            "does not begin with a number"
         };
         return Err(Complaint::new(problem, remedy()));
     }

@@ -38,7 +38,7 @@ pub fn parse_rate(text: &str) -> Result<Rate, Complaint> {
         }
     };
     if number.digits == 0 {
-        return Err(Complaint::new("would never run", remedy));
+        return Err(Complaint::new("is 0, so the loop would never run", remedy));
     }
     let (period_ns, exact) = divide_rounded(
         1_000_000_000 * 10_u128.pow(number.scale),

@@ -17,7 +17,7 @@ pub(super) fn prepare(
         .iter()
         .filter(|name| name.ends_with(".conf") && !name.contains("rescue") && !name.contains(TITLE))
         .max()
-        .ok_or_else(|| unfit(&place, "no entry to start from (a unified kernel image?)"))?;
+        .ok_or_else(|| unfit(&place, "no entry to copy (a unified kernel image?)"))?;
     let source = format!("{place}/{newest}");
     let read = root.text(&source);
     let text = read
@@ -59,7 +59,7 @@ pub(super) fn prepare(
         .known()
         .is_none_or(Vec::is_empty)
     {
-        cautions.push("unified kernel images are there: theirs are not changed by this".into());
+        cautions.push("this machine has unified kernel images, which this does not change".into());
     }
     Ok(BootChange {
         loader,

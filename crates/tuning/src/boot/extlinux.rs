@@ -19,7 +19,7 @@ pub(super) fn prepare(file: &str, parameters: &str) -> Result<BootChange, BootEr
         return Err(unfit(path, "already has an entry made by wakepath"));
     }
     if labels.len() >= 10 {
-        return Err(unfit(path, "has ten entries; the loader reads no more"));
+        return Err(unfit(path, "has ten entries, the loader's maximum"));
     }
     let default = file.lines().find_map(|line| word(line, "DEFAULT"));
     let default = default.or_else(|| labels.first().cloned());
@@ -46,8 +46,8 @@ pub(super) fn prepare(file: &str, parameters: &str) -> Result<BootChange, BootEr
         }
     }
     let mut cautions = vec![
-        "extlinux has no way of trying an entry once: choose it in the menu, on the console".into(),
-        "it falls back only when loading fails, not when the kernel does not come up".into(),
+        "extlinux can't boot an entry once: choose it in the menu, on the console".into(),
+        "it falls back only if loading fails, not if the kernel doesn't boot".into(),
     ];
     if file
         .lines()

@@ -69,7 +69,12 @@ pub fn write(change: &BootChange, top: &Path) -> Result<Vec<PathBuf>, BootError>
         match (&file.before, found.text().map_err(told)?) {
             (None, None) => {}
             (Some(before), Some(now)) if now.trim_end() == before.trim_end() => {}
-            _ => return Err(unfit(&file.path, "is not as it was looked at; left alone")),
+            _ => {
+                return Err(unfit(
+                    &file.path,
+                    "changed since it was read; left unchanged",
+                ));
+            }
         }
         found
             .directory

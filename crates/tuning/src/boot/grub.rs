@@ -53,7 +53,7 @@ pub(super) fn prepare(config: &str, file: &str, parameters: &str) -> Result<Boot
             .into(),
     ];
     if !file.contains("next_entry") {
-        cautions.push("grub.cfg does not look at next_entry: grub-reboot has no effect".into());
+        cautions.push("grub.cfg ignores next_entry: grub-reboot has no effect".into());
     }
     Ok(BootChange {
         loader: Loader::Grub,

@@ -76,7 +76,7 @@ pub enum BootError {
         why: String,
     },
     /// A parameter could break out of its line.
-    #[error("the parameter `{0}` holds a character that a boot loader could take for its own")]
+    #[error("the parameter `{0}` contains a character that a boot loader could interpret")]
     Parameter(String),
 }
 

@@ -18,7 +18,7 @@ pub(super) fn prepare(
         let path = format!("{folder}/tryboot.txt");
         return Err(unfit(
             &path,
-            "exists already: another program's trial, or an A/B system",
+            "already exists: another program's trial, or an A/B system",
         ));
     }
     let kept: Vec<&str> = config
@@ -28,8 +28,7 @@ pub(super) fn prepare(
     let mut cautions = Vec::new();
     if root.exists(&format!("{folder}/current")) {
         cautions.push(format!(
-            "{folder}/current is there: this Ubuntu has its own way of trying a boot; check that it \
-             leaves tryboot.txt alone"
+            "{folder}/current is there: this Ubuntu has its own trial boot; check that it does not use tryboot.txt"
         ));
     }
     Ok(BootChange {

@@ -30,8 +30,8 @@ pub(super) fn prepare(file: &str, parameters: &str) -> Result<BootChange, BootEr
         ],
         undo: format!("mv {path}.before {path}"),
         cautions: vec![
-            "U-Boot reads one uEnv.txt: there is no second entry and no trial. Have the serial \
-             console or a card reader at hand before you copy"
+            "U-Boot reads only one uEnv.txt: there is no second entry and no trial. Have a serial console or a card \
+             reader ready before you copy"
                 .into(),
         ],
     })

@@ -53,7 +53,7 @@ pub enum JournalError {
 #[derive(Debug, thiserror::Error)]
 pub enum Damage {
     /// It has a second name elsewhere.
-    #[error("no plain file with one name")]
+    #[error("not a regular file with one name")]
     NoPlainFile,
     /// It is longer than any journal.
     #[error("longer than {} MiB", LARGEST >> 20)]
@@ -62,7 +62,7 @@ pub enum Damage {
     #[error(transparent)]
     NoEntry(#[from] serde_json::Error),
     /// The first entry of a journal is missing or in another place.
-    #[error("the first line, and it alone, says which boot it is of")]
+    #[error("only the first line can identify the boot")]
     Beginning,
     /// It is of another version of the format.
     #[error("version {0}; this wakepath reads {VERSION}")]
@@ -76,7 +76,7 @@ pub enum Damage {
         expected: usize,
     },
     /// It speaks of a change that no line has announced.
-    #[error("change {number} of {count} is not there")]
+    #[error("change {number} of {count} is missing")]
     UnknownChange {
         /// Its number.
         number: usize,
@@ -106,7 +106,7 @@ impl From<DirectoryError> for JournalError {
 
 fn remedy(error: &Error) -> &'static str {
     match error.kind() {
-        ErrorKind::PermissionDenied => "; the settings of a machine are root's: sudo",
+        ErrorKind::PermissionDenied => "; only root can change the machine's settings: sudo",
         _ => "",
     }
 }

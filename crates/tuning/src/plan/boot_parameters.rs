@@ -29,7 +29,7 @@ impl Planner<'_> {
             add(
                 "preempt=full",
                 "K2",
-                "lasts; at run time it needs debugfs",
+                "persists; at run time it needs debugfs",
                 "a little throughput",
             );
         }
@@ -37,7 +37,7 @@ impl Planner<'_> {
             add(
                 "rcupdate.rcu_normal_after_boot=1",
                 "W4",
-                "lasts, and only the boot itself is sped up",
+                "persists, and only the boot itself is sped up",
                 "grace periods take longer",
             );
         }
@@ -46,8 +46,8 @@ impl Planner<'_> {
             add(
                 "cpufreq.default_governor=performance",
                 "F1",
-                "lasts, and holds from the start",
-                "heat and energy of every CPU, not of the loop's alone",
+                "persists, and is in effect from the start",
+                "heat and energy of every CPU, not only the loop's",
             );
         }
         steps
@@ -68,14 +68,14 @@ impl Planner<'_> {
             (true, true) => add(
                 format!("isolcpus=managed_irq,{own}"),
                 "Q3",
-                "a driver that manages its interrupts takes no other word",
+                "the only way to move interrupts that a driver manages",
                 "best effort: a queue whose CPUs are all isolated stays there",
             ),
             (false, _) => add(
                 format!("isolcpus=domain,managed_irq,{own}"),
                 "B5",
                 "without control groups of version 2 no CPU can be isolated while the kernel runs",
-                "the CPU is lost to everything else until the next boot; the kernel's \
+                "the CPU is unavailable to everything else until the next boot; the kernel's \
                  documentation calls it deprecated",
             ),
         }
@@ -83,15 +83,15 @@ impl Planner<'_> {
             add(
                 format!("rcu_nocbs={own}"),
                 "W3",
-                "CPUs can be added to the offloaded ones at boot alone",
-                "callbacks run in threads, which costs a little on the other CPUs",
+                "CPUs can be offloaded only at boot",
+                "callbacks run in threads, at a small cost on the other CPUs",
             );
         }
         if self.bad("Q1") || self.bad("Q2") {
             add(
                 format!("irqaffinity={others}"),
                 "Q2",
-                "interrupts requested before anybody can write are placed right from the start",
+                "interrupts requested early in the boot are placed correctly from the start",
                 "none",
             );
         }
@@ -100,7 +100,7 @@ impl Planner<'_> {
             add(
                 format!("workqueue.unbound_cpus={others}"),
                 "W1",
-                "lasts, and holds from the start",
+                "persists, and is in effect from the start",
                 "unbound work takes longer under load",
             );
         }

@@ -23,12 +23,11 @@ impl Planner<'_> {
             // Said in the notes.
             "T1" => return None,
             "S1" | "S2" => {
-                "a loop that sleeps each cycle never meets it; --no-throttling switches it off"
+                "does not affect a loop that sleeps in each cycle; --no-throttling switches it off"
                     .to_owned()
             }
             "T2" if !self.idle.is_empty() => format!(
-                "CPU {} is emptied like the loop's own; with affinity alone a program may still \
-                 land on it",
+                "CPU {} is emptied like the loop's own; with affinity alone a program can still run on it",
                 self.idle
             ),
             "K1" => format!("no setting replaces it: {}", judged.remedy_at_boot),

@@ -53,10 +53,10 @@ impl Planner<'_> {
             "lockup-detectors",
             &["S5"],
             Words {
-                reason: "the lock-up detectors wake up on the loop's CPU every few seconds; the \
-                         one by NMI interrupts even where interrupts are off",
+                reason: "the lock-up detectors wake up on the loop's CPU every few seconds; the NMI watchdog \
+                         interrupts even code with interrupts off",
                 effect: "neither does",
-                cost: "a lock-up of the loop's CPU is not noticed, a hard one on no CPU",
+                cost: "lock-ups of the loop's CPU are not detected, nor hard lock-ups of any CPU",
                 undo: "the old values",
             },
             actions,
@@ -78,9 +78,9 @@ impl Planner<'_> {
             "console",
             &["D1"],
             Words {
-                reason: "messages go out byte by byte on a serial line, with interrupts off",
-                effect: "only an emergency is written there; the log keeps them all",
-                cost: "warnings are no longer seen on the console",
+                reason: "kernel messages are written to the serial line byte by byte, with interrupts off",
+                effect: "only emergencies are written there; the log keeps all messages",
+                cost: "warnings no longer appear on the console",
                 undo: "the old levels",
             },
             vec![Action::compared(path, value.trim(), Compare::Words)],

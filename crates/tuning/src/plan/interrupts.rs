@@ -42,9 +42,8 @@ impl Planner<'_> {
                 reason: "devices interrupt the loop's CPU",
                 effect: "their handlers and SoftIRQs run elsewhere; those of a device that the \
                          loop's program holds open, on the loop's CPU",
-                cost: "the other CPUs take them all; a device whose interrupt a driver manages \
-                       may refuse",
-                undo: "their old CPUs",
+                cost: "the other CPUs take them all; interrupts managed by a driver can refuse to move",
+                undo: "the old CPUs",
             },
             actions,
         );
@@ -69,8 +68,8 @@ impl Planner<'_> {
             &["Q8"],
             Words {
                 reason: "network packets are steered to the loop's CPU, with their SoftIRQs",
-                effect: "they are worked on elsewhere",
-                cost: "less of the network's work in parallel",
+                effect: "they are processed on other CPUs",
+                cost: "less parallel network processing",
                 undo: "the old masks",
             },
             actions,

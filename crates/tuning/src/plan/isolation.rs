@@ -44,8 +44,8 @@ impl Planner<'_> {
             self.sets();
         } else {
             self.note(
-                "no cpusets here: affinity alone keeps others off the loop's CPU, and a program \
-                 started later may land on it",
+                "no cpusets here: affinity alone keeps others off the loop's CPU, and a program started later can \
+                 run on it",
             );
         }
     }
@@ -82,10 +82,9 @@ impl Planner<'_> {
             "partition",
             &["B5", "S4", "T2"],
             Words {
-                reason: "the scheduler may put any program on the loop's CPU",
-                effect: "no program but those in the group runs there; unbound kernel work \
-                         leaves it",
-                cost: "the CPU is lost to everything else; systemd no longer counts the loop's \
+                reason: "the scheduler can put any program on the loop's CPU",
+                effect: "only programs of the group run there; unbound kernel work leaves it",
+                cost: "the CPU is unavailable to everything else; systemd no longer counts the loop's \
                        program to its service",
                 undo: "programs go back to their group, `member` is written, the group removed",
             },
@@ -127,10 +126,10 @@ impl Planner<'_> {
             "cpusets",
             &["B5", "S4", "T2"],
             Words {
-                reason: "the scheduler may put any program on the loop's CPU",
-                effect: "programs of the top set, and what they start, run on the other CPUs \
-                         alone; nothing is balanced to the loop's CPU",
-                cost: "the CPU is lost to everything else",
+                reason: "the scheduler can put any program on the loop's CPU",
+                effect: "programs of the top set, and their children, run only on the other CPUs; nothing is \
+                         balanced to the loop's CPU",
+                cost: "the CPU is unavailable to everything else",
                 undo: "balancing on, programs back to the top set, sets removed",
             },
             actions,

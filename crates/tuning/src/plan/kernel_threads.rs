@@ -48,9 +48,9 @@ impl Planner<'_> {
             "workqueues",
             &["W1"],
             Words {
-                reason: "unbound work of drivers and file systems may run on the loop's CPU",
-                effect: "it runs elsewhere, the writing of dirty pages included; an ordinary loop \
-                         is no longer preempted by it",
+                reason: "unbound work of drivers and file systems can run on the loop's CPU",
+                effect: "it runs elsewhere, including the writing of dirty pages; it no longer preempts an ordinary \
+                         loop",
                 cost: "it takes longer under load",
                 undo: "write the old mask",
             },
@@ -90,10 +90,10 @@ impl Planner<'_> {
             "kernel-threads",
             &["W2", "W3"],
             Words {
-                reason: "threads of the kernel that could run elsewhere may run on the loop's CPU",
-                effect: "they run elsewhere, and so do those started later",
+                reason: "kernel threads that could run elsewhere can run on the loop's CPU",
+                effect: "they run elsewhere, including those started later",
                 cost: "they share the other CPUs",
-                undo: "their old CPUs",
+                undo: "the old CPUs",
             },
             actions,
         );

@@ -29,8 +29,7 @@ impl Planner<'_> {
                 reason: "the kernel moves pages under the loop, which then waits in a fault; \
                          khugepaged compacts memory for every program",
                 effect: "locked pages are not moved; huge pages only for programs that request them",
-                cost: "large allocations may find less contiguous memory; programs that lived on \
-                       huge pages without asking run slower",
+                cost: "large allocations may find less contiguous memory; programs that used huge pages without requesting them run slower",
                 undo: "the old values",
             },
             actions,
@@ -47,8 +46,8 @@ impl Planner<'_> {
             Words {
                 reason: "a write to a page that was merged with equal ones is a fault that \
                          copies it",
-                effect: "pages are their owners' own again, and ksmd rests",
-                cost: "the memory that merging saved; unmerging takes its time once",
+                effect: "each program has its own pages again, and ksmd is idle",
+                cost: "the memory that merging saved; unmerging takes time once",
                 undo: "merging resumes; the same pages are merged again over time",
             },
             vec![Action::write("/sys/kernel/mm/ksm/run", "2")],

@@ -34,10 +34,9 @@ impl Planner<'_> {
             "frequency",
             &["F1", "F2"],
             Words {
-                reason: "the clock follows the load, and a loop that mostly sleeps is too little load",
-                effect: "the highest clock that is allowed, all the time",
-                cost: "heat and energy, also of the CPUs that share the clock; a hot machine \
-                       slows down by itself",
+                reason: "the clock frequency follows the load, and a loop that mostly sleeps causes too little load",
+                effect: "always the highest allowed clock frequency",
+                cost: "heat and energy, including CPUs that share the clock; a hot machine throttles",
                 undo: "the old governor, preference and range",
             },
             actions,
@@ -85,8 +84,8 @@ impl Planner<'_> {
             &["F3", "F4"],
             Words {
                 reason: &reason,
-                effect: "the loop's CPU sleeps no deeper; the others do as before",
-                cost: "heat and energy of one CPU, and less boost for the others",
+                effect: "the loop's CPU sleeps less deeply; the others are unchanged",
+                cost: "heat and energy of one CPU, and less turbo for the others",
                 undo: "the old bound, or the states allowed again",
             },
             actions,

@@ -34,10 +34,10 @@ impl Planner<'_> {
             "rivals",
             &["Q9", "V1"],
             Words {
-                reason: "these write the same settings at a time of their own",
+                reason: "these programs also write the same settings",
                 effect: "they are paused and can't revert the settings",
-                cost: "they do nothing while paused: interrupts are not rebalanced, profiles not switched; \
-                       D-Bus requests to them time out",
+                cost: "while paused they don't rebalance interrupts or switch profiles; D-Bus requests to them time \
+                       out",
                 undo: "they resume",
             },
             actions,
@@ -53,8 +53,8 @@ impl Planner<'_> {
                 .running(&[GUARDIAN])
                 .map(|process| {
                     format!(
-                        "{GUARDIAN} ({}) guards against heat and writes frequencies: systemctl \
-                         stop {GUARDIAN} only where the cooling is sure",
+                        "{GUARDIAN} ({}) protects against overheating and writes frequencies: systemctl stop \
+                         {GUARDIAN} only if the cooling is sufficient",
                         process.pid
                     )
                 })

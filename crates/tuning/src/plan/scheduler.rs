@@ -14,7 +14,7 @@ impl Planner<'_> {
             &["K2"],
             Words {
                 reason: "long sections of the kernel are not preempted",
-                effect: "the loop waits for spinlocks and interrupts alone",
+                effect: "the loop waits only for spinlocks and interrupts",
                 cost: "a little throughput",
                 undo: "the old choice",
             },
@@ -29,7 +29,7 @@ impl Planner<'_> {
         let is_open = read.known().is_some();
         if !is_open {
             self.note(format!(
-                "left out: {path} can't be opened, as under Secure Boot or the kernel's lockdown"
+                "omitted: {path} can't be opened, as with Secure Boot or kernel lockdown"
             ));
         }
         is_open
@@ -52,9 +52,9 @@ impl Planner<'_> {
             "throttling",
             &["S1", "S2"],
             Words {
-                reason: "asked for by --no-throttling",
-                effect: "a real-time loop is never stopped for ordinary threads",
-                cost: "a real-time loop that spins locks its CPU up, on one CPU the machine",
+                reason: "requested by --no-throttling",
+                effect: "real-time loops are never stopped in favour of ordinary threads",
+                cost: "a spinning real-time loop locks up its CPU; with one CPU, the machine",
                 undo: "the old values",
             },
             actions,

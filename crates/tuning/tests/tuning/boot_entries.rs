@@ -98,7 +98,7 @@ fn somebody_else_s_trial_on_a_raspberry_pi_is_left_alone() {
         ("boot/cmdline.txt", "root=1\n"),
         ("boot/tryboot.txt", "a=2\n"),
     ]);
-    assert!(error.unwrap_err().to_string().contains("exists already"));
+    assert!(error.unwrap_err().to_string().contains("already exists"));
     let error = prepared(&[
         ("boot/config.txt", "a=1\n"),
         ("boot/cmdline.txt", "root=1\nquiet\n"),

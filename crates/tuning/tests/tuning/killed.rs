@@ -221,10 +221,7 @@ fn a_change_that_fails_takes_back_those_before_it() {
     let missing = wakepath_tuning::Action::write("/proc/sys/kernel/no_such_thing", "1");
     steps.last_mut().unwrap().actions.push(missing);
     let error = apply(&steps, &system, &mut |_| {}).unwrap_err().to_string();
-    assert!(
-        error.contains("everything before it was taken back"),
-        "{error}"
-    );
+    assert!(error.contains("all earlier changes were undone"), "{error}");
     assert_eq!(files(directory.path()), before);
 }
 
@@ -357,7 +354,10 @@ fn a_journal_that_somebody_wrote_in_reaches_no_other_file() {
     std::fs::write(&path, &text).unwrap();
     std::fs::hard_link(&path, directory.path().join("etc/second")).unwrap();
     let error = revert(&system).unwrap_err().to_string();
-    assert!(error.contains("no plain file with one name"), "{error}");
+    assert!(
+        error.contains("not a regular file with one name"),
+        "{error}"
+    );
     std::fs::remove_file(directory.path().join("etc/second")).unwrap();
     // A line longer than one read would be cut.
     let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();

@@ -34,7 +34,7 @@ fn measure(ordered: Ordered<'_>) -> Result<(), Box<dyn std::error::Error>> {
         in_vain,
     } = ordered;
     let host = scenarios::host_cpus()?;
-    let known = KnownCpus::new(host.for_a_loop()).ok_or("no CPU may be used")?;
+    let known = KnownCpus::new(host.for_a_loop()).ok_or("no CPU can be used")?;
     let (scenario, warnings) = Scenario::parse_with_warnings(scenario, "the order", &known)?;
     let subject = inspected_loop::of_scenario(&scenario, &host);
     let plan = Plan::new(&scenario, host).starting_apart(order.seed);

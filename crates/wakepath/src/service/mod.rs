@@ -35,10 +35,7 @@ use wakepath_rt::shared::SharedMemory;
 
 /// Starts the recorder and becomes the program, of which this is the file; it comes back with an error alone.
 pub fn run(arguments: &Record, file: &Path, directory: &Path) -> Outcome {
-    let (program, rest) = arguments
-        .command
-        .split_first()
-        .ok_or("no program is named")?;
+    let (program, rest) = arguments.command.split_first().ok_or("no program given")?;
     let criterion = criterion_options::line(&arguments.limits);
     let asked = ServiceRequest {
         program: scenario_name(file),

@@ -96,7 +96,7 @@ fn against(directory: &std::path::Path, root: Root, subject: LoopAtHand, json: b
         if !passed {
             writeln!(
                 text,
-                "note: that run did not pass; being the same proves nothing"
+                "note: that run did not pass, so an unchanged machine proves nothing"
             )?;
         }
         for change in &changes {
@@ -115,7 +115,7 @@ fn against(directory: &std::path::Path, root: Root, subject: LoopAtHand, json: b
         match &judged_otherwise {
             None => writeln!(
                 text,
-                "note: that run holds no readiness; only facts are compared"
+                "note: that run has no checks of doctor; only facts are compared"
             )?,
             Some(differences) => {
                 for difference in differences {
@@ -124,7 +124,7 @@ fn against(directory: &std::path::Path, root: Root, subject: LoopAtHand, json: b
             }
         }
         if changes.is_empty() && judged_otherwise.as_ref().is_none_or(Vec::is_empty) {
-            writeln!(text, "nothing that matters to a loop has changed")?;
+            writeln!(text, "no change that matters to a loop")?;
         }
         print(&text)?;
     }

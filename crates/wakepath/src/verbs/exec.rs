@@ -30,10 +30,7 @@ pub fn run(arguments: &Exec) -> Outcome {
         .as_deref()
         .map(option_value::cpus)
         .transpose()?;
-    let (program, rest) = arguments
-        .command
-        .split_first()
-        .ok_or("no program is named")?;
+    let (program, rest) = arguments.command.split_first().ok_or("no program given")?;
     if let Some(cpus) = &cpus {
         refuse_offline(cpus)?;
     }

@@ -17,10 +17,7 @@ const LONG_PERIOD_NS: u64 = 4_000_000_000;
 
 /// Measures and judges.
 pub fn run(arguments: &Record) -> Outcome {
-    let (program, rest) = arguments
-        .command
-        .split_first()
-        .ok_or("no program is named")?;
+    let (program, rest) = arguments.command.split_first().ok_or("no program given")?;
     let file = match executable::find(program)? {
         Ok(file) => file,
         Err((code, why)) => {

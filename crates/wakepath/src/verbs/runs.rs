@@ -128,7 +128,7 @@ fn listed(number: usize, found: &ListedRun) -> Listed {
 fn text(listed: &[Listed], style: Style) -> String {
     if listed.is_empty() {
         return format!(
-            "no run below {} here; wakepath check makes one\n",
+            "no run in {} here; record one with `wakepath check`\n",
             runs::HOME
         );
     }

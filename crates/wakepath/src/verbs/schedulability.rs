@@ -140,7 +140,7 @@ fn analysed_set(arguments: &Arguments) -> Result<AnalysedSet, Box<dyn std::error
                     let known = match machine.as_ref() {
                         Some(machine) => KnownCpus::first(machine.cpus),
                         None => KnownCpus::new(scenarios::host_cpus()?.for_a_loop())
-                            .ok_or("no CPU may be used")?,
+                            .ok_or("no CPU can be used")?,
                     };
                     let scenario = Scenario::parse(&text, &path, &known)?;
                     let last = known.cpus().numbers().last().copied().unwrap_or(0);

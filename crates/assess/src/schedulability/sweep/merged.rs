@@ -6,10 +6,10 @@ use super::{Sweep, SweptPlan, SweptPoint};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotOneSweep {
     /// Nothing was given.
-    #[error("no part is given; give the files that --points wrote")]
+    #[error("no parts given; give the files that --points wrote")]
     Nothing,
     /// Parts of different sweeps.
-    #[error("{first} and {other} are of different sweeps; give parts with the same options")]
+    #[error("{first} and {other} belong to different sweeps; give parts with the same options")]
     Different {
         /// One of them.
         first: String,

@@ -53,7 +53,7 @@ fn a_sender_is_late_only_if_its_pauses_are_longer_than_the_loop_s_own_latency() 
     assert_eq!(
         said,
         [
-            "what wakes it (SoftIRQ NET_RX) came up to 44 ms apart, later than 1.5 periods 1 time, while it \
+            "its wake-ups (SoftIRQ NET_RX) were up to 44 ms apart, later than 1.5 periods 1 time, while it \
           ran at most 500 µs after being woken: the sender or the network is late → watch what sends to it \
           in the same way, on its own machine"
         ]
@@ -158,7 +158,7 @@ fn a_wait_in_each_cycle_names_its_call_and_whether_it_sets_the_period() {
         late.contains("read() within its cycles, 4 times in 4 cycles, 3.00 ms each"),
         "{late}"
     );
-    assert!(late.contains("that sets its period"), "{late}");
+    assert!(late.contains("this sets its period"), "{late}");
     let early = said(-3_000_000, waits("read", 12 * MS)).remove(0);
     assert!(!early.contains("sets its period"), "{early}");
     // Two of which nobody saw the beginning make the others no shorter.

@@ -19,17 +19,17 @@ const PACKET_HEAD: usize = 37;
 /// Why metadata can't be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BrokenMetadata {
-    #[error("its metadata is cut short or not as LTTng writes it")]
+    #[error("its metadata is truncated or not in LTTng's form")]
     Packet,
     #[error("its metadata is longer than {MOST_BYTES} bytes")]
     TooLong,
-    #[error("its metadata is not as LTTng writes it, near {0:?}")]
+    #[error("its metadata is not in LTTng's form, near {0:?}")]
     Near(String),
     #[error("its metadata is nested deeper than LTTng writes it")]
     TooDeep,
     #[error("its metadata describes more types than LTTng writes")]
     TooManyTypes,
-    #[error("it was written on a machine of the other byte order: not read")]
+    #[error("it was written on a machine of the other byte order, which is not supported")]
     ByteOrder,
     #[error("CTF {0}; 1.8 and 2 are known")]
     Version(String),

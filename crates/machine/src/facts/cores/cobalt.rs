@@ -46,7 +46,7 @@ impl CobaltCore {
             let gravity_ns = match root.is_host() && state.known().is_none_or(|of| of != RUNNING) {
                 true => Reading::Skipped {
                     path: COBALT_CLOCK.to_owned(),
-                    why: "the core does not run".to_owned(),
+                    why: "the core is not running".to_owned(),
                 },
                 false => root.parsed(COBALT_CLOCK, |text| {
                     TimerGravity::of_cobalt(text).map(|of| of.program_ns)
@@ -91,9 +91,9 @@ impl CobaltCore {
             known("", self.state.known().cloned()).unwrap_or_default(),
             self.gravity_ns,
             match &self.access {
-                Reading::Known { value: true, .. } => "this user may enter it".to_owned(),
+                Reading::Known { value: true, .. } => "usable by this user".to_owned(),
                 Reading::Known { value: false, .. } =>
-                    "this user may not enter it (no CAP_SYS_NICE)".to_owned(),
+                    "not usable by this user (no CAP_SYS_NICE)".to_owned(),
                 other => format!("access {other}"),
             }
         )

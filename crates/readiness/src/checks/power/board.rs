@@ -84,7 +84,7 @@ pub(super) fn heat(seen: &Inspection) -> Finding {
         }
     }
     match slowed.is_empty() {
-        true => Finding::good("nothing is slowed down", path),
+        true => Finding::good("no throttling", path),
         false => Finding::bad(slowed.join(", "), path),
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn idle_states(seen: &Inspection) -> Finding {
                 seen.root.exists(&first)
             }) =>
         {
-            return Finding::unknown("there are idle states, and they can't be understood", path);
+            return Finding::unknown("idle states exist, but can't be parsed", path);
         }
         Reading::Absent { .. } if seen.root.exists("/sys/devices/system/cpu") => {
             let driver = idle.driver.known().map_or("none", String::as_str);
@@ -41,7 +41,7 @@ pub(super) fn idle_states(seen: &Inspection) -> Finding {
     let mut worst: Option<(u64, String, u16)> = None;
     for &cpu in seen.subject.cpus.numbers() {
         let Some(states) = idle.states_of(cpu) else {
-            return Finding::unknown(format!("CPU {cpu} shows no idle states"), path);
+            return Finding::unknown(format!("CPU {cpu} has no idle states"), path);
         };
         let bound = bound_us(seen, cpu).known().copied().flatten();
         for state in states {
@@ -104,7 +104,7 @@ pub(super) fn request_holder(seen: &Inspection) -> Finding {
     };
     let path = request.bound_us.path();
     if bound >= NO_LATENCY_REQUEST_US {
-        return Finding::good("nobody asks for a bound", path);
+        return Finding::good("no bound requested", path);
     }
     let holders = request.holders.known();
     let who: Vec<String> = holders

@@ -23,7 +23,7 @@ pub fn aspm(seen: &Inspection) -> Finding {
         Some("performance") => Finding::good("performance", POLICY),
         Some(saving @ ("powersave" | "powersupersave")) => Finding::bad(saving, POLICY),
         Some("default") => as_the_firmware_chose(seen),
-        _ => Finding::unknown("no policy is marked as chosen", POLICY),
+        _ => Finding::unknown("no policy is selected", POLICY),
     }
 }
 

@@ -26,7 +26,7 @@ impl<T: Copy + PartialEq> Form for Words<T> {
         let found = self.0.iter().find(|(word, _)| *word == text);
         found.map(|(_, value)| *value).ok_or_else(|| {
             let words: Vec<&str> = self.0.iter().map(|(word, _)| *word).collect();
-            node.refuse("is not a choice here", suggestion(text, &words))
+            node.refuse("is not a valid value here", suggestion(text, &words))
         })
     }
     fn write(&self, value: &T) -> Value {

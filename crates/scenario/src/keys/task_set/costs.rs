@@ -14,7 +14,7 @@ pub(super) fn key(keys: &mut Keys<'_>, field: &mut Option<SetOverheads>) {
         "overheads",
         (
             Ok("none, as the answer notes"),
-            "The costs of the kernel's own work, if they don't come from a recorded run.",
+            "Costs of the kernel's own work, if not taken from a recorded run.",
         ),
         field,
         || Shape::Table(Box::new(described(SetOverheads::default(), overheads))),
@@ -40,14 +40,13 @@ pub(super) fn key(keys: &mut Keys<'_>, field: &mut Option<SetOverheads>) {
 pub(crate) fn overheads(keys: &mut Keys<'_>, costs: &mut SetOverheads) {
     keys.title(
         "overheads",
-        "Costs for the whole set, as published or measured elsewhere. A cost that is left out is \
-         named in the answer.",
+        "Costs for the whole set, as published or measured elsewhere. A missing cost is reported in the answer.",
     );
     let mut cost = |name, about, field: &mut Option<u64>| {
         keys.optional(
             name,
             time("10 us"),
-            "not known: named in the answer",
+            "unknown, and reported in the answer",
             about,
             field,
         );
@@ -90,15 +89,15 @@ pub(crate) fn overheads(keys: &mut Keys<'_>, costs: &mut SetOverheads) {
     );
     cost(
         "cache-delay",
-        "Time that a preempted or migrated job loses to cold caches (Δcpd), the same for every task.",
+        "Time that a preempted or migrated job loses to cold caches (Δcpd), equal for all tasks.",
         &mut costs.cache_delay_ns,
     );
     keys.tables(
         "cache-delays",
         (
             Ok("`cache-delay`"),
-            "The same by working set: between two of them in proportion and rounded up, beyond the \
-             largest as at the largest times the ratio of the sizes.",
+            "Cache delays by working set: interpolated linearly and rounded up between two entries, scaled by size \
+             beyond the largest.",
         ),
         &mut costs.cache_delays,
         ((1, 64), DELAYS),

@@ -58,7 +58,7 @@ fn bring_together(
             if steps > tasks.len() {
                 if !circle_reported {
                     refuse(
-                        "makes a circle: each of these tasks waits for the other",
+                        "makes a cycle: each of these tasks waits for the other",
                         "leave out one `after`, and give that task a period",
                     );
                 }
@@ -91,7 +91,7 @@ fn possible(section: &Section<'_>, task: &Task, findings: &mut Findings) -> bool
         (
             task.alone_ns() <= task.deadline_ns,
             "execution",
-            "is longer than the deadline, with what the job sleeps",
+            "is longer than the deadline, including the time that the job sleeps",
             "give a later deadline or a shorter execution",
         ),
         (

@@ -116,7 +116,7 @@ fn declare(keys: &mut Keys<'_>, file: &mut SetFile, assigned: bool, executions: 
     let (method, cpus) = (file.method, file.cpus);
     keys.tables(
         "reservations",
-        (Ok("none"), "CPU time set aside for tasks that name it."),
+        (Ok("none"), "CPU time reserved for tasks that name it."),
         &mut file.reservations,
         (
             (1, MOST_TASKS),
@@ -173,7 +173,7 @@ fn declare(keys: &mut Keys<'_>, file: &mut SetFile, assigned: bool, executions: 
         "chains",
         (
             Ok("none"),
-            "Tasks that hand a value on, for a bound from end to end.",
+            "Tasks that pass a value on, for an end-to-end bound.",
         ),
         &mut file.chains,
         ((1, MOST_TASKS), "give [[chains]], each with name and tasks"),
@@ -209,14 +209,15 @@ fn method(keys: &mut Keys<'_>, file: &mut SetFile) {
         "policy",
         METHOD,
         "Fixed priorities (SCHED_FIFO) or earliest deadline first, with tasks pinned to CPUs (P), \
-         free to move (G), or free within clusters (C); or SCHED_DEADLINE with the kernel's own admission as well as the proof.",
+         free to move (G), or free within clusters (C); or SCHED_DEADLINE, with the kernel's admission test and the \
+         proof.",
         &mut name,
     );
     keys.or(
         "cpus",
         whole(1, 1024),
         1,
-        "How many CPUs the tasks have.",
+        "Number of CPUs for the tasks.",
         &mut file.cpus,
     );
     let mut cluster = match file.method {

@@ -32,7 +32,7 @@ pub(crate) fn reservation(
 ) {
     keys.title(
         "a reservation",
-        "CPU time set aside: a budget in each period, and no more.",
+        "Reserved CPU time: a budget in each period, and no more.",
     );
     keys.required("name", Name("vision"), "Its name.", &mut own.name);
     let twice = earlier.iter().any(|other| other.name == own.name);
@@ -53,9 +53,9 @@ pub(crate) fn reservation(
         "server",
         Words(SERVERS),
         "\"periodic\"; \"constant-bandwidth\" with SCHED_DEADLINE",
-        "How the budget comes back. A periodic server's comes at each period's start, and passes \
-         if nobody uses it. A constant-bandwidth server holds one thread, as SCHED_DEADLINE's \
-         does. A sporadic server is refused: no proof is built in.",
+        "Replenishment of the budget. A periodic server gets it at the start of each period, and loses what is not \
+         used. A constant-bandwidth server holds one thread, as with SCHED_DEADLINE. A sporadic server is refused: \
+         no proof is built in.",
         &mut server,
     );
     own.server = server.unwrap_or(match method {
@@ -67,7 +67,7 @@ pub(crate) fn reservation(
         "priority",
         whole(1, 99),
         "needed by P-FP and G-FP",
-        "Among the other tasks of its CPU, the greater number first.",
+        "Priority among the other tasks of its CPU; the greater number first.",
         &mut priority,
     );
     own.priority = priority.unwrap_or(0);
@@ -75,7 +75,7 @@ pub(crate) fn reservation(
         "cpu",
         whole(0, 1023),
         "needed by P-FP and P-EDF with several CPUs",
-        "The CPU that it is on.",
+        "Its CPU.",
         &mut own.cpu,
     );
     if method.is_some_and(Method::by_priority) && keys.given("priority").is_none() {
@@ -103,8 +103,8 @@ pub(crate) struct NamedChain {
 pub(crate) fn chain(keys: &mut Keys<'_>, own: &mut NamedChain, names: Option<&[&str]>) {
     keys.title(
         "a chain",
-        "Tasks that hand a value on, in order. One that is not released by the one before it reads \
-         when its own time comes.",
+        "Tasks that pass a value on, in order. A task that is not released by its predecessor reads the value at \
+         its own next release.",
     );
     let tasks = List {
         item: Name("imu"),
@@ -127,7 +127,7 @@ pub(crate) fn chain(keys: &mut Keys<'_>, own: &mut NamedChain, names: Option<&[&
             if !names.contains(&name.as_str()) {
                 keys.refuse(item.refuse("is not a task of this set", remedy));
             } else if own.tasks[..index].contains(name) {
-                let problem = "is in its chain twice, and a circular chain has no end";
+                let problem = "appears twice in its chain, and a circular chain has no end";
                 keys.refuse(item.refuse(problem, "leave it out, or make two chains of it"));
             }
         }

@@ -55,8 +55,7 @@ pub(super) fn declare(
 ) {
     keys.title(
         "a task of a task set",
-        "A sequence of jobs. Nothing but name, execution and period is needed; P-FP and G-FP need \
-         a priority too.",
+        "A sequence of jobs. Name, execution and period are required; P-FP and G-FP also need a priority.",
     );
     let SetTask {
         task,
@@ -73,7 +72,7 @@ pub(super) fn declare(
         "deadline",
         time("3 ms"),
         "the period",
-        "From a job's due time to when it must be done.",
+        "Time from a job's due time to the required end of its work.",
         &mut deadline_ns,
     );
     *has_deadline = deadline_ns.is_some();
@@ -81,32 +80,30 @@ pub(super) fn declare(
     keys.optional(
         "offset",
         time("3 ms"),
-        "not known: jobs of all tasks may come together",
-        "When the first job is due, on a clock that all tasks with an offset share; such a task is \
-         strictly periodic.",
+        "unknown: jobs of all tasks can be due at the same time",
+        "Due time of the first job, on a clock shared by all tasks with an offset; such a task is strictly periodic.",
         &mut task.offset_ns,
     );
     let mut part = |name, about, field: &mut u64| keys.or(name, time("3 ms"), 0, about, field);
     part(
         "jitter",
-        "The longest that a job's release lags behind its due time, beyond what overheads bring.",
+        "Maximum delay of a job's release after its due time, in addition to overheads.",
         &mut task.jitter_ns,
     );
     part(
         "blocking",
-        "The longest that less important tasks run while a job of this task, or of a more \
-         important one, waits for a lock.",
+        "Maximum time that tasks of lower priority run while a job of this task, or of one with higher priority, \
+         waits for a lock.",
         &mut task.blocking_ns,
     );
     part(
         "suspension",
-        "The longest that a job sleeps between its start and its end.",
+        "Maximum time that a job sleeps between its start and its end.",
         &mut task.suspension_ns,
     );
     part(
         "non-preemptive",
-        "The longest stretch of a job that can't be preempted; as long as the execution: none of \
-         it can.",
+        "Longest non-preemptible section of a job; if equal to the execution, the job can't be preempted at all.",
         &mut task.non_preemptive_ns,
     );
     keys.or(
@@ -138,7 +135,7 @@ fn execution_key(
         "execution",
         (
             Err(EXECUTION),
-            "The most CPU time that a job takes, without interrupts; or a recorded run that has it.",
+            "Maximum CPU time of a job, without interrupts; or a recorded run to take it from.",
         ),
         &mut task.execution_ns,
         || {
@@ -188,8 +185,8 @@ pub(crate) fn execution_blank() -> MeasuredExecution {
 pub(crate) fn execution(keys: &mut Keys<'_>, wanted: &mut MeasuredExecution) {
     keys.title(
         "an execution from a run",
-        "CPU time of a recorded run; elapsed time where the run has no CPU time, which is \
-         longer where others ran in between. An observation is not a bound.",
+        "CPU time from a recorded run; if the run has none, elapsed time, which includes preemptions. An \
+         observation is not a bound.",
     );
     keys.required(
         "run",
@@ -200,22 +197,22 @@ pub(crate) fn execution(keys: &mut Keys<'_>, wanted: &mut MeasuredExecution) {
     keys.required(
         "section",
         TEXT,
-        "The thread's name, or that of a part of its work that timed itself.",
+        "Name of the thread, or of a section of its work.",
         &mut wanted.section,
     );
     keys.optional(
         "quantile",
         between(0.0, 1.0),
         "the largest that was observed",
-        "Which quantile of the observed times counts, such as 0.9999.",
+        "Quantile of the observed times to use, such as 0.9999.",
         &mut wanted.quantile,
     );
     keys.optional(
         "confidence",
         between(0.0, 1.0),
         "the quantile as observed",
-        "With `quantile`: the bound above which that quantile lies with at most the rest of this \
-         probability, such as 0.95, by order statistics of independent times.",
+        "With `quantile`: confidence of an upper bound on that quantile, such as 0.95, by order statistics of \
+         independent times.",
         &mut wanted.confidence,
     );
     if keys.complete() && wanted.quantile.is_none() && wanted.confidence.is_some() {
@@ -237,7 +234,7 @@ fn arrivals(keys: &mut Keys<'_>, task: &mut Task, terms: &Terms<'_>) {
         "period",
         time("3 ms").above_0(),
         NEEDED,
-        "The shortest time between two jobs.",
+        "Minimum time between two jobs.",
         &mut period,
     );
     keys.optional(
@@ -255,16 +252,16 @@ fn arrivals(keys: &mut Keys<'_>, task: &mut Task, terms: &Terms<'_>) {
             most: 64,
         },
         NEEDED,
-        "For jobs that come in bursts: the shortest times in which 2, 3, 4 … of them can come, such \
-         as [\"0 ns\", \"0 ns\", \"20 ms\"] for bursts of three. Only P-FP can take two at once.",
+        "For jobs that arrive in bursts: the minimum times in which 2, 3, 4 … of them can arrive, such as [\"0 \
+         ns\", \"0 ns\", \"20 ms\"] for bursts of three. Only P-FP supports two at once.",
         &mut distances,
     );
     keys.optional(
         "after",
         Name("imu"),
         NEEDED,
-        "The task whose every job's end releases a job of this one. Deadline and response count \
-         from the due time of the first task of the chain. Only with P-FP.",
+        "Predecessor: the end of each of its jobs releases a job of this task. Deadline and response count from the \
+         due time of the first task of the chain. Only with P-FP.",
         &mut task.after,
     );
     if keys.given("after").is_some() {
@@ -320,16 +317,16 @@ fn scheduling(keys: &mut Keys<'_>, task: &mut Task, earlier: &[SetTask], terms: 
     keys.optional(
         "priority",
         whole(1, 99),
-        "needed by P-FP and G-FP, unless they are to be found (`--assign`)",
-        "The greater number first, as SCHED_FIFO has it.",
+        "needed by P-FP and G-FP, except with `--assign`",
+        "As in SCHED_FIFO: the greater number first.",
         &mut priority,
     );
     task.priority = priority.unwrap_or(0);
     keys.optional(
         "cpu",
         whole(0, 1023),
-        "needed by P-FP and P-EDF with several CPUs, unless it is to be found (`--assign`)",
-        "The CPU that it is pinned to, from 0; with C-EDF any CPU of its cluster.",
+        "needed by P-FP and P-EDF with several CPUs, except with `--assign`",
+        "CPU to pin the task to, from 0; with C-EDF any CPU of its cluster.",
         &mut task.cpu,
     );
     let mut name = task.reservation.as_ref().map(|own| own.name.clone());
@@ -337,7 +334,7 @@ fn scheduling(keys: &mut Keys<'_>, task: &mut Task, earlier: &[SetTask], terms: 
         "reservation",
         Name("vision"),
         "none: it competes for the whole CPU",
-        "The reservation that it runs in, by priority among the tasks there.",
+        "Reservation to run in, by priority among its tasks.",
         &mut name,
     );
     let Some((_, method)) = keys.reading().zip(terms.method) else {

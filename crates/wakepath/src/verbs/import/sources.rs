@@ -147,7 +147,7 @@ impl Reader<'_> {
         }
         let before = self.names.first().map_or("", String::as_str);
         let why = format!(
-            "{name}: is of the form {}, and {before} of the form {}: import each by itself",
+            "{name}: is of the form {}, and {before} of the form {}: import each separately",
             form.word(),
             first.word()
         );

@@ -121,7 +121,7 @@ fn a_changed_archive_and_bad_words_are_refused_in_one_line() {
     let alone = compare(&[&run], &[]);
     alone.assert_code(1);
     assert!(
-        alone.complaints.contains("no run below wakepath-runs here"),
+        alone.complaints.contains("no run in wakepath-runs here"),
         "{}",
         alone.said()
     );

@@ -41,7 +41,7 @@ fn a_directory_with_files_is_refused_and_left_alone() {
     std::fs::create_dir(&directory).unwrap();
     std::fs::write(directory.join("thesis.txt"), "all of it").unwrap();
     let finished = run_into(place, &directory);
-    assert_refused(&finished, &["mine", "already holds files", "empty"]);
+    assert_refused(&finished, &["mine", "already contains files", "empty"]);
     let names: Vec<_> = std::fs::read_dir(&directory)
         .unwrap()
         .map(|e| e.unwrap().file_name())

@@ -157,7 +157,7 @@ fn callbacks_of_ros_2_have_what_held_their_executor() {
     std::fs::write(run.join("callbacks.json"), "{").unwrap();
     let refused = ask("report", &run);
     refused.assert_code(1);
-    let why = "not the callbacks of a run";
+    let why = "not a list of callbacks";
     assert!(refused.complaints.contains(why), "{}", refused.said());
     assert_eq!(refused.complaints.trim().lines().count(), 1);
     let json = ["--policy", "FIFO 50", "--json"];
@@ -189,8 +189,7 @@ fn what_a_form_has_no_use_for_is_refused() {
     }
     let refused = import(&place, "run", "perf", &fixture("perf.data"), &[]);
     refused.assert_code(1);
-    let why =
-        "perf.data: say with --thread which thread is the loop: 23061 `cyclictest` (60 wake-ups";
+    let why = "perf.data: select the loop's thread with --thread: 23061 `cyclictest` (60 wake-ups";
     assert!(refused.said().contains(why), "{}", refused.said());
 }
 

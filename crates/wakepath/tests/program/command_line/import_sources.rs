@@ -46,7 +46,7 @@ fn packed_files_are_read() {
     std::fs::write(&cut, &whole[..whole.len() / 2]).unwrap();
     refused(
         &import(&place, "cut", "", &cut, &GIVEN),
-        "cut.xz: its xz is cut short",
+        "cut.xz: its xz data is truncated",
     );
 }
 

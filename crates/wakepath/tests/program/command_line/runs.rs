@@ -162,7 +162,7 @@ fn a_run_under_way_is_neither_the_latest_nor_called_damaged() {
         assert_eq!(asked.output, "", "{}", asked.said());
         assert_eq!(asked.errors().len(), 1, "{}", asked.said());
         let said = asked.errors()[0];
-        for part in [under_way, "still under way", "when it has ended"] {
+        for part in [under_way, "still under way", "after it has ended"] {
             assert!(said.contains(part), "{part}: {said}");
         }
         place = asked.place;
@@ -206,7 +206,9 @@ fn a_wrong_name_says_in_one_line_which_runs_there_are() {
     let several = ask_in(place, &["show", "day"]);
     several.assert_code(1);
     assert!(
-        several.complaints.contains("2 runs have that"),
+        several
+            .complaints
+            .contains("2 runs have names that contain it"),
         "{}",
         several.said()
     );

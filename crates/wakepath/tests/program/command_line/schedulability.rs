@@ -178,7 +178,7 @@ fn what_can_t_be_is_told_from_what_can_t_be_held() {
         (
             last,
             "priority = 1\n[[chains]]\nname = \"x\"\ntasks = [\"imu\", \"imu\"]\n",
-            "is in its chain twice",
+            "appears twice in its chain",
         ),
         (
             last,

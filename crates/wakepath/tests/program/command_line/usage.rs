@@ -175,14 +175,8 @@ fn what_is_typed_by_habit_gets_one_line_that_helps() {
             &["./not-there: no such program"],
         ),
         (&["check", "./loop"], &["wakepath watch -- ./loop"]),
-        (
-            &["run", &binary],
-            &["is not a scenario", "wakepath watch -- "],
-        ),
-        (
-            &["run", &script],
-            &["is not a scenario", "wakepath watch -- "],
-        ),
+        (&["run", &binary], &["not a scenario", "wakepath watch -- "]),
+        (&["run", &script], &["not a scenario", "wakepath watch -- "]),
         (
             &["rate", "not-there.toml"],
             &["not-there.toml: no such file"],

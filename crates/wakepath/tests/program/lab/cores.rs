@@ -44,7 +44,7 @@ pub const EVL: Core = Core {
     threads: "echo /sys/devices/virtual/thread/*",
     no_threads: "/sys/devices/virtual/thread/clone\n",
     stop: "echo stop > /sys/devices/virtual/evl/control/state",
-    closed: "may not open /dev/evl/control",
+    closed: "can't open /dev/evl/control",
 };
 
 pub const COBALT: Core = Core {

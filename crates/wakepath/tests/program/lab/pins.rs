@@ -78,11 +78,11 @@ const REFUSED: [(&str, &str); 6] = [
     ),
     (
         "--drive gpiochip0:0 --read gpiochip0:0",
-        "wakepath: gpiochip0:0 can't be driven and read back at once: give a second line, and wire the two",
+        "wakepath: gpiochip0:0 can't be driven and read back at the same time; give a second line, and wire the two",
     ),
     (
         "--drive gpiochip0:2 --read gpiochip0:1",
-        "wakepath: no edge came on gpiochip0:1 when gpiochip0:2 was driven: wire line gpiochip0:2 to line \
+        "wakepath: no edge arrived on gpiochip0:1 while gpiochip0:2 was driven; wire line gpiochip0:2 to line \
          gpiochip0:1",
     ),
     (

@@ -190,7 +190,7 @@ fn formats_that_can_not_be_copied_and_sections_beyond_the_last_are_said() {
     assert!(finished.code() != Some(1), "{}", finished.said());
     let said = &finished.complaints;
     assert!(
-        said.contains("2 sections more than a loop may have are not timed"),
+        said.contains("2 sections above a loop's maximum of"),
         "{said}"
     );
     assert!(said.contains("1 lines or values were left out"), "{said}");

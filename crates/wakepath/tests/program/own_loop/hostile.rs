@@ -39,7 +39,7 @@ fn a_loop_that_is_given_up_makes_the_condition_invalid() {
     finished.assert_code(1);
     let why = finished.json().to_string();
     assert!(
-        why.contains("gave the loop up before its last cycle"),
+        why.contains("ended the loop before its last cycle"),
         "{why}"
     );
 }
@@ -115,9 +115,7 @@ fn a_loop_that_names_a_thread_of_somebody_else_is_refused() {
     finished.assert_code(1);
     let said = &finished.complaints;
     assert!(
-        said.contains(
-            "the loop `loop` says that its thread has the number 1, which is not a thread"
-        ),
+        said.contains("the loop `loop` reports thread 1, which is not a thread"),
         "{said}"
     );
     assert!(!finished.directory.exists());
@@ -126,7 +124,7 @@ fn a_loop_that_names_a_thread_of_somebody_else_is_refused() {
     finished.assert_code(3);
     let why = finished.json().to_string();
     assert!(
-        why.contains("has the number 1, which is not a thread"),
+        why.contains("reports thread 1, which is not a thread"),
         "{why}"
     );
 }
@@ -140,7 +138,7 @@ fn a_program_that_does_not_leave_is_made_to() {
     assert!(finished.code() != Some(1), "{}", finished.said());
     conditions(&finished);
     let said = &finished.complaints;
-    assert!(said.contains("did not leave within 5 s"), "{said}");
+    assert!(said.contains("did not exit within 5 s"), "{said}");
     assert!(
         finished.took < Duration::from_secs(25),
         "{:?} and no longer",

@@ -21,7 +21,7 @@ fn loops_that_come_late_and_sections_that_do_not_match_are_said() {
     assert!(finished.code() != Some(1), "{}", finished.said());
     let said = finished.complaints.clone();
     assert!(
-        said.contains("1 loop more of the program is not recorded"),
+        said.contains("1 more loop of the program is not recorded"),
         "{said}"
     );
     assert!(

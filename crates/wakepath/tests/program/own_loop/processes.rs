@@ -108,7 +108,7 @@ fn a_program_that_becomes_another_one_is_named_and_its_samples_are_kept() {
     // It waits neither for what the program is now nor for the cycles that never come.
     assert!(begun.elapsed() < Duration::from_secs(30));
     finished.assert_code(1);
-    let sentence = "its program became another one (exec) while the loop ran: the new program is not recorded, \
+    let sentence = "its program executed another program (exec) while the loop ran; the new program is not recorded, \
                     within its section `update`";
     is_said_everywhere(&finished, sentence);
     finished.wait_until_nobody_is_left();

@@ -78,10 +78,7 @@ impl Trouble {
             Contradiction => ("contradict", "inconsistent-samples"),
             Interruption => ("interrupted", "interrupted"),
             MissingSegment => ("never began", "never began"),
-            MissingTrace => (
-                "tracing ended before its time",
-                "tracing ended before its time",
-            ),
+            MissingTrace => ("tracing ended early", "tracing ended early"),
             NoLastLook => ("not read after the run", "not read after the run"),
             NoEnd => ("cut short and recovered", "cut short and recovered"),
             TruncatedLog | TruncatedFile | ChangedByte | FullDisk | BrokenDisk => return None,

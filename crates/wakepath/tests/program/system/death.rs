@@ -297,7 +297,7 @@ fn recovery_of_a_live_run_is_refused_and_disturbs_nothing() {
 fn a_live_run_is_said_to_be_under_way_and_is_not_judged() {
     let running = in_mid_run(IDLE);
     let shown = ask("show", running.directory());
-    shown.assert_refused(1, &["still under way", "when it has ended"]);
+    shown.assert_refused(1, &["still under way", "after it has ended"]);
     assert_eq!(shown.errors().len(), 1, "{}", shown.said());
     let finished = running.finish();
     finished.assert_code(0);

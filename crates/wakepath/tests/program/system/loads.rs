@@ -107,7 +107,7 @@ fn a_load_that_slows_to_nothing_in_the_middle_is_known_by_when_it_did() {
             continue;
         }
         // It is looked at each two seconds.
-        let is_in_time = |from: &u32| said.contains(&format!("it fell silent between {from}."));
+        let is_in_time = |from: &u32| said.contains(&format!("it stopped between {from}."));
         let silent = (2..=busy_s + 2).step_by(2).find(is_in_time);
         assert!(silent.is_some() && said.contains("CPU time"), "{said}");
         return;

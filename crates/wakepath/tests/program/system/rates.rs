@@ -113,7 +113,7 @@ fn of_tasks_one_has_its_rate_searched_for_while_the_others_keep_theirs() {
     refused.assert_code(1);
     assert_eq!(
         refused.complaints,
-        "wakepath: the scenario's tasks have rates of their own: name one with --task: imu, control\n"
+        "wakepath: the scenario's tasks have their own rates; name one with --task: imu, control\n"
     );
     assert!(!refused.place.path().join("wakepath-runs").exists());
     let found = Start::command_in(refused.place, &words)

@@ -143,7 +143,7 @@ fn a_program_that_becomes_another_one_in_its_section_is_named() {
     start(&place, &words(None, &program)).wait().unwrap();
     let found = shown(&place).to_string();
     for said in [
-        "has become another one (exec)",
+        "executed another program (exec)",
         "within its section `update`",
     ] {
         assert!(found.contains(said), "{said}: {found}");

@@ -252,7 +252,9 @@ fn a_program_that_becomes_another_ends_its_loops_and_is_recorded_anew() {
     assert_eq!(found["starts"], 2, "{found:#}");
     assert_eq!(found["loops"]["loop"]["died"], 1);
     assert!(
-        found["notes"].to_string().contains("another one (exec)"),
+        found["notes"]
+            .to_string()
+            .contains("another program (exec)"),
         "{found:#}"
     );
     assert!(count(&found, "executed") > 300, "{found:#}");
