@@ -164,6 +164,6 @@ mod tests {
             lost: None,
             ..thread()
         };
-        assert!(problems_of(&open)[0].contains("not known"));
+        assert!(problems_of(&open)[0].contains("unknown"));
     }
 }

@@ -484,7 +484,7 @@ mod tests {
             .collect();
         let error = read(&cut).unwrap_err();
         assert_eq!(error.line, Some(40));
-        assert!(error.why.contains("cut short"), "{error}");
+        assert!(error.why.contains("truncated"), "{error}");
         let changed = REAL.replacen("000012 000110", "000012 000111", 1);
         let error = read(&changed).unwrap_err();
         assert!(error.why.contains("add up to [2982, 2967]"), "{error}");

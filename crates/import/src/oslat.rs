@@ -195,7 +195,7 @@ mod tests {
             .take(20)
             .map(|line| format!("{line}\n"))
             .collect();
-        assert!(read(&cut).unwrap_err().why.contains("cut short"));
+        assert!(read(&cut).unwrap_err().why.contains("truncated"));
         let odd = REAL.replacen("161 111", "161", 1);
         assert!(read(&odd).unwrap_err().why.contains("1 number for 2 CPUs"));
         let odd = REAL.replacen("64033", "3", 1);

@@ -260,7 +260,7 @@ mod tests {
         let changed = XML.replace("value=\"7\"", "value=\"8\"");
         assert!(read(&changed).unwrap_err().why.contains("13 values"));
         let cut = XML.split("</core>").next().unwrap();
-        assert!(read(cut).unwrap_err().why.contains("cut short"));
+        assert!(read(cut).unwrap_err().why.contains("truncated"));
         assert!(
             read("<rteval version='3'></rteval>")
                 .unwrap_err()

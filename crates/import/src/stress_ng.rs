@@ -162,7 +162,7 @@ mod tests {
             .take(4)
             .map(|line| format!("{line}\n"))
             .collect();
-        assert!(read(&cut).unwrap_err().why.contains("cut short"));
+        assert!(read(&cut).unwrap_err().why.contains("truncated"));
         let odd = REAL.replacen("40329", "99999", 1);
         assert!(read(&odd).unwrap_err().why.contains("percentile of 99999"));
         assert!(
