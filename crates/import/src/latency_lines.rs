@@ -312,7 +312,7 @@ mod tests {
             read(&format!("{HEAD}{odd}"))
                 .unwrap_err()
                 .why
-                .contains("contradict")
+                .contains("inconsistent")
         );
         assert!(read(HEAD).unwrap_err().why.contains("no second"));
     }
