@@ -102,7 +102,7 @@ pub const ROWS: &[Row] = &[
     row(
         "wakepath exec --policy 'FIFO 80' --cpu CPU -- COMMAND",
         "wakepath exec --policy 'FIFO 80' --cpu CPU -- echo done",
-        Here(&[0], "done"),
+        By("exec"),
     ),
     row(
         "wakepath exec --policy 'FIFO 80' -- COMMAND",
@@ -123,6 +123,12 @@ pub const ROWS: &[Row] = &[
         "wakepath fly RUN",
         "wakepath fly 'my run' --all",
         Here(&[0, 2, 3], "no command"),
+    ),
+    row("wakepath help --all", "", Here(&[0], "lab")),
+    row(
+        "wakepath run SCENARIO",
+        "wakepath run quick",
+        By("what_the_first_pages_show_works_as_shown_and_fits_one_screen"),
     ),
     row("wakepath import --help", "", Here(&[0], "cyclictest")),
     row("wakepath lab experiments", "", Name),
