@@ -107,6 +107,22 @@ pub struct Session {
     pub first: Option<u32>,
     /// The observed threads.
     pub threads: Threads,
+    /// Functions of callbacks of ROS 2.
+    #[serde(default)]
+    pub functions: Vec<CallbackFunction>,
+}
+
+/// The function of a callback.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallbackFunction {
+    /// The callback's process.
+    pub process: u32,
+    /// The callback's address there.
+    pub handle: u64,
+    /// When it began for the first time, in nanoseconds on `CLOCK_MONOTONIC`.
+    pub at_ns: u64,
+    /// The function.
+    pub name: String,
 }
 
 impl Session {

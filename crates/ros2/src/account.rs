@@ -1,5 +1,6 @@
 //! What threads did within some windows of time: on a CPU, ready to run, or waiting, and who ended the longest wait.
 
+use crate::expiry::Expiries;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use wakepath_timeline::{KernelEvent, Left, Thread, What};
@@ -30,6 +31,37 @@ pub struct Account {
     pub longest: Option<Wait>,
 }
 
+impl Account {
+    /// Whether a part of it is half of it or more.
+    pub fn is_most(&self, part_ns: u64) -> bool {
+        part_ns > 0 && part_ns * 2 >= self.on_cpu_ns + self.ready_ns + self.waiting_ns
+    }
+
+    /// The wait at the end of the row of threads that waited for each other, if it is most of this account and of each
+    /// account in between, and another thread ended it.
+    pub(crate) fn last_wait(&mut self) -> Option<&mut Wait> {
+        if !self.is_most(self.waiting_ns) {
+            return None;
+        }
+        let wait = self.longest.as_mut()?;
+        match wait.waker {
+            Some(_) => wait.waker.as_mut()?.last_wait(),
+            None => wait.thread.is_some().then_some(wait),
+        }
+    }
+}
+
+impl Wait {
+    /// The thread that ended it, while it lasted.
+    pub(crate) fn of_waker(&self) -> Option<Window> {
+        Some(Window {
+            thread: self.thread?,
+            from_ns: self.ended_ns.saturating_sub(self.ns),
+            to_ns: self.ended_ns,
+        })
+    }
+}
+
 /// A wait of a thread.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wait {
@@ -43,6 +75,9 @@ pub struct Wait {
     pub thread: Option<u32>,
     /// The work of ROS 2 that it waited for, if known.
     pub during: Option<During>,
+    /// What the thread that ended it did meanwhile, once events of the kernel were looked at for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waker: Option<Box<Account>>,
 }
 
 /// The reason for a wait, by the calls of other threads.
@@ -60,7 +95,11 @@ pub enum During {
 #[serde(rename_all = "kebab-case")]
 pub enum Waited {
     /// A timer: it slept.
-    Timer,
+    Timer {
+        /// How long after the time that the thread had asked for it expired, in nanoseconds; unknown if that was not
+        /// recorded.
+        late_ns: Option<u64>,
+    },
     /// A thread, by its name.
     Thread(String),
     /// Something else in an interrupt.
@@ -91,8 +130,9 @@ pub struct Accounts {
     running: BTreeMap<u16, u64>,
     /// For each window, how long threads of a name ran while its own was ready on their CPU.
     ran: Vec<BTreeMap<String, u64>>,
-    /// CPUs on which the callback of a timer runs.
-    in_timer: Vec<u16>,
+    /// CPUs on which the callback of a timer runs, and how late it is.
+    in_timer: BTreeMap<u16, Option<u64>>,
+    expiries: Expiries,
 }
 
 /// The windows of a thread, so that an event visits only those that contain it.
@@ -144,18 +184,31 @@ impl Accounts {
             names: BTreeMap::new(),
             ready: BTreeMap::new(),
             running: BTreeMap::new(),
-            in_timer: Vec::new(),
+            in_timer: BTreeMap::new(),
+            expiries: Expiries::default(),
         }
     }
 
     /// Takes an event.
     pub fn event(&mut self, event: &KernelEvent) {
         match &event.what {
-            What::TimerExpiryEntry { .. } => self.in_timer.push(event.cpu),
-            What::TimerExpiryExit { .. } => self.in_timer.retain(|cpu| *cpu != event.cpu),
-            What::Waking { thread, target_cpu } if self.threads.contains_key(&thread.id) => {
-                let waker = match (self.in_timer.contains(&event.cpu), event.current) {
-                    (true, _) => (Waited::Timer, None),
+            What::TimerStart {
+                timer,
+                soft_expires_ns,
+                ..
+            } => self.expiries.asked(*timer, *soft_expires_ns),
+            What::TimerExpiryEntry { timer, .. } => {
+                let late_ns = self.expiries.late(*timer, event.at_ns);
+                self.in_timer.insert(event.cpu, late_ns);
+            }
+            What::TimerExpiryExit { .. } => {
+                self.in_timer.remove(&event.cpu);
+            }
+            What::Waking { thread, target_cpu }
+                if self.threads.contains_key(&thread.id) && !self.is_on_cpu(thread.id) =>
+            {
+                let waker = match (self.in_timer.get(&event.cpu), event.current) {
+                    (Some(late_ns), _) => (Waited::Timer { late_ns: *late_ns }, None),
                     (_, 0) => (Waited::Interrupt, None),
                     (_, other) => {
                         let name = self.names.get(&other).cloned();
@@ -188,6 +241,12 @@ impl Accounts {
             }
             _ => {}
         }
+    }
+
+    /// Whether it runs, be it about to sleep: woken then, it runs on.
+    fn is_on_cpu(&self, thread: u32) -> bool {
+        let state = self.states.get(&thread);
+        state.is_some_and(|(state, _)| *state == State::OnCpu)
     }
 
     /// A thread ran on its CPU, at the cost of those that were ready there.
@@ -241,6 +300,7 @@ impl Accounts {
                             by: by.clone(),
                             thread: *waker,
                             during: None,
+                            waker: None,
                         });
                     }
                 }

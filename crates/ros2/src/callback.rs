@@ -18,7 +18,7 @@ pub struct Callback {
     pub node: Option<String>,
     /// What calls it.
     pub kind: Kind,
-    /// The function, if a tracing session had rclcpp look it up.
+    /// The function, if its symbol was found in memory, or a tracing session had rclcpp look it up.
     pub symbol: Option<String>,
 }
 
@@ -80,7 +80,10 @@ impl fmt::Display for Callback {
         }
         match &self.kind {
             Kind::Control { part } if self.node.is_none() => write!(f, "ros2_control: {part}"),
-            Kind::Unknown => write!(f, "callback {:#x} of process {}", self.handle, self.process),
+            Kind::Unknown => match &self.symbol {
+                Some(symbol) => write!(f, "{symbol} of process {}", self.process),
+                None => write!(f, "callback {:#x} of process {}", self.handle, self.process),
+            },
             kind => kind.fmt(f),
         }
     }

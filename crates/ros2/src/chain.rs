@@ -103,6 +103,8 @@ pub enum LostBy {
     },
     /// No watched callback took it, nor a newer one.
     NotTaken,
+    /// Events were lost while it was under way.
+    Unrecorded,
 }
 
 /// The messages and runs that belong together.
@@ -160,13 +162,19 @@ impl<'a> Links<'a> {
     }
 
     /// Why a chain ended at a message, where these callbacks lead on.
-    fn lost(&self, message: usize, leading: &BTreeSet<usize>) -> LostBy {
+    fn lost(&self, message: usize, leading: &BTreeSet<usize>, patience_ns: u64) -> LostBy {
         let of = &self.seen.published[message];
         let is_of = |number: &usize| {
             let kind = &self.seen.callbacks[*number].kind;
             matches!(kind, Kind::Subscription { topic, .. } if **topic == *of.topic)
         };
         let leading: Vec<usize> = leading.iter().copied().filter(is_of).collect();
+        let next_ns = |number: &usize| self.next_newer(*number, message);
+        let until_ns = leading.iter().filter_map(next_ns).max();
+        let until_ns = until_ns.unwrap_or(of.at_ns.saturating_add(patience_ns));
+        if self.seen.has_lost(of.at_ns, until_ns) {
+            return LostBy::Unrecorded;
+        }
         let leads = |run: &Run| leading.is_empty() || leading.contains(&run.callback);
         if self.takers(message).any(leads) {
             return LostBy::NothingLeadsOn;
@@ -306,7 +314,7 @@ impl Chain {
         }
         let leading: BTreeSet<usize> = hops.iter().map(|(callback, ..)| *callback).collect();
         for (last, is_recent) in early {
-            let by = links.lost(last, &leading);
+            let by = links.lost(last, &leading, patience_ns);
             // It may still be taken, or what leads on be published.
             if is_recent && matches!(by, LostBy::NotTaken | LostBy::NothingLeadsOn) {
                 found.under_way += 1;

@@ -38,6 +38,14 @@ impl Grid {
         })
     }
 
+    /// The run before is unknown: the next is due at the latest whole period before it.
+    pub(crate) fn forgets(&mut self, start_ns: u64) {
+        let slack_ns = SLACK_NS.min(self.period_ns / 4);
+        let passed_ns = (start_ns + slack_ns).saturating_sub(self.first_ns);
+        self.next_ns = self.first_ns + passed_ns / self.period_ns * self.period_ns;
+        self.passed_ns = None;
+    }
+
     /// When the next run, which begins now, was due. `None` if no due time is before it.
     pub(crate) fn due(&mut self, start_ns: u64) -> Option<u64> {
         self.runs += 1;
@@ -92,13 +100,25 @@ pub fn due_cycles(made_ns: u64, period_ns: u64, starts: &[u64]) -> Option<(Vec<u
 }
 
 /// The due time of each run, in nanoseconds on the clock of `starts`, and how many were passed over.
-pub(crate) fn due_times(made_ns: u64, period_ns: u64, starts: &[u64]) -> Option<(Vec<u64>, u64)> {
-    let (cycles, skipped) = due_cycles(made_ns, period_ns, starts)?;
-    let due = cycles.iter().zip(starts).map(|(cycle, start)| {
+/// Between runs that are not `known` to follow each other, others may be missing.
+pub(crate) fn due_times(
+    made_ns: u64,
+    period_ns: u64,
+    starts: &[u64],
+    known: impl Fn(u64, u64) -> bool,
+) -> Option<(Vec<u64>, u64)> {
+    let mut grid = Grid::new(made_ns, period_ns)?;
+    let mut before_ns = made_ns;
+    let due = starts.iter().map(|start| {
+        if !known(before_ns, *start) {
+            grid.forgets(*start);
+        }
+        before_ns = *start;
         // A run that begins a little before its due time is on time.
-        (made_ns + (cycle + 1) * period_ns).min(*start)
+        grid.due(*start).map(|due_ns| due_ns.min(*start))
     });
-    Some((due.collect(), skipped))
+    let due: Vec<u64> = due.collect::<Option<_>>()?;
+    grid.fits().then_some((due, grid.skipped))
 }
 
 #[cfg(test)]
@@ -109,7 +129,7 @@ mod tests {
     fn a_late_call_serves_the_due_time_after_the_call_before_it() {
         // Due at 1100, 1200 …: the third is 250 late, and two due times pass.
         let starts = [1_101, 1_202, 1_550, 1_603];
-        let (due, skipped) = due_times(1_000, 100, &starts).unwrap();
+        let (due, skipped) = due_times(1_000, 100, &starts, |_, _| true).unwrap();
         assert_eq!(due, [1_100, 1_200, 1_300, 1_600]);
         assert_eq!(skipped, 2);
     }
@@ -118,15 +138,24 @@ mod tests {
     fn runs_that_queued_up_serve_the_due_times_one_after_the_other() {
         // The run due at 1200 begins 350 late, and those due at 1300, 1400 and 1500 follow it at once.
         let starts = [1_101, 1_550, 1_551, 1_552, 1_553, 1_601, 1_701];
-        let (due, skipped) = due_times(1_000, 100, &starts).unwrap();
+        let (due, skipped) = due_times(1_000, 100, &starts, |_, _| true).unwrap();
         assert_eq!(due, [1_100, 1_200, 1_300, 1_400, 1_500, 1_600, 1_700]);
+        assert_eq!(skipped, 0);
+    }
+
+    #[test]
+    fn runs_that_were_not_recorded_make_none_late_and_skip_none() {
+        let starts = [1_101, 1_202, 5_603, 5_701];
+        let known = |from_ns, to_ns| !(from_ns < 1_300 && to_ns > 5_000);
+        let (due, skipped) = due_times(1_000, 100, &starts, known).unwrap();
+        assert_eq!(due, [1_100, 1_200, 5_600, 5_700]);
         assert_eq!(skipped, 0);
     }
 
     #[test]
     fn a_timer_of_another_clock_fits_nothing() {
         let starts: Vec<u64> = (1..100).map(|k| 1_000_000 + k * 30_000).collect();
-        assert!(due_times(1_000_000, 100_000, &starts).is_none());
-        assert!(due_times(0, 0, &starts).is_none());
+        assert!(due_times(1_000_000, 100_000, &starts, |_, _| true).is_none());
+        assert!(due_times(0, 0, &starts, |_, _| true).is_none());
     }
 }

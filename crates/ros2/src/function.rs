@@ -26,6 +26,14 @@ pub enum Argument {
     StdText(u8),
     /// The function's return value; then it has no other argument.
     Result,
+    /// The address to which the function returns.
+    Caller,
+    /// The word so many bytes after an address.
+    Word(u8, u8),
+    /// The word at the address that is at an address.
+    Pointed(u8),
+    /// A text, by the place of its address so many bytes after an address.
+    TextAt(u8, u8),
 }
 
 /// An executor's thread begins to wait for work. It comes once for each cycle of an executor, so it is read where
@@ -148,9 +156,47 @@ const fn manager(begins: &'static str, name: &'static str) -> Method {
     }
 }
 
+/// In a `rmw_publisher_t` and a `rmw_subscription_t`, the address of their topic (`rmw/types.h`, Humble to Rolling).
+const TOPIC: u8 = 16;
+
+/// Those that are recorded with more of memory where the process was there before: what it made was not seen.
+pub const LATER: &[Function] = {
+    use Argument::{Caller, Flag, Number, Pointed, TextAt, Word};
+    &[
+        Function {
+            name: "callback_start",
+            arguments: &[
+                Number(0, "callback"),
+                Flag(1, "is_intra_process"),
+                Caller,
+                Word(0, 0),
+                Pointed(0),
+                Word(0, 24),
+            ],
+        },
+        Function {
+            name: "rmw_publish",
+            arguments: &[
+                Number(0, "rmw_publisher_handle"),
+                Number(2, "timestamp"),
+                TextAt(0, TOPIC),
+            ],
+        },
+        Function {
+            name: "rmw_take",
+            arguments: &[
+                Number(0, "rmw_subscription_handle"),
+                Number(2, "source_timestamp"),
+                Flag(3, "taken"),
+                TextAt(0, TOPIC),
+            ],
+        },
+    ]
+};
+
 /// Those of libtracetools that `watch` records.
 pub const FUNCTIONS: &[Function] = {
-    use Argument::{Flag, Number, Text};
+    use Argument::{Caller, Flag, Number, Pointed, Text, Word};
     const fn of(name: &'static str, arguments: &'static [Argument]) -> Function {
         Function { name, arguments }
     }
@@ -172,7 +218,13 @@ pub const FUNCTIONS: &[Function] = {
         ),
         of(
             "rclcpp_timer_callback_added",
-            &[Number(0, "timer_handle"), ADDED],
+            &[
+                Number(0, "timer_handle"),
+                ADDED,
+                Word(1, 0),
+                Pointed(1),
+                Word(1, 24),
+            ],
         ),
         of("rclcpp_timer_link_node", &[Number(0, "timer_handle"), NODE]),
         of(
@@ -191,7 +243,13 @@ pub const FUNCTIONS: &[Function] = {
         ),
         of(
             "rclcpp_subscription_callback_added",
-            &[Number(0, "subscription"), ADDED],
+            &[
+                Number(0, "subscription"),
+                ADDED,
+                Word(1, 0),
+                Pointed(1),
+                Word(1, 24),
+            ],
         ),
         of(
             "rcl_service_init",
@@ -213,7 +271,13 @@ pub const FUNCTIONS: &[Function] = {
         ),
         of(
             "rclcpp_service_callback_added",
-            &[Number(0, "service_handle"), ADDED],
+            &[
+                Number(0, "service_handle"),
+                ADDED,
+                Word(1, 0),
+                Pointed(1),
+                Word(1, 24),
+            ],
         ),
         of(
             "rcl_publisher_init",
@@ -225,7 +289,10 @@ pub const FUNCTIONS: &[Function] = {
             ],
         ),
         of("rclcpp_callback_register", &[CALLBACK, Text(1, "symbol")]),
-        of("callback_start", &[CALLBACK, Flag(1, "is_intra_process")]),
+        of(
+            "callback_start",
+            &[CALLBACK, Flag(1, "is_intra_process"), Caller],
+        ),
         of("callback_end", &[CALLBACK]),
         of("rclcpp_intra_publish", &[Number(0, "publisher_handle")]),
         of(

@@ -2,7 +2,7 @@
 //! address in one process, and can be reused: it names the object last created under it.
 
 use crate::callback::ACTION;
-use crate::{Callback, Kind, Taken};
+use crate::{Callback, Kind, Taken, Words};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -50,6 +50,8 @@ pub struct Graph {
     /// By the middleware's handle.
     publisher_of_middleware: BTreeMap<Handle, Handle>,
     symbols: BTreeMap<Handle, Arc<str>>,
+    /// Of a callback, as it was made.
+    words: BTreeMap<Handle, Words>,
     /// Names of ros2_control's controllers.
     controllers: BTreeMap<Handle, Arc<str>>,
     /// Parts of ros2_control's cycle, each with its controller's name.
@@ -68,6 +70,12 @@ impl Graph {
     ) -> bool {
         let handle = |at: usize| numbers.get(at).map(|address| (process, *address));
         let text = |at: usize| texts.get(at).cloned();
+        if function.ends_with("_callback_added")
+            && let Some(callback) = handle(1)
+        {
+            self.forget_callback(callback);
+            self.words.insert(callback, words(&numbers[2..]));
+        }
         let end = |name: Arc<str>| {
             Some(End {
                 node: handle(1)?,
@@ -90,7 +98,6 @@ impl Graph {
                     self.timers.insert(handle(0)?, timer);
                 }
                 "rclcpp_timer_callback_added" => {
-                    self.forget_callback(handle(1)?);
                     self.timer_of_callback.insert(handle(1)?, handle(0)?);
                 }
                 "rclcpp_timer_link_node" => {
@@ -110,7 +117,6 @@ impl Graph {
                     self.subscription_of_object.insert(handle(1)?, handle(0)?);
                 }
                 "rclcpp_subscription_callback_added" => {
-                    self.forget_callback(handle(1)?);
                     self.object_of_callback.insert(handle(1)?, handle(0)?);
                 }
                 "rcl_service_init" => {
@@ -124,7 +130,6 @@ impl Graph {
                     self.client_of_middleware.extend(middleware);
                 }
                 "rclcpp_service_callback_added" => {
-                    self.forget_callback(handle(1)?);
                     self.service_of_callback.insert(handle(1)?, handle(0)?);
                 }
                 "rcl_publisher_init" => {
@@ -173,6 +178,15 @@ impl Graph {
         let name = is_controller.then(name);
         self.parts.insert(handle, (part, name));
         Some(handle)
+    }
+
+    /// What is in memory with a callback that begins with these numbers.
+    pub fn words(&self, callback: Handle, numbers: &[u64]) -> Words {
+        let made = self.words.get(&callback).copied();
+        Words {
+            caller: numbers.get(2).copied().unwrap_or(0),
+            ..made.unwrap_or_else(|| words(numbers.get(3..).unwrap_or_default()))
+        }
     }
 
     /// What runs under this address now.
@@ -276,6 +290,17 @@ impl Graph {
     /// The topic that a publisher publishes to.
     pub fn published_topic(&self, publisher: Handle) -> Option<Arc<str>> {
         Some(Arc::clone(&self.publishers.get(&publisher)?.name))
+    }
+}
+
+/// The words of a callable.
+fn words(recorded: &[u64]) -> Words {
+    let word = |at: usize| recorded.get(at).copied().unwrap_or(0);
+    Words {
+        caller: 0,
+        first: word(0),
+        pointed: word(1),
+        invoker: word(2),
     }
 }
 

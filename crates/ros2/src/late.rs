@@ -1,7 +1,6 @@
 //! Why a callback's run was late: what its executor ran between the due time and the run.
 
-use crate::account::{Account, Window};
-use crate::meanwhile::meanwhile;
+use crate::account::{Account, Wait, Window};
 use crate::row::{Dues, by_callback};
 use crate::{Callback, Kind, Run, Seen};
 use serde::{Deserialize, Serialize};
@@ -115,16 +114,41 @@ impl Late {
     /// Takes the accounts of its windows, and finds what ended their waits.
     pub fn accounted(&mut self, seen: &Seen, accounts: &mut impl Iterator<Item = Account>) {
         let windows: Vec<Window> = self.windows().collect();
-        let mut accounts = windows.into_iter().zip(accounts).map(|(window, account)| {
-            let longest = account.longest.map(|wait| meanwhile(seen, &window, wait));
-            Account { longest, ..account }
-        });
+        let mut accounts = windows
+            .into_iter()
+            .zip(accounts)
+            .map(|(window, account)| account.with_reason(seen, &window));
         self.account = accounts.next();
         for holder in &mut self.holders {
             holder.account = accounts.next();
         }
         if let Some(unheld) = &mut self.unheld {
             unheld.account = accounts.next();
+        }
+    }
+
+    /// The waits that are explained by what the thread that ended them did, and for which that was not looked at yet.
+    fn waits(&mut self) -> impl Iterator<Item = &mut Wait> {
+        let holders = self.holders.iter_mut().map(|of| &mut of.account);
+        let unheld = self.unheld.iter_mut().map(|of| &mut of.account);
+        let accounts = holders.chain(unheld).flatten();
+        accounts.filter_map(Account::last_wait)
+    }
+
+    /// The windows of threads that ended its waits.
+    pub fn wakers(&mut self) -> Vec<Window> {
+        self.waits().filter_map(|wait| wait.of_waker()).collect()
+    }
+
+    /// Takes the accounts of these.
+    pub fn wakers_accounted(&mut self, seen: &Seen, accounts: &mut impl Iterator<Item = Account>) {
+        for wait in self.waits() {
+            let Some(window) = wait.of_waker() else {
+                continue;
+            };
+            let account = accounts.next();
+            let account = account.map(|of| Box::new(of.with_reason(seen, &window)));
+            wait.waker = account;
         }
     }
 
@@ -212,8 +236,10 @@ pub(crate) fn lates(seen: &Seen, runs: &[Run], dues: &Dues, most: usize) -> (u64
     let pairs = runs.windows(2).zip(dues.due_ns.iter().skip(1));
     let mut late: Vec<(u64, Run, u64)> = pairs
         .filter_map(|(pair, due_ns)| {
-            let gap_ns = pair[1].from_ns - pair[0].from_ns;
-            (gap_ns * 2 > dues.period_ns * HALVES).then_some((gap_ns, pair[1], *due_ns))
+            let [from_ns, to_ns] = [0, 1].map(|at| pair[at].from_ns);
+            let gap_ns = to_ns - from_ns;
+            let is_known = !seen.has_lost(from_ns, to_ns);
+            (is_known && gap_ns * 2 > dues.period_ns * HALVES).then_some((gap_ns, pair[1], *due_ns))
         })
         .collect();
     let count = late.len() as u64;
@@ -230,7 +256,7 @@ pub fn first_above(seen: &Seen, above_ns: u64) -> Option<(usize, Late)> {
     let runs = by_callback(seen);
     let first = |(number, runs): (&usize, &Vec<Run>)| {
         let starts: Vec<u64> = runs.iter().map(|run| run.from_ns).collect();
-        let dues = Dues::of(&seen.callbacks[*number].kind, &starts)?;
+        let dues = Dues::of(seen, &seen.callbacks[*number].kind, &starts)?;
         let mut both = starts.iter().zip(&dues.due_ns);
         let at = both.position(|(start, due)| start.saturating_sub(*due) > above_ns)?;
         let gap_ns = starts[at] - starts[at.saturating_sub(1)];

@@ -8,6 +8,7 @@ mod callback;
 mod chain;
 mod due;
 mod executor;
+mod expiry;
 mod function;
 mod graph;
 mod late;
@@ -16,6 +17,7 @@ mod meanwhile;
 mod recorder;
 mod row;
 mod within;
+mod words;
 
 pub use account::{Account, Accounts, During, Wait, Waited, Window};
 pub use callback::{Callback, Kind, Run, Taken};
@@ -23,12 +25,13 @@ pub use chain::{Chain, ChainError, ChainFound, Hop, Lost, LostBy};
 pub use due::due_cycles;
 pub use executor::{Executor, ExecutorKind, ExecutorThread, Executors, Stretch};
 pub use function::{
-    Argument, CONTROLLER_LIBRARY, CONTROLLER_UPDATE, FUNCTIONS, Function, MANAGER, MANAGER_LIBRARY,
-    MANGLED, Method, NAMED, PREFIX, RCL_FUNCTIONS, RCL_LIBRARY, RCL_PREFIX, RETURNS, TAKES, UPDATE,
-    WAITS,
+    Argument, CONTROLLER_LIBRARY, CONTROLLER_UPDATE, FUNCTIONS, Function, LATER, MANAGER,
+    MANAGER_LIBRARY, MANGLED, Method, NAMED, PREFIX, RCL_FUNCTIONS, RCL_LIBRARY, RCL_PREFIX,
+    RETURNS, TAKES, UPDATE, WAITS,
 };
 pub use graph::Graph;
 pub use late::{Holder, Late, Unheld, first_above};
 pub use live::Live;
 pub use recorder::{Published, Recorder, Seen};
 pub use row::{Figures, Row, rows};
+pub use words::{Begun, FunctionOf, Words};

@@ -3,7 +3,7 @@
 use crate::due::Grid;
 use crate::graph::{Graph, Handle};
 use crate::row::period_of;
-use crate::{Callback, Kind};
+use crate::{Begun, Callback, Kind};
 use std::collections::{BTreeMap, VecDeque};
 use wakepath_timeline::{KernelEvent, What};
 
@@ -15,6 +15,8 @@ const RECENT: usize = 64;
 pub struct Live {
     graph: Graph,
     callbacks: BTreeMap<Handle, Followed>,
+    /// Those that began for the first time.
+    begun: Vec<Begun>,
 }
 
 #[derive(Debug)]
@@ -23,18 +25,26 @@ struct Followed {
     grid: Option<Grid>,
     last_ns: Option<u64>,
     gaps: VecDeque<u64>,
+    /// Whether events were lost since it began.
+    has_lost: bool,
 }
 
 impl Live {
-    /// Takes an event, if it is a call of a thread of this process. If a callback begins and its due time is known or
+    /// Takes an event: a call of a thread of this process, or that events were lost. If a callback begins and its due time is known or
     /// can be estimated: the callback, and how long after it was due it began, in nanoseconds.
     pub fn event(
         &mut self,
         event: &KernelEvent,
         process: impl Fn(u32) -> Option<u32>,
     ) -> Option<(&Callback, u64)> {
-        let What::Call(call) = &event.what else {
-            return None;
+        let call = match &event.what {
+            What::Call(call) => call,
+            What::Lost { .. } => {
+                let all = self.callbacks.values_mut();
+                all.for_each(|followed| followed.has_lost = true);
+                return None;
+            }
+            _ => return None,
         };
         let process = process(event.current)?;
         let handle = |at: usize| call.numbers.get(at).map(|address| (process, *address));
@@ -53,12 +63,22 @@ impl Live {
         }
         let callback = handle(0)?;
         let graph = &self.graph;
-        let followed = self
-            .callbacks
-            .entry(callback)
-            .or_insert_with(|| Followed::new(graph.callback(callback)));
+        let begun = &mut self.begun;
+        let followed = self.callbacks.entry(callback).or_insert_with(|| {
+            begun.push(Begun {
+                callback,
+                at_ns: event.at_ns,
+                words: graph.words(callback, &call.numbers),
+            });
+            Followed::new(graph.callback(callback))
+        });
         let latency_ns = followed.begins(event.at_ns)?;
         Some((&followed.callback, latency_ns))
+    }
+
+    /// The callbacks that began for the first time since this was last asked.
+    pub fn take_begun(&mut self) -> Vec<Begun> {
+        std::mem::take(&mut self.begun)
     }
 }
 
@@ -73,6 +93,7 @@ impl Followed {
             grid,
             last_ns: None,
             gaps: VecDeque::new(),
+            has_lost: false,
         }
     }
 
@@ -83,6 +104,12 @@ impl Followed {
             Kind::Subscription { .. } | Kind::Service { .. } | Kind::Handled { .. }
         ) {
             return None;
+        }
+        if std::mem::take(&mut self.has_lost) {
+            self.last_ns = None;
+            if let Some(grid) = &mut self.grid {
+                grid.forgets(at_ns);
+            }
         }
         let gap_ns = self.last_ns.map(|last_ns| at_ns.saturating_sub(last_ns));
         self.last_ns = Some(at_ns);

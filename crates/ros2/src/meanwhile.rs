@@ -1,10 +1,17 @@
 //! The reason for a wait: the service whose answer the thread got, or the callback of the thread that woke it.
 
-use crate::account::{During, Wait, Window};
+use crate::account::{Account, During, Wait, Window};
 use crate::{Kind, Run, Seen, Taken};
 
-/// The wait with what it was for, if the calls show that.
-pub(crate) fn meanwhile(seen: &Seen, window: &Window, wait: Wait) -> Wait {
+impl Account {
+    /// With what its longest wait was for, if the calls show that.
+    pub(crate) fn with_reason(self, seen: &Seen, window: &Window) -> Self {
+        let longest = self.longest.map(|wait| meanwhile(seen, window, wait));
+        Self { longest, ..self }
+    }
+}
+
+fn meanwhile(seen: &Seen, window: &Window, wait: Wait) -> Wait {
     let began_ns = wait.ended_ns.saturating_sub(wait.ns);
     let until = |at_ns: u64| seen.runs.partition_point(|run| run.from_ns <= at_ns);
     let back = |at_ns: u64| seen.runs[..until(at_ns)].iter().rev().take(4096);

@@ -1,11 +1,12 @@
 //! Calls, one after the other, as runs of callbacks and messages.
 
+use crate::callback::ACTION;
 use crate::graph::{Graph, Handle};
 use crate::within::Within;
-use crate::{Callback, Kind, Run, Taken};
+use crate::{Callback, FunctionOf, Kind, Run, Taken};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use wakepath_timeline::{KernelEvent, What};
+use wakepath_timeline::{Call, KernelEvent, What};
 
 /// A message as its sender's middleware was handed it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,10 +51,42 @@ pub struct Seen {
     pub has_unmarked: bool,
     /// Ends of callbacks whose beginning was not seen, and beginnings whose end was not.
     pub unpaired: u64,
+    /// Stretches of time in which events of a CPU were lost, the earliest first; none touches another.
+    pub lost: Vec<(u64, u64)>,
     /// When the first and the last call came, in nanoseconds on `CLOCK_MONOTONIC`.
     pub span_ns: Option<(u64, u64)>,
     /// The same of each process.
     pub spans: BTreeMap<u32, (u64, u64)>,
+}
+
+impl Seen {
+    /// Takes the functions of callbacks that were looked up.
+    pub fn functions(&mut self, found: &[FunctionOf]) {
+        let mut first_ns = vec![None; self.callbacks.len()];
+        for run in &self.runs {
+            first_ns[run.callback].get_or_insert(run.from_ns);
+        }
+        for (callback, first_ns) in self.callbacks.iter_mut().zip(first_ns) {
+            let Some(first_ns) = first_ns else { continue };
+            let handle = (callback.process, callback.handle);
+            let own = found
+                .iter()
+                .filter(|of| of.callback == handle && of.at_ns <= first_ns);
+            if let Some(last) = own.max_by_key(|of| of.at_ns) {
+                callback.symbol = Some(last.name.clone());
+            }
+        }
+    }
+
+    /// Whether events were lost between two instants.
+    pub fn has_lost(&self, from_ns: u64, to_ns: u64) -> bool {
+        let first = self
+            .lost
+            .partition_point(|(_, until_ns)| *until_ns <= from_ns);
+        self.lost
+            .get(first)
+            .is_some_and(|(since_ns, _)| *since_ns < to_ns)
+    }
 }
 
 /// A callback under way.
@@ -80,11 +113,20 @@ pub struct Recorder {
     within: Within,
     /// With which handle of rcl a thread is taking something.
     taking: BTreeMap<u32, Handle>,
+    /// Callbacks of which nothing is known, each time that they began with a message of this topic taken before.
+    after_taking: Vec<(usize, Arc<str>)>,
+    /// When each CPU's last event was.
+    last_ns: BTreeMap<u16, u64>,
 }
 
 impl Recorder {
-    /// Takes an event, if it is a call of a thread of this process.
+    /// Takes an event: a call of a thread of this process, or that events were lost.
     pub fn event(&mut self, event: &KernelEvent, process: impl Fn(u32) -> Option<u32>) {
+        let before_ns = self.last_ns.insert(event.cpu, event.at_ns);
+        if let What::Lost { .. } = event.what {
+            self.loses(before_ns.unwrap_or(0), event.at_ns);
+            return;
+        }
         let What::Call(call) = &event.what else {
             return;
         };
@@ -150,7 +192,7 @@ impl Recorder {
             "rmw_take" => {
                 // Without a message there is nothing to call a callback with.
                 if let (Some(of), Some(stamp), Some(1..)) = (handle(0), number(1), number(2)) {
-                    let topic = self.graph.taken_topic(of);
+                    let topic = self.graph.taken_topic(of).or_else(|| topic_of(call));
                     self.taken.insert(thread, (topic, stamp.cast_signed()));
                     self.takes(Taken::Message, Some(of), event);
                 }
@@ -188,12 +230,12 @@ impl Recorder {
                 };
                 let publisher = self.graph.publisher(of);
                 let topic = publisher.and_then(|of| self.graph.published_topic(of));
-                let (Some(publisher), Some(topic)) = (publisher, topic) else {
+                let Some(topic) = topic.or_else(|| topic_of(call)) else {
                     self.seen.unnamed_messages += 1;
                     return;
                 };
                 let stamp = stamp.cast_signed();
-                match self.within.also(thread, publisher) {
+                match publisher.and_then(|of| self.within.also(thread, of)) {
                     Some(at) => self.seen.published[at].also = Some(stamp),
                     None => self.published(event, process, topic, stamp),
                 }
@@ -213,6 +255,16 @@ impl Recorder {
                 }
             }
         }
+    }
+
+    /// Events are missing: what was under way may have ended, and what was taken may have been handled.
+    fn loses(&mut self, since_ns: u64, until_ns: u64) {
+        self.seen.lost.push((since_ns, until_ns));
+        let open = std::mem::take(&mut self.open);
+        self.seen.unpaired += open.values().map(Vec::len).sum::<usize>() as u64;
+        self.taken.clear();
+        self.taking.clear();
+        self.within.loses();
     }
 
     fn published(&mut self, event: &KernelEvent, process: u32, topic: Arc<str>, stamp: i64) {
@@ -256,6 +308,11 @@ impl Recorder {
         let message = message.and_then(|(topic, stamp)| {
             let is_of = match &self.seen.callbacks[number].kind {
                 Kind::Subscription { topic: own, .. } => topic.is_some_and(|topic| **own == *topic),
+                Kind::Unknown => {
+                    let topic = topic.filter(|topic| !topic.contains(ACTION))?;
+                    self.after_taking.push((number, topic));
+                    true
+                }
                 _ => false,
             };
             is_of.then_some(stamp)
@@ -296,17 +353,72 @@ impl Recorder {
         });
     }
 
+    /// A callback that begins each time after a message of one topic was taken is that topic's.
+    fn subscribed(&mut self) {
+        let mut topics: BTreeMap<usize, (BTreeSet<Arc<str>>, usize)> = BTreeMap::new();
+        for (number, topic) in std::mem::take(&mut self.after_taking) {
+            let of = topics.entry(number).or_default();
+            of.0.insert(topic);
+            of.1 += 1;
+        }
+        let mut runs = vec![0; self.seen.callbacks.len()];
+        self.seen
+            .runs
+            .iter()
+            .for_each(|run| runs[run.callback] += 1);
+        for (number, (topics, taken)) in topics {
+            let callback = &mut self.seen.callbacks[number];
+            match topics.first() {
+                Some(topic) if topics.len() == 1 && taken >= runs[number] => {
+                    callback.kind = Kind::Subscription {
+                        topic: topic.to_string(),
+                        depth: 0,
+                    };
+                }
+                _ => {
+                    let own = self
+                        .seen
+                        .runs
+                        .iter_mut()
+                        .filter(|run| run.callback == number);
+                    own.for_each(|run| run.message = None);
+                }
+            }
+        }
+    }
+
     /// Ends the recording and returns everything seen.
     pub fn finish(mut self) -> Seen {
         let open = self.open.values().map(Vec::len).sum::<usize>();
         self.seen.unpaired += open as u64;
         self.seen.runs.sort_by_key(|run| (run.from_ns, run.to_ns));
+        self.subscribed();
+        self.seen.lost = merged(std::mem::take(&mut self.seen.lost));
         self.seen.together = together(&self.seen);
         self.seen.published.sort_by_key(|of| of.at_ns);
         self.seen.overwritten = self.within.overwritten;
         self.seen.has_unmarked = self.graph.has_unmarked();
         self.seen
     }
+}
+
+/// The topic of a message in a process that was there before.
+fn topic_of(call: &Call) -> Option<Arc<str>> {
+    let topic = call.texts.first().filter(|topic| topic.starts_with('/'));
+    topic.map(Arc::clone)
+}
+
+/// Stretches of time, those that touch as one.
+fn merged(mut stretches: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    stretches.sort_unstable();
+    let mut merged: Vec<(u64, u64)> = Vec::new();
+    for (since_ns, until_ns) in stretches {
+        match merged.last_mut() {
+            Some(last) if last.1 >= since_ns => last.1 = last.1.max(until_ns),
+            _ => merged.push((since_ns, until_ns)),
+        }
+    }
+    merged
 }
 
 /// The pairs of callbacks that ran at the same time on two threads of a process.

@@ -116,6 +116,13 @@ pub(crate) fn period_of(kind: &Kind, gaps: impl Iterator<Item = u64>) -> Option<
     }
 }
 
+/// From each beginning to the next, unless events in between were lost.
+fn gaps(seen: &Seen, starts: &[u64]) -> impl Iterator<Item = u64> {
+    let pairs = starts.windows(2).map(|pair| (pair[0], pair[1]));
+    let known = pairs.filter(|(from_ns, to_ns)| !seen.has_lost(*from_ns, *to_ns));
+    known.map(|(from_ns, to_ns)| to_ns - from_ns)
+}
+
 /// When runs were due.
 pub(crate) struct Dues {
     pub(crate) period_ns: u64,
@@ -127,11 +134,11 @@ pub(crate) struct Dues {
 
 impl Dues {
     /// Of the runs of a timer, or of a callback that keeps a period.
-    pub(crate) fn of(kind: &Kind, starts: &[u64]) -> Option<Self> {
-        let gaps = starts.windows(2).map(|pair| pair[1] - pair[0]);
-        let period_ns = period_of(kind, gaps)?;
+    pub(crate) fn of(seen: &Seen, kind: &Kind, starts: &[u64]) -> Option<Self> {
+        let period_ns = period_of(kind, gaps(seen, starts))?;
+        let known = |from_ns, to_ns| !seen.has_lost(from_ns, to_ns);
         let by_rule = match *kind {
-            Kind::Timer { period_ns, made_ns } => due_times(made_ns, period_ns, starts),
+            Kind::Timer { period_ns, made_ns } => due_times(made_ns, period_ns, starts, known),
             _ => None,
         };
         Some(match by_rule {
@@ -164,9 +171,8 @@ fn row(
     let callback = seen.callbacks[number].clone();
     let callback_is_marked = !matches!(callback.kind, Kind::Handled { .. });
     let starts: Vec<u64> = runs.iter().map(|run| run.from_ns).collect();
-    let dues = Dues::of(&callback.kind, &starts);
+    let dues = Dues::of(seen, &callback.kind, &starts);
     let exact = dues.as_ref().filter(|of| of.skipped.is_some());
-    let gaps = || starts.windows(2).map(|pair| pair[1] - pair[0]);
     let waited = match &callback.kind {
         Kind::Subscription { topic, .. } => Figures::of(runs.iter().filter_map(|run| {
             let at_ns = published.get(&(run.message?, topic.as_str()))?;
@@ -195,8 +201,11 @@ fn row(
             let latencies = both.map(|(start, due)| start - due);
             Figures::of(latencies)
         }),
-        skipped: exact.and_then(|of| of.skipped),
-        gap_ns: Figures::of(gaps()),
+        // Runs that were not recorded may have served due times.
+        skipped: exact
+            .and_then(|of| of.skipped)
+            .filter(|_| seen.lost.is_empty()),
+        gap_ns: Figures::of(gaps(seen, &starts)),
         waited_ns: waited,
         run_ns: match callback_is_marked {
             true => Figures::of(runs.iter().map(Run::length_ns)),

@@ -65,6 +65,12 @@ impl Within {
         }
     }
 
+    /// Events are missing: what is in the buffers is unknown.
+    pub(crate) fn loses(&mut self) {
+        self.publishing.clear();
+        self.waiting.clear();
+    }
+
     /// The message taken from a place of a buffer.
     pub(crate) fn take(&mut self, buffer: Handle, place: u64) -> Option<(Arc<str>, i64)> {
         self.waiting.get_mut(&buffer)?.remove(&place)

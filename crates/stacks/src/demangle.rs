@@ -2,6 +2,8 @@
 //! templates, operators or conversions stay as the compiler writes them: a library that reads all of the grammar would
 //! be the largest part of this room.
 
+use crate::callables::Callable;
+
 /// Longer ones are cut: generic code of generic code.
 const LONGEST: usize = 120;
 
@@ -19,13 +21,50 @@ pub(crate) fn demangled(symbol: &str) -> String {
     }
 }
 
+/// The callable that a template was made for, in the symbol of a function of it, after the template's own name. Of a
+/// lambda the symbol has the function around it, and its number there.
+pub(crate) fn callable(symbol: &str, template: &str) -> Option<Callable> {
+    let (_, argument) = symbol.split_once(template)?;
+    let is = |type_of: &str| argument.contains(type_of);
+    let places = argument.match_indices('Z').map(|(at, _)| at);
+    let lambda = places.filter_map(|at| lambda(&argument[at + 1..])).next();
+    match lambda {
+        Some(name) => Some(Callable::Lambda(name)),
+        None if is("St5_BindI") || is("PF") => Some(Callable::Pointer),
+        None if is("St8functionI") => Some(Callable::Function),
+        None => None,
+    }
+}
+
+/// `N7ControlC4ERK3OptEUlvE1_`: a function with its parameters, a lambda with its own, and its number from 0 on, less
+/// one; the first has none.
+fn lambda(text: &str) -> Option<String> {
+    let function = match text.strip_prefix('N') {
+        Some(nested) => nested_name(nested)?.0,
+        None => source_name(text)?.0.to_owned(),
+    };
+    let (_, parameters) = text.split_once("EUl")?;
+    let number = parameters.match_indices('E').find_map(|(at, _)| {
+        let rest = &parameters[at + 1..];
+        let digits = rest.find(|of: char| !of.is_ascii_digit())?;
+        let is_number = rest[digits..].starts_with('_');
+        is_number.then(|| rest[..digits].parse::<u64>().map_or(1, |number| number + 2))
+    })?;
+    Some(format!("{function}, lambda {number}"))
+}
+
 /// `_ZN6Logger5writeEPKc` and `_Z4openv`: names by their lengths, between `N` and `E` if there are several.
 /// <https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangle.name>
 fn cpp(symbol: &str) -> Option<String> {
     let rest = symbol.strip_prefix("_Z")?;
-    let Some(nested) = rest.strip_prefix('N') else {
-        return Some(source_name(rest)?.0.to_owned());
-    };
+    match rest.strip_prefix('N') {
+        Some(nested) => Some(nested_name(nested)?.0),
+        None => Some(source_name(rest)?.0.to_owned()),
+    }
+}
+
+/// Names up to their end, joined, and what follows them.
+fn nested_name(nested: &str) -> Option<(String, &str)> {
     // Methods that are const, volatile, or for values of one kind.
     let mut rest = nested.trim_start_matches(['K', 'V', 'r', 'R', 'O']);
     let mut names: Vec<&str> = Vec::new();
@@ -34,7 +73,7 @@ fn cpp(symbol: &str) -> Option<String> {
     }
     while !rest.starts_with('E') {
         let special = rest.get(..2)?;
-        if matches!(special, "C1" | "C2" | "D0" | "D1" | "D2") {
+        if matches!(special, "C1" | "C2" | "C4" | "D0" | "D1" | "D2" | "D4") {
             let class = *names.last()?;
             names.push(if special.starts_with('D') { "~" } else { class });
             rest = &rest[2..];
@@ -48,10 +87,11 @@ fn cpp(symbol: &str) -> Option<String> {
     names.first()?;
     let joined = names.join("::");
     // A destructor has its class's name after the sign.
-    Some(match joined.strip_suffix("::~") {
+    let joined = match joined.strip_suffix("::~") {
         Some(class) => format!("{class}::~{}", names[names.len() - 2]),
         None => joined,
-    })
+    };
+    Some((joined, &rest[1..]))
 }
 
 /// A name and what follows it.

@@ -3,6 +3,7 @@
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
+mod callables;
 mod demangle;
 mod generated;
 mod maps;
@@ -12,6 +13,7 @@ mod process;
 mod stays;
 mod unwind;
 
+pub use callables::{Callables, InMemory};
 use generated::{Generated, function_and_file};
 use process::{At, Modules, Process};
 use stays::Stays;

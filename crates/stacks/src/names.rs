@@ -29,10 +29,10 @@ pub(crate) fn of(module: &Module, addresses: &BTreeSet<u64>) -> BTreeMap<u64, Ve
     let files: Vec<_> = own.iter().collect();
     let others: Vec<_> = apart.iter().collect();
     let mut symbols = BTreeMap::new();
-    for elf in &files {
-        symbols = symbols_of(elf, addresses);
+    for elf in files.iter() {
+        symbols.extend(symbols_of(elf, addresses));
     }
-    for elf in &others {
+    for elf in others.iter() {
         symbols.extend(symbols_of(elf, addresses));
     }
     let mut lines = BTreeMap::new();
@@ -50,7 +50,7 @@ pub(crate) fn of(module: &Module, addresses: &BTreeSet<u64>) -> BTreeMap<u64, Ve
         }
         let last = frames.len() - 1;
         if frames[last].function.is_none() {
-            frames[last].function = symbols.get(&address).cloned();
+            frames[last].function = symbols.get(&address).map(|of| demangled(of));
         }
         for frame in &mut frames {
             frame.module = Some(path.clone().into_owned());
@@ -59,6 +59,21 @@ pub(crate) fn of(module: &Module, addresses: &BTreeSet<u64>) -> BTreeMap<u64, Ve
         (address, frames)
     });
     frames.collect()
+}
+
+/// The symbols of the functions around addresses of a module, as compilers write them.
+pub(crate) fn symbols(module: &Module, addresses: &BTreeSet<u64>) -> BTreeMap<u64, String> {
+    let data = ReadCache::new(&module.file);
+    let Ok(own) = Elf::parse(&data) else {
+        return BTreeMap::new();
+    };
+    let mut symbols = symbols_of(&own, addresses);
+    let apart = debug_file(&own);
+    let apart = apart.as_ref().map(ReadCache::new);
+    if let Some(Ok(apart)) = apart.as_ref().map(Elf::parse) {
+        symbols.extend(symbols_of(&apart, addresses));
+    }
+    symbols
 }
 
 fn empty() -> Frame {
@@ -82,7 +97,7 @@ fn debug_file<'data>(elf: &Elf<'data, impl ReadRef<'data>>) -> Option<File> {
     File::open(format!("/usr/lib/debug/.build-id/{first:02x}/{rest}.debug")).ok()
 }
 
-/// The names of the functions around addresses.
+/// The symbols of the functions around addresses.
 fn symbols_of<'data>(
     elf: &Elf<'data, impl ReadRef<'data>>,
     addresses: &BTreeSet<u64>,
@@ -102,7 +117,7 @@ fn symbols_of<'data>(
         (*size == 0 || address - at < *size).then_some(())?;
         let first = functions.partition_point(|(of, ..)| of < at);
         let name = functions[first].2.name().ok()?;
-        Some((address, demangled(name)))
+        Some((address, name.to_owned()))
     });
     found.collect()
 }

@@ -68,6 +68,15 @@ impl Process {
         found
     }
 
+    /// Where an address lies.
+    pub(crate) fn code_at(&mut self, address: u64, modules: &mut Modules) -> At {
+        let may_look = || self.looked.is_none_or(|at| at.elapsed() >= self.look_after);
+        if matches!(self.at(address), At::Unknown(_)) && may_look() {
+            self.look(modules);
+        }
+        self.at(address)
+    }
+
     fn attempt(&mut self, stack: &Stack<'_>) -> Vec<At> {
         let addresses = self.unwinder.addresses(stack).into_iter();
         addresses.map(|address| self.at(address)).collect()

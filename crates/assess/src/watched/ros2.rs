@@ -5,12 +5,16 @@ use serde::{Deserialize, Serialize};
 use wakepath_archive::watch::Session;
 use wakepath_archive::{ArchiveError, Trace};
 use wakepath_ros2::{
-    Accounts, Chain, ChainFound, Executor, Executors, Late, Recorder, Row, first_above, rows,
+    Accounts, Chain, ChainFound, Executor, Executors, FunctionOf, Late, Recorder, Row, Window,
+    first_above, rows,
 };
 use wakepath_timeline::KernelEvent;
 
 /// A chain less long before the end of the recording is taken for under way.
 const PATIENCE_NS: u64 = 500_000_000;
+
+/// Threads that waited for each other and are followed, each with a look at the whole trace.
+const MOST_WAKERS: usize = 3;
 
 /// The request.
 #[derive(Debug, Clone, Default)]
@@ -48,6 +52,8 @@ pub struct Ros2Figures {
     pub unpaired: u64,
     /// Messages by publishers that were made before the recording.
     pub unnamed_messages: u64,
+    /// Time in which events were lost, in nanoseconds: what ran then is not in the figures.
+    pub lost_ns: u64,
 }
 
 /// A run of a callback that was later than a limit.
@@ -77,21 +83,30 @@ impl Ros2Figures {
             }
             Ok(())
         };
-        Self::of_events(&each, &process, wish)
+        let functions = session.functions.iter().map(|of| FunctionOf {
+            callback: (of.process, of.handle),
+            at_ns: of.at_ns,
+            name: of.name.clone(),
+        });
+        let functions: Vec<FunctionOf> = functions.collect();
+        Self::of_events(&each, &process, &functions, wish)
     }
 
-    /// Activity of the threads of these processes; `each` gives all events in their order.
+    /// Activity of the threads of these processes, whose callbacks have these functions; `each` gives all events in their
+    /// order.
     ///
     /// # Errors
     /// Those of `each`.
     pub fn of_events<E>(
         each: EachEvent<'_, E>,
         process: &dyn Fn(u32) -> Option<u32>,
+        functions: &[FunctionOf],
         wish: &Ros2Wish,
     ) -> Result<Option<Self>, E> {
         let mut recorder = Recorder::default();
         each(&mut |event| recorder.event(event, process))?;
-        let seen = recorder.finish();
+        let mut seen = recorder.finish();
+        seen.functions(functions);
         let Some((began_ns, _)) = seen.span_ns else {
             return Ok(None);
         };
@@ -116,6 +131,21 @@ impl Ros2Figures {
         for late in late.chain(first_above.as_mut().map(|of| &mut of.late)) {
             late.accounted(&seen, &mut accounts);
         }
+        for _ in 0..MOST_WAKERS {
+            let late = callbacks.iter_mut().flat_map(|row| &mut row.worst);
+            let late = late.chain(first_above.as_mut().map(|of| &mut of.late));
+            let windows: Vec<Window> = late.flat_map(Late::wakers).collect();
+            if windows.is_empty() {
+                break;
+            }
+            let mut accounts = Accounts::new(windows);
+            each(&mut |event| accounts.event(event))?;
+            let mut accounts = accounts.finish().into_iter();
+            let late = callbacks.iter_mut().flat_map(|row| &mut row.worst);
+            for late in late.chain(first_above.as_mut().map(|of| &mut of.late)) {
+                late.wakers_accounted(&seen, &mut accounts);
+            }
+        }
         let chains = wish.chains.iter();
         let chains = chains.map(|chain| chain.find(&seen, wish.limit_ns, PATIENCE_NS));
         Ok(Some(Self {
@@ -127,6 +157,11 @@ impl Ros2Figures {
             began_ns,
             unpaired: seen.unpaired,
             unnamed_messages: seen.unnamed_messages,
+            lost_ns: seen
+                .lost
+                .iter()
+                .map(|(from_ns, to_ns)| to_ns - from_ns)
+                .sum(),
         }))
     }
 }

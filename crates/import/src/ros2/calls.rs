@@ -119,6 +119,9 @@ fn call(name: &str, event: &Event<'_>) -> Option<Call> {
             }
             Argument::Text(_, field) => call.texts.push(Arc::from(event.fields.text(field)?)),
             Argument::StdText(_) | Argument::Result => return None,
+            // A trace has no memory.
+            Argument::Caller | Argument::Word(..) | Argument::Pointed(_) | Argument::TextAt(..) => {
+            }
         }
     }
     Some(call)

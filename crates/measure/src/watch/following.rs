@@ -9,7 +9,7 @@ use wakepath_archive::watch::Threads;
 use wakepath_archive::{ArchiveError, TraceFollower};
 use wakepath_directory::Directory;
 use wakepath_explain::watch::{Activation, Activations, BegunBy, Rhythm, Taken, row};
-use wakepath_ros2::Live;
+use wakepath_ros2::{Begun, Live};
 use wakepath_timeline::Sample;
 use wakepath_verdict::{Gaps, Limits};
 
@@ -58,6 +58,8 @@ pub struct News {
     pub threads: Vec<Seen>,
     /// The latest of the callbacks of ROS 2 that began since the last look, and its latency in nanoseconds.
     pub callback: Option<(u64, String)>,
+    /// Callbacks of ROS 2 that began for the first time.
+    pub begun: Vec<Begun>,
 }
 
 /// A thread's figures, and its new cycles.
@@ -127,6 +129,7 @@ impl<'a> Following<'a> {
                 }
             }
         })?;
+        news.begun = callbacks.take_begun();
         for (thread, taken) in activations.take() {
             let limits = self.limits;
             let of = self.threads.entry(thread).or_insert_with(|| Followed {

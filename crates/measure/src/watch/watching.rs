@@ -7,13 +7,15 @@ use crate::stacks::{Stacks, Taken};
 use crate::{Interrupt, Watching, traced_cpus};
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
-use wakepath_archive::watch::{Session, Threads};
+use wakepath_archive::watch::{CallbackFunction, Session, Threads};
 use wakepath_archive::{FactsTaken, SegmentTraced, Trace, When};
 use wakepath_directory::Directory;
 use wakepath_machine::{Facts, GroupThrottling, Root};
 use wakepath_probe::usdt::Mark;
 use wakepath_probe::{Ready, ThreadOf};
+use wakepath_ros2::Begun;
 use wakepath_rt::{affinity, clock};
+use wakepath_stacks::{Callables, InMemory};
 use wakepath_timeline::duration::length;
 
 /// Between two looks at the threads.
@@ -180,6 +182,7 @@ impl<'a> Watch<'a> {
         let begun = Instant::now();
         let (mut kept, mut kept_at) = (None, begun);
         let mut followed = 0;
+        let mut callables = Callables::default();
         let mut following = Following::new(
             self.directory,
             self.session.latency_ns,
@@ -205,6 +208,8 @@ impl<'a> Watch<'a> {
                 return Ok(Ended::Interrupted);
             }
             let news = following.look(&self.session.threads)?;
+            let found = functions(&mut callables, &news.begun);
+            self.session.functions.extend(found);
             if look(&news, &self.session.threads) {
                 return Ok(Ended::Enough);
             }
@@ -283,6 +288,31 @@ impl<'a> Watch<'a> {
             traced,
             ended,
         })
+    }
+}
+
+/// The functions of callbacks, of those that are found.
+fn functions(callables: &mut Callables, begun: &[Begun]) -> Vec<CallbackFunction> {
+    let asked: Vec<InMemory> = begun.iter().map(in_memory).collect();
+    let names = callables.names(&asked).into_iter();
+    let found = names.zip(begun).filter_map(|(name, of)| {
+        Some(CallbackFunction {
+            process: of.callback.0,
+            handle: of.callback.1,
+            at_ns: of.at_ns,
+            name: name?,
+        })
+    });
+    found.collect()
+}
+
+fn in_memory(of: &Begun) -> InMemory {
+    InMemory {
+        process: of.callback.0,
+        caller: of.words.caller,
+        first: of.words.first,
+        pointed: of.words.pointed,
+        invoker: of.words.invoker,
     }
 }
 

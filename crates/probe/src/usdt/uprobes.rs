@@ -54,6 +54,14 @@ pub enum Argument {
     StdText(u8),
     /// The function's result, a whole number: recorded when it returns, and without its arguments.
     Result,
+    /// The address to which the function returns.
+    Caller,
+    /// The word so many bytes after an address, by the address's position.
+    Word(u8, u8),
+    /// The word at the address that is at an address, by the latter's position.
+    Pointed(u8),
+    /// A text, by the place of its address so many bytes after an address, by the latter's position.
+    TextAt(u8, u8),
 }
 
 impl Argument {
@@ -65,6 +73,12 @@ impl Argument {
             Self::Text(at) => format!("{name}=+0(%{}):string", register(at)?),
             Self::StdText(at) => format!("{name}=+0(+0(%{})):string", register(at)?),
             Self::Result => format!("{name}=$retval:u64"),
+            Self::Caller => format!("{name}={}:u64", return_address()?),
+            Self::Word(at, offset) => format!("{name}=+{offset}(%{}):u64", register(at)?),
+            Self::Pointed(at) => format!("{name}=+0(+0(%{})):u64", register(at)?),
+            Self::TextAt(at, offset) => {
+                format!("{name}=+0(+{offset}(%{})):string", register(at)?)
+            }
         })
     }
 }
@@ -76,8 +90,10 @@ impl Function {
         let (mut numbers, mut texts) = (0, 0);
         let arguments = self.arguments.iter().filter_map(|argument| {
             let (letter, count) = match argument {
-                Argument::Text(_) | Argument::StdText(_) => ('t', &mut texts),
-                Argument::Number(_) | Argument::Byte(_) | Argument::Result => ('n', &mut numbers),
+                Argument::Text(_) | Argument::StdText(_) | Argument::TextAt(..) => {
+                    ('t', &mut texts)
+                }
+                _ => ('n', &mut numbers),
             };
             let fetched = argument.fetched(&format!("{letter}{count}"))?;
             *count += 1;
@@ -103,6 +119,15 @@ fn register(at: u8) -> Option<&'static str> {
         false => return None,
     };
     registers.get(usize::from(at)).copied()
+}
+
+/// Where a function that begins finds the address to return to.
+fn return_address() -> Option<&'static str> {
+    match () {
+        () if cfg!(target_arch = "x86_64") => Some("$stack0"),
+        () if cfg!(target_arch = "aarch64") => Some("%x30"),
+        () => None,
+    }
 }
 
 /// One place, as offsets in the file.

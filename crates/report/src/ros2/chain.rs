@@ -61,6 +61,7 @@ pub(super) fn ended_early(chain: &ChainFound) -> Vec<String> {
             LostBy::Missed { callback } => {
                 format!("{callback} took newer ones, but not these; its queue could hold them")
             }
+            LostBy::Unrecorded => "events were lost while they were under way".to_owned(),
             LostBy::NotTaken => "no watched callback took them, nor newer ones".to_owned(),
         };
         format!("{count} ended at {}: {why}", lost.topic)

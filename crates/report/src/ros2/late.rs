@@ -13,7 +13,12 @@ pub(super) fn headline(row: &Row, name: &str) -> Option<String> {
     };
     let gaps = counted(count, "gap", "gaps");
     let limit = length(period_ns * 3 / 2);
-    Some(format!("{name}: {gaps} above {limit}, the longest"))
+    let symbol = row.callback.symbol.as_ref();
+    let function = symbol.filter(|of| !name.contains(&***of));
+    let function = function.map_or(String::new(), |of| format!(" ({of})"));
+    Some(format!(
+        "{name}{function}: {gaps} above {limit}, the longest"
+    ))
 }
 
 /// A line for each of the longest.

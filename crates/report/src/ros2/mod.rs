@@ -16,6 +16,7 @@ pub use text::{ros2_first_above, ros2_text};
 use wakepath_assess::watched::Ros2Figures;
 use wakepath_ros2::{Kind, Row};
 use wakepath_timeline::count::counted;
+use wakepath_timeline::duration::three_digits;
 
 /// A callback's row, and its name.
 type Named<'a> = (&'a Row, &'a str);
@@ -27,7 +28,7 @@ fn remarks(figures: &Ros2Figures) -> Vec<String> {
     let unknown = match unknown.count() as u64 {
         0 => None,
         unknown => Some(format!(
-            "{} made before the recording or while events were lost, so that node, topic and due times are unknown: \
+            "{} made before the recording or while events were lost, so that node and due times are unknown: \
              start the nodes after the recording, as `wakepath watch -- ros2 launch …` does",
             counted(unknown, "callback was", "callbacks were")
         )),
@@ -39,5 +40,12 @@ fn remarks(figures: &Ros2Figures) -> Vec<String> {
             counted(unpaired, "run of a callback is", "runs of callbacks are")
         )),
     };
-    unknown.into_iter().chain(unpaired).collect()
+    let lost = match figures.lost_ns {
+        0 => None,
+        lost_ns => Some(format!(
+            "events of {} in all were lost: callbacks that ran then are not counted, and gaps across that time are left out",
+            three_digits(lost_ns.cast_signed())
+        )),
+    };
+    unknown.into_iter().chain(unpaired).chain(lost).collect()
 }

@@ -1,6 +1,6 @@
 //! Why a callback was late, in one line: what held its thread, the longest part first.
 
-use wakepath_ros2::{Account, During, Holder, Late, Waited};
+use wakepath_ros2::{Account, During, Holder, Late, Wait, Waited};
 use wakepath_timeline::duration::three_digits;
 
 /// Less is not worth a word.
@@ -93,15 +93,54 @@ fn inside(account: &Account) -> Option<String> {
         return None;
     }
     let waiting = three_digits(longest.ns.cast_signed());
-    Some(match (&longest.during, &longest.by) {
-        (Some(During::Answer(of)), _) => format!("{waiting} of it waiting for the answer of {of}"),
-        (Some(During::Ran(callback)), Waited::Thread(name)) => {
-            format!("{waiting} of it waiting until {name} woke it, which ran {callback}")
+    Some(format!("{waiting} of it {}", for_what(longest)))
+}
+
+/// A wait's reason: what ended it, and why that came no earlier.
+fn for_what(wait: &Wait) -> String {
+    let during = match (&wait.during, &wait.by) {
+        (Some(During::Answer(of)), _) => return format!("waiting for the answer of {of}"),
+        (_, Waited::Timer { late_ns }) => {
+            let late_ns = late_ns.filter(|late_ns| late_ns * 2 >= wait.ns);
+            return late_ns.map_or("asleep until a timer".into(), |late_ns| {
+                format!(
+                    "asleep until a timer, which expired {} late: interrupts off, or the CPU was stalled",
+                    three_digits(late_ns.cast_signed())
+                )
+            });
         }
-        (_, Waited::Thread(name)) => format!("{waiting} of it waiting until {name} woke it"),
-        (_, Waited::Timer) => format!("{waiting} of it asleep until a timer"),
-        (_, Waited::Interrupt) => format!("{waiting} of it waiting for an interrupt"),
-    })
+        (_, Waited::Interrupt) => return "waiting for an interrupt".into(),
+        (Some(During::Ran(callback)), _) => format!(", which ran {callback}"),
+        (None, _) => String::new(),
+    };
+    let Waited::Thread(name) = &wait.by else {
+        return String::new();
+    };
+    let number = wait.thread.map_or(String::new(), |of| format!(" {of}"));
+    let woke = format!("waiting until {name}{number} woke it{during}");
+    let did = wait.waker.as_ref().and_then(|of| did(of));
+    match (did, during.is_empty()) {
+        (Some(did), true) => format!("{woke}, which was {did}"),
+        (Some(did), false) => format!("{woke} and was {did}"),
+        (None, _) => woke,
+    }
+}
+
+/// What kept the thread that ended a wait, if one thing did for half of the time or more.
+fn did(account: &Account) -> Option<String> {
+    let of = |ns: u64| three_digits(ns.cast_signed());
+    if is_most(account.ready_ns, account) {
+        return Some(format!(
+            "ready to run for {}, {}",
+            of(account.ready_ns),
+            others(Some(account))
+        ));
+    }
+    if is_most(account.on_cpu_ns, account) {
+        return Some(format!("on a CPU for {}", of(account.on_cpu_ns)));
+    }
+    let longest = account.longest.as_ref()?;
+    is_most(longest.ns, account).then(|| for_what(longest))
 }
 
 /// Time of a thread in no callback: its program may sleep or work between callbacks.
@@ -119,6 +158,5 @@ fn outside_callbacks(account: &Account) -> Option<String> {
 
 /// Whether a part of an account is half of it or more, and worth a word.
 fn is_most(part_ns: u64, account: &Account) -> bool {
-    let all_ns = account.on_cpu_ns + account.ready_ns + account.waiting_ns;
-    part_ns * 2 >= all_ns && part_ns >= LEAST_NS
+    account.is_most(part_ns) && part_ns >= LEAST_NS
 }

@@ -1,7 +1,7 @@
 //! Work that no callback marks: requests to actions, answers to clients, and what a thread waited for by them.
 
 use super::*;
-use wakepath_ros2::{During, Late, Row};
+use wakepath_ros2::{During, Late, Row, Waited};
 
 /// An action's server and client, a service and its client.
 fn ends() -> Vec<KernelEvent> {
@@ -221,4 +221,86 @@ fn a_callback_that_also_ran_at_the_same_time_is_in_another_group_and_holds_nothi
     assert_eq!(seen.together.len(), 1);
     let late = &rows[0].worst[0];
     assert!(late.holders.is_empty(), "{late:?}");
+}
+
+/// The slow timer waits for a lock; the thread that has it waits for another, which sleeps.
+#[test]
+fn threads_that_wait_for_each_other_are_followed_to_the_last() {
+    let mut events = ends();
+    events.extend(run(10 * MS, 11 * MS, 11, 100));
+    events.extend(run(12 * MS, 46 * MS, 11, 200));
+    events.push(switch(13 * MS, 11, 14));
+    events.push(switch(14 * MS, 14, 13));
+    events.push(switch(15 * MS, 13, 0));
+    // The last of them had asked for 40 ms.
+    events.push(KernelEvent {
+        at_ns: 14 * MS + 500_000,
+        cpu: 0,
+        current: 13,
+        what: What::TimerStart {
+            timer: 1,
+            function: "hrtimer_wakeup".into(),
+            expires_ns: 40 * MS + 50_000,
+            soft_expires_ns: 40 * MS,
+            soft: false,
+        },
+    });
+    let expires = |what| KernelEvent {
+        at_ns: 42 * MS,
+        cpu: 0,
+        current: 0,
+        what,
+    };
+    events.push(expires(What::TimerExpiryEntry {
+        timer: 1,
+        function: "hrtimer_wakeup".into(),
+    }));
+    events.push(wakes(42 * MS, 0, 13));
+    events.push(expires(What::TimerExpiryExit { timer: 1 }));
+    events.push(switch(42 * MS + 100, 0, 13));
+    events.push(wakes(43 * MS, 13, 14));
+    events.push(switch(43 * MS + 100, 13, 14));
+    events.push(wakes(44 * MS, 14, 11));
+    events.push(switch(44 * MS + 100, 14, 11));
+    events.extend(run(47 * MS, 48 * MS, 11, 100));
+    events.push(switch(49 * MS, 11, 0));
+    let (seen, rows) = seen_in(&mut events);
+    let mut late = latest(&events, &seen, rows);
+    let mut wakers = Vec::new();
+    loop {
+        let windows = late.wakers();
+        let Some(window) = windows.first() else { break };
+        wakers.push(window.thread);
+        let mut accounts = Accounts::new(windows);
+        events.iter().for_each(|event| accounts.event(event));
+        late.wakers_accounted(&seen, &mut accounts.finish().into_iter());
+    }
+    assert_eq!(wakers, [14, 13]);
+    let wait = late.holders[0].account.clone().unwrap().longest.unwrap();
+    let other = wait.waker.unwrap().longest.unwrap();
+    let last = other.waker.unwrap();
+    assert_eq!(
+        (other.thread, last.longest.unwrap().by),
+        (
+            Some(13),
+            Waited::Timer {
+                late_ns: Some(2 * MS)
+            }
+        )
+    );
+}
+
+#[test]
+fn a_thread_that_is_woken_before_it_sleeps_stays_on_its_cpu() {
+    let mut events = ends();
+    events.extend(run(10 * MS, 11 * MS, 11, 100));
+    events.push(switch(11 * MS + 500_000, 0, 11));
+    events.extend(run(12 * MS, 46 * MS, 11, 200));
+    events.push(wakes(13 * MS, 12, 11));
+    events.extend(run(47 * MS, 48 * MS, 11, 100));
+    events.push(switch(49 * MS, 11, 0));
+    let (seen, rows) = seen_in(&mut events);
+    let late = latest(&events, &seen, rows);
+    let account = late.holders[0].account.as_ref().unwrap();
+    assert_eq!((account.on_cpu_ns, account.ready_ns), (34 * MS, 0));
 }

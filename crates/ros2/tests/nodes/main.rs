@@ -4,6 +4,8 @@ mod chains;
 mod control;
 mod executors;
 mod handled;
+mod later;
+mod lost;
 
 use std::sync::Arc;
 use wakepath_ros2::{

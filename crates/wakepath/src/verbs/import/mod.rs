@@ -126,7 +126,7 @@ fn callbacks(file: &Imported, wish: &Ros2Wish) -> Option<Ros2Figures> {
         Ok::<(), Infallible>(())
     };
     let Ok(figures) =
-        Ros2Figures::of_events(&each, &|thread| processes.get(&thread).copied(), wish);
+        Ros2Figures::of_events(&each, &|thread| processes.get(&thread).copied(), &[], wish);
     figures
 }
 

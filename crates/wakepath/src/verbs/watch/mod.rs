@@ -94,6 +94,7 @@ pub fn run(arguments: &Watch) -> Outcome {
         marked,
         first: None,
         threads,
+        functions: Vec::new(),
     };
     let listening = arguments
         .metrics

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use wakepath_archive::watch::Threads;
 use wakepath_probe::usdt::{Argument, Function, Mark, NoProbes, Place, exported};
-use wakepath_ros2::{FUNCTIONS, PREFIX, RCL_FUNCTIONS, RCL_LIBRARY, RCL_PREFIX, RETURNS};
+use wakepath_ros2::{FUNCTIONS, LATER, PREFIX, RCL_FUNCTIONS, RCL_LIBRARY, RCL_PREFIX, RETURNS};
 
 /// The library's file, in every version so far.
 const LIBRARY: &str = "libtracetools.so";
@@ -64,7 +64,7 @@ pub(super) fn marks(arguments: &Watch, threads: &Threads) -> Result<Vec<Mark>, R
     }
     let mut marks = Vec::new();
     for file in &files {
-        match of_file(file, is_asked, marks.len()) {
+        match of_file(file, is_asked, arguments.command.is_empty(), marks.len()) {
             Ok(own) => marks.extend(own),
             Err(why) if is_asked => return Err(why),
             // What nobody asked for is not missed.
@@ -87,7 +87,12 @@ pub(super) fn marks(arguments: &Watch, threads: &Threads) -> Result<Vec<Mark>, R
     Ok(marks)
 }
 
-fn of_file(file: &Path, is_needed: bool, already: usize) -> Result<Vec<Mark>, Refused> {
+fn of_file(
+    file: &Path,
+    is_needed: bool,
+    is_later: bool,
+    already: usize,
+) -> Result<Vec<Mark>, Refused> {
     let file = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     let places = exported(&file, PREFIX);
     let mut places = places.map_err(|why| Refused::Unreadable {
@@ -99,7 +104,9 @@ fn of_file(file: &Path, is_needed: bool, already: usize) -> Result<Vec<Mark>, Re
     }
     let known = FUNCTIONS.iter().filter_map(|function| {
         let place = places.remove(function.name)?;
-        Some((*function, place))
+        let later = LATER.iter().filter(|_| is_later);
+        let mut later = later.filter(|of| of.name == function.name);
+        Some((*later.next().unwrap_or(function), place))
     });
     let known: Known = known.collect();
     let mut by_offset = BTreeMap::new();
@@ -149,6 +156,10 @@ fn argument(of: &wakepath_ros2::Argument) -> Argument {
         wakepath_ros2::Argument::Text(at, _) => Argument::Text(at),
         wakepath_ros2::Argument::StdText(at) => Argument::StdText(at),
         wakepath_ros2::Argument::Result => Argument::Result,
+        wakepath_ros2::Argument::Caller => Argument::Caller,
+        wakepath_ros2::Argument::Word(at, offset) => Argument::Word(at, offset),
+        wakepath_ros2::Argument::Pointed(at) => Argument::Pointed(at),
+        wakepath_ros2::Argument::TextAt(at, offset) => Argument::TextAt(at, offset),
     }
 }
 
