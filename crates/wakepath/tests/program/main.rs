@@ -119,6 +119,7 @@ wakepath_test_program::program![
     system::wake_ups::TESTS,
     system::ros2::TESTS,
     system::ros2_control::TESTS,
+    system::ros2_later::TESTS,
     system::ros2_page::TESTS,
     system::usdt::TESTS,
     system::watching::TESTS,

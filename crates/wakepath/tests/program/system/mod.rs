@@ -17,6 +17,7 @@ pub mod recording;
 pub mod rights;
 pub mod ros2;
 pub mod ros2_control;
+pub mod ros2_later;
 pub mod ros2_page;
 pub mod same_numbers;
 pub mod settings;
