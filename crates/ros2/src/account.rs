@@ -75,7 +75,7 @@ pub struct Wait {
     pub thread: Option<u32>,
     /// The work of ROS 2 that it waited for, if known.
     pub during: Option<During>,
-    /// What the thread that ended it did meanwhile, once events of the kernel were looked at for that.
+    /// The account of the thread that ended it while it lasted, once events of the kernel were looked at for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waker: Option<Box<Account>>,
 }

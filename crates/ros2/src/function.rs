@@ -159,7 +159,7 @@ const fn manager(begins: &'static str, name: &'static str) -> Method {
 /// In a `rmw_publisher_t` and a `rmw_subscription_t`, the address of their topic (`rmw/types.h`, Humble to Rolling).
 const TOPIC: u8 = 16;
 
-/// Those that are recorded with more of memory where the process was there before: what it made was not seen.
+/// Those that are recorded with more of memory if the process ran before: its objects were made unseen.
 pub const LATER: &[Function] = {
     use Argument::{Caller, Flag, Number, Pointed, TextAt, Word};
     &[

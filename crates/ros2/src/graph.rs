@@ -180,7 +180,7 @@ impl Graph {
         Some(handle)
     }
 
-    /// What is in memory with a callback that begins with these numbers.
+    /// Words in memory with a callback that begins with these numbers.
     pub fn words(&self, callback: Handle, numbers: &[u64]) -> Words {
         let made = self.words.get(&callback).copied();
         Words {

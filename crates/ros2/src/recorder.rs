@@ -257,7 +257,7 @@ impl Recorder {
         }
     }
 
-    /// Events are missing: what was under way may have ended, and what was taken may have been handled.
+    /// Events are missing: open callbacks may have ended, and taken messages may have been handled.
     fn loses(&mut self, since_ns: u64, until_ns: u64) {
         self.seen.lost.push((since_ns, until_ns));
         let open = std::mem::take(&mut self.open);

@@ -65,7 +65,7 @@ impl Within {
         }
     }
 
-    /// Events are missing: what is in the buffers is unknown.
+    /// Events are missing: the contents of the buffers are unknown.
     pub(crate) fn loses(&mut self) {
         self.publishing.clear();
         self.waiting.clear();

@@ -2,7 +2,7 @@
 
 use crate::graph::Handle;
 
-/// What was in memory when a callback began; 0 for what was not recorded.
+/// Words in memory when a callback began; 0 for those that were not recorded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Words {
     /// An address in the code that calls it: of a timer, that of a template whose argument is the callable.
@@ -22,7 +22,7 @@ pub struct Begun {
     pub callback: Handle,
     /// When, in nanoseconds on `CLOCK_MONOTONIC`.
     pub at_ns: u64,
-    /// What was in memory.
+    /// Words in memory.
     pub words: Words,
 }
 

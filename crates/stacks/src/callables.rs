@@ -6,7 +6,7 @@ use crate::names::symbols;
 use crate::process::{At, Modules, Process};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// What was in memory with a callback of a process; 0 for what is unknown.
+/// Words in memory with a callback of a process; 0 for unknown ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InMemory {
     /// Its process.
@@ -21,7 +21,7 @@ pub struct InMemory {
     pub invoker: u64,
 }
 
-/// What a callable is, by a symbol of the code that calls it.
+/// Kind of a callable, by a symbol of the code that calls it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Callable {
     /// A lambda, by its function and number.
@@ -65,7 +65,7 @@ impl Callables {
         found.iter().map(|of| name(of.map(symbol))).collect()
     }
 
-    /// A word that lies in code, by its module and its address there.
+    /// A word that is an address of code, by its module and its address there.
     fn at(&mut self, process: u32, word: u64) -> Option<(u32, u64)> {
         if word == 0 {
             return None;
