@@ -88,6 +88,20 @@ target_there() {
     ls "$(rustc --print target-libdir --target "$1" 2>/dev/null)"/libstd-* >/dev/null 2>&1
 }
 
+# Makes target/schema-validators: ajv and check-jsonschema, for the stage `schema`. Bounded, as below.
+schema_validators() {
+    at=target/schema-validators
+    [ ! -e "$at/complete" ] || return 0
+    if timeout 120 npm install --prefix "$at" --no-audit --no-fund --silent ajv@8 >/dev/null 2>&1 &&
+        python3 -m venv --clear "$at/python" >/dev/null 2>&1 &&
+        timeout 300 "$at/python/bin/python" -m pip install -q --disable-pip-version-check check-jsonschema \
+            >/dev/null 2>&1; then
+        : >"$at/complete"
+    else
+        say "ajv and check-jsonschema are not both available"
+    fi
+}
+
 # Makes environments for the tests of the Python package in target/python-environments: for `python3`, and for the
 # oldest and the newest other version that is here, 3.9 or later. The first gets what runs are read with, too.
 python_environments() {

@@ -21,6 +21,7 @@ mod programs;
 mod python;
 mod repeated;
 mod runner;
+mod schema;
 mod stalls;
 mod static_builds;
 mod suites;
@@ -82,6 +83,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "documents", about: "generated documents are those committed, the others within their words", place: First, limit: minutes(30), run: documents::check },
     Stage { name: "words", about: "pages and printed strings are plain English", place: First, limit: minutes(1), run: words::check },
     Stage { name: "clippy", about: "clippy finds nothing, tests and benchmarks included", place: First, limit: minutes(15), run: lints::clippy },
+    Stage { name: "schema", about: "ajv and check-jsonschema read scenarios as the schema's tests do", place: First, limit: minutes(10), run: schema::validators },
     Stage { name: "documentation", about: "rustdoc warns of nothing; its examples run", place: First, limit: minutes(15), run: lints::documentation },
     Stage { name: "default-features", about: "tests of what has optional features, without them", place: First, limit: minutes(10), run: suites::default_features },
     Stage { name: "static-x86_64", about: "static program for x86-64 as released: started, its size limited", place: Beside, limit: minutes(20), run: static_builds::x86_64 },

@@ -3,6 +3,7 @@
 mod bad;
 mod builtin;
 mod files;
+mod other_validators;
 mod round_trip;
 mod schema;
 mod schema_agrees;
