@@ -5,88 +5,57 @@ use std::ffi::c_char;
 use wakepath_rt::Preparation;
 use wakepath_timeline::Policy;
 
-/// Prepares the calling thread under OTHER.
-///
-/// # Safety
-/// `cpus` has `cpu_count` numbers, or is null; `said` has room for `said_bytes`, or is null.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn wakepath_prepare_other(
+/// A function for a policy with one parameter.
+macro_rules! prepare {
+    ($name:ident, $parameter:ident: $kind:ty, $policy:expr, $about:literal) => {
+        #[doc = $about]
+        ///
+        /// # Safety
+        /// `cpus` has `cpu_count` numbers, or is null; `said` has room for `said_bytes`, or is null.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(
+            $parameter: $kind,
+            cpus: *const u16,
+            cpu_count: usize,
+            said: *mut c_char,
+            said_bytes: usize,
+        ) -> i32 {
+            // SAFETY: the caller's promise.
+            unsafe { prepare($policy, cpus, cpu_count, said, said_bytes) }
+        }
+    };
+}
+
+prepare!(
+    wakepath_prepare_other,
     nice: i8,
-    cpus: *const u16,
-    cpu_count: usize,
-    said: *mut c_char,
-    said_bytes: usize,
-) -> i32 {
-    // SAFETY: the caller's promise.
-    unsafe { prepare(Policy::Other { nice }, cpus, cpu_count, said, said_bytes) }
-}
-
-/// Prepares the calling thread under FIFO.
-///
-/// # Safety
-/// As `wakepath_prepare_other`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn wakepath_prepare_fifo(
+    Policy::Other { nice },
+    "Prepares the calling thread under OTHER."
+);
+prepare!(
+    wakepath_prepare_fifo,
     priority: u8,
-    cpus: *const u16,
-    cpu_count: usize,
-    said: *mut c_char,
-    said_bytes: usize,
-) -> i32 {
-    // SAFETY: the caller's promise.
-    unsafe { prepare(Policy::Fifo { priority }, cpus, cpu_count, said, said_bytes) }
-}
-
-/// Prepares the calling thread under RR.
-///
-/// # Safety
-/// As `wakepath_prepare_other`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn wakepath_prepare_rr(
+    Policy::Fifo { priority },
+    "Prepares the calling thread under FIFO."
+);
+prepare!(
+    wakepath_prepare_rr,
     priority: u8,
-    cpus: *const u16,
-    cpu_count: usize,
-    said: *mut c_char,
-    said_bytes: usize,
-) -> i32 {
-    let policy = Policy::RoundRobin { priority };
-    // SAFETY: the caller's promise.
-    unsafe { prepare(policy, cpus, cpu_count, said, said_bytes) }
-}
-
-/// Prepares the calling thread under FIFO on EVL, the core of Xenomai 4.
-///
-/// # Safety
-/// As `wakepath_prepare_other`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn wakepath_prepare_evl_fifo(
+    Policy::RoundRobin { priority },
+    "Prepares the calling thread under RR."
+);
+prepare!(
+    wakepath_prepare_evl_fifo,
     priority: u8,
-    cpus: *const u16,
-    cpu_count: usize,
-    said: *mut c_char,
-    said_bytes: usize,
-) -> i32 {
-    let policy = Policy::EvlFifo { priority };
-    // SAFETY: the caller's promise.
-    unsafe { prepare(policy, cpus, cpu_count, said, said_bytes) }
-}
-
-/// Prepares the calling thread under FIFO on Cobalt, the core of Xenomai 3.
-///
-/// # Safety
-/// As `wakepath_prepare_other`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn wakepath_prepare_cobalt_fifo(
+    Policy::EvlFifo { priority },
+    "Prepares the calling thread under FIFO on EVL, the core of Xenomai 4."
+);
+prepare!(
+    wakepath_prepare_cobalt_fifo,
     priority: u8,
-    cpus: *const u16,
-    cpu_count: usize,
-    said: *mut c_char,
-    said_bytes: usize,
-) -> i32 {
-    let policy = Policy::CobaltFifo { priority };
-    // SAFETY: the caller's promise.
-    unsafe { prepare(policy, cpus, cpu_count, said, said_bytes) }
-}
+    Policy::CobaltFifo { priority },
+    "Prepares the calling thread under FIFO on Cobalt, the core of Xenomai 3."
+);
 
 /// Prepares the calling thread under DEADLINE.
 ///

@@ -1,11 +1,10 @@
 //! The tracer hwlat: stretches in which the hardware took a CPU away, those alone that were longer
 //! than its threshold.
 
-use super::{Measured, each, fits, passed_over, threads};
+use super::{Measured, each, fits, interruptions};
 use crate::form::{Fit, Reader};
 use crate::{Asked, Form, ImportError, Imported};
 use std::collections::BTreeMap;
-use wakepath_timeline::Lack;
 
 pub(crate) const FORM: Form = Form {
     word: "hwlat-tracer",
@@ -54,22 +53,11 @@ pub(crate) fn read(text: &str, asked: &Asked<'_>) -> Result<Imported, ImportErro
         let why = "has no detector interval: give --period (hwlat's window is 1 s by default)";
         return Err(ImportError::whole(why));
     };
-    let mut lacks = vec![
-        Lack::Other(
-            "samples below the tracer's threshold: windows without one look skipped".into(),
-        ),
-        Lack::BelowMicroseconds,
-        Lack::ExecutionTimes,
-    ];
-    lacks.extend(passed_over(others));
-    lacks.extend([Lack::WarmUp, Lack::EffectivePolicy, Lack::Machine]);
+    let below = "samples below the tracer's threshold: windows without one look skipped";
     Ok(Imported {
         tool: "hwlat",
         measures: "stretches in which the hardware took the CPU, which are not latencies",
-        lacks,
-        threads: threads("hwlat", cpus, period_ns),
-        period_ns: Some(period_ns),
-        ..Imported::default()
+        ..interruptions("hwlat", below, others, cpus, period_ns)
     })
 }
 

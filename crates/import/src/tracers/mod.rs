@@ -14,9 +14,9 @@ pub(crate) use wakeup::FORM as WAKEUP;
 use crate::due_times::{earliest, numbers};
 use crate::form::Fit;
 use crate::ftrace::{Head, head};
-use crate::{ImportError, Row, Thread, Values};
+use crate::{ImportError, Imported, Row, Thread, Values};
 use std::collections::BTreeMap;
-use wakepath_timeline::{DueTimes, Sample};
+use wakepath_timeline::{DueTimes, Lack, Sample};
 
 /// Whether text of this tracer has a form of its own.
 pub(crate) fn has_form(tracer: &str) -> bool {
@@ -64,6 +64,29 @@ struct Measured {
     due_ns: u64,
     latency_ns: i64,
     response_ns: i64,
+}
+
+/// Longest interruptions of each CPU as lateness, without `missing`.
+fn interruptions(
+    name: &str,
+    missing: &str,
+    others: u64,
+    cpus: BTreeMap<u16, (Vec<Measured>, u64)>,
+    period_ns: u64,
+) -> Imported {
+    let mut lacks = vec![
+        Lack::Other(missing.into()),
+        Lack::BelowMicroseconds,
+        Lack::ExecutionTimes,
+    ];
+    lacks.extend(passed_over(others));
+    lacks.extend([Lack::WarmUp, Lack::EffectivePolicy, Lack::Machine]);
+    Imported {
+        lacks,
+        threads: threads(name, cpus, period_ns),
+        period_ns: Some(period_ns),
+        ..Imported::default()
+    }
 }
 
 /// A thread for each CPU.
@@ -137,8 +160,8 @@ fn period_of<'a>(
 }
 
 /// A sentence on lines that were passed over.
-fn passed_over(others: u64) -> Option<wakepath_timeline::Lack> {
+fn passed_over(others: u64) -> Option<Lack> {
     let lines = if others == 1 { "line" } else { "lines" };
     let text = format!("use for {others} {lines} of events, stacks and functions");
-    (others > 0).then_some(wakepath_timeline::Lack::Other(text))
+    (others > 0).then_some(Lack::Other(text))
 }

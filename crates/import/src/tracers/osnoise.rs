@@ -1,11 +1,10 @@
 //! The tracer osnoise: for each measurement on a CPU its length, the noise in it, the longest single
 //! noise, and what it came from. `rtla osnoise -t` saves it.
 
-use super::{Measured, each, fits, passed_over, period_of, threads};
+use super::{Measured, each, fits, interruptions, period_of};
 use crate::form::Reader;
 use crate::{Asked, Form, ImportError, Imported};
 use std::collections::BTreeMap;
-use wakepath_timeline::Lack;
 
 pub(crate) const FORM: Form = Form {
     word: "osnoise-tracer",
@@ -43,20 +42,11 @@ pub(crate) fn read(text: &str, asked: &Asked<'_>) -> Result<Imported, ImportErro
         return Err(ImportError::whole("holds no measurement of osnoise"));
     }
     let period_ns = period_of(asked.period_ns, cpus.values().map(|(all, _)| all))?;
-    let mut lacks = vec![
-        Lack::Other("single noises: of each measurement the longest is taken".into()),
-        Lack::BelowMicroseconds,
-        Lack::ExecutionTimes,
-    ];
-    lacks.extend(passed_over(others));
-    lacks.extend([Lack::WarmUp, Lack::EffectivePolicy, Lack::Machine]);
+    let shorter = "single noises: of each measurement the longest is taken";
     Ok(Imported {
         tool: "osnoise",
         measures: "longest single noise of each measurement, which is not a latency",
-        lacks,
-        threads: threads("osnoise", cpus, period_ns),
-        period_ns: Some(period_ns),
-        ..Imported::default()
+        ..interruptions("osnoise", shorter, others, cpus, period_ns)
     })
 }
 
