@@ -7,6 +7,7 @@ pub mod canary;
 pub mod cpio;
 mod digest;
 mod first_process;
+pub mod hunt;
 pub mod order;
 pub mod sending;
 
