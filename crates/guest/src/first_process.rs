@@ -8,6 +8,8 @@ mod commands;
 mod effective;
 mod entropy;
 mod error;
+#[cfg(target_arch = "x86_64")]
+mod hunting;
 mod module_symbols;
 mod mounted;
 mod network;
@@ -123,6 +125,10 @@ fn follow(
     files: &mut Files,
 ) -> Result<(), InsideError> {
     commands::run(&order.commands, files)?;
+    #[cfg(target_arch = "x86_64")]
+    if let Some(hunt) = &order.hunt {
+        return hunting::hunt(hunt, facts);
+    }
     let Some(scenario) = &order.scenario else {
         return Ok(());
     };

@@ -41,6 +41,22 @@ pub struct Order {
     pub caches_bytes: Option<[u64; 3]>,
     /// The longest turn of one of several CPUs, in virtual nanoseconds, if it has a limit.
     pub turn_ns: Option<u64>,
+    /// A hunt, instead of a scenario.
+    #[serde(default)]
+    pub hunt: Option<HuntOrder>,
+}
+
+/// How a guest executes the programs of a hunt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HuntOrder {
+    /// Whether programs run as root.
+    pub as_root: bool,
+    /// Time limit of each program in virtual nanoseconds.
+    pub limit_ns: u64,
+    /// Whether the kernel's list of functions is sent home, or only that of its modules.
+    pub all_symbols: bool,
+    /// Lines of the grammar in addition to wakepath's own.
+    pub calls: String,
 }
 
 impl Order {

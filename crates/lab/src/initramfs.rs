@@ -255,6 +255,7 @@ mod tests {
             seed: 1,
             cpus: 1,
             turn_ns: None,
+            hunt: None,
             caches_bytes: None,
         }
     }

@@ -20,7 +20,7 @@ use crate::{LabError, Result, foreign, own_program};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use wakepath_guest::order::{Order, OrderedCommand};
+use wakepath_guest::order::{HuntOrder, Order, OrderedCommand};
 use wakepath_scenario::Scenario;
 
 /// CPU time on this host that a guest can use for booting, for a command, and for each second of
@@ -52,6 +52,8 @@ pub struct Task<'a> {
     pub command: Option<&'a [String]>,
     /// The scenario to measure after it.
     pub scenario: Option<&'a Scenario>,
+    /// A hunt, instead of a scenario.
+    pub hunt: Option<&'a HuntOrder>,
     /// Seeds; each makes a separate guest.
     pub seeds: &'a [u64],
 }
@@ -115,6 +117,12 @@ impl<'a> Laboratory<'a> {
             qemu,
             kernels,
         })
+    }
+
+    /// Digest of its first kernel's file.
+    pub(crate) fn kernel_sha256(&self) -> String {
+        let first = self.kernels.first();
+        first.map_or_else(String::new, |chosen| chosen.kernel.sha256.clone())
     }
 
     /// Largest number of guests to run at once.
@@ -307,6 +315,7 @@ impl<'a> Laboratory<'a> {
             seed,
             cpus: self.asked.cpus,
             turn_ns: turn_ns(self.architecture, self.asked.cpus),
+            hunt: task.hunt.cloned(),
             caches_bytes: self.architecture.caches_bytes(),
         };
         let libraries = task.scenario.map_or(Vec::new(), needs::libraries);

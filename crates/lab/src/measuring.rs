@@ -41,6 +41,7 @@ impl<'a> Measuring<'a> {
         let task = Task {
             command: None,
             scenario: Some(scenario),
+            hunt: None,
             seeds,
         };
         Ok(Self {

@@ -31,6 +31,7 @@ pub fn run(arguments: &LabExec) -> Outcome {
     let task = Task {
         command: Some(&arguments.command),
         scenario: None,
+        hunt: None,
         seeds: &[SEED],
     };
     let limit = laboratory.limit(&task)?;

@@ -83,6 +83,7 @@ impl Again {
         let task = Task {
             command: None,
             scenario: Some(&scenario),
+            hunt: None,
             seeds: &[time.seed],
         };
         let guests = laboratory.guests(&task, &directory)?;
@@ -172,6 +173,7 @@ fn telling(
     let task = Task {
         command: Some(&command),
         scenario: None,
+        hunt: None,
         seeds: &[1],
     };
     let mut guests = laboratory.guests(&task, &directory.join("symbols"))?;
