@@ -30,6 +30,9 @@ Usage: cargo xtask <command>
         [--rounds N] [--seconds S] [--cpu C] [--program PATH]
   bench rate               the highest rate that a loop keeps on this machine
         [--runs N] [--seconds S] [--cpu C] [--program PATH]
+  bench hunt               branches an hour of `lab hunt`, guided and random
+        [--kernel K] [--for TIME] [--seeds N] [--jobs N] [--program PATH]
+        [--until FUNCTION] [--module M] [--modules DIR] [--calls FILE] [--programs N]
   bench first-verdict      from a fresh clone to the first verdict
         [--duration TIME]  the run's own length, as in `wakepath check --duration`
   bench flight             controller, plant and replay, compared with RotorPy's same law
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         Some("bench") => match arguments.word().as_deref() {
             Some("peer") => bench::peer::run(arguments),
             Some("rate") => bench::rate::run(arguments),
+            Some("hunt") => bench::hunt::run(arguments),
             Some("first-verdict") => bench::first_verdict::run(arguments),
             Some("flight") => bench::flight::run(arguments),
             Some("fleet") => bench::fleet::run(arguments),

@@ -58,9 +58,9 @@ pub struct Home {
 }
 
 /// The running emulator; gone when this is.
-struct Guest(Child);
+pub(crate) struct Running(pub(crate) Child);
 
-impl Drop for Guest {
+impl Drop for Running {
     fn drop(&mut self) {
         // It might have ended already.
         let _ = self.0.kill();
@@ -124,7 +124,7 @@ impl Emulation<'_> {
 
     fn follow(&self, watcher: &mut dyn Watcher) -> Result<()> {
         let started = Instant::now();
-        let mut guest = Guest(self.start()?);
+        let mut guest = self.start()?;
         let mut console = Console::new(self.console());
         let status = loop {
             let ended = guest.0.try_wait();
@@ -155,7 +155,8 @@ impl Emulation<'_> {
         self.judge(status, &said, &console)
     }
 
-    fn start(&self) -> Result<Child> {
+    /// Starts the emulator.
+    pub(crate) fn start(&self) -> Result<Running> {
         let (program, first) = self.guard.split_first().expect("a guard is a program");
         let input = match self.input.map(UnixStream::try_clone) {
             None => Stdio::null(),
@@ -180,6 +181,7 @@ impl Emulation<'_> {
             .stdout(Stdio::from(initramfs))
             .stderr(Stdio::piped())
             .spawn()
+            .map(Running)
             .map_err(|e| LabError::io("start", &self.qemu.program, e))
     }
 
@@ -227,7 +229,7 @@ impl Emulation<'_> {
 }
 
 /// CPU time that a process has used (proc(5), fields 14 and 15 of stat); zero if it has ended.
-fn cpu_time(process: u32) -> Duration {
+pub(crate) fn cpu_time(process: u32) -> Duration {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     // The name can contain anything, blanks too, and ends with the last bracket.
     let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);

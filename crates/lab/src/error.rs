@@ -482,6 +482,56 @@ pub enum LabError {
     /// A scenario that this version can't read.
     #[error(transparent)]
     Scenario(#[from] ScenarioErrors),
+    /// No room for a guest's memory.
+    #[error(
+        "{}: a guest's memory takes {needed_mib} MiB and {free_mib} MiB are free: choose another \
+         directory, or a smaller `--memory`", directory.display()
+    )]
+    NoRoom {
+        /// The directory.
+        directory: PathBuf,
+        /// Free MiB.
+        free_mib: u64,
+        /// Needed MiB.
+        needed_mib: u64,
+    },
+    /// No guest is ready for programs.
+    #[error("no snapshot of the guest: {why}")]
+    NoSnapshot {
+        /// The reason.
+        why: String,
+    },
+    /// A snapshot can't be continued.
+    #[error("the snapshot can't be continued: {why}")]
+    NoBranch {
+        /// The reason.
+        why: String,
+    },
+    /// Hunts need one x86-64 CPU and one kernel.
+    #[error("a hunt has one kernel on one x86-64 CPU: {what}")]
+    HuntGuest {
+        /// What was given instead.
+        what: String,
+    },
+    /// A directory of another hunt.
+    #[error("{}: {why}: choose another directory", path.display())]
+    OtherHunt {
+        /// The file.
+        path: PathBuf,
+        /// The difference.
+        why: String,
+    },
+    /// A grammar that can't be parsed.
+    #[error(transparent)]
+    Grammar(#[from] wakepath_guest::hunt::GrammarError),
+    /// A program that can't be parsed.
+    #[error("{}: {fault}", path.display())]
+    HuntProgram {
+        /// The file.
+        path: PathBuf,
+        /// The line.
+        fault: wakepath_guest::hunt::TextError,
+    },
     /// The user stopped it.
     #[error("interrupted: the guests are stopped, nothing is left running")]
     Interrupted,

@@ -30,6 +30,7 @@ mod fitting;
 mod foreign;
 mod guests;
 mod host;
+mod hunt;
 mod initramfs;
 mod kernel;
 mod kernel_name;
@@ -80,6 +81,10 @@ pub use divergence::{Divergence, Stream, first_divergence};
 pub use error::{LabError, Result};
 pub use guests::{Guest, Limit, Stopped, carry_out};
 pub use host::{Host, SUPERVISE};
+pub use hunt::{
+    CrashFound, Effort, Finding, Hunt, HuntAsked, HuntEnd, Longest, Repeated, Section, Way,
+    hunt_json, hunt_text, repeated_json, repeated_text,
+};
 pub use known_differences::{
     KnownDifference, known_differences, to_text as known_differences_text,
 };

@@ -42,6 +42,23 @@ const TURN_US: u32 = 2;
 /// record several CPUs.
 const ONE_AT_A_TIME: &str = ",rr=record,rrfile=/dev/null";
 
+/// Arguments with which a snapshot can be taken, which the emulator refuses while it records.
+pub(crate) fn without_recording(arguments: &[String]) -> Vec<String> {
+    let without = |argument: &String| argument.replace(ONE_AT_A_TIME, "");
+    arguments.iter().map(without).collect()
+}
+
+/// Arguments with which the emulator writes to these files.
+pub(crate) fn writing_to(arguments: &[String], console: &str, sent: &str) -> Vec<String> {
+    let file = |id: &str, name: &str| format!("file,id={id},path={name}");
+    let replace = |argument: &String| match argument {
+        one if *one == file("console", CONSOLE) => file("console", console),
+        one if *one == file("sent", SENT) => file("sent", sent),
+        other => other.clone(),
+    };
+    arguments.iter().map(replace).collect()
+}
+
 /// The longest turn in virtual nanoseconds; none with one CPU, or if turns have no bound.
 pub fn turn_ns(architecture: Architecture, cpus: u16) -> Option<u64> {
     let is_bounded = cpus > 1 && architecture == Architecture::X86_64;

@@ -1,6 +1,7 @@
 //! Command line of `wakepath-lab`: guests, runs, checks against a baseline.
 
 pub use super::command_line_experiments::LabExperiments;
+pub use super::command_line_hunt::LabHunt;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
@@ -57,6 +58,8 @@ pub enum Lab {
     Costs(LabCosts),
     /// Find which kernel in a series lengthened a latency's path, and through which functions.
     Bisect(LabBisect),
+    /// Search for the programs that keep a kernel from preempting the longest.
+    Hunt(LabHunt),
     /// Write the man pages of these commands.
     #[command(hide = true)]
     Man {

@@ -8,10 +8,12 @@ mod board;
 mod check;
 mod command_line;
 mod command_line_experiments;
+mod command_line_hunt;
 mod costs;
 mod diff;
 mod exec;
 mod experiments;
+mod hunt;
 mod run;
 mod sections;
 mod window;
@@ -71,6 +73,7 @@ fn run(verb: &Lab) -> Outcome {
         Lab::Window(arguments) => window::run(arguments),
         Lab::Sections(arguments) => sections::run(arguments),
         Lab::Costs(arguments) => costs::run(arguments),
+        Lab::Hunt(arguments) => hunt::run(arguments),
         Lab::Bisect(arguments) => bisect::run(arguments),
         Lab::Man { directory } => manual::write(CommandLine::command(), directory),
         Lab::SuperviseEmulator { parent, command } => become_emulator(*parent, command),

@@ -8,6 +8,7 @@ pub mod first_verdict;
 pub mod fleet;
 pub mod flight;
 pub mod healthy;
+pub mod hunt;
 mod measured;
 pub mod peer;
 pub mod probe;

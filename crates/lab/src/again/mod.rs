@@ -26,6 +26,8 @@ pub use inventory::{
     AsScheduled, ConditionSections, InterruptFound, RunSections, SectionFound, sections,
     sections_json, sections_text, to_file,
 };
+pub(crate) use inventory::{KERNEL, course_of};
+pub(crate) use kept_symbols::{keep_symbols, kept_symbols};
 pub use line::{Listener, Noting, Since, attend};
 pub use plugin::Plugin;
 pub use wanted::{CyclesAsked, Wanted};

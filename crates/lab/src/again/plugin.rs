@@ -28,6 +28,14 @@ impl Plugin {
     /// # Errors
     /// [`LabError::NoPlugin`], or if the file can't be written.
     pub fn place(version: &str, directory: &Path) -> Result<Self> {
+        let library = Self::library(version)?;
+        let path = directory.join(NAME);
+        fs::write(&path, library).map_err(|e| LabError::io("write", &path, e))?;
+        Ok(Self { path })
+    }
+
+    /// The plugin's bytes for this version of the emulator.
+    pub(crate) fn library(version: &str) -> Result<&'static [u8]> {
         let version = version.strip_prefix("QEMU ").unwrap_or_default();
         let major = version
             .split('.')
@@ -37,12 +45,10 @@ impl Plugin {
             Some(SECOND_INTERFACE..) => FOR_2,
             _ => FOR_1,
         };
-        if library.is_empty() {
-            return Err(LabError::NoPlugin);
+        match library.is_empty() {
+            true => Err(LabError::NoPlugin),
+            false => Ok(library),
         }
-        let path = directory.join(NAME);
-        fs::write(&path, library).map_err(|e| LabError::io("write", &path, e))?;
-        Ok(Self { path })
     }
 
     /// The emulator's arguments for the plugin.

@@ -70,6 +70,7 @@ wakepath_test_program::program![
     lab::experiments::TESTS,
     lab::given::TESTS,
     lab::guests::TESTS,
+    lab::hunt::TESTS,
     lab::refused::TESTS,
     lab::repeated::TESTS,
     lab::tuned::TESTS,

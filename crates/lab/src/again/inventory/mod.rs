@@ -28,7 +28,7 @@ use wakepath_assess::Assessment;
 use wakepath_machine::{Facts, PreemptionModel};
 
 /// Addresses from here on are the kernel's.
-const KERNEL: u64 = 1 << 63;
+pub(crate) const KERNEL: u64 = 1 << 63;
 
 /// Repeats the run and returns its sections, with all cycles of `wanted`.
 ///
@@ -58,7 +58,18 @@ pub fn sections(
     };
     let ns = u64::from(again.ns_per_instruction);
     let latencies = wanted.latencies(ns);
-    let course = Course::new(match model {
+    let course = Course::new(course_of(model));
+    let mut heard = Heard::new(follower(again, wanted), course, &symbols, &latencies);
+    once_more(again, &noting, &mut heard, host, stopped)?;
+    refuse_another_run(again)?;
+    again.clean_up();
+    let assessment = Assessment::of(run).map_err(crate::LabError::from)?;
+    told::told(&assessment, wanted, &heard, &symbols, model.word(), ns)
+}
+
+/// How a kernel's stretches are followed.
+pub(crate) fn course_of(model: PreemptionModel) -> Preemption {
+    match model {
         PreemptionModel::RealTime | PreemptionModel::Full | PreemptionModel::Lazy => {
             Preemption::Full
         }
@@ -66,13 +77,7 @@ pub fn sections(
         PreemptionModel::Voluntary | PreemptionModel::None | PreemptionModel::Unknown => {
             Preemption::Voluntary
         }
-    });
-    let mut heard = Heard::new(follower(again, wanted), course, &symbols, &latencies);
-    once_more(again, &noting, &mut heard, host, stopped)?;
-    refuse_another_run(again)?;
-    again.clean_up();
-    let assessment = Assessment::of(run).map_err(crate::LabError::from)?;
-    told::told(&assessment, wanted, &heard, &symbols, model.word(), ns)
+    }
 }
 
 /// When the run's kernel let a woken thread take the CPU, as the guest read it back.

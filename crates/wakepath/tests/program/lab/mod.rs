@@ -8,6 +8,7 @@ pub mod cores;
 pub mod experiments;
 pub mod given;
 pub mod guests;
+pub mod hunt;
 pub mod litmus;
 pub mod pins;
 pub mod refused;

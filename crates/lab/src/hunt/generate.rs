@@ -1,0 +1,365 @@
+//! Makes programs from the grammar, and changes them. Pure: random numbers come from a seed.
+
+use wakepath_guest::hunt::{
+    Call, CallRule, Field, Grammar, MOST_CALLS, Output, Program, Rule, Value,
+};
+use wakepath_statistics::SplitMix;
+
+/// Most calls of a new program.
+const NEW_CALLS: u64 = 10;
+/// Most times that a call is repeated, as a power of two.
+const MOST_TIMES: u64 = 10;
+/// One in this number of calls is one that the user added, if there are any.
+const ADDED: u64 = 4;
+/// Depth up to which calls are added that return a resource which another call needs.
+const DEEPEST: u32 = 3;
+
+/// Source of programs.
+#[derive(Debug)]
+pub struct Generator<'a> {
+    grammar: &'a Grammar,
+    /// Number of rules before those that the user added.
+    own: usize,
+    random: SplitMix,
+}
+
+impl<'a> Generator<'a> {
+    /// The same key gives the same programs. Of the rules, the first `own` are wakepath's.
+    pub fn new(grammar: &'a Grammar, own: usize, key: &[u64]) -> Self {
+        Self {
+            grammar,
+            own,
+            random: SplitMix::of_key(key),
+        }
+    }
+
+    /// A number below `end`.
+    pub fn below(&mut self, end: u64) -> u64 {
+        match end {
+            0 => 0,
+            end => self.random.bits() % end,
+        }
+    }
+
+    /// Between 0 and 1.
+    pub fn unit(&mut self) -> f64 {
+        self.random.unit()
+    }
+
+    /// A new program.
+    pub fn program(&mut self) -> Program {
+        let mut program = Program::default();
+        let calls = 1 + self.below(NEW_CALLS) as usize;
+        while program.calls.len() < calls {
+            let at = program.calls.len();
+            self.add(&mut program, at, 0);
+        }
+        program
+    }
+
+    /// A program like `old`, with up to three changes; `other` gives calls.
+    pub fn changed(&mut self, old: &Program, other: &Program) -> Program {
+        let mut program = old.clone();
+        for _ in 0..=self.below(3) {
+            let calls = program.calls.len() as u64;
+            match self.below(10) {
+                0..=2 => {
+                    let at = self.below(calls + 1) as usize;
+                    self.add(&mut program, at, 0);
+                }
+                3 if calls > 1 => program = program.without(self.below(calls) as usize),
+                4 => self.append(&mut program, other),
+                5 if calls > 0 => {
+                    let times = self.times();
+                    program.calls[self.below(calls) as usize].times = times;
+                }
+                6 if calls > 0 && program.calls.len() < MOST_CALLS => {
+                    let call = program.calls[self.below(calls) as usize].clone();
+                    program.calls.push(call);
+                }
+                _ if calls > 0 => {
+                    let call = self.below(calls) as usize;
+                    self.change_argument(&mut program, call);
+                }
+                _ => self.add(&mut program, 0, 0),
+            }
+        }
+        program
+    }
+
+    fn append(&mut self, program: &mut Program, other: &Program) {
+        let offset = program.calls.len();
+        for call in other.calls.iter().take(MOST_CALLS - offset) {
+            let mut call = call.clone();
+            for value in &mut call.arguments {
+                value.renumber(&|used| Some(used + offset));
+            }
+            program.calls.push(call);
+        }
+    }
+
+    /// Inserts a random call, after the calls that it needs.
+    fn add(&mut self, program: &mut Program, at: usize, depth: u32) {
+        let all = self.grammar.calls.len();
+        // The user's calls are few, and meant.
+        let from = match self.own < all && self.below(ADDED) == 0 {
+            true => self.own,
+            false => 0,
+        };
+        let rule = from + self.below((all - from) as u64) as usize;
+        self.add_rule(program, at, &self.grammar.calls[rule], depth);
+    }
+
+    /// Inserts a call by its rule, and returns its place; none if the program is full.
+    fn add_rule(
+        &mut self,
+        program: &mut Program,
+        at: usize,
+        rule: &CallRule,
+        depth: u32,
+    ) -> Option<usize> {
+        let before = program.calls.len();
+        let mut arguments = Vec::new();
+        for wanted in &rule.arguments {
+            let inserted = program.calls.len() - before;
+            arguments.push(self.value(program, at + inserted, wanted, depth));
+        }
+        if program.calls.len() >= MOST_CALLS {
+            return None;
+        }
+        let at = at + (program.calls.len() - before);
+        let times = if depth == 0 { self.times() } else { 1 };
+        let call = Call {
+            name: rule.name.clone(),
+            times,
+            arguments,
+        };
+        for later in &mut program.calls[at..] {
+            for value in &mut later.arguments {
+                value.renumber(&|used| Some(used + usize::from(used >= at)));
+            }
+        }
+        program.calls.insert(at, call);
+        Some(at)
+    }
+
+    fn times(&mut self) -> u32 {
+        match self.below(5) {
+            0 => 1 << self.below(MOST_TIMES + 1),
+            _ => 1,
+        }
+    }
+
+    /// A value by its rule, for a call that will be inserted at `at`, or after the calls inserted there
+    /// for this value.
+    fn value(&mut self, program: &mut Program, at: usize, rule: &Rule, depth: u32) -> Value {
+        match rule {
+            Rule::Number(number) => Value::Number(*number),
+            Rule::Text(text) => Value::Text(text.clone()),
+            Rule::One(rules) => {
+                let chosen = self.below(rules.len() as u64) as usize;
+                self.value(program, at, &rules[chosen], depth)
+            }
+            Rule::Any(bits) => {
+                let mut number = 0;
+                for bit in bits {
+                    if self.below(2) == 0 {
+                        number |= bit;
+                    }
+                }
+                Value::Number(number)
+            }
+            Rule::UpTo(most) => Value::Number(self.up_to(*most)),
+            Rule::Room(most) => Value::Room(self.up_to(*most).max(1)),
+            Rule::Block(rules) => {
+                let before = program.calls.len();
+                let mut fields = Vec::new();
+                for (rule, bytes) in rules {
+                    let inserted = program.calls.len() - before;
+                    fields.push(Field {
+                        value: self.value(program, at + inserted, rule, depth),
+                        bytes: *bytes,
+                    });
+                }
+                Value::Block(fields)
+            }
+            Rule::Resource(kind) => self.resource(program, at, kind, depth),
+        }
+    }
+
+    /// A number with as many of each length in bits, and now and then the largest.
+    fn up_to(&mut self, most: u64) -> u64 {
+        let bits = u64::from(u64::BITS - most.leading_zeros());
+        match self.below(8) {
+            0 => most,
+            _ => match self.below(bits + 1) {
+                0 => 0,
+                bits => (self.random.bits() >> (64 - bits)).min(most),
+            },
+        }
+    }
+
+    fn resource(&mut self, program: &mut Program, at: usize, kind: &str, depth: u32) -> Value {
+        let calls = program.calls.iter().take(at).enumerate();
+        let outputs = calls.flat_map(|(number, call)| {
+            let rule = self.rule_of(call);
+            let outputs = rule.into_iter().flat_map(|rule| &rule.outputs);
+            outputs.map(move |output| (number, output))
+        });
+        let fitting: Vec<(usize, &Output)> = outputs
+            .filter(|(_, output)| self.grammar.is(&output.resource, kind))
+            .collect();
+        // Mostly one that is there.
+        if !fitting.is_empty() && (depth >= DEEPEST || self.below(8) > 0) {
+            let (number, output) = fitting[self.below(fitting.len() as u64) as usize];
+            return result(number, output);
+        }
+        let grammar = self.grammar;
+        let makers: Vec<(&CallRule, &Output)> = grammar
+            .calls
+            .iter()
+            .flat_map(|rule| rule.outputs.iter().map(move |output| (rule, output)))
+            .filter(|(_, output)| grammar.is(&output.resource, kind))
+            .collect();
+        if depth >= DEEPEST || makers.is_empty() {
+            return Value::Number(u64::MAX);
+        }
+        let (rule, output) = makers[self.below(makers.len() as u64) as usize];
+        match self.add_rule(program, at, rule, depth + 1) {
+            Some(made) => result(made, output),
+            None => Value::Number(u64::MAX),
+        }
+    }
+
+    /// The rule that a call follows: the first with its name and its fixed numbers.
+    fn rule_of(&self, call: &Call) -> Option<&'a CallRule> {
+        let fits = |rule: &&CallRule| {
+            let mut both = rule.arguments.iter().zip(&call.arguments);
+            rule.name == call.name
+                && rule.arguments.len() == call.arguments.len()
+                && both.all(|pair| match pair {
+                    (Rule::Number(number), Value::Number(is)) => number == is,
+                    _ => true,
+                })
+        };
+        self.grammar.calls.iter().find(fits)
+    }
+
+    fn change_argument(&mut self, program: &mut Program, call: usize) {
+        let Some(rule) = self.rule_of(&program.calls[call]) else {
+            return;
+        };
+        // Arguments that the rule leaves open.
+        let is_open = |rule: &Rule| !matches!(rule, Rule::Number(_) | Rule::Text(_));
+        let open: Vec<usize> = (0..rule.arguments.len())
+            .filter(|at| is_open(&rule.arguments[*at]))
+            .collect();
+        if open.is_empty() {
+            return;
+        }
+        let argument = open[self.below(open.len() as u64) as usize];
+        let before = program.calls.len();
+        let value = match &program.calls[call].arguments[argument] {
+            Value::Number(number) if self.below(2) == 0 => Value::Number(self.near(*number)),
+            Value::Room(bytes) if self.below(2) == 0 => {
+                Value::Room(self.near(*bytes).clamp(1, 1 << 20))
+            }
+            _ => self.value(program, call, &rule.arguments[argument], 1),
+        };
+        let call = call + (program.calls.len() - before);
+        program.calls[call].arguments[argument] = value;
+    }
+
+    fn near(&mut self, number: u64) -> u64 {
+        match self.below(6) {
+            0 => number.wrapping_add(1),
+            1 => number.wrapping_sub(1),
+            2 => number.wrapping_mul(2),
+            3 => number / 2,
+            4 => number ^ 1 << self.below(64),
+            _ => number.wrapping_add(self.below(4096)),
+        }
+    }
+}
+
+fn result(call: usize, output: &Output) -> Value {
+    match output.offset {
+        None => Value::Result(call),
+        Some(offset) => Value::Written { call, offset },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use wakepath_guest::hunt::parse;
+
+    proptest! {
+        /// Whatever is generated or changed is sound, and its text gives the same program.
+        #[test]
+        fn programs_are_sound_and_their_text_gives_the_same(key in any::<u64>()) {
+            let grammar = Grammar::own();
+            let mut generator = Generator::new(&grammar, grammar.calls.len(), &[key]);
+            let mut old = generator.program();
+            for _ in 0..20 {
+                let other = generator.program();
+                prop_assert!(other.is_sound(), "{other}");
+                let changed = generator.changed(&old, &other);
+                prop_assert!(changed.is_sound(), "{changed}");
+                prop_assert_eq!(&parse(&changed.to_string()).unwrap(), &changed);
+                old = changed;
+            }
+        }
+
+        /// A call removed from a sound program leaves a sound one.
+        #[test]
+        fn a_program_without_a_call_is_sound(key in any::<u64>(), place in any::<prop::sample::Index>()) {
+            let grammar = Grammar::own();
+            let program = Generator::new(&grammar, grammar.calls.len(), &[key]).program();
+            let without = program.without(place.index(program.calls.len()));
+            prop_assert!(without.is_sound(), "{without}");
+            prop_assert_eq!(without.calls.len() + 1, program.calls.len());
+        }
+    }
+
+    #[test]
+    fn the_same_key_gives_the_same_programs() {
+        let grammar = Grammar::own();
+        let programs = |key| {
+            let mut generator = Generator::new(&grammar, grammar.calls.len(), &[key]);
+            (0..50).map(|_| generator.program()).collect::<Vec<_>>()
+        };
+        assert_eq!(programs(1), programs(1));
+        assert_ne!(programs(1), programs(2));
+    }
+
+    #[test]
+    fn a_call_that_needs_a_resource_mostly_has_one() {
+        let grammar = Grammar::own();
+        let mut generator = Generator::new(&grammar, grammar.calls.len(), &[7]);
+        let (mut with, mut all) = (0, 0);
+        for _ in 0..500 {
+            for call in generator.program().calls {
+                if call.name == "epoll_ctl" {
+                    all += 1;
+                    with += usize::from(!call.arguments[0].uses().is_empty());
+                }
+            }
+        }
+        assert!(all > 10 && with * 10 >= all * 9, "{with} of {all}");
+    }
+
+    #[test]
+    fn calls_that_the_user_added_are_a_quarter() {
+        let mut grammar = Grammar::own();
+        let own = grammar.calls.len();
+        grammar.read("1000 mine(1)\n", "mine.txt").unwrap();
+        let mut generator = Generator::new(&grammar, own, &[3]);
+        let calls = (0..300).flat_map(|_| generator.program().calls);
+        let (mine, others): (Vec<_>, Vec<_>) = calls.partition(|call| call.name == "mine");
+        // Calls for resources come on top of the others.
+        let share = mine.len() as f64 / (mine.len() + others.len()) as f64;
+        assert!((0.1..0.3).contains(&share), "{share}");
+    }
+}

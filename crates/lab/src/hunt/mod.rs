@@ -1,0 +1,32 @@
+//! Searches the programs that keep a kernel from preempting the longest.
+//!
+//! Programs are sequences of system calls. A guest is booted once; each branch of its snapshot runs many
+//! programs, and the emulator's plugin reports their sections. Programs that reach new places or lengths
+//! are changed further. Whatever decides (`generate`, `corpus`, `minimise`, `crash`, `reproducer`) is
+//! pure.
+
+mod asked;
+mod branch;
+mod campaign;
+mod corpus;
+mod crash;
+mod end;
+mod files;
+mod finding;
+mod generate;
+mod journal;
+mod minimise;
+mod observer;
+mod qmp;
+mod report;
+mod reproducer;
+mod section;
+mod snapshot;
+
+pub use asked::{HuntAsked, Way};
+pub use campaign::Hunt;
+pub use end::{CrashFound, HuntEnd, Longest, Repeated};
+pub use finding::Finding;
+pub use journal::Effort;
+pub use report::{repeated_json, repeated_text, to_json as hunt_json, to_text as hunt_text};
+pub use section::Section;
