@@ -510,7 +510,7 @@ pub enum LabError {
     /// Hunts need one x86-64 CPU and one kernel.
     #[error("a hunt has one kernel on one x86-64 CPU: {what}")]
     HuntGuest {
-        /// What was given instead.
+        /// The conflicting option.
         what: String,
     },
     /// A directory of another hunt.

@@ -100,7 +100,7 @@ fn run(
     Ok(())
 }
 
-/// Makes the directory anew, for everybody.
+/// Empties the directory, for everybody.
 fn make(place: &Path) -> io::Result<()> {
     use std::os::unix::fs::{PermissionsExt, chown};
     // A program can have mounted something in it; it then stays as it is.

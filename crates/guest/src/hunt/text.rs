@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 /// A line that is no call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {text:?} is no call such as r1 = 2 x read(r0, room(64), 0x40)")]
+#[error("line {line}: {text:?} is not a call such as r1 = 2 x read(r0, room(64), 0x40)")]
 pub struct TextError {
     /// Number of the line, from 1.
     pub line: usize,

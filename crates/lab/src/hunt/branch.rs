@@ -103,7 +103,7 @@ pub(super) fn run(
         return Err(LabError::NoBranch {
             why: match String::from_utf8_lossy(&said).lines().last() {
                 Some(line) => line.to_owned(),
-                None => "the emulator ended without a word".into(),
+                None => "the emulator ended and reported nothing".into(),
             },
         }
         .into());

@@ -34,7 +34,7 @@ pub struct Finding {
 /// The share of a section's length that a smaller program must reach, in percent.
 const ENOUGH: u64 = 90;
 
-/// What a finding is made with.
+/// Parts that findings need.
 pub(super) struct Workshop<'a> {
     pub snapshot: &'a Snapshot,
     pub grammar: &'a Grammar,

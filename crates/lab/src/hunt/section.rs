@@ -1,4 +1,4 @@
-//! A section that a program caused: where it began and ended, its length, and the call.
+//! A section that a program caused: its entry, exit, length and call.
 
 use serde::{Deserialize, Serialize};
 use wakepath_guest::hunt::Program;

@@ -51,7 +51,7 @@ pub(super) struct Snapshot {
     pub preemption: Preemption,
     /// The same in the kernel's word.
     pub model: String,
-    /// What the plugin notes.
+    /// Orders for the plugin.
     pub noting: Noting,
 }
 
@@ -221,7 +221,7 @@ fn ready(on: On<'_>, running: &mut Running, console: &Unnamed) -> Result<String>
     }
 }
 
-/// The emulator has ended by itself.
+/// The error of an emulator that has ended.
 fn ended(qemu: &Qemu, running: &mut Running) -> AgainError {
     let mut said = Vec::new();
     if let Some(mut errors) = running.0.stderr.take() {

@@ -18,7 +18,7 @@ pub(super) fn make_marks() -> io::Result<()> {
         libc::PROT_READ | libc::PROT_WRITE,
         libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE,
     );
-    // SAFETY: a new mapping at an address where there is none, or an error.
+    // SAFETY: a new mapping at a free address, or an error.
     let made = unsafe { libc::mmap(place, LENGTH, writable, fixed, -1, 0) };
     if made != place {
         return Err(io::Error::last_os_error());
