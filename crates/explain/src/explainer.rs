@@ -308,11 +308,11 @@ impl Explainer {
             What::PageFault { .. } => {
                 self.mark(event.current, at_ns, cpu, Happened::Fault);
             }
-            What::SystemCallEntry { name, descriptor } => {
-                if self.by_thread.contains_key(&event.current) {
-                    let call = self.program.call(event.current, name, *descriptor);
-                    self.mark(event.current, at_ns, cpu, Happened::CallEntered(call));
-                }
+            What::SystemCallEntry { name, descriptor }
+                if self.by_thread.contains_key(&event.current) =>
+            {
+                let call = self.program.call(event.current, name, *descriptor);
+                self.mark(event.current, at_ns, cpu, Happened::CallEntered(call));
             }
             What::SystemCallExit => {
                 self.mark(event.current, at_ns, cpu, Happened::CallLeft);

@@ -82,7 +82,7 @@ fn text(rest: &str) -> Option<(String, usize)> {
                 '0' => text.push('\0'),
                 'u' => {
                     let mut digits = String::new();
-                    while let Some((_, digit)) = characters.next() {
+                    for (_, digit) in characters.by_ref() {
                         match digit {
                             '{' => {}
                             '}' => break,
