@@ -1,9 +1,8 @@
 //! The CPUs that a thread may use, over time.
 
-use serde::{Deserialize, Serialize};
-
 /// CPUs that a thread may use from an instant on: its affinity within its cpuset.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AllowedCpus {
     /// When this was first seen, in nanoseconds on `CLOCK_MONOTONIC`: the change was a little earlier.
     pub seen_ns: u64,

@@ -215,7 +215,7 @@ fn function_calls_from_another_cpu_are_named_as_ipis() {
 fn a_storm_over_loopback_comes_out_as_softirq_net_rx() {
     let laboratory = Laboratory::new();
     let measured = laboratory.measure(FIFO_80, Work::Spin(Duration::from_micros(50)), |loop_| {
-        loop_.loopback_storm(Duration::from_millis(900))
+        loop_.loopback_storm(Duration::from_millis(400))
     });
     let net = |piece: &wakepath_explain::Piece| matches!(&piece.cause, Cause::SoftIrq { vector, .. } if vector.name() == "NET_RX");
     let mut hit = 0;

@@ -78,8 +78,8 @@ pub(super) fn takes_descriptor(name: &str) -> bool {
     OF_DESCRIPTOR.contains(&name)
 }
 
-/// The kernel's filter for the calls of these threads, and for [`SETS_AFFINITY`] of any; `None` without any. Numbers of other threads can fall
-/// between them: those are recorded too if there are many threads.
+/// The kernel's filter for the calls of these threads, and for `sched_setaffinity` of any; `None` without any. Numbers of
+/// other threads can fall between them: those are recorded too if there are many threads.
 pub fn filter(threads: &[u32]) -> Option<String> {
     let ranges = ranges(threads);
     if ranges.is_empty() {

@@ -126,7 +126,8 @@ impl Answer {
             let left_out = self.row_count() - shown;
             if left_out > 0 {
                 let all = command_about("show", run, "--details");
-                text += &format!("  and {left_out} more: {all}\n");
+                text += &cut(&format!("  and {left_out} more: {all}"), columns);
+                text.push('\n');
             }
             if shown == 0 || text.lines().count() < most {
                 return text + "\n";

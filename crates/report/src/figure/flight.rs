@@ -184,7 +184,10 @@ mod tests {
              is better."
         );
         let near = of(vec![Some(12.1), Some(12.2)]).unwrap();
-        assert!(near.contains("12.10 to 12.20 ms in all 2"), "{near}");
+        assert!(
+            near.contains("12.10 to 12.20 ms in both conditions"),
+            "{near}"
+        );
         assert_eq!(of(vec![Some(12.1), Some(9.0)]), None);
         // An unknown margin is no equal one, and one alone is a bar.
         assert_eq!(of(vec![Some(12.1), None]), None);

@@ -185,7 +185,7 @@ mod tests {
             ">0.50</td>",
             ">100\u{a0}µs</td>",
             "heat rose",
-            "response ≤ 4\u{a0}ms",
+            "response ≤\u{a0}4\u{a0}ms",
             "Everything was taken back",
         ] {
             assert!(page.contains(text), "{text}\n");

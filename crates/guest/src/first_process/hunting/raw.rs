@@ -43,12 +43,14 @@ pub(super) fn mark(mark: Mark) {
     }
 }
 
-/// Makes this process run before every other, but not its children.
+/// Makes this process run before every other, but not its children. The system call itself: musl's function refuses.
 pub(super) fn be_the_first_to_run() -> io::Result<()> {
-    let highest = libc::sched_param { sched_priority: 99 };
+    let highest: libc::c_int = 99;
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
-    // SAFETY: it reads the structure.
-    done(unsafe { libc::sched_setscheduler(0, policy, &raw const highest) })
+    let priority = &raw const highest;
+    // SAFETY: it reads one int, all of the kernel's `struct sched_param`.
+    let answer = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, priority) };
+    done(answer as libc::c_int)
 }
 
 /// A system call, and the result that the C library gives: -1 for all errors.

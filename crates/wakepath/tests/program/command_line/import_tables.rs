@@ -128,7 +128,7 @@ fn a_broken_table_is_named_with_its_line_and_leaves_nothing() {
         (
             "due_us,start_us\n1000,1010\n2000\n",
             &policy[..],
-            "log.csv:3: 1 cell where",
+            "log.csv:3: 1 cell, but the first line has 2",
         ),
         (
             "due_us,start_us\n1000,1010\n",

@@ -69,7 +69,7 @@ fn runs_are_listed_the_latest_first() {
     let none = Start::command(&["runs"]).finish();
     none.assert_code(0);
     assert!(
-        none.output.contains("wakepath check makes one"),
+        none.output.contains("record one with `wakepath check`"),
         "{}",
         none.said()
     );

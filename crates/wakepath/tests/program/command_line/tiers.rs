@@ -140,7 +140,7 @@ fn a_pin_can_not_be_driven_without_lines_that_are_here() {
         (
             own,
             &[&pair[..], &["--cpu", "4000"]].concat(),
-            "--cpu 4000: CPUs ",
+            "--cpu 4000: only CPU",
         ),
         (
             elsewhere.to_str().unwrap(),

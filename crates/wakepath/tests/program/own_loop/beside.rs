@@ -196,7 +196,7 @@ fn formats_that_can_not_be_copied_and_sections_beyond_the_last_are_said() {
     assert!(said.contains("1 lines or values were left out"), "{said}");
     // The same once for each segment, and counted.
     assert!(
-        said.contains("times in all: loop: 2 sections more"),
+        said.contains("times in all: loop: 2 sections above"),
         "{said}"
     );
 }

@@ -181,7 +181,7 @@ fn what_rounds_can_not_be_is_refused_in_one_line_and_nothing_is_written() {
     );
     refused(
         &["scenario.toml", "--for", "1h", "--directory", "other"],
-        &["other: already holds files"],
+        &["other: already contains files"],
     );
     refused(
         &["--resume", "--directory", "other"],
