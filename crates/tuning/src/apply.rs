@@ -236,7 +236,7 @@ pub fn revert(system: &System) -> Result<Option<Reverted>, TuningError> {
 /// so a process that notices its end by one of them can find its journal still locked.
 ///
 /// # Errors
-/// As [`revert`], but never [`JournalError::Busy`].
+/// As [`revert`], except that it waits where the journal is locked.
 pub fn revert_when_free(system: &System) -> Result<Option<Reverted>, TuningError> {
     loop {
         match revert(system) {
