@@ -29,6 +29,15 @@ pub(crate) enum Given {
     Rightly,
     /// A more urgent FIFO or RR thread stayed ready: by throttling or by the fair server.
     OverAnother,
+    /// By the fair server, before FIFO and RR threads.
+    ByFairServer,
+}
+
+impl Given {
+    /// Whether more urgent FIFO and RR threads that are ready stay so.
+    pub fn is_over_others(self) -> bool {
+        matches!(self, Self::OverAnother | Self::ByFairServer)
+    }
 }
 
 /// The innermost thing a CPU did.

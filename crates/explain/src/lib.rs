@@ -17,6 +17,7 @@ mod cause;
 mod cpu;
 mod cycle;
 mod explainer;
+mod fair_server;
 mod faults;
 mod feather_trace;
 pub mod fix;

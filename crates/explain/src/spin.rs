@@ -38,7 +38,8 @@ pub(crate) fn spins_for(
         return None;
     }
     // Anything that ran when it was throttled before that is irrelevant.
-    let first = pieces.iter().position(|piece| instead(piece).is_some())?;
+    let is_throttled = |piece: &Piece| matches!(piece.cause, Cause::Throttled { .. });
+    let first = pieces.iter().position(is_throttled)?;
     let (from_ns, to_ns) = (pieces.first()?.from_ns, pieces[first].from_ns);
     let was_ready = ready_ns(&thread, from_ns, to_ns) >= (to_ns - from_ns) / 10 * 9;
     was_ready.then_some(thread)

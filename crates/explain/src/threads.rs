@@ -2,6 +2,7 @@
 //! for chains of waits and for throttling.
 
 use crate::cpu::{Context, Given};
+use crate::fair_server::FairServers;
 use crate::track::{Happened, Mark, Track};
 use crate::untold::UntoldSwitch;
 use std::collections::{BTreeSet, HashMap};
@@ -21,6 +22,7 @@ pub(crate) struct Threads {
     /// Marks at which old ones are next looked for.
     forget_at: usize,
     queues: Queues,
+    fair_servers: FairServers,
 }
 
 /// Ready threads by CPU.
@@ -93,13 +95,14 @@ impl Threads {
     }
 
     /// How a switch gives its CPU away; unknown of any other event.
-    pub fn given(&self, event: &KernelEvent) -> Given {
+    pub fn given(&mut self, event: &KernelEvent) -> Given {
         let What::Switch {
             previous,
             left,
             next,
         } = &event.what
         else {
+            self.fair_servers.event(event);
             return Given::Unknown;
         };
         let ready = self.queues.ready.get(&event.cpu);
@@ -109,10 +112,8 @@ impl Threads {
         let kept = (*left == Left::Runnable && (0..100).contains(&previous.priority))
             .then_some(previous.priority);
         let mut ready = other.map(|(priority, _)| *priority).into_iter().chain(kept);
-        match ready.any(|ready| ready < next.priority) {
-            true => Given::OverAnother,
-            false => Given::Rightly,
-        }
+        let is_over_another = ready.any(|ready| ready < next.priority);
+        self.fair_servers.given(event.cpu, next, is_over_another)
     }
 
     pub fn track(&self, thread: u32) -> Option<&Track> {
@@ -124,6 +125,7 @@ impl Threads {
         self.tracks.clear();
         self.marks = 0;
         self.queues = Queues::default();
+        self.fair_servers = FairServers::default();
     }
 
     /// Drops marks before an instant, once there are many: each is looked at a few times at most.

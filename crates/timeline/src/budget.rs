@@ -49,7 +49,7 @@ impl Budget {
                 "shorten the work, or sysctl kernel.sched_rt_runtime_us=-1 with a watchdog: a loop that spins then locks its CPU up".into()
             }
             Self::FairServer => {
-                "move the ordinary threads to other CPUs, or echo 0 > /sys/kernel/debug/sched/fair_server/cpuN/runtime for the loop's CPU".into()
+                "let no FIFO or RR thread on the loop's CPU use all of its time, as one that spins does, or move the ordinary threads to other CPUs, or echo 0 > /sys/kernel/debug/sched/fair_server/cpuN/runtime for the loop's CPU".into()
             }
             Self::Reservation => {
                 "the work needs more than the reservation's runtime: enlarge it, or shorten the work".into()

@@ -7,7 +7,7 @@ use crate::cause::{Cause, Relation, SentBy};
 use crate::cpu::{Cpu, Doing, Given, Span, is_ipi};
 use crate::cycle::Stretch;
 use crate::track::{Happened, Interval};
-use wakepath_timeline::{Interrupt, Thread, ThreadName};
+use wakepath_timeline::{Budget, Interrupt, Thread, ThreadName};
 
 /// An interrupt that another CPU sends is taken within this, in nanoseconds, unless something holds
 /// it up: the way to the CPU, a hypervisor's included.
@@ -66,7 +66,7 @@ impl Cut<'_> {
                     let cause = cut.instead(thread, priority, from_ns, (from, span));
                     match (cause, span.given) {
                         (Cause::NotPreemptible(_), Given::Unknown) if throttled => {
-                            cut.throttled(thread.clone(), priority)
+                            cut.throttled(thread, priority, span.given)
                         }
                         (Cause::NotPreemptible(_), _) => {
                             return cut.ran_on(thread, (from, to), span, asked, stretch);
@@ -88,7 +88,7 @@ impl Cut<'_> {
                         || (to - from >= STILL_NS
                             && cut.window.budgets.explains_idle(priority)) =>
                 {
-                    cut.throttled(nobody(), priority)
+                    cut.throttled(&nobody(), priority, span.given)
                 }
                 (Doing::Idle(state), _) => return cut.idle(cpu, (from, to), stretch, *state),
                 _ => cut.cause(span, from),
@@ -97,17 +97,17 @@ impl Cut<'_> {
         });
     }
 
-    /// Throttled, with the budget if a thread of this priority can have run out of one alone.
-    fn throttled(&self, instead: Thread, priority: i32) -> Cause {
-        match self.window.budgets.of_priority(priority) {
-            Some(budget) => Cause::Throttled {
-                instead: None,
-                budget: Some(budget.clone()),
-            },
-            None => Cause::Throttled {
-                instead: Some(instead),
-                budget: None,
-            },
+    /// Throttled, with the budget if the events show it, or a thread of this priority can have run out of one alone. Of a
+    /// known budget only a thread of the loop's own process matters that ran instead.
+    fn throttled(&self, instead: &Thread, priority: i32, given: Given) -> Cause {
+        let budget = match given {
+            Given::ByFairServer if (0..100).contains(&priority) => Some(&Budget::FairServer),
+            _ => self.window.budgets.of_priority(priority),
+        };
+        let is_shown = budget.is_none() || (self.window.is_sibling)(instead);
+        Cause::Throttled {
+            instead: is_shown.then(|| instead.clone()),
+            budget: budget.cloned(),
         }
     }
 
@@ -137,7 +137,7 @@ impl Cut<'_> {
         let let_go = refills.last_in(from_ns, to_ns).filter(is_let_go);
         let idled = self.idled_until(cpu, from_ns, to_ns);
         let until_ns = let_go.max(idled).unwrap_or(from_ns);
-        let cause = self.throttled(nobody(), priority);
+        let cause = self.throttled(&nobody(), priority, Given::Unknown);
         self.push(from_ns, until_ns, stretch, cause);
         until_ns
     }
@@ -177,10 +177,10 @@ impl Cut<'_> {
             _ if waiting >= 100 => Relation::Shared,
             _ => {
                 // The scheduler chose it although the loop, or one like it, was ready.
-                let is_chosen = span.given == Given::OverAnother && waiting >= 0;
+                let is_chosen = span.given.is_over_others() && waiting >= 0;
                 return match !is_chosen && self.was_running_before(thread.id, ready_ns) {
                     true => Cause::NotPreemptible(thread.clone()),
-                    false => self.throttled(thread.clone(), waiting),
+                    false => self.throttled(thread, waiting, span.given),
                 };
             }
         };
@@ -244,7 +244,7 @@ impl Cut<'_> {
         let mut found = false;
         if let Some(cpu) = self.window.cpus.get(usize::from(cpu)) {
             cpu.between(from_ns, to_ns, |at_ns, _, span| {
-                found |= at_ns > from_ns && span.given == Given::OverAnother;
+                found |= at_ns > from_ns && span.given.is_over_others();
             });
         }
         found

@@ -11,6 +11,7 @@ wakepath_test_program::tests![
     an_idle_cpu_shows_that_a_ready_thread_was_stopped,
     a_wait_without_a_refill_is_the_neighbour_s,
     a_group_s_real_time_budget_is_one_cause_whoever_ran_instead,
+    a_reservation_s_timer_right_before_shows_that_the_fair_server_chose,
 ];
 
 const NAME: &str = "throttled: control group /robot used up its CPU quota";
@@ -144,4 +145,56 @@ fn a_group_s_real_time_budget_is_one_cause_whoever_ran_instead() {
         wakepath_explain::remedy(&piece.cause).filter(|fix| fix.contains("rt_runtime"))
     });
     assert!(remedy.is_some_and(|fix| fix.contains("/sys/fs/cgroup/cpu/robot/cpu.rt_runtime_us")));
+}
+
+/// A FIFO 40 thread spins until an ordinary thread has its CPU for 50 ms, in which the loop wakes. `before`: events
+/// before that switch.
+fn starving(before: impl FnOnce(&mut Stream, u64)) -> Vec<(String, u64)> {
+    let spinner = || thread(300, "busy_poll", 59);
+    let mut stream = Stream::with(spinner(), fifo());
+    before(&mut stream, DUE - 15 * US);
+    stream.switch(DUE - 10 * US, hog(), Left::Runnable);
+    stream.timer(DUE + 2 * US);
+    stream.switch(DUE + 20 * MS, thread(17, "migration/1", 0), Left::Runnable);
+    let after = DUE + 20 * MS + 10 * US;
+    stream.switch(after, thread(201, "git", 120), Left::Sleeping);
+    stream.run(DUE + 50 * MS, DUE, Left::Runnable);
+    let mut sums: Vec<(String, u64)> = Vec::new();
+    for (name, ns) in beyond_usual(&stream.explain()[0]) {
+        if name.starts_with("throttled") {
+            match sums.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, sum)) => *sum += ns,
+                None => sums.push((name, ns)),
+            }
+        }
+    }
+    sums
+}
+
+fn a_reservation_s_timer_right_before_shows_that_the_fair_server_chose() {
+    let expires = |stream: &mut Stream, at_ns: u64| {
+        stream.expiry(at_ns, "dl_task_timer");
+        stream.at(at_ns + US, What::TimerExpiryExit { timer: 7 });
+    };
+    let throttled = starving(expires);
+    assert_eq!(throttled.len(), 1, "{throttled:?}");
+    let (name, ns) = &throttled[0];
+    let server = "throttled: the fair server gave ordinary threads their share of the CPU";
+    assert_eq!(name, server);
+    assert!(*ns > 49 * MS, "{ns}");
+    let named = |throttled: &[(String, u64)]| throttled.iter().any(|(name, _)| name == server);
+    assert!(!named(&starving(|_, _| {})));
+    // The server puts its turn off: its threads got the CPU by another right.
+    let deferred = starving(|stream, at_ns| {
+        expires(stream, at_ns);
+        let what = What::TimerStart {
+            timer: 7,
+            expires_ns: DUE + MS,
+            soft_expires_ns: DUE + MS,
+            function: "dl_task_timer".into(),
+            soft: false,
+        };
+        stream.at(at_ns + 2 * US, what);
+    });
+    assert!(!named(&deferred), "{deferred:?}");
 }

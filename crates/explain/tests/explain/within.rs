@@ -3,7 +3,7 @@
 
 use crate::stream::*;
 use wakepath_explain::{Explained, Usual, remedy};
-use wakepath_timeline::{AllowedCpus, Left, Thread, What};
+use wakepath_timeline::{AllowedCpus, Budget, Left, Thread, What};
 
 wakepath_test_program::tests![
     another_event_that_the_thread_serves_is_not_its_cycle_s_work,
@@ -72,8 +72,9 @@ fn an_event_that_each_cycle_waits_for_is_part_of_the_cycle() {
 }
 
 /// The loop runs for 900 ms, is throttled for 40 ms in which another thread runs, and ends its cycle.
-fn throttled_over(other: &Thread, process: u32) -> Explained {
+fn throttled_over(other: &Thread, process: u32, budget: Option<Budget>) -> Explained {
     let mut stream = Stream::with(other.clone(), fifo());
+    stream.budgets.real_time = budget;
     followed(&mut stream, LOOP, PROCESS);
     followed(&mut stream, other.id, process);
     stream
@@ -87,9 +88,15 @@ fn throttled_over(other: &Thread, process: u32) -> Explained {
 }
 
 fn a_run_that_throttling_ends_names_the_ready_thread_of_its_process() {
-    let cycle = throttled_over(&thread(OTHER, "telemetry", 120), PROCESS);
-    assert!(of_kind(&cycle, "spin") > 899 * MS, "{cycle:#?}");
-    assert_eq!(of_kind(&cycle, "throttled"), 40 * MS);
+    for budget in [None, Some(Budget::FairServer)] {
+        let cycle = throttled_over(&thread(OTHER, "telemetry", 120), PROCESS, budget);
+        assert_spins_for_telemetry(&cycle);
+    }
+}
+
+fn assert_spins_for_telemetry(cycle: &Explained) {
+    assert!(of_kind(cycle, "spin") > 899 * MS, "{cycle:#?}");
+    assert_eq!(of_kind(cycle, "throttled"), 40 * MS);
     let longest = cycle.execution.iter().max_by_key(|piece| piece.ns());
     let cause = &longest.expect("a piece").cause;
     assert!(
@@ -101,7 +108,7 @@ fn a_run_that_throttling_ends_names_the_ready_thread_of_its_process() {
 }
 
 fn a_ready_thread_of_another_process_is_no_reason_to_spin() {
-    let cycle = throttled_over(&thread(OTHER, "telemetry", 120), PROCESS + 1);
+    let cycle = throttled_over(&thread(OTHER, "telemetry", 120), PROCESS + 1, None);
     assert_eq!(of_kind(&cycle, "spin"), 0, "{cycle:#?}");
 }
 
