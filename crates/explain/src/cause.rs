@@ -94,7 +94,7 @@ pub enum Cause {
     Spin(Thread),
     /// The loop's thread had nothing to do, and waited for whichever event would come first.
     Awaiting,
-    /// The loop's thread served an event that is not its cycle's timer: this woke it.
+    /// The loop's thread served an event that is not its cycle's timer.
     OtherWork(Source),
     /// The loop had been moved to a CPU that is not its usual one, and met this cause there.
     Moved {
@@ -378,10 +378,9 @@ impl fmt::Display for Cause {
                 Named(thread)
             ),
             Self::Awaiting => f.write_str("the loop's thread waited for its next event"),
-            Self::OtherWork(source) => write!(
-                f,
-                "the loop's thread was at something else: woken by {source}"
-            ),
+            Self::OtherWork(source) => {
+                write!(f, "the loop's thread was at something else: {source}")
+            }
             Self::Moved { from, to, by, then } => {
                 write!(f, "moved from CPU {from} to CPU {to}")?;
                 if let Some(thread) = by {

@@ -1,11 +1,15 @@
 //! A cycle of a watched thread may hold more than the cycle's own work: from one of its wake-ups to
 //! the next the thread may wait for any event, be woken by something else than its timer, and serve
-//! that. Such a wait costs nothing, and what follows it is not the cycle's work.
+//! that. Such a wait costs nothing, and what follows it is not the cycle's work. An event that comes while the thread
+//! runs wakes nobody: there the thread's own call that takes it shows what it serves.
 
 use crate::call::Call;
-use crate::cause::Cause;
+use crate::cause::{Cause, RanIn};
 use crate::cycle::Piece;
+use crate::resolve::Raw;
 use crate::wait::{Meanwhile, Source, Wait};
+use std::collections::{BTreeMap, BTreeSet};
+use wakepath_timeline::CallTarget;
 
 /// Calls by which a thread waits for whichever of several events comes first.
 const OF_ANY_EVENT: [&str; 11] = [
@@ -67,4 +71,69 @@ fn source(piece: &Piece) -> Option<Source> {
 /// Whether a thread waits in this call for whichever of several events comes first.
 pub(crate) fn is_of_any_event(call: &Call) -> bool {
     OF_ANY_EVENT.contains(&&*call.name)
+}
+
+/// Calls that take an event from a descriptor.
+const TAKING: [&str; 7] = [
+    "read", "readv", "recv", "recvfrom", "recvmsg", "recvmmsg", "accept4",
+];
+
+/// Whether a call takes an event that is no timer's.
+fn takes_event(call: &Call) -> bool {
+    let is_event = match &call.target {
+        Some(CallTarget::Socket | CallTarget::Pipe) => true,
+        Some(CallTarget::Other(word)) => &**word == "eventfd",
+        _ => false,
+    };
+    is_event && TAKING.contains(&&*call.name)
+}
+
+/// The calls by which most cycles take events, as they are shown.
+pub(crate) fn usually_taken(cycles: &[Raw]) -> BTreeSet<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for raw in cycles {
+        let calls = raw.explained.execution.iter().filter_map(taken);
+        let taken: BTreeSet<String> = calls.map(Call::to_string).collect();
+        for call in taken {
+            *counts.entry(call).or_default() += 1;
+        }
+    }
+    let usual = counts
+        .into_iter()
+        .filter(|(_, count)| count * 2 > cycles.len());
+    usual.map(|(call, _)| call).collect()
+}
+
+fn taken(piece: &Piece) -> Option<&Call> {
+    match &piece.cause {
+        Cause::SystemCall(call) if takes_event(call) => Some(call),
+        _ => None,
+    }
+}
+
+/// Names long work after an event that only this cycle takes, of a thread that waits for any event. Its work for its
+/// timer begins again with a read of that.
+pub(crate) fn name_taken(pieces: &mut [Piece], usually: &BTreeSet<String>) {
+    let is_of_any =
+        |piece: &Piece| matches!(&piece.cause, Cause::SystemCall(call) if is_of_any_event(call));
+    if !pieces.iter().any(is_of_any) {
+        return;
+    }
+    let mut serves: Option<Call> = None;
+    for piece in pieces {
+        match (&piece.cause, &serves) {
+            (Cause::SystemCall(call), _) if call.is_of_timer() || is_of_any_event(call) => {
+                serves = None;
+            }
+            (Cause::SystemCall(call), _)
+                if takes_event(call) && !usually.contains(&call.to_string()) =>
+            {
+                serves = Some(call.clone());
+            }
+            (Cause::UserCode(RanIn::NotRecorded | RanIn::NotSeen), Some(call)) => {
+                piece.cause = Cause::OtherWork(Source::Taken(call.clone()));
+            }
+            _ => {}
+        }
+    }
 }

@@ -8,7 +8,7 @@ use crate::placement::Placed;
 use crate::share_out::{self, excess, give};
 use crate::stacks::Place;
 use crate::{home, other_work, waits_ends, work};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use wakepath_timeline::Thread;
 
@@ -36,6 +36,9 @@ pub struct Usual {
     /// Whether most cycles hold a wait for any event that something else than a timer ends: it is part of the cycle.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub serves_others: bool,
+    /// Calls by which most cycles take an event that is no timer's.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub takes: BTreeSet<String>,
     /// CPU of nearly all cycles, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<u16>,
@@ -108,6 +111,7 @@ impl Usual {
                 let serve = |raw: &&Raw| other_work::is_in(&raw.explained.execution);
                 cycles.iter().filter(serve).count() * 2 > cycles.len()
             },
+            takes: other_work::usually_taken(cycles),
             cpu: home::usual_cpu(cycles),
         }
     }
@@ -159,6 +163,7 @@ pub(crate) fn resolve(raw: Raw, usual: &Usual, previous: Option<&Explained>) -> 
         calls_recorded: raw.calls_recorded,
         stacks_recorded: raw.stacks_recorded,
         ran: raw.ran,
+        may_serve_others: raw.until_next_wake_up,
     };
     work::resolve(&mut cycle.execution, usual, told);
     home::name_the_move(&mut cycle, usual.cpu, &raw.placed);

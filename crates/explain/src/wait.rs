@@ -58,20 +58,23 @@ pub enum Handler {
     SoftIrq(SoftIrq),
 }
 
-/// What ended a wait for any event.
+/// The event that a thread serves besides its cycle.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Source {
-    /// A thread.
+    /// A thread woke it.
     Thread(Thread),
-    /// An interrupt or SoftIRQ.
+    /// An interrupt or SoftIRQ did.
     Handler(Handler),
+    /// The event came while the thread ran, which took it by this call.
+    Taken(Call),
 }
 
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Thread(thread) => Named(thread).fmt(f),
-            Self::Handler(handler) => handler.fmt(f),
+            Self::Thread(thread) => write!(f, "woken by {}", Named(thread)),
+            Self::Handler(handler) => write!(f, "woken by {handler}"),
+            Self::Taken(call) => write!(f, "after {call}"),
         }
     }
 }

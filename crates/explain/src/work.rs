@@ -4,6 +4,7 @@
 use crate::cause::{Cause, RanIn};
 use crate::cycle::Piece;
 use crate::functions;
+use crate::other_work;
 use crate::resolve::{Raw, Usual};
 use crate::share_out::{self, excess, give};
 use crate::stacks::Place;
@@ -28,6 +29,8 @@ pub(crate) struct Told<'a> {
     pub stacks_recorded: bool,
     /// Where in its program the loop was seen to run.
     pub ran: Vec<(u64, Arc<Place>)>,
+    /// Whether the cycle holds all that the thread does until its next wake-up by a timer.
+    pub may_serve_others: bool,
 }
 
 /// Whether a piece is the loop's own work.
@@ -99,6 +102,9 @@ pub(crate) fn resolve(pieces: &mut Vec<Piece>, usual: &Usual, told: Told<'_>) {
     }
     // While all calls are still there.
     functions::name(pieces, &told.ran);
+    if told.may_serve_others {
+        other_work::name_taken(pieces, &usual.takes);
+    }
     for piece in pieces.iter_mut() {
         if call_of(piece).is_some_and(|name| !named.contains(name)) {
             piece.cause = Cause::OwnCode;

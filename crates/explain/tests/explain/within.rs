@@ -3,11 +3,12 @@
 
 use crate::stream::*;
 use wakepath_explain::{Explained, Usual, remedy};
-use wakepath_timeline::{AllowedCpus, Budget, Left, Thread, What};
+use wakepath_timeline::{AllowedCpus, Budget, CallTarget, Left, Thread, What};
 
 wakepath_test_program::tests![
     another_event_that_the_thread_serves_is_not_its_cycle_s_work,
     an_event_that_each_cycle_waits_for_is_part_of_the_cycle,
+    an_event_that_comes_while_the_thread_runs_is_shown_by_the_call_that_takes_it,
     a_run_that_throttling_ends_names_the_ready_thread_of_its_process,
     a_ready_thread_of_another_process_is_no_reason_to_spin,
     a_loop_whose_cpus_were_set_meets_what_runs_there,
@@ -69,6 +70,45 @@ fn an_event_that_each_cycle_waits_for_is_part_of_the_cycle() {
     assert_eq!(of_kind(&cycle, "other-work"), 0, "{cycle:#?}");
     // The switch to the loop that ends the wait is its part.
     assert_eq!(of_kind(&cycle, "blocked-on-thread"), 2_002_000);
+}
+
+/// Woken by its timer, the loop works for 30 ms after it took another event, and waits for the next.
+fn taken(usual: Usual) -> Explained {
+    let mut stream = Stream::with(hog(), fifo());
+    stream.until_next_wake_up = true;
+    followed(&mut stream, LOOP, PROCESS);
+    let what = What::Descriptor {
+        process: PROCESS,
+        descriptor: 5,
+        target: CallTarget::Other("eventfd".into()),
+    };
+    stream.at(DUE - 4 * MS, what);
+    stream
+        .timer(DUE + 2 * US)
+        .run(DUE + 7 * US, DUE, Left::Runnable);
+    let mut call = |from_ns: u64, to_ns: u64, name: &str, descriptor| {
+        let name = name.into();
+        stream.at(from_ns, What::SystemCallEntry { name, descriptor });
+        stream.at(to_ns, What::SystemCallExit);
+    };
+    call(DUE + 57 * US, DUE + 58 * US, "read", Some(5));
+    call(DUE + 30_058 * US, DUE + 30_059 * US, "epoll_wait", None);
+    stream.samples[0].end_ns = DUE + 30_060 * US;
+    explained(stream.explainer(Some(usual)), stream.events.iter()).remove(0)
+}
+
+fn an_event_that_comes_while_the_thread_runs_is_shown_by_the_call_that_takes_it() {
+    let cycle = taken(USUAL);
+    let longest = cycle.execution.iter().max_by_key(|piece| piece.ns());
+    let cause = &longest.expect("a piece").cause;
+    assert_eq!(
+        cause.to_string(),
+        "the loop's thread was at something else: after read() on eventfd"
+    );
+    assert!(of_kind(&cycle, "other-work") > 29 * MS, "{cycle:#?}");
+    let takes = ["read() on eventfd".to_owned()].into();
+    let cycle = taken(Usual { takes, ..USUAL });
+    assert_eq!(of_kind(&cycle, "other-work"), 0, "{cycle:#?}");
 }
 
 /// The loop runs for 900 ms, is throttled for 40 ms in which another thread runs, and ends its cycle.
