@@ -28,11 +28,11 @@ pub(crate) fn name_the_move(cycle: &mut Explained, usual: Option<u16>, placed: &
         let moved = match &piece.cause {
             Cause::Thread { thread, .. } if is_stopper(thread) => {
                 let left = placed.leaves(from, piece.from_ns, piece.to_ns);
-                left.or_else(|| placed.moved(from, piece.from_ns))
+                left.or_else(|| placed.moved(from, piece.to_ns))
             }
             // Disturbances by the CPU affect any thread on it; the loop's own work and waits are the same anywhere.
             Cause::Thread { .. } | Cause::NotPreemptible(_) | Cause::RanOn(_) => {
-                placed.moved(from, piece.from_ns)
+                placed.moved(from, piece.to_ns)
             }
             _ => None,
         };

@@ -139,10 +139,11 @@ impl Placement {
 }
 
 impl Placed {
-    /// The change of the thread's CPUs that explains why it was elsewhere than at home at an instant.
-    pub fn moved(&self, home: u16, at_ns: u64) -> Option<Move> {
+    /// The change of the thread's CPUs that explains why it was elsewhere than at home until an instant. Who wakes a
+    /// thread moves it to its new CPU only after its waking.
+    pub fn moved(&self, home: u16, until_ns: u64) -> Option<Move> {
         let mut before = self.stays.iter().rev();
-        let stay = before.find(|stay| stay.from_ns <= at_ns)?;
+        let stay = before.find(|stay| stay.from_ns < until_ns)?;
         self.order_of(stay, home)
     }
 

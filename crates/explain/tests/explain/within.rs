@@ -12,6 +12,7 @@ wakepath_test_program::tests![
     a_run_that_throttling_ends_names_the_ready_thread_of_its_process,
     a_ready_thread_of_another_process_is_no_reason_to_spin,
     a_loop_whose_cpus_were_set_meets_what_runs_there,
+    a_moved_loop_waits_on_its_new_cpu_from_its_waking_on,
     a_loop_that_the_scheduler_puts_elsewhere_was_not_moved,
     a_change_of_a_running_loop_s_cpus_is_by_whom_the_stopper_works_for,
 ];
@@ -210,6 +211,40 @@ fn a_loop_whose_cpus_were_set_meets_what_runs_there() {
         stream.on(0, DUE - 1_000 * US, OTHER, call);
     };
     assert_eq!(on_the_radio_s_cpu(set_another, &[])(0), RADIO);
+}
+
+fn a_moved_loop_waits_on_its_new_cpu_from_its_waking_on() {
+    let mut stream = Stream::with(thread(400, "radio", 9), fifo());
+    let the_loop = stream.the_loop.clone();
+    // Its timer expires on CPU 0, its CPU until then; the kernel writes the waking before the move to CPU 1.
+    stream.cpu = 0;
+    stream.current = idle();
+    stream.switch(DUE - 1_300 * US, the_loop.clone(), Left::Sleeping);
+    stream.switch(
+        DUE - 1_200 * US,
+        thread(OTHER, "manager", 120),
+        Left::Sleeping,
+    );
+    stream.at(DUE - 1_000 * US, What::SetsAffinity { thread: LOOP });
+    stream.timer(DUE + 2 * US);
+    let woken_up = stream.events.len() - 3;
+    let move_to_1 = What::Migrate {
+        thread: the_loop.clone(),
+        from_cpu: 0,
+        to_cpu: 1,
+    };
+    stream.at(DUE + 4 * US + 50, move_to_1);
+    let moved = stream.events.pop().expect("the move");
+    stream.events.insert(woken_up, moved);
+    (stream.cpu, stream.current) = (1, thread(400, "radio", 9));
+    stream.run(DUE + 10_007 * US, DUE, Left::Sleeping);
+    let usual = Usual {
+        cpu: Some(0),
+        ..USUAL
+    };
+    let cycle = explained(stream.explainer(Some(usual)), stream.events.iter()).remove(0);
+    assert_eq!(of_kind(&cycle, "thread"), 0, "{cycle:#?}");
+    assert!(of_kind(&cycle, "moved") > 9_990 * US, "{cycle:#?}");
 }
 
 fn a_loop_that_the_scheduler_puts_elsewhere_was_not_moved() {
