@@ -83,9 +83,9 @@ impl Running {
     }
 
     /// Threads on the other CPU that give memory back: each time the page tables change, and the kernel
-    /// notifies the CPUs that use them.
+    /// notifies the CPUs that use them. Ordinary programs on that CPU don't keep them from it.
     pub fn unmap_on_the_other_cpu(&self, time: Duration) -> Vec<(u64, u64)> {
-        self.on_cpu(self.other_cpu, Policy::Other { nice: 0 }, move || {
+        self.on_cpu(self.other_cpu, Policy::Fifo { priority: 1 }, move || {
             let until = std::time::Instant::now() + time;
             while std::time::Instant::now() < until {
                 // Large enough to be mapped and unmapped each time, whatever the allocator learnt.
