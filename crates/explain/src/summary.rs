@@ -64,6 +64,10 @@ pub struct ConditionExplanation {
     /// Whether its cycles have a period.
     #[serde(default)]
     pub is_periodic: bool,
+    /// Whether the thread sleeps for a time after each cycle, instead of until its next due time: no due time passes
+    /// while it works.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sleeps_for_time: bool,
     /// Latency above which a cycle is late, in nanoseconds.
     pub threshold_ns: u64,
     /// Where the threshold comes from.
@@ -245,6 +249,7 @@ impl ConditionExplanation {
             thread: thread.into(),
             urgency: 0,
             is_periodic: false,
+            sleeps_for_time: false,
             threshold_ns: totals.threshold_ns,
             threshold_from: threshold_from.into(),
             threshold_is_limit: false,

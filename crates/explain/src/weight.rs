@@ -4,7 +4,7 @@ use crate::summary::ConditionExplanation;
 
 /// Weight of a thread's late cycles; the greatest matters most. A loop that never ran comes before all that were late,
 /// and one that passed a limit or its period before those that were late by their own percentile alone: a thread always
-/// has such cycles. Of the late threads of one condition the periodic and most urgent one leads.
+/// has such cycles. One that sleeps for a time has no due time to pass. Of the late threads of one condition the periodic and most urgent one leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Weight {
     silent_segments: u64,
@@ -32,7 +32,8 @@ impl Weight {
 }
 
 fn passed(of: &ConditionExplanation) -> bool {
-    of.overran > 0 || (of.threshold_is_limit && of.late > 0)
+    let overran = of.overran > 0 && !of.sleeps_for_time;
+    overran || (of.threshold_is_limit && of.late > 0)
 }
 
 /// In the order of their weight; those of one weight by the time that they lost.
@@ -79,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_that_overran_its_period_comes_before_a_more_urgent_one_s_own_percentile() {
+    fn a_loop_that_overran_its_period_comes_before_those_that_have_none_to_overrun() {
         let radio = lost("radio", 90, true, 2_280);
         let control = ConditionExplanation {
             overran: 47,
@@ -87,6 +88,13 @@ mod tests {
         };
         let first = names(vec![radio.clone(), control.clone()]);
         assert_eq!(first[0], "control");
+        let logger = ConditionExplanation {
+            overran: 74,
+            sleeps_for_time: true,
+            ..lost("logger", 0, true, 900_000)
+        };
+        assert_eq!(names(vec![logger.clone(), radio.clone()])[0], "radio");
+        assert_eq!(names(vec![logger, control.clone()])[0], "control");
         let limited = ConditionExplanation {
             threshold_is_limit: true,
             ..radio

@@ -3,7 +3,7 @@
 
 use super::ExplainError;
 use super::covered::{Covered, Gaps};
-use crate::watched::{RowOf, comes_without_period};
+use crate::watched::{RowOf, comes_without_period, sleeps_for_time};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use wakepath_archive::{
@@ -138,6 +138,11 @@ impl<'a> SegmentLoops<'a> {
             true => 0,
             false => record.due.period_ns,
         }
+    }
+
+    /// Whether a loop sleeps for a time after each cycle.
+    pub fn sleeps_for_time(&self, number: usize) -> bool {
+        sleeps_for_time(self.loops[number].record)
     }
 
     /// Policy of a loop.

@@ -15,6 +15,7 @@ struct Condition {
     threshold_from: String,
     threshold_is_limit: bool,
     period_ns: u64,
+    sleeps_for_time: bool,
     urgency: u8,
     totals: Totals,
     usual: Option<Usual>,
@@ -125,6 +126,7 @@ impl Sums {
             silent_segments: condition.silent_segments,
             urgency: condition.urgency,
             is_periodic: condition.period_ns > 0,
+            sleeps_for_time: condition.sleeps_for_time,
             threshold_is_limit: condition.threshold_is_limit,
             ..ConditionExplanation::of(
                 (&condition.phase, &condition.condition, &condition.thread),
@@ -153,6 +155,7 @@ impl Sums {
             (&*of.phase, &*of.condition, &*of.thread) == (&*record.phase, &*record.condition, name)
         };
         let period_ns = loops.period_ns(number);
+        let sleeps_for_time = loops.sleeps_for_time(number);
         let urgency = urgency(loops.policy(number));
         let place = self.conditions.iter().position(is_same).unwrap_or_else(|| {
             self.conditions.push(Condition {
@@ -162,6 +165,7 @@ impl Sums {
                 threshold_from: String::new(),
                 threshold_is_limit: false,
                 period_ns,
+                sleeps_for_time,
                 urgency,
                 totals: Totals::new(0, 0, 0, Bands::of(&mut [])),
                 usual: None,

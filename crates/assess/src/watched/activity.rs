@@ -80,6 +80,12 @@ impl RowOf {
     }
 }
 
+/// Whether a recorded thread sleeps for a time after each cycle, instead of until its next due time.
+pub fn sleeps_for_time(record: &ThreadRecord) -> bool {
+    let slept = record.effective.details.get("sleeps_ns");
+    slept.is_some_and(serde_json::Value::is_u64)
+}
+
 /// Whether a recorded thread's cycles come without a period, so that its row's period is no limit to anything.
 pub fn comes_without_period(record: &ThreadRecord) -> bool {
     record.effective.details.get("periodic") == Some(&false.into())

@@ -62,6 +62,8 @@ pub struct Watched {
     pub timer: Option<usize>,
     /// Whether its turns come with a period; otherwise `period_ns` is only the median between two.
     pub is_periodic: bool,
+    /// Time that it asks for each time, if it sleeps for a time.
+    pub sleeps_ns: Option<u64>,
     /// Between two due times: a tenth of the intervals are shorter than the first, a tenth longer than the second.
     pub apart_ns: (u64, u64),
     /// What its own way of waiting does.
@@ -214,6 +216,7 @@ impl Watched {
             woken_by,
             timer: task.timer,
             is_periodic: rhythm.is_periodic,
+            sleeps_ns: rhythm.sleeps_ns,
             apart_ns: apart_ns(&row),
             marked: by(BegunBy::Marks),
             shows_each_cycle,

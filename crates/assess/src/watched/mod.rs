@@ -11,7 +11,7 @@ mod sections;
 mod seen;
 mod waking;
 
-pub use activity::{RowOf, Seen, activity, comes_without_period, rows};
+pub use activity::{RowOf, Seen, activity, comes_without_period, rows, sleeps_for_time};
 pub use figures::{Figures, Watched};
 pub use finding::Finding;
 pub use not_judged::NotJudged;

@@ -370,6 +370,7 @@ fn explanation(all_explained_ns: u64, others: u32) -> Explanation {
         thread: "loop".into(),
         urgency: 80,
         is_periodic: true,
+        sleeps_for_time: false,
         threshold_ns: 100_000,
         threshold_from: "the criterion".into(),
         threshold_is_limit: true,

@@ -125,6 +125,7 @@ fn thread_started(number: u16, of: &Watched) -> ThreadStarted {
                 "marked": of.marked,
                 "timer": of.timer,
                 "periodic": of.is_periodic,
+                "sleeps_ns": of.sleeps_ns,
                 "allowed_cpus": of.allowed,
                 "findings": of.findings,
             }),
