@@ -94,6 +94,21 @@ impl TraceFollower {
         }
     }
 
+    /// Passes all events that are left once the writer has ended, in time order. Of each CPU's, those of the latest
+    /// `lag_ns` nanoseconds wait in memory.
+    ///
+    /// # Errors
+    /// Those of [`Self::take`].
+    pub fn take_rest(&mut self, lag_ns: u64, mut tell: impl FnMut(KernelEvent)) -> Result<()> {
+        loop {
+            let before = self.at;
+            self.take(lag_ns, &mut tell)?;
+            if self.at == before {
+                return self.take(0, &mut tell);
+            }
+        }
+    }
+
     /// Takes in the next block; whether it was there as a whole.
     fn next_block(&mut self) -> Result<bool> {
         let failed = |e| ArchiveError::io("read the trace", &self.path, e);
@@ -244,5 +259,23 @@ mod tests {
             assert!(told.len() <= most, "{told:?} after {calls} calls");
         }
         assert_eq!(told, [100, 200, 300]);
+    }
+
+    #[test]
+    fn the_rest_of_an_ended_trace_is_told_at_once() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::to_write(place.path(), Trust::Own).unwrap();
+        let description = TraceDescription::default();
+        let mut writer = TraceWriter::create_in(&directory, &description).unwrap();
+        let mut follower = TraceFollower::open_in(&directory, 0).unwrap().unwrap();
+        follower.most_at_once = 1;
+        for (cpu, at_ns) in [(0, 100), (1, 90), (0, 300), (1, 200)] {
+            writer.append(&event(cpu, at_ns)).unwrap();
+            writer.flush().unwrap();
+        }
+        let mut told = Vec::new();
+        let tell = |event: KernelEvent| told.push(event.at_ns);
+        follower.take_rest(1_000, tell).unwrap();
+        assert_eq!(told, [90, 100, 200, 300]);
     }
 }

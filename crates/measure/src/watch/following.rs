@@ -149,6 +149,25 @@ impl<'a> Following<'a> {
         self.next = self.next.max(begun + least);
         Ok(news)
     }
+
+    /// The callbacks of ROS 2 that began for the first time since the last look, once the trace is complete: a look
+    /// lags, and takes only part of a trace that grows fast.
+    ///
+    /// # Errors
+    /// When the trace can't be read.
+    pub fn begun_since(&mut self, threads: &Threads) -> Result<Vec<Begun>, ArchiveError> {
+        if self.follower.is_none() {
+            self.follower = TraceFollower::open_in(self.directory, 0)?;
+        }
+        let callbacks = &mut self.callbacks;
+        let process = |thread: u32| threads.get(&thread).map(|of| of.process);
+        if let Some(follower) = &mut self.follower {
+            follower.take_rest(LAG_NS, |event| {
+                callbacks.event(&event, process);
+            })?;
+        }
+        Ok(callbacks.take_begun())
+    }
 }
 
 impl Followed {

@@ -44,6 +44,10 @@ pub struct Watch<'a> {
     target: Target,
     groups: Groups,
     stacks: Option<Stacks>,
+    following: Following<'a>,
+    callables: Callables,
+    /// Whether functions are recorded that callbacks call.
+    has_functions: bool,
 }
 
 /// When a watch is to end.
@@ -142,6 +146,7 @@ impl<'a> Watch<'a> {
             }
         };
         session.first = target.first();
+        let following = Following::new(directory, session.latency_ns, until.is_enough);
         Ok(Self {
             directory,
             own_cpus,
@@ -151,6 +156,9 @@ impl<'a> Watch<'a> {
             target,
             groups: Groups::new(Root::host()),
             stacks,
+            following,
+            callables: Callables::default(),
+            has_functions: marks.iter().any(|of| of.function.is_some()),
         })
     }
 
@@ -182,12 +190,6 @@ impl<'a> Watch<'a> {
         let begun = Instant::now();
         let (mut kept, mut kept_at) = (None, begun);
         let mut followed = 0;
-        let mut callables = Callables::default();
-        let mut following = Following::new(
-            self.directory,
-            self.session.latency_ns,
-            self.until.is_enough,
-        );
         loop {
             if !self.target.look(&mut self.session.threads, false) {
                 return Ok(Ended::ByItself);
@@ -207,8 +209,8 @@ impl<'a> Watch<'a> {
             if interrupt.requested() {
                 return Ok(Ended::Interrupted);
             }
-            let news = following.look(&self.session.threads)?;
-            let found = functions(&mut callables, &news.begun);
+            let news = self.following.look(&self.session.threads)?;
+            let found = functions(&mut self.callables, &news.begun);
             self.session.functions.extend(found);
             if look(&news, &self.session.threads) {
                 return Ok(Ended::Enough);
@@ -246,6 +248,12 @@ impl<'a> Watch<'a> {
     pub fn end(mut self, followed: Result<Ended, WatchError>) -> Result<Recorded, WatchError> {
         let traced = self.probe.end();
         let stacks = self.stacks.take().and_then(Stacks::end);
+        // Now, because a program that was started here is about to end, and its memory with it.
+        if self.has_functions && traced.is_ok() && followed.is_ok() {
+            let begun = self.following.begun_since(&self.session.threads)?;
+            let found = functions(&mut self.callables, &begun);
+            self.session.functions.extend(found);
+        }
         if !matches!(followed, Err(_) | Ok(Ended::ByItself)) {
             self.target.end();
         }

@@ -1,11 +1,13 @@
 // A node in one thread, as libtracetools is told of it by code with the names of rclcpp's templates: a timer of 10 ms
 // whose callable is a lambda, and a subscriber whose callable a std::function holds. It says "ready" once both have run,
-// and ends when its input does.
+// and ends when its input does. It has a real-time priority, so that the period shows on a busy machine, and passes due
+// times over as rcl does.
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <functional>
 #include <poll.h>
+#include <sched.h>
 
 extern "C" {
 void ros_trace_callback_start(const void *, bool);
@@ -64,12 +66,20 @@ int main() {
     long taken = 0;
     rclcpp::Subscription subscription{[&taken](int messages) { taken += messages; }};
     pollfd input{0, POLLIN, 0};
-    timespec next;
-    clock_gettime(CLOCK_MONOTONIC, &next);
+    const sched_param priority{10};
+    sched_setscheduler(0, SCHED_FIFO, &priority);
+    constexpr int64_t period_ns = 10000000;
+    const auto now_ns = [] {
+        timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+    };
+    int64_t next_ns = now_ns();
     while (poll(&input, 1, 0) == 0) {
-        next.tv_nsec += 10000000;
-        next.tv_sec += next.tv_nsec / 1000000000;
-        next.tv_nsec %= 1000000000;
+        next_ns += period_ns;
+        const int64_t behind_ns = now_ns() - next_ns;
+        next_ns += behind_ns > 0 ? behind_ns / period_ns * period_ns : 0;
+        const timespec next{next_ns / 1000000000, next_ns % 1000000000};
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, nullptr);
         timer.execute_callback();
         ros_trace_rmw_take(&in, &taken, controller.stamp, true);
