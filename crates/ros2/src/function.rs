@@ -4,6 +4,9 @@
 /// Prefix of the exported functions' names.
 pub const PREFIX: &str = "ros_trace_";
 
+/// A callback begins: only an executor's thread calls this.
+pub const BEGINS: &str = "callback_start";
+
 /// A function, by its name without the prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Function {
@@ -164,7 +167,7 @@ pub const LATER: &[Function] = {
     use Argument::{Caller, Flag, Number, Pointed, TextAt, Word};
     &[
         Function {
-            name: "callback_start",
+            name: BEGINS,
             arguments: &[
                 Number(0, "callback"),
                 Flag(1, "is_intra_process"),
@@ -289,10 +292,7 @@ pub const FUNCTIONS: &[Function] = {
             ],
         ),
         of("rclcpp_callback_register", &[CALLBACK, Text(1, "symbol")]),
-        of(
-            "callback_start",
-            &[CALLBACK, Flag(1, "is_intra_process"), Caller],
-        ),
+        of(BEGINS, &[CALLBACK, Flag(1, "is_intra_process"), Caller]),
         of("callback_end", &[CALLBACK]),
         of("rclcpp_intra_publish", &[Number(0, "publisher_handle")]),
         of(

@@ -25,7 +25,7 @@ pub use chain::{Chain, ChainError, ChainFound, Hop, Lost, LostBy};
 pub use due::due_cycles;
 pub use executor::{Executor, ExecutorKind, ExecutorThread, Executors, Stretch};
 pub use function::{
-    Argument, CONTROLLER_LIBRARY, CONTROLLER_UPDATE, FUNCTIONS, Function, LATER, MANAGER,
+    Argument, BEGINS, CONTROLLER_LIBRARY, CONTROLLER_UPDATE, FUNCTIONS, Function, LATER, MANAGER,
     MANAGER_LIBRARY, MANGLED, Method, NAMED, PREFIX, RCL_FUNCTIONS, RCL_LIBRARY, RCL_PREFIX,
     RETURNS, TAKES, UPDATE, WAITS,
 };

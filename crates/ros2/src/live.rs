@@ -3,7 +3,7 @@
 use crate::due::Grid;
 use crate::graph::{Graph, Handle};
 use crate::row::period_of;
-use crate::{Begun, Callback, Kind};
+use crate::{BEGINS, Begun, Callback, Kind};
 use std::collections::{BTreeMap, VecDeque};
 use wakepath_timeline::{KernelEvent, What};
 
@@ -48,7 +48,7 @@ impl Live {
         };
         let process = process(event.current)?;
         let handle = |at: usize| call.numbers.get(at).map(|address| (process, *address));
-        if &*call.function != "callback_start" {
+        if &*call.function != BEGINS {
             let known = self.graph.take(
                 process,
                 event.at_ns,

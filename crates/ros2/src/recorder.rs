@@ -3,7 +3,7 @@
 use crate::callback::ACTION;
 use crate::graph::{Graph, Handle};
 use crate::within::Within;
-use crate::{Callback, FunctionOf, Kind, Run, Taken};
+use crate::{BEGINS, Callback, FunctionOf, Kind, Run, Taken};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wakepath_timeline::{Call, KernelEvent, What};
@@ -141,7 +141,7 @@ impl Recorder {
         let handle = |at: usize| call.numbers.get(at).map(|address| (process, *address));
         let number = |at: usize| call.numbers.get(at).copied();
         match &*call.function {
-            "callback_start" => {
+            BEGINS => {
                 if let Some(callback) = handle(0) {
                     self.begin(callback, event);
                 }

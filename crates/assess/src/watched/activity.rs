@@ -1,9 +1,10 @@
 //! A watched run's activations, out of its trace: the same each time it is read, so that what is
 //! explained tomorrow is what was watched today.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use wakepath_archive::{ArchiveError, SegmentRecord, ThreadRecord, Trace};
 use wakepath_explain::watch::{Activations, MarkedSections, Row, ThreadActivity, ThreadSections};
+use wakepath_timeline::What;
 
 /// What some threads did.
 pub struct Seen {
@@ -13,6 +14,8 @@ pub struct Seen {
     pub sections: BTreeMap<u32, ThreadSections>,
     /// Runs of sections that are left out for want of room.
     pub beyond: u64,
+    /// Threads in which an executor of ROS 2 ran callbacks.
+    pub executors: BTreeSet<u32>,
 }
 
 /// Activity of the threads with these numbers.
@@ -25,16 +28,21 @@ pub fn activity(
 ) -> Result<Seen, ArchiveError> {
     let mut sections = MarkedSections::default();
     let mut activations = Activations::new(threads);
+    let mut executors = BTreeSet::new();
     for event in trace.events()? {
         let event = event?;
         activations.event(&event);
         sections.event(&event);
+        if matches!(&event.what, What::Call(call) if &*call.function == wakepath_ros2::BEGINS) {
+            executors.insert(event.current);
+        }
     }
     let (sections, beyond) = sections.finish();
     Ok(Seen {
         activity: activations.finish(),
         sections,
         beyond,
+        executors,
     })
 }
 

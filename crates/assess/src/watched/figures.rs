@@ -146,6 +146,7 @@ impl Watched {
             number,
             thread,
             activity,
+            is_executor,
             declared,
             events_missing,
         } = *seen;
@@ -184,7 +185,7 @@ impl Watched {
             true => WokenBy::of(activity),
             false => None,
         };
-        let mut findings = Finding::of(&task, &row, woken_by.as_ref(), activity);
+        let mut findings = Finding::of(&task, &row, woken_by.as_ref(), (activity, is_executor));
         findings.retain(|of| !(events_missing && of.needs_all_events()));
         let left_out = |of: &Finding| matches!(of, Finding::LeftOut { .. });
         let shows_each_cycle = match rhythm.begun_by {

@@ -35,6 +35,15 @@ pub enum Finding {
         /// By how much the clock was set, each time that was seen.
         steps_ns: Vec<i64>,
     },
+    /// Its executor of ROS 2 waits until times of a clock that was set while it ran.
+    ExecutorClock {
+        /// Between how many turns it slept for longer than one and a half periods.
+        gaps: u64,
+        /// The longest of those.
+        longest_ns: u64,
+        /// By how much the clock was set, each time that was seen.
+        steps_ns: Vec<i64>,
+    },
     /// It asked for an instant later than the next due time, although it was in time for that.
     AskedForLater {
         /// How often.
@@ -125,7 +134,7 @@ impl Finding {
     pub fn lost_ns(&self, cycles: u64) -> u64 {
         let times = match self {
             Self::SleepsFor { .. } => cycles,
-            Self::WallClock { gaps, .. } => *gaps,
+            Self::WallClock { gaps, .. } | Self::ExecutorClock { gaps, .. } => *gaps,
             Self::AskedForLater { times, .. }
             | Self::SleepCut { times, .. }
             | Self::CaughtUp { times, .. }
@@ -150,7 +159,8 @@ impl Finding {
             Self::WokenLate { longest_ns, .. }
             | Self::CaughtUp { longest_ns, .. }
             | Self::AskedForLater { longest_ns, .. }
-            | Self::WallClock { longest_ns, .. } => *longest_ns,
+            | Self::WallClock { longest_ns, .. }
+            | Self::ExecutorClock { longest_ns, .. } => *longest_ns,
         }
     }
 
@@ -175,6 +185,7 @@ impl Finding {
         let row = match self {
             Self::SleepsFor { .. } => &fix::ABSOLUTE_SLEEP,
             Self::WallClock { .. } => &fix::MONOTONIC_CLOCK,
+            Self::ExecutorClock { .. } => &fix::NO_CLOCK_STEPS,
             Self::WokenLate { .. } => &fix::WATCH_SENDER,
             // What such a call waits for may be a device.
             Self::WaitsInCycle { call, .. } if ["read", "readv", "ioctl"].contains(&&**call) => {
@@ -189,6 +200,32 @@ impl Finding {
         };
         Some(row.words)
     }
+}
+
+/// How often a thread on a clock that is set slept too long, and by how much the clock was set.
+fn gaps_and_steps(
+    f: &mut fmt::Formatter<'_>,
+    gaps: u64,
+    longest_ns: u64,
+    steps_ns: &[i64],
+) -> fmt::Result {
+    if gaps > 0 {
+        let gaps = counted(gaps, "gap", "gaps");
+        write!(
+            f,
+            ": {gaps} of up to {} between its cycles",
+            length(longest_ns)
+        )?;
+    }
+    if let Some(first) = steps_ns.iter().max_by_key(|step| step.unsigned_abs()) {
+        let times = counted(steps_ns.len() as u64, "time", "times");
+        write!(
+            f,
+            "; the clock was set {times}, by up to {}",
+            three_digits(*first)
+        )?;
+    }
+    Ok(())
 }
 
 /// The finding without its fix.
@@ -219,24 +256,15 @@ impl fmt::Display for Finding {
                 f.write_str(
                     "it sleeps until times of CLOCK_REALTIME or CLOCK_TAI, which NTP and `date` can move",
                 )?;
-                if *gaps > 0 {
-                    let gaps = counted(*gaps, "gap", "gaps");
-                    write!(
-                        f,
-                        ": {gaps} of up to {} between its cycles",
-                        length(*longest_ns)
-                    )?;
-                }
-                let first = steps_ns.iter().max_by_key(|step| step.unsigned_abs());
-                if let Some(step) = first {
-                    let times = counted(steps_ns.len() as u64, "time", "times");
-                    write!(
-                        f,
-                        "; the clock was set {times}, by up to {}",
-                        three_digits(*step)
-                    )?;
-                }
-                Ok(())
+                gaps_and_steps(f, *gaps, *longest_ns, steps_ns)
+            }
+            Self::ExecutorClock {
+                gaps,
+                longest_ns,
+                steps_ns,
+            } => {
+                f.write_str("its executor waits on CLOCK_REALTIME, as its middleware chose")?;
+                gaps_and_steps(f, *gaps, *longest_ns, steps_ns)
             }
             Self::AskedForLater { times, longest_ns } => write!(
                 f,

@@ -14,6 +14,8 @@ pub(super) struct SeenThread<'a> {
     pub thread: &'a Thread,
     /// What its events show.
     pub activity: &'a ThreadActivity,
+    /// Whether an executor of ROS 2 runs callbacks in it: the executor decides how it waits.
+    pub is_executor: bool,
     /// Its declared policy, if given.
     pub declared: Option<Policy>,
     /// Whether events are lost, or it may run on CPUs whose events were not recorded.

@@ -32,6 +32,7 @@ impl Figures {
             number: *number,
             thread,
             activity: all.activity.get(number).unwrap_or(&nothing),
+            is_executor: all.executors.contains(number),
             declared: session.policy,
             events_missing: traced.lost > 0
                 || !thread.cpus.iter().all(|cpu| recorded.contains(cpu)),

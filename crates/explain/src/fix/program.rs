@@ -21,6 +21,14 @@ rows! {
         trial: None,
         proof: NotHere("a test that sets the machine's clock would disturb the others"),
     };
+    NO_CLOCK_STEPS: Fix {
+        name: "no steps of the wall clock",
+        words: "let nothing step the clock while nodes run: chrony with makestep 1.0 3, no `date -s`",
+        changes: "how the wall clock is corrected",
+        who: &[User],
+        trial: None,
+        proof: NotHere("a test that sets the machine's clock would disturb the others"),
+    };
     SLEEP_AGAIN: Fix {
         name: "sleep again after EINTR",
         words: "call clock_nanosleep again with the same absolute time as long as it returns EINTR, or block the signal in \

@@ -18,9 +18,9 @@ impl Finding {
         task: &Task,
         row: &Row,
         woken_by: Option<&WokenBy>,
-        activity: &ThreadActivity,
+        (activity, is_executor): (&ThreadActivity, bool),
     ) -> Vec<Self> {
-        let mut found = way_of_waiting(task, row, woken_by, activity);
+        let mut found = way_of_waiting(task, row, woken_by, (activity, is_executor));
         found.extend(waits_in_cycle(task, activity));
         found.extend(activity.cut_sleeps.iter().map(cut_sleeps));
         found.extend(passed(task));
@@ -34,7 +34,7 @@ fn way_of_waiting(
     task: &Task,
     row: &Row,
     woken_by: Option<&WokenBy>,
-    activity: &ThreadActivity,
+    (activity, is_executor): (&ThreadActivity, bool),
 ) -> Vec<Finding> {
     let rhythm = task.rhythm;
     let samples = &row.samples;
@@ -49,6 +49,10 @@ fn way_of_waiting(
     let gaps = Gaps::of(samples, rhythm.period_ns);
     let on_wall_clock = task.turns.iter().filter(|of| of.wall_ns.is_some()).count();
     match rhythm.begun_by {
+        BegunBy::Timer if is_executor => {
+            let of = (on_wall_clock * 2 > task.turns.len()).then_some(&activity.clock_steps_ns);
+            found.extend(of.and_then(|steps_ns| executor_clock(&gaps, steps_ns)));
+        }
         BegunBy::Timer if on_wall_clock * 2 > task.turns.len() => found.push(Finding::WallClock {
             gaps: gaps.count,
             longest_ns: gaps.longest_ns,
@@ -64,6 +68,15 @@ fn way_of_waiting(
         _ => {}
     }
     found
+}
+
+/// An executor's clock is the middleware's choice, and does no harm unless it is set.
+fn executor_clock(gaps: &Gaps, steps_ns: &[i64]) -> Option<Finding> {
+    (!steps_ns.is_empty()).then(|| Finding::ExecutorClock {
+        gaps: gaps.count,
+        longest_ns: gaps.longest_ns,
+        steps_ns: steps_ns.to_vec(),
+    })
 }
 
 /// Calls in which a thread waits for whatever comes first, so that its next cycle may be it.

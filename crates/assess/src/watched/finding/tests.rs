@@ -42,7 +42,12 @@ fn found(
         of: 9,
     };
     let row = task.row();
-    let found = Finding::of(&task, &row, Some(&woken_by), &ThreadActivity::default());
+    let found = Finding::of(
+        &task,
+        &row,
+        Some(&woken_by),
+        (&ThreadActivity::default(), false),
+    );
     found.iter().map(Finding::with_fix).collect()
 }
 
@@ -91,6 +96,10 @@ fn turn(late_ns: i64) -> Activation {
 }
 
 fn of_turns(turns: Vec<Activation>, activity: &ThreadActivity) -> Vec<String> {
+    of_turns_in((activity, false), turns)
+}
+
+fn of_turns_in(activity: (&ThreadActivity, bool), turns: Vec<Activation>) -> Vec<String> {
     let rhythm = Rhythm {
         period_ns: 4 * MS,
         anchor_ns: Some(8 * MS),
@@ -120,6 +129,40 @@ fn cycles_that_were_due_before_they_were_asked_for_are_caught_up() {
         "{said:?}"
     );
     assert!(of_turns([-3_000_000, -1].map(turn).into(), &none).is_empty());
+}
+
+#[test]
+fn an_executor_s_clock_is_named_only_if_it_was_set() {
+    let turns: Vec<Activation> = [-1, -1].map(turn).into();
+    let on_wall_clock = turns.into_iter().map(|of| Activation {
+        wall_ns: Some(1_800_000_000_000_000_000),
+        ..of
+    });
+    let turns: Vec<Activation> = on_wall_clock.collect();
+    let (never_set, set) = (
+        ThreadActivity::default(),
+        ThreadActivity {
+            clock_steps_ns: vec![-2_000 * MS as i64],
+            ..ThreadActivity::default()
+        },
+    );
+    let own = of_turns_in((&never_set, false), turns.clone());
+    assert!(
+        own.len() == 1 && own[0].contains("use CLOCK_MONOTONIC"),
+        "{own:?}"
+    );
+    assert!(of_turns_in((&never_set, true), turns.clone()).is_empty());
+    let of_executor = of_turns_in((&set, true), turns);
+    let [line] = &of_executor[..] else {
+        panic!("{of_executor:?}");
+    };
+    for part in [
+        "as its middleware chose",
+        "set 1 time, by up to -2",
+        "makestep",
+    ] {
+        assert!(line.contains(part), "{line}");
+    }
 }
 
 #[test]
