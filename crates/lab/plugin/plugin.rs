@@ -98,8 +98,8 @@ struct Block {
     flow: Flow,
     /// Whether its last instruction is repeated: each iteration is then a separate block.
     repeats: bool,
-    /// Whether wakepath watches the block's first address.
-    watched: bool,
+    /// Why wakepath watches the block's first address, if it does.
+    watched: u64,
     /// Offset of each instruction from `start`.
     offsets: *mut u16,
     /// Offset of its first instruction in the guest's memory.

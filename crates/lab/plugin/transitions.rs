@@ -55,6 +55,7 @@ const TO_USER: u64 = 5;
 const TO_KERNEL: u64 = 6;
 const HALTED: u64 = 7;
 const RETURNED: u64 = 8;
+const LOCKED_BY: u64 = 9;
 const KIND: u32 = 56;
 
 /// The interrupt flag among the flags.
@@ -72,9 +73,18 @@ const NOT_NEEDED: u32 = 0x8000_0000;
 struct Place {
     from: u64,
     to: u64,
-    /// Whether the CPU enters with interrupts off, other than by a jump or a call.
-    is_entry: u64,
+    /// Why it is watched.
+    why: u64,
 }
+
+/// Not watched.
+pub const UNWATCHED: u64 = 0;
+/// Arrivals are noted.
+const ARRIVAL: u64 = 1;
+/// Likewise; the CPU enters with interrupts off, other than by a jump or a call.
+const ENTRY: u64 = 2;
+/// A lock: the code that takes it is noted.
+const LOCK: u64 = 3;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
@@ -108,6 +118,8 @@ pub struct Noted {
     off: bool,
     user: bool,
     class: u64,
+    /// Address after the instruction that called the last lock; 0 once it is noted.
+    locked_by: u64,
     /// The instruction being executed if its accesses matter, its accesses so far, and the address
     /// of the first. QEMU 7.2 also reports accesses of the instructions after it.
     under_way: *const Site,
@@ -131,6 +143,7 @@ impl Noted {
         off: false,
         user: false,
         class: 0,
+        locked_by: 0,
         under_way: null_mut(),
         accesses: 0,
         first_at: 0,
@@ -139,8 +152,7 @@ impl Noted {
     };
 
     /// Reads the order: whether to note anything, where the kernel begins, the position of the
-    /// count, and the watched ranges, each as first address, address after its end, and whether it
-    /// is an entry.
+    /// count, and the watched ranges, each as first address, address after its end, and why.
     pub unsafe fn ordered(&mut self) -> bool {
         unsafe {
             let Some([wanted, kernel, count_at, places]) = heard::<4>() else {
@@ -156,10 +168,10 @@ impl Noted {
                 return false;
             }
             for index in 0..places as usize {
-                let Some([from, to, is_entry]) = heard::<3>() else {
+                let Some([from, to, why]) = heard::<3>() else {
                     return false;
                 };
-                *self.places.add(index) = Place { from, to, is_entry };
+                *self.places.add(index) = Place { from, to, why };
             }
             self.places_len = places as usize;
             true
@@ -172,9 +184,12 @@ impl Noted {
         found.copied()
     }
 
-    /// Whether wakepath watches `at`.
-    pub unsafe fn watches(&self, at: u64) -> bool {
-        self.wanted && unsafe { self.place(at) }.is_some()
+    /// Why wakepath watches `at`.
+    pub unsafe fn watches(&self, at: u64) -> u64 {
+        match self.wanted {
+            true => unsafe { self.place(at) }.map_or(UNWATCHED, |place| place.why),
+            false => UNWATCHED,
+        }
     }
 
     /// Registers callbacks for the instructions that can change the state.
@@ -227,11 +242,13 @@ impl Noted {
                 // Programs run with interrupts on; every exit from one turns them off.
                 (self.user, self.off) = (user, !user);
             }
-            if block.watched {
-                if self.place(block.start).is_some_and(|place| place.is_entry != 0) {
-                    self.off = true;
+            match block.watched {
+                UNWATCHED => {}
+                LOCK => self.locked_by = last.as_ref().map_or(0, |last| last.end),
+                why => {
+                    self.off |= why == ENTRY;
+                    self.note(ARRIVED, count, block.start);
                 }
-                self.note(ARRIVED, count, block.start);
             }
         }
     }
@@ -248,8 +265,8 @@ impl Noted {
 
     /// Whether the notes must be sent before the next block.
     pub fn is_full(&self) -> bool {
-        // No block has more instructions than that, and each notes once at most, an entry thrice.
-        self.filled + 1024 > AT_ONCE
+        // No block has more than 512 instructions, and each notes twice at most, an entry thrice.
+        self.filled + 2048 > AT_ONCE
     }
 
     /// Sends the notes; returns whether there were any.
@@ -270,7 +287,10 @@ impl Noted {
         if off != self.off {
             self.off = off;
             let kind = if off { INTERRUPTS_OFF } else { INTERRUPTS_ON };
-            unsafe { self.note(kind, count, at) };
+            unsafe {
+                self.note_lock(off, count);
+                self.note(kind, count, at);
+            }
         }
     }
 
@@ -280,8 +300,20 @@ impl Noted {
             | u64::from(value & SOFT != 0) << 2
             | u64::from(value & NOT_NEEDED == 0) << 3;
         if class != self.class {
+            let begins = class & !self.class & 1 != 0;
             self.class = class;
-            unsafe { self.note(COUNT_IS, count, class << 48 | at & ADDRESS) };
+            unsafe {
+                self.note_lock(begins, count);
+                self.note(COUNT_IS, count, class << 48 | at & ADDRESS);
+            }
+        }
+    }
+
+    /// Notes the code that took the last lock before the note of the lock's own effect.
+    unsafe fn note_lock(&mut self, begins: bool, count: u64) {
+        if begins && self.locked_by != 0 {
+            unsafe { self.note(LOCKED_BY, count, self.locked_by) };
+            self.locked_by = 0;
         }
     }
 

@@ -5,7 +5,7 @@
 //! other side is `plugin/plugin.rs`; all words have 64 bits, in the host's order.
 
 use crate::cost::{Parameters, Spent};
-use crate::sections::{Transition, Watched, of_words};
+use crate::sections::{Locked, Note, Transition, Watched, of_words};
 use crate::window::{Block, Counted, Flow, Mark};
 use std::io::{self, Read, Write};
 
@@ -50,6 +50,8 @@ pub struct Since {
 pub trait Listener {
     /// A reading of the clock.
     fn marked(&mut self, mark: Mark) -> Option<Since>;
+    /// Origins of locks among the transitions that come next, if they are noted.
+    fn locked(&mut self, _: &[Locked]) {}
     /// Transitions, in their order.
     fn changed(&mut self, transitions: &[Transition]) -> Option<Since>;
     /// Requested blocks; it can request more.
@@ -104,7 +106,8 @@ pub fn attend(
                 wanted
             }
             TRANSITIONS => {
-                let transitions = transitions(&mut line)?;
+                let (locked, transitions) = transitions(&mut line)?;
+                listener.locked(&locked);
                 listener.changed(&transitions)
             }
             _ => return Err(not_understood()),
@@ -120,7 +123,7 @@ pub fn attend(
 
 fn order(line: &mut impl Write, noting: &Noting) -> io::Result<()> {
     let places = noting.watched.iter();
-    let places = places.flat_map(|place| [place.from, place.to, place.is_entry.into()]);
+    let places = places.flat_map(|place| [place.from, place.to, place.why as u64]);
     let first = [
         noting.transitions.into(),
         noting.kernel_from,
@@ -143,7 +146,7 @@ fn say(line: &mut impl Write, words: &[u64]) -> io::Result<()> {
     }
 }
 
-fn transitions(line: &mut impl Read) -> io::Result<Vec<Transition>> {
+fn transitions(line: &mut impl Read) -> io::Result<(Vec<Locked>, Vec<Transition>)> {
     let [count] = needed(line)?;
     if count > MOST_AT_ONCE {
         return Err(not_understood());
@@ -151,11 +154,15 @@ fn transitions(line: &mut impl Read) -> io::Result<Vec<Transition>> {
     let mut bytes = vec![0; count as usize * TRANSITION_BYTES];
     line.read_exact(&mut bytes)?;
     let long = |bytes: &[u8]| u64::from_ne_bytes(bytes.try_into().expect("8 bytes"));
-    let read = bytes.chunks_exact(TRANSITION_BYTES).map(|bytes| {
+    let (mut locked, mut transitions) = (Vec::new(), Vec::with_capacity(count as usize));
+    for bytes in bytes.chunks_exact(TRANSITION_BYTES) {
         let words = [long(&bytes[..8]), long(&bytes[8..])];
-        of_words(words).ok_or_else(not_understood)
-    });
-    read.collect()
+        match of_words(words).ok_or_else(not_understood)? {
+            Note::Changed(transition) => transitions.push(transition),
+            Note::Locked(lock) => locked.push(lock),
+        }
+    }
+    Ok((locked, transitions))
 }
 
 fn blocks(line: &mut impl Read) -> io::Result<Counted> {
@@ -210,7 +217,7 @@ fn not_understood() -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sections::What;
+    use crate::sections::{Watch, What};
     use std::os::unix::net::UnixStream;
 
     /// Requests the blocks after the first reading, once.
@@ -255,7 +262,7 @@ mod tests {
             watched: vec![Watched {
                 from: 5,
                 to: 6,
-                is_entry: true,
+                why: Watch::Entry,
             }],
             costs: None,
         };
@@ -274,7 +281,7 @@ mod tests {
         let mut heard = Heard::default();
         attend(ours, &noting, &mut heard).unwrap();
         let (ordered, answers) = plugin.join().unwrap();
-        assert_eq!(ordered, [1, 1 << 63, 0x10, 1, 5, 6, 1, 0]);
+        assert_eq!(ordered, [1, 1 << 63, 0x10, 1, 5, 6, Watch::Entry as u64, 0]);
         let nothing = [GO_ON, 0, 0];
         assert_eq!(answers, [[WANTED, 2_000, u64::MAX], nothing, nothing]);
         let block = Block {

@@ -2,9 +2,9 @@
 
 use super::section::Section;
 use crate::again::{Listener, Since};
-use crate::sections::{Course, Kind, Preemption, Roles, Stretch, Transition};
+use crate::sections::{Course, Kind, Locked, Preemption, Roles, Stretch, Transition, is_lock};
 use crate::window::{Counted, Mark as ClockReading, Symbols, Within, within};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wakepath_guest::hunt::{Mark, Program};
 
@@ -25,6 +25,9 @@ pub(super) const DONE: usize = usize::MAX;
 /// Program and call under way.
 type At = (usize, Option<usize>);
 
+/// Addresses of a stretch: of the code that took its lock, if it began with one, its entry and its exit.
+type Addresses = (Option<u64>, u64, u64);
+
 /// Receives a branch's transitions and marks.
 pub(super) struct Observer<'a> {
     symbols: &'a Symbols,
@@ -34,8 +37,10 @@ pub(super) struct Observer<'a> {
     /// The instructions executed at each mark, and what was under way from there on: a stretch is
     /// reported when the next one begins.
     marks: Vec<(u64, Option<At>)>,
-    /// For each program and call and pair of addresses the longest.
-    longest: HashMap<(At, u64, u64), u64>,
+    /// Origins of locks since the last stretch.
+    locked: VecDeque<Locked>,
+    /// For each program and call and place the longest.
+    longest: HashMap<(At, Addresses), u64>,
     /// Program and call under way when the guest fell silent.
     pub last: Option<At>,
     /// Digest of all stretches.
@@ -62,6 +67,7 @@ impl<'a> Observer<'a> {
             progress,
             told: Vec::new(),
             marks: Vec::new(),
+            locked: VecDeque::new(),
             longest: HashMap::new(),
             last: None,
             digest: FNV_OFFSET,
@@ -79,16 +85,18 @@ impl<'a> Observer<'a> {
         let mut all: Vec<_> = self.longest.iter().collect();
         // Of two of the same length the same one each time.
         all.sort_unstable();
-        for (((number, call), began, ended), length) in all {
+        for (((number, call), (by, began, ended)), length) in all {
             let Some(program) = programs.get(*number) else {
                 continue;
             };
             let name = call.and_then(|call| program.calls.get(call));
             let name = name.map_or("", |call| call.name.as_str());
-            let began = match self.name(*began) {
+            let began = match self.entry(*by, *began) {
                 // Without full preemption most sections begin here.
-                SYSTEM_CALL if !name.is_empty() => format!("{SYSTEM_CALL} ({name})"),
-                other => other.to_owned(),
+                entry if entry == SYSTEM_CALL && !name.is_empty() => {
+                    format!("{SYSTEM_CALL} ({name})")
+                }
+                other => other,
             };
             let ended = self.name(*ended);
             let place = (began.clone(), ended, name);
@@ -113,6 +121,27 @@ impl<'a> Observer<'a> {
         by_place.into_iter().map(in_order).collect()
     }
 
+    /// The function that a stretch began in: the one that took the lock, and the lock's in brackets.
+    fn entry(&self, by: Option<u64>, began: u64) -> String {
+        let name = self.name(began);
+        match by {
+            // The address after the call.
+            Some(by) if is_lock(name) => format!("{} ({name})", self.name(by - 1)),
+            _ => name.to_owned(),
+        }
+    }
+
+    /// The origin of the lock that was taken at this count.
+    fn locked_by(&mut self, count: u64) -> Option<u64> {
+        while let Some(lock) = self.locked.front() {
+            if lock.count >= count {
+                return (lock.count == count).then_some(lock.by);
+            }
+            self.locked.pop_front();
+        }
+        None
+    }
+
     fn name(&self, address: u64) -> &'a str {
         match address {
             0 => "a halt or a program",
@@ -129,6 +158,10 @@ impl<'a> Observer<'a> {
         let mut earlier = self.marks.iter().rev();
         let at = earlier.find(|(count, _)| *count <= stretch.from);
         let at = at.and_then(|(_, at)| *at);
+        let by = match stretch.kind {
+            Kind::Off => self.locked_by(stretch.from),
+            _ => None,
+        };
         let Some(at) = at else {
             return;
         };
@@ -138,12 +171,12 @@ impl<'a> Observer<'a> {
         if length == 0 {
             return;
         }
-        let key = (at, stretch.began, stretch.ended);
+        let key = (at, (by, stretch.began, stretch.ended));
         let longest = self.longest.entry(key).or_default();
         *longest = length.max(*longest);
         if let Some((began, ended)) = &self.examined
             && length > self.looked_into
-            && begins_in(began, self.name(stretch.began))
+            && begins_in(began, &self.entry(by, stretch.began))
             && self.name(stretch.ended) == ended
         {
             self.looked_into = length;
@@ -160,10 +193,10 @@ impl<'a> Observer<'a> {
     }
 }
 
-/// Whether a section of this name begins in this function.
-fn begins_in(section: &str, function: &str) -> bool {
-    let call = section.strip_prefix(function);
-    call.is_some_and(|call| call.is_empty() || function == SYSTEM_CALL)
+/// Whether a section of this name has this entry.
+fn begins_in(section: &str, entry: &str) -> bool {
+    let call = section.strip_prefix(entry);
+    call.is_some_and(|call| call.is_empty() || entry == SYSTEM_CALL)
 }
 
 impl Listener for Observer<'_> {
@@ -184,6 +217,10 @@ impl Listener for Observer<'_> {
         self.marks.push((reading.count, now));
         self.last = now;
         None
+    }
+
+    fn locked(&mut self, locked: &[Locked]) {
+        self.locked.extend(locked);
     }
 
     fn changed(&mut self, transitions: &[Transition]) -> Option<Since> {

@@ -13,9 +13,9 @@ mod transition;
 
 pub use figures::{Figures, Span};
 pub use ledger::Ledger;
-pub use role::{Roles, Watched, count_place};
+pub use role::{Roles, Watch, Watched, count_place, is_lock};
 pub use sweep::Sweep;
-pub use transition::of_words;
+pub use transition::{Locked, Note, of_words};
 pub use wakepath_schedulability::sections::{
     Class, Course, Interference, Kind, Preemption, Role, Stretch, Transition, Variable, WakeUp,
     What,

@@ -5,16 +5,26 @@
 use crate::window::{Place, Symbols};
 use wakepath_schedulability::sections::Role;
 
-/// A range of code to watch: its first address, the one after its last, and whether the CPU enters
-/// it by an interrupt, an exception or a system call.
+/// A range of code to watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Watched {
     /// Its first address.
     pub from: u64,
     /// The address after its last.
     pub to: u64,
-    /// Whether it is an entry.
-    pub is_entry: bool,
+    /// The reason.
+    pub why: Watch,
+}
+
+/// A reason to watch a range of code, with its number in the plugin's orders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Watch {
+    /// Arrivals are noted.
+    Arrival = 1,
+    /// Likewise; the CPU enters it by an interrupt, an exception or a system call.
+    Entry = 2,
+    /// It takes a lock: the code that calls it is noted.
+    Lock = 3,
 }
 
 /// The places of a kernel.
@@ -38,11 +48,33 @@ impl Roles<'_> {
             let is_entry = matches!(role, Role::Interrupt | Role::Exception);
             if is_entry || matches!(role, Role::Scheduler | Role::Idle | Role::Point) {
                 let to = if is_table(name) { behind } else { from + 1 };
-                watched.push(Watched { from, to, is_entry });
+                let why = if is_entry {
+                    Watch::Entry
+                } else {
+                    Watch::Arrival
+                };
+                watched.push(Watched { from, to, why });
             }
         }
         watched
     }
+
+    /// These, and the functions that take a lock, in which most sections begin.
+    pub fn watched_with_locks(&self) -> Vec<Watched> {
+        let locks = self.0.functions().filter(|(.., name)| is_lock(name));
+        let locks = locks.map(|(from, ..)| Watched {
+            from,
+            to: from + 1,
+            why: Watch::Lock,
+        });
+        self.watched().into_iter().chain(locks).collect()
+    }
+}
+
+/// Whether a function takes a lock and does nothing else (include/linux/spinlock_api_smp.h).
+pub fn is_lock(name: &str) -> bool {
+    let lock = name.strip_prefix("_raw_");
+    lock.is_some_and(|lock| lock.contains("lock") && !lock.contains("unlock"))
 }
 
 /// Tables of stubs, one for each interrupt.
@@ -102,7 +134,8 @@ mod tests {
         ffffffff81000040 T irq_entries_start\nffffffff81000140 T asm_sysvec_apic_timer_interrupt\n\
         ffffffff81000200 t __schedule\nffffffff81000900 T schedule\n\
         ffffffff81000a00 T __cond_resched\nffffffff81000b00 T tick_nohz_idle_enter\n\
-        ffffffff81000c00 T kfree\n";
+        ffffffff81000c00 T kfree\nffffffff81000d00 T _raw_spin_lock\n\
+        ffffffff81000e00 T _raw_spin_unlock\n";
 
     #[test]
     fn places_are_known_by_the_kernels_names() {
@@ -123,11 +156,15 @@ mod tests {
         assert_eq!(roles.of(0x1000), Role::Other);
         let watched = roles.watched();
         assert_eq!(watched.len(), 7);
+        let with_locks = roles.watched_with_locks();
+        let locks = with_locks.iter().filter(|one| one.why == Watch::Lock);
+        let locks: Vec<u64> = locks.map(|lock| lock.from & 0xfff).collect();
+        assert_eq!((with_locks.len(), locks), (8, vec![0xd00]));
         let table = watched
             .iter()
             .find(|place| place.to - place.from > 1)
             .unwrap();
-        assert_eq!((table.to - table.from, table.is_entry), (0x100, true));
+        assert_eq!((table.to - table.from, table.why), (0x100, Watch::Entry));
     }
 
     #[test]

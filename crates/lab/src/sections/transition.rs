@@ -7,8 +7,26 @@ const KIND: u32 = 56;
 /// Width of the address stored with a count; all higher bits of a kernel address are set.
 const ADDRESS: u32 = 48;
 
+/// The lock whose effect is noted at the same count was taken by the code that ends at an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Locked {
+    /// Instructions executed.
+    pub count: u64,
+    /// The address.
+    pub by: u64,
+}
+
+/// A note of the plugin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Note {
+    /// A transition.
+    Changed(Transition),
+    /// The origin of the next one.
+    Locked(Locked),
+}
+
 /// Decodes the plugin's two words (`plugin/transitions.rs`).
-pub fn of_words([first, value]: [u64; 2]) -> Option<Transition> {
+pub fn of_words([first, value]: [u64; 2]) -> Option<Note> {
     let count = first & ((1 << KIND) - 1);
     let what = match first >> KIND {
         1 => What::Arrived(value),
@@ -28,9 +46,10 @@ pub fn of_words([first, value]: [u64; 2]) -> Option<Transition> {
         6 => What::ToKernel(value),
         7 => What::Halted,
         8 => What::Returned,
+        9 => return Some(Note::Locked(Locked { count, by: value })),
         _ => return None,
     };
-    Some(Transition { count, what })
+    Some(Note::Changed(Transition { count, what }))
 }
 
 fn whole_address(value: u64) -> u64 {
@@ -45,9 +64,9 @@ mod tests {
     #[test]
     fn a_transition_is_read_from_its_two_words() {
         let of = |kind: u64, value| of_words([kind << 56 | 77, value]);
-        let what = |kind, value| of(kind, value).unwrap().what;
-        assert_eq!(of(1, 5).unwrap().count, 77);
-        assert_eq!(what(3, 5), What::InterruptsOn(5));
+        let changed = |what| Some(Note::Changed(Transition { count: 77, what }));
+        assert_eq!(of(1, 5), changed(What::Arrived(5)));
+        assert_eq!(of(3, 5), changed(What::InterruptsOn(5)));
         let address = 0xffff_ffff_8100_0000_u64;
         let class = Class {
             not_preemptible: true,
@@ -55,8 +74,9 @@ mod tests {
             ..Class::default()
         };
         let word = 0b1001 << 48 | address & ((1 << 48) - 1);
-        assert_eq!(what(4, word), What::Count(class, address));
+        assert_eq!(of(4, word), changed(What::Count(class, address)));
         assert_eq!(of(0, 0), None);
-        assert_eq!(of(9, 0), None);
+        assert_eq!(of(9, 5), Some(Note::Locked(Locked { count: 77, by: 5 })));
+        assert_eq!(of(10, 0), None);
     }
 }
