@@ -36,8 +36,9 @@ pub struct Emulation<'a> {
     /// A program, with its first arguments, that makes itself die with the process whose number
     /// follows and then becomes the command that follows that.
     pub guard: &'a [PathBuf],
-    /// The initramfs, which the emulator reads from [`crate::initramfs::INITRAMFS`].
-    pub initramfs: &'a File,
+    /// Its standard output, on which it prints nothing: the initramfs, which it reads from
+    /// [`crate::initramfs::INITRAMFS`], or a control connection.
+    pub output: &'a File,
     /// Working directory, with the console.
     pub directory: &'a Path,
     /// Time limit on this host.
@@ -163,9 +164,8 @@ impl Emulation<'_> {
             Some(Ok(line)) => Stdio::from(OwnedFd::from(line)),
             Some(Err(error)) => return Err(LabError::io("share a line with", program, error)),
         };
-        let initramfs = self.initramfs.try_clone();
-        let initramfs =
-            initramfs.map_err(|e| LabError::io("share the initramfs with", program, e))?;
+        let output = self.output.try_clone();
+        let output = output.map_err(|e| LabError::io("share a file with", program, e))?;
         Command::new(program)
             .args(first)
             .arg(std::process::id().to_string())
@@ -176,9 +176,8 @@ impl Emulation<'_> {
             // The terminal's Ctrl-C is for this process, which then ends its guests in order.
             .env_remove("QEMU_AUDIO_DRV")
             .stdin(input)
-            // The emulator prints nothing on standard output. Passing the initramfs as a descriptor
-            // leaves no file to clean up.
-            .stdout(Stdio::from(initramfs))
+            // Passing the initramfs as a descriptor leaves no file to clean up.
+            .stdout(Stdio::from(output))
             .stderr(Stdio::piped())
             .spawn()
             .map(Running)
@@ -269,7 +268,7 @@ mod tests {
             },
             arguments: &[],
             guard: &[guard],
-            initramfs: &File::open("/dev/null").unwrap(),
+            output: &File::open("/dev/null").unwrap(),
             directory: directory.path(),
             limit: Duration::from_secs(2),
             cpu_limit: Duration::from_secs(1),

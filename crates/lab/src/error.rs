@@ -484,13 +484,11 @@ pub enum LabError {
     Scenario(#[from] ScenarioErrors),
     /// No room for a guest's memory.
     #[error(
-        "{}: a guest's memory takes {needed_mib} MiB and {free_mib} MiB are free: choose another \
-         directory, or a smaller `--memory`", directory.display()
+        "the guest needs {needed_mib} MiB of memory and {free_mib} MiB are available: choose a \
+         smaller `--memory`"
     )]
     NoRoom {
-        /// The directory.
-        directory: PathBuf,
-        /// Free MiB.
+        /// Available MiB.
         free_mib: u64,
         /// Needed MiB.
         needed_mib: u64,

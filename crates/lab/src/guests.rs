@@ -155,7 +155,7 @@ fn one(guest: &Guest, qemu: &Qemu, limit: Limit, host: &Host, stopped: Stopped<'
         arguments: &arguments,
         guard: &host.guard(),
         directory,
-        initramfs: &guest.initramfs.file,
+        output: &guest.initramfs.file,
         limit: limit.elapsed,
         cpu_limit: limit.cpu_time,
         input: None,

@@ -141,7 +141,7 @@ pub(super) fn once_more(
             qemu: &again.qemu,
             arguments: &arguments,
             guard: &host.guard(),
-            initramfs: &guest.initramfs.file,
+            output: &guest.initramfs.file,
             directory,
             limit: again.limit.elapsed,
             cpu_limit: again.limit.cpu_time,

@@ -9,7 +9,9 @@ use crate::LabError;
 use crate::again::{AgainError, attend};
 use crate::emulation::cpu_time;
 use crate::window::Within;
+use std::fs::File;
 use std::io::{self, Read};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -49,6 +51,7 @@ pub(super) fn run(
     let (console, sent) = (Unnamed::in_memory(b"")?, Unnamed::in_memory(b"")?);
     let arguments = snapshot.branch(&console, &sent, &file);
     let (ours, theirs) = UnixStream::pair()?;
+    let (control, output) = UnixStream::pair()?;
     let progress = Progress::default();
     let mut observer = Observer::new(&snapshot.symbols, snapshot.preemption, &progress, examined);
     let mut hung = None;
@@ -56,8 +59,10 @@ pub(super) fn run(
         let observer = &mut observer;
         let attending = scope.spawn(move || attend(ours, &snapshot.noting, observer));
         let ended = (|| {
-            let mut running = on.start(&arguments, &theirs)?;
+            let mut running = on.start(&arguments, &theirs, &File::from(OwnedFd::from(output)))?;
             let mut errors = running.0.stderr.take();
+            // If it fails, the emulator ends, and its last line is reported.
+            let _control = snapshot.load(control);
             let (mut since, mut seen, mut before) = (Instant::now(), 0, Duration::ZERO);
             while progress.load(Ordering::Relaxed) != DONE {
                 if (on.stopped)() {

@@ -1,11 +1,27 @@
 //! Files without a name, which vanish with this process: a killed hunt leaves none.
 
 use crate::{LabError, Result};
-use rustix::fs::{MemfdFlags, Mode, OFlags, memfd_create, open, statvfs};
+use rustix::fs::{MemfdFlags, memfd_create};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
 use std::path::Path;
+
+/// The name by which the emulator's plugin finds the guest's memory (`plugin/transitions.rs`).
+const MEMORY_NAME: &str = "memory-backend-memfd";
+
+/// `MemAvailable` of `/proc/meminfo`.
+fn available_mib(text: &str) -> Option<u64> {
+    let mut lines = text.lines();
+    let line = lines.find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kib >> 10)
+}
+
+/// The path by which another process of this user opens a file while this one has it open.
+pub(super) fn path_of(file: &File) -> String {
+    format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd())
+}
 
 /// A file without a name.
 #[derive(Debug)]
@@ -24,26 +40,28 @@ impl Unnamed {
         Ok(Self(file))
     }
 
-    /// On the file system of `directory`, which must have room for this many bytes.
-    pub fn on_disk(directory: &Path, bytes: u64) -> Result<Self> {
-        let failed = |error: rustix::io::Errno| LabError::io("write to", directory, error.into());
-        let free = statvfs(directory).map_err(failed)?;
-        let free = free.f_bavail.saturating_mul(free.f_frsize);
-        if free < bytes {
+    /// A guest's memory of this size, all zero.
+    pub fn guest_memory(mib: u32) -> Result<Self> {
+        let place = Path::new("/proc/meminfo");
+        let text = std::fs::read_to_string(place).map_err(|e| LabError::io("read", place, e))?;
+        if let Some(free_mib) = available_mib(&text).filter(|free| *free < u64::from(mib)) {
             return Err(LabError::NoRoom {
-                directory: directory.to_owned(),
-                free_mib: free >> 20,
-                needed_mib: bytes >> 20,
+                free_mib,
+                needed_mib: mib.into(),
             });
         }
-        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-        let made = open(directory, flags, Mode::RUSR | Mode::WUSR).map_err(failed)?;
-        Ok(Self(File::from(made)))
+        let place = Path::new("memory");
+        let made = memfd_create(MEMORY_NAME, MemfdFlags::CLOEXEC)
+            .map_err(|error| LabError::io("make a file in", place, error.into()))?;
+        let file = File::from(made);
+        file.set_len(u64::from(mib) << 20)
+            .map_err(|error| LabError::io("write to", place, error))?;
+        Ok(Self(file))
     }
 
     /// The path by which another process of this user opens it while this one runs.
     pub fn path(&self) -> String {
-        format!("/proc/{}/fd/{}", std::process::id(), self.0.as_raw_fd())
+        path_of(&self.0)
     }
 
     /// All that is in it.
@@ -64,5 +82,20 @@ impl Unnamed {
             .lines()
             .map(|line| wakepath_timeline::one_line(line.trim()));
         Ok(lines.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_available_memory_is_read_and_a_guest_that_exceeds_it_refused() {
+        let text = "MemTotal:       24683728 kB\nMemAvailable:   24089000 kB\n";
+        assert_eq!(available_mib(text), Some(23_524));
+        assert_eq!(available_mib("MemTotal: 1 kB\n"), None);
+        let said = Unnamed::guest_memory(u32::MAX).unwrap_err().to_string();
+        assert!(said.contains("4294967295 MiB"), "{said}");
+        assert_eq!(said.lines().count(), 1);
     }
 }

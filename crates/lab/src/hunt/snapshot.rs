@@ -1,12 +1,13 @@
-//! A guest that is ready for programs, as a file. It boots without recording, because an emulator that
-//! records writes no snapshot.
+//! A guest that is ready for programs: its memory, which branches copy as they write, and the state of
+//! its devices. It boots without recording, because an emulator that records writes no snapshot.
 
-use super::files::Unnamed;
+use super::files::{Unnamed, path_of};
 use super::qmp::Qmp;
 use crate::again::{AgainError, KERNEL, Noting, Plugin, course_of, keep_symbols, kept_symbols};
 use crate::emulation::{Emulation, Running, cpu_time};
 use crate::guests::{Guest, Limit, Stopped};
 use crate::host::Host;
+use crate::initramfs::INITRAMFS;
 use crate::machine::{without_recording, writing_to};
 use crate::qemu::Qemu;
 use crate::said::last_line;
@@ -14,6 +15,7 @@ use crate::sections::{Preemption, Roles, count_place};
 use crate::window::Symbols;
 use crate::{LabError, Result};
 use serde_json::json;
+use std::fs::File;
 use std::io::Read;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -42,9 +44,11 @@ const MODELS: [PreemptionModel; 5] = [
 /// A guest ready for programs.
 pub(super) struct Snapshot {
     memory: Unnamed,
+    devices: Unnamed,
     /// The emulator's arguments without those of a branch.
     arguments: Vec<String>,
     plugin: Unnamed,
+    memory_mib: u32,
     /// Functions of its kernel and modules.
     pub symbols: Symbols,
     /// When its kernel lets a woken thread take the CPU.
@@ -68,12 +72,18 @@ pub(super) struct On<'a> {
 
 impl On<'_> {
     /// Starts the emulator.
-    pub fn start(&self, arguments: &[String], input: &UnixStream) -> Result<Running> {
+    /// `output` is its standard output.
+    pub fn start(
+        &self,
+        arguments: &[String],
+        input: &UnixStream,
+        output: &File,
+    ) -> Result<Running> {
         Emulation {
             qemu: self.qemu,
             arguments,
             guard: &self.host.guard(),
-            initramfs: &self.guest.initramfs.file,
+            output,
             directory: self.directory,
             limit: self.limit.elapsed,
             cpu_limit: self.limit.cpu_time,
@@ -87,27 +97,29 @@ impl Snapshot {
     /// Boots the guest and takes it.
     pub fn take(on: On<'_>) -> std::result::Result<Self, AgainError> {
         let machine = &on.guest.machine;
-        let memory = Unnamed::on_disk(on.directory, u64::from(machine.memory_mib) << 20)?;
+        let memory = Unnamed::guest_memory(machine.memory_mib)?;
+        let devices = Unnamed::in_memory(b"")?;
         let plugin = Unnamed::in_memory(Plugin::library(&on.qemu.version)?)?;
         let (console, sent) = (Unnamed::in_memory(b"")?, Unnamed::in_memory(b"")?);
         let nothing = Unnamed::in_memory(NOTHING)?;
         let mut arguments = on.guest.arguments()?;
-        arguments.extend(Plugin::memory_arguments(machine.memory_mib));
+        let initramfs = &on.guest.initramfs.file;
+        for argument in &mut arguments {
+            // Standard output is a branch's control connection.
+            if argument == INITRAMFS {
+                *argument = path_of(initramfs);
+            }
+        }
         let mut booting = writing_to(&arguments, &console.path(), &sent.path());
         booting = without_recording(&booting);
         booting.extend(programs_arguments(&nothing));
-        let control = [
-            "-chardev",
-            "socket,id=qmp,fd=0",
-            "-mon",
-            "chardev=qmp,mode=control",
-        ];
-        booting.extend(control.map(String::from));
+        booting.extend(memory_arguments(machine.memory_mib, &memory, "on"));
+        booting.extend(control_arguments(0));
         let (ours, theirs) = UnixStream::pair()?;
-        let mut running = on.start(&booting, &theirs)?;
+        let mut running = on.start(&booting, &theirs, initramfs)?;
         drop(theirs);
         let model = ready(on, &mut running, &console)?;
-        save(on, ours, &memory).map_err(|error| match running.0.try_wait() {
+        save(on, ours, &devices).map_err(|error| match running.0.try_wait() {
             Ok(Some(_)) => ended(on.qemu, &mut running),
             _ => error,
         })?;
@@ -142,7 +154,7 @@ impl Snapshot {
             transitions: true,
             kernel_from: KERNEL,
             count_at: count_place(&list).ok_or(AgainError::NoCount)?,
-            watched: Roles(&symbols).watched(),
+            watched: Roles(&symbols).watched_with_locks(),
             costs: None,
         };
         let mut models = MODELS.into_iter();
@@ -150,6 +162,8 @@ impl Snapshot {
         let known = known.unwrap_or(PreemptionModel::Unknown);
         Ok(Self {
             memory,
+            devices,
+            memory_mib: machine.memory_mib,
             arguments,
             plugin,
             symbols,
@@ -163,11 +177,47 @@ impl Snapshot {
     pub fn branch(&self, console: &Unnamed, sent: &Unnamed, programs: &Unnamed) -> Vec<String> {
         let mut arguments = writing_to(&self.arguments, &console.path(), &sent.path());
         arguments.extend(programs_arguments(programs));
-        let plugin = ["-plugin".to_owned(), self.plugin.path()];
-        let incoming = format!("exec:cat {}", self.memory.path());
-        arguments.extend(plugin.into_iter().chain(["-incoming".to_owned(), incoming]));
+        arguments.extend(memory_arguments(self.memory_mib, &self.memory, "off"));
+        arguments.extend(control_arguments(1));
+        arguments.extend(["-plugin".to_owned(), self.plugin.path()]);
+        arguments.extend(["-incoming", "defer"].map(String::from));
         arguments
     }
+
+    /// Has the emulator of a branch continue the guest; returns the connection, which must stay open.
+    pub fn load(&self, line: UnixStream) -> std::io::Result<Qmp> {
+        let mut qmp = Qmp::open(line)?;
+        qmp.execute("migrate-set-capabilities", &memory_stays())?;
+        let uri = format!("exec:cat {}", self.devices.path());
+        qmp.execute("migrate-incoming", &json!({ "uri": uri }))?;
+        Ok(qmp)
+    }
+}
+
+/// The capability that leaves memory which is shared with its file out of the state.
+fn memory_stays() -> serde_json::Value {
+    json!({ "capabilities": [{ "capability": "x-ignore-shared", "state": true }] })
+}
+
+/// The guest's memory: a file that the emulator changes if it shares it, and otherwise copies as it writes.
+fn memory_arguments(mib: u32, memory: &Unnamed, share: &str) -> [String; 4] {
+    let path = memory.path();
+    [
+        "-object".into(),
+        format!("memory-backend-file,id=noted,size={mib}M,mem-path={path},share={share}"),
+        "-machine".into(),
+        "memory-backend=noted".into(),
+    ]
+}
+
+/// The control connection on a descriptor.
+fn control_arguments(descriptor: u32) -> [String; 4] {
+    [
+        "-chardev".into(),
+        format!("socket,id=qmp,fd={descriptor}"),
+        "-mon".into(),
+        "chardev=qmp,mode=control".into(),
+    ]
 }
 
 fn programs_arguments(programs: &Unnamed) -> [String; 2] {
@@ -233,14 +283,15 @@ fn ended(qemu: &Qemu, running: &mut Running) -> AgainError {
     })
 }
 
-/// Has the emulator write the guest into a file.
-fn save(on: On<'_>, line: UnixStream, memory: &Unnamed) -> std::result::Result<(), AgainError> {
+/// Has the emulator write the state of the guest's devices into a file.
+fn save(on: On<'_>, line: UnixStream, devices: &Unnamed) -> std::result::Result<(), AgainError> {
     let mut qmp = Qmp::open(line)?;
     qmp.execute(
         "migrate-set-parameters",
         &json!({ "max-bandwidth": BANDWIDTH }),
     )?;
-    let uri = format!("exec:cat > {}", memory.path());
+    qmp.execute("migrate-set-capabilities", &memory_stays())?;
+    let uri = format!("exec:cat > {}", devices.path());
     qmp.execute("migrate", &json!({ "uri": uri }))?;
     loop {
         let state = qmp.execute("query-migrate", &json!({}))?;
@@ -249,9 +300,8 @@ fn save(on: On<'_>, line: UnixStream, memory: &Unnamed) -> std::result::Result<(
             Some("failed" | "cancelled") => {
                 let said = state["error-desc"]
                     .as_str()
-                    .unwrap_or("the file can't be written");
-                let why = format!("{said} (is {} full?)", on.directory.display());
-                return Err(LabError::NoSnapshot { why }.into());
+                    .unwrap_or("the emulator gives no reason");
+                return Err(LabError::NoSnapshot { why: said.into() }.into());
             }
             _ if (on.stopped)() => return Err(LabError::Interrupted.into()),
             _ => std::thread::sleep(LOOK),
