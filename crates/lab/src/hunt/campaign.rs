@@ -6,7 +6,7 @@ use super::branch::{self, Branch};
 use super::corpus::Corpus;
 use super::end::{CrashFound, HuntEnd, Longest, Repeated};
 use super::finding::{Finding, Workshop, write};
-use super::generate::Generator;
+use super::generate::{ADDED, Generator};
 use super::journal::{Effort, Journal, Subject};
 use super::section::Section;
 use super::snapshot::{On, Snapshot};
@@ -22,11 +22,11 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use wakepath_guest::hunt::{Grammar, Mark, Program, parse};
+use wakepath_guest::hunt::{Call, Grammar, Mark, Program, parse};
 use wakepath_guest::order::HuntOrder;
 
 /// Share of new programs among those of a guided hunt.
-const NEW: f64 = 0.2;
+const NEW: f64 = 0.3;
 /// Time between two lines of progress.
 const REPORT: Duration = Duration::from_secs(30);
 /// Branches that may fail in a row.
@@ -137,7 +137,7 @@ impl<'a> Hunt<'a> {
     /// If there is no such program.
     pub fn program(&self, named: &str) -> Result<Program> {
         if let Ok(number) = named.parse::<usize>() {
-            let (_, corpus, _) = Journal::open(&self.asked.directory, &self.subject())?;
+            let (_, corpus, _) = self.journal()?;
             let entry = corpus.entries().get(number);
             return entry
                 .map(|entry| entry.program.clone())
@@ -188,6 +188,15 @@ impl<'a> Hunt<'a> {
         })
     }
 
+    fn journal(&self) -> Result<(Journal, Corpus, Effort)> {
+        let added = |call: &Call| self.is_added(call);
+        Journal::open(&self.asked.directory, &self.subject(), &added)
+    }
+
+    fn is_added(&self, call: &Call) -> bool {
+        Generator::is_added(&self.grammar, self.own_calls, call)
+    }
+
     fn subject(&self) -> Subject {
         let kernel = &self.guest.kernel.sha256;
         let ns = self.guest.machine.ns_per_instruction;
@@ -199,7 +208,7 @@ impl<'a> Hunt<'a> {
     /// # Errors
     /// If the guest can't be booted, or branches fail.
     pub fn run(&self, stopped: Stopped<'_>) -> std::result::Result<HuntEnd, AgainError> {
-        let (journal, corpus, before) = Journal::open(&self.asked.directory, &self.subject())?;
+        let (journal, corpus, before) = self.journal()?;
         let snapshot = self.boot(stopped)?;
         let shared = Mutex::new(Shared {
             corpus,
@@ -361,13 +370,15 @@ impl<'a> Hunt<'a> {
             if self.asked.way == Way::Random || generator.unit() < NEW {
                 return generator.program();
             }
-            let (this, that) = (generator.unit(), generator.unit());
-            let Some(old) = corpus.choose(this).cloned() else {
+            let [this, call, that] = [(); 3].map(|()| generator.unit());
+            let added = self.own_calls < self.grammar.calls.len() && generator.below(ADDED) == 0;
+            let Some(entry) = corpus.choose(this, added) else {
                 return generator.program();
             };
+            let (old, likely) = (entry.program.clone(), entry.call(call));
             let entries = corpus.entries();
             let other = &entries[(that * entries.len() as f64) as usize].program;
-            generator.changed(&old, other)
+            generator.changed(&old, likely, other)
         };
         (0..count).map(one).collect()
     }
@@ -405,7 +416,8 @@ impl<'a> Hunt<'a> {
                     |section: &Section| section.began.split([' ', '.']).next() == Some(until);
                 shared.reached |= sections.iter().any(is_it);
             }
-            if let Some(entry) = shared.corpus.take(program, sections) {
+            let added = |call: &Call| self.is_added(call);
+            if let Some(entry) = shared.corpus.take(program, sections, &added) {
                 shared.journal.entry(&entry.program, &entry.sections)?;
             }
         }

@@ -9,8 +9,11 @@ use wakepath_statistics::SplitMix;
 const NEW_CALLS: u64 = 10;
 /// Most times that a call is repeated, as a power of two.
 const MOST_TIMES: u64 = 10;
-/// One in this number of calls is one that the user added, if there are any.
-const ADDED: u64 = 4;
+/// One in this number of calls is one that the user added, and one in this number of programs is made from
+/// one in which such a call brought something, if there are any.
+pub const ADDED: u64 = 4;
+/// One change in this number is the last.
+const CHANGES: u64 = 4;
 /// Depth up to which calls are added that return a resource which another call needs.
 const DEEPEST: u32 = 3;
 
@@ -57,34 +60,58 @@ impl<'a> Generator<'a> {
         program
     }
 
-    /// A program like `old`, with up to three changes; `other` gives calls.
-    pub fn changed(&mut self, old: &Program, other: &Program) -> Program {
+    /// A program like `old`, with changes; `other` gives calls. Half of the changes of a call are those of
+    /// `likely`, if there is one.
+    pub fn changed(&mut self, old: &Program, likely: Option<usize>, other: &Program) -> Program {
         let mut program = old.clone();
-        for _ in 0..=self.below(3) {
-            let calls = program.calls.len() as u64;
-            match self.below(10) {
-                0..=2 => {
-                    let at = self.below(calls + 1) as usize;
+        let mut likely = likely.filter(|call| *call < program.calls.len());
+        loop {
+            let calls = program.calls.len();
+            match self.below(20) {
+                0..=6 => {
+                    let at = self.place(calls);
                     self.add(&mut program, at, 0);
                 }
-                3 if calls > 1 => program = program.without(self.below(calls) as usize),
-                4 => self.append(&mut program, other),
-                5 if calls > 0 => {
-                    let times = self.times();
-                    program.calls[self.below(calls) as usize].times = times;
+                7 if calls > 1 => program = program.without(self.below(calls as u64) as usize),
+                8 => self.append(&mut program, other),
+                9 if calls > 0 && calls < MOST_CALLS => {
+                    let call = self.call(calls, likely);
+                    program.calls.push(program.calls[call].clone());
                 }
-                6 if calls > 0 && program.calls.len() < MOST_CALLS => {
-                    let call = program.calls[self.below(calls) as usize].clone();
-                    program.calls.push(call);
+                10..=12 if calls > 0 => {
+                    let call = self.call(calls, likely);
+                    program.calls[call].times = self.times();
                 }
                 _ if calls > 0 => {
-                    let call = self.below(calls) as usize;
+                    let call = self.call(calls, likely);
                     self.change_argument(&mut program, call);
                 }
                 _ => self.add(&mut program, 0, 0),
             }
+            if program.calls.len() != calls {
+                // It can have another number now.
+                likely = None;
+            }
+            if self.below(CHANGES) == 0 {
+                return program;
+            }
         }
-        program
+    }
+
+    /// A place for a new call: mostly the end, where the calls before it have done their work.
+    fn place(&mut self, calls: usize) -> usize {
+        match self.below(3) {
+            0 => self.below(calls as u64 + 1) as usize,
+            _ => calls,
+        }
+    }
+
+    /// A call to change.
+    fn call(&mut self, calls: usize, likely: Option<usize>) -> usize {
+        match likely {
+            Some(call) if self.below(2) == 0 => call,
+            _ => self.below(calls as u64) as usize,
+        }
     }
 
     fn append(&mut self, program: &mut Program, other: &Program) {
@@ -100,14 +127,41 @@ impl<'a> Generator<'a> {
 
     /// Inserts a random call, after the calls that it needs.
     fn add(&mut self, program: &mut Program, at: usize, depth: u32) {
-        let all = self.grammar.calls.len();
+        let all = &self.grammar.calls[..];
         // The user's calls are few, and meant.
-        let from = match self.own < all && self.below(ADDED) == 0 {
+        let from = match self.own < all.len() && self.below(ADDED) == 0 {
             true => self.own,
             false => 0,
         };
-        let rule = from + self.below((all - from) as u64) as usize;
-        self.add_rule(program, at, &self.grammar.calls[rule], depth);
+        // Calls on the same resource have more to do with each other.
+        let related = match self.below(4) {
+            0 => Vec::new(),
+            _ => self.related(program, at, from),
+        };
+        let rule = match related.len() {
+            0 => &all[from + self.below((all.len() - from) as u64) as usize],
+            related_rules => related[self.below(related_rules as u64) as usize],
+        };
+        self.add_rule(program, at, rule, depth);
+    }
+
+    /// The rules from a number on that need a resource which a call of the program before `at` returns.
+    fn related(&self, program: &Program, at: usize, from: usize) -> Vec<&'a CallRule> {
+        let before = program.calls.iter().take(at);
+        let made = before.filter_map(|call| self.rule_of(call));
+        let kinds: Vec<&str> = made
+            .flat_map(|rule| &rule.outputs)
+            .map(|output| output.resource.as_str())
+            .collect();
+        let grammar = self.grammar;
+        // A rule for exactly this kind: a file has dozens.
+        let uses = |rule: &&CallRule| {
+            rule.arguments.iter().any(|argument| match argument {
+                Rule::Resource(wanted) => kinds.contains(&wanted.as_str()),
+                _ => false,
+            })
+        };
+        grammar.calls[from..].iter().filter(uses).collect()
     }
 
     /// Inserts a call by its rule, and returns its place; none if the program is full.
@@ -231,18 +285,29 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// The rule that a call follows: the first with its name and its fixed numbers.
+    /// Whether a call follows a rule that the user added.
+    pub fn is_added(grammar: &Grammar, own: usize, call: &Call) -> bool {
+        own < grammar.calls.len() && {
+            let rule = Generator::new(grammar, own, &[]).rule_of(call);
+            rule.is_some_and(|rule| {
+                grammar.calls[own..]
+                    .iter()
+                    .any(|one| std::ptr::eq(one, rule))
+            })
+        }
+    }
+
+    /// The rule that a call follows: of those with its name the one that most of its arguments fit, the
+    /// user's before wakepath's.
     fn rule_of(&self, call: &Call) -> Option<&'a CallRule> {
-        let fits = |rule: &&CallRule| {
-            let mut both = rule.arguments.iter().zip(&call.arguments);
-            rule.name == call.name
-                && rule.arguments.len() == call.arguments.len()
-                && both.all(|pair| match pair {
-                    (Rule::Number(number), Value::Number(is)) => number == is,
-                    _ => true,
-                })
-        };
-        self.grammar.calls.iter().find(fits)
+        let rules =
+            self.grammar.calls.iter().filter(|rule| {
+                rule.name == call.name && rule.arguments.len() == call.arguments.len()
+            });
+        rules.max_by_key(|rule| {
+            let both = rule.arguments.iter().zip(&call.arguments);
+            both.filter(|(rule, value)| fits(rule, value)).count()
+        })
     }
 
     fn change_argument(&mut self, program: &mut Program, call: usize) {
@@ -282,6 +347,27 @@ impl<'a> Generator<'a> {
     }
 }
 
+/// Whether a rule gives such a value. Numbers below a limit are changed beyond it.
+fn fits(rule: &Rule, value: &Value) -> bool {
+    match (rule, value) {
+        (Rule::Number(number), Value::Number(is)) => number == is,
+        (Rule::Text(text), Value::Text(is)) => text == is,
+        (Rule::One(rules), value) => rules.iter().any(|rule| fits(rule, value)),
+        (Rule::Any(bits), Value::Number(is)) => {
+            is & !bits.iter().fold(0, |all, bit| all | bit) == 0
+        }
+        (Rule::UpTo(_), Value::Number(_)) | (Rule::Room(_), Value::Room(_)) => true,
+        (Rule::Block(rules), Value::Block(fields)) => {
+            let mut both = rules.iter().zip(fields);
+            rules.len() == fields.len() && both.all(|((rule, _), field)| fits(rule, &field.value))
+        }
+        (Rule::Resource(_), Value::Result(_) | Value::Written { .. } | Value::Number(u64::MAX)) => {
+            true
+        }
+        _ => false,
+    }
+}
+
 fn result(call: usize, output: &Output) -> Value {
     match output.offset {
         None => Value::Result(call),
@@ -305,7 +391,8 @@ mod tests {
             for _ in 0..20 {
                 let other = generator.program();
                 prop_assert!(other.is_sound(), "{other}");
-                let changed = generator.changed(&old, &other);
+                let likely = Some(generator.below(9) as usize);
+                let changed = generator.changed(&old, likely, &other);
                 prop_assert!(changed.is_sound(), "{changed}");
                 prop_assert_eq!(&parse(&changed.to_string()).unwrap(), &changed);
                 old = changed;
@@ -361,5 +448,26 @@ mod tests {
         // Calls for resources come on top of the others.
         let share = mine.len() as f64 / (mine.len() + others.len()) as f64;
         assert!((0.1..0.3).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn a_call_that_the_user_added_follows_its_own_rule_though_another_has_its_name() {
+        let mut grammar = Grammar::own();
+        let own = grammar.calls.len();
+        let mine = "Mine is File\n257 Mine = openat(-100, \"/dev/mine\", 2, 0)\n\
+                    16 ioctl(Mine, one(0x7001 0x7002), upto(0x10000))\n";
+        grammar.read(mine, "mine.txt").unwrap();
+        let generator = Generator::new(&grammar, own, &[1]);
+        let text = "r0 = openat(-100, \"/dev/mine\", 2, 0)\nr1 = ioctl(r0, 0x7002, 0x55555)\n\
+                    r2 = openat(-100, \"a\", 0x42, 0x1ff)\nr3 = ioctl(r2, 0x5421, room(256))\n";
+        let program = parse(text).unwrap();
+        let number = |call: usize| {
+            let rule = generator.rule_of(&program.calls[call]).unwrap();
+            grammar.calls.iter().position(|one| std::ptr::eq(one, rule))
+        };
+        assert_eq!((number(0), number(1)), (Some(own), Some(own + 1)));
+        assert!(number(2) < Some(own) && number(3) < Some(own));
+        let related = generator.related(&program, 1, 0);
+        assert_eq!(related.len(), 1, "only what needs exactly this resource");
     }
 }

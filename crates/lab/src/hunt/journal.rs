@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use wakepath_guest::hunt::{Program, parse};
+use wakepath_guest::hunt::{Call, Program, parse};
 
 /// Name of the file in a hunt's directory.
 const NAME: &str = "corpus.jsonl";
 /// Version of the file.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The guests that a corpus belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,11 +71,16 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal of a directory, and reads the corpus and the effort so far.
+    /// Opens the journal of a directory, and reads the corpus and the effort so far. `added` decides whether
+    /// the user added a call.
     ///
     /// # Errors
     /// [`LabError::OtherHunt`] if it belongs to other guests.
-    pub fn open(directory: &Path, subject: &Subject) -> Result<(Self, Corpus, Effort)> {
+    pub fn open(
+        directory: &Path,
+        subject: &Subject,
+        added: &dyn Fn(&Call) -> bool,
+    ) -> Result<(Self, Corpus, Effort)> {
         let path = directory.join(NAME);
         let text = match std::fs::read(&path) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
@@ -95,7 +100,7 @@ impl Journal {
                 Line::Subject(of) if of == *subject => {}
                 Line::Subject(of) => return Err(other(differs(&of, subject))),
                 Line::Entry { program, sections } => {
-                    corpus.take(parse(&program).map_err(|_| wrong())?, sections);
+                    corpus.take(parse(&program).map_err(|_| wrong())?, sections, added);
                 }
                 Line::Effort(more) => {
                     effort.branches += more.branches;
@@ -177,7 +182,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let subject = Subject::new("debian:rt", "abc", false, 1);
         let program = parse("r0 = write(1, \"a\\n\", 2)\n").unwrap();
-        let (mut journal, ..) = Journal::open(place.path(), &subject).unwrap();
+        let (mut journal, ..) = Journal::open(place.path(), &subject, &|_| false).unwrap();
         journal.entry(&program, &[section(9_000)]).unwrap();
         let one = Effort {
             branches: 1,
@@ -192,7 +197,8 @@ mod tests {
         let whole = text.len();
         text += "{\"Entry\":{\"program\":\"r0 = du";
         std::fs::write(&path, text).unwrap();
-        let (mut journal, corpus, effort) = Journal::open(place.path(), &subject).unwrap();
+        let (mut journal, corpus, effort) =
+            Journal::open(place.path(), &subject, &|_| false).unwrap();
         assert_eq!(corpus.entries()[0].program, program);
         assert_eq!(corpus.longest()[0].section, section(9_000));
         assert_eq!(
@@ -201,15 +207,25 @@ mod tests {
         );
         assert_eq!(std::fs::metadata(&path).unwrap().len(), whole as u64);
         journal.effort(one).unwrap();
-        assert_eq!(Journal::open(place.path(), &subject).unwrap().2.branches, 3);
+        assert_eq!(
+            Journal::open(place.path(), &subject, &|_| false)
+                .unwrap()
+                .2
+                .branches,
+            3
+        );
     }
 
     #[test]
     fn the_corpus_of_another_kernel_or_another_user_is_refused() {
         let place = tempfile::tempdir().unwrap();
         let subject = |kernel, root| Subject::new("k", kernel, root, 1);
-        Journal::open(place.path(), &subject("a", false)).unwrap();
-        let said = |of: &Subject| Journal::open(place.path(), of).unwrap_err().to_string();
+        Journal::open(place.path(), &subject("a", false), &|_| false).unwrap();
+        let said = |of: &Subject| {
+            Journal::open(place.path(), of, &|_| false)
+                .unwrap_err()
+                .to_string()
+        };
         assert!(said(&subject("b", false)).contains("a hunt of another kernel (k)"));
         assert!(said(&subject("a", true)).contains("without `--as-root`"));
     }
