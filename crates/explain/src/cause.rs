@@ -285,8 +285,8 @@ impl Cause {
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Path => f.write_str("the wake-up itself"),
-            Self::TimerDelivery => f.write_str("timer's usual delivery"),
+            Self::Path => f.write_str("kernel wake-up path"),
+            Self::TimerDelivery => f.write_str("timer interrupt, usual delay"),
             Self::TimerSlack => f.write_str("timer slack"),
             Self::InterruptsOff(thread) => write!(
                 f,
