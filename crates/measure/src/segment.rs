@@ -316,8 +316,8 @@ impl UnderWay<'_, '_> {
         let spec = &self.segment.loop_spec;
         self.begin(started_threads(spec, start_ns, ready))?;
         for shortfall in ready.iter().flat_map(|thread| &thread.shortfalls) {
-            let condition = &self.segment.planned.condition;
-            self.run.say_once(format!("{condition}: {shortfall}"))?;
+            // The same of every policy that it is true of: one note.
+            self.run.say_once(shortfall.to_string())?;
         }
         self.run.recording.take(SegmentRings {
             segment: self.segment.planned.segment,

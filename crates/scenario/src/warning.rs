@@ -26,10 +26,10 @@ pub enum Warning {
         /// Length of a whole run that has them, in nanoseconds.
         run_ns: u64,
     },
-    /// A thread with this policy is not pinned although CPUs are given for it.
+    /// Threads with these policies are not pinned although CPUs are given for them.
     PinNotApplied {
-        /// The DEADLINE policy.
-        policy: Policy,
+        /// The DEADLINE policies.
+        policies: Vec<Policy>,
     },
 }
 
@@ -58,11 +58,16 @@ impl fmt::Display for Warning {
                 grouped(*cycles),
                 exact(*run_ns),
             ),
-            Self::PinNotApplied { policy } => write!(
-                f,
-                "{policy} is not pinned to the CPUs given: the kernel refuses DEADLINE threads an \
-                 affinity smaller than their root domain",
-            ),
+            Self::PinNotApplied { policies } => {
+                match &policies[..] {
+                    [one] => write!(f, "{one} is")?,
+                    several => write!(f, "{} DEADLINE policies are", several.len())?,
+                }
+                f.write_str(
+                    " not pinned to the CPUs given: Linux only allows DEADLINE on all CPUs of the \
+                     root domain",
+                )
+            }
         }
     }
 }
@@ -92,19 +97,17 @@ impl Scenario {
                 .any(|task| task.policy == own && task.cpus.is_some())
         };
         let is_deadline = |policy: &&Policy| matches!(policy, Policy::Deadline { .. });
-        let mut unpinned: Vec<Policy> = Vec::new();
-        if pinned(None) {
-            unpinned.extend(self.policies.iter().filter(is_deadline));
-        }
+        let of_all = self.policies.iter().filter(|_| pinned(None));
         let own = self.tasks.iter().filter(|task| task.cpus.is_some());
-        unpinned.extend(
-            own.filter_map(|task| task.policy.as_ref())
-                .filter(is_deadline),
-        );
-        for (index, policy) in unpinned.iter().enumerate() {
-            if !unpinned[..index].contains(policy) {
-                warnings.push(Warning::PinNotApplied { policy: *policy });
+        let own = own.filter_map(|task| task.policy.as_ref());
+        let mut policies: Vec<Policy> = Vec::new();
+        for policy in of_all.chain(own).filter(is_deadline) {
+            if !policies.contains(policy) {
+                policies.push(*policy);
             }
+        }
+        if !policies.is_empty() {
+            warnings.push(Warning::PinNotApplied { policies });
         }
         warnings
     }
