@@ -43,6 +43,8 @@ pub fn judge(condition: Condition<'_>, criterion: &Criterion) -> Judgement {
                 // That a load did no work in no time says nothing of it.
                 reasons.retain(|reason| !matches!(reason, Reason::LoadNotProven { .. }));
             }
+            // A reason why the loop did not run is the whole of it.
+            None if reasons.iter().any(is_invalidating) => {}
             None => reasons.push(Reason::NoDueTimes),
         }
     } else {
@@ -57,6 +59,10 @@ pub fn judge(condition: Condition<'_>, criterion: &Criterion) -> Judgement {
     judgement.cycles = record.summary();
     judgement.observations = observations(&judgement.cycles, criterion.confidence);
     judgement
+}
+
+fn is_invalidating(reason: &Reason) -> bool {
+    reason.bearing() == Outcome::Invalid
 }
 
 /// Judges what a history has come to so far, with further reasons that no count shows. Samples are

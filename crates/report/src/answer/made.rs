@@ -219,7 +219,10 @@ fn stands_against(assessment: &Assessment, outcome: Outcome) -> Vec<Sentence> {
         };
         because.push(sentence.into());
         because.extend(reasons.map(|(reasons, explains)| Sentence {
-            text: format!("nearest was {reasons}"),
+            text: match outcome {
+                Outcome::Invalid => reasons,
+                _ => format!("nearest was {reasons}"),
+            },
             explains,
         }));
     } else {
