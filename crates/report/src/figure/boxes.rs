@@ -62,7 +62,7 @@ fn boxes(measure: MeasureName, drawn: &[Drawn<'_>]) -> Option<Figure> {
     let name = measure.title();
     Some(plot.done(
         format!("boxes-{}", slug(measure.key())),
-        format!("{name} by policy and phase"),
+        format!("{name} by {}", rows_of(drawn)),
         "The box holds the middle half of the values (25 to 75 %), the thick line is the median, \
          the whiskers reach from the smallest to the 99th percentile, the short line is the 99.9th \
          percentile, the dot the largest value observed, red if it is above the limit. The pale \
@@ -71,6 +71,14 @@ fn boxes(measure: MeasureName, drawn: &[Drawn<'_>]) -> Option<Figure> {
          Compare largest values only over equal counts.",
         format!("Box plots of {}. {}.", name.to_lowercase(), told.join("; ")),
     ))
+}
+
+/// Meaning of the rows: those without a policy are threads of a watched program.
+fn rows_of(drawn: &[Drawn<'_>]) -> &'static str {
+    match drawn.iter().all(|one| one.picture.name.policy.is_none()) {
+        true => "thread",
+        false => "policy and phase",
+    }
 }
 
 fn draw_box(plot: &mut Plot, axis: Log, middle: f64, shape: &Shape, limit: Option<i64>) {

@@ -141,7 +141,7 @@ fn terms(markup: &mut Markup, run: &Reported<'_>, answer: &Answer) {
 }
 
 /// Whether its rows are threads of a program that was watched.
-fn is_watched(assessment: &Assessment) -> bool {
+pub(super) fn is_watched(assessment: &Assessment) -> bool {
     let imported = assessment.imported.as_ref();
     imported.is_some_and(|imported| imported.is_watched())
 }
@@ -272,7 +272,11 @@ fn repeat(markup: &mut Markup, number: usize, run: &Reported<'_>) {
         Outcome::Failed | Outcome::Invalid | Outcome::Undecided
     ) {
         markup.open("p", &[("class", &"about")]);
-        markup.raw("Why each policy got its verdict: ");
+        let rows = match is_watched(run.assessment) {
+            true => "thread",
+            false => "policy",
+        };
+        markup.text(format!("Why each {rows} got its verdict: "));
         let link = format!("#why-{number}");
         markup.element("a", &[("href", &link)], "Why");
         markup.raw(".</p>");

@@ -62,13 +62,24 @@ const SECTIONS: &[Section] = &[
     ("repeat", "How to repeat it", repeat::write),
 ];
 
-/// Whether a run has a section: without a flight there is none about it, since most loops fly nothing, and without ROS 2 none
-/// about its callbacks.
+/// Whether a run has a section: without a flight there is none about it, since most loops fly nothing, without ROS 2 none
+/// about its callbacks, and none about loads of a program that was only watched.
 fn has(run: &Reported<'_>, name: &str) -> bool {
     match name {
+        "inflation" | "loads" => !front::is_watched(run.assessment),
         "flight" => run.assessment.flights.is_some(),
         "callbacks" => !run.callbacks.is_empty(),
         _ => true,
+    }
+}
+
+/// A section's heading; the rows of a watched program are its threads.
+fn heading(run: &Reported<'_>, name: &str, usual: &'static str) -> &'static str {
+    match (name, front::is_watched(run.assessment)) {
+        ("why", true) => "Each thread's verdict and its reason",
+        ("table", true) => "Thread by thread",
+        ("boxes", true) => "Threads side by side",
+        _ => usual,
     }
 }
 
@@ -79,9 +90,10 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>, titl
     front::write(markup, number, run, titles);
     let name_of = |name: &str| format!("{name}-{number}");
     let own = || SECTIONS.iter().filter(|(name, ..)| has(run, name));
-    let named = own().map(|(name, heading, _)| (name_of(name), *heading));
+    let named = own().map(|(name, usual, _)| (name_of(name), heading(run, name, usual)));
     chapters::contents(markup, named);
-    for (name, heading, section) in own() {
+    for (name, usual, section) in own() {
+        let heading = heading(run, name, usual);
         chapters::write(markup, &name_of(name), heading, titles.unfolded, |markup| {
             section(markup, number, run);
         });

@@ -3,6 +3,7 @@
 use super::outcome;
 use crate::markup::Markup;
 use crate::page::Reported;
+use crate::page::front::is_watched;
 use crate::table::{Cell, Table, number, words};
 use crate::text::tone;
 use wakepath_assess::more_may_be_late;
@@ -24,11 +25,14 @@ fn policies(markup: &mut Markup, run: &Reported<'_>) {
         super::nothing(markup, "No condition was measured.");
         return;
     }
-    let mut table = Table::of("Policy")
-        .caption(
-            "Outcome of each policy across all phases; in parentheses the 95 % interval of the share \
-             missed.",
-        )
+    let (label, of) = match is_watched(run.assessment) {
+        true => ("Thread", "Outcome of each thread"),
+        false => ("Policy", "Outcome of each policy across all phases"),
+    };
+    let mut table = Table::of(label)
+        .caption(format!(
+            "{of}; in parentheses the 95 % interval of the share missed."
+        ))
         .column(words("Verdict"))
         .column(words("Decided in"))
         .column(number("Missed, worst phase"))
