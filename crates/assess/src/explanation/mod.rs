@@ -17,6 +17,7 @@ pub use error::ExplainError;
 pub use files::{kept, write_beside};
 pub use loops::SegmentLoops;
 pub use order::Order;
+pub use sums::urgency;
 pub use under_way::{UnderWay, WorstCycle};
 
 use feather_trace::Recorded;

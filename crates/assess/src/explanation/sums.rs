@@ -182,8 +182,8 @@ impl Sums {
     }
 }
 
-/// As in [`ConditionExplanation::urgency`].
-fn urgency(policy: Policy) -> u8 {
+/// Priority of a policy under FIFO and RR, more under DEADLINE, 0 under the others.
+pub fn urgency(policy: Policy) -> u8 {
     match policy.nearest_in_linux() {
         Policy::Fifo { priority } | Policy::RoundRobin { priority } => priority,
         Policy::Deadline { .. } => 100,

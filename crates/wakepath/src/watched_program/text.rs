@@ -2,6 +2,7 @@
 
 use super::remarks::remarks;
 use std::fmt::Write;
+use wakepath_assess::explanation::urgency;
 use wakepath_assess::watched::{Figures, Watched};
 use wakepath_console::terminal::columns;
 use wakepath_report::{Cell, Table, number, words};
@@ -28,7 +29,7 @@ pub fn text(figures: &Figures) -> String {
     text + &not_judged(figures, MOST_NOT_JUDGED)
 }
 
-/// The threads that were latest and what to know of them, at most `most` of each.
+/// The leading thread and those that were latest, with remarks, at most `most` of each.
 pub fn in_short(figures: &Figures, most: usize) -> String {
     let mut text = String::new();
     let all = &figures.threads;
@@ -36,13 +37,14 @@ pub fn in_short(figures: &Figures, most: usize) -> String {
         let latest = |of: &&Watched| of.latency_ns.as_ref().map_or(0, |latency| latency.max);
         let mut shown: Vec<&Watched> = all.iter().collect();
         if shown.len() > most {
-            shown.sort_by_key(|of| std::cmp::Reverse(latest(of)));
+            let leads = leading(all);
+            shown.sort_by_key(|of| std::cmp::Reverse((Some(of.thread_id) == leads, latest(of))));
             shown.truncate(most);
         }
         text += &short_table(&shown).to_terminal(Some(columns()));
         if let Some(more @ 1..) = all.len().checked_sub(shown.len()) {
-            let more = counted(more as u64, "thread was", "threads were");
-            let _ = writeln!(text, "{more} less late");
+            let more = counted(more as u64, "more thread", "more threads");
+            let _ = writeln!(text, "and {more}");
         }
         let names: Vec<&str> = shown.iter().map(|of| of.name.as_str()).collect();
         let remarks = each_remark(figures).into_iter();
@@ -53,6 +55,14 @@ pub fn in_short(figures: &Figures, most: usize) -> String {
         text += &sections(all, most);
     }
     text + &not_judged(figures, most.min(NOT_JUDGED_IN_SHORT))
+}
+
+/// Number of the periodic and most urgent thread, of several the one with most activations.
+fn leading(all: &[Watched]) -> Option<u32> {
+    let first = all
+        .iter()
+        .max_by_key(|of| (of.is_periodic, urgency(of.policy), of.activations));
+    first.map(|of| of.thread_id)
 }
 
 /// Each thread's first remark, then each one's second, and so on.

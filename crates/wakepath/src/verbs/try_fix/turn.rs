@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use wakepath_archive::{Run, ThreadRecord};
+use wakepath_assess::explanation::urgency;
 use wakepath_assess::watched::comes_without_period;
 use wakepath_assess::{Assessment, p99};
 use wakepath_timeline::Policy;
@@ -77,14 +78,8 @@ impl Turn {
 
 /// The most urgent thread with a period, of several that with most cycles.
 pub fn most_urgent(run: &Run) -> Option<String> {
-    let first = periodic(run).min_by_key(|record| {
-        let urgency = match record.requested {
-            Policy::Fifo { priority } | Policy::RoundRobin { priority } => priority,
-            policy if policy.is_real_time() => 100,
-            _ => 0,
-        };
-        Reverse((urgency, record.recorded))
-    });
+    let first =
+        periodic(run).min_by_key(|record| Reverse((urgency(record.requested), record.recorded)));
     first.map(|record| record.name.clone())
 }
 
