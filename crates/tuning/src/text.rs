@@ -4,7 +4,7 @@
 
 use crate::Plan;
 use std::fmt::{self, Display, Formatter};
-use wakepath_timeline::columns::{command, cut};
+use wakepath_timeline::columns::{command, cut, width};
 
 /// Lines of each list that are shown in short.
 const MOST_IN_SHORT: usize = 9;
@@ -43,7 +43,7 @@ fn some(text: &mut String, all: impl Iterator<Item = impl AsRef<str>>, columns: 
     for (at, one) in all.enumerate() {
         any = true;
         match at < MOST_IN_SHORT {
-            true => *text += &(cut(&format!("  {}", one.as_ref()), columns) + "\n"),
+            true => *text += &(whole_clauses(&format!("  {}", one.as_ref()), columns) + "\n"),
             false => left += 1,
         }
     }
@@ -53,6 +53,19 @@ fn some(text: &mut String, all: impl Iterator<Item = impl AsRef<str>>, columns: 
     if !any {
         *text += "  nothing\n";
     }
+}
+
+/// The clauses of a line that fit, at least the first; a longer one is cut.
+fn whole_clauses(line: &str, columns: usize) -> String {
+    if width(line) <= columns {
+        return line.to_owned();
+    }
+    let label = line.find(": ").unwrap_or(0);
+    let ends = line.match_indices([';', ',']).map(|(at, _)| &line[..at]);
+    let fitting = ends.filter(|text| text.len() > label && width(text) <= columns);
+    fitting
+        .last()
+        .map_or_else(|| cut(line, columns), str::to_owned)
 }
 
 impl Display for Plan {
@@ -127,5 +140,24 @@ impl Display for Plan {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::whole_clauses;
+
+    #[test]
+    fn a_long_line_ends_after_a_clause() {
+        let line = "  6. memory: the kernel moves pages, and the loop waits; khugepaged does so";
+        assert_eq!(
+            whole_clauses(line, 60),
+            "  6. memory: the kernel moves pages, and the loop waits"
+        );
+        assert_eq!(
+            whole_clauses(line, 50),
+            "  6. memory: the kernel moves pages"
+        );
+        assert_eq!(whole_clauses(line, 20), "  6. memory: the ke…");
     }
 }
