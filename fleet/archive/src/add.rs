@@ -64,7 +64,7 @@ pub fn add(store: &dyn Store, directory: &Path, board: &Board, terms: &SealTerms
         State::BeingWritten { by } => return Err(refused(format!("it is being written by {by}"))),
         State::NotFinished => {
             return Err(refused(
-                "it has no end; `wakepath recover` gives it one".to_owned(),
+                "it has no end; complete it with `wakepath recover RUN`".to_owned(),
             ));
         }
     }

@@ -69,7 +69,7 @@ pub enum FleetArchiveError {
         day: String,
     },
     /// Not an archive of a fleet.
-    #[error("{}: is not an archive of a fleet: no run is in it; `wakepath-fleet add` begins one", path.display())]
+    #[error("{}: not an archive of a fleet: it holds no run; add one with `wakepath-fleet add`", path.display())]
     NotAnArchive {
         /// The path.
         path: PathBuf,

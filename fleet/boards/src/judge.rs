@@ -43,7 +43,7 @@ pub fn ended(
     let by_clock = ended.time.abs_diff(begun.time);
     let by_uptime = ended.up.saturating_sub(begun.up);
     if ended.time < begun.time || by_clock.abs_diff(by_uptime) > STEP_TOLERANCE {
-        let sign = if ended.time < begun.time { "−" } else { "" };
+        let sign = if ended.time < begun.time { "-" } else { "" };
         return invalid(&format!(
             "its clock was set in mid-run: {sign}{by_clock} s passed by it, {by_uptime} s by its uptime"
         ));

@@ -26,7 +26,7 @@ pub enum SelectionError {
     )]
     Term(String),
     /// No board is meant.
-    #[error("--on {0}: no board of the inventory is meant; there are {1}")]
+    #[error("--on {0}: no board of the inventory matches; there are {1}")]
     None(String, String),
 }
 

@@ -67,7 +67,7 @@ pub fn board_page(seen: &Seen, board: &str, newest: Option<(&str, &[Curve])>) ->
     }
     body += "</tbody></table></div>\n\
              <p class=\"soft\">For one run in full: <code>wakepath-fleet serve</code>, or <code>wakepath report RUN</code> \
-             where the run lies.</p>\n";
+             on the machine that has it.</p>\n";
     page(board, &body, "")
 }
 

@@ -26,7 +26,7 @@ pub enum JournalError {
     #[error("{place}: another wakepath-fleet works on this job; wait for it to end", place = .0.display())]
     InUse(PathBuf),
     /// No job is there.
-    #[error("{place}: no job here; `wakepath-fleet run SCENARIO --on TERMS` begins one", place = .0.display())]
+    #[error("{place}: no job here; start one with `wakepath-fleet run SCENARIO --on TERMS`", place = .0.display())]
     NoJob(PathBuf),
     /// No job of that name is there.
     #[error("{0}: no such job; there are {1}")]

@@ -89,7 +89,7 @@ impl LeftOut {
         {
             let more = counted(more as u64, "run does", "runs do");
             tell_line(&format!(
-                "{more} not count either: `wakepath-fleet check` names all"
+                "{more} not count either; list all with `wakepath-fleet check`"
             ));
         }
     }

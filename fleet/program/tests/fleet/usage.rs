@@ -22,7 +22,7 @@ fn what_is_wrong_is_one_line_and_nothing_is_written() {
         ),
         (
             &["boards", "--on", "tag=x"],
-            "no board of the inventory is meant; there are a",
+            "no board of the inventory matches; there are a",
         ),
         (&["boards", "--on", "x"], "a term is tag=WORD"),
         (

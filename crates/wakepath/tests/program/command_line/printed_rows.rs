@@ -199,6 +199,7 @@ pub const ROWS: &[Row] = &[
     ),
     row("wakepath runs", "", Here(&[0], "check-20260101T120000Z")),
     row("wakepath scenario", "", Name),
+    row("wakepath scenario list", "", Here(&[0], "aura-100hz")),
     row("wakepath schedulability", "", Name),
     row("wakepath schedulability --scenario", "", Name),
     row("wakepath schedulability sweep", "", Name),

@@ -11,6 +11,7 @@ wakepath_test_program::tests![
     every_command_in_the_sources_has_a_row_and_no_row_is_left_over,
     every_command_in_the_sources_is_read_by_the_program,
     every_command_that_can_be_typed_here_does_what_its_line_says,
+    every_command_of_the_fleet_in_its_sources_has_a_verb,
     commands_are_found_in_literals_and_in_calls,
 ];
 
@@ -150,8 +151,7 @@ fn root() -> PathBuf {
 /// Each command with the file that prints it.
 fn sources() -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
-    for room in std::fs::read_dir(root().join("crates")).unwrap() {
-        let source = room.unwrap().path().join("src");
+    for source in rooms("crates").into_iter().chain(rooms("fleet")) {
         let mut folders = vec![source];
         while let Some(folder) = folders.pop() {
             let Ok(entries) = std::fs::read_dir(&folder) else {
@@ -176,9 +176,50 @@ fn sources() -> BTreeMap<String, String> {
     found
 }
 
+/// The sources of each room below a folder.
+fn rooms(below: &str) -> Vec<PathBuf> {
+    let rooms = std::fs::read_dir(root().join(below)).unwrap();
+    rooms.map(|room| room.unwrap().path().join("src")).collect()
+}
+
+fn every_command_of_the_fleet_in_its_sources_has_a_verb() {
+    let definition = page("fleet/program/src/command_line.rs");
+    let variants = definition.lines().filter_map(|line| {
+        let (variant, content) = line.trim().strip_suffix("),")?.split_once('(')?;
+        (variant == content).then(|| variant.to_lowercase())
+    });
+    let verbs: BTreeSet<String> = variants.collect();
+    let (mut count, mut wrong) = (0, Vec::new());
+    let mut folders = rooms("fleet");
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let path = path.strip_prefix(root()).unwrap().display().to_string();
+            for literal in literals(&page(&path)) {
+                for begin in ["`wakepath-fleet ", ": wakepath-fleet ", ">wakepath-fleet "] {
+                    for after in literal.split(begin).skip(1) {
+                        let verb = after.split(|c: char| !c.is_ascii_lowercase()).next();
+                        count += 1;
+                        if verb.is_none_or(|verb| !verbs.contains(verb)) {
+                            wrong.push(format!("{path}: {begin}{after}"));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(count >= 8, "{count}");
+}
+
 /// Ends of a command in a sentence.
-const ENDS: [&str; 30] = [
+const ENDS: [&str; 31] = [
     "`",
+    "<",
     "; ",
     ", ",
     ". ",

@@ -65,7 +65,7 @@ impl Shown<'_> {
             text += &format!("  {job}: {counts}\n");
         }
         for time in &self.missed {
-            text += &format!("  missed {}: nobody called in time\n", written(*time));
+            text += &format!("  missed {}: not called in time\n", written(*time));
         }
         text
     }
