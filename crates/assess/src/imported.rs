@@ -276,7 +276,7 @@ pub(crate) fn held_back(judgement: Judgement, imported: &Imported) -> Judgement 
     let mut judgement = as_known(judgement, imported);
     judgement.more = None;
     let lacks = wakepath_verdict::counted(imported.lacks.len() as u64, "thing", "things");
-    let what = format!("{lacks} that a verdict rests on, listed below");
+    let what = format!("{lacks} that a verdict needs, listed below");
     judgement.with(Reason::NotRecorded { what })
 }
 

@@ -107,7 +107,7 @@ fn look(
         }
         if !kind.is_file() {
             return Err(refused(match kind.is_symlink() {
-                true => "it is a link, and what it leads to can change",
+                true => "it is a link, and its target can change",
                 false => "it is a pipe, a socket or a device",
             }));
         }

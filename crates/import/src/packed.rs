@@ -30,7 +30,7 @@ pub fn unpacked(bytes: &[u8], most: u64) -> Result<Cow<'_, [u8]>, ImportError> {
     read.map_err(|why| broken(packing, &why))?;
     match whole.len() as u64 > most {
         true => Err(ImportError::whole(format!(
-            "holds more than {most} bytes, packed: import a part of it"
+            "holds more than {most} bytes, packed: import a part of the file"
         ))),
         false => Ok(Cow::Owned(whole)),
     }

@@ -115,7 +115,7 @@ pub enum CoreLatencyError {
         source: io::Error,
     },
     /// Nothing was counted.
-    #[error("not one second of it was counted in {0} s")]
+    #[error("no complete second was counted in {0} s")]
     NothingCounted(u64),
 }
 

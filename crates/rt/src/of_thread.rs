@@ -68,7 +68,8 @@ pub fn place(
         sched_setaffinity(Some(pid(tid)?), &set)?;
     }
     if policy.is_of_a_core() {
-        let why = "a thread enters a real-time core by itself: nobody else can put it there";
+        let why =
+            "a thread can only enter a real-time core itself; no other thread can move it there";
         return Err(io::Error::new(io::ErrorKind::Unsupported, why));
     }
     attributes::set(tid.cast_signed(), policy)?;

@@ -226,7 +226,7 @@ pub enum Impossible {
     /// Two tasks of one priority on one CPU.
     #[error(
         "{first} and {second} both have priority {priority} on one CPU; \
-         give each task a priority of its own"
+         give each task its own priority"
     )]
     SamePriority {
         /// One of them.

@@ -39,7 +39,7 @@ pub enum ServiceError {
         path: PathBuf,
     },
     /// Another program's recorder writes there.
-    #[error("{}: another program is being recorded there; give each a directory of its own", path.display())]
+    #[error("{}: another program is being recorded there; give each its own directory", path.display())]
     Busy {
         /// The directory.
         path: PathBuf,

@@ -252,7 +252,7 @@ impl<'a> Recorder<'a> {
                     let (how, died) = match memory.announcement(ring).left().0 {
                         _ if !has_ended => ("its program ended while the loop ran", true),
                         Left::GivenUp => ("its program gave it up", false),
-                        Left::Overrun => ("it stopped at an overrun, as it was made to", false),
+                        Left::Overrun => ("it stopped at an overrun (overrun = \"stop\")", false),
                         _ => ("it was asked to stop", false),
                     };
                     let how =

@@ -58,7 +58,7 @@ pub enum CompareError {
         run_id: String,
     },
     /// The runs measured something else.
-    #[error("not comparable: {}; --force compares them all the same", reasons.join("; "))]
+    #[error("not comparable: {}; --force compares them anyway", reasons.join("; "))]
     NotComparable {
         /// Each with both values.
         reasons: Vec<String>,

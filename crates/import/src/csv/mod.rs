@@ -73,7 +73,7 @@ pub(crate) fn read(text: &str, asked: &Asked<'_>) -> Result<Imported, ImportErro
                     "{}, but the first line has {width}: truncated?",
                     counted(cells.len() as u64, "cell", "cells")
                 ),
-                false => format!("more than {MOST_LINES} lines: import a part of it"),
+                false => format!("more than {MOST_LINES} lines: import a part of the file"),
             };
             return Err(ImportError::at(line, why));
         }

@@ -81,7 +81,7 @@ enum Wrong {
     Clock,
     #[error("the fields of {0} are not in the kernel's form")]
     Fields(String),
-    #[error("more than {MOST_EVENTS} events: import a part of it")]
+    #[error("more than {MOST_EVENTS} events: import a part of the trace")]
     TooMany,
 }
 

@@ -113,7 +113,7 @@ pub enum NoLoops {
         source: Foreign,
     },
     /// Two of one name can't be distinguished.
-    #[error("{program}: has two loops of the name `{name}`; give each its own")]
+    #[error("{program}: two loops have the name `{name}`; rename one")]
     Twice {
         /// The program.
         program: String,

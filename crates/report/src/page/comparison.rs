@@ -216,8 +216,8 @@ fn metrics(markup: &mut Markup, comparison: &Comparison) {
         .caption("Over the runs of each side")
         .write_html(markup, "Metrics of both sides");
     let tested = tested.caption(
-        "Their difference; p: how likely the like would be seen, if the side were no worse, no better, or the sides \
-         apart by the margin",
+        "Their difference; p: probability of a difference this large if the side were no worse, no better, or the \
+         sides differed by the margin",
     );
     tested.write_html(markup, "Differences");
     let reasons = reasons(comparison);

@@ -120,7 +120,7 @@ fn stretches(text: &mut String, window: &Window) {
         .unwrap_or(0);
     let _ = writeln!(
         text,
-        "  {:width$}  instructions   share  most of it in",
+        "  {:width$}  instructions   share  mostly in",
         "stretch"
     );
     for part in &window.stretches {

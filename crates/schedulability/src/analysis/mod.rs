@@ -97,7 +97,7 @@ pub enum NotAnalysed {
         last: u16,
     },
     /// Two tasks of one name.
-    #[error("{0}: two tasks have this name; give each a name of its own")]
+    #[error("{0}: two tasks have this name; give each its own name")]
     SameName(String),
     /// Released by a task that there isn't.
     #[error("{task}: comes after {after}, and no task has that name; give one of the set's")]

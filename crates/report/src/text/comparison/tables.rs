@@ -37,8 +37,8 @@ pub(crate) fn metrics_table(comparison: &Comparison) -> Table {
     let mut table = Table::of("Metric")
         .class("measured")
         .caption(
-            "Over the runs of each side; p: how likely the like would be seen, if the side were no \
-             worse, no better, or the sides apart by the margin",
+            "Over the runs of each side; p: probability of a difference this large if the side were no \
+             worse, no better, or the sides differed by the margin",
         )
         .group("base", "", &side)
         .group("against", "", &side)

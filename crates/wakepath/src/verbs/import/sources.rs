@@ -179,7 +179,7 @@ fn parts(directory: &Path) -> Result<Vec<Part>, Failure> {
             }
             bytes += about.len();
             if parts.len() == MOST_PARTS || bytes > MOST_BYTES {
-                let why = format!("more than {MOST_PARTS} files or 2 GiB: give one trace of it");
+                let why = format!("more than {MOST_PARTS} files or 2 GiB: give one trace");
                 return Err(shown(directory, &why).into());
             }
             let below = path.strip_prefix(directory).unwrap_or(&path);

@@ -53,7 +53,7 @@ fn two_loops_of_one_name_are_refused_in_one_line() {
     finished.assert_code(1);
     let said = finished.complaints.trim();
     assert!(
-        said.contains("two loops of the name `attitude`") && said.lines().count() == 1,
+        said.contains("two loops have the name `attitude`") && said.lines().count() == 1,
         "{said}"
     );
 }
