@@ -32,14 +32,15 @@ impl HeldBound {
 
     /// The contradiction in a sentence; `None` without one.
     pub fn contradiction(&self) -> Option<String> {
+        let bound_ns = self.bound_ns.cast_signed();
         self.contradicted.then(|| {
             format!(
                 "BOUND CONTRADICTED: {} took {} in {}, but the analysis promised at most {}; a cost or an execution \
                  time is longer than given, or something ran that the analysis did not include",
                 self.task,
-                duration::exact(self.observed_ns.unsigned_abs()),
+                duration::apart_from(self.observed_ns, bound_ns),
                 self.condition,
-                duration::exact(self.bound_ns)
+                duration::rounded(bound_ns)
             )
         })
     }

@@ -97,15 +97,15 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// A number as a reader takes it in: three digits, small ones as powers of ten.
+/// Three significant digits; below 0.0001 a power of ten.
 pub(crate) fn figure(value: f64) -> String {
     match value.abs() {
         0.0 => "0".into(),
-        0.0..1e-4 => format!("{value:.0e}"),
-        0.0..0.1 => format!("{value:.4}"),
-        0.0..10.0 => format!("{value:.3}"),
-        0.0..1e5 => format!("{value:.1}"),
-        _ => format!("{value:.2e}"),
+        ..1e-4 => format!("{value:.0e}"),
+        size => {
+            let decimals = (2 - size.log10().floor() as i32).max(0) as usize;
+            format!("{value:.decimals$}")
+        }
     }
 }
 
@@ -132,9 +132,9 @@ mod tests {
     #[test]
     fn figures_have_three_digits() {
         assert_eq!(figure(0.0571), "0.0571");
-        assert_eq!(figure(5.82984), "5.830");
-        assert_eq!(figure(-1.1235), "-1.123");
+        assert_eq!(figure(5.82984), "5.83");
+        assert_eq!(figure(-1.1235), "-1.12");
         assert_eq!(figure(3e-7), "3e-7");
-        assert_eq!(figure(812.34), "812.3");
+        assert_eq!(figure(812.34), "812");
     }
 }

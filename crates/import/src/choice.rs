@@ -4,6 +4,7 @@
 use crate::ImportError;
 use crate::wakeups::Woken;
 use std::collections::BTreeMap;
+use wakepath_timeline::duration::three_digits;
 
 /// So many threads are named where the user must choose.
 const NAMED: usize = 5;
@@ -68,7 +69,7 @@ fn listed(mut threads: Vec<(u32, &Woken)>) -> String {
         .take(NAMED)
         .map(|(number, found)| {
             let interval = found.median_interval_ns().map_or(String::new(), |ns| {
-                format!(", {:.3} ms apart", ns as f64 / 1e6)
+                format!(", {} apart", three_digits(ns.cast_signed()))
             });
             let priority = match found.real_time_priority() {
                 None => String::new(),
@@ -91,8 +92,8 @@ fn listed(mut threads: Vec<(u32, &Woken)>) -> String {
 pub(crate) fn no_period(found: &Woken) -> String {
     let apart = found.median_interval_ns().map_or(String::new(), |ns| {
         format!(
-            " (its wake-ups are {:.3} ms apart in the median)",
-            ns as f64 / 1e6
+            " (its wake-ups are {} apart in the median)",
+            three_digits(ns.cast_signed())
         )
     });
     format!("has no period of the loop: give --period{apart}")

@@ -6,6 +6,8 @@ use crate::plan::{PlannedLoad, Work};
 use crate::proof::LoadCounts;
 use crate::{DeviceAtWork, LoadProof};
 use wakepath_timeline::CpuSet;
+use wakepath_timeline::count::counted;
+use wakepath_timeline::duration::{three_digits, three_digits_up};
 
 /// A program works when it used at least this share of one CPU, in thousandths: one that was busy
 /// for a moment and slept for the rest of a segment was no load to it ...
@@ -37,7 +39,7 @@ pub(crate) fn judge(
     let reason = why_not_working(load, report, before, after, elapsed_ns, false).map(|reason| {
         let needed = time_needed(load, before, after, elapsed_ns, running_ns);
         match needed {
-            Some(ns) => format!("{reason}; at its rate it needs {:.2} s", seconds_up(ns)),
+            Some(ns) => format!("{reason}; at its rate it needs {}", three_digits_up(ns)),
             None => reason,
         }
     });
@@ -90,11 +92,6 @@ pub(crate) fn judge(
     }
 }
 
-/// Seconds, rounded up to a hundredth.
-fn seconds_up(ns: u64) -> f64 {
-    ns.div_ceil(10_000_000) as f64 / 100.0
-}
-
 fn gains(before: &LoadCounts, after: &LoadCounts) -> impl Iterator<Item = u64> {
     after
         .workers
@@ -128,10 +125,10 @@ pub(crate) fn why_not_working(
             // One starved worker among several still disturbs; that none got on does not.
             (idle == after.workers.len()).then(|| {
                 format!(
-                    "no {} were done on CPUs {} in {:.3} s",
+                    "no {} done on CPUs {} in {}",
                     load.unit.name,
                     CpuSet::from(&load.cpus[..]),
-                    elapsed_ns as f64 / 1e9
+                    three_digits(elapsed_ns.cast_signed())
                 )
             })
         }
@@ -155,10 +152,10 @@ pub(crate) fn why_not_working(
                     count => format!("; it ended and was started again {count} times"),
                 };
                 format!(
-                    "its processes used {:.2} s of CPU time and moved {bytes} bytes in {:.3} \
-                     s{restarted}",
-                    cpu_us as f64 / 1e6,
-                    elapsed_us as f64 / 1e6
+                    "its processes used {} of CPU time and moved {} in {}{restarted}",
+                    three_digits(cpu_us.saturating_mul(1_000).cast_signed()),
+                    counted(bytes, "byte", "bytes"),
+                    three_digits(elapsed_ns.cast_signed())
                 )
             })
         }
@@ -307,10 +304,7 @@ mod tests {
             &[],
         );
         assert!(!proof.working);
-        assert_eq!(
-            proof.reason.unwrap(),
-            "no MiB were done on CPUs 0-1 in 1.000 s"
-        );
+        assert_eq!(proof.reason.unwrap(), "no MiB done on CPUs 0-1 in 1.00 s");
     }
 
     #[test]
@@ -378,7 +372,7 @@ mod tests {
         );
         assert_eq!(
             proof.reason.unwrap(),
-            "no MiB were done on CPUs 0-1 in 0.060 s; at its rate it needs 0.40 s"
+            "no MiB done on CPUs 0-1 in 60.0 ms; at its rate it needs 400 ms"
         );
         // One that never finished any has no rate.
         let none = counts(&[0, 0], 0, 0);
@@ -391,7 +385,7 @@ mod tests {
             1_200_000_000,
             &[],
         );
-        assert!(proof.reason.unwrap().ends_with("in 0.060 s"));
+        assert!(proof.reason.unwrap().ends_with("in 60.0 ms"));
         // A program on half a CPU needs 10 ms of CPU time.
         let program = program();
         let of = |elapsed_ns: u64| {
@@ -409,7 +403,7 @@ mod tests {
         };
         let (working, why) = of(5_000_000);
         assert!(
-            !working && why.ends_with("; at its rate it needs 0.02 s"),
+            !working && why.ends_with("; at its rate it needs 20.0 ms"),
             "{why}"
         );
         assert!(of(20_000_000).0);

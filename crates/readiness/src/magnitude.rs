@@ -6,6 +6,7 @@ use crate::LoopAtHand;
 use serde::{Deserialize, Serialize};
 use wakepath_timeline::count::counted;
 use wakepath_timeline::duration::length;
+use wakepath_timeline::number;
 
 /// Severity of a finding for the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -107,12 +108,7 @@ impl Magnitude {
 }
 
 fn share(part: u64, whole: u64) -> String {
-    let percent = part as f64 / whole.max(1) as f64 * 100.0;
-    match percent {
-        p if p >= 10.0 => format!("{p:.0} %"),
-        p if p >= 0.1 => format!("{p:.1} %"),
-        p => format!("{p:.4} %"),
-    }
+    number::percent(part as f64 / whole.max(1) as f64)
 }
 
 #[cfg(test)]
@@ -161,7 +157,7 @@ mod tests {
             .unwrap();
         assert_eq!(
             text,
-            "130 µs is 3.2 % of the 4 ms period and 32 % of the 400 µs that its criterion allows"
+            "130 µs is 3.25 % of the 4 ms period and 32.5 % of the 400 µs that its criterion allows"
         );
     }
 }

@@ -57,11 +57,37 @@ pub fn thousandths(ns: i64) -> String {
 /// sentence or a list.
 pub fn three_digits(ns: i64) -> String {
     let size = ns.unsigned_abs();
-    // Number of digits to round off.
-    let above = size.checked_ilog10().unwrap_or(0).saturating_sub(2);
-    let step = 10_u64.pow(above);
+    let step = step_of(size);
     let kept = (size / step + u64::from(size % step * 2 >= step)) * step;
-    let kept = i64::try_from(kept).unwrap_or(i64::MAX) * ns.signum();
+    in_three_digits(i64::try_from(kept).unwrap_or(i64::MAX) * ns.signum())
+}
+
+/// As [`three_digits`], never below the time: for upper bounds.
+pub fn three_digits_up(ns: u64) -> String {
+    let step = step_of(ns);
+    let kept = ns.div_ceil(step).saturating_mul(step);
+    in_three_digits(i64::try_from(kept).unwrap_or(i64::MAX))
+}
+
+/// As [`three_digits`], never above the time: for lower bounds.
+pub fn three_digits_down(ns: i64) -> String {
+    match ns {
+        0.. => {
+            let size = ns.unsigned_abs();
+            let kept = size - size % step_of(size);
+            in_three_digits(i64::try_from(kept).unwrap_or(i64::MAX))
+        }
+        _ => format!("-{}", three_digits_up(ns.unsigned_abs())),
+    }
+}
+
+/// The unit in the last of a time's first three digits.
+fn step_of(ns: u64) -> u64 {
+    10_u64.pow(ns.checked_ilog10().unwrap_or(0).saturating_sub(2))
+}
+
+/// A time that has three digits or fewer, in its unit.
+fn in_three_digits(kept: i64) -> String {
     let (unit, per_unit) = match kept.unsigned_abs() {
         0..1_000 => return format!("{kept} ns"),
         1_000..1_000_000 => (Unit::Micros, 1_000),
@@ -209,6 +235,15 @@ mod tests {
                 "-4.20 ms", "1.25 s", "123 s"
             ]
         );
+    }
+
+    #[test]
+    fn bounds_are_rounded_to_their_side() {
+        assert_eq!(three_digits_up(329_001), "330 µs");
+        assert_eq!(three_digits_up(330_000), "330 µs");
+        assert_eq!(three_digits_up(999_001), "1.00 ms");
+        assert_eq!(three_digits_down(3_679_999), "3.67 ms");
+        assert_eq!(three_digits_down(-3_670_001), "-3.68 ms");
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod litmus;
 mod load_proof;
 mod measured;
 mod name;
+pub mod number;
 mod policy;
 mod process_stat;
 pub mod quantity;

@@ -2,7 +2,7 @@
 //! exceeds them. Never a bound, and never part of a verdict.
 
 use crate::CycleSummary;
-use crate::wording::{count, exact_fraction, upper_fraction};
+use crate::wording::{confidence, count, upper_fraction};
 use serde::Serialize;
 use std::fmt;
 use wakepath_statistics::{DistributionSummary, miss_bound_without_misses};
@@ -76,7 +76,7 @@ impl fmt::Display for Observation {
             three_digits(self.largest_ns),
             count(self.count),
             upper_fraction(self.exceeded_at_most, 1.0),
-            exact_fraction(self.confidence),
+            confidence(self.confidence),
         )
     }
 }

@@ -12,6 +12,7 @@ use std::fmt;
 use wakepath_archive::Run;
 use wakepath_machine::{ChangedFact, Facts, Severity};
 use wakepath_scenario::{Scenario, Work};
+use wakepath_timeline::number::three_digits;
 use wakepath_timeline::{CpuSet, one_line};
 use wakepath_verdict::{counted, duration};
 
@@ -123,8 +124,9 @@ impl Subject {
                 load.per_second.max(twin.per_second),
             );
             if high > low * (1.0 + LOAD_APART) {
-                let text =
-                    |load: &LoadSummary| format!("{:.4} {}/s", Short(load.per_second), load.unit);
+                let text = |load: &LoadSummary| {
+                    format!("{} {}/s", three_digits(load.per_second), load.unit)
+                };
                 found.0.push(Difference {
                     part: "loads",
                     what: format!("work of load {}, {}", load.load, load.phase),
@@ -133,19 +135,6 @@ impl Subject {
                     weight: Weight::Note,
                 });
             }
-        }
-    }
-}
-
-/// A rate with three significant digits or more.
-struct Short(f64);
-
-impl fmt::Display for Short {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            100.0.. => write!(f, "{:.0}", self.0),
-            10.0.. => write!(f, "{:.1}", self.0),
-            rate => write!(f, "{rate:.2}"),
         }
     }
 }

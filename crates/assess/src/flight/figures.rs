@@ -1,6 +1,7 @@
 //! Figures of a flight, in the terms of its criterion.
 
 use wakepath_flight::replay::{FlightReport, Flown, Loss, LossCause};
+use wakepath_timeline::duration::three_digits;
 use wakepath_verdict::FlightFigures;
 
 /// The figures of a report that a criterion may speak of.
@@ -23,7 +24,10 @@ pub fn loss_text(flown: &Flown) -> Option<String> {
             LossCause::Spin => "spinning",
             LossCause::Astray => "astray",
         };
-        format!("{flight}, {cause} after {:.1} s", loss.at_ns as f64 * 1e-9)
+        format!(
+            "{flight}, {cause} after {}",
+            three_digits(loss.at_ns.cast_signed())
+        )
     };
     let kicks = &flown.kicks;
     let tracking = flown.lost_tracking.map(|loss| at("tracking", loss));

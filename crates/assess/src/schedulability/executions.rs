@@ -161,8 +161,8 @@ impl Observed {
         Ok(ToldExecution {
             ns,
             from: format!(
-                "execution {}, {what} ({kind}); no bound",
-                duration::exact(ns)
+                "execution {}, {what} ({kind}); not a bound",
+                duration::three_digits(ns.cast_signed())
             ),
         })
     }
@@ -195,8 +195,8 @@ pub fn measured_execution(
         (Some(ns), None) => Ok(ToldExecution {
             ns: ns.max(1),
             from: format!(
-                "execution {}, the largest observed of a part of the work (elapsed time); no bound",
-                duration::exact(ns.max(1))
+                "execution {}, the largest observed of a part of the work (elapsed time); not a bound",
+                duration::three_digits(ns.max(1).cast_signed())
             ),
         }),
         (Some(_), Some(_)) => Err(ExecutionLack::LargestOnly(section.clone())),

@@ -4,6 +4,7 @@
 use wakepath_scenario::TaskSet;
 use wakepath_schedulability::arithmetic::utilization;
 use wakepath_timeline::duration::exact;
+use wakepath_timeline::number::percent;
 
 /// A sentence for each CPU whose real-time threads can ask for more than the kernel gives them over
 /// time; for all CPUs together where tasks move. Nothing under deadlines, whose admission says it.
@@ -34,9 +35,9 @@ pub(super) fn notes(set: &TaskSet) -> Vec<String> {
     };
     over.map(|(first, share)| {
         format!(
-            "the tasks can take {:.1} % of {}, but Linux stops real-time threads after {} of each {} \
+            "the tasks can take {} of {}, but Linux stops real-time threads after {} of each {} \
              (kernel.sched_rt_runtime_us): the answer holds only if that is -1",
-            share * 100.0,
+            percent(share),
             place(first),
             exact(runtime_ns),
             exact(set.admission.period_ns)

@@ -9,6 +9,7 @@ use std::fmt;
 use wakepath_archive::SegmentRecord;
 use wakepath_explain::fix;
 use wakepath_timeline::duration::{length, three_digits};
+use wakepath_timeline::number;
 use wakepath_verdict::counted;
 
 /// A finding. Times are nanoseconds.
@@ -351,12 +352,7 @@ impl fmt::Display for Finding {
 }
 
 fn hertz(interval_ns: u64) -> String {
-    let hertz = 1e9 / interval_ns.max(1) as f64;
-    match hertz {
-        100.0.. => format!("{hertz:.0}"),
-        10.0.. => format!("{hertz:.1}"),
-        _ => format!("{hertz:.2}"),
-    }
+    number::three_digits(1e9 / interval_ns.max(1) as f64)
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ fn a_thread_must_be_named_and_the_choice_is_told() {
     let told = format!("select the loop's thread with --thread: {LOOP} `cyclictest` (");
     assert!(error.starts_with(&told), "{error}");
     assert!(
-        error.contains("(60 wake-ups, 1.997 ms apart, priority 80)"),
+        error.contains("(60 wake-ups, 2.00 ms apart, priority 80)"),
         "{error}"
     );
     let error = read(DATA, &["cyclictest"]).unwrap_err().to_string();

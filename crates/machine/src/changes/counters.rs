@@ -4,6 +4,9 @@
 
 use super::{ChangedFact, Changes, Severity};
 use crate::{CpuThrottling, Facts, TICK_NS};
+use wakepath_timeline::count::counted;
+use wakepath_timeline::duration::three_digits;
+use wakepath_timeline::number::percent;
 
 /// A wall clock that moved further than this relative to the monotonic one was stepped; a time
 /// service that slews stays below it.
@@ -56,9 +59,9 @@ fn stolen(earlier: &Facts, later: &Facts, changes: &mut Changes) {
         after.path(),
         "0",
         format!(
-            "{stolen} tick{} of {tick_ms} ms, {:.2} % of all CPU time",
-            if stolen == 1 { "" } else { "s" },
-            share * 100.0
+            "{} of {tick_ms} ms, {} of all CPU time",
+            counted(stolen, "tick", "ticks"),
+            percent(share)
         ),
     );
 }
@@ -172,7 +175,7 @@ fn clocks(earlier: &Facts, later: &Facts, changes: &mut Changes) {
     };
     let slept = after.suspended_since(before);
     if slept > SUSPENDED_NS {
-        let after = format!("{:.1} s", slept as f64 / 1e9);
+        let after = three_digits(i64::try_from(slept).unwrap_or(i64::MAX));
         changes.add(
             Severity::Serious,
             "the machine was suspended",

@@ -160,7 +160,7 @@ fn stolen_time_is_given_in_ticks_and_as_a_share() {
             cpus[0].idle += 95;
         });
     });
-    assert_eq!(change.after, "5 ticks of 10 ms, 5.00 % of all CPU time");
+    assert_eq!(change.after, "5 ticks of 10 ms, 5 % of all CPU time");
     assert_eq!(change.severity, Severity::Serious);
 }
 

@@ -69,12 +69,18 @@ pub(crate) fn draw(answer: &Schedulability, window: &Window) -> Figure {
                 Runs::Interrupt(what) => (*what).to_owned(),
                 _ => label.to_string(),
             };
-            let hint = format!("{what}: {} from {from} ms", duration::exact(ns));
+            let hint = format!(
+                "{what}: {} from {from} ms",
+                duration::three_digits(ns.cast_signed())
+            );
             let (x, end) = (at(from), at(to));
             plot.rect("body", [x, y + 4.0, (end - x).max(0.5), ROW - 8.0], &hint);
         }
         plot.ungroup();
-        told.push(format!("{label} {}", duration::exact(sum)));
+        told.push(format!(
+            "{label} {}",
+            duration::three_digits(sum.cast_signed())
+        ));
     }
     for (ns, what) in [(window.due_ns, "due"), (window.deadline_ns, "deadline")] {
         let x = at(ns as f64 / 1e6);
@@ -88,7 +94,7 @@ pub(crate) fn draw(answer: &Schedulability, window: &Window) -> Figure {
     let title = format!(
         "{}: the window of its worst job, {} from due time to end",
         name(window.task),
-        duration::exact(u64::try_from(window.response_ns()).unwrap_or(0))
+        duration::three_digits_up(u64::try_from(window.response_ns()).unwrap_or(0))
     );
     plot.done(
         format!("window-{}", slug(&name(window.task))),

@@ -3,6 +3,7 @@
 use crate::Style;
 use crate::table::{Cell, Table, Tone, number, words};
 use wakepath_assess::HeldBound;
+use wakepath_timeline::number::three_digits;
 use wakepath_timeline::{duration, one_line};
 
 /// The table for a person, with an empty line after it; nothing if nothing was promised.
@@ -24,16 +25,15 @@ pub(crate) fn bounds_table(bounds: &[HeldBound]) -> Table {
         .column(number("cycles"))
         .column(words("promise"));
     for held in bounds {
-        let observed = u64::try_from(held.observed_ns).unwrap_or(0);
         let promise = match held.contradicted {
             true => Cell::Toned("CONTRADICTED".into(), Tone::Bad),
             false => Cell::Toned("kept".into(), Tone::Good),
         };
         let cells = vec![
             held.condition.to_string().into(),
-            duration::exact(held.bound_ns).into(),
-            duration::exact(observed).into(),
-            format!("{:.1}", held.share() * 100.0).into(),
+            duration::length(held.bound_ns).into(),
+            duration::apart_from(held.observed_ns, held.bound_ns.cast_signed()).into(),
+            three_digits(held.share() * 100.0).into(),
             Cell::of(held.cycles),
             promise,
         ];

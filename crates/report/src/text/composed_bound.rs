@@ -4,6 +4,7 @@
 use std::fmt::Write;
 use wakepath_archive::SectionsEffect;
 use wakepath_assess::{BoundMetric, Bounds, Composed, RecordedSections};
+use wakepath_timeline::number::three_digits;
 use wakepath_timeline::{duration, one_line};
 use wakepath_verdict::count;
 
@@ -75,7 +76,7 @@ fn write_refused(all: &[RecordedSections], text: &mut String) -> std::fmt::Resul
 /// What recording sections does to wake-ups.
 fn effect_line(observed_ns: u64, effect: &SectionsEffect) -> String {
     let times = |with: i64, without: i64| match without {
-        1.. => format!(" ({:.1} times)", with as f64 / without as f64),
+        1.. => format!(" ({} times)", three_digits(with as f64 / without as f64)),
         _ => String::new(),
     };
     let of = |with: i64, without: i64| {
@@ -99,14 +100,14 @@ fn effect_line(observed_ns: u64, effect: &SectionsEffect) -> String {
 fn write_composed(composed: &Composed, text: &mut String) -> std::fmt::Result {
     let parts = composed.made_of.iter();
     let parts: Vec<String> = parts
-        .map(|(what, ns)| format!("{} ({})", duration::exact(*ns), one_line(what)))
+        .map(|(what, ns)| format!("{} ({})", duration::three_digits_up(*ns), one_line(what)))
         .collect();
     writeln!(
         text,
         "bound composed of sections of kernel code ({}): {} = {}; for the thread of the highest \
          priority on its CPU, and for sections no longer than these",
         one_line(&composed.source),
-        duration::exact(composed.latency_ns),
+        duration::three_digits_up(composed.latency_ns),
         parts.join(" + ")
     )?;
     if let Some(ns) = composed.contradicted_by_ns {
@@ -114,7 +115,7 @@ fn write_composed(composed: &Composed, text: &mut String) -> std::fmt::Result {
             text,
             "COMPOSITION AT FAULT: {} was observed, above that bound; a section or an interrupt is \
              longer than given, or something else than a section held the thread up",
-            duration::exact(ns)
+            duration::apart_from(ns.cast_signed(), composed.latency_ns.cast_signed())
         )?;
     }
     Ok(())

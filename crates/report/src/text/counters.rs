@@ -3,6 +3,7 @@
 use crate::Style;
 use crate::table::{Table, number};
 use wakepath_assess::CounterFigures;
+use wakepath_timeline::number::three_digits;
 
 /// The table as text, followed by an empty line; nothing if none was requested. The reason for missing
 /// counters is given once.
@@ -16,9 +17,9 @@ pub(crate) fn to_text(counters: &[CounterFigures], style: Style) -> String {
         let name = [Some(&one.condition), one.task.as_ref(), Some(&one.phase)];
         let name: Vec<&str> = name.into_iter().flatten().map(String::as_str).collect();
         let cells = vec![
-            format!("{:.0}", per_cycle.cpu_cycles).into(),
-            format!("{:.0}", per_cycle.instructions).into(),
-            format!("{:.1}", per_cycle.last_level_misses).into(),
+            three_digits(per_cycle.cpu_cycles).into(),
+            three_digits(per_cycle.instructions).into(),
+            three_digits(per_cycle.last_level_misses).into(),
         ];
         table.row(name.join(", "), cells);
     }
@@ -67,7 +68,7 @@ mod tests {
             .find(|line| line.contains("FIFO 80, idle"))
             .unwrap();
         let words: Vec<&str> = row.split_whitespace().skip(3).collect();
-        assert_eq!(words, ["12346", "2000", "3.2"]);
+        assert_eq!(words, ["12 300", "2000", "3.25"]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use wakepath_explain::{
     AlikeFigures, CauseFigures, ConditionExplanation, Explanation, WaterfallFigures,
 };
 use wakepath_timeline::duration::three_digits;
+use wakepath_timeline::number::percent;
 use wakepath_timeline::one_line;
 use wakepath_verdict::counted;
 
@@ -262,7 +263,7 @@ fn heading(text: &mut String, of: &ConditionExplanation) {
     }
     let share = |part: u64, whole: u64| match whole {
         0 => "–".into(),
-        whole => format!("{:.1} %", 100.0 * part as f64 / whole as f64),
+        whole => percent(part as f64 / whole as f64),
     };
     let overran = match of.overran {
         0 => String::new(),

@@ -4,6 +4,7 @@ use crate::Style;
 use crate::table::{Cell, Table, number};
 use wakepath_assess::{Inflated, Inflation};
 use wakepath_timeline::condition_label;
+use wakepath_timeline::number::three_digits;
 
 /// The table for a person, with an empty line after it; nothing if nothing can be compared.
 pub(crate) fn to_text(inflations: &[Inflation], style: Style) -> String {
@@ -33,7 +34,7 @@ pub(crate) fn to_text(inflations: &[Inflation], style: Style) -> String {
 
 fn cells(inflated: &Inflated) -> Vec<Cell> {
     let Inflated { median, p99 } = inflated;
-    let times = |ratio: Option<f64>| Cell::from(ratio.map(|ratio| format!("{ratio:.2}")));
+    let times = |ratio: Option<f64>| Cell::from(ratio.map(three_digits));
     vec![
         Cell::time(median.idle_ns),
         Cell::time(median.loaded_ns),

@@ -3,6 +3,7 @@
 use crate::table::{Cell, Table, number, words};
 use wakepath_archive::{KernelLatency, KernelNoise, KernelSections, SectionKind, StageLatency};
 use wakepath_timeline::duration;
+use wakepath_timeline::number::three_digits;
 
 /// Measurements of timerlat, or the reason for none.
 pub(crate) fn latencies_table(all: &[KernelLatency]) -> Table {
@@ -46,7 +47,7 @@ pub(crate) fn noises_table(all: &[KernelNoise]) -> Table {
         }
         let seconds = one.looked_ns as f64 / 1e9;
         let share = 100.0 * one.noise_ns as f64 / one.looked_ns.max(1) as f64;
-        let mut cells = vec![format!("{share:.3}").into(), Cell::length(one.largest_ns)];
+        let mut cells = vec![three_digits(share).into(), Cell::length(one.largest_ns)];
         let counts = [
             one.hardware,
             one.nmis,
@@ -54,7 +55,7 @@ pub(crate) fn noises_table(all: &[KernelNoise]) -> Table {
             one.softirqs,
             one.threads,
         ];
-        let each_second = |count: u64| Cell::Text(format!("{:.1}", count as f64 / seconds));
+        let each_second = |count: u64| Cell::Text(three_digits(count as f64 / seconds));
         cells.extend(counts.map(each_second));
         cells.push(Cell::length(one.looked_ns));
         table.row(place, cells);
@@ -205,7 +206,7 @@ mod tests {
             "0.042",
             "74.0 µs",
             "20.5",
-            "1006.5",
+            "1010",
             "2.00 s",
         ] {
             assert!(text.contains(figure), "{figure}: {text}");

@@ -42,6 +42,7 @@ pub(crate) use stretch::{
 use verdict::write_verdict;
 use wakepath_assess::{Assessment, Bounds, Comparison, Flights, LoadSummary, NotMeasured};
 use wakepath_timeline::columns::folded;
+use wakepath_timeline::number::three_digits;
 use wakepath_verdict::{Caution, Outcome};
 
 pub(crate) use bounds::bounds_table;
@@ -155,12 +156,14 @@ fn write_loads(assessment: &Assessment, text: &mut String) -> std::fmt::Result {
             workers,
             ..
         } = load;
-        let state = if load.working { "" } else { " NOT WORKING" };
-        write!(
-            text,
-            "load {phase}: {name} × {workers}: {} {unit}/s{state}",
-            rate(*per_second)
-        )?;
+        match load.working {
+            true => write!(
+                text,
+                "load {phase}: {name} × {workers}: {} {unit}/s",
+                three_digits(*per_second)
+            )?,
+            false => write!(text, "load {phase}: {name}: NOT WORKING")?,
+        }
         for note in &load.notes {
             write!(text, "; {note}")?;
         }
@@ -269,15 +272,6 @@ pub(crate) fn wrapped(prose: &str, columns: Option<usize>) -> String {
         return prose.to_owned();
     };
     folded(prose, columns.max(40))
-}
-
-/// A rate with three significant digits or more.
-pub(crate) fn rate(per_second: f64) -> String {
-    match per_second {
-        100.0.. => format!("{per_second:.0}"),
-        10.0.. => format!("{per_second:.1}"),
-        _ => format!("{per_second:.2}"),
-    }
 }
 
 pub(crate) fn coloured(outcome: Outcome, style: Style) -> String {

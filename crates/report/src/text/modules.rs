@@ -3,6 +3,7 @@
 use crate::Style;
 use crate::table::{Cell, Table, number};
 use wakepath_assess::ModuleFigures;
+use wakepath_timeline::number::three_digits;
 
 /// The table for a person, with an empty line after it; nothing without modules.
 pub(crate) fn to_text(modules: &[ModuleFigures], style: Style) -> String {
@@ -69,8 +70,8 @@ fn of_sections(modules: &[&ModuleFigures], several: bool) -> Table {
                 spread.and_then(|of| of.p99_ns).map(Cell::length).into(),
                 Cell::length(times.max_ns),
                 times.budget_ns.map(Cell::length).into(),
-                format!("{:.3}", module.load * 100.0).into(),
-                over.map(|share| format!("{share:.3}")).into(),
+                three_digits(module.load * 100.0).into(),
+                over.map(three_digits).into(),
             ],
         );
     }
@@ -101,12 +102,12 @@ fn of_parts(modules: &[&ModuleFigures], several: bool) -> Table {
         table.row(
             label(module, several),
             vec![
-                format!("{:.1}", module.rate_hz).into(),
-                module.wanted_hz.map(|hz| format!("{hz:.1}")).into(),
+                three_digits(module.rate_hz).into(),
+                module.wanted_hz.map(three_digits).into(),
                 module.average_ns.map(Cell::mean_time).into(),
                 Cell::length(times.max_ns),
                 times.budget_ns.map(Cell::length).into(),
-                format!("{:.3}", module.load * 100.0).into(),
+                three_digits(module.load * 100.0).into(),
                 times.late.map(Cell::of).into(),
                 times.budget_ns.map(|_| Cell::of(times.over_budget)).into(),
             ],
@@ -166,8 +167,8 @@ mod tests {
             .filter(|word| !word.is_empty())
             .collect();
         let wanted = [
-            "attitude", "500", "1.00 µs", "2.00 µs", "–", "4.50 µs", "5.00 µs", "4.00 µs", "0.050",
-            "0.600",
+            "attitude", "500", "1.00 µs", "2.00 µs", "–", "4.50 µs", "5.00 µs", "4.00 µs",
+            "0.0500", "0.600",
         ];
         assert_eq!(words, wanted);
     }
@@ -184,7 +185,7 @@ mod tests {
         assert_eq!(
             words,
             [
-                "attitude", "250.0", "125.0", "2.00 µs", "5.00 µs", "4.00 µs", "0.050", "7", "3"
+                "attitude", "250", "125", "2.00 µs", "5.00 µs", "4.00 µs", "0.0500", "7", "3"
             ]
         );
     }

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use wakepath_archive::TracingSetUp;
 use wakepath_assess::{ProbeEffect, Shift};
 use wakepath_timeline::duration::three_digits;
-use wakepath_timeline::one_line;
+use wakepath_timeline::{number, one_line};
 
 /// Ways of recording, used if available.
 const USUAL_BACKEND: &str = "tracefs instance";
@@ -24,13 +24,13 @@ pub(crate) fn to_text(effect: &ProbeEffect, style: Style) -> String {
         .group("events", "", &["per s", "lost", "overwritten"].map(number))
         .group("CPU", "%", &["events", "reader"].map(number));
     for condition in &effect.conditions {
-        let share = |share: f64| format!("{:.1}", share * 100.0);
+        let share = |share: f64| number::three_digits(share * 100.0);
         let shift = condition.median.shift_ns();
         let mut cells = shifted(Some(&condition.median));
         cells.push(signed(shift).into());
         cells.extend(shifted(condition.p999.as_ref()));
         cells.extend([
-            format!("{:.0}", condition.events_per_second).into(),
+            number::three_digits(condition.events_per_second).into(),
             Cell::of(condition.lost),
             Cell::of(condition.overwritten),
             condition.share_of_events.map(share).into(),

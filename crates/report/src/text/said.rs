@@ -4,6 +4,7 @@ use crate::Style;
 use crate::table::{Cell, Table, number};
 use std::fmt::Write;
 use wakepath_assess::{BusClock, Said, SaidLine};
+use wakepath_timeline::number::three_digits;
 use wakepath_timeline::{duration, one_line};
 use wakepath_verdict::counted;
 
@@ -77,7 +78,7 @@ fn values(of: &Said) -> Table {
         ];
         if is_limited {
             let share = value.missed_share();
-            let share = share.map_or("–".to_owned(), |share| format!("{:.4}", share * 100.0));
+            let share = share.map_or("–".to_owned(), |share| three_digits(share * 100.0));
             cells.push(share.into());
         }
         table.row(value.name.clone(), cells);

@@ -8,6 +8,7 @@ use std::fmt::Write;
 use wakepath_assess::{Schedulability, refused_words};
 use wakepath_schedulability::{Bound, Outcome, Part, Refuted, What};
 use wakepath_timeline::count::counted;
+use wakepath_timeline::number::percent;
 use wakepath_timeline::{duration, one_line};
 
 impl ToText for Schedulability {
@@ -31,9 +32,9 @@ fn write_all(answer: &Schedulability, text: &mut String, style: Style) -> std::f
     let cpus = counted(answer.set.cpus.into(), "CPU", "CPUs");
     writeln!(
         text,
-        "{word} under {} on {cpus}, {:.1} % of the CPU time used",
+        "{word} under {} on {cpus}, {} of the CPU time used",
         answer.set.method,
-        answer.utilization() * 100.0
+        percent(answer.utilization())
     )?;
     writeln!(text, "{}\n", why(answer))?;
     text.push_str(&table(answer).to_terminal(style.columns));
@@ -51,33 +52,31 @@ fn why(answer: &Schedulability) -> String {
     let name = |task: usize| one_line(&answer.set.tasks[task].name);
     let exact = duration::exact;
     if !answer.admitted() {
-        return "the kernel does not admit these threads under SCHED_DEADLINE; the results below hold if \
-                it did"
+        return "the kernel does not admit these threads under SCHED_DEADLINE; the results below are \
+                for a kernel that does"
             .into();
     }
     match &answer.outcome() {
         Outcome::Schedulable => match answer.overheads.any() {
-            true => "every job is done by its deadline, overheads included".into(),
-            false => {
-                "every job is done by its deadline if the kernel's own work costs nothing".into()
-            }
+            true => "every job meets its deadline, kernel overheads included".into(),
+            false => "every job meets its deadline if the kernel itself costs no time".into(),
         },
         Outcome::NotProvable => {
-            "the tests at hand can't show that every deadline is met; no counterexample is known"
+            "the analysis can't prove that every deadline is met, and knows no counterexample"
                 .into()
         }
         Outcome::NotSchedulable(Refuted::Overload) => {
             "the tasks need more CPU time than there is".into()
         }
         Outcome::NotSchedulable(Refuted::Response { task }) => format!(
-            "{} misses its deadline when jobs come as they may, even without overheads",
+            "{} misses its deadline in the worst case, even without overheads",
             name(*task)
         ),
         Outcome::NotSchedulable(Refuted::Demand {
             length_ns,
             needed_ns,
         }) => format!(
-            "within {} jobs that are released and due need {}",
+            "jobs released and due within {} need {}",
             exact(*length_ns),
             exact(*needed_ns)
         ),
@@ -115,11 +114,8 @@ pub(crate) fn table(answer: &Schedulability) -> Table {
         .group("holds up to", "", &["execution", "period"].map(number));
     for (place, task) in answer.set.tasks.iter().enumerate() {
         let (found, limits) = (&answer.analysis.tasks[place], &answer.limits[place]);
-        let time = |ns: Option<u64>| Cell::from(ns.map(duration::exact));
-        let signed = |ns: i64| match ns {
-            0.. => duration::exact(ns.unsigned_abs()),
-            _ => format!("-{}", duration::exact(ns.unsigned_abs())),
-        };
+        let at_most = |ns: Option<u64>| Cell::from(ns.map(duration::three_digits_up));
+        let at_least = |ns: Option<i64>| Cell::from(ns.map(duration::three_digits_down));
         table.row(
             one_line(&task.name),
             vec![
@@ -128,12 +124,12 @@ pub(crate) fn table(answer: &Schedulability) -> Table {
                     .then_some(task.priority)
                     .map(Cell::of)
                     .into(),
-                time(found.bound.response_ns),
-                time(Some(task.deadline_ns)),
-                found.bound.slack_ns().map(signed).into(),
+                at_most(found.bound.response_ns),
+                duration::length(task.deadline_ns).into(),
+                at_least(found.bound.slack_ns()),
                 state(answer, place),
-                time(limits.longest_execution_ns),
-                time(limits.shortest_period_ns),
+                at_least(limits.longest_execution_ns.map(u64::cast_signed)),
+                at_most(limits.shortest_period_ns),
             ],
         );
     }
@@ -153,7 +149,7 @@ fn state(answer: &Schedulability, place: usize) -> Cell {
         (true, ..) => ("misses".to_owned(), Tone::Bad),
         (false, true, _) => ("holds".to_owned(), Tone::Good),
         (false, false, Some(late)) => {
-            let late = duration::exact(late);
+            let late = duration::three_digits_up(late);
             (format!("late by ≤ {late}"), Tone::Doubtful)
         }
         (false, false, None) => ("open".to_owned(), Tone::Doubtful),
@@ -204,11 +200,11 @@ fn sum_of(answer: &Schedulability, bound: &Bound) -> String {
     let parts: Vec<String> = together
         .iter()
         .map(|part| {
-            let time = duration::exact(part.ns);
+            let time = duration::three_digits_up(part.ns);
             match &part.what {
-                What::Own { earlier: 0 } => format!("{time} of its own"),
-                What::Own { earlier } => format!("{time} of its own in {} jobs", earlier + 1),
-                What::Suspension => format!("{time} asleep"),
+                What::Own { earlier: 0 } => format!("{time} own execution"),
+                What::Own { earlier } => format!("{time} own execution in {} jobs", earlier + 1),
+                What::Suspension => format!("{time} suspended"),
                 What::Jitter => format!("{time} released late"),
                 What::Blocking => format!("{time} blocked"),
                 What::Preemption { by, jobs: 1 } => format!("{time} of {}", name(*by)),
@@ -217,7 +213,7 @@ fn sum_of(answer: &Schedulability, bound: &Bound) -> String {
                     format!("{time} with all CPUs busy, by {}", name(*by))
                 }
                 What::Reservation { name, budgets: 0 } => {
-                    format!("{time} until {} has given that much", one_line(name))
+                    format!("{time} until {} has supplied that much", one_line(name))
                 }
                 What::Reservation { name, budgets } => {
                     format!(
@@ -230,7 +226,9 @@ fn sum_of(answer: &Schedulability, bound: &Bound) -> String {
             }
         })
         .collect();
-    let response = bound.response_ns.map_or_else(String::new, duration::exact);
+    let response = bound
+        .response_ns
+        .map_or_else(String::new, duration::three_digits_up);
     format!(
         "{response} = {}",
         parts.join(" + ").replace("+ less", "less")
@@ -251,17 +249,17 @@ fn write_chains(answer: &Schedulability, text: &mut String) -> std::fmt::Result 
                 text,
                 "{} from the first due time to the last end, {} from anything that happens to \
                  the reaction to it",
-                duration::exact(found.latency_ns),
-                duration::exact(found.reaction_ns)
+                duration::three_digits_up(found.latency_ns),
+                duration::three_digits_up(found.reaction_ns)
             )?,
         }
         match (chain.deadline_ns, found) {
             (None, _) => writeln!(text)?,
             (Some(deadline_ns), Some(found)) if found.latency_ns <= deadline_ns => {
-                writeln!(text, "; holds its {}", duration::exact(deadline_ns))?;
+                writeln!(text, "; within its {}", duration::length(deadline_ns))?;
             }
             (Some(deadline_ns), _) => {
-                writeln!(text, "; not within its {}", duration::exact(deadline_ns))?;
+                writeln!(text, "; not within its {}", duration::length(deadline_ns))?;
             }
         }
     }
@@ -273,8 +271,7 @@ fn write_verdicts(answer: &Schedulability, text: &mut String) -> std::fmt::Resul
     if answer.admissions.is_empty() {
         return Ok(());
     }
-    let percent =
-        |bandwidth: u64| format!("{:.2} %", bandwidth as f64 * 100.0 / f64::from(1 << 20));
+    let share = |bandwidth: u64| percent(bandwidth as f64 / f64::from(1 << 20));
     writeln!(text)?;
     for (cpu, places, admission) in &answer.admissions {
         let domain = match answer.admissions.len() {
@@ -285,11 +282,11 @@ fn write_verdicts(answer: &Schedulability, text: &mut String) -> std::fmt::Resul
             true => "yes",
             false => "no",
         };
-        let limit = admission.limit.map_or_else(|| "no limit".into(), percent);
+        let limit = admission.limit.map_or_else(|| "no limit".into(), share);
         writeln!(
             text,
-            "admitted by the kernel{domain}: {word}, {} of a CPU asked for, {limit} given out",
-            percent(admission.needed)
+            "admitted by the kernel{domain}: {word}, {} of a CPU requested, {limit} available",
+            share(admission.needed)
         )?;
         for (place, why) in &admission.refused {
             let name = one_line(&answer.set.tasks[places[*place]].name);
@@ -299,7 +296,7 @@ fn write_verdicts(answer: &Schedulability, text: &mut String) -> std::fmt::Resul
     let hard = match &answer.analysis.outcome {
         Outcome::Schedulable => "yes",
         Outcome::NotSchedulable(_) => "no, refuted",
-        Outcome::NotProvable => "no; it may hold all the same",
+        Outcome::NotProvable => "no; they might still be met",
     };
     writeln!(text, "every deadline proved: {hard}")?;
     let late = match (&answer.analysis.outcome, answer.tardiness_bounded()) {
@@ -335,8 +332,8 @@ fn write_overheads(answer: &Schedulability, text: &mut String) -> std::fmt::Resu
         [] => Ok(()),
         unknown if !known.any() => writeln!(
             text,
-            "no overheads are put in ({}); measure them with `wakepath check --trace` and \
-             `wakepath run cache-delay` as root, and give both runs with --overheads",
+            "kernel overheads are not included: {}; measure them as root with `wakepath check --trace` and \
+             `wakepath run cache-delay`, and give both runs with --overheads",
             unknown.join(", ")
         ),
         unknown => {
@@ -353,7 +350,7 @@ fn write_overheads(answer: &Schedulability, text: &mut String) -> std::fmt::Resu
             let cures = cures.iter().filter(|(name, _)| unknown.contains(name));
             let cure: String = cures.map(|(_, cure)| *cure).collect();
             let unknown = unknown.join(", ");
-            writeln!(text, "not known, and counted as nothing: {unknown}{cure}")
+            writeln!(text, "unknown, counted as zero: {unknown}{cure}")
         }
     }
 }

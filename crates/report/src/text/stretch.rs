@@ -100,12 +100,8 @@ pub(crate) fn sentence(of: &Stretched) -> Option<String> {
 
 /// Its median, with the unit, and its interval.
 fn shown(share: &Share, unit: &str) -> String {
-    // Rounded first: no share is −0.
-    let percent = |share: f64| {
-        ((share * 100.0).round() as i64)
-            .to_string()
-            .replace('-', "−")
-    };
+    // Rounded first: no share is -0.
+    let percent = |share: f64| ((share * 100.0).round() as i64).to_string();
     let median = percent(share.median);
     match share.interval {
         Some((low, high)) => format!("{median}{unit} ({} … {})", percent(low), percent(high)),

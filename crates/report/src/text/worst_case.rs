@@ -144,12 +144,6 @@ fn rounded(ns: f64) -> String {
     duration::three_digits(ns.round() as i64)
 }
 
-/// To three digits, and never below: it is a bound.
-fn rounded_up(ns: u64) -> u64 {
-    let step = 10_u64.pow(ns.checked_ilog10().unwrap_or(0).saturating_sub(2));
-    ns.div_ceil(step).saturating_mul(step)
-}
-
 /// A row for each condition.
 pub(crate) fn bounds_table(bounds: &Bounds) -> Table {
     let mut table = Table::of("Policy")
@@ -182,10 +176,7 @@ pub(crate) fn bounds_table(bounds: &Bounds) -> Table {
                 (observed.exceeded_at_most)
                     .map(|at_most| upper_fraction(at_most, 1.0))
                     .into(),
-                condition
-                    .bound_ns()
-                    .map(|ns| Cell::length(rounded_up(ns)))
-                    .into(),
+                condition.bound_ns().map(duration::three_digits_up).into(),
                 answer(condition),
             ],
         );

@@ -352,7 +352,7 @@ fn write_no_misses(
          asked for {}",
         count(due),
         upper_fraction(at_most, evidence),
-        exact_fraction(confidence),
+        as_confidence(confidence),
         exact_fraction(evidence),
     )
 }

@@ -4,7 +4,7 @@ use super::nothing;
 use crate::markup::Markup;
 use crate::page::Reported;
 use crate::table::{Cell, Table, Tone, number, words};
-use crate::text::rate;
+use wakepath_timeline::number::three_digits;
 
 /// Writes the proofs.
 pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
@@ -33,7 +33,7 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
             vec![
                 load.load.as_str().into(),
                 Cell::of(load.workers),
-                format!("{} {}", rate(load.per_second), load.unit).into(),
+                format!("{} {}", three_digits(load.per_second), load.unit).into(),
                 proven,
                 load.notes.join("; ").into(),
             ],

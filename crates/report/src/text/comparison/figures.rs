@@ -3,6 +3,8 @@
 
 use wakepath_assess::{Metric, RunFigures};
 use wakepath_timeline::duration::three_digits;
+use wakepath_timeline::number::percent;
+use wakepath_verdict::upper_fraction;
 
 /// The widest bound on the miss probability among the runs without a miss, in per cent.
 pub(super) fn bound_without_misses(runs: &[RunFigures]) -> String {
@@ -10,24 +12,21 @@ pub(super) fn bound_without_misses(runs: &[RunFigures]) -> String {
     let widest = without
         .map(|run| run.miss_fraction_at_most)
         .fold(0.0, f64::max);
-    let percent = (widest * 1e6).ceil() / 1e4;
-    format!("{percent} %")
+    upper_fraction(widest, 1.0)
 }
 
-/// A time in three digits, or per cent with two decimals, and as many more as a miss in a million needs.
+/// A time or a share in three digits.
 pub(super) fn shown(metric: Metric, value: f64) -> String {
-    if metric.is_time() {
-        return three_digits(value.round() as i64);
+    match metric.is_time() {
+        true => three_digits(value.round() as i64),
+        false => percent(value),
     }
-    let digits = format!("{:.4}", value * 100.0);
-    let kept = ["00", "0"].iter().find_map(|end| digits.strip_suffix(end));
-    format!("{} %", kept.unwrap_or(&digits))
 }
 
 pub(super) fn signed(shown: impl Fn(f64) -> String, value: f64) -> String {
     match value > 0.0 {
         true => format!("+{}", shown(value)),
-        false => shown(value).replace('-', "−"),
+        false => shown(value),
     }
 }
 
@@ -51,9 +50,6 @@ mod tests {
         assert_eq!(times, ["1.02 ms", "5.65 ms", "59.2 µs", "1 ns"]);
         let shares = [0.1728, -0.032, 0.0, 0.000_012, 0.000_001];
         let shares = shares.map(|share| shown(Metric::Misses, share));
-        assert_eq!(
-            shares,
-            ["17.28 %", "-3.20 %", "0.00 %", "0.0012 %", "0.0001 %"]
-        );
+        assert_eq!(shares, ["17.3 %", "-3.2 %", "0 %", "0.0012 %", "1e-4 %"]);
     }
 }

@@ -124,7 +124,7 @@ fn sentence(condition: &ConditionComparison, metric: &MetricComparison) -> Strin
         } else {
             (-upper, -lower)
         };
-        let sign = if low < 0.0 { "−" } else { "" };
+        let sign = if low < 0.0 { "-" } else { "" };
         format!(" (90 %: {sign}{} to {})", by(low.abs()), by(high))
     });
     let p = metric

@@ -2,6 +2,7 @@
 
 use wakepath_assess::Search;
 use wakepath_flight::search::{Brink, Terms};
+use wakepath_timeline::duration::three_digits;
 use wakepath_verdict::duration;
 
 /// Of one period, with and without rotor drag.
@@ -26,8 +27,8 @@ fn brinks_text(terms: &Terms, latency: &Brink, misses: &Brink) -> String {
             duration((terms.most_periods * terms.period_ns) as i64)
         ),
         Some(lost) => format!(
-            "a sustained latency of {:.2} ms in {} s of flight",
-            lost as f64 / 1e6,
+            "a sustained latency of {} in {} s of flight",
+            three_digits(lost.cast_signed()),
             terms.flight_ns / 1_000_000_000
         ),
     };

@@ -6,6 +6,7 @@ use wakepath_assess::{FlownCondition, FlownConditions};
 use wakepath_flight::replay::{FlightReport, Flown};
 use wakepath_timeline::condition_label;
 use wakepath_timeline::duration::three_digits;
+use wakepath_timeline::number;
 
 fn few_columns() -> Table {
     Table::of("Condition")
@@ -168,8 +169,8 @@ fn short_row(row: Row<'_>, report: &FlightReport, flown: &Flown) -> Vec<Cell> {
         of_run(time(timing.reaction.max_ns)),
         delay_cell(row, report).into(),
         of_run(margin(report.margins.jitter_ns)),
-        decimal(flown.tilt_deviation_deg, 3).into(),
-        format!("{:.2}", flown.kicks.peak_tilt_deg).into(),
+        decimal(flown.tilt_deviation_deg).into(),
+        number::three_digits(flown.kicks.peak_tilt_deg).into(),
         fate(row, report, flown).into(),
     ]
 }
@@ -180,7 +181,7 @@ fn shortest_row(row: Row<'_>, report: &FlightReport, flown: &Flown) -> Vec<Cell>
         of_run(time(report.timing.reaction.max_ns)),
         delay_cell(row, report).into(),
         of_run(margin(report.margins.jitter_ns)),
-        format!("{:.2}", flown.kicks.peak_tilt_deg).into(),
+        number::three_digits(flown.kicks.peak_tilt_deg).into(),
         fate(row, report, flown).into(),
     ]
 }
@@ -210,14 +211,14 @@ fn long_cells(row: Row<'_>, report: &FlightReport, flown: &Flown) -> Vec<Cell> {
         of_run(margin(report.margins.jitter_ns)),
         distance.map_or(Cell::Blank, |one| margin(one.latency_ns).into()),
         distance.map_or(Cell::Blank, |one| one.misses.map(Cell::of).into()),
-        decimal(flown.tilt_deviation_deg, 3).into(),
-        decimal(flown.rate_deviation_deg_s, 2).into(),
-        format!("{:.2}", flown.kicks.peak_tilt_deg).into(),
+        decimal(flown.tilt_deviation_deg).into(),
+        decimal(flown.rate_deviation_deg_s).into(),
+        number::three_digits(flown.kicks.peak_tilt_deg).into(),
         time(flown.kicks.slowest_recovery_ns).into(),
         flown.kicks.lost.to_string().into(),
         time(flown.saturated_in_noise_ns).into(),
         time(flown.saturated_tracking_ns).into(),
-        decimal(flown.tracking_rmse_m.map(|metres| metres * 1e3), 2).into(),
+        decimal(flown.tracking_rmse_m.map(|metres| metres * 1e3)).into(),
         fate(row, report, flown).into(),
     ]
 }
@@ -245,6 +246,6 @@ fn margin(ns: Option<i64>) -> String {
     ns.map_or("none".into(), three_digits)
 }
 
-fn decimal(value: Option<f64>, digits: usize) -> Option<String> {
-    value.map(|value| format!("{value:.digits$}"))
+fn decimal(value: Option<f64>) -> Option<String> {
+    value.map(number::three_digits)
 }

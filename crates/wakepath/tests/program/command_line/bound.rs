@@ -190,8 +190,8 @@ fn a_bound_is_composed_of_sections_and_held_against_what_was_observed() {
     let said: Vec<&str> = short.output.split_whitespace().collect();
     let said = said.join(" ");
     for part in [
-        "96 µs = 60 µs (preemption or interrupts off) + 2 µs",
-        "24 µs (timer (2 times))",
+        "96.0 µs = 60.0 µs (preemption or interrupts off) + 2.00 µs",
+        "24.0 µs (timer (2 times))",
         "COMPOSITION AT FAULT: 21.9",
     ] {
         assert!(said.contains(part), "{part}: {said}");

@@ -25,7 +25,7 @@ fn a_recorded_run_is_a_task_set_and_says_what_was_guessed() {
     let finished = Start::command_in(place, &words).finish();
     finished.assert_code(0);
     for part in [
-        "execution 1.211 µs, the largest of 523 observed",
+        "execution 1.21 µs, the largest of 523 observed",
         "loop: FIFO 50, one of 2 policies that the run compared: a guess",
         "loop: the deadline is the period: a guess",
     ] {
@@ -95,8 +95,8 @@ fn what_was_promised_is_carried_out_and_held_against_what_is_observed() {
     assert!(read("units/imu.service.d/wakepath.conf").contains("CPUSchedulingPriority=3"));
     assert!(read("answer.html").contains("log: the window of its worst job"));
     for sum in [
-        "imu: 1 ms = 1 ms of its own",
-        "control: 4 ms = 3 ms of its own + 1 ms of imu",
+        "imu: 1.00 ms = 1.00 ms own execution",
+        "control: 4.00 ms = 3.00 ms own execution + 1.00 ms of imu",
     ] {
         // No line ends between a number and its unit.
         let sum = sum.replace(" ms", "\u{a0}ms");
