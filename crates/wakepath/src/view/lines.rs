@@ -115,6 +115,9 @@ pub fn clock(time: Duration) -> String {
     }
 }
 
+/// Below this width only the latest and the largest latency of a CPU are shown.
+const ROOM_FOR_MEANS: usize = 72;
+
 /// Each measured CPU, as `rtla timerlat top` has them.
 fn places(places: &[(String, LivePlace)], columns: usize) -> Vec<String> {
     if places.is_empty() {
@@ -128,9 +131,12 @@ fn places(places: &[(String, LivePlace)], columns: usize) -> Vec<String> {
     let name = name.clamp(6, columns.saturating_sub(60).max(6));
     let laid = |cells: [&str; 7]| {
         let [cpu, thread, cycles, now, min, mean, max] = cells;
-        let figures = [now, min, mean, max]
-            .map(|figure| right(figure, 10))
-            .join(" ");
+        let figures = match columns < ROOM_FOR_MEANS {
+            true => vec![now, max],
+            false => vec![now, min, mean, max],
+        };
+        let figures: Vec<String> = figures.iter().map(|figure| right(figure, 10)).collect();
+        let figures = figures.join(" ");
         let thread = left(&cut(thread, name), name);
         let line = format!("{} {thread} {} {figures}", right(cpu, 3), right(cycles, 9));
         cut(&line, columns)
