@@ -341,7 +341,7 @@ mod tests {
         let proof = judge(&program(), &report, &before, &after, second, second, &[]);
         assert_eq!(
             proof.reason.unwrap(),
-            "its processes used 0.20 s of CPU time and moved 650000 bytes in 1.000 s; it ended and \
+            "its processes used 200 ms of CPU time and moved 650 000 bytes in 1.00 s; it ended and \
              was started again 10 times"
         );
     }
