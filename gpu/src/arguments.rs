@@ -61,10 +61,10 @@ pub struct Arguments {
 impl Arguments {
     /// Those that this program was started with.
     pub fn of_the_command_line() -> Result<Self, GpuError> {
-        Self::of(lexopt::Parser::from_env())
+        Self::new(lexopt::Parser::from_env())
     }
 
-    fn of(mut parser: lexopt::Parser) -> Result<Self, GpuError> {
+    fn new(mut parser: lexopt::Parser) -> Result<Self, GpuError> {
         let usage = |error: lexopt::Error| GpuError::Usage(error.to_string());
         let mut own = Self {
             verb: Verb::Help,
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     fn read(words: &[&str]) -> Result<Arguments, String> {
-        Arguments::of(lexopt::Parser::from_args(words)).map_err(|error| error.to_string())
+        Arguments::new(lexopt::Parser::from_args(words)).map_err(|error| error.to_string())
     }
 
     #[test]

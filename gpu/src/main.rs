@@ -55,10 +55,7 @@ fn list() -> ExitCode {
                 Ok(device) => {
                     any = true;
                     let about = device.about();
-                    let kind = match about.is_software {
-                        true => ", a program on the CPU",
-                        false => "",
-                    };
+                    let kind = if about.is_software { ", a program on the CPU" } else { "" };
                     let (word, name) = (interface.word(), &about.name);
                     say(&format!(
                         "{word} {number}: {name} ({}{kind})\n",
@@ -73,10 +70,7 @@ fn list() -> ExitCode {
             }
         }
     }
-    match any {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
-    }
+    if any { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// A closed output is no fault of this program.

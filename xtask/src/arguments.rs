@@ -11,7 +11,7 @@ impl Arguments {
     }
 
     #[cfg(test)]
-    fn of(words: &[&str]) -> Self {
+    fn new(words: &[&str]) -> Self {
         Self(words.iter().map(|word| (*word).to_owned()).collect())
     }
 
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn values_flags_and_words_are_taken_and_the_rest_is_refused() {
-        let mut arguments = Arguments::of(&["peer", "--rounds", "3", "--check", "--odd"]);
+        let mut arguments = Arguments::new(&["peer", "--rounds", "3", "--check", "--odd"]);
         assert_eq!(arguments.word().as_deref(), Some("peer"));
         assert_eq!(arguments.value("--rounds", 10_usize), Ok(3));
         assert_eq!(arguments.value("--seconds", 5_usize), Ok(5));
@@ -77,9 +77,9 @@ mod tests {
 
     #[test]
     fn a_value_that_is_missing_or_no_number_is_an_error() {
-        assert!(Arguments::of(&["--rounds"]).value("--rounds", 1).is_err());
+        assert!(Arguments::new(&["--rounds"]).value("--rounds", 1).is_err());
         assert!(
-            Arguments::of(&["--rounds", "many"])
+            Arguments::new(&["--rounds", "many"])
                 .value("--rounds", 1)
                 .is_err()
         );

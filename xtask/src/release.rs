@@ -45,9 +45,10 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     );
     let into = path(arguments.texts("--into")?);
     let alone = alone(&arguments.texts("--alone")?)?;
-    let compression = match arguments.flag("--quickly") {
-        true => tree::Compression::Quick,
-        false => tree::Compression::Best,
+    let compression = if arguments.flag("--quickly") {
+        tree::Compression::Quick
+    } else {
+        tree::Compression::Best
     };
     let version = version::Version::of_this_workspace(&arguments.texts("--version")?)?;
     arguments.end()?;
@@ -91,13 +92,12 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     let mut libraries = Vec::new();
     for &build in &builds {
         // Packages of given programs need no build.
-        let found = match program.is_some() {
-            true => (library.clone(), module.clone()),
-            false => {
-                let (of_c, of_python) = (library::artefact(build)?, library::module(build)?);
-                rows.extend([of_c.0, of_python.0]);
-                (of_c.1, of_python.1)
-            }
+        let found = if program.is_some() {
+            (library.clone(), module.clone())
+        } else {
+            let (of_c, of_python) = (library::artefact(build)?, library::module(build)?);
+            rows.extend([of_c.0, of_python.0]);
+            (of_c.1, of_python.1)
         };
         libraries.push(found);
     }

@@ -17,9 +17,10 @@ pub fn aligned(rows: &[Vec<String>], right: &[usize]) -> String {
         let mut line = String::new();
         for (column, cell) in row.iter().enumerate() {
             let padding = " ".repeat(widths[column].saturating_sub(cell.chars().count()));
-            match right.contains(&column) {
-                true => line += &format!("{padding}{cell}  "),
-                false => line += &format!("{cell}{padding}  "),
+            if right.contains(&column) {
+                line += &format!("{padding}{cell}  ")
+            } else {
+                line += &format!("{cell}{padding}  ")
             }
         }
         text += line.trim_end();

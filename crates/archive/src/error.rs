@@ -193,7 +193,7 @@ fn list(problems: &[FileProblem]) -> String {
 impl ArchiveError {
     /// An I/O error with its path; a full disk or quota becomes [`ArchiveError::DiskFull`].
     pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
-        if let Some(room) = NoRoom::of(&source) {
+        if let Some(room) = NoRoom::new(&source) {
             return Self::DiskFull {
                 path: path.to_owned(),
                 room,
@@ -211,7 +211,7 @@ impl ArchiveError {
 /// Turns a failure of the Parquet library into ours; it wraps I/O errors, a full disk among them.
 pub(crate) fn parquet_error(path: &Path, source: parquet::errors::ParquetError) -> ArchiveError {
     if let parquet::errors::ParquetError::External(inner) = &source
-        && let Some(room) = inner.downcast_ref::<io::Error>().and_then(NoRoom::of)
+        && let Some(room) = inner.downcast_ref::<io::Error>().and_then(NoRoom::new)
     {
         return ArchiveError::DiskFull {
             path: path.to_owned(),
@@ -238,7 +238,7 @@ pub enum NoRoom {
 
 impl NoRoom {
     /// The resource that an I/O error reports as exhausted, if any.
-    pub(crate) fn of(error: &io::Error) -> Option<Self> {
+    pub(crate) fn new(error: &io::Error) -> Option<Self> {
         match error.kind() {
             io::ErrorKind::StorageFull => Some(Self::Disk),
             io::ErrorKind::QuotaExceeded => Some(Self::Quota),

@@ -39,7 +39,7 @@ impl LogFollower<File> {
     /// # Errors
     /// As [`LogFollower::open`].
     pub fn open_in(directory: &Directory) -> Result<Self> {
-        Ok(Self::of(LogReader::open_in(directory)?))
+        Ok(Self::from_reader(LogReader::open_in(directory)?))
     }
 }
 
@@ -49,10 +49,10 @@ impl<R: Read + Seek> LogFollower<R> {
     /// # Errors
     /// As [`LogReader::new`].
     pub fn new(input: R, path: &Path) -> Result<Self> {
-        Ok(Self::of(LogReader::new(input, path)?))
+        Ok(Self::from_reader(LogReader::new(input, path)?))
     }
 
-    fn of(reader: LogReader<R>) -> Self {
+    fn from_reader(reader: LogReader<R>) -> Self {
         Self {
             reader,
             surveyor: Surveyor::default(),

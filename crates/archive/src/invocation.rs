@@ -184,9 +184,10 @@ impl fmt::Display for Invocation {
 
 /// A command about a run that was measured, as it is typed. `run` is its name, empty for the latest, which needs none.
 pub fn command_about(verb: &str, run: &str, options: &str) -> String {
-    let run = match run.is_empty() {
-        true => String::new(),
-        false => shell_word(run),
+    let run = if run.is_empty() {
+        String::new()
+    } else {
+        shell_word(run)
     };
     let words = ["wakepath", verb, &run, options];
     let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
@@ -203,9 +204,10 @@ pub fn shell_words(words: &[String]) -> String {
 pub fn shell_word(text: &str) -> String {
     let text = one_line(text);
     let plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,".contains(c);
-    match !text.is_empty() && text.chars().all(plain) {
-        true => text,
-        false => format!("'{}'", text.replace('\'', r"'\''")),
+    if !text.is_empty() && text.chars().all(plain) {
+        text
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
     }
 }
 

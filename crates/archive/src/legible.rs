@@ -33,9 +33,10 @@ pub fn read_legible<T: DeserializeOwned>(json: &[u8]) -> serde_json::Result<T> {
     // First parsed directly into the type, so that errors have line numbers.
     let read = serde_json::from_slice(json)?;
     let mut value: Value = serde_json::from_slice(json)?;
-    match clean(&mut value) {
-        true => reread(&value),
-        false => Ok(read),
+    if clean(&mut value) {
+        reread(&value)
+    } else {
+        Ok(read)
     }
 }
 

@@ -220,9 +220,10 @@ impl Run {
     /// I/O errors; a fault of the run itself is a finding.
     pub fn check(&self) -> Result<Vec<Finding>> {
         let altered = self.manifest.verify_in(&self.directory)?;
-        match altered.is_empty() {
-            true => self.check_counts(),
-            false => Ok(altered.into_iter().map(Finding::File).collect()),
+        if altered.is_empty() {
+            self.check_counts()
+        } else {
+            Ok(altered.into_iter().map(Finding::File).collect())
         }
     }
 

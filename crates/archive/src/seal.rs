@@ -16,11 +16,12 @@ use crate::error::{ArchiveError, Result};
 /// # Errors
 /// [`ArchiveError::Sealed`].
 pub fn may_add(directory: &Directory) -> Result<()> {
-    match directory.holds(SEAL_NAME) {
-        false => Ok(()),
-        true => Err(ArchiveError::Sealed {
+    if directory.holds(SEAL_NAME) {
+        Err(ArchiveError::Sealed {
             path: directory.path().to_owned(),
-        }),
+        })
+    } else {
+        Ok(())
     }
 }
 
@@ -51,8 +52,9 @@ pub(crate) fn check(directory: &Directory) -> Result<()> {
         })
         .collect();
     let found = disagreements(&seal, &files).map_err(|e| broken(vec![e.to_string()]))?;
-    match found.is_empty() {
-        true => Ok(()),
-        false => Err(broken(found.iter().map(ToString::to_string).collect())),
+    if found.is_empty() {
+        Ok(())
+    } else {
+        Err(broken(found.iter().map(ToString::to_string).collect()))
     }
 }

@@ -126,11 +126,11 @@ impl Assessment {
     ///
     /// # Errors
     /// When the run or its scenario can't be read.
-    pub fn of(run: &Run) -> Result<Self, AssessmentError> {
+    pub fn new(run: &Run) -> Result<Self, AssessmentError> {
         Ok(Self::assess(run, false, &|_, _| ())?.0)
     }
 
-    /// As [`Assessment::of`], with what is drawn of every condition, in the same order. The
+    /// As [`Assessment::new`], with what is drawn of every condition, in the same order. The
     /// samples are read once.
     ///
     /// # Errors
@@ -139,11 +139,11 @@ impl Assessment {
         Self::assess(run, true, &|_, _| ())
     }
 
-    /// As [`Assessment::of`], or as [`Assessment::with_pictures`] if it will be `drawn`; `done`
+    /// As [`Assessment::new`], or as [`Assessment::with_pictures`] if it will be `drawn`; `done`
     /// gets the number of finished pieces of work and of all, while a vehicle is flown.
     ///
     /// # Errors
-    /// As [`Assessment::of`].
+    /// As [`Assessment::new`].
     pub fn with_progress(
         run: &Run,
         drawn: bool,

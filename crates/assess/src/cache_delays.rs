@@ -38,7 +38,7 @@ struct Collected {
 
 impl Collected {
     fn times(&self) -> RunTimes {
-        RunTimes::of(&self.histogram, self.max_ns)
+        RunTimes::new(&self.histogram, self.max_ns)
     }
 }
 

@@ -118,9 +118,10 @@ impl ConditionSegments<'_> {
             _ => None,
         };
         let reasons: Vec<_> = self.threads.iter().map(reason).collect();
-        match reasons.iter().all(Option::is_some) {
-            true => reasons.into_iter().flatten().next(),
-            false => None,
+        if reasons.iter().all(Option::is_some) {
+            reasons.into_iter().flatten().next()
+        } else {
+            None
         }
     }
 
@@ -132,9 +133,10 @@ impl ConditionSegments<'_> {
             .first()
             .map_or(self.shortest_period_ns, |(_, thread)| thread.due.period_ns);
         let is_irregular = |(_, thread): &(_, &ThreadRecord)| comes_without_period(thread);
-        let deadline_ns = match self.threads.first().is_some_and(is_irregular) {
-            true => NO_DEADLINE_NS,
-            false => own_deadline_ns(criterion.deadline_ns, self.shortest_period_ns, period_ns),
+        let deadline_ns = if self.threads.first().is_some_and(is_irregular) {
+            NO_DEADLINE_NS
+        } else {
+            own_deadline_ns(criterion.deadline_ns, self.shortest_period_ns, period_ns)
         };
         Criterion {
             deadline_ns,
@@ -146,8 +148,9 @@ impl ConditionSegments<'_> {
 /// The deadline of a loop with this period under a criterion's `deadline_ns`, all in nanoseconds. A criterion's
 /// deadline of one period is written as the shortest one, and means each loop's own.
 pub(crate) fn own_deadline_ns(deadline_ns: u64, shortest_period_ns: u64, period_ns: u64) -> u64 {
-    match deadline_ns == shortest_period_ns {
-        true => period_ns,
-        false => deadline_ns,
+    if deadline_ns == shortest_period_ns {
+        period_ns
+    } else {
+        deadline_ns
     }
 }

@@ -18,7 +18,7 @@ pub struct ControllerFile {
 }
 
 impl ControllerFile {
-    fn of(library: &Library) -> Self {
+    fn new(library: &Library) -> Self {
         Self {
             file: library.library.clone(),
             sha256: library.sha256.clone(),
@@ -48,7 +48,11 @@ impl fmt::Display for ControllerFile {
 /// Every controller's file once, in the scenario's order.
 pub(crate) fn files(scenario: &Scenario) -> Vec<ControllerFile> {
     let mut files: Vec<ControllerFile> = Vec::new();
-    for file in scenario.works().filter_map(library).map(ControllerFile::of) {
+    for file in scenario
+        .works()
+        .filter_map(library)
+        .map(ControllerFile::new)
+    {
         if !files.contains(&file) {
             files.push(file);
         }

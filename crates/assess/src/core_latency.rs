@@ -59,9 +59,10 @@ pub(crate) fn of_all(measured: &[CoreLatency], judgements: &[Judgement]) -> Vec<
         let found: Vec<_> = of_it
             .map(|judgement| beside(core, judgement.name.task.clone(), the_loop(judgement)))
             .collect();
-        match found.is_empty() {
-            true => vec![beside(core, None, None)],
-            false => found,
+        if found.is_empty() {
+            vec![beside(core, None, None)]
+        } else {
+            found
         }
     });
     with_loops.collect()

@@ -146,5 +146,5 @@ impl Collected {
 }
 
 fn times(histogram: &LatencyHistogram) -> RunTimes {
-    RunTimes::of(histogram, histogram.max().unwrap_or(0).unsigned_abs())
+    RunTimes::new(histogram, histogram.max().unwrap_or(0).unsigned_abs())
 }

@@ -26,7 +26,7 @@ pub(crate) fn counted(manifest: &Manifest, condition: &ConditionSegments<'_>) ->
         .map(|(segment, thread)| of(segment.segment, thread.thread))
         .collect();
     all.filter(|all| !all.is_empty())
-        .map(|all| Counted::of(&all))
+        .map(|all| Counted::new(&all))
 }
 
 /// Values between two ends.
@@ -50,7 +50,7 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    fn of(all: &[&ThreadHistogram]) -> Self {
+    fn new(all: &[&ThreadHistogram]) -> Self {
         let mut bins: Vec<Counts> = Vec::new();
         for histogram in all {
             bins.extend(
@@ -185,7 +185,7 @@ impl Counted {
 
     /// Values that were certainly late. How they cluster is not known.
     fn misses(&self, criterion: &Criterion) -> MissTally {
-        let limits = Limits::of(criterion);
+        let limits = Limits::new(criterion);
         // A cycle ends no sooner than it wakes.
         let is_late = |ns: i64| limits.are_exceeded_by(ns, ns);
         let late = self.bins.iter().filter(|bin| is_late(bin.low_ns));
@@ -232,9 +232,10 @@ pub(crate) fn judged_by_histogram(
     let imported = manifest.imported.as_ref()?;
     let counted = counted(manifest, condition)?;
     let has_due_times = imported.measured.has_due_times();
-    let misses = match has_due_times {
-        true => counted.misses(criterion),
-        false => MissTally::default(),
+    let misses = if has_due_times {
+        counted.misses(criterion)
+    } else {
+        MissTally::default()
     };
     let observed = condition.threads.iter().map(|(segment, thread)| {
         let own = imported.histogram(segment.segment, thread.thread);
@@ -264,9 +265,10 @@ pub(crate) fn judged_by_histogram(
     judgement.cycles.latency_as_executed = Some(counted.summary());
     judgement.cycles.latency_as_scheduled = Some(counted.summary());
     let judgement = held_back(judgement, imported);
-    Some(match has_due_times {
-        true => judgement,
-        false => judgement.without_criterion(),
+    Some(if has_due_times {
+        judgement
+    } else {
+        judgement.without_criterion()
     })
 }
 

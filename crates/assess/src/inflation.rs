@@ -47,7 +47,7 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    fn of(idle_ns: i64, loaded_ns: i64) -> Self {
+    fn new(idle_ns: i64, loaded_ns: i64) -> Self {
         Self {
             idle_ns,
             loaded_ns,
@@ -57,13 +57,13 @@ impl Ratio {
 }
 
 impl Inflated {
-    fn of(idle: &DistributionSummary, loaded: &DistributionSummary) -> Option<Self> {
+    fn new(idle: &DistributionSummary, loaded: &DistributionSummary) -> Option<Self> {
         let both = |wanted| Some((value(idle, wanted)?, value(loaded, wanted)?));
         let median = both(Quantile::P50)?;
         let p99 = both(Quantile::P99).filter(|((_, idle), (_, loaded))| !idle && !loaded);
         Some(Self {
-            median: Ratio::of(median.0.0, median.1.0),
-            p99: p99.map(|((idle, _), (loaded, _))| Ratio::of(idle, loaded)),
+            median: Ratio::new(median.0.0, median.1.0),
+            p99: p99.map(|((idle, _), (loaded, _))| Ratio::new(idle, loaded)),
         })
     }
 }
@@ -105,7 +105,7 @@ fn inflation(
             && share_of_cache(scenario, phase) == share_of_cache(scenario, &loaded.name.phase)
     })?;
     let (before, after) = (&idle.cycles, &loaded.cycles);
-    let of = |idle: &Option<_>, loaded: &Option<_>| Inflated::of(idle.as_ref()?, loaded.as_ref()?);
+    let of = |idle: &Option<_>, loaded: &Option<_>| Inflated::new(idle.as_ref()?, loaded.as_ref()?);
     Some(Inflation {
         policy: loaded.name.policy,
         task: loaded.name.task.clone(),

@@ -160,7 +160,7 @@ fn record_of(
             gaps: gaps(run, thread),
         };
         let until = served_until(thread);
-        let counts = SkippedCounts::of(thread.skipped, thread.lost, until, &samples);
+        let counts = SkippedCounts::new(thread.skipped, thread.lost, until, &samples);
         provenance.skipped.extend(counts);
         // The record remembers a contradiction; the verdict says it.
         if record.add(window, &samples).is_ok() {

@@ -37,7 +37,7 @@ pub(crate) fn figures(
     run: &Run,
     conditions: &[ConditionSegments<'_>],
 ) -> Result<Vec<ModuleFigures>, AssessmentError> {
-    let mut runs = Runs::of(run);
+    let mut runs = Runs::new(run);
     let mut all: Vec<(ModuleFigures, u64)> = Vec::new();
     for condition in conditions {
         let first = all.len();

@@ -118,12 +118,11 @@ fn condition(
     let whole = |segment: &&&SegmentRecord| !segment.traced || segment.trace.is_some();
     for segment in segments.iter().filter(whole) {
         let latencies = latencies(run, segment)?;
-        match segment.traced {
-            true => traced.extend(latencies),
-            false => {
-                untraced.extend_from_slice(&latencies);
-                by_segment.extend(Distribution::new(latencies));
-            }
+        if segment.traced {
+            traced.extend(latencies)
+        } else {
+            untraced.extend_from_slice(&latencies);
+            by_segment.extend(Distribution::new(latencies));
         }
     }
     let (Some(traced), Some(untraced)) = (Distribution::new(traced), Distribution::new(untraced))

@@ -25,9 +25,10 @@ pub(crate) fn run_outcome(
     let shortfalls = run.shortfalls();
     // Interrupted before the first segment it holds nothing that could be invalid.
     let is_empty = overall.policies.is_empty() && shortfalls.contains(&Shortfall::Interrupted);
-    let mut outcome = match is_empty {
-        true => Outcome::Undecided,
-        false => overall.outcome,
+    let mut outcome = if is_empty {
+        Outcome::Undecided
+    } else {
+        overall.outcome
     };
     let mut hold_back = |remark: String| {
         remarks.push(remark);

@@ -20,7 +20,7 @@ pub struct RunTimes {
 
 impl RunTimes {
     /// Of a histogram whose largest value, exactly, is `max_ns`.
-    pub(crate) fn of(histogram: &LatencyHistogram, max_ns: u64) -> Self {
+    pub(crate) fn new(histogram: &LatencyHistogram, max_ns: u64) -> Self {
         let count = histogram.count();
         let quantile = |quantile: Quantile, least: u64| {
             let value = histogram.quantile(quantile)?;

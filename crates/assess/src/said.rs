@@ -84,9 +84,10 @@ pub(crate) fn said(run: &Run) -> Result<Vec<Said>, AssessmentError> {
                     at_ns: line.at_ns,
                     text: text_of(&line),
                 };
-                match said.first.len() < SHOWN {
-                    true => said.first.push(line),
-                    false => last.push_back(line),
+                if said.first.len() < SHOWN {
+                    said.first.push(line)
+                } else {
+                    last.push_back(line)
                 }
                 if last.len() > SHOWN {
                     last.pop_front();

@@ -28,7 +28,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    fn of(runs: Vec<i64>) -> Option<Self> {
+    fn new(runs: Vec<i64>) -> Option<Self> {
         let mean = (runs.len() >= 2 * BATCHES as usize)
             .then(|| batch_mean_interval(&runs, BATCHES, CONFIDENCE))
             .flatten();
@@ -52,7 +52,7 @@ pub(crate) struct Runs<'a> {
 }
 
 impl<'a> Runs<'a> {
-    pub(crate) fn of(run: &'a Run) -> Self {
+    pub(crate) fn new(run: &'a Run) -> Self {
         Self {
             run,
             segments: BTreeMap::new(),
@@ -85,7 +85,7 @@ impl<'a> Runs<'a> {
             });
             runs.extend(judged.map(|span| (span.to_ns - span.from_ns) as i64));
         }
-        Ok(Spread::of(runs))
+        Ok(Spread::new(runs))
     }
 }
 
@@ -95,11 +95,11 @@ mod tests {
 
     #[test]
     fn few_runs_have_no_interval_and_no_percentile() {
-        assert_eq!(Spread::of(Vec::new()), None);
-        let few = Spread::of(vec![5, 3, 9]).unwrap();
+        assert_eq!(Spread::new(Vec::new()), None);
+        let few = Spread::new(vec![5, 3, 9]).unwrap();
         assert_eq!((few.runs, few.min_ns, few.max_ns), (3, 3, 9));
         assert_eq!((few.mean, few.p99_ns), (None, None));
-        let many = Spread::of((1..=1_000).collect()).unwrap();
+        let many = Spread::new((1..=1_000).collect()).unwrap();
         assert_eq!(many.p99_ns, Some(990));
         let mean = many.mean.unwrap();
         assert!((mean.mean - 500.5).abs() < 1e-9 && mean.half_width > 0.0);

@@ -59,7 +59,7 @@ pub struct Share {
 }
 
 impl Share {
-    fn of(mut values: Vec<f64>) -> Option<Self> {
+    fn new(mut values: Vec<f64>) -> Option<Self> {
         values.sort_by(f64::total_cmp);
         let count = values.len();
         if count == 0 {
@@ -88,7 +88,7 @@ enum Beside {
 
 impl Beside {
     /// `None`: next to other load, or to both at once.
-    fn of(phase: &Phase) -> Option<Self> {
+    fn new(phase: &Phase) -> Option<Self> {
         let mut names = Vec::new();
         for load in &phase.loads {
             match &load.kind {
@@ -130,7 +130,7 @@ type Times = BTreeMap<u32, BTreeMap<(Beside, bool), Moments>>;
 /// Every work that was measured alone, next to loads that compute and next to loads that use memory; in the
 /// order of conditions and working sets.
 pub(crate) fn stretches(run: &Run, scenario: &Scenario) -> Result<Vec<Stretched>, AssessmentError> {
-    let besides = scenario.phases.iter().filter_map(Beside::of);
+    let besides = scenario.phases.iter().filter_map(Beside::new);
     let kinds = besides.fold([false; 3], |mut kinds, beside| {
         kinds[match beside {
             Beside::Nobody => 0,
@@ -146,7 +146,7 @@ pub(crate) fn stretches(run: &Run, scenario: &Scenario) -> Result<Vec<Stretched>
     let mut found: BTreeMap<Design, Times> = BTreeMap::new();
     for segment in run.manifest.segments.iter().filter(|one| !one.traced) {
         let phase = scenario.phases.iter().find(|one| one.name == segment.phase);
-        let Some((phase, beside)) = phase.and_then(|one| Some((one, Beside::of(one)?))) else {
+        let Some((phase, beside)) = phase.and_then(|one| Some((one, Beside::new(one)?))) else {
             continue;
         };
         // The effect of an unproven load is unknown.
@@ -257,7 +257,7 @@ fn stretch(design: Design, times: &Times) -> Option<Stretched> {
         })
         .collect();
     let share =
-        |of: fn(&VarianceShares) -> f64| Share::of(shares.as_ref()?.iter().map(of).collect());
+        |of: fn(&VarianceShares) -> f64| Share::new(shares.as_ref()?.iter().map(of).collect());
     Some(Stretched {
         condition: design.0,
         working_set_bytes: design.1,
@@ -342,7 +342,7 @@ mod tests {
                     [\"timers\"] }]";
         let known = wakepath_scenario::KnownCpus::first(2);
         let scenario = Scenario::parse(text, "a.toml", &known).unwrap();
-        let found: Vec<_> = scenario.phases.iter().map(Beside::of).collect();
+        let found: Vec<_> = scenario.phases.iter().map(Beside::new).collect();
         let memory = Beside::Memory("l2".into());
         assert_eq!(
             found,

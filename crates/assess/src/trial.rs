@@ -88,7 +88,7 @@ pub struct TrialRun {
 
 impl TrialRun {
     /// The figures of a run; none if no cycle was measured.
-    pub fn of(assessment: &Assessment) -> Option<Self> {
+    pub fn new(assessment: &Assessment) -> Option<Self> {
         let conditions = &assessment.conditions;
         let latencies = || {
             let all = conditions.iter();
@@ -181,11 +181,12 @@ impl Confounders {
         }
         for (label, (first, last)) in &self.drifting {
             let label = label.to_lowercase();
-            match first == last {
-                true => lines.push(format!("{label}, from the first run to the last: {first}")),
-                false => lines.push(format!(
+            if first == last {
+                lines.push(format!("{label}, from the first run to the last: {first}"))
+            } else {
+                lines.push(format!(
                     "{label} differed from the first run ({first}) to the last ({last})"
-                )),
+                ))
             }
         }
         for (what, (count, last)) in &self.changes {

@@ -72,9 +72,10 @@ impl Values {
         if let (Some(limit), Some(missed)) = (of.limit, &mut of.missed) {
             *missed += u64::from(is > limit);
         }
-        match self.kept < MOST_KEPT {
-            true => all.push(is),
-            false => self.is_beyond = true,
+        if self.kept < MOST_KEPT {
+            all.push(is)
+        } else {
+            self.is_beyond = true
         }
         self.kept += 1;
     }

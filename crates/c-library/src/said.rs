@@ -97,7 +97,7 @@ pub unsafe extern "C" fn wakepath_log_arguments(
     };
     let mut copied = [Argument::Natural(0); MOST_ARGUMENTS];
     let (mut codes, mut count) = (format >> 16, 0);
-    while let (Some(code), true) = (Code::of(codes), count < MOST_ARGUMENTS) {
+    while let (Some(code), true) = (Code::new(codes), count < MOST_ARGUMENTS) {
         // SAFETY: the caller's promise.
         copied[count] = unsafe { (*arguments.add(count)).copied(code) };
         (codes, count) = (codes >> 4, count + 1);

@@ -37,7 +37,7 @@ pub unsafe extern "C" fn wakepath_loop_section(
 pub unsafe extern "C" fn wakepath_section_begin(of: *mut CLoop, section: u32) {
     // SAFETY: the caller's promise.
     if let (Some(of), Ok(number)) = (unsafe { of.as_mut() }, section.try_into()) {
-        of.cycles.begin(Section::of(number));
+        of.cycles.begin(Section::new(number));
     }
 }
 
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn wakepath_section_begin(of: *mut CLoop, section: u32) {
 pub unsafe extern "C" fn wakepath_section_end(of: *mut CLoop, section: u32) {
     // SAFETY: the caller's promise.
     if let (Some(of), Ok(number)) = (unsafe { of.as_mut() }, section.try_into()) {
-        of.cycles.end(Section::of(number));
+        of.cycles.end(Section::new(number));
     }
 }
 
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn wakepath_section_end(of: *mut CLoop, section: u32) {
 pub unsafe extern "C" fn wakepath_section_switch(of: *mut CLoop, ended: u32, begun: u32) {
     // SAFETY: the caller's promise.
     if let Some(of) = unsafe { of.as_mut() } {
-        let section = |number: u32| Section::of(number.try_into().unwrap_or(u8::MAX));
+        let section = |number: u32| Section::new(number.try_into().unwrap_or(u8::MAX));
         of.cycles.switch(section(ended), section(begun));
     }
 }

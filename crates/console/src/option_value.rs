@@ -78,9 +78,10 @@ pub struct Shown<'a>(pub &'a str);
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.is_empty() || self.0.contains(char::is_whitespace) {
-            true => write!(f, "'{}'", self.0),
-            false => f.write_str(self.0),
+        if self.0.is_empty() || self.0.contains(char::is_whitespace) {
+            write!(f, "'{}'", self.0)
+        } else {
+            f.write_str(self.0)
         }
     }
 }

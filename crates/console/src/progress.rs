@@ -9,7 +9,7 @@ use wakepath_assess::{Assessment, AssessmentError, Picture};
 
 /// A run assessed, with its pictures if it will be `drawn`; long flights show their progress.
 pub fn assessed(run: &Run, drawn: bool) -> Result<(Assessment, Vec<Picture>), AssessmentError> {
-    let progress = Progress::of("flying");
+    let progress = Progress::new("flying");
     let assessment = Assessment::with_progress(run, drawn, &|ready, of| progress.tell(ready, of));
     progress.end();
     assessment
@@ -26,7 +26,7 @@ const SILENCE: Duration = Duration::from_secs(2);
 
 impl Progress {
     /// Of something that is done, in a word.
-    pub fn of(what: &'static str) -> Self {
+    pub fn new(what: &'static str) -> Self {
         Self {
             what,
             started: Instant::now(),

@@ -42,32 +42,31 @@ impl RunDirectory {
 
     /// Makes it. Two runs that start in the same second get two directories.
     pub fn make(&self) -> Result<Directory, Failure> {
-        Ok(match self.is_named {
-            true => Directory::make(&self.path, self.trust)?,
-            false => Directory::make_new(&self.path)?,
+        Ok(if self.is_named {
+            Directory::make(&self.path, self.trust)?
+        } else {
+            Directory::make_new(&self.path)?
         })
     }
 }
 
 /// What `--trust-directory` says.
 pub fn trust(trusts: bool) -> Trust {
-    match trusts {
-        true => Trust::Any,
-        false => Trust::Own,
-    }
+    if trusts { Trust::Any } else { Trust::Own }
 }
 
 /// A run needs its own directory: existing files stay as they are.
 pub fn refuse_used(directory: &Path) -> Result<(), Failure> {
     // One that is not there is made; one that can't be is named when it is tried.
     let used = std::fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some());
-    match used {
-        true => Err(Box::new(
+    if used {
+        Err(Box::new(
             wakepath_archive::ArchiveError::DirectoryNotEmpty {
                 path: directory.into(),
             },
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

@@ -33,9 +33,10 @@ pub struct ListedRun {
 impl ListedRun {
     /// Its directory.
     pub fn directory(&self) -> PathBuf {
-        match self.is_beside {
-            true => self.place.clone(),
-            false => Path::new(HOME).join(&self.place),
+        if self.is_beside {
+            self.place.clone()
+        } else {
+            Path::new(HOME).join(&self.place)
         }
     }
 }
@@ -57,11 +58,12 @@ pub fn all() -> Vec<ListedRun> {
 /// In one line, with the thing that is there instead.
 pub fn home_can_be_used() -> Result<(), String> {
     let is_link = std::fs::symlink_metadata(HOME).is_ok_and(|home| home.is_symlink());
-    match is_link && rustix::process::geteuid().is_root() {
-        false => Ok(()),
-        true => Err(format!(
+    if is_link && rustix::process::geteuid().is_root() {
+        Err(format!(
             "{HOME}: a symbolic link, which root does not follow; give the directory with --directory"
-        )),
+        ))
+    } else {
+        Ok(())
     }
 }
 
@@ -304,9 +306,10 @@ pub fn word_for(directory: &Path) -> String {
     let latest = all()
         .into_iter()
         .find(|run| is_this(run) || Run::writer(&run.directory()).is_none());
-    match latest.is_some_and(|run| is_this(&run)) {
-        true => String::new(),
-        false => below.display().to_string(),
+    if latest.is_some_and(|run| is_this(&run)) {
+        String::new()
+    } else {
+        below.display().to_string()
     }
 }
 

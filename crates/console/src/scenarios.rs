@@ -92,10 +92,11 @@ pub fn read_with_overrides(
     host: &HostCpus,
 ) -> Result<(Scenario, Vec<Warning>), Failure> {
     let own = read_scenario(text, source, host)?;
-    match overrides.is_empty() {
-        true => Ok(own),
-        false => read_scenario(&overrides.apply_to(text)?, source, host)
-            .map_err(|error| format!("with {overrides}: {error}").into()),
+    if overrides.is_empty() {
+        Ok(own)
+    } else {
+        read_scenario(&overrides.apply_to(text)?, source, host)
+            .map_err(|error| format!("with {overrides}: {error}").into())
     }
 }
 

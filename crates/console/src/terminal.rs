@@ -48,9 +48,10 @@ pub fn print_whole(text: &str) -> io::Result<()> {
 /// Prints a result as `print` does. As JSON, for a program, every text in it stays exactly what it is, what a
 /// terminal must not get as an escape of JSON's own.
 pub fn print_result(json: bool, text: &str) -> io::Result<()> {
-    match json {
-        true => unless_closed(io::stdout().lock().write_all(escaped(text).as_bytes())),
-        false => print(text),
+    if json {
+        unless_closed(io::stdout().lock().write_all(escaped(text).as_bytes()))
+    } else {
+        print(text)
     }
 }
 
@@ -182,9 +183,10 @@ pub fn tell_progress(line: &str) {
     }
     let mut out = io::stderr().lock();
     let line = shown(line).replace('\n', " ");
-    let _ = match out.is_terminal() {
-        true => write!(out, "\r{line}\x1b[K"),
-        false => writeln!(out, "{line}"),
+    let _ = if out.is_terminal() {
+        write!(out, "\r{line}\x1b[K")
+    } else {
+        writeln!(out, "{line}")
     };
     let _ = out.flush();
 }

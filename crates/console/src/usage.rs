@@ -97,9 +97,10 @@ fn shortened(rendered: &str) -> String {
             continue;
         }
         if !line.is_empty() {
-            line.push_str(match line.ends_with(':') || part.starts_with('[') {
-                true => " ",
-                false => "; ",
+            line.push_str(if line.ends_with(':') || part.starts_with('[') {
+                " "
+            } else {
+                "; "
             });
         }
         line.push_str(part);

@@ -29,9 +29,10 @@ pub fn beneath(top: &Path, relative: &Path) -> Result<Directory, DirectoryError>
         });
     }
     let mut directory = fs::open(top, OPEN, Mode::empty()).map_err(failed)?;
-    let whole = match relative.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => relative,
+    let whole = if relative.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        relative
     };
     let inside = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
     match fs::openat2(&directory, whole, OPEN, Mode::empty(), inside) {

@@ -106,9 +106,10 @@ fn look(
             continue;
         }
         if !kind.is_file() {
-            return Err(refused(match kind.is_symlink() {
-                true => "it is a link, and its target can change",
-                false => "it is a pipe, a socket or a device",
+            return Err(refused(if kind.is_symlink() {
+                "it is a link, and its target can change"
+            } else {
+                "it is a pipe, a socket or a device"
             }));
         }
         if found.len() == MOST_FILES {

@@ -94,9 +94,10 @@ impl Directory {
     /// As [`Directory::make`], and [`DirectoryError::NotADirectory`].
     pub fn make_for_files(path: &Path, trust: Trust) -> Result<Self, DirectoryError> {
         let is_link = std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
-        match is_link {
-            true => Err(DirectoryError::NotADirectory { path: path.into() }),
-            false => Self::make(path, trust),
+        if is_link {
+            Err(DirectoryError::NotADirectory { path: path.into() })
+        } else {
+            Self::make(path, trust)
         }
     }
 

@@ -47,7 +47,7 @@ const BOTH: Access = Access {
 };
 
 impl Command {
-    fn of(code: u8) -> Option<Self> {
+    fn new(code: u8) -> Option<Self> {
         Some(match code {
             1 => Self::Position(READ),
             2 => Self::Position(WRITE),
@@ -135,7 +135,7 @@ pub(crate) fn for_each(frame: &mut [u8], mut with: impl FnMut(Datagram<'_>)) {
         let (one, others) = rest.split_at_mut(HEADER + data + COUNTER);
         let (header, one) = one.split_at_mut(HEADER);
         let (data, counter) = one.split_at_mut(data);
-        if let Some(command) = Command::of(header[0]) {
+        if let Some(command) = Command::new(header[0]) {
             with(Datagram {
                 command,
                 address: &mut header[2..6],

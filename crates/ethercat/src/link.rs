@@ -42,7 +42,7 @@ impl Link {
                 source: error,
             },
         })?;
-        Ok(Self::of(socket, name))
+        Ok(Self::new(socket, name))
     }
 
     /// A socket that sees the EtherCAT frames of an interface.
@@ -58,7 +58,7 @@ impl Link {
         Ok(socket)
     }
 
-    pub(crate) fn of(socket: OwnedFd, name: &str) -> Self {
+    pub(crate) fn new(socket: OwnedFd, name: &str) -> Self {
         Self {
             socket,
             name: name.into(),

@@ -98,7 +98,7 @@ impl Ring {
             _control: ours,
         };
         let socket = ring.take_link()?;
-        Ok((ring, Link::of(socket, NAME)))
+        Ok((ring, Link::new(socket, NAME)))
     }
 
     /// Its process.
@@ -207,7 +207,7 @@ fn run(text: &str) -> Result<(), EthercatError> {
     )
     .map_err(EthercatError::system("hand out the link"))?;
     drop(masters);
-    serve(&control, &Link::of(own, NAME), &options)
+    serve(&control, &Link::new(own, NAME), &options)
 }
 
 /// Both ends of a virtual link in a new namespace.

@@ -82,7 +82,7 @@ fn read(blob: &[u8], kind: &str, of: &str) -> Option<Result<Certificate, Certifi
         return None;
     }
     let _nonce = wire.string()?;
-    let key = PublicKey::of(of, &mut wire).ok()?;
+    let key = PublicKey::new(of, &mut wire).ok()?;
     let _serial = wire.u64()?;
     let _user_or_host = wire.u32()?;
     let _identity = wire.string()?;

@@ -27,21 +27,20 @@ pub fn instant(text: &str) -> Result<u64, InstantError> {
     if is_compact && !text.ends_with('Z') {
         return Err(InstantError::NoZone(quoted(text), text.to_owned()));
     }
-    let long = match is_compact {
-        true => {
-            let all = format!("{digits:0<14}");
-            let part = |from: usize, to: usize| &all[from..to];
-            format!(
-                "{}-{}-{}T{}:{}:{}Z",
-                part(0, 4),
-                part(4, 6),
-                part(6, 8),
-                part(8, 10),
-                part(10, 12),
-                part(12, 14)
-            )
-        }
-        false => text.to_owned(),
+    let long = if is_compact {
+        let all = format!("{digits:0<14}");
+        let part = |from: usize, to: usize| &all[from..to];
+        format!(
+            "{}-{}-{}T{}:{}:{}Z",
+            part(0, 4),
+            part(4, 6),
+            part(6, 8),
+            part(8, 10),
+            part(10, 12),
+            part(12, 14)
+        )
+    } else {
+        text.to_owned()
     };
     let time = humantime::parse_rfc3339(&long).map_err(|_| form())?;
     let since = time.duration_since(UNIX_EPOCH).map_err(|_| form())?;

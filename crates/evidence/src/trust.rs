@@ -75,12 +75,13 @@ impl Trust {
             })?;
             trusted.extend(found);
         }
-        match trusted.is_empty() {
-            true => Err(TrustError {
+        if trusted.is_empty() {
+            Err(TrustError {
                 line: text.lines().count().max(1),
                 what: TrustWrong::NoKeyAtAll,
-            }),
-            false => Ok(Self { trusted }),
+            })
+        } else {
+            Ok(Self { trusted })
         }
     }
 }

@@ -113,11 +113,12 @@ pub fn verify(
 /// As [`verify`].
 pub fn disagreements(envelope: &[u8], files: &[FileDigest]) -> Result<Vec<Finding>, EnvelopeError> {
     let (envelope, statement) = read(envelope)?;
-    Ok(match envelope.is_signed() {
-        true => differences(&statement, files),
-        false => vec![Finding::Altered {
+    Ok(if envelope.is_signed() {
+        differences(&statement, files)
+    } else {
+        vec![Finding::Altered {
             key: envelope.signatures[0].key.clone(),
-        }],
+        }]
     })
 }
 

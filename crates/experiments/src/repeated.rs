@@ -94,7 +94,7 @@ fn invalid(judged: &Judgement) -> Option<String> {
 
 impl GuestRun {
     /// The needed data of a guest's run.
-    pub fn of(
+    pub fn new(
         guest: Guest,
         assessment: &Assessment,
         pictures: Vec<Picture>,
@@ -122,7 +122,7 @@ impl GuestRun {
             virtual_time: assessment.virtual_time.clone(),
             board: Vec::new(),
             conditions: conditions.collect(),
-            figures: Figures::of(assessment, &pictures, None),
+            figures: Figures::new(assessment, &pictures, None),
             pictures,
             explanation,
             kernel_latency,

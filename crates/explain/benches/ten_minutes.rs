@@ -160,7 +160,7 @@ fn main() {
     let began = Instant::now();
     let samples: Vec<Sample> = (0..CYCLES).map(sample).collect();
     let mut latencies: Vec<u64> = samples.iter().map(|s| s.wake_ns - s.due_ns).collect();
-    let bands = Bands::of(&mut latencies);
+    let bands = Bands::new(&mut latencies);
     drop(latencies);
     let mut totals = Totals::new(200_000, 0, 10, bands);
     let loops = vec![LoopThread {

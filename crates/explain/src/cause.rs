@@ -302,9 +302,10 @@ impl fmt::Display for Cause {
                 if let Some(thread) = &sender.thread {
                     write!(f, " by {}", Named(thread))?;
                 }
-                match sender.callback.is_empty() {
-                    true => Ok(()),
-                    false => write!(f, " ({})", one_line(&sender.callback)),
+                if sender.callback.is_empty() {
+                    Ok(())
+                } else {
+                    write!(f, " ({})", one_line(&sender.callback))
                 }
             }
             Self::WokenFrom(cpu) => {

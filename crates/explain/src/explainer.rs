@@ -101,7 +101,7 @@ impl Explainer {
             by_thread.entry(of.thread).or_default().push(at);
         }
         let loops = loops.into_iter().map(|of| Loop {
-            counting: Counting::of(&of, &options.own),
+            counting: Counting::new(&of, &options.own),
             thread: of.thread,
             cpus: of.cpus,
             samples: of.samples.into_iter().peekable(),
@@ -443,7 +443,7 @@ impl Explainer {
             stacks_recorded: self.options.places.are_recorded(),
             until_next_wake_up: of.until_next_wake_up,
             spins_for: spin::spins_for(&execution, is_sibling, ready_ns),
-            placed: of.placement.of(&sample),
+            placed: of.placement.in_cycle(&sample),
             frequency_changed: cpu.is_some_and(|cpu| cpu.changed_in(sample.wake_ns, sample.end_ns)),
             explained: Explained {
                 sample,
@@ -511,7 +511,7 @@ impl Loop {
     /// Says what is usual, and hands out the cycles that it was measured on.
     fn settle(&mut self, number: usize, out: &mut impl FnMut(usize, Explained)) {
         let waiting = std::mem::take(&mut self.waiting);
-        let usual = self.usual.take().unwrap_or_else(|| Usual::of(&waiting));
+        let usual = self.usual.take().unwrap_or_else(|| Usual::new(&waiting));
         self.usual = Some(usual.clone());
         for raw in waiting {
             self.resolved(number, raw, &usual, out);

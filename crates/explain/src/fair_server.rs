@@ -54,9 +54,10 @@ impl FairServers {
                 self.0.remove(&cpu);
             }
         }
-        match is_over_another {
-            true => Given::OverAnother,
-            false => Given::Rightly,
+        if is_over_another {
+            Given::OverAnother
+        } else {
+            Given::Rightly
         }
     }
 }

@@ -110,9 +110,10 @@ impl Interference {
 
     fn sum(&mut self, kind: Kind, name: String) -> &mut Sum {
         let full = self.sums.len() >= MOST_NAMES;
-        let key = match full && !self.sums.contains_key(&(kind, name.clone())) {
-            true => (kind, "names beyond the first 10 000".to_owned()),
-            false => (kind, name),
+        let key = if full && !self.sums.contains_key(&(kind, name.clone())) {
+            (kind, "names beyond the first 10 000".to_owned())
+        } else {
+            (kind, name)
         };
         self.sums.entry(key).or_default()
     }
@@ -187,15 +188,16 @@ pub(crate) struct Counting {
 
 impl Counting {
     /// For a loop; none for one whose thread or cycles are not known.
-    pub fn of(of: &LoopThread, own: &Own) -> Option<Self> {
+    pub fn new(of: &LoopThread, own: &Own) -> Option<Self> {
         let judged = || of.samples.iter().filter(|sample| !sample.is_warm_up());
         let (from_ns, to_ns) = match (judged().next(), judged().next_back()) {
             (Some(first), Some(last)) => (first.due_ns, last.end_ns),
             _ => of.judged_ns?,
         };
-        let cpus: BTreeSet<u16> = match of.cpus.is_empty() {
-            true => judged().map(|sample| sample.cpu).collect(),
-            false => of.cpus.iter().copied().collect(),
+        let cpus: BTreeSet<u16> = if of.cpus.is_empty() {
+            judged().map(|sample| sample.cpu).collect()
+        } else {
+            of.cpus.iter().copied().collect()
         };
         (of.thread != u32::MAX).then(|| Self {
             thread: of.thread,
@@ -280,9 +282,10 @@ impl Counting {
         if thread.id == 0 || thread.id == self.thread {
             return None;
         }
-        let kind = match self.own.is_own(thread, at_ns) {
-            true => Kind::OwnTool,
-            false => Kind::Thread,
+        let kind = if self.own.is_own(thread, at_ns) {
+            Kind::OwnTool
+        } else {
+            Kind::Thread
         };
         // Threads of one name and urgency are counted together: their numbers are never the same.
         let nameless = Thread {
@@ -294,9 +297,10 @@ impl Counting {
 }
 
 fn interrupted(interrupt: &Interrupt) -> (Kind, String) {
-    let kind = match is_ipi(interrupt) {
-        true => Kind::Ipi,
-        false => Kind::Interrupt,
+    let kind = if is_ipi(interrupt) {
+        Kind::Ipi
+    } else {
+        Kind::Interrupt
     };
     (kind, Cause::interrupt_name(interrupt))
 }

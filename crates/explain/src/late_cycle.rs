@@ -84,7 +84,7 @@ pub struct LateShare {
 
 impl LateCycle {
     /// A cycle as it is written.
-    pub fn of(cycle: &Explained, segment: u32) -> Self {
+    pub fn new(cycle: &Explained, segment: u32) -> Self {
         let due_ns = cycle.sample.due_ns;
         let pieces = |pieces: &[Piece]| {
             let written = pieces.iter().map(|piece| LatePiece {
@@ -94,7 +94,7 @@ impl LateCycle {
                 cause: piece.cause.to_string(),
                 from_ns: piece.from_ns.saturating_sub(due_ns),
                 ns: piece.ns(),
-                stack: LateStack::of(&piece.cause),
+                stack: LateStack::new(&piece.cause),
             });
             written.collect()
         };
@@ -125,11 +125,11 @@ impl LateCycle {
 
 impl LateStack {
     /// The stack at which the thread blocked or ran, if recorded.
-    pub fn of(cause: &Cause) -> Option<Self> {
+    pub fn new(cause: &Cause) -> Option<Self> {
         let place = match cause {
             Cause::Blocked(wait) => wait.place.as_ref()?,
             Cause::UserCode(RanIn::Function(place)) => place,
-            Cause::Overrun(because) => return Self::of(because),
+            Cause::Overrun(because) => return Self::new(because),
             _ => return None,
         };
         Some(Self {

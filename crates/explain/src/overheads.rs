@@ -123,12 +123,12 @@ impl Overheads {
     /// As distributions.
     pub fn costs(&self) -> OverheadCosts {
         OverheadCosts {
-            timer_lateness: Distribution::of(&self.event),
-            release: Distribution::of(&self.release),
-            scheduling: Distribution::of(&self.scheduling),
-            context_switch: Distribution::of(&self.switch),
-            tick: Distribution::of(&self.tick),
-            ipi: Distribution::of(&self.ipi),
+            timer_lateness: Distribution::new(&self.event),
+            release: Distribution::new(&self.release),
+            scheduling: Distribution::new(&self.scheduling),
+            context_switch: Distribution::new(&self.switch),
+            tick: Distribution::new(&self.tick),
+            ipi: Distribution::new(&self.ipi),
         }
     }
 }
@@ -190,7 +190,7 @@ impl OverheadTable {
     pub const FILE_NAME: &'static str = "overheads.json";
 
     /// Of phases in their order.
-    pub fn of(phases: &[(String, Overheads)]) -> Self {
+    pub fn new(phases: &[(String, Overheads)]) -> Self {
         let mut all = Overheads::default();
         for (_, overheads) in phases {
             all.merge(overheads);
@@ -229,7 +229,7 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    fn of(histogram: &LatencyHistogram) -> Self {
+    fn new(histogram: &LatencyHistogram) -> Self {
         // A quantile without a value above it would only be the maximum.
         let quantile = |quantile: Quantile, least: u64| {
             let enough = histogram.count() >= least;

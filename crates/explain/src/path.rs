@@ -88,9 +88,10 @@ pub(crate) fn latency(window: &Window<'_>, sample: &Sample) -> (Vec<Piece>, Woke
                 cut.running(cpu, interval, asleep);
             }
             _ => {
-                let stretch = match asleep && has_run {
-                    true => Stretch::SwitchToUser,
-                    false => waking(),
+                let stretch = if asleep && has_run {
+                    Stretch::SwitchToUser
+                } else {
+                    waking()
                 };
                 cut.waiting(interval, stretch);
             }
@@ -174,9 +175,10 @@ impl<'a> Cut<'a> {
 
     /// On its CPU, on the way to its first instruction, or still in the cycle before.
     fn running(&mut self, cpu: u16, interval: &Interval, asleep: bool) {
-        let stretch = match asleep {
-            true => Stretch::SwitchToUser,
-            false => Stretch::NotAsleep,
+        let stretch = if asleep {
+            Stretch::SwitchToUser
+        } else {
+            Stretch::NotAsleep
         };
         let previous_end_ns = self.window.previous_end_ns;
         let past = self.sample.flags.contains(SampleFlags::DUE_ALREADY_PAST);
@@ -254,9 +256,10 @@ impl<'a> Cut<'a> {
                 if self.is_woken_out_of_sleep(interval) {
                     return self.push(from, to, stretch, Cause::Awaiting);
                 }
-                match faults::waits_for_page(self.window.track, interval) {
-                    true => self.push(from, to, stretch, Cause::PageFault),
-                    false => self.blocked(interval, stretch),
+                if faults::waits_for_page(self.window.track, interval) {
+                    self.push(from, to, stretch, Cause::PageFault)
+                } else {
+                    self.blocked(interval, stretch)
                 }
             }
             State::Away | State::Unknown | State::Running(_) => self.unexplained(from, to, stretch),
@@ -373,9 +376,10 @@ impl<'a> Cut<'a> {
         let last =
             before.find(|mark| !matches!(mark.what, Happened::Slack { .. } | Happened::Fault));
         let lost = last.is_some_and(|mark| mark.what == Happened::Lost);
-        let cause = match lost {
-            true => Cause::EventsLost,
-            false => Cause::NoEvents,
+        let cause = if lost {
+            Cause::EventsLost
+        } else {
+            Cause::NoEvents
         };
         self.push(from_ns, to_ns, stretch, cause);
     }

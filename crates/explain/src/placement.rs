@@ -124,7 +124,7 @@ impl Placement {
     }
 
     /// The part that a cycle needs.
-    pub fn of(&self, sample: &Sample) -> Placed {
+    pub fn in_cycle(&self, sample: &Sample) -> Placed {
         let (from_ns, to_ns) = (sample.due_ns.min(sample.wake_ns), sample.end_ns);
         let after = self.stays.partition_point(|stay| stay.from_ns <= to_ns);
         let first = self.stays.partition_point(|stay| stay.from_ns <= from_ns);

@@ -95,9 +95,10 @@ fn used_up(budget: &Budget) -> Remedy {
     let words = budget.fix();
     match budget {
         Budget::CpuQuota { file, .. } => {
-            let value = match file.ends_with("cpu.max") {
-                true => "max",
-                false => "-1",
+            let value = if file.ends_with("cpu.max") {
+                "max"
+            } else {
+                "-1"
             };
             fix::QUOTA
                 .with(&[&words])
@@ -122,9 +123,10 @@ fn blocked(wait: &Wait) -> Option<Remedy> {
     Some(match (&wait.meanwhile, &holder) {
         (Meanwhile::KeptOff { by, inversion }, Some(holder)) => {
             let by = by.name.to_string();
-            match *inversion && may_be_lock {
-                true => fix::PRIORITY_INHERITANCE.with(&[holder, holder, &by]),
-                false => fix::HOLDER_ELSEWHERE.with(&[holder, &by]),
+            if *inversion && may_be_lock {
+                fix::PRIORITY_INHERITANCE.with(&[holder, holder, &by])
+            } else {
+                fix::HOLDER_ELSEWHERE.with(&[holder, &by])
             }
         }
         (Meanwhile::Ran, Some(holder)) if may_be_lock => fix::SHORT_HOLD.with(&[holder, holder]),

@@ -72,7 +72,7 @@ const TIMES_USUAL: u64 = 2;
 
 impl Usual {
     /// The medians of some cycles.
-    pub(crate) fn of(cycles: &[Raw]) -> Self {
+    pub(crate) fn new(cycles: &[Raw]) -> Self {
         let median = |figure: &dyn Fn(&Explained) -> u64| {
             let figures = cycles.iter().map(|raw| figure(&raw.explained));
             let mut found: Vec<u64> = figures.filter(|&ns| ns > 0).collect();

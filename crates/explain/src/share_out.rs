@@ -18,9 +18,10 @@ pub(crate) fn excess(
         .filter(|piece| which(piece))
         .map(Piece::ns)
         .sum();
-    match total_ns > allowed_ns && usual_ns > 0 {
-        true => total_ns - usual_ns,
-        false => 0,
+    if total_ns > allowed_ns && usual_ns > 0 {
+        total_ns - usual_ns
+    } else {
+        0
     }
 }
 

@@ -229,7 +229,7 @@ pub struct StretchFigures {
 
 impl ConditionExplanation {
     /// A condition's figures. `segment_of` gives the segment of the n-th worst cycle.
-    pub fn of(
+    pub fn new(
         (phase, condition, thread): (&str, &str, &str),
         threshold_from: &str,
         usual: Usual,
@@ -278,21 +278,21 @@ impl ConditionExplanation {
             worst: totals
                 .worst
                 .iter()
-                .map(|cycle| LateCycle::of(cycle, segment_of(cycle)))
+                .map(|cycle| LateCycle::new(cycle, segment_of(cycle)))
                 .collect(),
             longest: totals
                 .longest
                 .iter()
-                .map(|cycle| LateCycle::of(cycle, segment_of(cycle)))
+                .map(|cycle| LateCycle::new(cycle, segment_of(cycle)))
                 .collect(),
-            median: WaterfallFigures::of(&totals.median),
-            p999: WaterfallFigures::of(&totals.p999),
+            median: WaterfallFigures::new(&totals.median),
+            p999: WaterfallFigures::new(&totals.p999),
         }
     }
 }
 
 impl WaterfallFigures {
-    fn of(way: &Way) -> Option<Self> {
+    fn new(way: &Way) -> Option<Self> {
         if way.cycles == 0 {
             return None;
         }

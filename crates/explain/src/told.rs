@@ -30,7 +30,7 @@ pub struct LateLine {
 
 impl LateSection {
     /// A section from one instant to another, in nanoseconds on `CLOCK_MONOTONIC`, with what ran in it instead.
-    pub fn of(
+    pub fn new(
         cycle: &LateCycle,
         name: String,
         (from_ns, to_ns): (u64, u64),
@@ -134,7 +134,7 @@ mod tests {
             said: Vec::new(),
         };
         let part = |from_ns: u64, to_ns: u64| {
-            LateSection::of(
+            LateSection::new(
                 &cycle,
                 "read".into(),
                 (1_000_000 + from_ns, 1_000_000 + to_ns),

@@ -68,7 +68,7 @@ pub struct Bands {
 impl Bands {
     /// From latencies in nanoseconds: 2 % of the cycles around the median, 0.05 % around the 99.9th
     /// percentile; one cycle at least.
-    pub fn of(latencies: &mut [u64]) -> Self {
+    pub fn new(latencies: &mut [u64]) -> Self {
         latencies.sort_unstable();
         let around = |middle: f64, half: f64| {
             let last = latencies.len().saturating_sub(1) as f64;
@@ -263,9 +263,10 @@ fn add_causes(sums: &mut HashMap<Cause, CauseSum>, pieces: &[Piece], is_late: bo
         }
     }
     for (cause, ns) in mine {
-        let cause = match sums.len() < MOST_CAUSES || sums.contains_key(&cause) {
-            true => cause,
-            false => Cause::NoEvents,
+        let cause = if sums.len() < MOST_CAUSES || sums.contains_key(&cause) {
+            cause
+        } else {
+            Cause::NoEvents
         };
         let sum = sums.entry(cause).or_default();
         sum.cycles += 1;
@@ -312,7 +313,7 @@ mod tests {
 
     #[test]
     fn of_cycles_with_very_many_pieces_fewer_are_kept_and_the_worst_among_them() {
-        let mut totals = Totals::new(0, 0, 1_000_000, Bands::of(&mut []));
+        let mut totals = Totals::new(0, 0, 1_000_000, Bands::new(&mut []));
         for number in 0..40 {
             totals.add(&cycle(number, 30_000 + number));
         }

@@ -145,9 +145,10 @@ impl fmt::Display for Wait {
             Meanwhile::Ran => f.write_str(", which ran"),
             Meanwhile::KeptOff { by, inversion } => {
                 write!(f, ", which was ready while {} had its CPU", Named(by))?;
-                match inversion {
-                    true => f.write_str(": priority inversion"),
-                    false => Ok(()),
+                if *inversion {
+                    f.write_str(": priority inversion")
+                } else {
+                    Ok(())
                 }
             }
             Meanwhile::Slept => {

@@ -15,7 +15,7 @@ pub struct Weight {
 
 impl Weight {
     /// Of one among all conditions of an explanation.
-    pub fn of(condition: &ConditionExplanation, all: &[ConditionExplanation]) -> Self {
+    pub fn new(condition: &ConditionExplanation, all: &[ConditionExplanation]) -> Self {
         let of_one = |other: &ConditionExplanation| {
             condition.phase == other.phase && condition.condition == other.condition
         };
@@ -38,7 +38,7 @@ fn passed(of: &ConditionExplanation) -> bool {
 
 /// In the order of their weight; those of one weight by the time that they lost.
 pub fn by_weight(conditions: Vec<ConditionExplanation>) -> Vec<ConditionExplanation> {
-    let rank = |of: &ConditionExplanation| (Weight::of(of, &conditions), of.late_ns, of.late);
+    let rank = |of: &ConditionExplanation| (Weight::new(of, &conditions), of.late_ns, of.late);
     let ranks: Vec<_> = conditions.iter().map(rank).collect();
     let mut ranked: Vec<_> = ranks.into_iter().zip(conditions).collect();
     // Stable, so that of those alike the first measured is first.
@@ -53,13 +53,13 @@ mod tests {
 
     fn lost(thread: &str, urgency: u8, is_periodic: bool, late_ns: u64) -> ConditionExplanation {
         let names = ("watched", "robot", thread);
-        let totals = Totals::new(0, 0, 0, Bands::of(&mut []));
+        let totals = Totals::new(0, 0, 0, Bands::new(&mut []));
         ConditionExplanation {
             urgency,
             is_periodic,
             late: u64::from(late_ns > 0),
             late_ns,
-            ..ConditionExplanation::of(names, "", Usual::default(), &totals, |_| 0)
+            ..ConditionExplanation::new(names, "", Usual::default(), &totals, |_| 0)
         }
     }
 

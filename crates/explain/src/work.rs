@@ -91,9 +91,10 @@ pub(crate) fn resolve(pieces: &mut Vec<Piece>, usual: &Usual, told: Told<'_>) {
             let beyond = match (told.spins_for, told.frequency_changed, told.calls_recorded) {
                 (Some(thread), ..) => Cause::Spin(thread),
                 (None, true, _) => Cause::Frequency,
-                (None, false, true) => Cause::UserCode(match told.stacks_recorded {
-                    true => RanIn::NotSeen,
-                    false => RanIn::NotRecorded,
+                (None, false, true) => Cause::UserCode(if told.stacks_recorded {
+                    RanIn::NotSeen
+                } else {
+                    RanIn::NotRecorded
                 }),
                 (None, false, false) => Cause::OwnInflation,
             };

@@ -30,7 +30,7 @@ fn main() {
         }
         let mut cells: Vec<String> = Vec::new();
         for cycles in CYCLES {
-            let found = Coverage::of(&family, cycles, runs, number);
+            let found = Coverage::new(&family, cycles, runs, number);
             cells.extend(found.iter().map(ToString::to_string));
         }
         println!("| {name} | {} |", cells.join(" | "));

@@ -60,9 +60,12 @@ pub fn median_runs(series: &[f64]) -> Option<Tested> {
         _ => f64::midpoint(sorted[half - 1], sorted[half]),
     };
     let is_least = sorted[0] >= median;
-    let sides = |value: &f64| match is_least {
-        true => *value > median,
-        false => *value >= median,
+    let sides = |value: &f64| {
+        if is_least {
+            *value > median
+        } else {
+            *value >= median
+        }
     };
     let above = series.iter().filter(|value| sides(value)).count() as f64;
     let count = series.len() as f64;
@@ -98,12 +101,13 @@ pub fn extremal_index(places: &[u64]) -> f64 {
     }
     let longest = gaps.iter().copied().fold(0.0, f64::max);
     let count = gaps.len() as f64;
-    let (first, second): (f64, f64) = match longest <= 2.0 {
-        true => (gaps.iter().sum(), gaps.iter().map(|t| t * t).sum()),
-        false => (
+    let (first, second): (f64, f64) = if longest <= 2.0 {
+        (gaps.iter().sum(), gaps.iter().map(|t| t * t).sum())
+    } else {
+        (
             gaps.iter().map(|t| t - 1.0).sum(),
             gaps.iter().map(|t| (t - 1.0) * (t - 2.0)).sum(),
-        ),
+        )
     };
     (2.0 * first * first / (count * second)).clamp(f64::MIN_POSITIVE, 1.0)
 }

@@ -42,7 +42,7 @@ const FINE: f64 = 1.0 / 200.0;
 
 impl Highest {
     /// The `most` highest values of a series, and all that equal the last of them.
-    pub fn of(series: &[i64], most: usize) -> Self {
+    pub fn new(series: &[i64], most: usize) -> Self {
         let most = most.min(series.len());
         let mut descending: Vec<i64> = Vec::new();
         let mut all = Vec::new();
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn what_exceeds_a_rank_is_counted_and_ties_are_told() {
         let series: Vec<i64> = (0..1000).map(|i| (i * 7919) % 1000).collect();
-        let highest = Highest::of(&series, 100);
+        let highest = Highest::new(&series, 100);
         let found = highest.above_rank(50).unwrap();
         assert_eq!((found.count, found.threshold), (50, 949.0));
         assert_eq!((found.ties, found.resolution), (0.0, None));
@@ -169,7 +169,7 @@ mod tests {
         assert!(highest.above_rank(100).is_none());
 
         let coarse: Vec<i64> = series.iter().map(|value| value / 20 * 20).collect();
-        let found = Highest::of(&coarse, 100).above_rank(70).unwrap();
+        let found = Highest::new(&coarse, 100).above_rank(70).unwrap();
         assert!(found.ties > 0.5 && found.distinct == 3, "{found:?}");
         assert_eq!(found.resolution, Some(20.0));
         assert_eq!(found.threshold, 930.0);
@@ -183,9 +183,9 @@ mod tests {
 
     #[test]
     fn nothing_exceeds_the_largest() {
-        assert!(Highest::of(&[5; 20], 10).above_rank(3).is_none());
-        assert!(Highest::of(&[], 10).above_rank(0).is_none());
-        assert_eq!(Highest::of(&[], 10).largest(), None);
+        assert!(Highest::new(&[5; 20], 10).above_rank(3).is_none());
+        assert!(Highest::new(&[], 10).above_rank(0).is_none());
+        assert_eq!(Highest::new(&[], 10).largest(), None);
     }
 
     #[test]

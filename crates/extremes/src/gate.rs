@@ -74,10 +74,11 @@ impl Gate {
         }
     }
 
-    pub(crate) fn of(name: GateName, passed: bool, finding: String, cure: &str) -> Self {
-        match passed {
-            true => Self::passed(name, finding),
-            false => Self::failed(name, finding, cure),
+    pub(crate) fn new(name: GateName, passed: bool, finding: String, cure: &str) -> Self {
+        if passed {
+            Self::passed(name, finding)
+        } else {
+            Self::failed(name, finding, cure)
         }
     }
 }

@@ -38,13 +38,14 @@ struct Sums {
 
 impl Intervals {
     /// Of excesses with τ held.
-    pub(crate) fn of(values: &[Rounded], tau: f64) -> Self {
+    pub(crate) fn new(values: &[Rounded], tau: f64) -> Self {
         let wide: Vec<Rounded> = values.iter().map(|value| transformed(value, tau)).collect();
         let (mut sum, mut count) = (0.0, 0.0);
         for value in &wide {
-            let high = match value.high.is_finite() {
-                true => value.high,
-                false => value.low,
+            let high = if value.high.is_finite() {
+                value.high
+            } else {
+                value.low
             };
             sum += value.count * f64::midpoint(value.low, high);
             count += value.count;
@@ -72,9 +73,10 @@ impl Intervals {
     /// Log-likelihood with a scale above 0.
     pub(crate) fn log_likelihood(&self, scale: f64) -> f64 {
         let each = |values: &[Rounded]| -> f64 { values.iter().map(|v| exact(v, scale)).sum() };
-        let narrow = match self.sums.widest < NARROW_ENOUGH * scale {
-            true => self.sums.log_likelihood(scale),
-            false => each(&self.narrow),
+        let narrow = if self.sums.widest < NARROW_ENOUGH * scale {
+            self.sums.log_likelihood(scale)
+        } else {
+            each(&self.narrow)
         };
         narrow + each(&self.wide)
     }
@@ -146,7 +148,7 @@ mod tests {
                 0.5 / reach,
                 20.0 / reach,
             ] {
-                let intervals = Intervals::of(&values, tau);
+                let intervals = Intervals::new(&values, tau);
                 for scale in [0.3, 1.0, 2.5].map(|times| times * intervals.mean) {
                     let expected: f64 = values
                         .iter()

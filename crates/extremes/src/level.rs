@@ -37,9 +37,10 @@ impl Level<'_> {
 
     fn of_rate(&self, rate: f64) -> f64 {
         let (count, cycles) = (self.excesses.count(), self.cycles as f64);
-        match rate < 1.0 {
-            true => count * rate.ln() + (cycles - count) * (-rate).ln_1p(),
-            false => f64::NEG_INFINITY,
+        if rate < 1.0 {
+            count * rate.ln() + (cycles - count) * (-rate).ln_1p()
+        } else {
+            f64::NEG_INFINITY
         }
     }
 
@@ -53,9 +54,10 @@ impl Level<'_> {
             // e^depth · p is the rate; the scale that puts the level there follows from it.
             let mut of_depth = |depth: f64| {
                 let scale = hazard / depth;
-                match depth > 0.0 && tau * scale >= LEAST_SHAPE {
-                    true => at.log_likelihood(scale) + self.of_rate(self.exceed * depth.exp()),
-                    false => f64::NEG_INFINITY,
+                if depth > 0.0 && tau * scale >= LEAST_SHAPE {
+                    at.log_likelihood(scale) + self.of_rate(self.exceed * depth.exp())
+                } else {
+                    f64::NEG_INFINITY
                 }
             };
             largest(&mut of_depth, expected, 0.02, 1e-6).map_or(f64::NEG_INFINITY, |found| found.1)

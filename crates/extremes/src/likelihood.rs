@@ -96,7 +96,7 @@ impl Excesses {
                     jacobian: logs.1,
                 }
             }
-            Self::Rounded(values) => AtRatio::Rounded(Intervals::of(values, tau)),
+            Self::Rounded(values) => AtRatio::Rounded(Intervals::new(values, tau)),
         }
     }
 
@@ -120,9 +120,10 @@ impl Excesses {
             let tau = Self::ratio(reach, s);
             let at = self.at(tau);
             let scale = at.best_scale();
-            match tau * scale >= LEAST_SHAPE {
-                true => at.log_likelihood(scale),
-                false => f64::NEG_INFINITY,
+            if tau * scale >= LEAST_SHAPE {
+                at.log_likelihood(scale)
+            } else {
+                f64::NEG_INFINITY
             }
         };
         let near = near.map(|near| (near.shape / near.scale * reach).ln_1p());
@@ -192,10 +193,13 @@ impl AtRatio {
                 count,
                 sum,
                 jacobian,
-            } => match sum.is_finite() {
-                true => -count * scale.ln() - jacobian - sum / scale,
-                false => f64::NEG_INFINITY,
-            },
+            } => {
+                if sum.is_finite() {
+                    -count * scale.ln() - jacobian - sum / scale
+                } else {
+                    f64::NEG_INFINITY
+                }
+            }
             Self::Rounded(intervals) => intervals.log_likelihood(scale),
         }
     }

@@ -21,9 +21,10 @@ pub fn cramer_von_mises_tail(x: f64) -> f64 {
             let t = first + PI * square;
             // −sin t = sin(π sin²φ), which vanishes as πsin²φ and as πcos²φ at the ends.
             let smaller = square.min(cos * cos);
-            let ratio = match smaller < 1e-12 {
-                true => 2.0 * (PI * (1.0 - smaller)).sqrt(),
-                false => 2.0 * PI * sin * cos / (PI * smaller).sin().sqrt(),
+            let ratio = if smaller < 1e-12 {
+                2.0 * (PI * (1.0 - smaller)).sqrt()
+            } else {
+                2.0 * PI * sin * cos / (PI * smaller).sin().sqrt()
             };
             ratio * (2.0 / t) * t.sqrt() * (-x * t * t / 2.0).exp()
         });

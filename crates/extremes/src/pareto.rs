@@ -48,9 +48,10 @@ pub(crate) fn log_ratio(t: f64, x: f64) -> f64 {
 /// (e^{t x} − 1) / t, which is x at t = 0.
 pub(crate) fn power_ratio(t: f64, x: f64) -> f64 {
     let product = t * x;
-    match product.abs() < 1e-300 {
-        true => x,
-        false => product.exp_m1() / t,
+    if product.abs() < 1e-300 {
+        x
+    } else {
+        product.exp_m1() / t
     }
 }
 

@@ -134,9 +134,10 @@ pub(crate) fn crossing(
         }
         let cut = (low * at_high - high * at_low) / (at_high - at_low);
         let inside = cut > low.min(high) && cut < low.max(high);
-        let next = match inside {
-            true => cut,
-            false => f64::midpoint(low, high),
+        let next = if inside {
+            cut
+        } else {
+            f64::midpoint(low, high)
         };
         let at_next = f(next);
         if at_next > 0.0 {

@@ -143,9 +143,10 @@ pub(crate) fn steadiness(series: &[i64], above: &Exceedances) -> (Vec<Test>, Gat
     let (mut steady, mut dependent): (Vec<Test>, Vec<Test>) = (Vec::new(), Vec::new());
     for planned in planned {
         let Some(found) = planned.found else { continue };
-        let p_value = match planned.decides {
-            true => corrected.next().unwrap_or(1.0),
-            false => found.p_value,
+        let p_value = if planned.decides {
+            corrected.next().unwrap_or(1.0)
+        } else {
+            found.p_value
         };
         let test = Test {
             name: planned.name,
@@ -173,12 +174,13 @@ pub(crate) fn steadiness(series: &[i64], above: &Exceedances) -> (Vec<Test>, Gat
         .iter()
         .min_by(|a, b| a.p_value.total_cmp(&b.p_value))
         .map(sentence);
-    let gate = Gate::of(
+    let gate = Gate::new(
         GateName::Stationarity,
         rejecting.is_empty(),
-        match rejecting.is_empty() {
-            true => nearest.unwrap_or_default(),
-            false => rejecting.join("; "),
+        if rejecting.is_empty() {
+            nearest.unwrap_or_default()
+        } else {
+            rejecting.join("; ")
         },
         "measure again under one load and let it settle first, or judge phases that differ separately",
     );
@@ -198,9 +200,10 @@ fn sentence(test: &Test) -> String {
         test.name,
         test.of,
         figure(test.statistic),
-        match test.p_value > 0.0 {
-            true => format!("= {}", figure(test.p_value)),
-            false => "< 1e-300".into(),
+        if test.p_value > 0.0 {
+            format!("= {}", figure(test.p_value))
+        } else {
+            "< 1e-300".into()
         },
         test.effect_of,
         figure(test.effect)

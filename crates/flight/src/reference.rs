@@ -103,9 +103,12 @@ pub enum Trajectory {
 impl Trajectory {
     /// Checks it: finite numbers, waypoints in strict order of time.
     pub fn check(&self) -> Result<(), TrajectoryError> {
-        let finite = |values: &[f64], what| match vector::all_finite(values) {
-            true => Ok(()),
-            false => Err(TrajectoryError::NotFinite { what }),
+        let finite = |values: &[f64], what| {
+            if vector::all_finite(values) {
+                Ok(())
+            } else {
+                Err(TrajectoryError::NotFinite { what })
+            }
         };
         match self {
             Self::Hover { position } => finite(position, "position"),

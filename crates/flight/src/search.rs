@@ -209,7 +209,7 @@ pub struct Distance {
 
 impl Distance {
     /// Distance of the run with this `timing` from the two brinks.
-    pub fn of(timing: &Timing, latency: &Brink, misses: &Brink) -> Self {
+    pub fn new(timing: &Timing, latency: &Brink, misses: &Brink) -> Self {
         let from = |brink: &Brink, measured: u64| {
             brink
                 .lost
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn distance_counts_from_the_first_loss() {
-        let timing = Timing::of(&Schedule::constant(100, 10, 7).without(3, 2));
+        let timing = Timing::new(&Schedule::constant(100, 10, 7).without(3, 2));
         let latency = Brink {
             survived: Some(400),
             lost: Some(500),
@@ -267,7 +267,7 @@ mod tests {
             lost: None,
         };
         // Due times 3 and 4 wait for 507: 207 ns and 107 ns.
-        let distance = Distance::of(&timing, &latency, &misses);
+        let distance = Distance::new(&timing, &latency, &misses);
         assert_eq!(
             distance,
             Distance {

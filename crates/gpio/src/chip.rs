@@ -91,9 +91,10 @@ fn in_use(line: &LineName, called: String, consumer: String) -> GpioError {
     GpioError::InUse {
         line: line.clone(),
         called,
-        consumer: match consumer.is_empty() {
-            true => "the kernel or another program".into(),
-            false => format!("{consumer:?}"),
+        consumer: if consumer.is_empty() {
+            "the kernel or another program".into()
+        } else {
+            format!("{consumer:?}")
         },
     }
 }

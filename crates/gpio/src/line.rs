@@ -26,16 +26,18 @@ impl FromStr for LineName {
         let chip = chip.strip_prefix("/dev/").unwrap_or(chip);
         // It becomes a path in /dev: no other place.
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-        let offset = match offset.bytes().all(|byte| byte.is_ascii_digit()) {
-            true => offset.parse().map_err(|_| NoLineName)?,
-            false => return Err(NoLineName),
+        let offset = if offset.bytes().all(|byte| byte.is_ascii_digit()) {
+            offset.parse().map_err(|_| NoLineName)?
+        } else {
+            return Err(NoLineName);
         };
-        match !chip.is_empty() && chip.chars().all(plain) {
-            true => Ok(Self {
+        if !chip.is_empty() && chip.chars().all(plain) {
+            Ok(Self {
                 chip: chip.into(),
                 offset,
-            }),
-            false => Err(NoLineName),
+            })
+        } else {
+            Err(NoLineName)
         }
     }
 }

@@ -52,7 +52,7 @@ pub struct Parted {
 
 impl AsBefore {
     /// The canary in this console, if any: older versions of wakepath wrote none.
-    pub fn of(console: &str) -> Option<Self> {
+    pub fn new(console: &str) -> Option<Self> {
         let lines = console.lines().map(str::trim_end);
         let lines: Vec<String> = lines
             .filter(|line| is_canary(line))
@@ -113,8 +113,8 @@ mod tests {
             .collect();
         // As a serial console writes them, among others.
         let console = format!("booting\r\n{}\r\n[ 1.0] reboot\r\n", lines.join("\r\n"));
-        assert!(AsBefore::of("booting\r\n").is_none());
-        let before = AsBefore::of(&console).unwrap();
+        assert!(AsBefore::new("booting\r\n").is_none());
+        let before = AsBefore::new(&console).unwrap();
         let mut same = before.clone();
         for line in [&["another".to_owned()], &lines[..]].concat() {
             assert_eq!(same.hear(&line), Ok(()));

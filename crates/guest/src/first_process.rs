@@ -151,9 +151,10 @@ fn follow(
 
 fn send_home(mut files: Files) -> Result<(), InsideError> {
     files.sort();
-    let ports = match cfg!(target_arch = "x86_64") {
-        true => ports().ok(),
-        false => None,
+    let ports = if cfg!(target_arch = "x86_64") {
+        ports().ok()
+    } else {
+        None
     };
     let Some(ports) = ports else {
         // Keeps the kernel's own lines off the console.

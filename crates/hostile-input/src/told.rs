@@ -86,7 +86,7 @@ fn words(data: &[u8]) {
         .collect();
     for from in 0..words.len().min(64) {
         let record = &words[from..words.len().min(from + wakepath_rt::said::MOST_WORDS)];
-        if let Some(Said::Line { arguments, .. }) = Said::of(record) {
+        if let Some(Said::Line { arguments, .. }) = Said::new(record) {
             assert!(arguments.len() <= wakepath_rt::said::MOST_ARGUMENTS);
             for argument in &arguments {
                 if let Told::Text(text) = argument {

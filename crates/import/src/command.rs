@@ -7,7 +7,7 @@ pub(crate) struct Options(Vec<(String, Option<String>)>);
 impl Options {
     /// Reads the words after the program. `short` is getopt's list: a letter, and one colon if it
     /// takes a value, two if it may; so for `long`, where names with a value end in a colon.
-    pub(crate) fn of(command: &[String], short: &str, long: &[&str]) -> Self {
+    pub(crate) fn new(command: &[String], short: &str, long: &[&str]) -> Self {
         let mut found = Vec::new();
         let mut words = command.iter().skip(1).peekable();
         while let Some(word) = words.next() {
@@ -70,7 +70,7 @@ mod tests {
     fn options_are_found_in_every_way_of_writing_them() {
         let read = |line: &str| {
             let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-            Options::of(&words, "a::i:mp:qSt::", &["interval:", "priority:", "smp"])
+            Options::new(&words, "a::i:mp:qSt::", &["interval:", "priority:", "smp"])
         };
         for line in [
             "c -i 250 -p 90 -S",

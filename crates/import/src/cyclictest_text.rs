@@ -22,7 +22,8 @@ pub(crate) const FORM: Form = Form {
 fn fits(text: &str) -> Fit {
     let has_histogram = || {
         let mut lines = text.lines();
-        lines.any(|line| line.starts_with("# Histogram") || Sum::of(line).is_some() || is_bin(line))
+        lines
+            .any(|line| line.starts_with("# Histogram") || Sum::new(line).is_some() || is_bin(line))
     };
     let is_it = has_histogram() || has_lines(text, &["P", "I"], &[]);
     Fit::certain_if(is_it && !cyclictest_verbose::has_cycles(text))
@@ -57,7 +58,7 @@ impl Sum {
     ];
 
     /// The sum that a line is, and its numbers.
-    fn of(line: &str) -> Option<(Self, &str)> {
+    fn new(line: &str) -> Option<(Self, &str)> {
         let mut all = Self::ALL.into_iter();
         all.find_map(|(name, sum)| Some((sum, line.strip_prefix(name)?)))
     }
@@ -98,7 +99,7 @@ impl Text {
         if line.starts_with("T:") {
             return take(&mut self.statuses, number, line);
         }
-        if let Some((sum, words)) = Sum::of(line) {
+        if let Some((sum, words)) = Sum::new(line) {
             let words = words.split_whitespace();
             let found = words.map(|word| whole(number, word));
             let found = found.collect::<Result<Vec<u64>, _>>()?;
@@ -172,9 +173,10 @@ impl Text {
         }
         threads.retain(|thread| !matches!(&thread.values, Values::Histogram(h) if h.count() == 0));
         if threads.is_empty() {
-            let why = match has_histogram || !self.statuses.is_empty() {
-                true => "no thread measured a cycle",
-                false => "holds neither bins of a histogram nor a line `T: 0 (…) P:… I:… C:…`",
+            let why = if has_histogram || !self.statuses.is_empty() {
+                "no thread measured a cycle"
+            } else {
+                "holds neither bins of a histogram nor a line `T: 0 (…) P:… I:… C:…`"
             };
             return Err(ImportError::whole(why));
         }

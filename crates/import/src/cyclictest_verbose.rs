@@ -44,7 +44,7 @@ struct Growing {
 
 fn read(text: &str, period_ns: Option<u64>, unit_ns: i64) -> Result<Imported, ImportError> {
     let mut threads: BTreeMap<u16, Growing> = BTreeMap::new();
-    let told = Told::of(text)?;
+    let told = Told::new(text)?;
     let period_of = |thread: u16| {
         let own = told
             .intervals
@@ -167,9 +167,10 @@ fn take(growing: &mut Growing, cycle: u64, latency_ns: i64) -> Result<(), WrongC
     let skipped = latency_ns.unsigned_abs() / growing.samples.period_ns;
     growing.samples.cycles.push((due, latency_ns));
     growing.next = due.saturating_add(1).saturating_add(skipped);
-    match growing.next > MOST_VALUES {
-        true => Err(WrongCycle::TooMany),
-        false => Ok(()),
+    if growing.next > MOST_VALUES {
+        Err(WrongCycle::TooMany)
+    } else {
+        Ok(())
     }
 }
 
@@ -184,7 +185,7 @@ struct Told {
 impl Told {
     /// Status lines tell both. Lines `Thread 0 Interval: 1500` tell the interval of the thread after:
     /// cyclictest prints it once it has added the distance.
-    fn of(text: &str) -> Result<Self, ImportError> {
+    fn new(text: &str) -> Result<Self, ImportError> {
         let mut told = Self::default();
         let mut statuses = Statuses::new();
         let mut next: BTreeMap<u16, u64> = BTreeMap::new();

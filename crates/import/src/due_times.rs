@@ -33,11 +33,12 @@ pub(crate) fn numbers(instants_ns: &[u64], period_ns: u64) -> Vec<u64> {
         let ahead = off_ns.saturating_add(period / EARLY).div_euclid(period);
         let number = at.saturating_add(ahead);
         let fixed = false;
-        let number = match make_room(&mut placed, number) {
-            true => number,
-            false => placed
+        let number = if make_room(&mut placed, number) {
+            number
+        } else {
+            placed
                 .last()
-                .map_or(number, |last| last.number.saturating_add(1)),
+                .map_or(number, |last| last.number.saturating_add(1))
         };
         placed.push(Placed { number, fixed });
         let moved = number.saturating_sub(at).saturating_mul(period);
@@ -149,9 +150,10 @@ pub(crate) fn on_grid(turns: &[Activation], rhythm: Rhythm, asked_ns: Option<u64
         // Where the timer's own time was not seen, the grid has it.
         let unseen = rhythm.anchor_ns.is_some() && of.programmed_ns.is_none();
         let is_late_there = unseen && due.due_ns(number) <= of.switched_in_ns;
-        let own_due_ns = match is_late_there {
-            true => due.due_ns(number),
-            false => own_due_ns,
+        let own_due_ns = if is_late_there {
+            due.due_ns(number)
+        } else {
+            own_due_ns
         };
         let latency = difference(of.switched_in_ns, own_due_ns);
         let response = difference(of.end_ns, own_due_ns);

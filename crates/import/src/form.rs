@@ -155,9 +155,10 @@ impl Form {
             (Reader::Text(fits, _), Some(text)) => fits(text),
             (Reader::Text(fits, _), None) if self.uses(Use::Threads) => {
                 let own = beginning(bytes);
-                match own.contains(&0) {
-                    true => Fit::No,
-                    false => fits(&decoded(own)),
+                if own.contains(&0) {
+                    Fit::No
+                } else {
+                    fits(&decoded(own))
                 }
             }
             (Reader::Bytes(fits, _), _) => fits(bytes),

@@ -79,9 +79,10 @@ impl Columns {
                 return Err(ImportError::at(number, "more values than a run can have"));
             }
         }
-        match self.bytes > MOST_BIN_BYTES {
-            true => Err(ImportError::at(number, TOO_MANY_BINS)),
-            false => Ok(()),
+        if self.bytes > MOST_BIN_BYTES {
+            Err(ImportError::at(number, TOO_MANY_BINS))
+        } else {
+            Ok(())
         }
     }
 

@@ -187,9 +187,10 @@ impl Histogram {
     /// Of values of which the count and the extremes alone are known.
     pub(crate) fn summary(count: u64, min_ns: i64, max_ns: i64) -> Self {
         // All values of a thread whose extremes are one are that one.
-        let (bins, overflowed) = match min_ns == max_ns && count > 0 {
-            true => (vec![(min_ns, max_ns, count)], 0),
-            false => (Vec::new(), count),
+        let (bins, overflowed) = if min_ns == max_ns && count > 0 {
+            (vec![(min_ns, max_ns, count)], 0)
+        } else {
+            (Vec::new(), count)
         };
         Self {
             bins,

@@ -42,10 +42,10 @@ fn fits_results(text: &str) -> Fit {
 /// Samples have no mark of their own: their times follow each other on few CPUs.
 fn fits_samples(bytes: &[u8]) -> Fit {
     let beginning = &bytes[..bytes.len().min(RECORD * 64) / RECORD * RECORD];
-    match bytes.len().is_multiple_of(RECORD) && by_cpu(beginning).is_ok_and(|cpus| !cpus.is_empty())
-    {
-        true => Fit::Possible,
-        false => Fit::No,
+    if bytes.len().is_multiple_of(RECORD) && by_cpu(beginning).is_ok_and(|cpus| !cpus.is_empty()) {
+        Fit::Possible
+    } else {
+        Fit::No
     }
 }
 
@@ -172,9 +172,10 @@ fn period_of(samples: &[(i64, i64)]) -> Result<u64, ImportError> {
         return Err(too_few());
     }
     let us = (span as f64 / between as f64 / 1e3).round();
-    match us >= 1.0 {
-        true => Ok(us as u64 * 1_000),
-        false => Err(too_few()),
+    if us >= 1.0 {
+        Ok(us as u64 * 1_000)
+    } else {
+        Err(too_few())
     }
 }
 

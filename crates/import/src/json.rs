@@ -51,9 +51,10 @@ pub(crate) fn in_order(
         numbered.push((number, thread));
     }
     numbered.sort_by_key(|(number, _)| *number);
-    match numbered.is_empty() {
-        true => Err(ImportError::whole("no thread in it")),
-        false => Ok(numbered),
+    if numbered.is_empty() {
+        Err(ImportError::whole("no thread in it"))
+    } else {
+        Ok(numbered)
     }
 }
 

@@ -69,7 +69,7 @@ pub(crate) fn imported(recording: Recording, asked: &Asked<'_>) -> Result<Import
     let woken = wakeups::threads(&events, from_waking);
     let chosen = chosen(&woken, asked.threads)?;
     let mut activities = activities(&events, &chosen, from_waking);
-    let gaps = Gaps::of(&events);
+    let gaps = Gaps::new(&events);
     let mut threads: Vec<Thread> = Vec::new();
     let mut lacks = Vec::new();
     for (number, found) in chosen {
@@ -186,7 +186,7 @@ fn activities(
 struct Gaps(Vec<(u64, u64)>);
 
 impl Gaps {
-    fn of(events: &[KernelEvent]) -> Self {
+    fn new(events: &[KernelEvent]) -> Self {
         let mut last_ns = std::collections::HashMap::new();
         let mut found = Vec::new();
         for event in events {
@@ -239,20 +239,18 @@ fn by_rhythm(
     };
     row.lost += cut as u64;
     let mut lacks = vec![Lack::FirstInstructions];
-    lacks.push(match rhythm.programmed {
-        true => Lack::OwnDueTimes,
-        false => Lack::BeforeWakeUp,
+    lacks.push(if rhythm.programmed {
+        Lack::OwnDueTimes
+    } else {
+        Lack::BeforeWakeUp
     });
     if rhythm.begun_by == BegunBy::Other {
-        lacks.push(match has_timers {
-            true => Lack::Timers {
+        lacks.push(if has_timers { Lack::Timers {
                 threads: name.to_string(),
-            },
-            false => Lack::Other(format!(
+            } } else { Lack::Other(format!(
                 "timers (hrtimer_start, hrtimer_expire_entry): the cycles of {name} are due when it \
                  was woken"
-            )),
-        });
+            )) });
     } else if !rhythm.programmed {
         lacks.push(Lack::ProgrammedTimes {
             threads: name.to_string(),

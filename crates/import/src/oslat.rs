@@ -76,9 +76,12 @@ fn read(text: &str) -> Result<Imported, ImportError> {
         if cpus.is_none() {
             continue;
         }
-        let fits = || match words().count() == found.len() {
-            true => Ok(()),
-            false => Err(wrong_count(words().count(), found.len())),
+        let fits = || {
+            if words().count() == found.len() {
+                Ok(())
+            } else {
+                Err(wrong_count(words().count(), found.len()))
+            }
         };
         if let Some(us) = label.strip_suffix("(us)") {
             let us: i64 = whole(number, us.trim())?;

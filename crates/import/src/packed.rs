@@ -28,11 +28,12 @@ pub fn unpacked(bytes: &[u8], most: u64) -> Result<Cow<'_, [u8]>, ImportError> {
     let mut whole = Vec::new();
     let read = reader.take(most.saturating_add(1)).read_to_end(&mut whole);
     read.map_err(|why| broken(packing, &why))?;
-    match whole.len() as u64 > most {
-        true => Err(ImportError::whole(format!(
+    if whole.len() as u64 > most {
+        Err(ImportError::whole(format!(
             "holds more than {most} bytes, packed: import a part of the file"
-        ))),
-        false => Ok(Cow::Owned(whole)),
+        )))
+    } else {
+        Ok(Cow::Owned(whole))
     }
 }
 

@@ -101,7 +101,7 @@ struct Rates {
 
 impl Rates {
     /// The last figures of a message; `None` of those before anything was measured.
-    fn of(name: &str, figures: &Figures) -> Result<Option<Self>, ImportError> {
+    fn new(name: &str, figures: &Figures) -> Result<Option<Self>, ImportError> {
         let figure = |key: &str| figures.get(key).copied();
         let (Some(min), Some(max)) = (figure("min"), figure("max")) else {
             return Ok(None);
@@ -158,9 +158,10 @@ impl Rates {
         let manager = 1e9 / period_ns as f64;
         let times = self.average.map_or(1.0, |average| manager / average);
         let whole = times.round();
-        match (2.0..1e6).contains(&whole) && (times / whole - 1.0).abs() < 0.05 {
-            true => whole as u64,
-            false => 1,
+        if (2.0..1e6).contains(&whole) && (times / whole - 1.0).abs() < 0.05 {
+            whole as u64
+        } else {
+            1
         }
     }
 
@@ -211,7 +212,7 @@ fn controllers(text: &str) -> Result<BTreeMap<String, Rates>, ImportError> {
     let mut message: BTreeMap<String, Figures> = BTreeMap::new();
     let mut end = |message: &mut BTreeMap<String, Figures>| {
         for (name, figures) in std::mem::take(message) {
-            if let Some(rates) = Rates::of(&name, &figures)? {
+            if let Some(rates) = Rates::new(&name, &figures)? {
                 all.entry(name).or_default().take(rates);
             }
         }

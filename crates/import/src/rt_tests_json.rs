@@ -107,7 +107,7 @@ fn read(text: &str) -> Result<Imported, ImportError> {
         Some(1) => 1,
         _ => 1_000,
     };
-    let settings = Settings::of(tool, &command);
+    let settings = Settings::new(tool, &command);
     let mut threads = Vec::new();
     for (number, thread) in in_order(file.thread)? {
         let thread = thread.flat();
@@ -158,9 +158,10 @@ fn read(text: &str) -> Result<Imported, ImportError> {
         kernel: file.sysinfo.and_then(|system| system.release),
         measures: tool.measures,
         measured: tool.measured,
-        lacks: match tool.measured.has_due_times() {
-            true => counted_lacks(&threads),
-            false => undue_lacks(&threads),
+        lacks: if tool.measured.has_due_times() {
+            counted_lacks(&threads)
+        } else {
+            undue_lacks(&threads)
         },
         threads,
         ..Imported::default()
@@ -208,11 +209,11 @@ struct Settings {
 }
 
 impl Settings {
-    fn of(tool: &Tool, command: &[String]) -> Self {
+    fn new(tool: &Tool, command: &[String]) -> Self {
         let options = match tool.name {
-            "cyclictest" => Options::of(command, SHORT, &LONG),
+            "cyclictest" => Options::new(command, SHORT, &LONG),
             // Their -h is for help, and their -d for a distance.
-            _ => Options::of(command, "a::b:B:c:C:d:D:f:i:l:m:p:s:t::T:W:w:", &LONG),
+            _ => Options::new(command, "a::b:B:c:C:d:D:f:i:l:m:p:s:t::T:W:w:", &LONG),
         };
         let number = |names: &[&str]| {
             options
@@ -315,7 +316,7 @@ mod tests {
 
     fn settings(line: &str) -> Settings {
         let command: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        Settings::of(&TOOLS[0], &command)
+        Settings::new(&TOOLS[0], &command)
     }
 
     #[test]

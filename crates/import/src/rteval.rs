@@ -159,7 +159,7 @@ fn read(text: &str) -> Result<Imported, ImportError> {
         return Err(ImportError::whole(why));
     }
     share_range(&mut threads);
-    let options = Options::of(
+    let options = Options::new(
         &command,
         "a::b:d:D:h:H:i:l:p:t::",
         &["interval:", "period:"],

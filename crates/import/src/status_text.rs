@@ -87,9 +87,10 @@ fn read(
         tool,
         measures,
         measured,
-        lacks: match measured.has_due_times() {
-            true => counted_lacks(&threads),
-            false => undue_lacks(&threads),
+        lacks: if measured.has_due_times() {
+            counted_lacks(&threads)
+        } else {
+            undue_lacks(&threads)
         },
         threads,
         ..Imported::default()

@@ -183,9 +183,10 @@ impl<'a> Model<'a> {
         if self.caches[2].touch(line) {
             return (wait[0], false);
         }
-        match self.caches[3].touch(line) {
-            true => (wait[1], false),
-            false => (wait[2], true),
+        if self.caches[3].touch(line) {
+            (wait[1], false)
+        } else {
+            (wait[2], true)
         }
     }
 
@@ -209,9 +210,10 @@ impl<'a> Model<'a> {
     /// An access of `bytes` bytes; `string` if a string instruction made it.
     pub fn accesses(&mut self, address: u64, bytes: u64, writes: bool, string: bool) {
         for line in address >> LINE..=(address + bytes.max(1) - 1) >> LINE {
-            match string {
-                true => self.string(line, writes),
-                false => self.one(line, writes),
+            if string {
+                self.string(line, writes)
+            } else {
+                self.one(line, writes)
             }
         }
     }
@@ -233,9 +235,10 @@ impl<'a> Model<'a> {
         }
         *last = line;
         let (_, from_memory) = self.wait(1, line);
-        self.spent.lines += match from_memory {
-            true => self.parameters.line_memory,
-            false => self.parameters.line_near,
+        self.spent.lines += if from_memory {
+            self.parameters.line_memory
+        } else {
+            self.parameters.line_near
         };
     }
 }

@@ -78,10 +78,7 @@ impl Costs {
             return null_mut();
         }
         let room: *mut u32 = unsafe { calloc(count + 1, size_of::<u32>()) }.cast();
-        match room.is_null() {
-            true => unsafe { _exit(71) },
-            false => room,
-        }
+        if room.is_null() { unsafe { _exit(71) } } else { room }
     }
 
     /// Cost of an instruction without its accesses; registers a callback for its memory accesses.
@@ -94,10 +91,7 @@ impl Costs {
             let is_string = usize::from(string) as *mut c_void;
             qemu_plugin_register_vcpu_mem_cb(instruction, accesses, 0, ACCESSES, is_string);
         }
-        match string {
-            true => 0,
-            false => parameters.of_class(class_of_x86(bytes)) as u32,
-        }
+        if string { 0 } else { parameters.of_class(class_of_x86(bytes)) as u32 }
     }
 
     /// Offset of an instruction in the guest's memory; instructions elsewhere (firmware) use their

@@ -216,10 +216,7 @@ extern "C" fn translated(_: u64, block: *mut c_void) {
                 core::ptr::copy_nonoverlapping(answer as *const u8, bytes.as_mut_ptr(), length);
             }
             let bytes = &bytes[..length];
-            let reads_clock = match state.arm {
-                true => flow::reads_clock_arm(bytes),
-                false => flow::reads_clock_x86(bytes),
-            };
+            let reads_clock = if state.arm { flow::reads_clock_arm(bytes) } else { flow::reads_clock_x86(bytes) };
             if reads_clock && at < KERNEL {
                 clock = at;
             }
@@ -232,10 +229,7 @@ extern "C" fn translated(_: u64, block: *mut c_void) {
             }
             if index + 1 == count {
                 repeats = !state.arm && flow::repeats_x86(bytes);
-                last = match state.arm {
-                    true => flow::of_arm(bytes, at),
-                    false => flow::of_x86(bytes, end),
-                };
+                last = if state.arm { flow::of_arm(bytes, at) } else { flow::of_x86(bytes, end) };
             }
         }
         kept.write(Block {

@@ -186,10 +186,7 @@ impl Noted {
 
     /// Why wakepath watches `at`.
     pub unsafe fn watches(&self, at: u64) -> u64 {
-        match self.wanted {
-            true => unsafe { self.place(at) }.map_or(UNWATCHED, |place| place.why),
-            false => UNWATCHED,
-        }
+        if self.wanted { unsafe { self.place(at) }.map_or(UNWATCHED, |place| place.why) } else { UNWATCHED }
     }
 
     /// Registers callbacks for the instructions that can change the state.

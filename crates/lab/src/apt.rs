@@ -174,12 +174,13 @@ impl Client {
             .arg(package);
         let output = ended(&mut command)?;
         let wanted = installed(&String::from_utf8_lossy(&output.stdout));
-        match output.status.success() && !wanted.is_empty() {
-            true => Ok(wanted),
-            false => Err(LabError::NoPackage {
+        if output.status.success() && !wanted.is_empty() {
+            Ok(wanted)
+        } else {
+            Err(LabError::NoPackage {
                 package: package.to_owned(),
                 why: last_line(&output.stderr),
-            }),
+            })
         }
     }
 
@@ -192,12 +193,13 @@ impl Client {
             .args(wanted)
             .current_dir(directory))?;
         let found = packages_in(directory)?;
-        match found.len() == wanted.len() {
-            true => Ok(found),
-            false => Err(LabError::Command {
+        if found.len() == wanted.len() {
+            Ok(found)
+        } else {
+            Err(LabError::Command {
                 command: format!("apt-get download of {} packages", wanted.len()),
                 said: format!("it left {}", found.len()),
-            }),
+            })
         }
     }
 }
@@ -299,17 +301,16 @@ fn ended(command: &mut Command) -> Result<Output> {
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = ended(command.env("LC_ALL", "C").stdout(Stdio::null()))?;
-    match output.status.success() {
-        true => Ok(()),
-        false => {
-            // Options are an implementation detail of this module.
-            let words = command.get_args().map(|a| a.to_string_lossy());
-            let arguments: Vec<_> = words.filter(|w| w != "-o" && !w.contains("::")).collect();
-            Err(LabError::Command {
-                command: format!("{program} {}", arguments.join(" ")),
-                said: last_line(&output.stderr),
-            })
-        }
+    if output.status.success() {
+        Ok(())
+    } else {
+        // Options are an implementation detail of this module.
+        let words = command.get_args().map(|a| a.to_string_lossy());
+        let arguments: Vec<_> = words.filter(|w| w != "-o" && !w.contains("::")).collect();
+        Err(LabError::Command {
+            command: format!("{program} {}", arguments.join(" ")),
+            said: last_line(&output.stderr),
+        })
     }
 }
 

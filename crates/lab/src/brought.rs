@@ -116,14 +116,13 @@ impl Brought {
                     Path::new("/").join(&entry.path).as_path(),
                 )?;
             }
-            match files.contains_key(&entry.path) {
-                true => Err(self.wrong(BroughtFault::Twice {
+            if files.contains_key(&entry.path) {
+                Err(self.wrong(BroughtFault::Twice {
                     place: Path::new("/").join(&entry.path),
-                })),
-                false => {
-                    files.insert(entry.path.clone(), entry);
-                    Ok(())
-                }
+                }))
+            } else {
+                files.insert(entry.path.clone(), entry);
+                Ok(())
             }
         })?;
         for (path, entry) in libraries {
@@ -187,12 +186,13 @@ pub(crate) fn written(given: &str) -> Result<OrderedWrite> {
     let climbs = Path::new(path)
         .components()
         .any(|part| part == Component::ParentDir);
-    match of_the_kernel && !climbs && !path.ends_with('/') {
-        true => Ok(OrderedWrite {
+    if of_the_kernel && !climbs && !path.ends_with('/') {
+        Ok(OrderedWrite {
             path: path.to_owned(),
             value: value.to_owned(),
-        }),
-        false => Err(wrong()),
+        })
+    } else {
+        Err(wrong())
     }
 }
 

@@ -36,9 +36,10 @@ pub fn to_text(before: &Baseline, now: &Baseline, changes: &[Change], whole: &[W
     let mut text = String::new();
     for ((old, new), whole) in before.guests.iter().zip(&now.guests).zip(whole) {
         let mine: Vec<&Change> = changes.iter().filter(|c| c.guest == new.guest).collect();
-        let _ = match mine.is_empty() {
-            true => writeln!(text, "{}: every count as in the baseline", new.guest),
-            false => writeln!(text, "{}: {}", new.guest, whole.directory.display()),
+        let _ = if mine.is_empty() {
+            writeln!(text, "{}: every count as in the baseline", new.guest)
+        } else {
+            writeln!(text, "{}: {}", new.guest, whole.directory.display())
         };
         // What explains a change comes before it.
         for (name, was, is) in provenance_changes(old, new) {

@@ -37,13 +37,13 @@ pub struct Whole {
 
 impl Compared {
     /// Reads and assesses a guest's recording.
-    pub fn of(recorded: Recorded) -> Self {
+    pub fn new(recorded: Recorded) -> Self {
         let Recorded {
             guest,
             directory,
             outcome,
         } = recorded;
-        let assessed = || Ok(Assessment::of(&Run::open(&directory)?)?);
+        let assessed = || Ok(Assessment::new(&Run::open(&directory)?)?);
         Self {
             assessment: outcome.and_then(|()| assessed()),
             guest,
@@ -144,9 +144,10 @@ fn notes(known: &[(&str, &Assessment)]) -> String {
             let is_of_all = known
                 .iter()
                 .all(|(_, other)| other.run.notes.contains(note));
-            let line = match is_of_all {
-                true => format!("note: {note}\n"),
-                false => format!("{guest}: note: {note}\n"),
+            let line = if is_of_all {
+                format!("note: {note}\n")
+            } else {
+                format!("{guest}: note: {note}\n")
             };
             if !text.contains(&line) {
                 text += &line;
@@ -174,7 +175,7 @@ fn problems(assessment: &Assessment) -> Vec<String> {
 }
 
 fn table(known: &[(&str, &Assessment)]) -> Table {
-    let mut table = Table::of("kernel")
+    let mut table = Table::new("kernel")
         .group("due times", "", &["scheduled", "skipped"].map(number))
         .group(
             "latency of wake-ups",
@@ -231,8 +232,8 @@ fn row(cycles: &CycleSummary) -> Vec<Cell> {
     let (woken, scheduled) = (&cycles.latency_as_executed, &cycles.latency_as_scheduled);
     let most = |distribution: &Option<DistributionSummary>| distribution.as_ref().map(|d| d.max);
     vec![
-        Cell::of(cycles.scheduled),
-        cycles.skipped.map(Cell::of).into(),
+        Cell::new(cycles.scheduled),
+        cycles.skipped.map(Cell::new).into(),
         micros(woken.as_ref().map(|d| d.min)),
         micros(quantile(woken, Quantile::P50)),
         micros(quantile(woken, Quantile::P99)),

@@ -166,9 +166,10 @@ pub fn read(file: &[u8]) -> Result<Program, ElfError> {
         }
         program.loaded = program.loaded.max(segment.offset + segment.length);
     }
-    match program.loaded > file.len() {
-        true => Err(ElfError::Cut),
-        false => Ok(program),
+    if program.loaded > file.len() {
+        Err(ElfError::Cut)
+    } else {
+        Ok(program)
     }
 }
 

@@ -39,7 +39,7 @@ impl Added {
     ///
     /// # Errors
     /// Options that can't be parsed.
-    pub fn of(asked: &GuestsAsked) -> Result<Self> {
+    pub fn new(asked: &GuestsAsked) -> Result<Self> {
         let added = &asked.added;
         let modules = added.modules.iter().map(|text| modules::Asked::parse(text));
         Ok(Self {
@@ -78,7 +78,7 @@ impl Fitting<'_> {
     /// available.
     pub fn modules(&self, chosen: &Chosen, parameters: &[Vec<String>]) -> Result<Vec<Module>> {
         let mut wanted_modules = self.added.modules.clone();
-        let configuration = Configuration::of(&chosen.kernel)?;
+        let configuration = Configuration::new(&chosen.kernel)?;
         let mut missed = BTreeSet::new();
         if let Some(configuration) = &configuration {
             for parameters in parameters {
@@ -109,9 +109,10 @@ impl Fitting<'_> {
         for lack in missed {
             (self.host.tell)(&format!("warning: {} lacks {lack}", chosen.called));
         }
-        match wanted_modules.is_empty() {
-            true => Ok(Vec::new()),
-            false => self.tree(chosen, &wanted_modules)?.needed(&wanted_modules),
+        if wanted_modules.is_empty() {
+            Ok(Vec::new())
+        } else {
+            self.tree(chosen, &wanted_modules)?.needed(&wanted_modules)
         }
     }
 
@@ -211,7 +212,7 @@ mod tests {
             version: String::new(),
             tell: |_| (),
         };
-        let added = Added::of(&asked).map_err(|error| error.to_string())?;
+        let added = Added::new(&asked).map_err(|error| error.to_string())?;
         let fitting = Fitting {
             asked: &asked,
             added: &added,

@@ -101,11 +101,10 @@ fn inside(root: &Path, place: &str) -> Option<PathBuf> {
             if links > 40 {
                 return None;
             }
-            match target.is_absolute() {
-                true => path = PathBuf::new(),
-                false => {
-                    path.pop();
-                }
+            if target.is_absolute() {
+                path = PathBuf::new()
+            } else {
+                path.pop();
             }
             let target = target.to_str()?.to_owned();
             left.extend(target.split('/').rev().map(str::to_owned));

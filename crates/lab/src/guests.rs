@@ -209,7 +209,7 @@ impl<'a> Follower<'a> {
             Some(console) => {
                 let text = std::fs::read(&console);
                 let text = text.map_err(|error| LabError::io("read", &console, error))?;
-                AsBefore::of(&String::from_utf8_lossy(&text))
+                AsBefore::new(&String::from_utf8_lossy(&text))
             }
         };
         Ok(Self {

@@ -165,9 +165,10 @@ fn is_in(path: &str, places: &[&str]) -> bool {
 
 /// Path of a command's program in the guest.
 pub(crate) fn command_path(path: &str) -> String {
-    match is_in(path.trim_start_matches('/'), &OF_THE_KERNEL) {
-        true => format!("/{UNDER}{path}"),
-        false => path.to_owned(),
+    if is_in(path.trim_start_matches('/'), &OF_THE_KERNEL) {
+        format!("/{UNDER}{path}")
+    } else {
+        path.to_owned()
     }
 }
 

@@ -44,18 +44,18 @@ impl KernelName {
             let plain = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
             word.starts_with(|c: char| c.is_ascii_alphanumeric()) && word.chars().all(plain)
         };
-        let package =
-            |package: &str, release: Option<&str>, version: Option<&str>| match plain(package)
-                && release.is_none_or(plain)
-            {
-                true => Ok(Self::Package {
+        let package = |package: &str, release: Option<&str>, version: Option<&str>| {
+            if plain(package) && release.is_none_or(plain) {
+                Ok(Self::Package {
                     called: text.to_owned(),
                     package: package.to_owned(),
                     version: version.map(str::to_owned),
                     release: release.map(str::to_owned),
-                }),
-                false => Err(wrong()),
-            };
+                })
+            } else {
+                Err(wrong())
+            }
+        };
         let of_debian = |kind: &str| {
             let (kind, release) = at_release(kind);
             match kind {

@@ -131,9 +131,10 @@ fn other_parts(first: &str, second: &str, between: char) -> (String, String) {
         let theirs: Vec<&str> = other.split(between).collect();
         let own = of.split(between).filter(|part| !theirs.contains(part));
         let own: Vec<&str> = own.filter(|part| !part.is_empty()).collect();
-        match own.is_empty() {
-            true => "nothing more".to_owned(),
-            false => own.join("; "),
+        if own.is_empty() {
+            "nothing more".to_owned()
+        } else {
+            own.join("; ")
         }
     };
     (lacking(first, second), lacking(second, first))
@@ -153,12 +154,13 @@ impl fmt::Display for KnownDifference {
 /// The differences as a text that precedes the first cycle that differs; empty if there are none.
 pub fn to_text(differences: &[KnownDifference]) -> String {
     let lines = differences.iter().map(|one| format!("  {one}\n"));
-    match differences.is_empty() {
-        true => String::new(),
-        false => format!(
+    if differences.is_empty() {
+        String::new()
+    } else {
+        format!(
             "by their manifests the runs differ in\n{}",
             lines.collect::<String>()
-        ),
+        )
     }
 }
 

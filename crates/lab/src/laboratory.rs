@@ -65,7 +65,7 @@ impl<'a> Laboratory<'a> {
     /// If an option can't be parsed, or one of these isn't available.
     pub fn new(asked: &'a GuestsAsked, on: &'a HostAsked, host: &'a Host) -> Result<Self> {
         shift_of(asked.ns_per_instruction)?;
-        let added = Added::of(asked)?;
+        let added = Added::new(asked)?;
         let commands = asked.before.iter().map(|text| ordered(text));
         let commands = commands
             .collect::<std::result::Result<_, _>>()
@@ -259,12 +259,13 @@ impl<'a> Laboratory<'a> {
         let is_own = Architecture::of_this_program() == Some(self.architecture);
         let mut wanted = Vec::new();
         for (program, package) in programs {
-            wanted.push(match is_own || package == THAT_HOLDS_IT {
-                true => Wanted::OfThisHost { program, package },
-                false => Wanted::Unpacked {
+            wanted.push(if is_own || package == THAT_HOLDS_IT {
+                Wanted::OfThisHost { program, package }
+            } else {
+                Wanted::Unpacked {
                     root: foreign::fetch(package, self.architecture, &self.host.cache())?,
                     program,
-                },
+                }
             });
         }
         Ok(wanted)

@@ -106,9 +106,10 @@ pub(crate) fn argument<'a>(arguments: &'a [String], name: &str) -> Option<&'a st
 pub fn parameters(text: &str) -> Result<Vec<String>> {
     let words = text.split_whitespace().map(|word| {
         let name = word.split('=').next().unwrap_or(word);
-        match OF_THE_LABORATORY.contains(&name) {
-            true => Err(LabError::Parameter { word: word.into() }),
-            false => Ok(word.to_owned()),
+        if OF_THE_LABORATORY.contains(&name) {
+            Err(LabError::Parameter { word: word.into() })
+        } else {
+            Ok(word.to_owned())
         }
     });
     words.collect()

@@ -164,9 +164,10 @@ pub(crate) fn unpacked(kernel: Kernel, cache: &Cache) -> Result<Kernel> {
         seal(partial)
     })?;
     let unpacked = place.join(UNPACKED);
-    let started = match unpacked.is_file() {
-        true => unpacked,
-        false => kernel.path.clone(),
+    let started = if unpacked.is_file() {
+        unpacked
+    } else {
+        kernel.path.clone()
     };
     Ok(Kernel { started, ..kernel })
 }
@@ -312,9 +313,10 @@ fn named_so(depends: &str, beginning: &str) -> Option<String> {
 /// Extracts only the kernel from a package: its modules take a hundred times the space. The kernel
 /// is in `/boot`, and for a divided kernel next to its modules.
 fn unpack(package: &Path, directory: &Path, divided: bool, full: &str) -> Result<()> {
-    let wanted: &[&str] = match divided {
-        true => &["--strip-components=5", "./usr/lib/modules/*/*"],
-        false => &["--strip-components=2", "./boot/*"],
+    let wanted: &[&str] = if divided {
+        &["--strip-components=5", "./usr/lib/modules/*/*"]
+    } else {
+        &["--strip-components=2", "./boot/*"]
     };
     let mut unpacker = command("dpkg-deb")?;
     unpacker.arg("--fsys-tarfile").arg(package);

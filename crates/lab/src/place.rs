@@ -20,11 +20,12 @@ pub fn take(directory: &Path, trust: Trust) -> Result<()> {
     if directory.exists() {
         Directory::to_write(directory, trust)?;
     }
-    match is_free(directory)? {
-        true => Ok(()),
-        false => Err(LabError::Archive(ArchiveError::DirectoryNotEmpty {
+    if is_free(directory)? {
+        Ok(())
+    } else {
+        Err(LabError::Archive(ArchiveError::DirectoryNotEmpty {
             path: directory.into(),
-        })),
+        }))
     }
 }
 
@@ -34,9 +35,10 @@ pub(crate) fn is_free(directory: &Path) -> Result<bool> {
         return Ok(false);
     };
     for path in remains {
-        let removed = match path.is_dir() {
-            true => fs::remove_dir(&path),
-            false => fs::remove_file(&path),
+        let removed = if path.is_dir() {
+            fs::remove_dir(&path)
+        } else {
+            fs::remove_file(&path)
         };
         removed.map_err(|error| LabError::io("remove", &path, error))?;
     }

@@ -104,13 +104,14 @@ fn checked(line: &str, architecture: Architecture, needed: (u32, u32)) -> Result
         return Err(not_understood());
     };
     let version = format!("QEMU {after}");
-    match (major, minor) >= needed {
-        true => Ok(version),
-        false => Err(LabError::OldEmulator {
+    if (major, minor) >= needed {
+        Ok(version)
+    } else {
+        Err(LabError::OldEmulator {
             version,
             needed: format!("{}.{}", needed.0, needed.1),
             package: architecture.package(),
-        }),
+        })
     }
 }
 

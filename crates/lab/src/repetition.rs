@@ -122,7 +122,7 @@ impl Repetition {
     ///
     /// # Errors
     /// [`LabError::OtherRuns`] if something else is there.
-    pub fn of(
+    pub fn new(
         experiment: &'static Experiment,
         cycles: Option<u64>,
         seeds: u64,
@@ -144,9 +144,10 @@ impl Repetition {
         });
         let (is_there, done) = there(&scenario, wanted, &place)?;
         let again = Self::again_of(experiment, &place);
-        let is_repeated = match is_there {
-            true => !place::is_free(&again.1)?,
-            false => false,
+        let is_repeated = if is_there {
+            !place::is_free(&again.1)?
+        } else {
+            false
         };
         let given = experiment.given.iter().filter_map(|given| {
             let found = kernels.iter().find(|kernel| kernel.key == given.key)?;
@@ -332,7 +333,7 @@ pub fn guest_run(
     let samples = files.find(|file| file.name == PARQUET_NAME);
     Ok(GuestRun {
         samples_sha256: samples.map(|file| file.sha256.clone()),
-        ..GuestRun::of(guest, assessment, pictures, explanation, by_kernel)
+        ..GuestRun::new(guest, assessment, pictures, explanation, by_kernel)
     })
 }
 

@@ -76,12 +76,13 @@ impl Topology {
                 cpus,
             });
         }
-        match memory_mib.is_multiple_of(self.sockets.into()) {
-            true => Ok(()),
-            false => Err(TopologyError::Memory {
+        if memory_mib.is_multiple_of(self.sockets.into()) {
+            Ok(())
+        } else {
+            Err(TopologyError::Memory {
                 topology,
                 memory_mib,
-            }),
+            })
         }
     }
 

@@ -178,10 +178,10 @@ fn functions(
         let seed = step.median_run(watched).ok_or("a run is missing")?;
         let run = Run::open(&seed.directory)?;
         let directory = Directory::to_write(&seed.directory, arguments.host.trust())?;
-        let wanted = Wanted::of(&run, &CyclesAsked::Worst(1))?;
+        let wanted = Wanted::new(&run, &CyclesAsked::Worst(1))?;
         let interrupt = Interrupt::listen()?;
         let (host, on) = (host()?, arguments.host.asked());
-        let again = Again::of(&run, None, &on, &host)?;
+        let again = Again::new(&run, None, &on, &host)?;
         let stopped = || interrupt.requested();
         let found = windows(&run, &directory, &again, &wanted, &host, &stopped)?;
         let is_mine = |window: &Window| {

@@ -48,9 +48,10 @@ pub fn run(arguments: &LabCheck) -> Outcome {
     let longer = changes.iter().any(|change| change.longer);
     print_result(
         arguments.json,
-        &match arguments.json {
-            true => changes_json(&before, &now, &changes, longer)?,
-            false => changes_text(&before, &now, &changes, &whole),
+        &if arguments.json {
+            changes_json(&before, &now, &changes, longer)?
+        } else {
+            changes_text(&before, &now, &changes, &whole)
         },
     )?;
     if arguments.write {

@@ -14,16 +14,16 @@ use wakepath_measure::Interrupt;
 /// Repeats the run, keeps its costs and tells them.
 pub fn run(arguments: &LabCosts) -> Outcome {
     let model = &arguments.cost_model;
-    let model = CostModel::of(model).ok_or_else(|| format!("no cost model {model}"))?;
+    let model = CostModel::new(model).ok_or_else(|| format!("no cost model {model}"))?;
     let path = runs::find(Some(&arguments.run))?;
     let run = Run::open(&path)?;
     // Before anything boots: the costs are kept in the run.
     let trust = run_directory::trust(arguments.again.trust_directory);
     let directory = Directory::to_write(&path, trust)?;
-    let wanted = Wanted::of(&run, &CyclesAsked::All)?;
+    let wanted = Wanted::new(&run, &CyclesAsked::All)?;
     let interrupt = Interrupt::listen()?;
     let (host, on) = (host()?, arguments.again.asked());
-    let again = Again::of(&run, arguments.again.kernel.as_deref(), &on, &host)?;
+    let again = Again::new(&run, arguments.again.kernel.as_deref(), &on, &host)?;
     let found = run_costs(model, &again, &wanted, &host, &|| interrupt.requested())?;
     let kept = serde_json::to_string_pretty(&costs_json(&found))? + "\n";
     let name = format!("costs-{}.json", model.name);
@@ -36,9 +36,10 @@ pub fn run(arguments: &LabCosts) -> Outcome {
     })?;
     print_result(
         arguments.json,
-        &match arguments.json {
-            true => kept,
-            false => costs_text(&found),
+        &if arguments.json {
+            kept
+        } else {
+            costs_text(&found)
         },
     )?;
     Ok(ExitCode::SUCCESS)

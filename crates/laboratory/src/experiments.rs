@@ -44,7 +44,7 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
     let wanted = chosen_experiments(&arguments.name)?.into_iter();
     let wanted: Vec<Repetition> = wanted
         .map(|experiment| {
-            Repetition::of(
+            Repetition::new(
                 experiment,
                 arguments.cycles,
                 arguments.seeds,
@@ -77,9 +77,10 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
     let path = write_pages(&pages(&repeated), place)?;
     print_result(
         arguments.json,
-        &match arguments.json {
-            true => format!("{:#}\n", repetitions_json(&repeated)),
-            false => repetitions_text(&repeated, &path),
+        &if arguments.json {
+            format!("{:#}\n", repetitions_json(&repeated))
+        } else {
+            repetitions_text(&repeated, &path)
         },
     )?;
     Ok(ExitCode::SUCCESS)

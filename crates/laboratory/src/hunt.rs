@@ -39,9 +39,10 @@ pub fn run(arguments: &LabHunt) -> Outcome {
     };
     print_result(
         arguments.json,
-        &match arguments.json {
-            true => serde_json::to_string_pretty(&json)? + "\n",
-            false => text,
+        &if arguments.json {
+            serde_json::to_string_pretty(&json)? + "\n"
+        } else {
+            text
         },
     )?;
     Ok(ExitCode::SUCCESS)
@@ -65,9 +66,10 @@ fn asked(arguments: &LabHunt) -> Result<HuntAsked, Box<dyn std::error::Error>> {
         programs: arguments.programs.into(),
         limit_ns: time("--limit", &arguments.limit)?,
         findings: arguments.findings,
-        way: match arguments.random {
-            true => Way::Random,
-            false => Way::Guided,
+        way: if arguments.random {
+            Way::Random
+        } else {
+            Way::Guided
         },
         until: arguments.until.clone(),
     })

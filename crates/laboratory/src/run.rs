@@ -28,9 +28,10 @@ pub fn run(arguments: &LabRun) -> Outcome {
     let compared = measure(&guests, on, &scenario, &arguments.seed, &directory)?;
     print_result(
         arguments.json,
-        &match arguments.json {
-            true => comparison_json(&compared),
-            false => comparison_text(&compared, Style::of_stdout()),
+        &if arguments.json {
+            comparison_json(&compared)
+        } else {
+            comparison_text(&compared, Style::of_stdout())
         },
     )?;
     let all_whole = compared.iter().all(Compared::is_whole);
@@ -147,7 +148,7 @@ pub fn measure_as(
                 Err(error) => tell!("warning: the run is recorded, but not explained: {error}"),
             }
         }
-        Compared::of(recorded)
+        Compared::new(recorded)
     });
     Ok(compared.collect())
 }

@@ -20,10 +20,10 @@ pub fn run(arguments: &LabSections) -> Outcome {
     // Before anything boots: the sections are kept in the run.
     let trust = run_directory::trust(arguments.again.trust_directory);
     let directory = Directory::to_write(&path, trust)?;
-    let wanted = Wanted::of(&run, &CyclesAsked::RealTime)?;
+    let wanted = Wanted::new(&run, &CyclesAsked::RealTime)?;
     let interrupt = Interrupt::listen()?;
     let (host, on) = (host()?, arguments.again.asked());
-    let again = Again::of(&run, arguments.again.kernel.as_deref(), &on, &host)?;
+    let again = Again::new(&run, arguments.again.kernel.as_deref(), &on, &host)?;
     let stopped = || interrupt.requested();
     let found = run_sections(&run, &again, &wanted, &host, &stopped)?;
     let mut kept = String::new();
@@ -47,12 +47,13 @@ pub fn run(arguments: &LabSections) -> Outcome {
         .all(|one| one.figures.faults().is_empty());
     print_result(
         arguments.json,
-        &match arguments.json {
-            true => serde_json::to_string_pretty(&sections_json(&found))? + "\n",
-            false => format!(
+        &if arguments.json {
+            serde_json::to_string_pretty(&sections_json(&found))? + "\n"
+        } else {
+            format!(
                 "{}\nthe bound next to the sampled values:\n{kept}",
                 sections_text(&found)
-            ),
+            )
         },
     )?;
     Ok(ExitCode::from(if holds { 0 } else { 2 }))

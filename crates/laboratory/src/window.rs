@@ -19,29 +19,29 @@ pub fn run(arguments: &LabWindow) -> Outcome {
     // Before anything boots: the windows are kept in the run.
     let trust = run_directory::trust(arguments.again.trust_directory);
     let directory = Directory::to_write(&path, trust)?;
-    let cycles = match arguments.cycle.is_empty() {
-        true => CyclesAsked::Worst(arguments.worst.into()),
-        false => CyclesAsked::Named(arguments.cycle.clone()),
+    let cycles = if arguments.cycle.is_empty() {
+        CyclesAsked::Worst(arguments.worst.into())
+    } else {
+        CyclesAsked::Named(arguments.cycle.clone())
     };
-    let wanted = Wanted::of(&run, &cycles)?;
+    let wanted = Wanted::new(&run, &cycles)?;
     let interrupt = Interrupt::listen()?;
     let host = host()?;
     let on = arguments.again.asked();
-    let again = Again::of(&run, arguments.again.kernel.as_deref(), &on, &host)?;
+    let again = Again::new(&run, arguments.again.kernel.as_deref(), &on, &host)?;
     let windows = windows(&run, &directory, &again, &wanted, &host, &|| {
         interrupt.requested()
     })?;
     print_result(
         arguments.json,
-        &match arguments.json {
-            true => {
-                let found = Windows {
-                    windows,
-                    ..Windows::default()
-                };
-                serde_json::to_string_pretty(&found)? + "\n"
-            }
-            false => windows_text(&windows, &path),
+        &if arguments.json {
+            let found = Windows {
+                windows,
+                ..Windows::default()
+            };
+            serde_json::to_string_pretty(&found)? + "\n"
+        } else {
+            windows_text(&windows, &path)
         },
     )?;
     Ok(ExitCode::SUCCESS)

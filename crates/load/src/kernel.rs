@@ -71,7 +71,7 @@ pub(crate) struct SignalSet(libc::sigset_t);
 
 impl SignalSet {
     /// The set of `signals`.
-    pub(crate) fn of(signals: &[libc::c_int]) -> Self {
+    pub(crate) fn new(signals: &[libc::c_int]) -> Self {
         // SAFETY: the set is initialised by sigemptyset; adding a valid number only sets a bit.
         unsafe {
             let mut set = std::mem::zeroed::<libc::sigset_t>();

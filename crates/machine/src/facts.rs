@@ -224,7 +224,7 @@ impl Facts {
 
     /// Permissions of the reading process, and how to get the others.
     pub fn privileges(&self) -> Privileges {
-        Privileges::of(self)
+        Privileges::new(self)
     }
 
     /// About a dozen labelled lines for a person.

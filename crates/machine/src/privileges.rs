@@ -112,7 +112,7 @@ impl Privileges {
     /// From facts taken by the process in question. The rules are the kernel's:
     /// `user_check_sched_setscheduler` in `kernel/sched/syscalls.c`, `can_do_mlock` in
     /// `mm/mlock.c`, `sched_rt_can_attach` for group budgets.
-    pub(crate) fn of(facts: &Facts) -> Self {
+    pub(crate) fn new(facts: &Facts) -> Self {
         let process = &facts.varying.process;
         let own_namespace = process.own_user_namespace.known() == Some(&true);
         let capabilities = process.capabilities.known().map(|held| {

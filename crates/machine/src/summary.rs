@@ -187,9 +187,10 @@ fn cpus_in_brief(facts: &Facts) -> String {
         format!("{} × {name}", kind.cpus.len())
     });
     let named: Vec<String> = named.collect();
-    match named.is_empty() {
-        true => facts.varying.cpu_time.online.to_string(),
-        false => named.join(" + "),
+    if named.is_empty() {
+        facts.varying.cpu_time.online.to_string()
+    } else {
+        named.join(" + ")
     }
 }
 
@@ -335,9 +336,10 @@ fn real_time(facts: &Facts) -> String {
 /// A time of each period, in the largest unit that gives whole numbers for both.
 fn share_of_time(runtime_us: impl Into<i128>, period_us: impl Into<i128>) -> String {
     let (runtime, period) = (runtime_us.into(), period_us.into());
-    match runtime % 1_000 == 0 && period % 1_000 == 0 {
-        true => format!("{} of {} ms", runtime / 1_000, period / 1_000),
-        false => format!("{runtime} of {period} µs"),
+    if runtime % 1_000 == 0 && period % 1_000 == 0 {
+        format!("{} of {} ms", runtime / 1_000, period / 1_000)
+    } else {
+        format!("{runtime} of {period} µs")
     }
 }
 

@@ -22,8 +22,9 @@ pub fn timers_elsewhere(root: &Root, cpus: &CpuSet) -> CpuSet {
         return CpuSet::default();
     };
     let spared = cpus.numbers().iter().any(|&cpu| tickless.contains(cpu));
-    match spared && migrate.known() != Some(&0) {
-        true => online.without(tickless).without(cpus),
-        false => CpuSet::default(),
+    if spared && migrate.known() != Some(&0) {
+        online.without(tickless).without(cpus)
+    } else {
+        CpuSet::default()
     }
 }

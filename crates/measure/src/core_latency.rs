@@ -46,7 +46,7 @@ impl Running<'_> {
                 policy: asked.order.policy.to_string(),
                 cpu: asked.order.cpu,
                 period_ns: asked.order.period_ns,
-                gravity: TimerGravity::of(asked.order.policy).map(gravity),
+                gravity: TimerGravity::new(asked.order.policy).map(gravity),
                 condition: asked.condition,
                 threads: asked.threads,
                 ..CoreLatency::default()

@@ -108,19 +108,21 @@ impl Course {
         if noticed.at <= self.deadline {
             return Step::Wait;
         }
-        match self.is_ready {
-            false => Step::NotReady,
-            true => Step::Overdue {
+        if self.is_ready {
+            Step::Overdue {
                 guard_tripped: noticed.guard_tripped,
-            },
+            }
+        } else {
+            Step::NotReady
         }
     }
 
     fn still_needed(&self) -> Duration {
         END_PATIENCE
-            + match self.is_told_to_stop {
-                true => self.longest_period,
-                false => self.planned,
+            + if self.is_told_to_stop {
+                self.longest_period
+            } else {
+                self.planned
             }
     }
 }

@@ -196,9 +196,10 @@ impl Running<'_> {
         self.take_facts(When::After, None)?;
         self.keep_stacks()?;
         self.count_repeated()?;
-        Ok(match self.interrupt.requested() {
-            true => Ending::Interrupted,
-            false => Ending::Complete,
+        Ok(if self.interrupt.requested() {
+            Ending::Interrupted
+        } else {
+            Ending::Complete
         })
     }
 
@@ -232,16 +233,17 @@ impl Running<'_> {
         self.observer.phase(&phase.name, run.repetition, &names);
         self.take_facts(When::Before, Some(run))?;
 
-        let mut loads = match phase.loads.is_empty() {
-            true => PhaseLoads::Idle,
-            false => match self.start_loads(run) {
+        let mut loads = if phase.loads.is_empty() {
+            PhaseLoads::Idle
+        } else {
+            match self.start_loads(run) {
                 Ok(loads) => PhaseLoads::Working(Box::new(loads)),
                 Err(error) => {
                     let reason = error.to_string();
                     self.say(&format!("phase {}: {reason}", phase.name))?;
                     PhaseLoads::Missing(reason)
                 }
-            },
+            }
         };
         let middle = run.segments.len() / 2;
         for (position, segment) in run.segments.iter().enumerate() {

@@ -24,9 +24,10 @@ pub(super) fn enter(spec: &LoopSpec, pid: u32) -> Result<(), GroupClosed> {
         .iter()
         .filter_map(|thread| thread.preparation.cpus.as_ref())
         .flatten();
-    match cpus.into_iter().any(|&cpu| group.cpus.contains(cpu)) {
-        false => Ok(()),
-        true => Ok(group.take_in(pid)?),
+    if cpus.into_iter().any(|&cpu| group.cpus.contains(cpu)) {
+        Ok(group.take_in(pid)?)
+    } else {
+        Ok(())
     }
 }
 

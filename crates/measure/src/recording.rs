@@ -43,9 +43,10 @@ impl Recording {
         let has_program = scenario
             .works()
             .any(|work| matches!(work, Work::Program { .. }));
-        let said_words = match has_program {
-            true => (slots * SAID_WORDS).clamp(SAID.0, SAID.1) as u32,
-            false => 0,
+        let said_words = if has_program {
+            (slots * SAID_WORDS).clamp(SAID.0, SAID.1) as u32
+        } else {
+            0
         };
         let threads = scenario.tasks.len() as u32;
         let memory = SharedMemory::create_with(threads, slots as u32, said_words)?;

@@ -128,9 +128,10 @@ impl UnderWay<'_, '_> {
         if let Some(Err(error)) = feather_trace.map(FeatherRecorder::end) {
             self.run.say(&no_feather_trace(&error))?;
         }
-        match self.segment.planned.traced {
-            true => self.run.end_trace(self.segment),
-            false => Ok(()),
+        if self.segment.planned.traced {
+            self.run.end_trace(self.segment)
+        } else {
+            Ok(())
         }
     }
 
@@ -340,9 +341,10 @@ impl UnderWay<'_, '_> {
             limits: Limits {
                 latency_ns: scenario.criterion.latency_ns,
                 // A deadline of one period is each task's own.
-                deadline_ns: Some(match shortest == Some(deadline_ns) {
-                    true => thread.period_ns,
-                    false => deadline_ns,
+                deadline_ns: Some(if shortest == Some(deadline_ns) {
+                    thread.period_ns
+                } else {
+                    deadline_ns
                 }),
             },
             period_ns: thread.period_ns,
@@ -352,17 +354,18 @@ impl UnderWay<'_, '_> {
 
     fn overdue(&self, guard_tripped: bool) -> LoopEnd {
         let within = self.in_controller();
-        LoopEnd::Of(match guard_tripped {
-            true => ThreadEnd::Failed {
+        LoopEnd::Of(if guard_tripped {
+            ThreadEnd::Failed {
                 obstacle: Obstacle::Guard,
                 reason: format!(
                     "the guard stopped a loop that took the CPU without sleeping{within}"
                 ),
-            },
-            false => ThreadEnd::died(format!(
+            }
+        } else {
+            ThreadEnd::died(format!(
                 "the loop had not ended{within} {} s after its last due time, and was killed",
                 END_PATIENCE.as_secs()
-            )),
+            ))
         })
     }
 

@@ -105,11 +105,12 @@ pub(super) fn ended_threads(
                 modules: if can_be { modules } else { Vec::new() },
                 counters: counted.or(missing),
                 on_a_core,
-                ended: match can_be {
-                    true => ended,
-                    false => ThreadEnd::failed(
+                ended: if can_be {
+                    ended
+                } else {
+                    ThreadEnd::failed(
                         "the counts in its shared memory are corrupt: something overwrote them",
-                    ),
+                    )
                 },
                 page_faults: page_faults.map(|faults| PageFaults {
                     minor: faults.minor,

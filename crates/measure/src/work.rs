@@ -47,18 +47,19 @@ pub(super) fn work_spec(work: &Work) -> WorkSpec {
                 settings,
                 flight,
             } = library.clone();
-            let controller = match is_python {
-                true => ControllerSpec::Python {
+            let controller = if is_python {
+                ControllerSpec::Python {
                     file: library,
                     interpreter: python,
                     settings,
                     sha256,
-                },
-                false => ControllerSpec::Library {
+                }
+            } else {
+                ControllerSpec::Library {
                     library,
                     settings,
                     sha256,
-                },
+                }
             };
             WorkSpec::Flight(flight_spec(&flight, controller))
         }

@@ -131,11 +131,12 @@ pub fn keep_for(
     for line in input.lines() {
         let wish: Wish = serde_json::from_str(&line?)?;
         let task = format!("/proc/{parent}/task/{}", wish.thread);
-        let error = match Path::new(&task).exists() {
-            true => attributes::set(wish.thread, wish.policy)
+        let error = if Path::new(&task).exists() {
+            attributes::set(wish.thread, wish.policy)
                 .err()
-                .map_or(0, |error| error.raw_os_error().unwrap_or(libc::EIO)),
-            false => libc::ESRCH,
+                .map_or(0, |error| error.raw_os_error().unwrap_or(libc::EIO))
+        } else {
+            libc::ESRCH
         };
         writeln!(output, "{error}")?;
         output.flush()?;

@@ -36,9 +36,10 @@ impl Refusal {
             )
         );
         // A denial despite every right has another cause, such as a cpuset.
-        match denied && !geteuid().is_root() {
-            true => Obstacle::MissingRight,
-            false => Obstacle::Other,
+        if denied && !geteuid().is_root() {
+            Obstacle::MissingRight
+        } else {
+            Obstacle::Other
         }
     }
 

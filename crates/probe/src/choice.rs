@@ -39,22 +39,22 @@ impl Chosen {
         let perf = || PerfRings::create(tracefs, cpus, buffer_bytes, mode);
         let as_asked = || "as the scenario asks".to_owned();
         match wish {
-            Some(Backend::Tracefs) => Ok(Self::of(instance()?, as_asked())),
-            Some(Backend::Perf) => Ok(Self::of(perf()?, as_asked())),
+            Some(Backend::Tracefs) => Ok(Self::new(instance()?, as_asked())),
+            Some(Backend::Perf) => Ok(Self::new(perf()?, as_asked())),
             // perf knows nothing of marks.
             None if !marks.is_empty() => match instance() {
                 Err(_) if !marks.iter().any(|mark| mark.is_needed) => {
                     Self::make(wish, tracefs, cpus, buffer_bytes, mode, &[])
                 }
-                made => Ok(Self::of(
+                made => Ok(Self::new(
                     made?,
                     "the one that records marks of a program".into(),
                 )),
             },
             None => match instance() {
-                Ok(made) => Ok(Self::of(made, "the cheapest one available".into())),
+                Ok(made) => Ok(Self::new(made, "the cheapest one available".into())),
                 Err(of_instance) => match perf() {
-                    Ok(made) => Ok(Self::of(
+                    Ok(made) => Ok(Self::new(
                         made,
                         format!("no tracefs instance: {of_instance}"),
                     )),
@@ -71,7 +71,7 @@ impl Chosen {
         }
     }
 
-    fn of((source, decoder): (impl EventSource + 'static, Decoder), because: String) -> Self {
+    fn new((source, decoder): (impl EventSource + 'static, Decoder), because: String) -> Self {
         Self {
             source: Box::new(source),
             decoder,

@@ -84,9 +84,10 @@ impl Collector {
                     count: lost,
                     overwritten,
                 } => {
-                    match overwritten {
-                        true => count.overwritten += lost,
-                        false => count.lost += lost,
+                    if overwritten {
+                        count.overwritten += lost
+                    } else {
+                        count.lost += lost
                     }
                     Ok(writer.append(&KernelEvent {
                         at_ns,

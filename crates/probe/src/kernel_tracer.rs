@@ -124,9 +124,10 @@ fn owner() -> crate::Result<Owner> {
 fn refuse_unknown(root: &Path, name: &'static str) -> Result<(), KernelMeasureError> {
     let tracers = root.join("available_tracers");
     let tracers = read_text(&tracers).map_err(ProbeError::io("read", &tracers))?;
-    match tracers.split_whitespace().any(|tracer| tracer == name) {
-        true => Ok(()),
-        false => Err(KernelMeasureError::NoTracer(name)),
+    if tracers.split_whitespace().any(|tracer| tracer == name) {
+        Ok(())
+    } else {
+        Err(KernelMeasureError::NoTracer(name))
     }
 }
 

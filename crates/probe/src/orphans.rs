@@ -32,7 +32,7 @@ pub(crate) fn remove_in(tracefs: &Tracefs) -> Vec<String> {
     let removed = entries
         .flatten()
         .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| Owner::of(name).is_some_and(|owner| owner.is_dead()))
+        .filter(|name| Owner::new(name).is_some_and(|owner| owner.is_dead()))
         .filter(|name| {
             let removed = remove(&instances.join(name));
             // A tracer that still runs refuses some of its settings.

@@ -49,7 +49,7 @@ impl Owner {
     }
 
     /// Whose instance has this name; `None` for one that is not ours.
-    pub(crate) fn of(name: &str) -> Option<Self> {
+    pub(crate) fn new(name: &str) -> Option<Self> {
         let name = name.strip_suffix(SECOND).unwrap_or(name);
         let mut numbers = name.strip_prefix(PREFIX)?.split('-');
         let owner = Self {
@@ -91,8 +91,8 @@ mod tests {
     #[test]
     fn a_living_process_keeps_its_instance() {
         let own = Owner::this_process().unwrap();
-        assert_eq!(Owner::of(&own.name()), Some(own));
-        assert_eq!(Owner::of(&own.second_name()), Some(own));
+        assert_eq!(Owner::new(&own.name()), Some(own));
+        assert_eq!(Owner::new(&own.second_name()), Some(own));
         assert!(!own.is_dead());
     }
 
@@ -122,7 +122,7 @@ mod tests {
             "wakepath-+1-2-3",
             "trace-cmd-1-2-3",
         ] {
-            assert_eq!(Owner::of(name), None, "{name}");
+            assert_eq!(Owner::new(name), None, "{name}");
         }
     }
 }

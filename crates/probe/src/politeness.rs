@@ -23,10 +23,7 @@ pub fn hurry(process: u32) {
 
 /// Lets every ordinary thread run first; or takes turns with them, if a viewer waits for an event.
 pub(crate) fn be_polite(is_awaited: bool) {
-    let priority = match is_awaited {
-        true => USUAL,
-        false => POLITE,
-    };
+    let priority = if is_awaited { USUAL } else { POLITE };
     let _ = setpriority_process(None, priority);
 }
 

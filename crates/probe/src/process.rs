@@ -324,16 +324,18 @@ impl Probe {
             }
             let (is_awaited, is_whole) = (self.setting.is_awaited, !may_be_more);
             // A kill takes a second away, however few the events are.
-            let write_every = match is_awaited {
-                true => AWAITED_EVERY,
-                false => WRITE_EVERY,
+            let write_every = if is_awaited {
+                AWAITED_EVERY
+            } else {
+                WRITE_EVERY
             };
             if outcome.is_ok() && segment.written.elapsed() >= write_every {
                 segment.written = Instant::now();
                 let complete_ns = begun_ns.saturating_sub(UNREADABLE_NS);
-                let written = match is_awaited && is_whole {
-                    true => segment.writer.complete_until(complete_ns),
-                    false => segment.writer.flush(),
+                let written = if is_awaited && is_whole {
+                    segment.writer.complete_until(complete_ns)
+                } else {
+                    segment.writer.flush()
                 };
                 outcome = written.map_err(ProbeError::from);
             }

@@ -122,9 +122,10 @@ fn safe(directories: impl Iterator<Item = PathBuf>) -> OsString {
 /// As [`find`], for a name.
 pub fn to_start(program: impl AsRef<OsStr>) -> Result<PathBuf, NotFound> {
     let program = program.as_ref();
-    match program.as_encoded_bytes().contains(&b'/') {
-        true => Ok(PathBuf::from(program)),
-        false => find(program),
+    if program.as_encoded_bytes().contains(&b'/') {
+        Ok(PathBuf::from(program))
+    } else {
+        find(program)
     }
 }
 

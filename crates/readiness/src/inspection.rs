@@ -36,9 +36,10 @@ impl Inspection {
         let watched = root.is_host() && !watch.is_zero();
         let start = std::time::Instant::now();
         let before = watched.then(|| InterruptLines::read(&root));
-        let program_before = match watched {
-            true => pid.and_then(|pid| Process::read(&root, pid)),
-            false => None,
+        let program_before = if watched {
+            pid.and_then(|pid| Process::read(&root, pid))
+        } else {
+            None
         };
         let facts = match pid {
             Some(pid) => Facts::read_for(&root, pid),

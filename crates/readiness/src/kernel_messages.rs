@@ -26,11 +26,11 @@ pub struct KernelMessages {
 impl KernelMessages {
     /// Reads the log; needs root, or `kernel.dmesg_restrict` = 0.
     pub fn read(root: &Root) -> Self {
-        let messages = match root.is_host() {
-            true => live(),
-            false => root
-                .text(RECORDED)
-                .map(|text| text.lines().filter_map(message).collect()),
+        let messages = if root.is_host() {
+            live()
+        } else {
+            root.text(RECORDED)
+                .map(|text| text.lines().filter_map(message).collect())
         };
         Self { messages }
     }

@@ -39,11 +39,12 @@ impl ProgramThread {
             .into_iter()
             .filter_map(read)
             .collect();
-        match threads.is_empty() {
-            true => Self::read(root, pid, &format!("/proc/{pid}"))
+        if threads.is_empty() {
+            Self::read(root, pid, &format!("/proc/{pid}"))
                 .into_iter()
-                .collect(),
-            false => threads,
+                .collect()
+        } else {
+            threads
         }
     }
 

@@ -121,7 +121,7 @@ fn reachable(now: String, debug_files: DebugFiles) -> String {
 
 impl Report {
     /// Judges everything.
-    pub fn of(seen: &Inspection) -> Self {
+    pub fn new(seen: &Inspection) -> Self {
         let subject = seen.subject.clone();
         let mut checks: Vec<Judged> = checks::all()
             .map(|check| {
@@ -211,9 +211,10 @@ impl Report {
             return 2;
         }
         let unknown = |judged: &Judged| judged.severity == Severity::Grave;
-        match self.in_state(State::Unknown).any(unknown) {
-            true => 3,
-            false => 0,
+        if self.in_state(State::Unknown).any(unknown) {
+            3
+        } else {
+            0
         }
     }
 

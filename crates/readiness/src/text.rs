@@ -30,9 +30,10 @@ impl Report {
             let found = judged.finding.found.split("; ").next().unwrap_or_default();
             let what = format!("{}: {found} ({})", judged.title, judged.severity.word());
             text += &line(&format!("  {:<3} ", judged.id), &columns::cut(&what, room));
-            let (when, fix) = match judged.remedy_now.is_empty() {
-                false => ("fix", &judged.remedy_now),
-                true => ("fix, at boot", &judged.remedy_at_boot),
+            let (when, fix) = if judged.remedy_now.is_empty() {
+                ("fix, at boot", &judged.remedy_at_boot)
+            } else {
+                ("fix", &judged.remedy_now)
             };
             if !fix.is_empty() {
                 text += &fix_lines(&format!("{when}: {fix}"), columns, 2);
@@ -105,9 +106,10 @@ impl Display for Report {
 pub fn fix_lines(fix: &str, columns: usize, most: usize) -> String {
     const INDENT: &str = "      ";
     let room = columns.saturating_sub(INDENT.len());
-    let (words, command) = match width(fix) <= room {
-        true => (fix, ""),
-        false => parted(fix),
+    let (words, command) = if width(fix) <= room {
+        (fix, "")
+    } else {
+        parted(fix)
     };
     // A shell reads on after `&&`.
     let command = command
@@ -144,9 +146,10 @@ fn parted(fix: &str) -> (&str, &str) {
     };
     let (words, command) = (&fix[..=at], &fix[at + 2..]);
     // An explanation after it, or a choice, is no part of a command.
-    match command.contains([',', ';']) {
-        true => (fix, ""),
-        false => (words, command),
+    if command.contains([',', ';']) {
+        (fix, "")
+    } else {
+        (words, command)
     }
 }
 
@@ -189,9 +192,10 @@ fn brief<'a>(
         if !std::mem::replace(&mut any, true) {
             writeln!(out, "\n{heading}")?;
         }
-        let path = match judged.finding.path.is_empty() {
-            true => String::new(),
-            false => format!(" ({})", judged.finding.path),
+        let path = if judged.finding.path.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", judged.finding.path)
         };
         let text = format!("{}: {}{path}", judged.title, judged.finding.found);
         wrapped(out, &format!("  {:<3} ", judged.id), &text)?;

@@ -63,9 +63,10 @@ impl Markup {
         text: impl Display,
     ) {
         self.open(tag, attributes);
-        match EXACT.contains(&tag) {
-            true => self.exactly(text),
-            false => self.text(text),
+        if EXACT.contains(&tag) {
+            self.exactly(text)
+        } else {
+            self.text(text)
         }
         self.close(tag);
     }
@@ -77,9 +78,10 @@ impl Markup {
             if place > 0 {
                 self.0.push(' ');
             }
-            match word.starts_with('-') {
-                true => self.element("span", &[("class", &"word")], word),
-                false => self.exactly(word),
+            if word.starts_with('-') {
+                self.element("span", &[("class", &"word")], word)
+            } else {
+                self.exactly(word)
             }
         }
         self.close("code");

@@ -133,9 +133,10 @@ pub(crate) fn traced(assessment: &Assessment) -> Option<(Invocation, u64)> {
     // A recorded program has a length without asking for one.
     let has_length = own.has(RunOption::Duration) || own.verb == MeasuringVerb::Record;
     let own = own.with_switch(RunOption::Trace);
-    Some(match has_length {
-        true => (lasting(own, ns), ns),
-        false => (own, ns),
+    Some(if has_length {
+        (lasting(own, ns), ns)
+    } else {
+        (own, ns)
     })
 }
 

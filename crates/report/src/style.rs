@@ -41,15 +41,15 @@ impl Style {
 
     /// That of standard output: colour on a terminal only, and not under `NO_COLOR`.
     pub fn of_stdout() -> Self {
-        Self::of(&std::io::stdout())
+        Self::new(&std::io::stdout())
     }
 
     /// That of standard error, likewise.
     pub fn of_stderr() -> Self {
-        Self::of(&std::io::stderr())
+        Self::new(&std::io::stderr())
     }
 
-    fn of(stream: &(impl IsTerminal + AsFd)) -> Self {
+    fn new(stream: &(impl IsTerminal + AsFd)) -> Self {
         let colour = match CHOICE.get() {
             Some(Colour::Always) => true,
             Some(Colour::Never) => false,
@@ -96,9 +96,10 @@ impl Style {
     }
 
     fn with(self, code: &str, text: &str) -> String {
-        match self.colour {
-            true => format!("\x1b[{code}m{text}\x1b[0m"),
-            false => text.into(),
+        if self.colour {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.into()
         }
     }
 }

@@ -127,7 +127,7 @@ enum Came {
 }
 
 impl<'a> Links<'a> {
-    fn of(seen: &'a Seen) -> Self {
+    fn new(seen: &'a Seen) -> Self {
         let mut takers: BTreeMap<(i64, &str), Vec<&Run>> = BTreeMap::new();
         for run in &seen.runs {
             if let (Some(stamp), Kind::Subscription { topic, .. }) =
@@ -179,9 +179,10 @@ impl<'a> Links<'a> {
         if self.takers(message).any(leads) {
             return LostBy::NothingLeadsOn;
         }
-        let callbacks = match leading.is_empty() {
-            true => (0..self.seen.callbacks.len()).filter(is_of).collect(),
-            false => leading,
+        let callbacks = if leading.is_empty() {
+            (0..self.seen.callbacks.len()).filter(is_of).collect()
+        } else {
+            leading
         };
         let missed = callbacks.into_iter().filter_map(|number| {
             let next_ns = self.next_newer(number, message)?;
@@ -262,7 +263,7 @@ impl Chain {
     /// The chain's observed times; ends later than `limit_ns` are counted. A message whose chain was in
     /// progress for less than `patience_ns` before the recording ended is not lost.
     pub fn find(&self, seen: &Seen, limit_ns: Option<u64>, patience_ns: u64) -> ChainFound {
-        let links = Links::of(seen);
+        let links = Links::new(seen);
         let ended_ns = seen.span_ns.map_or(0, |(_, last)| last);
         let mut found = ChainFound {
             chain: self.clone(),
@@ -332,11 +333,11 @@ impl Chain {
                 }),
             }
         }
-        found.latency_ns = Figures::of(latencies);
+        found.latency_ns = Figures::new(latencies);
         let hop = |(callback, waiting, working): (usize, Vec<u64>, Vec<u64>)| Hop {
             callback: seen.callbacks[callback].to_string(),
-            waiting_ns: Figures::of(waiting),
-            working_ns: Figures::of(working),
+            waiting_ns: Figures::new(waiting),
+            working_ns: Figures::new(working),
         };
         found.hops = hops.into_iter().map(hop).collect();
         found

@@ -202,9 +202,10 @@ impl Executors {
         let kind = match (threads.len(), self.has_waits) {
             (2.., _) => Some(ExecutorKind::MultiThreaded),
             (_, false) => None,
-            (_, true) => Some(match own().any(|(_, of)| of.waits_for_work) {
-                true => ExecutorKind::SingleThreaded,
-                false => ExecutorKind::Events,
+            (_, true) => Some(if own().any(|(_, of)| of.waits_for_work) {
+                ExecutorKind::SingleThreaded
+            } else {
+                ExecutorKind::Events
             }),
         };
         let longest = own().filter_map(|(id, of)| longest(*id, of));

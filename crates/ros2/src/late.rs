@@ -69,7 +69,7 @@ pub struct Holder {
 }
 
 impl Late {
-    fn of(seen: &Seen, gap_ns: u64, run: &Run, due_ns: u64) -> Self {
+    fn new(seen: &Seen, gap_ns: u64, run: &Run, due_ns: u64) -> Self {
         let mut holders = holders(seen, run, due_ns);
         let held_ns = holders.iter().map(|holder| holder.share_ns).sum();
         let mut unheld = longest_between(&holders, due_ns, run.from_ns);
@@ -224,9 +224,10 @@ fn name(seen: &Seen, late: &Run, run: &Run) -> String {
         &seen.callbacks[run.callback],
     );
     let is_near = of.node.is_some() && of.node == own.node && of.process == own.process;
-    match is_near {
-        true => of.kind.to_string(),
-        false => of.to_string(),
+    if is_near {
+        of.kind.to_string()
+    } else {
+        of.to_string()
     }
 }
 
@@ -246,7 +247,7 @@ pub(crate) fn lates(seen: &Seen, runs: &[Run], dues: &Dues, most: usize) -> (u64
     late.sort_by_key(|(gap_ns, run, _)| (std::cmp::Reverse(*gap_ns), run.from_ns));
     late.truncate(most);
     let explained = late.into_iter();
-    let explained = explained.map(|(gap_ns, run, due_ns)| Late::of(seen, gap_ns, &run, due_ns));
+    let explained = explained.map(|(gap_ns, run, due_ns)| Late::new(seen, gap_ns, &run, due_ns));
     (count, explained.collect())
 }
 
@@ -256,7 +257,7 @@ pub fn first_above(seen: &Seen, above_ns: u64) -> Option<(usize, Late)> {
     let runs = by_callback(seen);
     let first = |(number, runs): (&usize, &Vec<Run>)| {
         let starts: Vec<u64> = runs.iter().map(|run| run.from_ns).collect();
-        let dues = Dues::of(seen, &seen.callbacks[*number].kind, &starts)?;
+        let dues = Dues::new(seen, &seen.callbacks[*number].kind, &starts)?;
         let mut both = starts.iter().zip(&dues.due_ns);
         let at = both.position(|(start, due)| start.saturating_sub(*due) > above_ns)?;
         let gap_ns = starts[at] - starts[at.saturating_sub(1)];
@@ -264,7 +265,7 @@ pub fn first_above(seen: &Seen, above_ns: u64) -> Option<(usize, Late)> {
     };
     let (_, number, at, gap_ns, due_ns) = runs.iter().filter_map(first).min()?;
     let run = runs[&number][at];
-    Some((number, Late::of(seen, gap_ns, &run, due_ns)))
+    Some((number, Late::new(seen, gap_ns, &run, due_ns)))
 }
 
 /// What ran between `due_ns` and a run: on its thread, or, if that leaves more than half of the time open, of its

@@ -51,7 +51,7 @@ pub struct Figures {
 
 impl Figures {
     /// Of some values; `None` without any.
-    pub fn of(values: impl IntoIterator<Item = u64>) -> Option<Self> {
+    pub fn new(values: impl IntoIterator<Item = u64>) -> Option<Self> {
         let values = values.into_iter().map(u64::cast_signed).collect();
         let of = Distribution::new(values)?;
         Some(Self {
@@ -107,7 +107,7 @@ pub(crate) fn period_of(kind: &Kind, gaps: impl Iterator<Item = u64>) -> Option<
         Kind::Subscription { .. } | Kind::Service { .. } | Kind::Handled { .. } => None,
         Kind::Control { .. } | Kind::Unknown => {
             let gaps: Vec<u64> = gaps.collect();
-            let period = u64::try_from(Figures::of(gaps.iter().copied())?.median).ok()?;
+            let period = u64::try_from(Figures::new(gaps.iter().copied())?.median).ok()?;
             let near = gaps.iter().filter(|gap| gap.abs_diff(period) * 5 < period);
             let short = gaps.iter().filter(|gap| **gap * 2 < period).count();
             let is_regular = near.count() * 2 >= gaps.len() && short * 10 <= gaps.len();
@@ -134,7 +134,7 @@ pub(crate) struct Dues {
 
 impl Dues {
     /// Of the runs of a timer, or of a callback that keeps a period.
-    pub(crate) fn of(seen: &Seen, kind: &Kind, starts: &[u64]) -> Option<Self> {
+    pub(crate) fn new(seen: &Seen, kind: &Kind, starts: &[u64]) -> Option<Self> {
         let period_ns = period_of(kind, gaps(seen, starts))?;
         let known = |from_ns, to_ns| !seen.has_lost(from_ns, to_ns);
         let by_rule = match *kind {
@@ -171,10 +171,10 @@ fn row(
     let callback = seen.callbacks[number].clone();
     let callback_is_marked = !matches!(callback.kind, Kind::Handled { .. });
     let starts: Vec<u64> = runs.iter().map(|run| run.from_ns).collect();
-    let dues = Dues::of(seen, &callback.kind, &starts);
+    let dues = Dues::new(seen, &callback.kind, &starts);
     let exact = dues.as_ref().filter(|of| of.skipped.is_some());
     let waited = match &callback.kind {
-        Kind::Subscription { topic, .. } => Figures::of(runs.iter().filter_map(|run| {
+        Kind::Subscription { topic, .. } => Figures::new(runs.iter().filter_map(|run| {
             let at_ns = published.get(&(run.message?, topic.as_str()))?;
             run.from_ns.checked_sub(*at_ns)
         })),
@@ -199,17 +199,18 @@ fn row(
         latency_ns: exact.and_then(|of| {
             let both = starts.iter().zip(&of.due_ns);
             let latencies = both.map(|(start, due)| start - due);
-            Figures::of(latencies)
+            Figures::new(latencies)
         }),
         // Runs that were not recorded may have served due times.
         skipped: exact
             .and_then(|of| of.skipped)
             .filter(|_| seen.lost.is_empty()),
-        gap_ns: Figures::of(gaps(seen, &starts)),
+        gap_ns: Figures::new(gaps(seen, &starts)),
         waited_ns: waited,
-        run_ns: match callback_is_marked {
-            true => Figures::of(runs.iter().map(Run::length_ns)),
-            false => None,
+        run_ns: if callback_is_marked {
+            Figures::new(runs.iter().map(Run::length_ns))
+        } else {
+            None
         },
         late,
         worst,

@@ -28,7 +28,7 @@ pub enum State {
 }
 
 impl State {
-    fn of(number: u32) -> Self {
+    fn new(number: u32) -> Self {
         match number {
             0 => Self::Free,
             1 => Self::Claimed,
@@ -216,7 +216,7 @@ impl Announcement {
 
     /// State of its loop.
     pub fn state(&self) -> State {
-        State::of(self.state.load(Ordering::Acquire))
+        State::new(self.state.load(Ordering::Acquire))
     }
 
     /// For the recorder: sets the first judged cycle and the cycle after the last one. Call before

@@ -157,9 +157,10 @@ impl ForeignClock {
         let late_before_ns = self.arrived_ns - self.last.ns;
         let was_late = late_before_ns >= (1.0 - EARLY) * self.period_ns;
         let is_apart = arrival_ns - self.arrived_ns >= 0.5 * self.period_ns;
-        match was_late && is_apart {
-            true => (periods + EARLY).floor().max(1.0) as u64,
-            false => 1,
+        if was_late && is_apart {
+            (periods + EARLY).floor().max(1.0) as u64
+        } else {
+            1
         }
     }
 

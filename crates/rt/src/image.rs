@@ -11,13 +11,13 @@ pub struct Image([u64; 2]);
 
 impl Image {
     /// The program that this process runs; `None` if it has ended, or this user can't read it.
-    pub fn of(process: u32) -> Option<Self> {
+    pub fn new(process: u32) -> Option<Self> {
         Self::read(&std::fs::read(format!("/proc/{process}/stat")).ok()?)
     }
 
     /// Whether the process runs another program by now, as far as this shows.
     pub fn was_replaced(self, process: u32) -> bool {
-        Self::of(process).is_some_and(|now| now != self)
+        Self::new(process).is_some_and(|now| now != self)
     }
 
     fn read(stat: &[u8]) -> Option<Self> {
@@ -63,7 +63,7 @@ mod tests {
         let mut heard = [0];
         let mut output = child.stdout.take().unwrap();
         output.read_exact(&mut heard).unwrap();
-        let image = Image::of(child.id()).unwrap();
+        let image = Image::new(child.id()).unwrap();
         assert!(!image.was_replaced(child.id()));
         let mut input = child.stdin.take().unwrap();
         input.write_all(b"go\nx").unwrap();

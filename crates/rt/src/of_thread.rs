@@ -26,9 +26,10 @@ pub fn effective(tid: u32, timer_slack_ns: u64) -> io::Result<Effective> {
             .map(|cpu| cpu as u16)
             .collect(),
         memory_locked: locked_kib(&decoded(&status)) > 0,
-        timer_slack_ns: match policy.is_real_time() {
-            true => 0,
-            false => slack_of(tid).unwrap_or(timer_slack_ns),
+        timer_slack_ns: if policy.is_real_time() {
+            0
+        } else {
+            slack_of(tid).unwrap_or(timer_slack_ns)
         },
     })
 }

@@ -254,9 +254,10 @@ impl Preparation {
             policy: in_effect,
             cpus: affinity::current().map_err(PrepareError::ReadBack)?,
             memory_locked,
-            timer_slack_ns: match self.policy.is_real_time() {
-                true => 0,
-                false => timer_slack::current_ns().map_err(PrepareError::ReadBack)?,
+            timer_slack_ns: if self.policy.is_real_time() {
+                0
+            } else {
+                timer_slack::current_ns().map_err(PrepareError::ReadBack)?
             },
         };
         self.compare(&effective, &mut shortfalls)?;

@@ -67,9 +67,10 @@ impl PolicyRefusal {
             };
         }
         let is_first = |map: String| map.split_whitespace().eq(FIRST_NAMESPACE);
-        match read("/proc/self/uid_map").is_none_or(is_first) {
-            true => Self::DespiteRight,
-            false => Self::UserNamespace,
+        if read("/proc/self/uid_map").is_none_or(is_first) {
+            Self::DespiteRight
+        } else {
+            Self::UserNamespace
         }
     }
 }
@@ -87,7 +88,7 @@ fn missing_budget(read: &impl Fn(&str) -> Option<String>) -> Option<NoRealTimeBu
 
 fn own_group(controller: &str, read: &impl Fn(&str) -> Option<String>) -> Option<ControlGroup> {
     let hierarchies = Hierarchy::all(&read("/proc/self/mountinfo")?);
-    ControlGroup::of(controller, &hierarchies, &read("/proc/self/cgroup")?)
+    ControlGroup::new(controller, &hierarchies, &read("/proc/self/cgroup")?)
 }
 
 /// The cpuset that keeps this process from CPUs that are online.

@@ -27,7 +27,7 @@ impl Section {
     }
 
     /// The section with a number from [`Section::number`].
-    pub fn of(number: u8) -> Self {
+    pub fn new(number: u8) -> Self {
         Self(number)
     }
 }
@@ -185,9 +185,10 @@ impl Timed {
     /// Begin and end of the section, if it was running.
     #[inline]
     pub(crate) fn end(&mut self, section: Section) -> Option<(u64, u64)> {
-        match self.is_known(section) {
-            true => self.end_at(section, clock::monotonic_ns()),
-            false => None,
+        if self.is_known(section) {
+            self.end_at(section, clock::monotonic_ns())
+        } else {
+            None
         }
     }
 
@@ -196,9 +197,10 @@ impl Timed {
     #[inline]
     pub(crate) fn switch(&mut self, ended: Section, begun: Section) -> Option<(u64, u64)> {
         let now_ns = clock::monotonic_ns();
-        let ran = match self.is_known(ended) {
-            true => self.end_at(ended, now_ns),
-            false => None,
+        let ran = if self.is_known(ended) {
+            self.end_at(ended, now_ns)
+        } else {
+            None
         };
         if self.is_known(begun) {
             self.begin_at(begun, now_ns);
@@ -336,7 +338,7 @@ mod tests {
         assert_eq!(all[MOST], Section::NONE);
         timed.begin(all[MOST]);
         timed.end(all[MOST]);
-        timed.end(Section::of(200));
+        timed.end(Section::new(200));
         let runs = timed.shared.iter().filter_map(SharedSection::read);
         assert_eq!(runs.map(|one| one.runs + one.unbalanced).sum::<u64>(), 0);
     }

@@ -22,7 +22,7 @@ pub enum SetFile {
 
 impl SetFile {
     /// Decides by the keys that only one of them has; the task set's reader reports invalid TOML.
-    pub fn of(text: &str) -> Self {
+    pub fn new(text: &str) -> Self {
         let Ok(file) = text.parse::<toml::Table>() else {
             return Self::Set;
         };
@@ -181,10 +181,10 @@ mod tests {
         let set = "policy = \"P-FP\"\n[[tasks]]\nname = \"a\"\n";
         let scenario = "cycles = 10\n[[tasks]]\nname = \"a\"\n";
         let table = "[[tasks]]\nname = \"a\"\nbudget = \"1 ms\"\n";
-        assert_eq!(SetFile::of(set), SetFile::Set);
-        assert_eq!(SetFile::of(scenario), SetFile::Scenario);
-        assert_eq!(SetFile::of(table), SetFile::Table);
-        assert_eq!(SetFile::of("[[tasks"), SetFile::Set);
+        assert_eq!(SetFile::new(set), SetFile::Set);
+        assert_eq!(SetFile::new(scenario), SetFile::Scenario);
+        assert_eq!(SetFile::new(table), SetFile::Table);
+        assert_eq!(SetFile::new("[[tasks"), SetFile::Set);
     }
 
     #[test]

@@ -106,7 +106,7 @@ impl RandomTasks {
         let (shortest_ns, longest_ns) = (self.shortest_period_ns, self.longest_period_ns);
         let generator = Generator::new(&self.distribution, sum, shortest_ns, longest_ns);
         let (mut values, mut set) = (Vec::new(), Vec::new());
-        generator.draw(&mut Random::of(self.seed, 0, 0), &mut values, &mut set);
+        generator.draw(&mut Random::new(self.seed, 0, 0), &mut values, &mut set);
         let whole = |ns: u64| ns.div_ceil(1000).max(1) * 1000;
         for task in &mut set {
             task.period_ns = whole(task.period_ns);

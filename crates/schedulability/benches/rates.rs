@@ -130,7 +130,7 @@ fn sets(tasks: usize, utilization: f64, count: u64) -> Vec<Vec<DemandTask>> {
     let generator = Generator::new(&distribution, utilization, 1_000_000, 1_000_000_000);
     let (mut values, mut drawn) = (Vec::new(), Vec::new());
     let set = |index| {
-        let mut random = Random::of(17, tasks as u64, index);
+        let mut random = Random::new(17, tasks as u64, index);
         generator.draw(&mut random, &mut values, &mut drawn);
         assert_eq!(drawn.len(), tasks);
         let mut set: Vec<DemandTask> = drawn

@@ -128,9 +128,10 @@ pub fn inflate_edf(
         let mut inflated = task.clone();
         inflated.execution_ns = sum(left.divides_up(job_ns)?, beside_ns)?;
         // A job that is never preempted holds the CPU from the switch to it on.
-        inflated.non_preemptive_ns = match task.non_preemptive_ns == task.execution_ns {
-            true => inflated.execution_ns,
-            false => left.divides_up(task.non_preemptive_ns)?,
+        inflated.non_preemptive_ns = if task.non_preemptive_ns == task.execution_ns {
+            inflated.execution_ns
+        } else {
+            left.divides_up(task.non_preemptive_ns)?
         };
         inflated.blocking_ns = left.divides_up(task.blocking_ns)?;
         inflated.arrivals = earlier(&task.arrivals, costs.event_ns);

@@ -17,7 +17,7 @@ pub struct Parameters {
     /// task says.
     pub runtime_ns: u64,
     /// From the wake-up: the deadline less the jitter, and before the next wake-up (see
-    /// [`Parameters::of`]).
+    /// [`Parameters::new`]).
     pub deadline_ns: u64,
     /// From one budget to the next: the period less the jitter.
     pub period_ns: u64,
@@ -33,7 +33,7 @@ impl Parameters {
     /// thread that wakes at its old deadline, to the nanosecond, or before, keeps the rest of its old
     /// budget if that is small (`dl_entity_overflow`, in units of 1024 ns), and runs it before all others.
     /// So the deadline precedes the end of the period by that and 1 ns.
-    pub fn of(task: &Task, needed_ns: u64, late_ns: u64) -> Self {
+    pub fn new(task: &Task, needed_ns: u64, late_ns: u64) -> Self {
         Self {
             runtime_ns: task.runtime_ns.unwrap_or(needed_ns).max(1),
             deadline_ns: seen(task, late_ns).deadline_ns,
@@ -68,7 +68,7 @@ pub(crate) fn before_the_next_ns(late_ns: u64) -> u64 {
 }
 
 /// A task as the kernel sees it: its deadline counts from the wake-up, which lags by the jitter, so that
-/// period and deadline are shorter by it; the deadline as in [`Parameters::of`].
+/// period and deadline are shorter by it; the deadline as in [`Parameters::new`].
 pub(crate) fn seen(task: &Task, late_ns: u64) -> Task {
     let mut seen = Task {
         deadline_ns: task.deadline_ns.saturating_sub(task.jitter_ns),

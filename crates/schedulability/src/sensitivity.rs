@@ -32,16 +32,15 @@ pub fn limits(question: &Question<'_>) -> Result<Vec<Limits>, NotAnalysed> {
             // Another period meets the others at other offsets: what holds at any of them is asked.
             let any_offset: Vec<Task>;
             let moved = tasks[place].arrivals != own.arrivals;
-            let tasks = match moved && tasks.iter().any(|task| task.offset_ns.is_some()) {
-                false => &tasks[..],
-                true => {
-                    let without = tasks.iter().cloned().map(|task| Task {
-                        offset_ns: None,
-                        ..task
-                    });
-                    any_offset = without.collect();
-                    &any_offset
-                }
+            let tasks = if moved && tasks.iter().any(|task| task.offset_ns.is_some()) {
+                let without = tasks.iter().cloned().map(|task| Task {
+                    offset_ns: None,
+                    ..task
+                });
+                any_offset = without.collect();
+                &any_offset
+            } else {
+                &tasks[..]
             };
             let changed = Question {
                 tasks,
@@ -68,9 +67,10 @@ pub fn limits(question: &Question<'_>) -> Result<Vec<Limits>, NotAnalysed> {
                 // The greatest cut of the period, from the longest down.
                 greatest(0, longest - 1, |cut| {
                     let period_ns = longest - cut;
-                    let deadline_ns = match own.deadline_ns >= own.period_ns() {
-                        true => period_ns.max(own.deadline_ns.min(period_ns)),
-                        false => own.deadline_ns.min(period_ns),
+                    let deadline_ns = if own.deadline_ns >= own.period_ns() {
+                        period_ns.max(own.deadline_ns.min(period_ns))
+                    } else {
+                        own.deadline_ns.min(period_ns)
                     };
                     holds_with(Task {
                         arrivals: Arrivals::Sporadic(period_ns),
@@ -92,9 +92,10 @@ pub fn limits(question: &Question<'_>) -> Result<Vec<Limits>, NotAnalysed> {
 
 /// A task that can't be preempted at all stays one.
 fn scaled_stretch(task: &Task, execution_ns: u64) -> u64 {
-    match task.non_preemptive_ns == task.execution_ns {
-        true => execution_ns,
-        false => task.non_preemptive_ns.min(execution_ns),
+    if task.non_preemptive_ns == task.execution_ns {
+        execution_ns
+    } else {
+        task.non_preemptive_ns.min(execution_ns)
     }
 }
 
@@ -107,9 +108,10 @@ fn greatest(least: u64, most: u64, mut holds: impl FnMut(u64) -> bool) -> Option
     let (mut yes, mut no) = (least, most.saturating_add(1));
     while no - yes > 1 {
         let middle = yes + (no - yes) / 2;
-        match holds(middle) {
-            true => yes = middle,
-            false => no = middle,
+        if holds(middle) {
+            yes = middle
+        } else {
+            no = middle
         }
     }
     Some(yes)

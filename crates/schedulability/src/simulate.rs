@@ -104,9 +104,10 @@ pub fn play(
             }
             let deadline_ns = jobs.released_ns + task.deadline_ns;
             let is_done = jobs.left_ns == 0;
-            let late = match is_done {
-                true => now > deadline_ns,
-                false => now >= deadline_ns && now > jobs.released_ns,
+            let late = if is_done {
+                now > deadline_ns
+            } else {
+                now >= deadline_ns && now > jobs.released_ns
             };
             if late && played.first_miss.is_none() {
                 played.first_miss = Some(Miss {

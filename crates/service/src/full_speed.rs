@@ -79,9 +79,12 @@ fn resident_bytes() -> u64 {
 fn room(directory: &std::path::Path) -> u64 {
     let entries = std::fs::read_dir(directory).unwrap().flatten();
     entries
-        .map(|entry| match entry.file_type().unwrap().is_dir() {
-            true => room(&entry.path()),
-            false => entry.metadata().map_or(0, |of| of.len()),
+        .map(|entry| {
+            if entry.file_type().unwrap().is_dir() {
+                room(&entry.path())
+            } else {
+                entry.metadata().map_or(0, |of| of.len())
+            }
         })
         .sum()
 }

@@ -216,9 +216,10 @@ impl Incidents {
 }
 
 fn place(directory: &Directory) -> Result<Directory, IncidentsError> {
-    let path = match directory.holds(INCIDENTS) {
-        true => directory.path_of(INCIDENTS),
-        false => directory.make_below(INCIDENTS)?,
+    let path = if directory.holds(INCIDENTS) {
+        directory.path_of(INCIDENTS)
+    } else {
+        directory.make_below(INCIDENTS)?
     };
     Ok(Directory::to_write(&path, Trust::Own)?)
 }

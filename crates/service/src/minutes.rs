@@ -43,7 +43,7 @@ impl Minutes {
     pub fn new(name: &str, criterion: Option<&Criterion>, period_ns: u64, offset_ns: i128) -> Self {
         Self {
             name: name.into(),
-            account: Account::new(criterion.map_or(Limits::default(), Limits::of)),
+            account: Account::new(criterion.map_or(Limits::default(), Limits::new)),
             period_ns,
             offset_ns,
             histogram: LatencyHistogram::new(),
@@ -70,9 +70,10 @@ impl Minutes {
 
     /// Counts further dropped samples.
     pub fn lose(&mut self, samples: u64) {
-        match self.account.is_open() {
-            true => self.account.lose(samples),
-            false => self.before.lost = self.before.lost.saturating_add(samples),
+        if self.account.is_open() {
+            self.account.lose(samples)
+        } else {
+            self.before.lost = self.before.lost.saturating_add(samples)
         }
     }
 

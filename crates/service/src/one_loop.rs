@@ -74,7 +74,7 @@ impl<'a> OneLoop<'a> {
             minutes.resume(cycle, memory.indices(ring).lost());
         }
         let live = LiveThread {
-            limits: criterion.as_ref().map_or(Limits::default(), Limits::of),
+            limits: criterion.as_ref().map_or(Limits::default(), Limits::new),
             period_ns: found.period_ns,
             judged: None,
         };
@@ -90,7 +90,7 @@ impl<'a> OneLoop<'a> {
             ),
             minutes,
             recent: Recent::default(),
-            live: LiveTally::of([live]),
+            live: LiveTally::new([live]),
             // A resumed recorder counts losses before its start in its gap.
             lost_seen: reached.map_or(0, |_| memory.indices(ring).lost()),
             segment: None,
@@ -133,9 +133,10 @@ impl<'a> OneLoop<'a> {
         loop {
             self.batch.clear();
             let mut batch = std::mem::take(&mut self.batch);
-            let count = match self.damaged {
-                true => 0,
-                false => self.reader.take(&mut batch, BATCH),
+            let count = if self.damaged {
+                0
+            } else {
+                self.reader.take(&mut batch, BATCH)
             };
             if count > 0 {
                 // The log lines and markers of a cycle are present before its sample.

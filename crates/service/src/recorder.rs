@@ -61,12 +61,13 @@ pub fn record(
         source,
     };
     let _lock = lock(directory)?;
-    let segments = match directory.holds(SEGMENTS) {
-        true => directory.path_of(SEGMENTS),
-        false => directory.make_below(SEGMENTS).map_err(failed)?,
+    let segments = if directory.holds(SEGMENTS) {
+        directory.path_of(SEGMENTS)
+    } else {
+        directory.make_below(SEGMENTS).map_err(failed)?
     };
     let segments = Directory::to_write(&segments, Trust::Own)?;
-    let segments = Segments::of(directory, segments).map_err(failed)?;
+    let segments = Segments::new(directory, segments).map_err(failed)?;
     let worst = Worst::open(directory.path(), settings.worst);
     let mut recorder = Recorder {
         memory,
@@ -142,15 +143,16 @@ impl<'a> Recorder<'a> {
             &mut self.worst,
         )?;
         let at_ns = now_ns();
-        self.history.append(&match self.settings.resumes {
-            true => Entry::Resumed { at_ns },
-            false => Entry::Started {
+        self.history.append(&if self.settings.resumes {
+            Entry::Resumed { at_ns }
+        } else {
+            Entry::Started {
                 at_ns,
                 command: self.settings.command.clone(),
                 process: self.program,
                 boot: boot(),
                 version: self.settings.version.clone(),
-            },
+            }
         })?;
         self.say_what_nobody_goes_on_with();
         self.history.sync()?;

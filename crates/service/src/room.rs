@@ -60,10 +60,13 @@ pub(crate) fn standing(directory: &Directory) -> io::Result<Standing> {
         Some(text) => Ok(match serde_json::from_slice(&text) {
             Ok(Mark {
                 wakepath_service: FORM,
-            }) => match directory.holds(PLAN) {
-                true => Standing::Rounds,
-                false => Standing::Known,
-            },
+            }) => {
+                if directory.holds(PLAN) {
+                    Standing::Rounds
+                } else {
+                    Standing::Known
+                }
+            }
             _ => Standing::Strange,
         }),
     }

@@ -108,7 +108,7 @@ impl Rounds {
         };
         Ok(Self {
             worst: Worst::open(directory.path(), worst),
-            segments: Segments::of(&directory, segments).map_err(failed)?,
+            segments: Segments::new(&directory, segments).map_err(failed)?,
             directory,
             _lock: lock,
         })
@@ -140,7 +140,7 @@ impl Rounds {
     /// If the run can't be read, or the disk fails: the round is then not in the history.
     pub fn take(&mut self, round: &Round<'_>) -> Result<(), RoundError> {
         let at_ns = now_ns();
-        let times = Times::of(round, at_ns);
+        let times = Times::new(round, at_ns);
         let mut entries = Vec::new();
         if let Some(command) = round.begins {
             entries.push(Entry::RoundsBegan {

@@ -67,7 +67,7 @@ impl<'a> Heard<'a> {
         let mut fresh = VecDeque::new();
         let format = |number| announcement.format(number);
         self.said.take(|record| {
-            let beside = match Said::of(record) {
+            let beside = match Said::new(record) {
                 Some(Said::Section {
                     section,
                     cycle,

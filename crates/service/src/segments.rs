@@ -37,7 +37,7 @@ impl Segments {
     ///
     /// # Errors
     /// If the ledger can't be read.
-    pub(crate) fn of(service: &Directory, directory: Directory) -> io::Result<Self> {
+    pub(crate) fn new(service: &Directory, directory: Directory) -> io::Result<Self> {
         let own = match service.read(LEDGER)? {
             // One that can't be understood names nothing, so that nothing is removed.
             Some(text) => serde_json::from_slice(&text).unwrap_or_default(),
@@ -73,9 +73,10 @@ impl Segments {
     /// The system's.
     pub(crate) fn own(&self, name: &str) -> io::Result<()> {
         let mut own = self.own.lock().map_err(|_| io::ErrorKind::Other)?;
-        match own.insert(name.to_owned()) {
-            true => self.write(&own),
-            false => Ok(()),
+        if own.insert(name.to_owned()) {
+            self.write(&own)
+        } else {
+            Ok(())
         }
     }
 
@@ -170,7 +171,7 @@ mod tests {
     fn segments(place: &Path) -> Segments {
         let service = Directory::make(place, Trust::Any).unwrap();
         let directory = Directory::make(&place.join("segments"), Trust::Any).unwrap();
-        Segments::of(&service, directory).unwrap()
+        Segments::new(&service, directory).unwrap()
     }
 
     fn sorted(directory: &Directory) -> Vec<String> {

@@ -159,9 +159,10 @@ impl Summary {
                 for of in self.loops.values_mut() {
                     // Its recorder was not there to record its end.
                     let ended = u64::from(std::mem::take(&mut of.is_under_way));
-                    match is_other_boot {
-                        true => of.switched_off += ended,
-                        false => of.died += ended,
+                    if is_other_boot {
+                        of.switched_off += ended
+                    } else {
+                        of.died += ended
                     }
                 }
                 self.is_running = true;
@@ -294,13 +295,14 @@ impl Summary {
     }
 
     fn gap(&mut self, from_ns: u64, to_ns: Option<u64>, what: String) {
-        match self.gaps.len() < MOST_GAPS {
-            true => self.gaps.push(Gap {
+        if self.gaps.len() < MOST_GAPS {
+            self.gaps.push(Gap {
                 from_ns,
                 to_ns,
                 what,
-            }),
-            false => self.gaps_more += 1,
+            })
+        } else {
+            self.gaps_more += 1
         }
     }
 }

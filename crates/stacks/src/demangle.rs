@@ -107,9 +107,10 @@ fn source_name(text: &str) -> Option<(&str, &str)> {
     if rest.starts_with('I') {
         return None;
     }
-    let name = match name.starts_with("_GLOBAL__N") {
-        true => "(anonymous namespace)",
-        false => name,
+    let name = if name.starts_with("_GLOBAL__N") {
+        "(anonymous namespace)"
+    } else {
+        name
     };
     Some((name, rest))
 }

@@ -14,7 +14,7 @@ pub(crate) struct Generated(Vec<(u64, u64, String)>);
 
 impl Generated {
     /// Those of a process, which may be in a container, and may have ended.
-    pub(crate) fn of(process: u32) -> Self {
+    pub(crate) fn new(process: u32) -> Self {
         let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
         let inside = inside(&status).unwrap_or(process);
         let candidates = [
@@ -82,9 +82,10 @@ pub(crate) fn function_and_file(name: &str) -> (String, Option<String>, Option<u
         .and_then(|of| of.rsplit_once(":/"))
     {
         // `py::<module>` and its kind stay recognisable.
-        let function = match function.starts_with('<') {
-            true => format!("py::{function}"),
-            false => function.to_owned(),
+        let function = if function.starts_with('<') {
+            format!("py::{function}")
+        } else {
+            function.to_owned()
         };
         return (function, Some(format!("/{file}")), None);
     }

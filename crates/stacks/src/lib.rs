@@ -133,7 +133,7 @@ impl Collected {
             })
             .collect();
         for process in processes {
-            let made = || Generated::of(process);
+            let made = || Generated::new(process);
             self.generated.entry(process).or_insert_with(made);
         }
     }

@@ -53,9 +53,12 @@ fn main() {
 /// Fewest due times, in steps of 5 %, with which 80 % of 1000 runs pass.
 fn needed(of_criterion: f64, alone: bool) -> u64 {
     let (criterion, _) = CRITERION;
-    let passes = |tally: &MissTally| match alone {
-        true => miss_upper_bound(tally.missed as f64, tally.due as f64, 0.95) <= criterion,
-        false => tally.upper_bound(0.95, 1) <= criterion,
+    let passes = |tally: &MissTally| {
+        if alone {
+            miss_upper_bound(tally.missed as f64, tally.due as f64, 0.95) <= criterion
+        } else {
+            tally.upper_bound(0.95, 1) <= criterion
+        }
     };
     let mut due = 598_u64;
     loop {

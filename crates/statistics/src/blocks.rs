@@ -49,9 +49,10 @@ impl Blocks {
     /// The block under way ends.
     fn end(&mut self) {
         let block = std::mem::take(&mut self.open);
-        match self.began_within && self.head.is_none() {
-            true => self.head = Some(block),
-            false => self.add(block),
+        if self.began_within && self.head.is_none() {
+            self.head = Some(block)
+        } else {
+            self.add(block)
         }
     }
 
@@ -313,9 +314,10 @@ mod tests {
 
     fn push(blocks: &mut OpenBlocks, misses: &[bool]) {
         for &missed in misses {
-            match missed {
-                true => blocks.push_missed(1),
-                false => blocks.push_met(),
+            if missed {
+                blocks.push_missed(1)
+            } else {
+                blocks.push_met()
             }
         }
     }

@@ -135,13 +135,12 @@ impl MissClusters {
 
     /// Counts the next due time of the series.
     pub fn push(&mut self, missed: bool) {
-        match missed {
-            true => self.push_missed(1),
-            false => {
-                self.met();
-                self.close.blocks.push_met();
-                self.halfway.blocks.push_met();
-            }
+        if missed {
+            self.push_missed(1)
+        } else {
+            self.met();
+            self.close.blocks.push_met();
+            self.halfway.blocks.push_met();
         }
     }
 
@@ -287,9 +286,10 @@ impl MissTally {
         let near = [&self.close, &self.halfway].map(|Close { count, spread }| {
             let others = count.saturating_sub(self.missed);
             // Also without others: the last near miss that becomes a miss must not lower the bound.
-            match others as f64 <= TAIL * self.due as f64 {
-                true => seen.by_near_misses(spread, *count as f64),
-                false => 0.0,
+            if others as f64 <= TAIL * self.due as f64 {
+                seen.by_near_misses(spread, *count as f64)
+            } else {
+                0.0
             }
         });
         near.into_iter()
@@ -312,9 +312,10 @@ impl MissTally {
         let Close { count, spread } = &self.close;
         // Without others these are the misses again.
         let is_tail = *count > self.missed && *count as f64 <= TAIL * self.due as f64;
-        match is_tail {
-            true => misses.max(dispersion(spread, *count, self.due, None)),
-            false => misses,
+        if is_tail {
+            misses.max(dispersion(spread, *count, self.due, None))
+        } else {
+            misses
         }
     }
 }

@@ -25,7 +25,7 @@ struct Level {
 }
 
 impl Level {
-    fn of(blocks: Blocks, missed: f64, due: f64) -> Option<Self> {
+    fn new(blocks: Blocks, missed: f64, due: f64) -> Option<Self> {
         let blocks = blocks.cut();
         let count = due * due / blocks.weights;
         // The last of two blocks may be short; without an order in time there is no block.
@@ -78,9 +78,9 @@ pub(crate) fn dispersion(spread: &Spread, missed: u64, due: u64, confidence: Opt
     let (missed, due) = (missed as f64, due as f64);
     let lengths = spread.levels.iter().skip(1);
     let levels: Vec<Level> = lengths
-        .map_while(|&blocks| Level::of(blocks, missed, due))
+        .map_while(|&blocks| Level::new(blocks, missed, due))
         .collect();
-    let series = Level::of(spread.series, missed, due);
+    let series = Level::new(spread.series, missed, due);
     let all = || levels.iter().chain(&series);
     let beyond = match confidence {
         Some(_) => SURPRISE,
@@ -101,9 +101,10 @@ pub(crate) fn dispersion(spread: &Spread, missed: u64, due: u64, confidence: Opt
         let quarter = place
             .checked_sub(2)
             .map_or(1.0, |place| levels[place].ratio);
-        let growth = match level.count < FEW_BLOCKS && quarter > 1.0 {
-            true => (level.ratio / quarter).max(1.0),
-            false => 1.0,
+        let growth = if level.count < FEW_BLOCKS && quarter > 1.0 {
+            (level.ratio / quarter).max(1.0)
+        } else {
+            1.0
         };
         widened(level, level.ratio * growth)
     });

@@ -7,9 +7,10 @@ use statrs::function::gamma::gamma_ur;
 pub(crate) fn normal_upper_tail(z: f64) -> f64 {
     let square = z * z / 2.0;
     // The library's function has no value at 0; its error function has ten digits only.
-    let half = match square > 0.0 {
-        true => 0.5 * gamma_ur(0.5, square),
-        false => 0.5,
+    let half = if square > 0.0 {
+        0.5 * gamma_ur(0.5, square)
+    } else {
+        0.5
     };
     if z >= 0.0 { half } else { 1.0 - half }
 }
@@ -19,9 +20,10 @@ pub(crate) fn normal_quantile(probability: f64) -> f64 {
     let (mut low, mut high) = (0.0, 40.0);
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
-        match normal_upper_tail(middle) > 1.0 - probability {
-            true => low = middle,
-            false => high = middle,
+        if normal_upper_tail(middle) > 1.0 - probability {
+            low = middle
+        } else {
+            high = middle
         }
     }
     f64::midpoint(low, high)

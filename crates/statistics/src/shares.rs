@@ -75,7 +75,7 @@ pub fn variance_shares(
     first: &[Moments],
     both: &[Moments],
 ) -> Option<VarianceShares> {
-    let [without, first, both] = [without, first, both].map(Group::of);
+    let [without, first, both] = [without, first, both].map(Group::new);
     let (without, first, both) = (without?, first?, both?);
     let (a, b) = (first.mean - without.mean, both.mean - first.mean);
     let shared = a * b / 9.0;
@@ -100,7 +100,7 @@ struct Group {
 }
 
 impl Group {
-    fn of(conditions: &[Moments]) -> Option<Self> {
+    fn new(conditions: &[Moments]) -> Option<Self> {
         if conditions.is_empty() || conditions.iter().any(|one| one.count == 0) {
             return None;
         }

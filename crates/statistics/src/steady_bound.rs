@@ -100,10 +100,7 @@ impl Seen {
             }
             false => 0.0,
         };
-        let by_unit = match unit > 1.0 {
-            true => self.bound(unit),
-            false => alone,
-        };
+        let by_unit = if unit > 1.0 { self.bound(unit) } else { alone };
         alone.max(by_unit).max(by_event).max(by_groups).min(1.0)
     }
 
@@ -129,13 +126,13 @@ impl Seen {
         let (due, least) = (self.due, LEAST.max(self.due.sqrt() / 16.0));
         let lengths = spread.levels.iter().skip(1).chain([&spread.series]);
         lengths
-            .filter_map(move |&blocks| Level::of(blocks, missed, due))
+            .filter_map(move |&blocks| Level::new(blocks, missed, due))
             .filter(move |level| level.count >= least)
     }
 }
 
 impl Level {
-    fn of(blocks: Blocks, missed: f64, due: f64) -> Option<Self> {
+    fn new(blocks: Blocks, missed: f64, due: f64) -> Option<Self> {
         let blocks = blocks.cut();
         // Without an order in time there is no block.
         (blocks.weights > 0.0).then(|| Self {
@@ -167,9 +164,10 @@ impl Level {
     /// The same, but a miss that joins another raises it by no more than the pair that it makes.
     fn by_chance_at_most(&self, missed: f64) -> f64 {
         let bend = self.bend();
-        match missed > bend {
-            true => self.by_chance(bend) + STEEP * (missed - bend),
-            false => self.by_chance(missed),
+        if missed > bend {
+            self.by_chance(bend) + STEEP * (missed - bend)
+        } else {
+            self.by_chance(missed)
         }
     }
 
@@ -181,12 +179,11 @@ impl Level {
     fn most_by_chance(&self) -> f64 {
         let bend = self.bend();
         let beyond = self.pairs - self.by_chance(bend);
-        match beyond > 0.0 {
-            true => bend + beyond / STEEP,
-            false => {
-                let root = (CHANCE * CHANCE + 4.0 * self.pairs.max(0.0)).sqrt();
-                (2.0 * self.count).sqrt() * (root - CHANCE) / 2.0
-            }
+        if beyond > 0.0 {
+            bend + beyond / STEEP
+        } else {
+            let root = (CHANCE * CHANCE + 4.0 * self.pairs.max(0.0)).sqrt();
+            (2.0 * self.count).sqrt() * (root - CHANCE) / 2.0
         }
     }
 
@@ -219,9 +216,10 @@ pub(crate) fn worth(missed: f64, due: f64, bound: f64, confidence: f64) -> f64 {
     let (mut low, mut high) = (0.0, due.ln());
     for _ in 0..40 {
         let middle = 0.5 * (low + high);
-        match reached(f64::exp(middle)) {
-            true => high = middle,
-            false => low = middle,
+        if reached(f64::exp(middle)) {
+            high = middle
+        } else {
+            low = middle
         }
     }
     high.exp()

@@ -34,10 +34,7 @@ impl Budget {
     pub fn fix(&self) -> String {
         match self {
             Self::CpuQuota { group, file } => {
-                let value = match file.ends_with("cpu.max") {
-                    true => "max",
-                    false => "-1",
-                };
+                let value = if file.ends_with("cpu.max") { "max" } else { "-1" };
                 let by = manager(group);
                 format!("lift the quota: echo {value} > {}{by}", one_line(file))
             }

@@ -61,7 +61,7 @@ impl ControlGroup {
     /// A process's group for `controller`, from its `/proc/PID/cgroup` and the hierarchies mounted here. A
     /// controller is in version 1 if a hierarchy of version 1 has it, else in version 2. `None` if no
     /// hierarchy has it here, or the group is outside the part that is mounted.
-    pub fn of(controller: &str, hierarchies: &[Hierarchy], memberships: &str) -> Option<Self> {
+    pub fn new(controller: &str, hierarchies: &[Hierarchy], memberships: &str) -> Option<Self> {
         let has = |hierarchy: &Hierarchy| hierarchy.controllers.iter().any(|c| c == controller);
         let mount = hierarchies
             .iter()
@@ -71,9 +71,10 @@ impl ControlGroup {
         let group = memberships.lines().find_map(|line| {
             let mut parts = line.splitn(3, ':').skip(1);
             let (controllers, group) = (parts.next()?, parts.next()?);
-            let is_it = match mount.is_v2 {
-                true => controllers.is_empty(),
-                false => controllers.split(',').any(|name| name == controller),
+            let is_it = if mount.is_v2 {
+                controllers.is_empty()
+            } else {
+                controllers.split(',').any(|name| name == controller)
             };
             is_it.then_some(group)
         })?;
@@ -95,17 +96,19 @@ impl ControlGroup {
 
     /// The name of the file that holds the CPUs in effect for a group of the cpuset controller.
     pub fn allowed_cpus_file(&self) -> &'static str {
-        match self.is_v2 {
-            true => "cpuset.cpus.effective",
-            false => "cpuset.effective_cpus",
+        if self.is_v2 {
+            "cpuset.cpus.effective"
+        } else {
+            "cpuset.effective_cpus"
         }
     }
 
     /// The name of the file that holds a group's CPU quota.
     pub fn quota_file(&self) -> &'static str {
-        match self.is_v2 {
-            true => "cpu.max",
-            false => "cpu.cfs_quota_us",
+        if self.is_v2 {
+            "cpu.max"
+        } else {
+            "cpu.cfs_quota_us"
         }
     }
 
@@ -177,7 +180,7 @@ mod tests {
     #[test]
     fn a_container_s_mount_hides_the_groups_above_it() {
         let mounts = Hierarchy::all("9 8 0:1 /pod/a /sys/fs/cgroup rw - cgroup2 cgroup rw");
-        let group = ControlGroup::of("cpu", &mounts, "0::/pod/a/job").unwrap();
+        let group = ControlGroup::new("cpu", &mounts, "0::/pod/a/job").unwrap();
         assert_eq!(group.file("cpu.max"), "/sys/fs/cgroup/job/cpu.max");
         let paths: Vec<String> = group.upwards().map(|group| group.path).collect();
         assert_eq!(paths, ["/job", "/"]);
@@ -190,12 +193,12 @@ mod tests {
              9 8 0:1 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct",
         );
         let memberships = "3:cpu,cpuacct:/robot\n0::/unified";
-        let group = ControlGroup::of("cpu", &mounts, memberships).unwrap();
+        let group = ControlGroup::new("cpu", &mounts, memberships).unwrap();
         assert_eq!(
             (group.file("cpu.stat").as_str(), group.is_v2),
             ("/sys/fs/cgroup/cpu,cpuacct/robot/cpu.stat", false)
         );
-        let group = ControlGroup::of("memory", &mounts, memberships).unwrap();
+        let group = ControlGroup::new("memory", &mounts, memberships).unwrap();
         assert_eq!((group.path.as_str(), group.is_v2), ("/unified", true));
     }
 
@@ -213,7 +216,7 @@ mod tests {
             mounts in "((/[a-zé]{0,3}){0,3}| - |cgroup2? |cpu,|[0-9: \n])*",
             groups in "([0-9]?:(cpu)?:(/[a-zé]{0,3}){0,4}\n?)*",
         ) {
-            if let Some(group) = ControlGroup::of("cpu", &Hierarchy::all(&mounts), &groups) {
+            if let Some(group) = ControlGroup::new("cpu", &Hierarchy::all(&mounts), &groups) {
                 prop_assert!(group.upwards().count() <= DEEPEST);
             }
         }

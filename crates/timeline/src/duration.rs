@@ -110,9 +110,10 @@ pub fn length(ns: u64) -> String {
 /// A measured time next to the limit that it broke: three digits, or more if those would read as the limit.
 pub fn apart_from(ns: i64, limit_ns: i64) -> String {
     let text = three_digits(ns);
-    match text == three_digits(limit_ns) {
-        true => rounded(ns),
-        false => text,
+    if text == three_digits(limit_ns) {
+        rounded(ns)
+    } else {
+        text
     }
 }
 
@@ -163,7 +164,7 @@ impl Unit {
     }
 
     /// Nanoseconds in this unit, for scales and sums.
-    pub fn of(self, ns: f64) -> f64 {
+    pub fn amount(self, ns: f64) -> f64 {
         ns / match self {
             Self::Micros => 1e3,
             Self::Millis => 1e6,
@@ -194,7 +195,7 @@ impl Unit {
 
     /// A mean or another fraction of nanoseconds as a figure with `decimals` decimals.
     pub fn figure_of(self, ns: f64, decimals: usize) -> String {
-        format!("{:.decimals$}", self.of(ns))
+        format!("{:.decimals$}", self.amount(ns))
     }
 }
 

@@ -112,10 +112,7 @@ impl LitmusTask {
     /// Differences from the defaults, for use after a plugin's name: `, budget 400 µs, release
     /// sleep`.
     pub(crate) fn told(&self, ascii: bool) -> String {
-        let time = |ns| match ascii {
-            true => exact_ascii(ns),
-            false => exact(ns),
-        };
+        let time = |ns| if ascii { exact_ascii(ns) } else { exact(ns) };
         let mut text = String::new();
         for (name, value) in [
             ("budget", self.budget_ns),

@@ -11,9 +11,10 @@ pub fn plain_name(name: &str) -> String {
         c if c.is_alphanumeric() || "-_.:+@".contains(c) => c,
         _ => '-',
     };
-    match name.is_empty() {
-        true => "unnamed".into(),
-        false => name.chars().take(LONGEST).enumerate().map(kept).collect(),
+    if name.is_empty() {
+        "unnamed".into()
+    } else {
+        name.chars().take(LONGEST).enumerate().map(kept).collect()
     }
 }
 

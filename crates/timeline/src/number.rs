@@ -29,9 +29,10 @@ pub fn percent(share: f64) -> String {
 }
 
 fn without_zeros(digits: &str) -> &str {
-    match digits.contains('.') && !digits.contains('e') {
-        true => digits.trim_end_matches('0').trim_end_matches('.'),
-        false => digits,
+    if digits.contains('.') && !digits.contains('e') {
+        digits.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        digits
     }
 }
 

@@ -218,9 +218,10 @@ impl fmt::Display for Policy {
                 let micros = |ns: &u64| *ns as f64 / 1_000.0;
                 write!(f, "DEADLINE {} µs", micros(runtime_ns))?;
                 // A deadline equal to the period is the default.
-                match deadline_ns == period_ns {
-                    true => Ok(()),
-                    false => write!(f, "/{} µs/{} µs", micros(deadline_ns), micros(period_ns)),
+                if deadline_ns == period_ns {
+                    Ok(())
+                } else {
+                    write!(f, "/{} µs/{} µs", micros(deadline_ns), micros(period_ns))
                 }
             }
             Self::LitmusPFp { .. }

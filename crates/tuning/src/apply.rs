@@ -39,9 +39,10 @@ pub enum TuningError {
 }
 
 fn after(reverted: &Reverted) -> String {
-    match reverted.left.is_empty() {
-        true => "all earlier changes were undone".to_owned(),
-        false => format!("{} changes could not be undone", reverted.left.len()),
+    if reverted.left.is_empty() {
+        "all earlier changes were undone".to_owned()
+    } else {
+        format!("{} changes could not be undone", reverted.left.len())
     }
 }
 
@@ -182,9 +183,10 @@ fn change(
     })?;
     watch(Event::Intended(number));
     let remembered = matches!(action, Action::Remember { .. });
-    let written = match remembered {
-        true => Ok(()),
-        false => system.set(action, &value),
+    let written = if remembered {
+        Ok(())
+    } else {
+        system.set(action, &value)
     };
     watch(Event::Written(number));
     // A write can seem to succeed without taking effect.
@@ -193,9 +195,10 @@ fn change(
             return Ok(());
         }
         let read = system.read(action)?;
-        match action.compare().same(&read, &value) {
-            true => Ok(()),
-            false => Err(SettingError::NotInEffect { wrote: value, read }),
+        if action.compare().same(&read, &value) {
+            Ok(())
+        } else {
+            Err(SettingError::NotInEffect { wrote: value, read })
         }
     });
     match outcome {
@@ -302,12 +305,13 @@ fn restore(record: &Record, system: &System) -> Result<(), SettingError> {
     }
     system.set(action, &before)?;
     let read = system.read(action)?;
-    match compare.same(&read, &before) {
-        true => Ok(()),
-        false => Err(SettingError::NotInEffect {
+    if compare.same(&read, &before) {
+        Ok(())
+    } else {
+        Err(SettingError::NotInEffect {
             wrote: before,
             read,
-        }),
+        })
     }
 }
 

@@ -42,7 +42,7 @@ impl Effect {
     /// pair is one observation, so slow drift affects both halves alike. `figures` is the number of
     /// intervals reported together: each is widened so that all of them hold with 95 %
     /// (Bonferroni).
-    pub fn of(pairs: &[(f64, f64)], figures: usize) -> Option<Self> {
+    pub fn new(pairs: &[(f64, f64)], figures: usize) -> Option<Self> {
         if pairs.is_empty() {
             return None;
         }
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn the_interval_is_that_of_a_paired_t_test() {
         // Differences −1, −2, −3: mean −2, standard deviation 1, t(0.975; 2) = 4.302653.
-        let effect = Effect::of(&[(5.0, 4.0), (5.0, 3.0), (5.0, 2.0)], 1).unwrap();
+        let effect = Effect::new(&[(5.0, 4.0), (5.0, 3.0), (5.0, 2.0)], 1).unwrap();
         let (low, high) = effect.interval.unwrap();
         assert!((effect.mean + 2.0).abs() < 1e-12);
         assert!(
@@ -89,7 +89,7 @@ mod tests {
         );
         assert_eq!(effect.finding(), Finding::NotShown);
         // Ten figures side by side: t(0.9975; 2) = 14.08905.
-        let ten = Effect::of(&[(5.0, 4.0), (5.0, 3.0), (5.0, 2.0)], 10).unwrap();
+        let ten = Effect::new(&[(5.0, 4.0), (5.0, 3.0), (5.0, 2.0)], 10).unwrap();
         let (low, _) = ten.interval.unwrap();
         assert!(
             (low - (-2.0 - 14.089_05 / 3f64.sqrt())).abs() < 1e-4,
@@ -99,12 +99,12 @@ mod tests {
 
     #[test]
     fn a_steady_improvement_helps_and_one_pair_shows_nothing() {
-        let helps = Effect::of(&[(9.0, 4.0), (9.1, 4.0), (9.0, 4.1)], 2).unwrap();
+        let helps = Effect::new(&[(9.0, 4.0), (9.1, 4.0), (9.0, 4.1)], 2).unwrap();
         assert_eq!(helps.finding(), Finding::Helps);
-        let hurts = Effect::of(&[(4.0, 9.0), (4.0, 9.1), (4.1, 9.0)], 2).unwrap();
+        let hurts = Effect::new(&[(4.0, 9.0), (4.0, 9.1), (4.1, 9.0)], 2).unwrap();
         assert_eq!(hurts.finding(), Finding::Hurts);
-        let one = Effect::of(&[(9.0, 1.0)], 2).unwrap();
+        let one = Effect::new(&[(9.0, 1.0)], 2).unwrap();
         assert_eq!((one.interval, one.finding()), (None, Finding::NotShown));
-        assert_eq!(Effect::of(&[], 1), None);
+        assert_eq!(Effect::new(&[], 1), None);
     }
 }

@@ -67,9 +67,10 @@ pub fn kept(top: &Path) -> Result<Option<String>, JournalError> {
     file.take(LARGEST + 1)
         .read_to_string(&mut text)
         .map_err(failed)?;
-    match text.len() as u64 > LARGEST {
-        true => Err(too_long(&path)),
-        false => Ok(Some(text)),
+    if text.len() as u64 > LARGEST {
+        Err(too_long(&path))
+    } else {
+        Ok(Some(text))
     }
 }
 

@@ -43,9 +43,10 @@ impl LoopGroup {
     /// # Errors
     /// If it is unknown, the reason.
     pub fn home(&self) -> Result<String, SettingError> {
-        let top = match self.path.starts_with(V1_TOP) {
-            true => V1_TOP,
-            false => V2_TOP,
+        let top = if self.path.starts_with(V1_TOP) {
+            V1_TOP
+        } else {
+            V2_TOP
         };
         let group = programs::group_of(&System::host(), std::process::id(), top)?;
         Ok(format!("{top}{group}"))

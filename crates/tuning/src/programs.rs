@@ -43,10 +43,7 @@ pub(crate) fn pause(
     // Opened before it is inspected, so that the signal goes to the inspected process.
     let descriptor = pidfd_open(raw, PidfdFlags::empty()).map_err(told)?;
     the_one(system, pid, name, started)?;
-    let signal = match paused {
-        true => Signal::STOP,
-        false => Signal::CONT,
-    };
+    let signal = if paused { Signal::STOP } else { Signal::CONT };
     pidfd_send_signal(&descriptor, signal).map_err(told)?;
     let end = Instant::now() + PATIENCE;
     while Instant::now() < end {

@@ -61,21 +61,24 @@ impl System {
                 let allowed = thread.allowed.map(|cpus| cpus.to_string());
                 allowed.ok_or(SettingError::NoCpus(thread.pid))
             }
-            Action::Directory { path } => Ok(match self.root().exists(path) {
-                true => "present".to_owned(),
-                false => "absent".to_owned(),
+            Action::Directory { path } => Ok(if self.root().exists(path) {
+                "present".to_owned()
+            } else {
+                "absent".to_owned()
             }),
             Action::Pause { pid, name, started } => {
                 let process = programs::the_one(self, *pid, name, *started)?;
-                Ok(match process.paused {
-                    true => "paused".to_owned(),
-                    false => "running".to_owned(),
+                Ok(if process.paused {
+                    "paused".to_owned()
+                } else {
+                    "running".to_owned()
                 })
             }
             // The plan creates the group empty: a program in it shows that they were moved.
-            Action::Programs { from, to } => Ok(match programs::in_group(self, to)?.is_empty() {
-                true => from.clone(),
-                false => to.clone(),
+            Action::Programs { from, to } => Ok(if programs::in_group(self, to)?.is_empty() {
+                from.clone()
+            } else {
+                to.clone()
             }),
             Action::Member {
                 pid,
@@ -122,10 +125,13 @@ impl System {
             Action::Pause { pid, name, started } => {
                 programs::pause(self, *pid, name, *started, value == "paused")
             }
-            Action::Programs { from, to } => match value == to {
-                true => programs::move_all(self, from, to),
-                false => programs::move_all(self, to, from),
-            },
+            Action::Programs { from, to } => {
+                if value == to {
+                    programs::move_all(self, from, to)
+                } else {
+                    programs::move_all(self, to, from)
+                }
+            }
             Action::Member {
                 pid,
                 name,
@@ -211,12 +217,13 @@ impl System {
         let told = |error| SettingError::io(path, error);
         let parent = parent.canonicalize().map_err(told)?;
         let top = self.directory.canonicalize().map_err(told)?;
-        match plain && parent.starts_with(top) {
-            true => Ok(real),
-            false => Err(SettingError::LeadsOut {
+        if plain && parent.starts_with(top) {
+            Ok(real)
+        } else {
+            Err(SettingError::LeadsOut {
                 path: path.to_owned(),
                 top: self.directory.display().to_string(),
-            }),
+            })
         }
     }
 

@@ -42,9 +42,10 @@ fn some(text: &mut String, all: impl Iterator<Item = impl AsRef<str>>, columns: 
     let mut any = false;
     for (at, one) in all.enumerate() {
         any = true;
-        match at < MOST_IN_SHORT {
-            true => *text += &(whole_clauses(&format!("  {}", one.as_ref()), columns) + "\n"),
-            false => left += 1,
+        if at < MOST_IN_SHORT {
+            *text += &(whole_clauses(&format!("  {}", one.as_ref()), columns) + "\n")
+        } else {
+            left += 1
         }
     }
     if left > 0 {
@@ -62,18 +63,19 @@ fn whole_clauses(line: &str, columns: usize) -> String {
     }
     let label = line.find(": ").unwrap_or(0);
     let ends = line.match_indices([';', ',']).map(|(at, _)| &line[..at]);
-    let fitting = ends.filter(|text| text.len() > label && width(text) <= columns);
+    let mut fitting = ends.filter(|text| text.len() > label && width(text) <= columns);
     fitting
-        .last()
+        .next_back()
         .map_or_else(|| cut(line, columns), str::to_owned)
 }
 
 impl Display for Plan {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         writeln!(out, "a plan for {}", self.subject.describe())?;
-        match self.others.is_empty() {
-            true => writeln!(out, "no CPU remains for anything else")?,
-            false => writeln!(out, "everything else on CPU {}", self.others)?,
+        if self.others.is_empty() {
+            writeln!(out, "no CPU remains for anything else")?
+        } else {
+            writeln!(out, "everything else on CPU {}", self.others)?
         }
         if !self.idle.is_empty() {
             writeln!(
@@ -101,9 +103,10 @@ impl Display for Plan {
                 "  {}. {}{}: {}",
                 position + 1,
                 step.id,
-                match step.checks.is_empty() {
-                    true => String::new(),
-                    false => format!(" ({})", step.checks.join(", ")),
+                if step.checks.is_empty() {
+                    String::new()
+                } else {
+                    format!(" ({})", step.checks.join(", "))
                 },
                 step.reason
             )?;

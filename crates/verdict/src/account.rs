@@ -59,12 +59,13 @@ impl JudgedWindow {
 
 fn possible(first_judged_cycle: u64, end_cycle: u64) -> Result<(), Inconsistency> {
     let count = end_cycle.checked_sub(first_judged_cycle);
-    match count.is_some_and(|count| count <= MOST_DUE_TIMES) {
-        true => Ok(()),
-        false => Err(Inconsistency::ImpossibleWindow {
+    if count.is_some_and(|count| count <= MOST_DUE_TIMES) {
+        Ok(())
+    } else {
+        Err(Inconsistency::ImpossibleWindow {
             first_judged_cycle,
             end_cycle,
-        }),
+        })
     }
 }
 
@@ -461,11 +462,11 @@ impl Account {
         tally.largest_suffered_ns = tally.largest_suffered_ns.max(latency_ns);
         let response_ns = Some(sample.response_ns());
         tally.largest_response_ns = tally.largest_response_ns.max(response_ns);
-        let kept = match missed {
-            true => Kept::Missed,
-            false => self
-                .limits
-                .kept_by(sample.latency_ns(), sample.response_ns()),
+        let kept = if missed {
+            Kept::Missed
+        } else {
+            self.limits
+                .kept_by(sample.latency_ns(), sample.response_ns())
         };
         count(&mut self.clusters, kept);
         missed

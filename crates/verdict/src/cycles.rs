@@ -63,7 +63,7 @@ impl CycleRecord {
     /// An empty record; `criterion` says which due times count as missed.
     pub fn new(criterion: &Criterion) -> Self {
         Self {
-            account: Account::new(Limits::of(criterion)),
+            account: Account::new(Limits::new(criterion)),
             values: Values::default(),
         }
     }

@@ -65,9 +65,10 @@ impl FlightFinding {
             // Written so that a tilt that is no number is too much.
             Self::PeakTilt { degrees, most, .. } => degrees <= most,
         };
-        match met {
-            true => Outcome::Passed,
-            false => Outcome::Failed,
+        if met {
+            Outcome::Passed
+        } else {
+            Outcome::Failed
         }
     }
 }
@@ -140,9 +141,10 @@ impl fmt::Display for FlightFinding {
                 ..
             } => {
                 write!(f, "the {vehicle} is lost: {how}")?;
-                match ideal_lost {
-                    true => write!(f, "; without any latency it is lost at this period, too"),
-                    false => Ok(()),
+                if *ideal_lost {
+                    write!(f, "; without any latency it is lost at this period, too")
+                } else {
+                    Ok(())
                 }
             }
             Self::Flown { vehicle, kicks } => {

@@ -26,7 +26,7 @@ pub(crate) enum Kept {
 
 impl Limits {
     /// Those of a criterion.
-    pub fn of(criterion: &Criterion) -> Self {
+    pub fn new(criterion: &Criterion) -> Self {
         Self {
             latency_ns: criterion.latency_ns,
             deadline_ns: Some(criterion.deadline_ns),

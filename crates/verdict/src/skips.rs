@@ -28,7 +28,7 @@ impl SkippedCounts {
     /// The counts of a thread whose samples, in order, are `samples`; `None` if there is nothing to
     /// compare. If the loop didn't count (`None`: runs of other tools, and of earlier versions) or
     /// samples are known to be lost, gaps are ambiguous, and the counts of samples alone must do.
-    pub fn of(
+    pub fn new(
         counted: Option<u64>,
         lost: Option<u64>,
         until: ServedUntil,
@@ -75,7 +75,7 @@ impl CyclesServed {
         self.last = Some(cycle);
     }
 
-    /// The recording's shortfall against the loop's count, as in [`SkippedCounts::of`].
+    /// The recording's shortfall against the loop's count, as in [`SkippedCounts::new`].
     pub fn against(&self, counted: Option<u64>, lost: Option<u64>) -> Option<SkippedCounts> {
         let counted = counted.filter(|_| lost == Some(0))?;
         let end = match self.until {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     fn left_out(until: ServedUntil) -> u64 {
-        let counts = SkippedCounts::of(Some(2), Some(0), until, &samples());
+        let counts = SkippedCounts::new(Some(2), Some(0), until, &samples());
         counts.expect("both counts are known").left_out
     }
 
@@ -121,14 +121,17 @@ mod tests {
     #[test]
     fn what_was_not_counted_or_was_lost_is_not_compared() {
         let until = ServedUntil::LastCycle;
-        assert_eq!(SkippedCounts::of(None, Some(0), until, &samples()), None);
-        assert_eq!(SkippedCounts::of(Some(2), Some(1), until, &samples()), None);
-        assert_eq!(SkippedCounts::of(Some(2), None, until, &samples()), None);
+        assert_eq!(SkippedCounts::new(None, Some(0), until, &samples()), None);
+        assert_eq!(
+            SkippedCounts::new(Some(2), Some(1), until, &samples()),
+            None
+        );
+        assert_eq!(SkippedCounts::new(Some(2), None, until, &samples()), None);
     }
 
     #[test]
     fn a_thread_without_a_cycle_left_out_all_its_due_times_or_none() {
-        let of = |until| SkippedCounts::of(Some(0), Some(0), until, &[]).unwrap();
+        let of = |until| SkippedCounts::new(Some(0), Some(0), until, &[]).unwrap();
         assert!(of(ServedUntil::LastCycle).agree());
         assert!(!of(ServedUntil::End(3)).agree());
     }

@@ -27,9 +27,10 @@ pub fn confidence(value: f64) -> String {
     let missing = significant(1.0 - value, 2, f64::round) * 100.0;
     let decimals = (1 - missing.max(1e-9).log10().floor() as i32).max(0) as usize;
     let text = format!("{:.decimals$}", 100.0 - missing);
-    let text = match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.'),
-        false => &text,
+    let text = if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &text
     };
     format!("{text} %")
 }

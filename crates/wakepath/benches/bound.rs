@@ -115,9 +115,10 @@ fn write(directory: &Path, drift_ns: u64) -> Result<(), Failure> {
     let mut numbers = SplitMix::from_state(17);
     let mut part = Vec::with_capacity(10_000);
     for cycle in 0..CYCLES {
-        let late = match numbers.unit() < 0.05 {
-            true => 20_000.0 - 4_000.0 * (1.0 - numbers.unit()).ln(),
-            false => 10_000.0 + numbers.unit() * 10_000.0,
+        let late = if numbers.unit() < 0.05 {
+            20_000.0 - 4_000.0 * (1.0 - numbers.unit()).ln()
+        } else {
+            10_000.0 + numbers.unit() * 10_000.0
         };
         let due_ns = DUE.due_ns(cycle);
         let wake_ns = due_ns + late as u64 + drift_ns * cycle / CYCLES;

@@ -226,8 +226,9 @@ fn moved(event: &KernelEvent, later_ns: u64) -> KernelEvent {
 
 fn run(words: &[&str]) -> Result<Taken, Failure> {
     let taken = carry_out(words)?;
-    match taken.ended.success() {
-        true => Ok(taken),
-        false => Err(format!("wakepath {}: {}", words.join(" "), taken.ended).into()),
+    if taken.ended.success() {
+        Ok(taken)
+    } else {
+        Err(format!("wakepath {}: {}", words.join(" "), taken.ended).into())
     }
 }

@@ -42,7 +42,7 @@ pub fn answer(run: &Run) -> Result<CachedAnswer, Box<dyn Error>> {
     let (assessment, _) = assessed(run, false)?;
     let explained = explanation::kept(run.directory())?;
     let known = CachedAnswer {
-        answer: Answer::of(&assessment, explained.as_ref()),
+        answer: Answer::new(&assessment, explained.as_ref()),
         machine: wakepath_report::machine_in_brief(&assessment),
     };
     if let Some((cache, key)) = place {

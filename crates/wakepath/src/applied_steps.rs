@@ -9,8 +9,9 @@ pub fn apply_only(system: &System, steps: &[Step]) -> Result<Applied, Box<dyn st
     {
         return Err(format!("{}: {}", left.action.command(), left.why).into());
     }
-    Ok(match steps.is_empty() {
-        true => Applied::default(),
-        false => wakepath_tuning::apply(steps, system, &mut |_| {})?,
+    Ok(if steps.is_empty() {
+        Applied::default()
+    } else {
+        wakepath_tuning::apply(steps, system, &mut |_| {})?
     })
 }

@@ -66,7 +66,7 @@ impl Along for CycleFilter {
                 self.cycle
             );
             let thread = loops.name(number).to_owned();
-            let cycle = LateCycle::of(cycle, record.segment);
+            let cycle = LateCycle::new(cycle, record.segment);
             self.found.push((heading, thread, cycle));
         }
         Ok(())

@@ -23,9 +23,10 @@ pub fn root(directory: Option<&std::path::Path>) -> Result<Root, Failure> {
 
 /// The loop that the arguments describe, on the machine at `root`.
 pub fn from_arguments(arguments: &Subject, root: &Root) -> Result<(LoopAtHand, Scenario), Failure> {
-    let host = match root.is_host() {
-        true => scenarios::host_cpus()?,
-        false => recorded_cpus(root)?,
+    let host = if root.is_host() {
+        scenarios::host_cpus()?
+    } else {
+        recorded_cpus(root)?
     };
     let (text, source) = match &arguments.scenario {
         Some(name) => scenarios::scenario_text(name)?,

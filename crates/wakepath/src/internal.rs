@@ -53,10 +53,13 @@ pub fn run(process: Internal) -> ExitCode {
         Internal::RevertAfter => crate::verbs::tune::revert_after(std::io::stdin().lock()),
         Internal::LoadSupervisor => return wakepath_load::supervisor::main(),
         Internal::EthercatRing { options } => return wakepath_ethercat::ring_main([options]),
-        Internal::Pin { parent } => match wakepath_measured_loop::die_with(parent) {
-            true => wakepath_gpio::run_as_child(std::io::stdin().lock(), std::io::stdout()),
-            false => Err("the measuring process is gone".into()),
-        },
+        Internal::Pin { parent } => {
+            if wakepath_measured_loop::die_with(parent) {
+                wakepath_gpio::run_as_child(std::io::stdin().lock(), std::io::stdout())
+            } else {
+                Err("the measuring process is gone".into())
+            }
+        }
         Internal::LabGuest => return crate::guest::main(),
         Internal::OwnProgram {
             parent,
@@ -75,9 +78,12 @@ pub fn run(process: Internal) -> ExitCode {
             directory,
         } => {
             take_name();
-            understood(&order).and_then(|order| match leave {
-                true => service::leave(shared, &order, &directory),
-                false => service::keeper(of, shared, &order, &directory),
+            understood(&order).and_then(|order| {
+                if leave {
+                    service::leave(shared, &order, &directory)
+                } else {
+                    service::keeper(of, shared, &order, &directory)
+                }
             })
         }
         Internal::ServiceRecorder {

@@ -50,9 +50,10 @@ pub fn show(
         }
         let cycles = measured.cycles();
         let is_whole = *ending == Ending::Complete;
-        let text = match is_whole {
-            true => format!("no latency above {limit} in {cycles} traced cycles\n"),
-            false => format!("interrupted; until then none of {cycles} cycles above {limit}\n"),
+        let text = if is_whole {
+            format!("no latency above {limit} in {cycles} traced cycles\n")
+        } else {
+            format!("interrupted; until then none of {cycles} cycles above {limit}\n")
         };
         let value = serde_json::json!({
             "stopped": false, "limit_ns": above_ns, "cycles": cycles, "complete": is_whole,

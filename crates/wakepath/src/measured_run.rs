@@ -114,7 +114,7 @@ pub fn measure(
             return Err(why.into());
         }
     }
-    let readiness = Report::of(&Inspection::read(Root::host(), subject, Duration::ZERO));
+    let readiness = Report::new(&Inspection::read(Root::host(), subject, Duration::ZERO));
     let listening = output.metrics.as_deref().map(Listening::at).transpose()?;
     let directory = place.make()?;
     let follower = Follower::new(
@@ -224,7 +224,7 @@ fn loaded_phases(scenario: &Scenario) -> Vec<String> {
 fn show(directory: &Directory, output: &Output) -> Outcome {
     let run = opened_in(directory, output.json)?;
     let (assessment, pictures) = assessed(&run, true)?;
-    let answer = Answer::of(&assessment, kept(run.directory())?.as_ref());
+    let answer = Answer::new(&assessment, kept(run.directory())?.as_ref());
     // The larger measurement reads the run itself.
     if output.order.is_none() {
         print_result(

@@ -6,16 +6,18 @@ use wakepath_directory::Directory;
 
 /// Opens a run with its texts in legible form; with `json` as they were written.
 pub fn opened(directory: &Path, json: bool) -> wakepath_archive::Result<Run> {
-    match json {
-        true => Run::open_exact(directory),
-        false => Run::open(directory),
+    if json {
+        Run::open_exact(directory)
+    } else {
+        Run::open(directory)
     }
 }
 
 /// [`opened`] in an open directory.
 pub fn opened_in(directory: &Directory, json: bool) -> wakepath_archive::Result<Run> {
-    match json {
-        true => Run::open_exact_in(directory),
-        false => Run::open_in(directory),
+    if json {
+        Run::open_exact_in(directory)
+    } else {
+        Run::open_in(directory)
     }
 }

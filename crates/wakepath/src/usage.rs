@@ -11,9 +11,10 @@ use wakepath_timeline::one_line as one_line_of;
 pub fn answer(said: &clap::Error) -> ExitCode {
     if is_first_page(said) {
         // Nothing typed is no answer: it must not look like one in a pipe.
-        match said.use_stderr() {
-            true => wakepath_console::terminal::tell_text(&first_page()),
-            false => drop(wakepath_console::terminal::print(&first_page())),
+        if said.use_stderr() {
+            wakepath_console::terminal::tell_text(&first_page())
+        } else {
+            drop(wakepath_console::terminal::print(&first_page()))
         }
         return ExitCode::from(u8::from(said.use_stderr()));
     }
@@ -27,9 +28,10 @@ pub fn answer(said: &clap::Error) -> ExitCode {
 
 /// The message for a wrong command line; help and versions are right.
 pub fn refusal(said: &clap::Error) -> Result<(), String> {
-    match said.use_stderr() {
-        true => Err(wakepath_console::usage::one_line(said)),
-        false => Ok(()),
+    if said.use_stderr() {
+        Err(wakepath_console::usage::one_line(said))
+    } else {
+        Ok(())
     }
 }
 

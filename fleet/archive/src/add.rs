@@ -84,7 +84,7 @@ pub fn add(store: &dyn Store, directory: &Path, board: &Board, terms: &SealTerms
         )));
     }
     let gathered = gather(&run)?;
-    let assessment = Assessment::of(&run).map_err(|source| FleetArchiveError::Assessment {
+    let assessment = Assessment::new(&run).map_err(|source| FleetArchiveError::Assessment {
         path: directory.to_owned(),
         source,
     })?;
@@ -183,12 +183,9 @@ pub(crate) fn read_record(store: &dyn Store, run_id: &str) -> Result<Option<RunR
 pub(crate) fn read_bounded(file: File, longest: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(longest + 1).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > longest {
-        true => Err(io::Error::other(format!(
+    if bytes.len() as u64 > longest { Err(io::Error::other(format!(
             "it is longer than {longest} bytes"
-        ))),
-        false => Ok(bytes),
-    }
+        ))) } else { Ok(bytes) }
 }
 
 /// Whether a run that is there is this one: the same manifest, on the same board.

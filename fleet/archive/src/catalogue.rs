@@ -189,7 +189,7 @@ impl Catalogue {
     }
 
     fn runs(&self) -> Vec<Column> {
-        let rows = Rows::of(&self.records, std::slice::from_ref);
+        let rows = Rows::new(&self.records, std::slice::from_ref);
         let mut columns = vec![
             rows.run(),
             rows.texts("run_id", |r| r.run_id.clone()),
@@ -206,7 +206,7 @@ impl Catalogue {
     }
 
     fn threads(&self) -> Vec<Column> {
-        let rows = Rows::of(&self.records, |record| &record.threads);
+        let rows = Rows::new(&self.records, |record| &record.threads);
         vec![
             rows.run(),
             rows.integers("segment", |row| row.segment),
@@ -232,7 +232,7 @@ impl Catalogue {
     }
 
     fn conditions(&self) -> Vec<Column> {
-        let rows = Rows::of(&self.records, |record| &record.conditions);
+        let rows = Rows::new(&self.records, |record| &record.conditions);
         vec![
             rows.run(),
             rows.texts("phase", |row| row.phase.clone()),
@@ -251,7 +251,7 @@ impl Catalogue {
     }
 
     fn outliers(&self) -> Vec<Column> {
-        let rows = Rows::of(&self.records, |record| &record.outliers);
+        let rows = Rows::new(&self.records, |record| &record.outliers);
         vec![
             rows.run(),
             rows.integers("segment", |row| row.segment),

@@ -306,10 +306,7 @@ impl Bins {
     }
 
     fn pack_if_many(&mut self) -> Result<()> {
-        match self.exact.len() >= ROWS_HELD {
-            true => self.pack(),
-            false => Ok(()),
-        }
+        if self.exact.len() >= ROWS_HELD { self.pack() } else { Ok(()) }
     }
 
     fn pack(&mut self) -> Result<()> {

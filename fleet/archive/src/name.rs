@@ -24,12 +24,9 @@ impl Board {
     /// # Errors
     /// [`FleetArchiveError::BoardName`].
     pub fn new(name: &str) -> Result<Self> {
-        match is_plain(name) {
-            true => Ok(Self(name.to_owned())),
-            false => Err(FleetArchiveError::BoardName {
+        if is_plain(name) { Ok(Self(name.to_owned())) } else { Err(FleetArchiveError::BoardName {
                 name: name.to_owned(),
-            }),
-        }
+            }) }
     }
 
     /// The name.

@@ -11,7 +11,7 @@ pub(crate) struct Rows<'a, T>(Vec<(i64, &'a T)>);
 
 impl<'a, T> Rows<'a, T> {
     /// The rows that `of` returns for each record.
-    pub(crate) fn of(records: &'a [RunRecord], of: fn(&'a RunRecord) -> &'a [T]) -> Self {
+    pub(crate) fn new(records: &'a [RunRecord], of: fn(&'a RunRecord) -> &'a [T]) -> Self {
         let mut rows = Vec::new();
         for record in records {
             let number = run_number(&record.run_id);

@@ -142,13 +142,10 @@ fn one(
             return Err(CallError::Unreachable(why).into());
         }
     }
-    match place.digest(file)? == file.sha256 {
-        true => Ok(()),
-        false => {
+    if place.digest(file)? == file.sha256 { Ok(()) } else {
             place.forget(file)?;
             Err(FetchError::Digest(file.name.clone()))
         }
-    }
 }
 
 /// Reason why a fetched run isn't the ordered one, from its seal.

@@ -14,7 +14,7 @@ pub fn judged(run: &Path) -> Result<(Outcome, Option<String>), String> {
         return Err("no finished run came back".into());
     }
     let run = Run::open(run).map_err(|error| error.to_string())?;
-    let found = Assessment::of(&run).map_err(|error| error.to_string())?;
+    let found = Assessment::new(&run).map_err(|error| error.to_string())?;
     let outcome = match found.outcome {
         wakepath_verdict::Outcome::Passed => return Ok((Outcome::Passed, None)),
         wakepath_verdict::Outcome::Failed => Outcome::Failed,

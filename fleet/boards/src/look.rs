@@ -81,10 +81,7 @@ fn unheard(record: &Record, error: &CallError, now: u64) -> Stage {
         Stage::Started { at, program, .. } => Stage::Started {
             at: *at,
             program: program.clone(),
-            why: match record.hangs().is_some_and(|at| now > at) {
-                true => Some(format!("{error}; it should have ended long ago")),
-                false => why,
-            },
+            why: if record.hangs().is_some_and(|at| now > at) { Some(format!("{error}; it should have ended long ago")) } else { why },
         },
         _ => Stage::Planned { why },
     }

@@ -44,7 +44,7 @@ const MOST_BYTES: u64 = 256 << 20;
 
 impl Machine {
     /// The machine that `uname -m` names.
-    pub fn of(name: &str) -> Option<Self> {
+    pub fn new(name: &str) -> Option<Self> {
         match name {
             "x86_64" => Some(Self::X86_64),
             "aarch64" | "arm64" => Some(Self::Aarch64),
@@ -118,10 +118,7 @@ fn machine(bytes: &[u8]) -> Result<Machine, &'static str> {
             );
         }
     };
-    let (start, size, count) = match is_64 {
-        true => (number(32, 8), number(54, 2), number(56, 2)),
-        false => (number(28, 4), number(42, 2), number(44, 2)),
-    };
+    let (start, size, count) = if is_64 { (number(32, 8), number(54, 2), number(56, 2)) } else { (number(28, 4), number(42, 2), number(44, 2)) };
     let (Some(start), Some(size), Some(count)) = (start, size, count) else {
         return Err(NONE);
     };
@@ -174,7 +171,7 @@ mod tests {
         assert_eq!(machine(&header(2, 183, 56)), Ok(Machine::Aarch64));
         assert_eq!(machine(&header(1, 40, 44)), Ok(Machine::Arm));
         assert!(machine(&header(2, 243, 56)).is_err());
-        assert_eq!(Machine::of("armv7l"), Some(Machine::Arm));
-        assert_eq!(Machine::of("riscv64"), None);
+        assert_eq!(Machine::new("armv7l"), Some(Machine::Arm));
+        assert_eq!(Machine::new("riscv64"), None);
     }
 }

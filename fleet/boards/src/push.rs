@@ -50,7 +50,7 @@ pub fn push(ssh: &Ssh, board: &Board, programs: &[Program]) -> Result<(Hello, Pu
             "it lacks {first}: install coreutils and util-linux, or busybox"
         )));
     }
-    let machine = Machine::of(&found.arch).ok_or_else(|| {
+    let machine = Machine::new(&found.arch).ok_or_else(|| {
         refused(format!(
             "it is a {} machine, which there is no program for",
             found.arch
@@ -80,10 +80,7 @@ pub fn push(ssh: &Ssh, board: &Board, programs: &[Program]) -> Result<(Hello, Pu
         &["take-program", &program.sha256],
         program.bytes.clone(),
     )?;
-    match answer.trim() == format!("taken {}", program.sha256) {
-        true => Ok((found, Pushed::Now)),
-        false => Err(CallError::NoAnswer("the program was not taken".into())),
-    }
+    if answer.trim() == format!("taken {}", program.sha256) { Ok((found, Pushed::Now)) } else { Err(CallError::NoAnswer("the program was not taken".into())) }
 }
 
 /// Replaces the script in one step, and compares it with the one sent.
@@ -99,10 +96,7 @@ fn put_script(ssh: &Ssh, board: &Board) -> Result<(), CallError> {
          mv .board.new board"
     );
     let answer = ssh.command(board, &[&put], SCRIPT.as_bytes().to_vec())?;
-    match answer.split_whitespace().next() == Some(&digest) {
-        true => Ok(()),
-        false => Err(CallError::NoAnswer(
+    if answer.split_whitespace().next() == Some(&digest) { Ok(()) } else { Err(CallError::NoAnswer(
             "the script did not arrive whole".into(),
-        )),
-    }
+        )) }
 }

@@ -42,7 +42,7 @@ impl Selection {
     }
 
     /// The selected boards in the inventory's order; an error if there are none.
-    pub fn of<'a>(&self, inventory: &'a Inventory) -> Result<Vec<&'a Board>, SelectionError> {
+    pub fn boards<'a>(&self, inventory: &'a Inventory) -> Result<Vec<&'a Board>, SelectionError> {
         let is_meant = |board: &&Board| {
             let holds = |group: &Vec<Term>| group.iter().all(|term| term.holds(board));
             self.groups.iter().any(holds)
@@ -147,7 +147,7 @@ mod tests {
         let selection = Selection::parse(&groups).map_err(|error| error.to_string())?;
         let inventory = inventory();
         let boards = selection
-            .of(&inventory)
+            .boards(&inventory)
             .map_err(|error| error.to_string())?;
         Ok(boards.iter().map(|board| board.name.clone()).collect())
     }

@@ -135,10 +135,7 @@ impl Ssh {
             let line = said
                 .recv_timeout(Duration::from_secs(1))
                 .unwrap_or_default();
-            match line.is_empty() {
-                true => format!("ssh ended with {code}"),
-                false => line,
-            }
+            if line.is_empty() { format!("ssh ended with {code}") } else { line }
         };
         match code {
             // The script reports a refusal on its output.

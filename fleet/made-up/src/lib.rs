@@ -118,10 +118,7 @@ impl MadeUp {
                 wake_ns,
                 end_ns: wake_ns + 20_000 + cycle % 97,
                 cpu: thread,
-                flags: match cycle < WARM_UP {
-                    true => SampleFlags::WARM_UP,
-                    false => SampleFlags::default(),
-                },
+                flags: if cycle < WARM_UP { SampleFlags::WARM_UP } else { SampleFlags::default() },
                 ..Sample::default()
             })
         };

@@ -19,10 +19,7 @@ pub fn tell_line(line: &str) {
 }
 
 fn shown(text: &str) -> String {
-    let seen = |c: char| match c != '\n' && is_unprintable(c) {
-        true => '\u{fffd}',
-        false => c,
-    };
+    let seen = |c: char| if c != '\n' && is_unprintable(c) { '\u{fffd}' } else { c };
     text.chars().map(seen).collect()
 }
 

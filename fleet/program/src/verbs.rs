@@ -43,7 +43,7 @@ fn meant(boards: &Boards) -> Result<Vec<Board>, Box<dyn std::error::Error>> {
     }
     let selection = Selection::parse(&boards.on)?;
     let inventory = Inventory::read(&boards.inventory)?;
-    Ok(selection.of(&inventory)?.into_iter().cloned().collect())
+    Ok(selection.boards(&inventory)?.into_iter().cloned().collect())
 }
 
 /// How boards are reached.

@@ -123,7 +123,7 @@ fn count(file: &TableFile, schema: &SchemaRef) -> Result<RecordBatch> {
                 .ok_or_else(|| DataFusionError::Execution("no column latency_ns".into()))?;
             let flags = column("flags")?;
             if let [Some(segment), Some(thread)] = key {
-                counts.of((segment, thread));
+                counts.add((segment, thread));
                 counts.all(&latency, flags.as_ref());
             } else {
                 let (segment, thread) = (column("segment")?, column("thread")?);
@@ -194,7 +194,7 @@ struct Counts {
 
 impl Counts {
     /// Later counts belong to this key.
-    fn of(&mut self, key: Key) {
+    fn add(&mut self, key: Key) {
         if self.key == Some(key) {
             return;
         }
@@ -207,10 +207,7 @@ impl Counts {
     fn all(&mut self, latency: &Int64Array, flags: Option<&Int64Array>) {
         let is_plain = latency.null_count() == 0;
         for (row, &value) in latency.values().iter().enumerate() {
-            let flag = flags.map_or(0, |flags| match flags.is_null(row) {
-                true => 0,
-                false => flags.value(row),
-            });
+            let flag = flags.map_or(0, |flags| if flags.is_null(row) { 0 } else { flags.value(row) });
             if flag & WARM_UP != 0 || !(is_plain || latency.is_valid(row)) {
                 continue;
             }
@@ -239,7 +236,7 @@ impl Counts {
             let to = (from..latency.len())
                 .find(|row| key(*row) != of)
                 .unwrap_or(latency.len());
-            self.of(of);
+            self.add(of);
             let flags = flags.map(|flags| flags.slice(from, to - from));
             self.all(&latency.slice(from, to - from), flags.as_ref());
             from = to;

@@ -91,13 +91,10 @@ pub(crate) fn add_bounds(answer: &mut Answer) {
 /// Rounded up in its fourth digit: a bound must not be lowered.
 fn in_four_digits(value: f64) -> f64 {
     let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
-    match rounded < value {
-        true => {
+    if rounded < value {
             let step = 10_f64.powi(value.log10().floor() as i32 - 3);
             format!("{:.3e}", rounded + step).parse().unwrap_or(value)
-        }
-        false => rounded,
-    }
+        } else { rounded }
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ impl Tables {
     ///
     /// # Errors
     /// The archive's.
-    pub fn of(store: &dyn Store, catalogue: &Catalogue, asked: &Text) -> Result<Self> {
+    pub fn new(store: &dyn Store, catalogue: &Catalogue, asked: &Text) -> Result<Self> {
         let made = catalogue.place_tables(store)?;
         let mut all = Vec::new();
         for table in made {

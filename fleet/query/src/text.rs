@@ -87,10 +87,7 @@ fn guessing_function(query: &Query) -> Option<String> {
             Some(ObjectNamePart::Identifier(name)) => name.value.to_ascii_lowercase(),
             _ => return ControlFlow::Continue(()),
         };
-        match guesses(&name) {
-            true => ControlFlow::Break(name),
-            false => ControlFlow::Continue(()),
-        }
+        if guesses(&name) { ControlFlow::Break(name) } else { ControlFlow::Continue(()) }
     });
     found.break_value()
 }

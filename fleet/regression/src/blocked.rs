@@ -36,7 +36,7 @@ pub(crate) struct InBlock {
 impl Blocks {
     /// Puts runs into blocks, in the order in which they began; `true` is of the second kind.
     /// Blocks with only one kind are left out, and so are runs without the fact.
-    pub(crate) fn of(&self, runs: &[(&RunFigures, bool, f64)]) -> Vec<InBlock> {
+    pub(crate) fn sorted_into(&self, runs: &[(&RunFigures, bool, f64)]) -> Vec<InBlock> {
         let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
         let mut turn = (0, Vec::new());
         let mut all = Vec::new();
@@ -186,8 +186,7 @@ pub(crate) fn exchanged(runs: &[InBlock]) -> Option<Exchanged> {
     let (seen, shift) = sum(blocks.iter().map(seen));
     let ways = blocks.iter().map(Block::count);
     let ways = ways.fold(1_u64, u64::saturating_mul);
-    let exchanges: Vec<(f64, f64)> = match ways <= MOST_EXCHANGES {
-        true => {
+    let exchanges: Vec<(f64, f64)> = if ways <= MOST_EXCHANGES {
             let mut sums = vec![(0.0, 0.0)];
             for block in &blocks {
                 let ways = block.ways();
@@ -195,8 +194,7 @@ pub(crate) fn exchanged(runs: &[InBlock]) -> Option<Exchanged> {
                 sums = sums.iter().flat_map(with).collect();
             }
             sums
-        }
-        false => {
+        } else {
             let mut random = SplitMix::of_key(&[SEED]);
             let mut draw = |_| sum(blocks.iter().map(|block| block.shuffled(&mut random)));
             // The observed arrangement is one of them.
@@ -204,15 +202,11 @@ pub(crate) fn exchanged(runs: &[InBlock]) -> Option<Exchanged> {
                 .map(&mut draw)
                 .chain([(seen, shift)])
                 .collect()
-        }
-    };
+        };
     let mut shifts = Vec::new();
     let mut same = 0;
     for (difference, of_shift) in exchanges {
-        match shift - of_shift > 1e-9 * shift {
-            true => shifts.push((seen - difference) / (shift - of_shift)),
-            false => same += 1,
-        }
+        if shift - of_shift > 1e-9 * shift { shifts.push((seen - difference) / (shift - of_shift)) } else { same += 1 }
     }
     shifts.sort_by(f64::total_cmp);
     Some(Exchanged { shifts, same })
@@ -372,7 +366,7 @@ mod tests {
             .map(|(run, kind)| (run, kind, 0.0))
             .collect();
         let blocks =
-            |by: Blocks| -> Vec<usize> { by.of(&given).iter().map(|run| run.block).collect() };
+            |by: Blocks| -> Vec<usize> { by.sorted_into(&given).iter().map(|run| run.block).collect() };
         assert_eq!(blocks(Blocks::Turns), [0, 0, 0, 1, 1]);
         assert_eq!(blocks(Blocks::Day), [0, 0, 2, 2]);
         assert_eq!(blocks(Blocks::Fact("room".to_owned())), [0, 1, 0, 1]);

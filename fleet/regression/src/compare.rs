@@ -185,7 +185,7 @@ fn within(
     (mut a_out, mut b_out): (usize, usize),
     terms: &Terms,
 ) -> Compared {
-    let in_blocks = blocks.of(runs);
+    let in_blocks = blocks.sorted_into(runs);
     let count = |kind: bool| in_blocks.iter().filter(|run| run.is_second == kind).count();
     let there = |kind: bool| runs.iter().filter(|run| run.1 == kind).count();
     a_out += there(false) - count(false);
@@ -230,10 +230,7 @@ fn outcome(one: &Compared, terms: &Terms) -> Outcome {
     if p_equivalent <= terms.false_findings {
         Outcome::Equivalent
     } else if p <= terms.false_findings {
-        match factor > 1.0 {
-            true => Outcome::Regressed,
-            false => Outcome::Improved,
-        }
+        if factor > 1.0 { Outcome::Regressed } else { Outcome::Improved }
     } else {
         Outcome::Inconclusive
     }

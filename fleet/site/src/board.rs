@@ -101,13 +101,10 @@ fn row(run: &SeenRun) -> String {
         ),
         false => escaped(&run.run_id),
     };
-    let causes = match run.has_report {
-        true => format!(
+    let causes = if run.has_report { format!(
             " <a href=\"../report/{}.html#causes-0\">why</a>",
             escaped(&run.run_id)
-        ),
-        false => String::new(),
-    };
+        ) } else { String::new() };
     let worst = match worst.split_first() {
         None => String::new(),
         Some((first, [])) => first.clone(),

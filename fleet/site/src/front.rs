@@ -144,10 +144,7 @@ pub(crate) fn told(seen: &SeenChange, safe: impl Fn(&str) -> String) -> String {
     let mut text = format!(
         "{}: p99.9 {} from {} to {} with run {} of {}",
         safe(&seen.condition),
-        match change.after_ns > change.before_ns {
-            true => "rose",
-            false => "fell",
-        },
+        if change.after_ns > change.before_ns { "rose" } else { "fell" },
         rounded(change.before_ns),
         rounded(change.after_ns),
         safe(&change.run_id),
@@ -156,10 +153,7 @@ pub(crate) fn told(seen: &SeenChange, safe: impl Fn(&str) -> String) -> String {
     if change.differences.is_empty() {
         return text + "; no recorded setting changed with it.";
     }
-    let shown = |value: &str| match value.is_empty() {
-        true => "unknown".to_owned(),
-        false => safe(value),
-    };
+    let shown = |value: &str| if value.is_empty() { "unknown".to_owned() } else { safe(value) };
     for difference in change.differences.iter().take(12) {
         text += &format!(
             "; {}: {} → {}",

@@ -16,10 +16,7 @@ pub(crate) fn page(title: &str, body: &str, script: &str) -> String {
         base64(&Sha256::digest(script)),
         base64(&Sha256::digest(STYLE))
     );
-    let script = match script.is_empty() {
-        true => String::new(),
-        false => format!("<script>{script}</script>"),
-    };
+    let script = if script.is_empty() { String::new() } else { format!("<script>{script}</script>") };
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
@@ -39,10 +36,7 @@ fn base64(bytes: &[u8]) -> String {
             .fold(0_u32, |bits, &byte| bits << 8 | u32::from(byte));
         let bits = bits << (8 * (3 - three.len()));
         for digit in 0..4 {
-            text.push(match digit <= three.len() {
-                true => char::from(DIGITS[(bits >> (18 - 6 * digit)) as usize & 63]),
-                false => '=',
-            });
+            text.push(if digit <= three.len() { char::from(DIGITS[(bits >> (18 - 6 * digit)) as usize & 63]) } else { '=' });
         }
     }
     text

@@ -66,7 +66,7 @@ const WORST: usize = 5;
 
 impl SeenRun {
     /// A run from its record.
-    pub fn of(record: &RunRecord, seal: Seal) -> Self {
+    pub fn new(record: &RunRecord, seal: Seal) -> Self {
         let conditions = &record.conditions;
         let mut worst: Vec<_> = record
             .outliers
@@ -99,10 +99,7 @@ impl SeenRun {
 
     /// The verdict, if it counts.
     pub fn verdict(&self) -> &str {
-        match self.is_invalid() {
-            true => "invalid",
-            false => &self.outcome,
-        }
+        if self.is_invalid() { "invalid" } else { &self.outcome }
     }
 
     /// Whether it can't be trusted, by its verdict or by its seal.

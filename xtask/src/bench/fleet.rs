@@ -52,12 +52,11 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
         is_equal &= asked?;
     }
     print!("{}", table::aligned(&rows, &[0, 2, 3, 4]));
-    Ok(match is_equal {
-        true => ExitCode::SUCCESS,
-        false => {
-            println!("The engines' answers differ.");
-            ExitCode::FAILURE
-        }
+    Ok(if is_equal {
+        ExitCode::SUCCESS
+    } else {
+        println!("The engines' answers differ.");
+        ExitCode::FAILURE
     })
 }
 

@@ -40,9 +40,10 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
         return Err("the benchmarks of wakepath-flight can't be run".into());
     }
     let instructions = instructions();
-    let rotorpy = match without_rotorpy {
-        true => Err("left out".into()),
-        false => rotorpy_ns(),
+    let rotorpy = if without_rotorpy {
+        Err("left out".into())
+    } else {
+        rotorpy_ns()
     };
     let head = ["", "ns", "asked", "instructions", "RotorPy ÷ this"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
@@ -96,9 +97,10 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     if let Err(why) = &instructions {
         println!("instructions: not run: {why}");
     }
-    Ok(match kept {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    Ok(if kept {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     })
 }
 
@@ -141,9 +143,10 @@ fn instructions() -> Result<String, String> {
         .env("CARGO_TARGET_DIR", place::target())
         .output()
         .map_err(|error| format!("{}: {error}", script.display()))?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(last_line(&output.stderr)),
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        Err(last_line(&output.stderr))
     }
 }
 

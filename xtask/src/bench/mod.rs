@@ -35,9 +35,10 @@ pub fn released_program(
 /// Runs a build with its output on the terminal.
 fn shown(command: &mut Command) -> Result<(), String> {
     let status = command.stdin(Stdio::null()).status();
-    match status.is_ok_and(|status| status.success()) {
-        true => Ok(()),
-        false => Err("the released program can't be built".into()),
+    if status.is_ok_and(|status| status.success()) {
+        Ok(())
+    } else {
+        Err("the released program can't be built".into())
     }
 }
 

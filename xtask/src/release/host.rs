@@ -55,9 +55,10 @@ pub(super) fn beside(build: &Build, directory: &Path) -> Result<Option<(PathBuf,
         return Ok(None);
     };
     let program = directory.join(host.name());
-    match program.is_file() {
-        true => glibc(&program).map(|needed| Some((program, needed))),
-        false => Ok(None),
+    if program.is_file() {
+        glibc(&program).map(|needed| Some((program, needed)))
+    } else {
+        Ok(None)
     }
 }
 

@@ -73,9 +73,10 @@ pub(super) fn lay_out(parts: &Parts, prefix: &Path, directory: &str) -> Result<(
 /// The newest glibc that the controller host or the shared library in this directory needs.
 pub(super) fn glibc(directory: &Path, of_host: Option<&str>) -> Result<Option<String>, String> {
     let library = directory.join("libwakepath.so.1");
-    let of_library = match library.is_file() {
-        true => Some(host::glibc(&library)?),
-        false => None,
+    let of_library = if library.is_file() {
+        Some(host::glibc(&library)?)
+    } else {
+        None
     };
     let numbers = |version: &String| -> Vec<u32> {
         version

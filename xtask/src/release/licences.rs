@@ -118,7 +118,7 @@ fn linked(metadata: &Value, roots: &[&str]) -> Result<Vec<Crate>, String> {
             continue;
         }
         if !of_ours(package) {
-            crates.push(Crate::of(package));
+            crates.push(Crate::new(package));
         }
         let node = nodes.iter().find(|node| node["id"] == id);
         for dependency in node.map(|node| array(&node["deps"])).unwrap_or_default() {
@@ -144,7 +144,7 @@ fn is_of_the_compiler(package: &Value) -> bool {
 }
 
 impl Crate {
-    fn of(package: &Value) -> Self {
+    fn new(package: &Value) -> Self {
         let text = |key: &str| package[key].as_str().unwrap_or("?").to_owned();
         let manifest = text("manifest_path");
         let directory = Path::new(&manifest).parent().unwrap_or(Path::new("/"));

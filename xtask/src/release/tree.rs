@@ -136,16 +136,17 @@ pub(super) fn files(directory: &Path) -> Result<Vec<String>, String> {
     while let Some(at) = left.pop() {
         for entry in fs::read_dir(&at).map_err(said)? {
             let entry = entry.map_err(said)?;
-            match entry.file_type().map_err(said)?.is_dir() {
-                true => left.push(entry.path()),
-                false => found.push(
+            if entry.file_type().map_err(said)?.is_dir() {
+                left.push(entry.path())
+            } else {
+                found.push(
                     entry
                         .path()
                         .strip_prefix(directory)
                         .unwrap_or(&entry.path())
                         .to_string_lossy()
                         .into_owned(),
-                ),
+                )
             }
         }
     }

@@ -15,11 +15,12 @@ impl Version {
         };
         let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         let plain = numbers.split('.').count() == 3 && numbers.split('.').all(number);
-        match plain && number(candidate) {
-            true => Ok(Self(version.to_owned())),
-            false => Err(format!(
+        if plain && number(candidate) {
+            Ok(Self(version.to_owned()))
+        } else {
+            Err(format!(
                 "{version} is not a version of a release: 1.2.3 or 1.2.3-rc.1"
-            )),
+            ))
         }
     }
 

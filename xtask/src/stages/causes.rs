@@ -35,12 +35,14 @@ pub fn campaign(job: &Job) -> Outcome {
         causes::measure(&program, &extent, &mut |line| log(line))
     };
     match measured() {
-        Err(error) => Outcome::of(Some(error)),
+        Err(error) => Outcome::new(Some(error)),
         Ok(matrix) => {
             let report = causes::report(&matrix);
             log(&report);
             let is_reached = causes::reaches_goals(&matrix);
-            Outcome::of((!is_reached).then(|| report.lines().last().unwrap_or_default().to_owned()))
+            Outcome::new(
+                (!is_reached).then(|| report.lines().last().unwrap_or_default().to_owned()),
+            )
         }
     }
 }

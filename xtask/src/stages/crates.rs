@@ -26,18 +26,18 @@ pub fn published(job: &Job) -> Outcome {
         pack.args(["--exclude", &name]);
     }
     if let Some(failure) = job.run(&mut pack).failure {
-        return Outcome::of(Some(failure));
+        return Outcome::new(Some(failure));
     }
     let workspace = place::target().join("packages/crates");
     match unpacked(job, &packages, &workspace) {
         Ok(None) => {}
-        Ok(failure) => return Outcome::of(failure),
-        Err(error) => return Outcome::of(Some(format!("{}: {error}", workspace.display()))),
+        Ok(failure) => return Outcome::new(failure),
+        Err(error) => return Outcome::new(Some(format!("{}: {error}", workspace.display()))),
     }
     let mut check = cargo(&["check", "--offline", "--workspace"]);
     check.current_dir(&workspace);
     check.env("CARGO_TARGET_DIR", place::target().join("packages/checked"));
-    Outcome::of(job.run(&mut check).failure)
+    Outcome::new(job.run(&mut check).failure)
 }
 
 /// The crates that are not published.

@@ -9,9 +9,9 @@ use crate::job::Job;
 /// up to date. The help is that of the program built with the tests, which doesn't differ from the optimised one's.
 pub fn check(job: &Job) -> Outcome {
     let of_pages = |found: Result<Vec<String>, String>| match found {
-        Ok(broken) if broken.is_empty() => Outcome::of(None),
-        Ok(broken) => Outcome::of(Some(broken.join("\n"))),
-        Err(error) => Outcome::of(Some(error)),
+        Ok(broken) if broken.is_empty() => Outcome::new(None),
+        Ok(broken) => Outcome::new(Some(broken.join("\n"))),
+        Err(error) => Outcome::new(Some(error)),
     };
     let words = of_pages(documents::budgets::broken());
     let links = of_pages(documents::links::broken());
@@ -20,10 +20,10 @@ pub fn check(job: &Job) -> Outcome {
         Err(outcome) => return outcome,
     };
     match documents::all(&program) {
-        Err(error) => Outcome::of(Some(error)),
+        Err(error) => Outcome::new(Some(error)),
         Ok(documents) => documents
             .iter()
-            .map(|document| Outcome::of(document.drift()))
+            .map(|document| Outcome::new(document.drift()))
             .fold(words.and(links), Outcome::and),
     }
 }

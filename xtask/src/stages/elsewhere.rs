@@ -55,7 +55,7 @@ pub fn another_machine(job: &Job) -> Outcome {
         fs::write(files.join("version"), format!("{VERSION}\n"))
     });
     if let Err(error) = written {
-        return Outcome::of(Some(format!("{}: {error}", files.display())));
+        return Outcome::new(Some(format!("{}: {error}", files.display())));
     }
     let first = sched_getaffinity(None).ok();
     let first = first.and_then(|set| (0..CpuSet::MAX_CPU).find(|&cpu| set.is_set(cpu)));

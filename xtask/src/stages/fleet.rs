@@ -24,7 +24,7 @@ pub fn workspace(job: &Job) -> Outcome {
     let mut lints = of("clippy");
     lints.args(WITHOUT_ENGINE);
     let lints = job.run(lints.args(["--all-targets", "--", "-D", "warnings"]));
-    tests(job, &[]).and(Outcome::of(lints.failure))
+    tests(job, &[]).and(Outcome::new(lints.failure))
 }
 
 /// 500 runs on 20 boards with cut links and killed controllers; all of their runs in one archive,
@@ -41,7 +41,7 @@ fn tests(job: &Job, arguments: &[&str]) -> Outcome {
     wait_for_set_up();
     let program = match released_program(|build| job.carry_out(build)) {
         Ok(program) => program,
-        Err(error) => return Outcome::of(Some(error)),
+        Err(error) => return Outcome::new(Some(error)),
     };
     let mut command = of("test");
     command.args(WITHOUT_ENGINE);
@@ -91,7 +91,7 @@ pub fn questions(job: &Job) -> Outcome {
     lints.args(["--workspace", "--all-targets"]);
     let lints = job.run(lints.args(["--", "-D", "warnings"]));
     let tests = Outcome::of_tests(&tests).and(Outcome::of_tests(&buckets));
-    tests.and(Outcome::of(lints.failure))
+    tests.and(Outcome::new(lints.failure))
 }
 
 /// Spark's home in a Python environment, downloaded if missing.

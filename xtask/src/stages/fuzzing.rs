@@ -45,7 +45,7 @@ pub fn fuzz(job: &Job) -> Outcome {
         .env("CARGO_TARGET_DIR", &directory);
     let built = job.run(&mut build);
     if built.failure.is_some() {
-        return Outcome::of(built.failure);
+        return Outcome::new(built.failure);
     }
     let programs = directory.join(host).join("release");
     let scenario = [
@@ -86,7 +86,7 @@ pub fn fuzz(job: &Job) -> Outcome {
 fn target(job: &Job, program: &Path, name: &str, seconds: u32, seeds: &[&str]) -> Outcome {
     let found = place::target().join("fuzz-corpus").join(name);
     if let Err(error) = fs::create_dir_all(&found) {
-        return Outcome::of(Some(format!("{}: {error}", found.display())));
+        return Outcome::new(Some(format!("{}: {error}", found.display())));
     }
     let mut command = Command::new(program);
     command
@@ -100,13 +100,13 @@ fn target(job: &Job, program: &Path, name: &str, seconds: u32, seeds: &[&str]) -
         .args(seeds.iter().map(|seeds| place::root().join(seeds)));
     let crashes = fs::create_dir_all(found.with_extension("crashes"));
     if let Err(error) = crashes {
-        return Outcome::of(Some(format!("{name}: {error}")));
+        return Outcome::new(Some(format!("{name}: {error}")));
     }
     let finished = job.run(&mut command);
     match (&finished.failure, evidence(&finished)) {
-        (Some(failure), _) => Outcome::of(Some(format!("{name}: {failure}"))),
-        (None, Some(runs)) => Outcome::of(None).noting(format!("{name}: {runs} inputs")),
-        (None, None) => Outcome::of(Some(format!(
+        (Some(failure), _) => Outcome::new(Some(format!("{name}: {failure}"))),
+        (None, Some(runs)) => Outcome::new(None).noting(format!("{name}: {runs} inputs")),
+        (None, None) => Outcome::new(Some(format!(
             "{name}: nothing shows that inputs were tried"
         ))),
     }

@@ -19,7 +19,7 @@ pub fn workspace(job: &Job) -> Outcome {
     };
     let lints = job.run(of("clippy").args(["--all-targets", "--", "-D", "warnings"]));
     let tests = job.run(of("test").args(["--no-fail-fast", "--", "--show-output"]));
-    Outcome::of_tests(&tests).and(Outcome::of(lints.failure))
+    Outcome::of_tests(&tests).and(Outcome::new(lints.failure))
 }
 
 /// The load's tests, with the program that [`workspace`] built.
@@ -27,7 +27,7 @@ pub fn load(job: &Job) -> Outcome {
     let build = ["build", "--locked", "--manifest-path", "gpu/Cargo.toml"];
     let built = job.run(cargo(&build).arg("--target-dir").arg(target()));
     if built.failure.is_some() {
-        return Outcome::of(built.failure);
+        return Outcome::new(built.failure);
     }
     let programs = match programs::all(job) {
         Ok(programs) => programs,
@@ -37,7 +37,7 @@ pub fn load(job: &Job) -> Outcome {
         .iter()
         .find(|program| program.package == "load" && program.name == "load");
     let Some(program) = found else {
-        return Outcome::of(Some("there is no test program of the loads".into()));
+        return Outcome::new(Some("there is no test program of the loads".into()));
     };
     let mut command = program.command(&["gpu::", "--ignored", "--show-output"]);
     command.env("PATH", place::path_with(&target().join("debug")));

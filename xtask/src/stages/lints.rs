@@ -10,8 +10,8 @@ pub fn format(job: &Job) -> Outcome {
     let beside = ["fleet", "fuzz", "gpu", "python"].map(|of| format!("{of}/Cargo.toml"));
     let format = ["fmt", "--all", "--check", "--manifest-path"];
     let beside = beside.map(|of| job.run(cargo(&format).arg(of)));
-    let beside = beside.into_iter().map(|of| Outcome::of(of.failure));
-    beside.fold(Outcome::of(workspace.failure), Outcome::and)
+    let beside = beside.into_iter().map(|of| Outcome::new(of.failure));
+    beside.fold(Outcome::new(workspace.failure), Outcome::and)
 }
 
 /// clippy finds nothing.
@@ -24,7 +24,7 @@ pub fn clippy(job: &Job) -> Outcome {
         "--all-features",
     ];
     let finished = job.run(cargo(&arguments).args(["--", "-D", "warnings"]));
-    Outcome::of(finished.failure)
+    Outcome::new(finished.failure)
 }
 
 /// rustdoc warns of nothing, and the examples in the documentation run.
@@ -41,8 +41,8 @@ pub fn documentation(job: &Job) -> Outcome {
     let examples = job.run(&mut cargo(&arguments));
     let examples = match examples.failure {
         // A workspace without examples has none to fail.
-        None if !examples.output.contains("; 0 failed") => Outcome::of(None),
+        None if !examples.output.contains("; 0 failed") => Outcome::new(None),
         _ => Outcome::of_tests(&examples),
     };
-    Outcome::of(pages.failure).and(examples)
+    Outcome::new(pages.failure).and(examples)
 }

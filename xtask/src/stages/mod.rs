@@ -146,9 +146,12 @@ pub fn test(mut arguments: Arguments) -> Result<ExitCode, String> {
             ));
         }
     }
-    let chosen = |stage: &&Stage| match only.is_empty() {
-        true => deep || stage.place != Deep,
-        false => only.iter().any(|name| name == stage.name),
+    let chosen = |stage: &&Stage| {
+        if only.is_empty() {
+            deep || stage.place != Deep
+        } else {
+            only.iter().any(|name| name == stage.name)
+        }
     };
     runner::run(&STAGES.iter().filter(chosen).collect::<Vec<_>>())
 }

@@ -32,7 +32,7 @@ impl Outcome {
     }
 
     /// One check that can't be counted further.
-    pub fn of(failure: Option<String>) -> Self {
+    pub fn new(failure: Option<String>) -> Self {
         let failed = u64::from(failure.is_some());
         Self {
             counts: Counts {
@@ -95,9 +95,10 @@ impl Outcome {
 
     /// A failure if no test was run.
     pub fn of_some(self) -> Self {
-        match self.counts == Counts::default() {
-            true => self.and(Self::of(Some("no test was run".into()))),
-            false => self,
+        if self.counts == Counts::default() {
+            self.and(Self::new(Some("no test was run".into())))
+        } else {
+            self
         }
     }
 
@@ -165,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_stage_of_which_a_part_ran_is_not_called_not_run() {
-        let both = Outcome::not_run("no such tool").and(Outcome::of(None));
+        let both = Outcome::not_run("no such tool").and(Outcome::new(None));
         assert_eq!(both.word(), "passed");
         assert_eq!(
             both.counts,

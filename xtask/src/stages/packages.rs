@@ -30,13 +30,13 @@ pub fn of_this_machine(job: &Job) -> Outcome {
     };
     let program = match released_program(|build| job.carry_out(build)) {
         Ok(program) => program,
-        Err(error) => return Outcome::of(Some(error)),
+        Err(error) => return Outcome::new(Some(error)),
     };
     let release = place::target().join("packages/release");
     let library = host.with_file_name("deps").join("libwakepath.a");
     let (mut build_module, module) = python::quick_build();
     if let Some(failure) = job.run(&mut build_module).failure {
-        return Outcome::of(Some(failure));
+        return Outcome::new(Some(failure));
     }
     let given = Given {
         program: &program,
@@ -57,7 +57,7 @@ pub fn as_released(job: &Job) -> Outcome {
     let release = place::target().join("release-artifacts");
     let released = job.run(Command::new(THIS_PROGRAM).arg("release")).failure;
     if released.is_some() {
-        return Outcome::of(released);
+        return Outcome::new(released);
     }
     let build = Build::of_this_machine();
     let program = release.join(format!("wakepath-{}", build.triple));
@@ -108,7 +108,7 @@ fn packed(job: &Job, build: &Build, given: &Given<'_>, into: &Path, more: &[&str
     // Tests of packages that can't be made for lack of a program report it.
     match missing_program(&["dpkg-deb", "rpmbuild"]) {
         Some(why) if into.join("SHA256SUMS").is_file() => Outcome::not_run(why),
-        _ => Outcome::of(failure),
+        _ => Outcome::new(failure),
     }
 }
 
@@ -119,7 +119,7 @@ fn with_artefacts(job: &Job, release: &Path, next: &Path, arguments: &[&str]) ->
     };
     let ours = |program: &&Program| program.package == "xtask" && program.name == "packages";
     let Some(tests) = programs.iter().find(ours) else {
-        return Outcome::of(Some("the packages have no tests".into()));
+        return Outcome::new(Some("the packages have no tests".into()));
     };
     let mut command = tests.command(arguments);
     command

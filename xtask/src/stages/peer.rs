@@ -52,7 +52,7 @@ pub fn smoke(job: &Job) -> Outcome {
         outcome => outcome,
     };
     match outcome {
-        Err(error) => Outcome::of(Some(error)),
+        Err(error) => Outcome::new(Some(error)),
         Ok((outcome, _)) => outcome,
     }
 }
@@ -85,5 +85,5 @@ fn judged(condition: &Condition, extent: Extent) -> Outcome {
     let failure = fault
         .or_else(|| gross(condition))
         .map(|failure| format!("{name}: {failure}"));
-    Outcome::of(failure).noting(format!("{name}: median ratio {}", ratio.shown()))
+    Outcome::new(failure).noting(format!("{name}: median ratio {}", ratio.shown()))
 }

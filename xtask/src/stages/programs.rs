@@ -33,7 +33,7 @@ pub struct Program {
 
 impl Program {
     /// The test program of a cargo artefact, if it is one.
-    fn of(artefact: &Value) -> Option<Self> {
+    fn new(artefact: &Value) -> Option<Self> {
         if artefact["reason"] != "compiler-artifact" || artefact["profile"]["test"] != true {
             return None;
         }
@@ -112,21 +112,22 @@ fn build(job: &Job) -> Result<Vec<Program>, Outcome> {
     ];
     let finished = job.run(&mut cargo(&arguments));
     if finished.failure.is_some() {
-        return Err(Outcome::of(finished.failure));
+        return Err(Outcome::new(finished.failure));
     }
     // Named to `cargo test`, it would be built as a program of tests.
     let mut example = vec!["build", "--locked", "--workspace", "--all-features"];
     example.extend(EXAMPLES.iter().flat_map(|name| ["--example", name]));
     let built = job.run(&mut cargo(&example));
     if built.failure.is_some() {
-        return Err(Outcome::of(built.failure));
+        return Err(Outcome::new(built.failure));
     }
     // They were compiled while the packages for some tests were fetched.
     wait_for_set_up();
     let programs = read(&finished.output);
-    match programs.is_empty() {
-        true => Err(Outcome::of(Some("cargo names no test program".into()))),
-        false => Ok(programs),
+    if programs.is_empty() {
+        Err(Outcome::new(Some("cargo names no test program".into())))
+    } else {
+        Ok(programs)
     }
 }
 
@@ -134,7 +135,7 @@ fn read(output: &str) -> Vec<Program> {
     let artefacts = output.lines().filter(|line| line.starts_with('{'));
     let artefacts = artefacts.filter_map(|line| serde_json::from_str(line).ok());
     artefacts
-        .filter_map(|artefact: Value| Program::of(&artefact))
+        .filter_map(|artefact: Value| Program::new(&artefact))
         .collect()
 }
 
@@ -142,12 +143,13 @@ fn read(output: &str) -> Vec<Program> {
 pub fn beside_the_tests(job: &Job, name: &str) -> Result<PathBuf, Outcome> {
     all(job)?;
     let program = place::target().join("debug").join(name);
-    match program.is_file() {
-        true => Ok(program),
-        false => Err(Outcome::of(Some(format!(
+    if program.is_file() {
+        Ok(program)
+    } else {
+        Err(Outcome::new(Some(format!(
             "{} was not built with the tests",
             program.display()
-        )))),
+        ))))
     }
 }
 

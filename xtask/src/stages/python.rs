@@ -21,7 +21,7 @@ pub fn package(job: &Job) -> Outcome {
     }
     let (mut build, compiled) = python::quick_build();
     if let Some(failure) = job.run(&mut build).failure {
-        return Outcome::of(Some(failure));
+        return Outcome::new(Some(failure));
     }
     let mut lints = python::command("clippy");
     lints
@@ -30,11 +30,11 @@ pub fn package(job: &Job) -> Outcome {
     let lints = job.run(lints.args(["--", "-D", "warnings"]));
     let package = place::target().join("python/package");
     if let Err(error) = python::lay_out(&compiled, &package) {
-        return Outcome::of(Some(error));
+        return Outcome::new(Some(error));
     }
     let program = match released_program(|build| job.carry_out(build)) {
         Ok(program) => program,
-        Err(error) => return Outcome::of(Some(error)),
+        Err(error) => return Outcome::new(Some(error)),
     };
     let tried = pythons.iter().map(|python| {
         let finished = job.run(
@@ -55,7 +55,7 @@ pub fn package(job: &Job) -> Outcome {
         );
         of_pytest(&finished).named(&version(python))
     });
-    tried.fold(Outcome::of(lints.failure), Outcome::and)
+    tried.fold(Outcome::new(lints.failure), Outcome::and)
 }
 
 /// The interpreters that can run the tests: those of the environments, or the one on the path.
@@ -113,7 +113,7 @@ fn of_pytest(finished: &Finished) -> Outcome {
         }
     }
     match &finished.failure {
-        Some(failure) if !outcome.failed() => outcome.and(Outcome::of(Some(failure.clone()))),
+        Some(failure) if !outcome.failed() => outcome.and(Outcome::new(Some(failure.clone()))),
         _ => outcome.of_some(),
     }
 }

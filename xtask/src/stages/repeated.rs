@@ -70,20 +70,18 @@ pub fn until_sure(job: &Job, mut outcome: Outcome) -> Outcome {
 impl Doubt {
     /// How often it must pass.
     fn times(&self) -> usize {
-        match self.stall >= STALL {
-            true => 1,
-            false => TIMES,
-        }
+        if self.stall >= STALL { 1 } else { TIMES }
     }
 
     /// How it failed and passed.
     fn how(&self) -> String {
-        match self.stall >= STALL {
-            true => format!(
+        if self.stall >= STALL {
+            format!(
                 "while the machine stalled for {:.2} s, passed when repeated",
                 self.stall.as_secs_f64()
-            ),
-            false => format!("once, passed {TIMES} times when repeated alone"),
+            )
+        } else {
+            format!("once, passed {TIMES} times when repeated alone")
         }
     }
 
@@ -130,12 +128,13 @@ mod tests {
 
     /// Outcome of a failed test that always passes from now on, or never.
     fn after(stall: Duration, passes_now: bool) -> (Outcome, PathBuf) {
-        match passes_now {
-            true => after_script(
+        if passes_now {
+            after_script(
                 stall,
                 "echo 'test result: ok. 1 passed; 0 failed; 0 ignored'",
-            ),
-            false => after_script(stall, "exit 101"),
+            )
+        } else {
+            after_script(stall, "exit 101")
         }
     }
 

@@ -71,9 +71,10 @@ pub fn run(stages: &[&Stage]) -> Result<ExitCode, String> {
         println!("{failure}");
     }
     println!("{}", closing_line(total));
-    Ok(match total.failed > 0 || total.passed == 0 {
-        true => ExitCode::FAILURE,
-        false => ExitCode::SUCCESS,
+    Ok(if total.failed > 0 || total.passed == 0 {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
     })
 }
 
@@ -126,9 +127,10 @@ fn until_sure(mut done: Done<'_>) -> Result<Done<'_>, String> {
 
 /// Evidence of a failure, if it is one.
 fn said_of(outcome: &Outcome, job: &Job) -> Vec<String> {
-    match outcome.failed() {
-        true => evidence(outcome, job),
-        false => Vec::new(),
+    if outcome.failed() {
+        evidence(outcome, job)
+    } else {
+        Vec::new()
     }
 }
 
@@ -247,9 +249,9 @@ mod tests {
         let job = Job::new(log.clone(), Duration::from_secs(9)).expect("a log");
         std::fs::write(&log, "much\nthe end of the last test's output\n").expect("a log");
         let named = "probe/probe: FAILED a_test: assertion failed".to_owned();
-        let outcome = Outcome::of(Some("exit 101".into())).noting(named.clone());
+        let outcome = Outcome::new(Some("exit 101".into())).noting(named.clone());
         assert_eq!(evidence(&outcome, &job), [named]);
-        let unnamed = Outcome::of(Some("exit 101".into()));
+        let unnamed = Outcome::new(Some("exit 101".into()));
         assert_eq!(
             evidence(&unnamed, &job).last().map(String::as_str),
             Some("the end of the last test's output")
@@ -284,10 +286,10 @@ mod tests {
             took: Duration::ZERO,
             cpu: Duration::ZERO,
         };
-        let said = failure_of(&done(Outcome::of(Some("exit 101".into())))).expect("it failed");
+        let said = failure_of(&done(Outcome::new(Some("exit 101".into())))).expect("it failed");
         assert!(said.starts_with("FAILED a-stage: line 1\n"), "{said}");
         assert!(said.ends_with(&format!("line {FAILURE_LINES}")), "{said}");
-        assert_eq!(failure_of(&done(Outcome::of(None))), None);
+        assert_eq!(failure_of(&done(Outcome::new(None))), None);
     }
 
     #[test]

@@ -53,12 +53,12 @@ fn quickly(job: &Job, build: &Build) -> Outcome {
 /// Checks the size of a released program.
 fn sized(program: &Path, limit: u64) -> Outcome {
     match std::fs::metadata(program) {
-        Err(error) => Outcome::of(Some(format!("{}: {error}", program.display()))),
+        Err(error) => Outcome::new(Some(format!("{}: {error}", program.display()))),
         Ok(of) => {
             let size = megabytes(of.len());
             let too_large = of.len() > limit;
             let failure = too_large.then(|| format!("above {}", megabytes(limit)));
-            Outcome::of(failure).noting(format!("{} {size}", program.display()))
+            Outcome::new(failure).noting(format!("{} {size}", program.display()))
         }
     }
 }
@@ -78,9 +78,9 @@ fn proven(
     }
     let built = job.run(command);
     if built.failure.is_some() {
-        return Outcome::of(built.failure);
+        return Outcome::new(built.failure);
     }
-    let mut outcome = Outcome::of(is_static(program).err());
+    let mut outcome = Outcome::new(is_static(program).err());
     if let Some(limit) = size_limit {
         outcome = outcome.and(sized(program, limit));
     }
@@ -102,7 +102,7 @@ fn proven(
             if emulator.is_some() {
                 command.arg(program);
             }
-            Outcome::of(job.run(command.args(*arguments)).failure)
+            Outcome::new(job.run(command.args(*arguments)).failure)
         })
         .fold(outcome, Outcome::and),
     }

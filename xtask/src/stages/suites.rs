@@ -55,7 +55,7 @@ pub fn alone(job: &Job) -> Outcome {
                     let only = ["--include-ignored", "--exact", ONE_AT_A_TIME, test];
                     program.run(job, &only).of_some()
                 }
-                None => Outcome::of(Some(format!("no test program has {test}"))),
+                None => Outcome::new(Some(format!("no test program has {test}"))),
             },
         );
     outcomes.fold(Outcome::default(), Outcome::and)
@@ -93,7 +93,7 @@ pub fn played_sets(job: &Job) -> Outcome {
             let outcome = outcome.and(program.run(job, &reached).of_some());
             noting_counts(job, outcome, "played: ")
         }
-        None => Outcome::of(Some(format!("no test program has {EACH_CELL}"))),
+        None => Outcome::new(Some(format!("no test program has {EACH_CELL}"))),
     }
 }
 
@@ -129,7 +129,7 @@ fn one(job: &Job, programs: &[Program], test: &str) -> Outcome {
         Some(program) => program
             .run(job, &["--include-ignored", "--exact", test])
             .of_some(),
-        None => Outcome::of(Some(format!("no test program has {test}"))),
+        None => Outcome::new(Some(format!("no test program has {test}"))),
     }
 }
 
@@ -246,7 +246,7 @@ fn killed_tuning(job: &Job) -> Outcome {
             let mut command = program.command(&["--exact", TUNING, "--show-output"]);
             program.outcome(job, command.env("WAKEPATH_TUNE_THIS_MACHINE", "1"))
         }
-        None => Outcome::of(Some(format!("no test program has {TUNING}"))),
+        None => Outcome::new(Some(format!("no test program has {TUNING}"))),
     }
 }
 
@@ -273,10 +273,10 @@ fn released_with(job: &Job, arguments: &[&str], told: impl FnOnce(&mut Command))
     };
     let program = match released_program(|build| job.carry_out(build)) {
         Ok(program) => program,
-        Err(error) => return Outcome::of(Some(error)),
+        Err(error) => return Outcome::new(Some(error)),
     };
     let Some(tests) = programs.iter().find(|program| program.starts_the_program()) else {
-        return Outcome::of(Some("the program has no tests".into()));
+        return Outcome::new(Some("the program has no tests".into()));
     };
     let mut command = tests.command(arguments);
     command

@@ -11,5 +11,5 @@ pub fn check(_: &Job) -> Outcome {
         Ok(found) => Some(found.join("\n")),
         Err(error) => Some(error),
     };
-    Outcome::of(failure)
+    Outcome::new(failure)
 }

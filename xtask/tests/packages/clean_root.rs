@@ -186,12 +186,13 @@ fn make() -> Result<PathBuf, String> {
         .args(&packages)
         .output()
         .map_err(|error| format!("sh: {error}"))?;
-    match output.status.success() {
-        true => Ok(room),
-        false => Err(format!(
+    if output.status.success() {
+        Ok(room)
+    } else {
+        Err(format!(
             "no clean root: {}",
             String::from_utf8_lossy(&output.stderr).trim()
-        )),
+        ))
     }
 }
 
@@ -248,12 +249,13 @@ impl Installed {
         left.extend(BESIDE.map(Into::into));
         let mut closure = BTreeSet::new();
         while let Some(name) = left.pop() {
-            let name = match self.depends.contains_key(&name) {
-                true => name,
-                false => match self.provided.get(&name) {
+            let name = if self.depends.contains_key(&name) {
+                name
+            } else {
+                match self.provided.get(&name) {
                     Some(stands_for) => stands_for.clone(),
                     None => continue,
-                },
+                }
             };
             if closure.insert(name.clone()) {
                 let known = |one: &&String| {

@@ -43,7 +43,7 @@ impl Reserve {
             longest: getrlimit(Resource::Fsize).current,
         };
         match reserve.extend(log, end, 0) {
-            Err(error) if NoRoom::of(&error).is_none() => {
+            Err(error) if NoRoom::new(&error).is_none() => {
                 let mut file = directory.create_anew(RESERVE_NAME)?;
                 file.write_all(&[0xff; RESERVE as usize])?;
                 file.sync()?;
@@ -74,7 +74,7 @@ impl Reserve {
                     *until += length;
                     return Ok(());
                 }
-                Err(error) if NoRoom::of(&error).is_some() => full = error,
+                Err(error) if NoRoom::new(&error).is_some() => full = error,
                 Err(error) => return Err(error),
             }
         }

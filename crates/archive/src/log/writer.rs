@@ -304,7 +304,7 @@ impl LogWriter {
         } else {
             Ok(())
         };
-        self.state = match (&whole_again, NoRoom::of(&error)) {
+        self.state = match (&whole_again, NoRoom::new(&error)) {
             (Ok(()), Some(room)) => State::Full(room),
             // A torn block stays and would hide anything appended after it.
             _ => State::Failed(error.to_string()),

@@ -97,9 +97,10 @@ impl LinesWriter {
             self.most_bytes = 0;
             return Ok(());
         }
-        match self.pending.len() > 1 << 16 {
-            true => self.flush(),
-            false => Ok(()),
+        if self.pending.len() > 1 << 16 {
+            self.flush()
+        } else {
+            Ok(())
         }
     }
 

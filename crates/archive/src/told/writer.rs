@@ -154,9 +154,10 @@ impl ToldWriter {
                 };
             }
         }
-        match self.pending.len() >= MAX_PAYLOAD / 2 {
-            true => self.flush(),
-            false => Ok(()),
+        if self.pending.len() >= MAX_PAYLOAD / 2 {
+            self.flush()
+        } else {
+            Ok(())
         }
     }
 

@@ -100,11 +100,12 @@ fn write_run(directory: &Directory) -> Acknowledged {
         let _ = log.append_event(&segment_ended(segment, &threads, recorded));
     }
     let failed = log.append_event(&facts(When::After)).is_err();
-    let ending = match failed {
-        true => Ending::Failed {
+    let ending = if failed {
+        Ending::Failed {
             reason: "the disk failed".to_owned(),
-        },
-        false => Ending::Complete,
+        }
+    } else {
+        Ending::Complete
     };
     if log.end(ending).is_ok() {
         known.synced.clone_from(&known.flushed);
@@ -210,9 +211,10 @@ fn a_run_whose_disk_fails(fault: Fault) {
         let directory = Directory::make(&path, Trust::Own).unwrap();
         let known = write_run(&directory.with_faults(faults.clone()));
         // A failing close loses only samples that nobody synced.
-        let least = match faults.failed().contains(&Operation::Close) {
-            true => &known.synced,
-            false => &known.flushed,
+        let least = if faults.failed().contains(&Operation::Close) {
+            &known.synced
+        } else {
+            &known.flushed
         };
         match read_back(&path, least, what) {
             None => {

@@ -9,9 +9,10 @@ pub(super) fn gravities(cores: &RealTimeCores) -> String {
     let told: Vec<String> = named(cores)
         .map(|(core, gravity)| format!("{core} {gravity}"))
         .collect();
-    match told.is_empty() {
-        true => "no core".to_owned(),
-        false => told.join(", "),
+    if told.is_empty() {
+        "no core".to_owned()
+    } else {
+        told.join(", ")
     }
 }
 

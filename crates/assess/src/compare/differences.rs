@@ -63,7 +63,7 @@ pub(crate) struct Subject {
 const LOAD_APART: f64 = 0.25;
 
 impl Subject {
-    pub(crate) fn of(run: &Run) -> Result<Self, AssessmentError> {
+    pub(crate) fn new(run: &Run) -> Result<Self, AssessmentError> {
         let manifest = &run.manifest;
         let facts = manifest.facts.first().map(|looked| looked.facts.clone());
         Ok(Self {

@@ -71,9 +71,10 @@ impl RunFigures {
                 .quantiles
                 .iter()
                 .find(|found| found.value.parts_per_million == wanted.parts_per_million())?;
-            return match found.value.is_maximum {
-                true => None,
-                false => found.value.value.map(|ns| ns as f64),
+            return if found.value.is_maximum {
+                None
+            } else {
+                found.value.value.map(|ns| ns as f64)
             };
         }
         match metric {
@@ -223,12 +224,13 @@ fn of_histogram(
     }
     let wanted = [Quantile::P50, Quantile::P99, Quantile::P999];
     // How many of the overflowed values were late is not known.
-    let misses = match counted.bins.iter().any(|bin| bin.overflowed) {
-        true => MissTally::default(),
-        false => judgement
+    let misses = if counted.bins.iter().any(|bin| bin.overflowed) {
+        MissTally::default()
+    } else {
+        judgement
             .cycles
             .misses
-            .map_or(MissTally::default(), |misses| misses.tally()),
+            .map_or(MissTally::default(), |misses| misses.tally())
     };
     let figures = RunFigures {
         run_id: run.manifest.run_id.clone(),

@@ -194,7 +194,7 @@ fn compared(
         return found;
     }
     let (base, against) = (&found.base, &found.against);
-    let margin = order.margin.of(metric, median(base), criterion);
+    let margin = order.margin.absolute(metric, median(base), criterion);
     let confidence = 1.0 - 2.0 * ALPHA;
     (found.shift, found.test, found.p_equivalent) = if order.interleaved {
         let pairs = base.iter().zip(against);
@@ -229,9 +229,10 @@ fn runs_needed(conditions: &[ConditionComparison], interleaved: bool) -> Option<
     let tested = conditions.iter().flat_map(|condition| &condition.metrics);
     let tests = tested.filter(|metric| metric.test.is_some()).count().max(1) as f64;
     let enough = |runs: u64| {
-        let least = match interleaved {
-            true => least_signed_rank_p(runs),
-            false => least_rank_sum_p(runs, runs),
+        let least = if interleaved {
+            least_signed_rank_p(runs)
+        } else {
+            least_rank_sum_p(runs, runs)
         };
         small(least * tests)
     };

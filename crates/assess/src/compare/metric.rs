@@ -89,10 +89,11 @@ impl Margin {
     pub const DEFAULT: Self = Self::Share(0.1);
 
     /// In the metric's own unit. `base` is the value of the base's median run.
-    pub(crate) fn of(self, metric: Metric, base: f64, criterion: &Criterion) -> f64 {
-        let tolerated = match criterion.miss_fraction > 0.0 {
-            true => criterion.miss_fraction,
-            false => criterion.evidence.unwrap_or(DEFAULT_EVIDENCE),
+    pub(crate) fn absolute(self, metric: Metric, base: f64, criterion: &Criterion) -> f64 {
+        let tolerated = if criterion.miss_fraction > 0.0 {
+            criterion.miss_fraction
+        } else {
+            criterion.evidence.unwrap_or(DEFAULT_EVIDENCE)
         };
         match (metric, self) {
             (Metric::Misses, Self::Share(share)) => share * tolerated,

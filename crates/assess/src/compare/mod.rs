@@ -134,7 +134,7 @@ impl Comparison {
     ///
     /// # Errors
     /// As [`CompareError`] says.
-    pub fn of(base: &[Run], against: &[Run], order: &CompareOrder) -> Result<Self, CompareError> {
+    pub fn new(base: &[Run], against: &[Run], order: &CompareOrder) -> Result<Self, CompareError> {
         if base.is_empty() || against.is_empty() {
             return Err(CompareError::EmptySide);
         }
@@ -144,7 +144,7 @@ impl Comparison {
             check_turns(&base, &against)?;
         }
         let subjects = |runs: &mut Vec<&Run>| -> Result<Vec<Subject>, AssessmentError> {
-            runs.iter().map(|run| Subject::of(run)).collect()
+            runs.iter().map(|run| Subject::new(run)).collect()
         };
         let (first, second) = (subjects(&mut base)?, subjects(&mut against)?);
         let differences = first[0].differences_from(&second[0]);

@@ -79,7 +79,7 @@ impl Segments {
         let sections = of.spans_of(cycle.cycle).iter().map(|span| {
             let name = of.name(span.section);
             let budget_ns = budgets.get(&*name).copied();
-            LateSection::of(cycle, name, (span.from_ns, span.to_ns), budget_ns)
+            LateSection::new(cycle, name, (span.from_ns, span.to_ns), budget_ns)
         });
         let mut sections: Vec<LateSection> = sections.collect();
         // The outer before the inner.

@@ -14,7 +14,7 @@ pub struct Covered {
 
 impl Covered {
     /// A trace's own statement.
-    pub fn of(trace: &Trace) -> Self {
+    pub fn new(trace: &Trace) -> Self {
         let end = trace.end();
         let complete = end.into_iter().flat_map(|end| &end.cpus);
         let overwritten = complete.map(|cpu| cpu.complete_from_ns).max();

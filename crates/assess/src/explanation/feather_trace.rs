@@ -57,7 +57,7 @@ impl Recorded {
         for (_, phase, own) in &self.segments {
             add(&mut overheads, phase, own);
         }
-        let mut table = OverheadTable::of(&overheads);
+        let mut table = OverheadTable::new(&overheads);
         table.feather_trace = self.any().then_some(self.counts);
         table
     }

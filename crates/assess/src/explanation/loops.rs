@@ -49,9 +49,10 @@ impl<'a> SegmentLoops<'a> {
             .as_ref()
             .is_some_and(|from| from.is_made_of_events());
         // The archive has a watched program's cycles on even rows; its trace has them as they were.
-        let mut rows = match watched {
-            true => Some(crate::watched::rows(record, trace)?),
-            false => None,
+        let mut rows = if watched {
+            Some(crate::watched::rows(record, trace)?)
+        } else {
+            None
         };
         Self::with(run.directory(), record, trace, |thread| {
             let row = rows
@@ -76,7 +77,7 @@ impl<'a> SegmentLoops<'a> {
         trace: &Trace,
         mut samples: impl FnMut(&ThreadRecord) -> Result<Vec<Sample>, ArchiveError>,
     ) -> Result<Self, ExplainError> {
-        let covered = Covered::of(trace);
+        let covered = Covered::new(trace);
         let mut told = SegmentTold::read(directory, record.segment)?;
         let mut loops = Vec::new();
         for thread in &record.threads {
@@ -134,9 +135,10 @@ impl<'a> SegmentLoops<'a> {
     /// Period of a loop, in nanoseconds; 0 if its cycles come without one.
     pub fn period_ns(&self, number: usize) -> u64 {
         let record = self.loops[number].record;
-        match comes_without_period(record) {
-            true => 0,
-            false => record.due.period_ns,
+        if comes_without_period(record) {
+            0
+        } else {
+            record.due.period_ns
         }
     }
 

@@ -139,9 +139,10 @@ pub fn explain(
             places.clone(),
         );
         // What another tool traced has no processes of wakepath's.
-        match imported {
-            true => not_in_trace = not_in_the_trace(&trace),
-            false => own_by_name |= matches!(options.own, Own::Named(_)),
+        if imported {
+            not_in_trace = not_in_the_trace(&trace)
+        } else {
+            own_by_name |= matches!(options.own, Own::Named(_))
         }
         if run.manifest.imported.is_none() {
             let cpus = record.threads.iter().flat_map(|of| &of.cpus);

@@ -61,7 +61,7 @@ impl Sums {
         }
         for condition in &mut new.conditions {
             let mut latencies = std::mem::take(&mut condition.latencies);
-            let bands = Bands::of(&mut latencies);
+            let bands = Bands::new(&mut latencies);
             let quantile = || {
                 let share = if latencies.len() < 1000 { 0.99 } else { 0.999 };
                 let rank = (share * latencies.len() as f64).ceil() as usize;
@@ -128,7 +128,7 @@ impl Sums {
             is_periodic: condition.period_ns > 0,
             sleeps_for_time: condition.sleeps_for_time,
             threshold_is_limit: condition.threshold_is_limit,
-            ..ConditionExplanation::of(
+            ..ConditionExplanation::new(
                 (&condition.phase, &condition.condition, &condition.thread),
                 &condition.threshold_from,
                 condition.usual.clone().unwrap_or_default(),
@@ -167,7 +167,7 @@ impl Sums {
                 period_ns,
                 sleeps_for_time,
                 urgency,
-                totals: Totals::new(0, 0, 0, Bands::of(&mut [])),
+                totals: Totals::new(0, 0, 0, Bands::new(&mut [])),
                 usual: None,
                 segments: HashMap::new(),
                 latencies: Vec::new(),

@@ -124,7 +124,7 @@ impl Flights {
     ///
     /// # Errors
     /// When the run can't be read, or holds nothing that can be flown.
-    pub fn of(
+    pub fn new(
         run: &Run,
         order: &FlightOrder,
         workers: NonZeroUsize,
@@ -168,7 +168,7 @@ impl Flights {
             let alone: Vec<Judgement> = judgements
                 .into_iter()
                 .filter_map(|judgement| {
-                    let flown = flights.flown.of(&judgement.name)?;
+                    let flown = flights.flown.get(&judgement.name)?;
                     let judgement = judgement.with_flight(flown.findings.clone());
                     Some(judgement.by_flight_alone())
                 })
@@ -190,7 +190,7 @@ impl Flights {
 
 impl FlownConditions {
     /// The condition of that name, if its instants are the controller's.
-    pub fn of(&self, name: &ConditionName) -> Option<&FlownCondition> {
+    pub fn get(&self, name: &ConditionName) -> Option<&FlownCondition> {
         self.conditions.iter().find(|flown| flown.name == *name)
     }
 }
@@ -207,7 +207,7 @@ pub(crate) fn judge_flights(
     let flown = fly_all(run, order, segments, judgements, workers, done)?;
     *judgements = std::mem::take(judgements)
         .into_iter()
-        .map(|judgement| match flown.of(&judgement.name) {
+        .map(|judgement| match flown.get(&judgement.name) {
             Some(one) if judgement.outcome != Outcome::Invalid => {
                 let findings = one.findings.clone();
                 judgement.with_flight(findings)
@@ -346,7 +346,7 @@ fn flown_condition(
     let distance = flight.as_ref().and_then(|report| {
         let period = report.timing.period_ns;
         let search = searches.iter().find(|one| one.terms.period_ns == period)?;
-        Some(Distance::of(
+        Some(Distance::new(
             &report.timing,
             &search.latency,
             &search.misses,

@@ -18,7 +18,7 @@ fn histogram() -> ThreadHistogram {
 
 #[test]
 fn quantiles_are_the_upper_edges_of_their_bins_by_nearest_rank() {
-    let counted = Counted::of(&[&histogram()]);
+    let counted = Counted::new(&[&histogram()]);
     assert_eq!(counted.count, 1000);
     assert_eq!(counted.quantile(Quantile::P50).value, Some(1_999));
     assert_eq!(counted.at_rank(990), Some(1_999));
@@ -39,7 +39,7 @@ fn two_threads_add_up() {
         mean_ns: Some(2_600),
         ..histogram()
     };
-    let counted = Counted::of(&[&histogram(), &other]);
+    let counted = Counted::new(&[&histogram(), &other]);
     assert_eq!((counted.count, counted.max_ns), (2000, 70_000));
     assert_eq!(counted.mean_ns, 2_100.0);
 }
@@ -89,7 +89,7 @@ fn nothing_is_said_of_times_that_the_tool_did_not_record() {
 #[test]
 fn only_what_was_certainly_late_is_a_miss() {
     let mut criterion = criterion();
-    let counted = Counted::of(&[&histogram()]);
+    let counted = Counted::new(&[&histogram()]);
     let mut missed = |latency_ns| {
         criterion.latency_ns = Some(latency_ns);
         counted.misses(&criterion).missed

@@ -34,7 +34,7 @@ impl Gatherer {
     /// Without a criterion nothing is missed, and skipped due times are no violations.
     pub(crate) fn new(criterion: Option<&Criterion>) -> Self {
         Self {
-            limits: criterion.map_or(Limits::default(), Limits::of),
+            limits: criterion.map_or(Limits::default(), Limits::new),
             is_judged: criterion.is_some(),
             period_ns: 0,
             stretches: Vec::new(),
@@ -155,9 +155,9 @@ impl Gatherer {
         let mean = batch_mean_interval(&in_order, BATCHES, CONFIDENCE);
         drop(in_order);
         let measure = |series: Vec<Option<i64>>| {
-            let pyramid = Pyramid::of(&series, most_buckets);
+            let pyramid = Pyramid::new(&series, most_buckets);
             let values: Vec<i64> = series.into_iter().flatten().collect();
-            let shape = Distribution::new(values).as_ref().map(Shape::of);
+            let shape = Distribution::new(values).as_ref().map(Shape::new);
             Measure { pyramid, shape }
         };
         // One loop that the kernel moved about is not several measured side by side.
@@ -176,9 +176,10 @@ impl Gatherer {
             violations: self.violations,
             worst: self.worst.latest(),
             mean,
-            cpus: match are_several {
-                true => self.cpus.counts(),
-                false => Vec::new(),
+            cpus: if are_several {
+                self.cpus.counts()
+            } else {
+                Vec::new()
             },
         }
     }

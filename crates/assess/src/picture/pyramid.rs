@@ -41,9 +41,10 @@ impl Bucket {
         Self {
             min: self.min.min(later.min),
             max: self.max.max(later.max),
-            at: match later.max > self.max {
-                true => later.at,
-                false => self.at,
+            at: if later.max > self.max {
+                later.at
+            } else {
+                self.at
             },
         }
     }
@@ -52,7 +53,7 @@ impl Bucket {
 impl Pyramid {
     /// The pyramid of a series, whose finest level has at most `most` buckets: single values if
     /// there are no more than that.
-    pub fn of(series: &[Option<i64>], most: u64) -> Self {
+    pub fn new(series: &[Option<i64>], most: u64) -> Self {
         let most = usize::try_from(most.max(1)).unwrap_or(usize::MAX);
         let size = series.len().div_ceil(most).max(1).next_power_of_two();
         let mut index = 0;
@@ -99,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_short_series_is_kept_value_by_value() {
-        let pyramid = Pyramid::of(&[Some(3), None, Some(-1)], 100);
+        let pyramid = Pyramid::new(&[Some(3), None, Some(-1)], 100);
         assert_eq!(pyramid.levels.len(), 1);
         let kept: Vec<_> = pyramid.levels[0]
             .buckets
@@ -114,7 +115,7 @@ mod tests {
         for spike in [0, 1, 127, 128, 300_001, 599_999] {
             let mut series = vec![Some(5_000); 600_000];
             series[spike] = Some(777_777);
-            let pyramid = Pyramid::of(&series, 6_000);
+            let pyramid = Pyramid::new(&series, 6_000);
             assert!(pyramid.levels.len() >= 3);
             for level in &pyramid.levels {
                 let bucket = level.buckets[spike / level.size as usize].unwrap();
@@ -127,7 +128,7 @@ mod tests {
 
     #[test]
     fn nothing_has_a_pyramid_of_nothing() {
-        assert_eq!(Pyramid::of(&[], 10).coarsest().buckets, []);
+        assert_eq!(Pyramid::new(&[], 10).coarsest().buckets, []);
     }
 
     proptest! {
@@ -136,7 +137,7 @@ mod tests {
             series in proptest::collection::vec(proptest::option::of(-50_i64..50), 0..3_000),
             most in 1_u64..2_000,
         ) {
-            for level in Pyramid::of(&series, most).levels {
+            for level in Pyramid::new(&series, most).levels {
                 let pieces: Vec<_> = series.chunks(level.size as usize).collect();
                 prop_assert_eq!(pieces.len(), level.buckets.len());
                 for (number, (piece, bucket)) in pieces.iter().zip(&level.buckets).enumerate() {

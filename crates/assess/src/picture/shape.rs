@@ -57,7 +57,7 @@ pub struct Tail {
 
 impl Shape {
     /// The shape of a distribution.
-    pub fn of(values: &Distribution) -> Self {
+    pub fn new(values: &Distribution) -> Self {
         Self {
             count: values.count(),
             min: values.min(),
@@ -126,9 +126,10 @@ fn bins_of_counts(counts: &[(i64, i64, u64)]) -> Vec<HistogramBin> {
             Some(k) if k > FIRST_BIN => (edge(k - 1), edge(k)),
             _ => (low, edge(FIRST_BIN)),
         };
-        let (from, below) = match high - low < next - from {
-            true => (from.max(end), next),
-            false => (low, high + 1),
+        let (from, below) = if high - low < next - from {
+            (from.max(end), next)
+        } else {
+            (low, high + 1)
         };
         bins.push(HistogramBin { from, below, count });
     }
@@ -193,9 +194,10 @@ fn tail(sorted: &[i64]) -> Vec<Tail> {
         let below = sorted.partition_point(|&other| other < value) as u64;
         let at_least = count - below;
         tail.push(Tail { value, at_least });
-        let step = match at_least < WHOLE_TAIL {
-            true => 1,
-            false => (at_least as f64 * (10_f64.powf(1.0 / TAIL_PER_DECADE) - 1.0)) as u64,
+        let step = if at_least < WHOLE_TAIL {
+            1
+        } else {
+            (at_least as f64 * (10_f64.powf(1.0 / TAIL_PER_DECADE) - 1.0)) as u64
         };
         rank = at_least + step.max(1);
     }
@@ -214,7 +216,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn shape(values: Vec<i64>) -> Shape {
-        Shape::of(&Distribution::new(values).unwrap())
+        Shape::new(&Distribution::new(values).unwrap())
     }
 
     fn bins_of(shape: &Shape) -> Vec<(i64, i64, u64)> {

@@ -58,9 +58,10 @@ impl Worst {
         self.kept
             .sort_by_key(|cycle| std::cmp::Reverse(cycle.lateness_ns()));
         self.kept.truncate(KEPT);
-        self.least = match self.kept.len() < KEPT {
-            true => i64::MIN,
-            false => self.kept[KEPT - 1].lateness_ns(),
+        self.least = if self.kept.len() < KEPT {
+            i64::MIN
+        } else {
+            self.kept[KEPT - 1].lateness_ns()
         };
     }
 }

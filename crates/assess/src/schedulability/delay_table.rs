@@ -102,7 +102,7 @@ impl DelayTable {
 
     /// In proportion between two sizes and rounded up, in proportion to the size beyond the
     /// largest; a task without a working set loses as much as the largest. `None`: nothing is known.
-    pub(super) fn of(&self, working_set_bytes: u64, moves: bool) -> Option<u64> {
+    pub(super) fn delay(&self, working_set_bytes: u64, moves: bool) -> Option<u64> {
         let at = |place: usize| {
             let (bytes, stays, moved) = self.0[place];
             (bytes, if moves { moved } else { stays })
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn delays_lie_in_proportion_between_sizes_and_are_rounded_up() {
         let table = DelayTable(vec![(0, 10, 20), (1000, 110, 20), (3000, 110, 500)]);
-        let of = |bytes| [table.of(bytes, false), table.of(bytes, true)].map(Option::unwrap);
+        let of = |bytes| [table.delay(bytes, false), table.delay(bytes, true)].map(Option::unwrap);
         assert_eq!(of(1), [11, 20]);
         assert_eq!(of(500), [60, 20]);
         assert_eq!(of(1000), [110, 20]);
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(of(6000), [220, 1000]);
         // Without a working set that is known, as much as the largest.
         assert_eq!(of(0), [110, 500]);
-        assert_eq!(DelayTable::default().of(64, true), None);
+        assert_eq!(DelayTable::default().delay(64, true), None);
     }
 
     #[test]

@@ -77,7 +77,7 @@ pub(super) fn judged_threads(run: &Run) -> Vec<(&SegmentRecord, &ThreadRecord)> 
 
 impl Observed {
     /// Those of all threads of a name; `None` if there are none.
-    pub(super) fn of(run: &Run, name: &str) -> Result<Option<Self>, ArchiveError> {
+    pub(super) fn new(run: &Run, name: &str) -> Result<Option<Self>, ArchiveError> {
         let mut found = Self {
             times: Vec::new(),
             elapsed: false,
@@ -91,13 +91,12 @@ impl Observed {
                     if sample.flags.contains(SampleFlags::WARM_UP) {
                         continue;
                     }
-                    let ns = match sample.flags.contains(SampleFlags::HAS_CPU_TIME) {
-                        true => i64::from(sample.cpu_time_ns),
-                        false => {
-                            found.elapsed = true;
-                            i64::try_from(sample.end_ns.saturating_sub(sample.wake_ns))
-                                .unwrap_or(i64::MAX)
-                        }
+                    let ns = if sample.flags.contains(SampleFlags::HAS_CPU_TIME) {
+                        i64::from(sample.cpu_time_ns)
+                    } else {
+                        found.elapsed = true;
+                        i64::try_from(sample.end_ns.saturating_sub(sample.wake_ns))
+                            .unwrap_or(i64::MAX)
                     };
                     found.times.push(ns);
                 }
@@ -108,9 +107,10 @@ impl Observed {
 
     /// The time that counts, and what it is in words.
     pub(super) fn told(self, which: Which) -> Result<ToldExecution, ExecutionLack> {
-        let kind = match self.elapsed {
-            true => "elapsed time, including preemptions",
-            false => "CPU time",
+        let kind = if self.elapsed {
+            "elapsed time, including preemptions"
+        } else {
+            "CPU time"
         };
         let times = self.times;
         let distribution = Distribution::new(times.clone()).ok_or(ExecutionLack::NoCycles)?;
@@ -181,7 +181,7 @@ pub fn measured_execution(
         confidence: wanted.confidence,
     };
     let section = &wanted.section;
-    if let Some(observed) = Observed::of(run, section)? {
+    if let Some(observed) = Observed::new(run, section)? {
         return observed.told(which);
     }
     // A part of the work that timed itself: of those only the largest was kept.

@@ -69,7 +69,7 @@ pub fn set_of_run(run: &Run, which: Which) -> Result<TaskSet, FromRunError> {
             .filter(|(_, thread)| thread.name == name && thread.recorded > 0)
             .map(|(_, thread)| *thread)
             .collect();
-        let Some(observed) = Observed::of(run, name)? else {
+        let Some(observed) = Observed::new(run, name)? else {
             continue;
         };
         let told = observed
@@ -119,7 +119,7 @@ pub fn set_of_run(run: &Run, which: Which) -> Result<TaskSet, FromRunError> {
     if found.is_empty() {
         return Err(FromRunError::NoThreads(directory()));
     }
-    let machine = RunMachine::of(run)?;
+    let machine = RunMachine::new(run)?;
     let real_time = |policy: &Policy| policy.is_real_time();
     if found.iter().any(|(_, policy, _)| real_time(policy)) {
         found.retain(|(task, policy, _)| {

@@ -78,7 +78,7 @@ impl RunMachine {
     ///
     /// # Errors
     /// [`MachineError::NoFacts`].
-    pub fn of(run: &Run) -> Result<Self, MachineError> {
+    pub fn new(run: &Run) -> Result<Self, MachineError> {
         let path = run.directory().to_owned();
         let facts: Option<Facts> = run
             .manifest
@@ -153,7 +153,7 @@ impl RunMachine {
         }
         Err(MachineError::Another {
             run: run.directory().to_owned(),
-            other: Self::of(run).map_or_else(|_| "unknown".into(), |other| other.name),
+            other: Self::new(run).map_or_else(|_| "unknown".into(), |other| other.name),
             on: self.run.clone(),
             name: self.name.clone(),
         })
@@ -164,13 +164,14 @@ impl RunMachine {
     /// # Errors
     /// [`MachineError::TooManyCpus`].
     pub fn holds(&self, cpus: u16) -> Result<(), MachineError> {
-        match cpus <= self.cpus {
-            true => Ok(()),
-            false => Err(MachineError::TooManyCpus {
+        if cpus <= self.cpus {
+            Ok(())
+        } else {
+            Err(MachineError::TooManyCpus {
                 asked: cpus,
                 name: self.name.clone(),
                 there: self.cpus,
-            }),
+            })
         }
     }
 }

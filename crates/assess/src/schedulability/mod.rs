@@ -53,7 +53,7 @@ impl Schedulability {
     ///
     /// # Errors
     /// [`NotAnalysed`].
-    pub fn of(mut set: TaskSet, overheads: KnownOverheads) -> Result<Self, NotAnalysed> {
+    pub fn new(mut set: TaskSet, overheads: KnownOverheads) -> Result<Self, NotAnalysed> {
         set.notes.extend(throttling::notes(&set));
         set.notes.extend(without_working_set(&set, &overheads));
         set.notes.extend(beyond_measured(&set, &overheads));
@@ -112,9 +112,10 @@ impl Schedulability {
                     found.is_none_or(|found| found.latency_ns > deadline_ns)
                 })
             });
-        match late {
-            true => self.analysis.outcome.clone().and(Outcome::NotProvable),
-            false => self.analysis.outcome.clone(),
+        if late {
+            self.analysis.outcome.clone().and(Outcome::NotProvable)
+        } else {
+            self.analysis.outcome.clone()
         }
     }
 

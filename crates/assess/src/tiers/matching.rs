@@ -15,16 +15,17 @@ pub(super) struct Matched {
 }
 
 impl Matched {
-    pub fn of(step: &PinStep) -> Self {
+    pub fn new(step: &PinStep) -> Self {
         let counted = step
             .edges
             .last()
             .map_or(0, |last| number(step, last.number));
         let dropped = counted.saturating_sub(step.edges.len() as u64);
         let driven = step.driven.len() as u64;
-        let by_number = match counted == driven {
-            true => by_number(step),
-            false => None,
+        let by_number = if counted == driven {
+            by_number(step)
+        } else {
+            None
         };
         let (seen_ns, foreign) = by_number.map_or_else(|| by_time(step), |seen| (seen, 0));
         Self {
@@ -87,7 +88,7 @@ mod tests {
             begun_ns: 1000 + 100 * cycle,
             ended_ns: 1010 + 100 * cycle,
         };
-        Matched::of(&PinStep {
+        Matched::new(&PinStep {
             half_period_ns: 100,
             due: changes,
             start_ns: 1000,

@@ -70,7 +70,7 @@ impl Tiers {
     ///
     /// # Errors
     /// When the run or its scenario can't be read.
-    pub fn of(run: &Run) -> Result<Self, AssessmentError> {
+    pub fn new(run: &Run) -> Result<Self, AssessmentError> {
         let period_ns = scenario_of(run)?.period_ns;
         let tiers = TIERS.iter().map(|tier| reached(run, tier, period_ns));
         Ok(Self {
@@ -78,7 +78,8 @@ impl Tiers {
             period_ns,
             kernel: kernel(run),
             tiers: tiers.collect::<Result<_, _>>()?,
-            pin: kept_pin(run)?.map(|record| Pin::of(&record, run.manifest.virtual_time.is_some())),
+            pin: kept_pin(run)?
+                .map(|record| Pin::new(&record, run.manifest.virtual_time.is_some())),
         })
     }
 
@@ -147,9 +148,10 @@ fn reached(run: &Run, tier: &'static Tier, period_ns: u64) -> Result<ReachedTier
         // A policy has the worst outcome of its phases, and its reason.
         if place.is_none() || gravity(outcome) > gravity(one.outcome) {
             one.outcome = outcome;
-            one.why = match why.is_empty() {
-                true => why,
-                false => format!("{}: {why}", condition.phase),
+            one.why = if why.is_empty() {
+                why
+            } else {
+                format!("{}: {why}", condition.phase)
             };
         }
     }

@@ -97,19 +97,20 @@ pub fn kept_pin(run: &Run) -> Result<Option<PinRecord>, AssessmentError> {
         Err(error) => return Err(wrong(error.to_string())),
     };
     let record: PinRecord = read_legible(&text).map_err(|error| wrong(error.to_string()))?;
-    match record.steps.iter().all(PinStep::is_sound) {
-        true => Ok(Some(record)),
-        false => Err(wrong("its times contradict each other".into())),
+    if record.steps.iter().all(PinStep::is_sound) {
+        Ok(Some(record))
+    } else {
+        Err(wrong("its times contradict each other".into()))
     }
 }
 
 impl Pin {
     /// Judges what was recorded. In virtual time nothing is decided.
-    pub fn of(record: &PinRecord, virtual_time: bool) -> Self {
+    pub fn new(record: &PinRecord, virtual_time: bool) -> Self {
         let steps: Vec<(&PinStep, Matched)> = record
             .steps
             .iter()
-            .map(|step| (step, Matched::of(step)))
+            .map(|step| (step, Matched::new(step)))
             .collect();
         let judged = |step: &PinStep, matched: &Matched, criterion: Criterion| {
             judged(step, matched, criterion, virtual_time)
@@ -341,7 +342,7 @@ mod tests {
         // 30 µs behind every due time: within a tenth of 1 ms and of 500 µs, not of 100 µs.
         let steps = [10_000_000, 1_000_000, 500_000, 100_000];
         let steps = steps.map(|half| step(half, 1000, |_| Some(30_000)));
-        let pin = Pin::of(&record(steps.to_vec()), false);
+        let pin = Pin::new(&record(steps.to_vec()), false);
         let outcomes: Vec<Outcome> = pin.steps.iter().map(|step| step.outcome).collect();
         use Outcome::{Failed, Passed};
         assert_eq!(outcomes, [Passed, Passed, Passed, Failed]);
@@ -359,7 +360,7 @@ mod tests {
             .collect();
         assert_eq!(tiers, [Some(1_000_000), Some(10_000_000), Some(10_000_000)]);
         assert!(pin.tiers.iter().all(|tier| tier.outcome == Passed));
-        let virtual_time = Pin::of(&record(steps.to_vec()), true);
+        let virtual_time = Pin::new(&record(steps.to_vec()), true);
         assert!(
             virtual_time
                 .tiers
@@ -373,7 +374,7 @@ mod tests {
     fn a_due_time_without_an_edge_waits_for_the_next_and_the_last_for_ever() {
         // One in fifty is not driven: it waits 1.03 ms, too late for 1 ms and in time for 20 ms.
         let skipped = step(1_000_000, 1000, |cycle| (cycle % 50 != 7).then_some(30_000));
-        let pin = Pin::of(&record(vec![skipped]), false);
+        let pin = Pin::new(&record(vec![skipped]), false);
         let outcomes: Vec<Outcome> = pin.tiers.iter().map(|tier| tier.outcome).collect();
         assert_eq!(
             outcomes,
@@ -381,7 +382,7 @@ mod tests {
         );
         assert_eq!((pin.steps[0].driven, pin.steps[0].seen), (980, 980));
         let silent = step(1_000_000, 1000, |cycle| (cycle < 500).then_some(30_000));
-        let pin = Pin::of(&record(vec![silent]), false);
+        let pin = Pin::new(&record(vec![silent]), false);
         assert!(pin.tiers.iter().all(|tier| tier.outcome == Outcome::Failed));
     }
 
@@ -398,11 +399,11 @@ mod tests {
             (dropped, "the kernel's buffer had no room for 1 edge:"),
             (noisy, "1 edge arrived that wakepath did not drive"),
         ] {
-            let pin = Pin::of(&record(vec![step]), false);
+            let pin = Pin::new(&record(vec![step]), false);
             assert_eq!(pin.tiers[0].outcome, Outcome::Invalid);
             assert!(pin.tiers[0].why.starts_with(why), "{}", pin.tiers[0].why);
         }
-        let pin = Pin::of(&record(Vec::new()), false);
+        let pin = Pin::new(&record(Vec::new()), false);
         assert_eq!(pin.tiers[0].outcome, Outcome::Undecided);
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct Served {
 impl Served {
     pub fn new(criterion: Criterion) -> Self {
         Self {
-            account: Account::with(Limits::of(&criterion), Skipped::ServedByNext),
+            account: Account::with(Limits::new(&criterion), Skipped::ServedByNext),
             criterion,
         }
     }

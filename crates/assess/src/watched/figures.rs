@@ -130,7 +130,7 @@ impl Watched {
         let is_marked = !seen.activity.marked.is_empty();
         let tasks = seen.activity.tasks();
         let tasks = tasks.map_err(|why| seen.not_judged(told(why, is_marked)))?;
-        let watched = tasks.into_iter().map(|task| Self::of(seen, task));
+        let watched = tasks.into_iter().map(|task| Self::new(seen, task));
         watched.collect()
     }
 
@@ -138,10 +138,10 @@ impl Watched {
     pub(super) fn irregular(seen: &SeenThread<'_>, least: usize) -> Option<Self> {
         let task = seen.activity.irregular()?;
         let is_enough = task.turns.len() >= least;
-        is_enough.then(|| Self::of(seen, task).ok()).flatten()
+        is_enough.then(|| Self::new(seen, task).ok()).flatten()
     }
 
-    fn of(seen: &SeenThread<'_>, task: Task) -> Result<Self, NotJudged> {
+    fn new(seen: &SeenThread<'_>, task: Task) -> Result<Self, NotJudged> {
         let SeenThread {
             number,
             thread,
@@ -181,11 +181,12 @@ impl Watched {
             BegunBy::Marks => activity.marked_cut_by_loss,
         };
         let by = |what| rhythm.begun_by == what;
-        let woken_by = match by(BegunBy::Other) {
-            true => WokenBy::of(activity),
-            false => None,
+        let woken_by = if by(BegunBy::Other) {
+            WokenBy::new(activity)
+        } else {
+            None
         };
-        let mut findings = Finding::of(&task, &row, woken_by.as_ref(), (activity, is_executor));
+        let mut findings = Finding::new(&task, &row, woken_by.as_ref(), (activity, is_executor));
         findings.retain(|of| !(events_missing && of.needs_all_events()));
         let left_out = |of: &Finding| matches!(of, Finding::LeftOut { .. });
         let shows_each_cycle = match rhythm.begun_by {
@@ -221,9 +222,10 @@ impl Watched {
             apart_ns: apart_ns(&row),
             marked: by(BegunBy::Marks),
             shows_each_cycle,
-            unwoken: match by(BegunBy::Marks) {
-                true => activity.unwoken,
-                false => 0,
+            unwoken: if by(BegunBy::Marks) {
+                activity.unwoken
+            } else {
+                0
             },
             sections: Vec::new(),
             outside: 0,

@@ -300,9 +300,10 @@ impl fmt::Display for Finding {
                     counted(*cycles, "cycle", "cycles"),
                     three_digits(wait_ns.cast_signed()),
                 )?;
-                match sets_period {
-                    true => f.write_str(": this sets its period, not a timer"),
-                    false => Ok(()),
+                if *sets_period {
+                    f.write_str(": this sets its period, not a timer")
+                } else {
+                    Ok(())
                 }
             }
             Self::CaughtUp { times, longest_ns } => write!(

@@ -71,7 +71,7 @@ impl Ros2Figures {
     ///
     /// # Errors
     /// When the trace can't be read.
-    pub fn of(
+    pub fn new(
         session: &Session,
         trace: &Trace,
         wish: &Ros2Wish,

@@ -53,7 +53,7 @@ impl Ros2File {
     pub const VERSION: u32 = 1;
 
     /// The file of these traces; none without one.
-    pub fn of(traces: Vec<Ros2Figures>) -> Option<Self> {
+    pub fn new(traces: Vec<Ros2Figures>) -> Option<Self> {
         (!traces.is_empty()).then_some(Self {
             version: Self::VERSION,
             traces,

@@ -33,7 +33,7 @@ pub struct SectionRun {
 
 impl WatchedSection {
     /// The sections that ran in these cycles, in the order of their names; and the number of runs in none of them.
-    pub(super) fn of(
+    pub(super) fn new(
         marked: &ThreadSections,
         samples: &[Sample],
         names: &[String],
@@ -109,7 +109,7 @@ mod tests {
             unpaired: 0,
         };
         let names = ["read".to_owned(), "write".to_owned()];
-        let (sections, outside) = WatchedSection::of(&marked, &samples, &names);
+        let (sections, outside) = WatchedSection::new(&marked, &samples, &names);
         assert_eq!(outside, 3);
         let told: Vec<_> = sections.iter().map(|of| (&*of.name, of.runs[0])).collect();
         let run = |cycle, from_ns, to_ns| SectionRun {

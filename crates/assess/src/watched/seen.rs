@@ -19,7 +19,7 @@ impl Figures {
     ///
     /// # Errors
     /// When the trace can't be read.
-    pub fn of(
+    pub fn new(
         session: &Session,
         trace: &Trace,
         traced: &SegmentTraced,
@@ -52,7 +52,7 @@ impl Figures {
             watched.unpaired = sections.unpaired;
             let names = &session.marked.sections;
             (watched.sections, watched.outside) =
-                WatchedSection::of(sections, &watched.row.samples, names);
+                WatchedSection::new(sections, &watched.row.samples, names);
         }
         periodic.sort_by_key(|of| (of.period_ns, of.thread_id));
         not_judged.sort_by_key(|of| (std::cmp::Reverse(of.run_ns), of.thread_id));
@@ -86,9 +86,10 @@ fn without_period(seen: &[SeenThread<'_>], others: &[NotJudged], is_all: bool) -
         all
     };
     let many = with(LEAST_TURNS);
-    match many.is_empty() && is_all {
-        true => with(1),
-        false => many,
+    if many.is_empty() && is_all {
+        with(1)
+    } else {
+        many
     }
 }
 

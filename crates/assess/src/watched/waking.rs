@@ -34,7 +34,7 @@ pub enum WakerKind {
 
 impl WokenBy {
     /// The most frequent waker.
-    pub(super) fn of(activity: &ThreadActivity) -> Option<Self> {
+    pub(super) fn new(activity: &ThreadActivity) -> Option<Self> {
         let (waker, times) = activity.wakers.first()?;
         let (waker, kind) = Self::named(waker);
         Some(Self {

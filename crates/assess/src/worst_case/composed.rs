@@ -69,9 +69,10 @@ pub(super) fn compose(
             source_name: source_name.into(),
             error,
         })?;
-    let waited = match sections.switch_ns > sections.preemption_off_ns {
-        true => "the tail of a switch",
-        false => "preemption or interrupts off",
+    let waited = if sections.switch_ns > sections.preemption_off_ns {
+        "the tail of a switch"
+    } else {
+        "preemption or interrupts off"
     };
     let mut made_of = vec![
         (waited.to_owned(), found.waited_ns),

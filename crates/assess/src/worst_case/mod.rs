@@ -141,7 +141,7 @@ impl Bounds {
     ///
     /// # Errors
     /// [`BoundsError`].
-    pub fn of(run: &Run, order: &BoundOrder) -> Result<Self, BoundsError> {
+    pub fn new(run: &Run, order: &BoundOrder) -> Result<Self, BoundsError> {
         let scenario = scenario_of(run)?;
         let directory = || run.directory().display().to_string();
         let all: Vec<ConditionSegments<'_>> = group(&run.manifest, &scenario)
@@ -238,7 +238,7 @@ fn bound_condition(
         };
         all.push((*thread, series));
     }
-    let provenance = Provenance::of(run, scenario, condition, all.iter().map(|(_, one)| one));
+    let provenance = Provenance::new(run, scenario, condition, all.iter().map(|(_, one)| one));
     for (thread, series) in all {
         let period_ns = thread.due.period_ns;
         let exceed = order.exceed.per_cycle(period_ns);

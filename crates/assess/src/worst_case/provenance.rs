@@ -25,7 +25,7 @@ pub(super) struct Provenance {
 }
 
 impl Provenance {
-    pub(super) fn of<'a>(
+    pub(super) fn new<'a>(
         run: &Run,
         scenario: &Scenario,
         condition: &ConditionSegments<'_>,
@@ -69,15 +69,12 @@ impl Provenance {
         });
         let found: Vec<&Objection> = lacking.iter().chain(&self.objections).chain(&own).collect();
         let Some((_, cure)) = found.first() else {
-            let finding = match self.lacks.is_empty() {
-                true => {
-                    "no sample lost, no period skipped, every load and policy proven, nothing changed \
+            let finding = if self.lacks.is_empty() {
+                "no sample lost, no period skipped, every load and policy proven, nothing changed \
                          on the machine"
-                }
-                false => {
-                    "every cycle was recorded with its time, and no period was skipped; other facts are \
+            } else {
+                "every cycle was recorded with its time, and no period was skipped; other facts are \
                           as the recording has them"
-                }
             };
             return Gate::passed(GateName::Provenance, finding);
         };

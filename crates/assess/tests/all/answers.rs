@@ -46,7 +46,7 @@ fn the_answer_to_a_run_of_all_policies_fits_one_screen_and_begins_with_the_verdi
         .collect();
     segments[8] = stalled("stress", OTHER);
     let assessment = assessed(&segments, Ending::Complete);
-    let answer = Answer::of(&assessment, None);
+    let answer = Answer::new(&assessment, None);
     for columns in [None, Some(80), Some(100)] {
         let text = answer.to_text(&Shown {
             style: Style {
@@ -96,7 +96,7 @@ fn a_quota_that_was_used_up_comes_first_unless_the_recommended_policy_is_spared(
                 stopped_us: 2_300_000,
             },
         }];
-        Answer::of(&assessment, None).machine
+        Answer::new(&assessment, None).machine
     };
     let matters = throttled(OTHER);
     assert_eq!(
@@ -174,7 +174,7 @@ fn advice_is_each_policys_own_as_a_command_to_type() {
         let directory = tempfile::tempdir().unwrap();
         let run = directory.path().join("run");
         write_short(&run, segments);
-        Assessment::of(&Run::open(&run).unwrap()).unwrap()
+        Assessment::new(&Run::open(&run).unwrap()).unwrap()
     };
     let assessment = judge(&segments);
     assert_eq!(assessment.outcome, Outcome::Undecided);

@@ -180,12 +180,12 @@ fn a_run_that_was_cut_short_is_never_passed_before_or_after_its_recovery() {
     let directory = tempfile::tempdir().unwrap();
     let run = directory.path().join("run");
     write(&run, &everything_clean(), None);
-    let before = Assessment::of(&Run::open(&run).unwrap()).unwrap();
+    let before = Assessment::new(&Run::open(&run).unwrap()).unwrap();
     assert_eq!(before.outcome, Outcome::Undecided);
     let named = |of: &Assessment, part| of.remarks.iter().any(|remark| remark.contains(part));
     assert!(named(&before, "wakepath recover"), "{:?}", before.remarks);
     wakepath_archive::recover(&run).unwrap();
-    let after = Assessment::of(&Run::open(&run).unwrap()).unwrap();
+    let after = Assessment::new(&Run::open(&run).unwrap()).unwrap();
     assert_eq!(after.outcome, Outcome::Undecided);
     assert!(named(&after, "recovered"), "{:?}", after.remarks);
 }
@@ -220,7 +220,7 @@ fn virtual_time_never_passes_and_never_fails_a_criterion_and_says_what_it_is() {
     wakepath_archive::finish(&run).unwrap();
     let run = Run::open(&run).unwrap();
     assert_eq!(run.check().unwrap(), []);
-    let assessment = Assessment::of(&run).unwrap();
+    let assessment = Assessment::new(&run).unwrap();
     assert_eq!(assessment.outcome, Outcome::VirtualTime);
     assert_eq!(assessment.exit_code(), 3);
     assert!(assessment.overall.recommendation.is_none());

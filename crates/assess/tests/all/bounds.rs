@@ -27,9 +27,10 @@ fn latency(random: &mut Random) -> u64 {
         scale: 4_000.0,
         shape: -0.1,
     };
-    match random.unit() < 0.05 {
-        true => 20_000 + tail.draw(random) as u64,
-        false => 10_000 + (random.unit() * 10_000.0) as u64,
+    if random.unit() < 0.05 {
+        20_000 + tail.draw(random) as u64
+    } else {
+        10_000 + (random.unit() * 10_000.0) as u64
     }
 }
 
@@ -44,9 +45,10 @@ fn healthy() -> Vec<Sample> {
                 due_ns,
                 wake_ns,
                 end_ns: wake_ns + 30_000 + (random.unit() * 1000.0) as u64,
-                flags: match cycle < WARM_UP {
-                    true => SampleFlags::WARM_UP,
-                    false => SampleFlags::default(),
+                flags: if cycle < WARM_UP {
+                    SampleFlags::WARM_UP
+                } else {
+                    SampleFlags::default()
                 },
                 ..Sample::default()
             }
@@ -159,7 +161,7 @@ fn failing(bounds: &Bounds) -> Vec<GateName> {
 fn a_run_that_passes_every_gate_has_a_bound_that_the_criterion_is_held_against() {
     let place = tempfile::tempdir().unwrap();
     let run = write(place.path(), &healthy(), 0, "900 us");
-    let bounds = Bounds::of(&run, &order(2e-5)).unwrap();
+    let bounds = Bounds::new(&run, &order(2e-5)).unwrap();
     assert_eq!(failing(&bounds), [], "{bounds:#?}");
     let bound = bounds.conditions[0].bound_ns().unwrap();
     let observed = bounds.conditions[0].examined.observed;
@@ -188,7 +190,7 @@ fn a_run_that_passes_every_gate_has_a_bound_that_the_criterion_is_held_against()
 
     let place = tempfile::tempdir().unwrap();
     let tight = write(place.path(), &healthy(), 0, "50 us");
-    let bounds = Bounds::of(&tight, &order(2e-5)).unwrap();
+    let bounds = Bounds::new(&tight, &order(2e-5)).unwrap();
     assert!(bounds.conditions[0].is_above_limit(), "{bounds:#?}");
     assert_eq!(bounds.exit_code(), 2);
 }
@@ -197,7 +199,7 @@ fn a_run_that_passes_every_gate_has_a_bound_that_the_criterion_is_held_against()
 fn a_run_that_is_long_enough_needs_no_theory() {
     let place = tempfile::tempdir().unwrap();
     let run = write(place.path(), &healthy(), 0, "900 us");
-    let bounds = Bounds::of(&run, &order(1e-3)).unwrap();
+    let bounds = Bounds::new(&run, &order(1e-3)).unwrap();
     let condition = &bounds.conditions[0];
     assert_eq!(condition.examined.answer, Answer::Observed);
     let largest = condition.examined.observed.largest;
@@ -216,7 +218,7 @@ fn a_skipped_period_counts_with_what_it_suffered_and_refuses() {
     (stalled.wake_ns, stalled.end_ns) = (stalled.due_ns + 15_020_000, stalled.due_ns + 15_050_000);
     let place = tempfile::tempdir().unwrap();
     let run = write(place.path(), &samples, 0, "900 us");
-    let bounds = Bounds::of(&run, &order(1e-3)).unwrap();
+    let bounds = Bounds::new(&run, &order(1e-3)).unwrap();
     assert_eq!(failing(&bounds), [GateName::Provenance]);
     let condition = &bounds.conditions[0];
     assert_eq!(condition.bound_ns(), None);
@@ -234,7 +236,7 @@ fn a_skipped_period_counts_with_what_it_suffered_and_refuses() {
 fn lost_samples_refuse() {
     let place = tempfile::tempdir().unwrap();
     let run = write(place.path(), &healthy(), 4, "900 us");
-    let bounds = Bounds::of(&run, &order(2e-5)).unwrap();
+    let bounds = Bounds::new(&run, &order(2e-5)).unwrap();
     assert_eq!(failing(&bounds), [GateName::Provenance]);
     let text = bounds.to_text(Style::default());
     assert!(text.contains("4 of 30 004 samples were lost"), "{text}");
@@ -245,9 +247,9 @@ fn lost_samples_refuse() {
 fn objection(samples: &[Sample], said: Said) -> String {
     let place = tempfile::tempdir().unwrap();
     let run = write_said(place.path(), samples, said, "900 us");
-    let judged = Assessment::of(&run).unwrap();
+    let judged = Assessment::new(&run).unwrap();
     assert_eq!(judged.overall.outcome, Outcome::Invalid);
-    let bounds = Bounds::of(&run, &order(1e-3)).unwrap();
+    let bounds = Bounds::new(&run, &order(1e-3)).unwrap();
     assert_eq!(failing(&bounds), [GateName::Provenance]);
     assert_eq!(bounds.conditions[0].bound_ns(), None);
     assert_eq!(bounds.exit_code(), 3);
@@ -320,7 +322,7 @@ fn other_times_and_an_hour_of_flight_are_answered_for() {
         policy: Some("fifo 80".into()),
         phase: Some("idle".into()),
     };
-    let bounds = Bounds::of(&run, &asked).unwrap();
+    let bounds = Bounds::new(&run, &asked).unwrap();
     let condition = &bounds.conditions[0];
     assert!((condition.exceeding_per_hour() - 0.5).abs() < 1e-9);
     assert!(condition.examined.observed.largest < 31_001);
@@ -335,7 +337,7 @@ fn what_is_not_there_is_named_with_what_is() {
         policy: Some("RR 50".into()),
         ..order(1e-6)
     };
-    let refused = Bounds::of(&run, &asked).unwrap_err();
+    let refused = Bounds::new(&run, &asked).unwrap_err();
     assert!(matches!(refused, BoundsError::NoSuchCondition { .. }));
     assert!(
         refused.to_string().contains("there are FIFO 80, idle"),
@@ -344,6 +346,6 @@ fn what_is_not_there_is_named_with_what_is() {
     let place = tempfile::tempdir().unwrap();
     let samples = &healthy()[..WARM_UP as usize];
     let nothing = write(place.path(), samples, 0, "900 us");
-    let refused = Bounds::of(&nothing, &order(1e-6)).unwrap_err();
+    let refused = Bounds::new(&nothing, &order(1e-6)).unwrap_err();
     assert!(matches!(refused, BoundsError::NoValues { .. }), "{refused}");
 }

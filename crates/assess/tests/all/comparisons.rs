@@ -85,9 +85,10 @@ impl MadeUp {
                     due_ns: due.due_ns(cycle),
                     wake_ns,
                     end_ns: wake_ns + 10_000,
-                    flags: match cycle < WARM_UP {
-                        true => SampleFlags::WARM_UP,
-                        false => SampleFlags::default(),
+                    flags: if cycle < WARM_UP {
+                        SampleFlags::WARM_UP
+                    } else {
+                        SampleFlags::default()
                     },
                     ..Sample::default()
                 }
@@ -172,7 +173,7 @@ fn compare(
         let one = |run: &MadeUp| run.write(&place.path().join(run.number.to_string()));
         side.iter().map(one).collect()
     };
-    Comparison::of(&written(base), &written(against), order)
+    Comparison::new(&written(base), &written(against), order)
 }
 
 fn finding(comparison: &Comparison, metric: Metric) -> Finding {
@@ -363,9 +364,9 @@ miss-fraction = "0.5 %"
 fn a_run_is_no_evidence_beside_itself() {
     let place = tempfile::tempdir().unwrap();
     let run = |name: &str| made_up(1).write(&place.path().join(name));
-    let refused = Comparison::of(&[run("a")], &[run("b")], &order()).unwrap_err();
+    let refused = Comparison::new(&[run("a")], &[run("b")], &order()).unwrap_err();
     assert!(matches!(refused, CompareError::SameRun { .. }), "{refused}");
-    let none = Comparison::of(&[run("c")], &[], &order()).unwrap_err();
+    let none = Comparison::new(&[run("c")], &[], &order()).unwrap_err();
     assert!(matches!(none, CompareError::EmptySide), "{none}");
 }
 

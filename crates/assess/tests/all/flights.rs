@@ -85,9 +85,10 @@ fn write(directory: &Path, scenario: &str, segments: &[(Policy, Timing, u64)]) -
                     due_ns,
                     wake_ns: due_ns + latency,
                     end_ns: due_ns + latency + execution,
-                    flags: match cycle < WARM_UP {
-                        true => SampleFlags::WARM_UP,
-                        false => SampleFlags::default(),
+                    flags: if cycle < WARM_UP {
+                        SampleFlags::WARM_UP
+                    } else {
+                        SampleFlags::default()
                     },
                     ..Sample::default()
                 }
@@ -148,7 +149,7 @@ fn flown(run: &Run, workers: usize) -> Result<Flights, FlightsError> {
     )
     .unwrap();
     let order = FlightOrder::quick(&scenario.flight.unwrap()).unwrap();
-    Flights::of(run, &order, NonZeroUsize::new(workers).unwrap(), &|_, _| ())
+    Flights::new(run, &order, NonZeroUsize::new(workers).unwrap(), &|_, _| ())
 }
 
 fn millis(ns: Option<i64>) -> f64 {
@@ -223,7 +224,7 @@ fn a_latency_of_30_ms_that_lasts_loses_the_vehicle_and_fails_the_condition() {
         &text,
         &[(OTHER, slow, 10_000), (FIFO, clean, 1_000)],
     );
-    let assessment = Assessment::of(&run).unwrap();
+    let assessment = Assessment::new(&run).unwrap();
     let judged = &assessment.conditions[0];
     assert_eq!(judged.outcome, Outcome::Failed);
     let reasons: Vec<String> = judged.reasons.iter().map(ToString::to_string).collect();
@@ -249,7 +250,7 @@ fn a_latency_of_30_ms_that_lasts_loses_the_vehicle_and_fails_the_condition() {
     let alone = tempfile::tempdir().unwrap();
     let text = scenario("[\"OTHER nice 0\"]", HUMMINGBIRD);
     let run = write(alone.path(), &text, &[(OTHER, slow, 2_000)]);
-    let assessment = Assessment::of(&run).unwrap();
+    let assessment = Assessment::new(&run).unwrap();
     assert_eq!(assessment.exit_code(), 2);
     assert_eq!(flown(&run, 2).unwrap().exit_code(), 2);
 }
@@ -260,7 +261,7 @@ fn a_flight_can_fail_a_condition_whose_cycles_all_meet_theirs() {
     let flight = "[flight]\nvehicle = \"crazyflie\"\ndelay-margin = \"7 ms\"";
     let text = scenario("[\"FIFO 50\"]", flight);
     let run = write(folder.path(), &text, &[(FIFO, half_a_period, 1_000)]);
-    let assessment = Assessment::of(&run).unwrap();
+    let assessment = Assessment::new(&run).unwrap();
     let judged = &assessment.conditions[0];
     let failures: Vec<String> = judged
         .reasons
@@ -285,7 +286,7 @@ fn without_a_flight_in_the_scenario_nothing_is_flown_or_judged() {
     let folder = tempfile::tempdir().unwrap();
     let text = scenario("[\"OTHER nice 0\"]", "");
     let run = write(folder.path(), &text, &[(OTHER, slow, 2_000)]);
-    let assessment = Assessment::of(&run).unwrap();
+    let assessment = Assessment::new(&run).unwrap();
     assert!(assessment.flights.is_none());
     let judged = &assessment.conditions[0];
     let flight = |reason: &wakepath_verdict::Reason| reason.to_string().starts_with("flight");
@@ -359,7 +360,7 @@ fn a_vehicle_that_its_own_gains_lose_is_said_to_be_lost_without_latency_too() {
     let unstable = unstable.replace("rate_per_s = 46.64", "rate_per_s = -5.0");
     terms.vehicle = FlightVehicle::Text(unstable);
     let order = FlightOrder::quick(&terms).unwrap();
-    let flights = Flights::of(&run, &order, NonZeroUsize::MIN, &|_, _| ()).unwrap();
+    let flights = Flights::new(&run, &order, NonZeroUsize::MIN, &|_, _| ()).unwrap();
     let text = flights.to_text(Style::default());
     assert!(text.contains("without latency: lost too: "), "{text}");
     assert!(
@@ -383,7 +384,7 @@ fn ten_minutes_are_flown_with_their_kicks_and_searches() {
     for workers in [1, 2] {
         let started = std::time::Instant::now();
         let workers = NonZeroUsize::new(workers).unwrap();
-        let flights = Flights::of(&run, &order, workers, &|_, _| ()).unwrap();
+        let flights = Flights::new(&run, &order, workers, &|_, _| ()).unwrap();
         assert_eq!(flights.flown.searches.len(), 1);
         println!("10 minutes on {workers} threads: {:.1?}", started.elapsed());
     }
@@ -403,7 +404,7 @@ fn ten_minutes_are_flown_with_their_kicks_and_searches() {
         started.elapsed()
     );
     let started = std::time::Instant::now();
-    let assessment = Assessment::of(&run).unwrap();
+    let assessment = Assessment::new(&run).unwrap();
     assert_eq!(assessment.conditions.len(), 8);
     println!("assessed with 8 flights in {:.1?}", started.elapsed());
 }

@@ -222,7 +222,7 @@ pub(super) fn assessed(segments: &[Segment], ending: Ending) -> Assessment {
     let run = directory.path().join("run");
     write(&run, segments, Some(ending));
     wakepath_archive::finish(&run).unwrap();
-    Assessment::of(&Run::open(&run).unwrap()).unwrap()
+    Assessment::new(&Run::open(&run).unwrap()).unwrap()
 }
 
 pub(super) fn everything_clean() -> Vec<Segment> {

@@ -50,9 +50,10 @@ fn archive() -> PathBuf {
 /// Has a compiler look at a text with every warning an error.
 fn compiled(compiler: &str, standard: &str, text: &str) -> Output {
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let source = directory.path().join(match standard.contains("++") {
-        true => "text.cpp",
-        false => "text.c",
+    let source = directory.path().join(if standard.contains("++") {
+        "text.cpp"
+    } else {
+        "text.c"
     });
     std::fs::write(&source, text).expect("room for a file");
     Command::new(compiler)

@@ -45,9 +45,10 @@ impl DirectoryState {
             Ok(run) if run.shortfalls() == [Shortfall::NotFinished] => {
                 let finished = Directory::to_write(directory, trust)
                     .is_ok_and(|place| wakepath_archive::finish_in(&place).is_ok());
-                match finished {
-                    true => Run::open(directory),
-                    false => Ok(run),
+                if finished {
+                    Run::open(directory)
+                } else {
+                    Ok(run)
                 }
             }
             other => other,

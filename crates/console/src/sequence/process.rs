@@ -65,9 +65,10 @@ impl Executor for ProcessExecutor {
                 is_shown: self.is_shown,
             },
         };
-        let stderr = match self.is_shown {
-            true => Stdio::inherit(),
-            false => Stdio::piped(),
+        let stderr = if self.is_shown {
+            Stdio::inherit()
+        } else {
+            Stdio::piped()
         };
         let failed = OrderedProcess::start(&self.program, "run", &order, stderr)?.wait()?;
         self.elapsed += begun.elapsed();

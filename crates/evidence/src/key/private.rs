@@ -90,9 +90,10 @@ fn of(wire: &mut Wire) -> Result<PrivateKey, KeyError> {
         .ok_or(KeyError::Damaged("not 64 bytes"))?;
     let seed = Seed::from_slice(&secret[..32]).map_err(|_| SHORT)?;
     let pair = KeyPair::from_seed(seed);
-    match *pair.pk == public && again == public && secret[32..] == public {
-        true => Ok(PrivateKey { pair }),
-        false => Err(KeyError::Damaged("its two halves don't belong together")),
+    if *pair.pk == public && again == public && secret[32..] == public {
+        Ok(PrivateKey { pair })
+    } else {
+        Err(KeyError::Damaged("its two halves don't belong together"))
     }
 }
 

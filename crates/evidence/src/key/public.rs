@@ -34,16 +34,18 @@ impl PublicKey {
             return Err(KeyError::NotPublic);
         };
         if ![ED25519, P256].contains(&kind) {
-            return Err(match is_kind(kind) {
-                true => KeyError::OtherKind(shortened(kind, 60)),
-                false => KeyError::NotPublic,
+            return Err(if is_kind(kind) {
+                KeyError::OtherKind(shortened(kind, 60))
+            } else {
+                KeyError::NotPublic
             });
         }
         let blob = STANDARD.decode(encoded);
         let key = Self::from_blob(&blob.map_err(|_| KeyError::Damaged("no base64"))?)?;
-        match key.kind() == kind {
-            true => Ok(key),
-            false => Err(KeyError::Damaged("of another kind than its line says")),
+        if key.kind() == kind {
+            Ok(key)
+        } else {
+            Err(KeyError::Damaged("of another kind than its line says"))
         }
     }
 
@@ -51,15 +53,16 @@ impl PublicKey {
     pub(crate) fn from_blob(blob: &[u8]) -> Result<Self, KeyError> {
         let mut wire = Wire(blob);
         let kind = wire.text().ok_or(KeyError::Damaged("cut short"))?;
-        let key = Self::of(kind, &mut wire)?;
-        match wire.is_empty() {
-            true => Ok(key),
-            false => Err(KeyError::Damaged("more than a key")),
+        let key = Self::new(kind, &mut wire)?;
+        if wire.is_empty() {
+            Ok(key)
+        } else {
+            Err(KeyError::Damaged("more than a key"))
         }
     }
 
     /// Reads the part after the kind, in a key and in a certificate.
-    pub(crate) fn of(kind: &str, wire: &mut Wire) -> Result<Self, KeyError> {
+    pub(crate) fn new(kind: &str, wire: &mut Wire) -> Result<Self, KeyError> {
         match kind {
             ED25519 => {
                 let key = wire.string().and_then(|key| key.try_into().ok());

@@ -40,31 +40,28 @@ pub(super) fn read(text: &str) -> Result<Option<Trusted>, LineError> {
     let boards: Vec<String> = boards.split(',').map(str::to_owned).collect();
     let (mut is_authority, mut from, mut until, mut is_ours) = (false, None, None, true);
     let first = rest.split_ascii_whitespace().next().unwrap_or_default();
-    let key = match is_kind(first) {
-        true => rest,
-        false => {
-            let (options, key) = options(rest)?;
-            let mut seen: Vec<String> = Vec::new();
-            for (name, value) in options {
-                let option = name.to_ascii_lowercase();
-                if seen.contains(&option) {
-                    return Err(LineError::Twice(quoted(&name)));
-                }
-                seen.push(option.clone());
-                match (option.as_str(), value) {
-                    ("cert-authority", None) => is_authority = true,
-                    ("namespaces", Some(of)) => {
-                        is_ours = of.split(',').any(|of| fits(of, NAMESPACE))
-                    }
-                    ("valid-after", Some(time)) => from = Some(instant(&time)?),
-                    ("valid-before", Some(time)) => until = Some(instant(&time)?),
-                    _ => {
-                        return Err(LineError::NoOption(quoted(&name)));
-                    }
+    let key = if is_kind(first) {
+        rest
+    } else {
+        let (options, key) = options(rest)?;
+        let mut seen: Vec<String> = Vec::new();
+        for (name, value) in options {
+            let option = name.to_ascii_lowercase();
+            if seen.contains(&option) {
+                return Err(LineError::Twice(quoted(&name)));
+            }
+            seen.push(option.clone());
+            match (option.as_str(), value) {
+                ("cert-authority", None) => is_authority = true,
+                ("namespaces", Some(of)) => is_ours = of.split(',').any(|of| fits(of, NAMESPACE)),
+                ("valid-after", Some(time)) => from = Some(instant(&time)?),
+                ("valid-before", Some(time)) => until = Some(instant(&time)?),
+                _ => {
+                    return Err(LineError::NoOption(quoted(&name)));
                 }
             }
-            key
         }
+        key
     };
     let key = match PublicKey::from_line(key) {
         Ok(key) => key,

@@ -57,9 +57,10 @@ fn plain(
     let Some(signer) = keys().find(|one| one.key.signed(message, &signature.bytes)) else {
         let key = signature.key.clone();
         let is_known = keys().any(|one| one.key.fingerprint() == key);
-        return Err(match is_known {
-            true => Finding::BadSignature { key },
-            false => Finding::UnknownKey { key },
+        return Err(if is_known {
+            Finding::BadSignature { key }
+        } else {
+            Finding::UnknownKey { key }
         });
     };
     let lines: Vec<&Trusted> = keys().filter(|one| one.key == signer.key).collect();
@@ -145,8 +146,9 @@ fn in_time(
 fn named<'a>(names: impl Iterator<Item = &'a String>) -> String {
     let mut named: Vec<&str> = names.map(String::as_str).take(5).collect();
     named.dedup();
-    match named.is_empty() {
-        true => "nobody".into(),
-        false => named.join(", "),
+    if named.is_empty() {
+        "nobody".into()
+    } else {
+        named.join(", ")
     }
 }

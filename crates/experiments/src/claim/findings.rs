@@ -218,9 +218,10 @@ fn tried(repeated: &Repeated, test: &Test) -> Tried {
         Test::NotRun { reason } => return Tried::Settled(Agreement::NotRun, reason.clone()),
     };
     outcome.unwrap_or_else(|missing| {
-        let agreement = match missing.is_not_run() {
-            true => Agreement::NotRun,
-            false => Agreement::Undecided,
+        let agreement = if missing.is_not_run() {
+            Agreement::NotRun
+        } else {
+            Agreement::Undecided
         };
         Tried::Settled(agreement, missing.to_string())
     })

@@ -173,9 +173,10 @@ fn section(text: &mut String, figures: &mut Vec<(String, String)>, repeated: &Re
             figure,
         } = shown;
         let is_taken = figures.iter().any(|(name, _)| *name == file);
-        let file = match is_taken {
-            true => format!("{}-{file}", figures.len() + 1),
-            false => file,
+        let file = if is_taken {
+            format!("{}-{file}", figures.len() + 1)
+        } else {
+            file
         };
         let alternative = figure.alternative.replace(['[', ']'], "");
         line!(text, "\n*{heading}*\n\n![{alternative}]({file})");
@@ -205,9 +206,12 @@ fn claims(text: &mut String, repeated: &Repeated) {
             smallest,
             ..
         } = finding;
-        let [published, smallest] = [published, smallest].map(|text| match text.is_empty() {
-            true => "–".to_owned(),
-            false => text,
+        let [published, smallest] = [published, smallest].map(|text| {
+            if text.is_empty() {
+                "–".to_owned()
+            } else {
+                text
+            }
         });
         line!(
             text,

@@ -415,9 +415,10 @@ fn what_disturbs_is_counted_where_nearly_all_is_explained() {
     let found = |explained_when_isolated: u64| {
         let mut run = repeated("isolation", latencies, &["FIFO 80"]);
         for guest in &mut run.guests {
-            guest.explanation = Some(match guest.guest.name.ends_with("isolated") {
-                true => explanation(explained_when_isolated, 1),
-                false => explanation(1_000_000, 5),
+            guest.explanation = Some(if guest.guest.name.ends_with("isolated") {
+                explanation(explained_when_isolated, 1)
+            } else {
+                explanation(1_000_000, 5)
             });
         }
         self::found(&run, "combined load: fewer threads")

@@ -87,7 +87,7 @@ impl FeatherTrace {
     /// several CPUs wrote.
     pub fn records(&mut self, buffer: u64, bytes: &[u8]) {
         let (records, _) = bytes.as_chunks::<BYTES>();
-        let mut records: Vec<Record> = records.iter().map(Record::of).collect();
+        let mut records: Vec<Record> = records.iter().map(Record::new).collect();
         if let Some(first) = records.first().map(|record| record.sequence) {
             // By their distance from the first, since numbers begin again.
             records.sort_by_key(|record| record.sequence.wrapping_sub(first) as i32);

@@ -38,7 +38,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    pub(super) fn of(bytes: &[u8; BYTES]) -> Self {
+    pub(super) fn new(bytes: &[u8; BYTES]) -> Self {
         let number = u128::from_le_bytes(*bytes);
         let byte = |at: usize| bytes[at];
         Self {
@@ -79,14 +79,14 @@ mod tests {
         bytes[13] = 101;
         // One interrupt, the flag for it, a real-time task.
         bytes[14] = 0b0000_1101;
-        let record = Record::of(&bytes);
+        let record = Record::new(&bytes);
         assert_eq!(record.stamp, 0x0102_0304_0506);
         assert_eq!(record.sequence, 0x8000_0001);
         assert_eq!(record.event, SCHEDULING + 1);
         assert_eq!(record.of, Of::RealTime);
         assert!(record.interrupted);
         bytes[14] = 0b0000_0010;
-        let record = Record::of(&bytes);
+        let record = Record::new(&bytes);
         assert_eq!((record.of, record.interrupted), (Of::Unknown, false));
     }
 
@@ -95,7 +95,7 @@ mod tests {
         let stamped = |stamp: u64| {
             let mut bytes = [0; BYTES];
             bytes[..8].copy_from_slice(&(stamp & TIMESTAMP).to_le_bytes());
-            Record::of(&bytes)
+            Record::new(&bytes)
         };
         let (before, after) = (stamped(u64::MAX - 9), stamped(20));
         assert_eq!(after.cycles_since(&before), 30);

@@ -188,13 +188,15 @@ impl Cut<'_> {
             let cause = match &span.doing {
                 Doing::Thread(_) if on_ns.is_some_and(|on_ns| to <= on_ns) => Cause::NothingRan,
                 Doing::Thread(thread) => {
-                    let still_ns = match cut.window.never_still {
-                        true => to,
-                        false => stood_still_from(thread, span, from, to),
+                    let still_ns = if cut.window.never_still {
+                        to
+                    } else {
+                        stood_still_from(thread, span, from, to)
                     };
-                    let cause = match (cut.window.is_own_tool)(thread, from) {
-                        true => Cause::OwnTool(thread.clone()),
-                        false => Cause::InterruptsOff(thread.clone()),
+                    let cause = if (cut.window.is_own_tool)(thread, from) {
+                        Cause::OwnTool(thread.clone())
+                    } else {
+                        Cause::InterruptsOff(thread.clone())
                     };
                     cut.push(from, still_ns, stretch, cause);
                     cut.push(still_ns, to, stretch, Cause::NothingRan);
@@ -252,8 +254,5 @@ fn stood_still_from(thread: &Thread, span: &Span, from_ns: u64, to_ns: u64) -> u
     let silent_ns = span.last_ns.max(from_ns);
     // That one does keep interrupts off, for as long as CPUs are stopped.
     let still = to_ns.saturating_sub(silent_ns) >= STILL_NS && !is_stopper(thread);
-    match still {
-        true => silent_ns,
-        false => to_ns,
-    }
+    if still { silent_ns } else { to_ns }
 }

@@ -96,9 +96,10 @@ impl Cut<'_> {
                 ..
             })
         );
-        let latest_ns = match by_timer {
-            true => interval.to_ns,
-            false => WALL_CLOCK_NS,
+        let latest_ns = if by_timer {
+            interval.to_ns
+        } else {
+            WALL_CLOCK_NS
         };
         let after = marks.partition_point(|mark| mark.at_ns <= interval.from_ns);
         marks

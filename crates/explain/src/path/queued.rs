@@ -169,18 +169,20 @@ impl Cut<'_> {
         let relation = match thread.priority.cmp(&waiting) {
             std::cmp::Ordering::Less if thread.priority < 100 => Relation::MoreUrgent,
             std::cmp::Ordering::Equal if thread.priority < 100 => {
-                match (self.window.is_sibling)(thread) {
-                    true => Relation::Sibling,
-                    false => Relation::SamePriority,
+                if (self.window.is_sibling)(thread) {
+                    Relation::Sibling
+                } else {
+                    Relation::SamePriority
                 }
             }
             _ if waiting >= 100 => Relation::Shared,
             _ => {
                 // The scheduler chose it although the loop, or one like it, was ready.
                 let is_chosen = span.given.is_over_others() && waiting >= 0;
-                return match !is_chosen && self.was_running_before(thread.id, ready_ns) {
-                    true => Cause::NotPreemptible(thread.clone()),
-                    false => self.throttled(thread, waiting, span.given),
+                return if !is_chosen && self.was_running_before(thread.id, ready_ns) {
+                    Cause::NotPreemptible(thread.clone())
+                } else {
+                    self.throttled(thread, waiting, span.given)
                 };
             }
         };
@@ -210,9 +212,10 @@ impl Cut<'_> {
             }
             Asked::At { at_ns, .. } if from_ns >= at_ns => {
                 let silent_ns = span.last_ns.clamp(from_ns, to_ns);
-                let until_ns = match may_stall && to_ns - silent_ns >= SILENT_NS {
-                    true => silent_ns,
-                    false => to_ns,
+                let until_ns = if may_stall && to_ns - silent_ns >= SILENT_NS {
+                    silent_ns
+                } else {
+                    to_ns
                 };
                 let cause = Cause::NotPreemptible(thread.clone());
                 self.push(from_ns, until_ns, stretch, cause);

@@ -36,7 +36,7 @@ pub(super) struct NearRow {
 
 impl NearRow {
     /// The row of these due times, which have these intervals; `None` if they are on none.
-    pub(super) fn of(dues_ns: &[u64], intervals: &Sorted) -> Option<Self> {
+    pub(super) fn new(dues_ns: &[u64], intervals: &Sorted) -> Option<Self> {
         let period_ns = round(intervals.at(1))?;
         Self::with(dues_ns, period_ns, period_ns / NEAR)
     }
@@ -152,7 +152,7 @@ mod tests {
                 _ => turn_us * 1_000 + number % 40 * 1_000,
             };
             let turns = event_loop(period_ns, turn_ns);
-            let rhythm = Rhythm::of(&turns).unwrap();
+            let rhythm = Rhythm::new(&turns).unwrap();
             prop_assert_eq!((rhythm.period_ns, rhythm.sleeps_ns), (period_ns, None));
             prop_assert!(rhythm.anchor_ns.is_some());
         }
@@ -173,6 +173,6 @@ mod tests {
             });
             now_ns = programmed_ns + 300_000 + number % 7 * 1_000;
         }
-        assert_eq!(Rhythm::of(&turns).unwrap().sleeps_ns, Some(10 * MS));
+        assert_eq!(Rhythm::new(&turns).unwrap().sleeps_ns, Some(10 * MS));
     }
 }

@@ -91,11 +91,11 @@ impl Rhythm {
     ) -> Result<Self, NotPeriodic> {
         let by = |begun_by| move |rhythm| Self { begun_by, ..rhythm };
         if !marked.is_empty() {
-            return Self::of(marked).map(by(BegunBy::Marks));
+            return Self::new(marked).map(by(BegunBy::Marks));
         }
-        Self::of(timers).or_else(|why| {
+        Self::new(timers).or_else(|why| {
             let other = by(BegunBy::Other);
-            if let Ok(rhythm) = Self::of(handed) {
+            if let Ok(rhythm) = Self::new(handed) {
                 return Ok(other(rhythm));
             }
             if is_always_late(timers)
@@ -111,7 +111,7 @@ impl Rhythm {
     ///
     /// # Errors
     /// [`NotPeriodic`].
-    pub fn of(activations: &[Activation]) -> Result<Self, NotPeriodic> {
+    pub fn new(activations: &[Activation]) -> Result<Self, NotPeriodic> {
         Self::regular(activations, OWN)
     }
 
@@ -147,17 +147,20 @@ impl Rhythm {
         };
         let is_regular =
             period_ns > 0 && intervals.near(period_ns, regular.share) >= regular.of_ten;
-        let in_milliseconds = match programmed {
-            true => NearRow::in_milliseconds(activations),
-            false => None,
+        let in_milliseconds = if programmed {
+            NearRow::in_milliseconds(activations)
+        } else {
+            None
         };
-        let sleep = match programmed && in_milliseconds.is_none() {
-            true => Sleep::of(activations, &intervals),
-            false => None,
+        let sleep = if programmed && in_milliseconds.is_none() {
+            Sleep::new(activations, &intervals)
+        } else {
+            None
         };
-        let near = match programmed && sleep.is_none() {
-            true => in_milliseconds.or_else(|| NearRow::of(&expiries, &intervals)),
-            false => None,
+        let near = if programmed && sleep.is_none() {
+            in_milliseconds.or_else(|| NearRow::new(&expiries, &intervals))
+        } else {
+            None
         };
         if let Some(near) = near {
             return Ok(Self {
@@ -234,8 +237,9 @@ fn is_programmed(activations: &[Activation]) -> bool {
 /// When the timer was to expire: as programmed, or when its callback began. `None` where the
 /// programmed time is wanted and was not seen.
 pub(crate) fn expiry_ns(of: &Activation, programmed: bool) -> Option<u64> {
-    match programmed {
-        true => of.programmed_ns,
-        false => Some(of.expiry_ns),
+    if programmed {
+        of.programmed_ns
+    } else {
+        Some(of.expiry_ns)
     }
 }

@@ -36,12 +36,13 @@ pub fn row(activations: &[Activation], rhythm: Rhythm) -> Row {
     for of in activations {
         let before = samples.last();
         let number = expiry(of).and_then(|due_ns| {
-            let cycle = match exact {
-                true => (due_ns + rhythm.beside_ns * 2).checked_sub(first_ns)? / rhythm.period_ns,
-                false => match before {
+            let cycle = if exact {
+                (due_ns + rhythm.beside_ns * 2).checked_sub(first_ns)? / rhythm.period_ns
+            } else {
+                match before {
                     None => 0,
                     Some(before) => after(&due, before, of.switched_in_ns.saturating_sub(due_ns)),
-                },
+                }
             };
             let in_order = before.is_none_or(|b| b.cycle < cycle && b.due_ns < due_ns);
             in_order.then_some((cycle, due_ns))
@@ -68,9 +69,10 @@ pub fn row(activations: &[Activation], rhythm: Rhythm) -> Row {
     }
     let is_near = rhythm.beside_ns > 0;
     let earliest = |of: &Sample| of.due_ns.saturating_sub(of.cycle * rhythm.period_ns);
-    let start_ns = match is_near {
-        true => samples.iter().map(earliest).min().unwrap_or(first_ns),
-        false => first_ns,
+    let start_ns = if is_near {
+        samples.iter().map(earliest).min().unwrap_or(first_ns)
+    } else {
+        first_ns
     };
     Row {
         due: DueTimes { start_ns, ..due },

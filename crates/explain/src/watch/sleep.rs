@@ -27,7 +27,7 @@ pub(super) struct Sleep {
 impl Sleep {
     /// That of activations with these intervals, if their thread sleeps for a time. A thread that computes the time to
     /// the next due time asks for another each turn, by as much as its turns differ, and its intervals are alike.
-    pub(super) fn of(activations: &[Activation], intervals: &Sorted) -> Option<Self> {
+    pub(super) fn new(activations: &[Activation], intervals: &Sorted) -> Option<Self> {
         let asked = activations
             .iter()
             .filter_map(|of| of.programmed_ns?.checked_sub(of.asked_at_ns?))
@@ -59,9 +59,10 @@ impl Sleep {
     pub(super) fn period_ns(&self, regular_ns: Option<u64>) -> u64 {
         let usual_ns = self.asked_ns + self.work_ns + self.latency_ns;
         let period_ns = regular_ns.unwrap_or(usual_ns);
-        match period_ns.saturating_sub(self.asked_ns) <= self.asked_ns / SMALL {
-            true => self.asked_ns,
-            false => period_ns,
+        if period_ns.saturating_sub(self.asked_ns) <= self.asked_ns / SMALL {
+            self.asked_ns
+        } else {
+            period_ns
         }
     }
 }

@@ -101,7 +101,7 @@ fn by_timer(activations: &[Activation]) -> Vec<Task> {
             .push(*of);
     }
     let several = of_timers.len() > 1;
-    of_timers.retain(|timer, turns| several && *timer != 0 && Rhythm::of(turns).is_ok());
+    of_timers.retain(|timer, turns| several && *timer != 0 && Rhythm::new(turns).is_ok());
     if of_timers.is_empty() {
         return Vec::new();
     }
@@ -132,7 +132,7 @@ fn by_timer(activations: &[Activation]) -> Vec<Task> {
     let is_alone = tasks.len() == 1;
     let made = (0..).zip(tasks).filter_map(|(number, (_, turns))| {
         Some(Task {
-            rhythm: Rhythm::of(&turns).ok()?,
+            rhythm: Rhythm::new(&turns).ok()?,
             timer: (!is_alone).then_some(number),
             turns,
         })

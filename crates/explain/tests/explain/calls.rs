@@ -164,7 +164,7 @@ fn code_that_takes_long_names_the_functions_that_ticks_found_it_in() {
     assert_eq!(sum(long), 5, "{cycle:#?}");
     assert_eq!(of_kind(&cycle, "user-code") / MS, 29);
     // The lines are in the stack.
-    let late = LateCycle::of(&cycle, 0);
+    let late = LateCycle::new(&cycle, 0);
     let mut stacks = late
         .execution
         .iter()

@@ -115,7 +115,7 @@ impl Stream {
 
     pub fn row(&mut self, id: u32) -> (Rhythm, Row, ThreadActivity) {
         let activity = self.activity().remove(&id).unwrap();
-        let rhythm = Rhythm::of(&activity.activations).unwrap();
+        let rhythm = Rhythm::new(&activity.activations).unwrap();
         (rhythm, row(&activity.activations, rhythm), activity)
     }
 }

@@ -341,10 +341,10 @@ fn a_thread_with_a_timer_s_period_keeps_it_whatever_else_wakes_it() {
 
 fn too_few_or_irregular_wake_ups_are_no_period() {
     let activity = until_instants(&every_millisecond(6)).activity();
-    let found = Rhythm::of(&activity[&LOOP].activations);
+    let found = Rhythm::new(&activity[&LOOP].activations);
     assert_eq!(found, Err(NotPeriodic::TooFew { activations: 5 }));
     assert_eq!(
-        Rhythm::of(&activity[&SLOW].activations),
+        Rhythm::new(&activity[&SLOW].activations),
         Err(NotPeriodic::TooFew { activations: 0 })
     );
     let mut dues = vec![START];
@@ -352,7 +352,7 @@ fn too_few_or_irregular_wake_ups_are_no_period() {
         dues.push(dues[k as usize] + MS + (k * k * 37 % 101) * 100 * US);
     }
     let activity = until_instants(&dues).activity();
-    let found = Rhythm::of(&activity[&LOOP].activations);
+    let found = Rhythm::new(&activity[&LOOP].activations);
     assert!(
         matches!(
             found,

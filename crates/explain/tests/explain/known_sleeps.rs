@@ -237,9 +237,12 @@ fn due_times_on_the_wall_clock_are_exact_and_its_steps_are_told() {
 fn a_clock_that_is_set_back_makes_no_latency() {
     // Set back by 200 ms while it sleeps until due time 30.
     let dues: Vec<(u64, u64)> = (0..60)
-        .map(|k| match k < 30 {
-            true => (START + 4 * MS * k, AHEAD),
-            false => (START + 4 * MS * k + 200 * MS, AHEAD - 200 * MS),
+        .map(|k| {
+            if k < 30 {
+                (START + 4 * MS * k, AHEAD)
+            } else {
+                (START + 4 * MS * k + 200 * MS, AHEAD - 200 * MS)
+            }
         })
         .collect();
     let mut stream = on_wall_clock(&dues, |_| 3);
@@ -301,9 +304,10 @@ fn signalled(cut: &[u64], resumes: bool) -> ThreadActivity {
     for turn in 0..40 {
         let due = START + turn * MS;
         let is_cut = cut.contains(&turn);
-        let runs = match is_cut && !resumes {
-            true => due - 300 * US,
-            false => due + 7 * US,
+        let runs = if is_cut && !resumes {
+            due - 300 * US
+        } else {
+            due + 7 * US
         };
         if is_cut {
             stream

@@ -45,7 +45,7 @@ fn many_short_runs_of_one_program_are_one_share() {
 }
 
 fn a_late_cycle_is_written_with_its_shares_the_largest_of_a_stretch_first() {
-    let cycle = LateCycle::of(&crowded().explain()[0], 0);
+    let cycle = LateCycle::new(&crowded().explain()[0], 0);
     let waiting = cycle
         .shares
         .iter()

@@ -102,10 +102,7 @@ fn run(dues: u64, work_us: impl Fn(u64) -> u64) -> (Vec<KernelEvent>, Truth) {
             What::TimerExpiryExit { timer: TIMER },
         );
         at(due + 6 * US, current, What::InterruptExit(interrupt));
-        let read_ns = match asleep {
-            true => due + 8 * US,
-            false => free_ns,
-        };
+        let read_ns = if asleep { due + 8 * US } else { free_ns };
         if asleep {
             at(due + 7 * US, 0, switch(0, Left::Runnable, LOOP));
         }

@@ -262,7 +262,7 @@ fn one_page_fault_does_not_take_the_blame_for_longer_work() {
 fn a_cycle_that_overran_is_late_by_what_its_work_waited_for() {
     let (_, cycle) = kept_off_by(49);
     let late_with = |period_ns| {
-        let mut totals = Totals::new(MS, period_ns, 1, Bands::of(&mut []));
+        let mut totals = Totals::new(MS, period_ns, 1, Bands::new(&mut []));
         totals.add(&cycle);
         let most = totals.causes.iter().max_by_key(|(_, sum)| sum.late_ns);
         let (cause, sum) = most.expect("a cause");
@@ -303,7 +303,7 @@ fn stacks_of(function: &str, thread: u32, from_ns: u64, to_ns: u64) -> Stacks {
 }
 
 fn longest(cycle: &Explained) -> LatePiece {
-    let cycle = LateCycle::of(cycle, 0);
+    let cycle = LateCycle::new(cycle, 0);
     let pieces = cycle.execution.into_iter();
     pieces.max_by_key(|piece| piece.ns).unwrap()
 }

@@ -42,15 +42,15 @@ pub struct Examination {
 /// Examines a series in the order of time for one question. `provenance` is the gate of how it was measured,
 /// which this crate can't know. `None` for a series without values.
 pub fn examine(series: &[i64], provenance: Gate, question: &Question) -> Option<Examined> {
-    let examination = Examination::of(series, provenance, question.confidence)?;
+    let examination = Examination::new(series, provenance, question.confidence)?;
     Some(examination.answer(question.exceed))
 }
 
 impl Examination {
     /// As [`examine`], before anything is asked.
-    pub fn of(series: &[i64], provenance: Gate, confidence: f64) -> Option<Self> {
+    pub fn new(series: &[i64], provenance: Gate, confidence: f64) -> Option<Self> {
         let most = (series.len() / 10).min(EXCEEDANCES_TESTED);
-        let highest = Highest::of(series, most.max(1) + 1);
+        let highest = Highest::new(series, most.max(1) + 1);
         let largest = highest.largest()?;
         let tested = highest.above_rank(most);
         let index = least_index(&highest, most);
@@ -87,13 +87,14 @@ impl Examination {
         examined.observed = observed.held_by(&examined.gates);
         if examined.failed().next().is_none() {
             let from_median = (observed.largest - self.median) as f64;
-            examined.answer = match times > 1.0 {
-                false => Answer::Observed,
-                true => Answer::Extended(Extended {
+            examined.answer = if times > 1.0 {
+                Answer::Extended(Extended {
                     bound: self.median as f64 + times * from_median,
                     median: self.median,
                     times,
-                }),
+                })
+            } else {
+                Answer::Observed
             };
         }
         examined
@@ -141,9 +142,10 @@ fn count(observed: &Observed, above: Option<&Exceedances>) -> Gate {
              {LEAST_CLUSTERS} are needed",
             observed.count
         ),
-        match observed.count < shortest {
-            true => format!("measure at least {shortest} cycles"),
-            false => "measure with a finer clock: most of the highest values are equal".to_owned(),
+        if observed.count < shortest {
+            format!("measure at least {shortest} cycles")
+        } else {
+            "measure with a finer clock: most of the highest values are equal".to_owned()
         },
     )
 }
@@ -151,7 +153,7 @@ fn count(observed: &Observed, above: Option<&Exceedances>) -> Gate {
 fn reach(observed: &Observed, exceed: f64) -> Gate {
     let alone = miss_bound_without_misses(observed.count as f64, observed.confidence);
     let furthest = alone / REACH;
-    Gate::of(
+    Gate::new(
         GateName::Reach,
         exceed >= furthest,
         format!(

@@ -35,7 +35,7 @@ pub struct Tail {
 /// Tails above every threshold with clusters enough to be fitted, from the lowest. No bound follows from them.
 pub fn tails(series: &[i64], question: &Question) -> Vec<Tail> {
     let most = (series.len() / 10).min(MOST_EXCEEDANCES);
-    let highest = Highest::of(series, most + 1);
+    let highest = Highest::new(series, most + 1);
     let mut found: Vec<Tail> = Vec::new();
     for count in counts_to_try(most, LEAST_CLUSTERS) {
         let Some(above) = highest.above_rank(count) else {

@@ -24,9 +24,12 @@ fn healthy(seed: u64, count: usize) -> Vec<i64> {
     };
     let mut random = Random::stream(seed, 0);
     (0..count)
-        .map(|_| match random.unit() < 0.05 {
-            true => 20_000 + tail.draw(&mut random) as i64,
-            false => 10_000 + (random.unit() * 10_000.0) as i64,
+        .map(|_| {
+            if random.unit() < 0.05 {
+                20_000 + tail.draw(&mut random) as i64
+            } else {
+                10_000 + (random.unit() * 10_000.0) as i64
+            }
         })
         .collect()
 }

@@ -16,7 +16,7 @@ fn keeps(coverage: &Coverage) -> bool {
 fn broken(families: &[Family], cycles: usize, runs: u32) -> Vec<String> {
     let mut found = Vec::new();
     for (number, family) in (0..).zip(families) {
-        let all = Coverage::of(family, cycles, runs, number);
+        let all = Coverage::new(family, cycles, runs, number);
         for (coverage, exceed) in all.iter().zip(EXPECTED) {
             if !keeps(coverage) {
                 found.push(format!("{family}, np = {exceed}: {coverage}"));
@@ -50,7 +50,7 @@ fn ordinary_tails_have_bounds() {
         .filter(|family| family.kind == "one tail")
         .take(3)
     {
-        let all = Coverage::of(family, 5_000, 30, 1);
+        let all = Coverage::new(family, 5_000, 30, 1);
         for (coverage, exceed) in all.iter().zip(EXPECTED) {
             assert!(
                 coverage.share_printed() > 0.7,

@@ -33,7 +33,7 @@ struct Chain {
 }
 
 impl Chain {
-    fn of(vehicle: &Vehicle, axis: Axis) -> Self {
+    fn new(vehicle: &Vehicle, axis: Axis) -> Self {
         let gains = &vehicle.gains;
         let (kr, kw) = (gains.attitude, gains.rate);
         let lateral = |n: usize| vec![kr * gains.position[n], kr * gains.velocity[n], kr, kw];
@@ -64,7 +64,7 @@ impl Chain {
 /// Crossover and phase margin of the continuous loop (no sampling, no delay), or `None` if the
 /// loop gain doesn't fall through 1 between 0.01 and 10⁵ rad/s.
 pub fn phase_margin(vehicle: &Vehicle, axis: Axis) -> Option<PhaseMargin> {
-    let chain = Chain::of(vehicle, axis);
+    let chain = Chain::new(vehicle, axis);
     let gain = |omega: f64| chain.transfer(Complex::new(0.0, omega)).size();
     // 200 frequencies a decade, from above: the last crossing is the first one met.
     let grid = |n: i32| 10f64.powf(f64::from(n) / 200.0);
@@ -91,7 +91,7 @@ pub fn phase_margin(vehicle: &Vehicle, axis: Axis) -> Option<PhaseMargin> {
 /// with zero-order hold survives: every smaller delay is stable too. `None` if the loop is
 /// unstable without any delay; at most 64 periods.
 pub fn delay_margin(vehicle: &Vehicle, axis: Axis, period_ns: u64) -> Option<u64> {
-    let chain = Chain::of(vehicle, axis);
+    let chain = Chain::new(vehicle, axis);
     let stable = |delay_ns: u64| sampled::is_stable(&chain, period_ns, delay_ns);
     if period_ns == 0 || !stable(0) {
         return None;
@@ -119,7 +119,7 @@ pub fn delay_margin(vehicle: &Vehicle, axis: Axis, period_ns: u64) -> Option<u64
 /// (Kao and Lincoln 2004; Cervin et al., RTCSA 2004). Sufficient, not necessary. `None` if the
 /// loop is unstable at the constant delay L itself.
 pub fn jitter_margin(vehicle: &Vehicle, axis: Axis, period_ns: u64, delay_ns: u64) -> Option<u64> {
-    let chain = Chain::of(vehicle, axis);
+    let chain = Chain::new(vehicle, axis);
     if period_ns == 0 || !sampled::is_stable(&chain, period_ns, delay_ns) {
         return None;
     }
@@ -248,7 +248,7 @@ mod tests {
             ];
             for (got, wanted) in slopes
                 .iter()
-                .zip(&Chain::of(&vehicle, Axis::LateralX).gains)
+                .zip(&Chain::new(&vehicle, Axis::LateralX).gains)
             {
                 assert!((got / wanted - 1.0).abs() < 1e-5, "{slopes:?}");
             }

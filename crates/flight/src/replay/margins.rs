@@ -53,7 +53,7 @@ impl RemainingMargins {
     }
 
     /// Margins of `vehicle` against the run's `timing`.
-    pub fn of(vehicle: &Vehicle, timing: &Timing) -> Self {
+    pub fn new(vehicle: &Vehicle, timing: &Timing) -> Self {
         let least = timing.reaction.min_ns;
         let axes: Vec<_> = [Axis::LateralX, Axis::LateralY, Axis::Height, Axis::Yaw]
             .into_iter()

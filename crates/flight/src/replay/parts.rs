@@ -27,7 +27,7 @@ enum Which {
 }
 
 impl Part {
-    const fn of(ideal: bool, which: Which) -> Self {
+    const fn new(ideal: bool, which: Which) -> Self {
         Self {
             ideal,
             without_drag: false,
@@ -45,12 +45,12 @@ impl Part {
 
     /// All parts, in the order for [`join`].
     pub const ALL: [Self; 6] = [
-        Self::of(false, Which::Tracking),
-        Self::of(false, Which::Noise),
-        Self::of(false, Which::Kicks),
-        Self::of(true, Which::Tracking),
-        Self::of(true, Which::Noise),
-        Self::of(true, Which::Kicks),
+        Self::new(false, Which::Tracking),
+        Self::new(false, Which::Noise),
+        Self::new(false, Which::Kicks),
+        Self::new(true, Which::Tracking),
+        Self::new(true, Which::Noise),
+        Self::new(true, Which::Kicks),
     ];
 
     /// Parts that show the influence of the rotors' drag, in the order for [`join`].
@@ -64,10 +64,11 @@ impl Part {
     /// delay margin [`Part::WITHOUT_DRAG`] after them.
     pub fn needed(vehicle: &Vehicle, schedule: &Schedule) -> Vec<Self> {
         let has_drag = vehicle.without_rotor_drag().is_some();
-        let is_near = || RemainingMargins::of(vehicle, &Timing::of(schedule)).is_near();
-        let more = match has_drag && is_near() {
-            true => &Self::WITHOUT_DRAG[..],
-            false => &[],
+        let is_near = || RemainingMargins::new(vehicle, &Timing::new(schedule)).is_near();
+        let more = if has_drag && is_near() {
+            &Self::WITHOUT_DRAG[..]
+        } else {
+            &[]
         };
         [&Self::ALL[..], more].concat()
     }
@@ -103,9 +104,10 @@ pub fn fly_part(
         count_from_ns: settings.settle_ns.min(run_ns / 2),
         recovered_tilt: settings.sweep.recovered_deg.to_radians(),
     };
-    let flown = match part.ideal {
-        true => schedule.ideal(),
-        false => schedule.clone(),
+    let flown = if part.ideal {
+        schedule.ideal()
+    } else {
+        schedule.clone()
     };
     // Kicks at the very end of the run need something to recover with.
     let sweep = &settings.sweep;
@@ -146,7 +148,7 @@ pub fn join(
         tracking.0, noise.0, kicks.0,
     ) {
         (Outcome::Notes(tracking), Outcome::Notes(noise), Outcome::Kicks(kicks)) => {
-            Flown::of(&tracking, &noise, kicks)
+            Flown::new(&tracking, &noise, kicks)
         }
         _ => panic!("the parts of a replay are joined in the order of Part::needed"),
     };
@@ -157,11 +159,11 @@ pub fn join(
     let (Some(measured), Some(ideal)) = (measured, ideal) else {
         panic!("a replay is joined from all of Part::needed");
     };
-    let timing = Timing::of(schedule);
+    let timing = Timing::new(schedule);
     FlightReport {
         vehicle: vehicle.name.clone(),
         settings: settings.clone(),
-        margins: RemainingMargins::of(vehicle, &timing),
+        margins: RemainingMargins::new(vehicle, &timing),
         timing,
         flights: Pair { measured, ideal },
         without_rotor_drag: without_drag,

@@ -68,7 +68,7 @@ pub struct Flown {
 }
 
 impl Flown {
-    pub(super) fn of(tracking: &Notes, noisy: &Notes, kicks: KickOutcome) -> Self {
+    pub(super) fn new(tracking: &Notes, noisy: &Notes, kicks: KickOutcome) -> Self {
         Self {
             tilt_deviation_deg: noisy.tilt_deviation().map(f64::to_degrees),
             rate_deviation_deg_s: noisy.rate_deviation().map(f64::to_degrees),

@@ -17,7 +17,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    fn of(mut times: Vec<u64>) -> Option<Self> {
+    fn new(mut times: Vec<u64>) -> Option<Self> {
         let middle = times.len() / 2;
         let (min_ns, max_ns) = (*times.iter().min()?, *times.iter().max()?);
         Some(Self {
@@ -57,7 +57,7 @@ pub struct Timing {
 
 impl Timing {
     /// Timing of `schedule`.
-    pub fn of(schedule: &Schedule) -> Self {
+    pub fn new(schedule: &Schedule) -> Self {
         let jobs = schedule.activations();
         let period = schedule.period_ns();
         let mut reactions = vec![];
@@ -86,12 +86,12 @@ impl Timing {
             due_times: schedule.due_times(),
             missed: schedule.due_times() - jobs.len() as u64,
             most_consecutive_missed: longest_run,
-            reaction: Spread::of(reactions).unwrap_or(Spread {
+            reaction: Spread::new(reactions).unwrap_or(Spread {
                 min_ns: 0,
                 median_ns: 0,
                 max_ns: 0,
             }),
-            freshness: Spread::of(jobs.iter().map(|j| j.actuate_ns - j.sample_ns).collect()),
+            freshness: Spread::new(jobs.iter().map(|j| j.actuate_ns - j.sample_ns).collect()),
             mean_delay_ns: mean_delay(schedule),
             longest_unanswered_ns: between.max().unwrap_or(schedule.end_ns()),
         }
@@ -139,7 +139,7 @@ mod tests {
             due_times: 6,
             activations: vec![job(0, 30, 40), job(100, 101, 111), job(400, 450, 465)],
         };
-        let timing = Timing::of(&schedule);
+        let timing = Timing::new(&schedule);
         // Due 200 and 300 wait for 465; 500 for the end.
         assert_eq!(
             timing.reaction,
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_constant_delay_is_the_mean_delay_and_misses_add_to_it() {
-        let mean = |schedule: Schedule| Timing::of(&schedule).mean_delay_ns;
+        let mean = |schedule: Schedule| Timing::new(&schedule).mean_delay_ns;
         for delay in [0, 7, 99, 250] {
             assert_eq!(mean(Schedule::constant(100, 50, delay)), Some(delay));
         }

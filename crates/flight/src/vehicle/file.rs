@@ -139,12 +139,13 @@ impl Checker<'_> {
         let sound = !text.trim().is_empty()
             && text.chars().count() <= LONGEST_NAME
             && !text.chars().any(char::is_control);
-        match sound {
-            true => Ok(name.into_inner()),
-            false => Err(VehicleError::Name {
+        if sound {
+            Ok(name.into_inner())
+        } else {
+            Err(VehicleError::Name {
                 source_name: self.source.to_owned(),
                 line: self.line(name.span()),
-            }),
+            })
         }
     }
 

@@ -30,9 +30,12 @@ pub(super) fn wait_for_the_last_one() {
 }
 
 fn is_provisional(current: &Path, begins_otherwise: bool) -> bool {
-    fs::read_to_string(current).is_ok_and(|name| match begins_otherwise {
-        true => name.trim() != LAST_OF_X86,
-        false => name.trim() == PROVISIONAL,
+    fs::read_to_string(current).is_ok_and(|name| {
+        if begins_otherwise {
+            name.trim() != LAST_OF_X86
+        } else {
+            name.trim() == PROVISIONAL
+        }
     })
 }
 

@@ -33,9 +33,10 @@ pub(super) fn run(commands: &[OrderedCommand], files: &mut Files) -> Result<(), 
             source,
         })?;
         ends.push(end.clone());
-        match end.exit_code == Some(0) || command.may_fail {
-            true => Ok(()),
-            false => Err(failure(number, &end)),
+        if end.exit_code == Some(0) || command.may_fail {
+            Ok(())
+        } else {
+            Err(failure(number, &end))
         }
     });
     let ends = serde_json::to_vec_pretty(&ends).expect("plain data is JSON");

@@ -67,9 +67,10 @@ pub(super) fn hunt(order: &HuntOrder, facts: &Facts) -> Result<(), InsideError> 
 /// Sends the list of functions before the snapshot. It has millions of bytes: a port that this process
 /// may use itself takes each with one instruction.
 fn send_symbols(all: bool) -> io::Result<()> {
-    let files = match all {
-        true => vec![(KALLSYMS_NAME.to_owned(), std::fs::read(KALLSYMS)?)],
-        false => module_symbols::file().into_iter().collect(),
+    let files = if all {
+        vec![(KALLSYMS_NAME.to_owned(), std::fs::read(KALLSYMS)?)]
+    } else {
+        module_symbols::file().into_iter().collect()
     };
     let mut sent = Vec::new();
     send(&mut sent, files)?;

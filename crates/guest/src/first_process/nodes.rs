@@ -42,9 +42,10 @@ pub(super) fn make(sys: &Path, dev: &Path) -> io::Result<()> {
         if let Some(above) = path.parent() {
             fs::create_dir_all(above)?;
         }
-        let kind = match device.is_block {
-            true => FileType::BlockDevice,
-            false => FileType::CharacterDevice,
+        let kind = if device.is_block {
+            FileType::BlockDevice
+        } else {
+            FileType::CharacterDevice
         };
         let (major, minor) = device.numbers;
         let number: Dev = makedev(major, minor);

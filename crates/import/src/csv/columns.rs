@@ -66,7 +66,7 @@ pub(super) struct Columns(Vec<(Role, usize, Unit)>);
 
 impl Columns {
     /// Where a role stands.
-    pub(super) fn of(&self, role: Role) -> Option<usize> {
+    pub(super) fn index_of(&self, role: Role) -> Option<usize> {
         let found = self.0.iter().find(|(known, ..)| *known == role);
         found.map(|(_, at, _)| *at)
     }
@@ -81,7 +81,7 @@ impl Columns {
     pub(super) fn are_ours(&self) -> bool {
         use Role::{Condition, Cycle, Due, Latency, Phase, Response, Segment};
         let ours = [Segment, Phase, Condition, Cycle, Due, Latency, Response];
-        ours.into_iter().all(|role| self.of(role).is_some())
+        ours.into_iter().all(|role| self.index_of(role).is_some())
     }
 
     /// Of a table whose first record has these cells, on this line. Says whether that record names
@@ -131,9 +131,12 @@ impl Columns {
                 for word in asked_columns {
                     let (wanted, name) = word.split_once('=').unwrap_or((word, word));
                     let (role, _) = parts(wanted).ok_or_else(|| unknown(wanted))?;
-                    let is_it = |cell: &str| match word.contains('=') {
-                        true => cell == name,
-                        false => cell == *word || parts(cell).is_some_and(|(own, _)| own == role),
+                    let is_it = |cell: &str| {
+                        if word.contains('=') {
+                            cell == name
+                        } else {
+                            cell == *word || parts(cell).is_some_and(|(own, _)| own == role)
+                        }
                     };
                     let at = first.iter().position(|cell| is_it(cell));
                     let at = at.ok_or_else(|| absent(line, word, name, first))?;
@@ -152,7 +155,7 @@ impl Columns {
         unit: Option<Unit>,
         name: &str,
     ) -> Result<(), ImportError> {
-        if self.of(role).is_some() {
+        if self.index_of(role).is_some() {
             let why = format!("two columns are {}: select one with --columns", word(role));
             return Err(ImportError::whole(why));
         }

@@ -30,7 +30,7 @@ pub(crate) const FORM: Form = Form {
 /// Any table: a first record of names or numbers that have a separator between them, or one name
 /// that is known.
 fn fits(text: &str) -> Fit {
-    let (mut records, mut cells) = (Records::of(text), Vec::new());
+    let (mut records, mut cells) = (Records::new(text), Vec::new());
     if !matches!(records.next(&mut cells), Ok(Some(_))) {
         return Fit::No;
     }
@@ -43,37 +43,40 @@ fn fits(text: &str) -> Fit {
     }
     let begins_with_digit = |cell: &Cow<'_, str>| cell.starts_with(|c: char| c.is_ascii_digit());
     let is_table = first == cells.len() && cells.iter().any(begins_with_digit);
-    match is_table && (is_known || first > 1) {
-        true => Fit::Possible,
-        false => Fit::No,
+    if is_table && (is_known || first > 1) {
+        Fit::Possible
+    } else {
+        Fit::No
     }
 }
 
 pub(crate) fn read(text: &str, asked: &Asked<'_>) -> Result<Imported, ImportError> {
-    let mut records = Records::of(text);
+    let mut records = Records::new(text);
     let mut cells = Vec::new();
     let Some(first_line) = records.next(&mut cells)? else {
         return Err(ImportError::whole("holds no line"));
     };
     let (columns, named) = Columns::find(first_line, &cells, asked)?;
-    let reader = Reader::of(columns, records.decimal_comma(), asked)?;
+    let reader = Reader::new(columns, records.decimal_comma(), asked)?;
     let width = cells.len();
     let mut threads: Vec<(Key, Growing)> = Vec::new();
     let mut lines = 0;
-    let mut last = match named {
-        true => records.next(&mut cells)?,
-        false => Some(first_line),
+    let mut last = if named {
+        records.next(&mut cells)?
+    } else {
+        Some(first_line)
     };
     let mut at = 0;
     while let Some(line) = last {
         lines += 1;
         if cells.len() != width || lines > MOST_LINES {
-            let why = match cells.len() != width {
-                true => format!(
+            let why = if cells.len() != width {
+                format!(
                     "{}, but the first line has {width}: truncated?",
                     counted(cells.len() as u64, "cell", "cells")
-                ),
-                false => format!("more than {MOST_LINES} lines: import a part of the file"),
+                )
+            } else {
+                format!("more than {MOST_LINES} lines: import a part of the file")
             };
             return Err(ImportError::at(line, why));
         }
@@ -122,16 +125,16 @@ struct Reader {
 }
 
 impl Reader {
-    fn of(columns: Columns, decimal_comma: bool, asked: &Asked<'_>) -> Result<Self, ImportError> {
+    fn new(columns: Columns, decimal_comma: bool, asked: &Asked<'_>) -> Result<Self, ImportError> {
         let reader = Self {
             decimal_comma,
             due: columns.time(Role::Due),
             start: columns.time(Role::Start),
             latency: columns.time(Role::Latency),
             judged: columns
-                .of(Role::Cycle)
-                .and(columns.of(Role::FirstJudgedCycle))
-                .zip(columns.of(Role::EndCycle)),
+                .index_of(Role::Cycle)
+                .and(columns.index_of(Role::FirstJudgedCycle))
+                .zip(columns.index_of(Role::EndCycle)),
             columns,
         };
         let why = match (reader.due, reader.start, reader.latency) {
@@ -152,10 +155,10 @@ impl Reader {
 
     fn key(&self, line: usize, cells: &[Cow<'_, str>]) -> Result<Key, ImportError> {
         let text = |role| {
-            let at: Option<usize> = self.columns.of(role);
+            let at: Option<usize> = self.columns.index_of(role);
             at.map(|at| as_written(&cells[at]).to_owned())
         };
-        let count = |role| match self.columns.of(role) {
+        let count = |role| match self.columns.index_of(role) {
             None => Ok(0),
             Some(at) => whole::<u32>(line, role, &cells[at]),
         };
@@ -177,9 +180,10 @@ impl Reader {
     fn line(&self, line: usize, cells: &[Cow<'_, str>]) -> Result<Line, ImportError> {
         let time = |role: Role, (at, unit): (usize, Unit)| {
             let cell = &*cells[at];
-            let cell = match self.decimal_comma {
-                true => Cow::Owned(cell.replacen(',', ".", 1)),
-                false => Cow::Borrowed(cell),
+            let cell = if self.decimal_comma {
+                Cow::Owned(cell.replacen(',', ".", 1))
+            } else {
+                Cow::Borrowed(cell)
             };
             number::nanoseconds(&cell, unit).ok_or_else(|| {
                 let why = format!(
@@ -194,7 +198,7 @@ impl Reader {
             Some(place) if !cells[place.0].is_empty() => time(role, place).map(Some),
             _ => Ok(None),
         };
-        let flag = |role: Role, flag: SampleFlags| match self.columns.of(role) {
+        let flag = |role: Role, flag: SampleFlags| match self.columns.index_of(role) {
             None => Ok(SampleFlags::default()),
             Some(at) => match &*cells[at] {
                 "0" | "" | "false" => Ok(SampleFlags::default()),
@@ -248,16 +252,16 @@ impl Reader {
             sample.cpu_time_ns = short(ns)?;
             sample.flags = sample.flags.with(SampleFlags::HAS_CPU_TIME);
         }
-        if let Some(at) = self.columns.of(Role::Switches)
+        if let Some(at) = self.columns.index_of(Role::Switches)
             && !cells[at].is_empty()
         {
             sample.involuntary_switches = whole(line, Role::Switches, &cells[at])?;
             sample.flags = sample.flags.with(SampleFlags::HAS_SWITCHES);
         }
-        if let Some(at) = self.columns.of(Role::Cpu) {
+        if let Some(at) = self.columns.index_of(Role::Cpu) {
             sample.cpu = whole(line, Role::Cpu, &cells[at])?;
         }
-        let cycle = match self.columns.of(Role::Cycle) {
+        let cycle = match self.columns.index_of(Role::Cycle) {
             None => None,
             Some(at) => Some(whole(line, Role::Cycle, &cells[at])?),
         };
@@ -312,7 +316,7 @@ impl Reader {
         }
         match ours {
             true => lacks.push(Lack::Loads),
-            false if self.columns.of(Role::WarmUp).is_none() => lacks.push(Lack::WarmUp),
+            false if self.columns.index_of(Role::WarmUp).is_none() => lacks.push(Lack::WarmUp),
             false => {}
         }
         lacks.extend([Lack::EffectivePolicy, Lack::Machine]);

@@ -16,7 +16,7 @@ pub(super) struct Records<'a> {
 
 impl<'a> Records<'a> {
     /// Of a text. The separator is the one that its first record has.
-    pub(super) fn of(text: &'a str) -> Self {
+    pub(super) fn new(text: &'a str) -> Self {
         let rest = text.strip_prefix('\u{feff}').unwrap_or(text);
         let first = rest.lines().find(|line| !is_passed_over(line));
         let has = |separator: char| first.is_some_and(|line| line.contains(separator));
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     fn all(text: &str) -> Result<Vec<(usize, Vec<String>)>, ImportError> {
-        let mut records = Records::of(text);
+        let mut records = Records::new(text);
         let (mut cells, mut found) = (Vec::new(), Vec::new());
         while let Some(line) = records.next(&mut cells)? {
             found.push((line, cells.iter().map(|cell| cell.to_string()).collect()));

@@ -9,7 +9,7 @@ pub(super) struct Bits<'a> {
 }
 
 impl<'a> Bits<'a> {
-    pub(super) fn of(bytes: &'a [u8]) -> Self {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self {
             bytes,
             at: 0,
@@ -96,21 +96,21 @@ mod tests {
     fn numbers_begin_within_bytes_and_never_beyond_the_end() {
         // 5 bits 31, 27 bits 1: as LTTng's compact head.
         let word = (31_u32 | 1 << 5).to_le_bytes();
-        let mut bits = Bits::of(&word);
+        let mut bits = Bits::new(&word);
         assert_eq!((bits.number(5), bits.number(27)), (Some(31), Some(1)));
         assert_eq!(bits.number(1), None);
-        let mut bits = Bits::of(b"\x01ab\0");
+        let mut bits = Bits::new(b"\x01ab\0");
         assert_eq!(bits.number(1), Some(1));
         bits.align(8).unwrap();
         assert_eq!(bits.text().as_deref(), Some("ab"));
         assert!(bits.is_at_end() && bits.text().is_none());
-        let mut bits = Bits::of(&[0xe5, 0x8e, 0x26, 0x7f, 0xff]);
+        let mut bits = Bits::new(&[0xe5, 0x8e, 0x26, 0x7f, 0xff]);
         assert_eq!(
             (bits.variable(false), bits.variable(true)),
             (Some(624_485), Some(-1))
         );
         assert_eq!(bits.variable(false), None);
-        let mut bits = Bits::of(&[0xff; 9]);
+        let mut bits = Bits::new(&[0xff; 9]);
         assert!(bits.end_at(65) && !bits.end_at(99));
         bits.number(1);
         assert_eq!(bits.number(64), Some(u64::MAX));

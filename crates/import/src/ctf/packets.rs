@@ -63,7 +63,7 @@ impl<'a> Stream<'a> {
     ) -> Result<(), BrokenStream> {
         let broken = BrokenStream::Packet(number);
         let metadata = self.metadata;
-        let mut bits = Bits::of(self.bytes);
+        let mut bits = Bits::new(self.bytes);
         let mut head = Fields::default();
         let magic = bits.number(32);
         if magic != Some(MAGIC) {
@@ -72,7 +72,7 @@ impl<'a> Stream<'a> {
                 _ => broken,
             });
         }
-        bits = Bits::of(self.bytes);
+        bits = Bits::new(self.bytes);
         metadata
             .packet_header
             .read("", &mut bits, &mut head)
@@ -144,9 +144,10 @@ fn later(clock: u64, value: u64, bits: u32) -> u64 {
     }
     let mask = (1_u64 << bits) - 1;
     let found = (clock & !mask) | value;
-    match found < clock {
-        true => found.wrapping_add(mask + 1),
-        false => found,
+    if found < clock {
+        found.wrapping_add(mask + 1)
+    } else {
+        found
     }
 }
 

@@ -98,7 +98,7 @@ struct Named<'a> {
 }
 
 impl<'a> Sentence<'a> {
-    pub(super) fn of(text: &'a str) -> Option<Self> {
+    pub(super) fn new(text: &'a str) -> Option<Self> {
         let text = text.strip_prefix("task ").unwrap_or(text);
         if let Some(at) = text.rfind(" ==> ") {
             let (previous, rest) = named(&text[..at])?;
@@ -134,9 +134,10 @@ fn named(text: &str) -> Option<(Named<'_>, &str)> {
 
 impl Fields for Sentence<'_> {
     fn number(&self, name: &str) -> Option<i128> {
-        let of = match name.starts_with("next_") {
-            true => self.next?,
-            false => self.previous,
+        let of = if name.starts_with("next_") {
+            self.next?
+        } else {
+            self.previous
         };
         match name {
             "pid" | "prev_pid" | "next_pid" => Some(of.number),
@@ -201,7 +202,7 @@ mod tests {
             "servo:2:640 [19] S ==> swapper/1:0 [120]",
             "task servo:2:640 [19] (S) ==> swapper/1:0 [120]",
         ] {
-            let of = Sentence::of(text).unwrap();
+            let of = Sentence::new(text).unwrap();
             assert_eq!(of.text("prev_comm"), Some("servo:2"), "{text}");
             assert_eq!(
                 (of.number("prev_pid"), of.number("prev_prio")),
@@ -218,7 +219,7 @@ mod tests {
             "servo:640 [19] success=1 CPU:003",
             "task servo:640 [19] success=1 [003]",
         ] {
-            let of = Sentence::of(text).unwrap();
+            let of = Sentence::new(text).unwrap();
             assert_eq!(
                 (of.text("comm"), of.number("pid")),
                 (Some("servo"), Some(640)),

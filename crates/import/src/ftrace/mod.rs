@@ -157,7 +157,7 @@ impl Reader {
         }
         let text = Text(fields);
         let is_plain = fields.contains("comm=") || !event.starts_with("sched_");
-        let read = match (is_plain, Sentence::of(fields)) {
+        let read = match (is_plain, Sentence::new(fields)) {
             (false, Some(sentence)) => self.table.read(event, &sentence),
             _ => self.table.read(event, &text),
         };
@@ -198,9 +198,10 @@ impl Reader {
         let name = event.split(['(', ' ', ':']).next().unwrap_or(event);
         let is_name = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
         let known = self.others.contains_key(name) || self.others.len() < MOST_KINDS;
-        match known && !name.is_empty() && name.len() < 40 && name.chars().all(is_name) {
-            true => *self.others.entry(name.to_owned()).or_default() += 1,
-            false => self.more_others += 1,
+        if known && !name.is_empty() && name.len() < 40 && name.chars().all(is_name) {
+            *self.others.entry(name.to_owned()).or_default() += 1
+        } else {
+            self.more_others += 1
         }
     }
 

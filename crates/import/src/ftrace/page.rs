@@ -21,14 +21,14 @@ pub(super) fn traced(text: &str) -> impl Iterator<Item = (usize, Cow<'_, str>)> 
         within = (within || begins) && !ends;
         (within && !line.contains("<script")).then(|| {
             let is_plain = !line.contains('&') && !line.contains("\\\"");
-            let line = match is_plain {
-                true => Cow::Borrowed(line),
-                false => line
-                    .replace("&lt;", "<")
+            let line = if is_plain {
+                Cow::Borrowed(line)
+            } else {
+                line.replace("&lt;", "<")
                     .replace("&gt;", ">")
                     .replace("&amp;", "&")
                     .replace("\\\"", "\"")
-                    .into(),
+                    .into()
             };
             (number, line)
         })

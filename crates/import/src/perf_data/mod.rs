@@ -51,11 +51,12 @@ pub(crate) fn read(bytes: &[u8], asked: &Asked<'_>) -> Result<Imported, ImportEr
             events: trace.events,
             needed: NEEDED,
             clock: trace.clock,
-            lacks: match has_timers {
-                true => vec![Lack::Other(
+            lacks: if has_timers {
+                vec![Lack::Other(
                     "names of timers' functions: perf keeps only their addresses".into(),
-                )],
-                false => Vec::new(),
+                )]
+            } else {
+                Vec::new()
             },
         },
         asked,
@@ -88,7 +89,7 @@ impl Trace {
 fn trace(file: &File<'_>) -> Result<Trace, ImportError> {
     let mut trace = Trace::default();
     let mut decoder = decoder(file, &mut trace.clock)?;
-    let layouts = Layouts::of(file)?;
+    let layouts = Layouts::new(file)?;
     let mut last = (0, 0);
     let mut records = file.records;
     let mut number = 0_u64;
@@ -195,7 +196,7 @@ enum Layouts {
 }
 
 impl Layouts {
-    fn of(file: &File<'_>) -> Result<Self, ImportError> {
+    fn new(file: &File<'_>) -> Result<Self, ImportError> {
         let tracepoints = || {
             file.layouts
                 .iter()

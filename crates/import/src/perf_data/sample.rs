@@ -77,10 +77,7 @@ impl Layout {
 
     /// Reads the body of a sample; `None` if it is shorter than its layout.
     pub(super) fn read<'a>(&self, mut body: Bytes<'a>) -> Option<Sample<'a>> {
-        let mut word = |bit: u64| match self.has(bit) {
-            true => body.u64(),
-            false => Some(0),
-        };
+        let mut word = |bit: u64| if self.has(bit) { body.u64() } else { Some(0) };
         word(IDENTIFIER)?;
         word(IP)?;
         word(TID)?;
@@ -98,12 +95,11 @@ impl Layout {
             let frames = body.u64()?;
             body.skip_words(frames)?;
         }
-        let raw = match self.has(RAW) {
-            true => {
-                let length = body.u32()?;
-                body.take(length.into())?
-            }
-            false => &[],
+        let raw = if self.has(RAW) {
+            let length = body.u32()?;
+            body.take(length.into())?
+        } else {
+            &[]
         };
         Some(Sample {
             at_ns,

@@ -64,9 +64,10 @@ impl Calls {
             return *known;
         }
         let is_taken = self.processes.contains_key(&thread);
-        let number = match is_taken || thread >= MADE_UP {
-            true => MADE_UP.saturating_add(u32::try_from(self.threads.len()).unwrap_or(0)),
-            false => thread,
+        let number = if is_taken || thread >= MADE_UP {
+            MADE_UP.saturating_add(u32::try_from(self.threads.len()).unwrap_or(0))
+        } else {
+            thread
         };
         self.threads.insert((process, thread), number);
         self.processes.insert(number, process);

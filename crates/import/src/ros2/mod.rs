@@ -115,7 +115,7 @@ pub(crate) fn read(parts: &[Part]) -> Result<Imported, ImportError> {
         let why = format!("holds no callback (ros2:callback_start and callback_end); {NEEDED}");
         return Err(ImportError::whole(why));
     }
-    let timers = Timers::of(&seen, lost);
+    let timers = Timers::new(&seen, lost);
     let mut lacks = timers.lacks;
     if lost > 0 {
         lacks.push(Lack::Other(format!(
@@ -168,9 +168,10 @@ pub(crate) fn read(parts: &[Part]) -> Result<Imported, ImportError> {
     let mut cpus: Vec<u16> = events.iter().map(|event| event.cpu).collect();
     cpus.sort_unstable();
     cpus.dedup();
-    let (trace, events) = match has_kernel {
-        true => (Some(KernelTrace { events, cpus }), Vec::new()),
-        false => (None, events),
+    let (trace, events) = if has_kernel {
+        (Some(KernelTrace { events, cpus }), Vec::new())
+    } else {
+        (None, events)
     };
     let periods = timers.threads.iter().map(|thread| match &thread.values {
         Values::Row(row) => row.due.period_ns,

@@ -22,7 +22,7 @@ pub(super) struct Timers {
 
 impl Timers {
     /// The timers among what was seen; `lost` events are missing.
-    pub(super) fn of(seen: &Seen, lost: u64) -> Self {
+    pub(super) fn new(seen: &Seen, lost: u64) -> Self {
         let mut runs: BTreeMap<usize, Vec<Run>> = BTreeMap::new();
         for run in &seen.runs {
             runs.entry(run.callback).or_default().push(*run);

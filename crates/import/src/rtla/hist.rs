@@ -211,9 +211,10 @@ fn read(text: &str, tool: &Tool) -> Result<Imported, ImportError> {
         return Err(ImportError::whole(why));
     }
     share_range(&mut threads);
-    let mut lacks = match tool.measured.has_due_times() {
-        true => counted_lacks(&threads),
-        false => undue_lacks(&threads),
+    let mut lacks = if tool.measured.has_due_times() {
+        counted_lacks(&threads)
+    } else {
+        undue_lacks(&threads)
     };
     if is_wide {
         lacks.push(Lack::BinWidth);

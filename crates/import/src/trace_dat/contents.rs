@@ -107,9 +107,10 @@ impl Told {
 fn release(uname: &str) -> String {
     let mut words = uname.split_whitespace().skip(2);
     let release = words.next().unwrap_or("unknown");
-    match words.clone().any(|word| word == "PREEMPT_RT") {
-        true => format!("{release} PREEMPT_RT"),
-        false => release.to_owned(),
+    if words.clone().any(|word| word == "PREEMPT_RT") {
+        format!("{release} PREEMPT_RT")
+    } else {
+        release.to_owned()
     }
 }
 

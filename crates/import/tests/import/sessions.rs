@@ -46,7 +46,7 @@ struct Session {
 }
 
 impl Session {
-    fn of(domain: &'static str) -> Self {
+    fn new(domain: &'static str) -> Self {
         Self {
             domain,
             boot: "11111111-2222-3333-4444-555555555555",
@@ -178,7 +178,7 @@ fn samples(found: &Imported) -> BTreeMap<u64, i64> {
 
 #[test]
 fn a_later_session_has_the_names_of_the_one_before() {
-    let (mut first, mut second) = (Session::of("ust"), Session::of("ust"));
+    let (mut first, mut second) = (Session::new("ust"), Session::new("ust"));
     made(&mut first);
     control(&mut first, 1..21, 5_000);
     control(&mut second, 31..51, 7_000);
@@ -195,7 +195,7 @@ fn a_later_session_has_the_names_of_the_one_before() {
 
 #[test]
 fn a_call_that_two_sessions_recorded_is_one() {
-    let (mut first, mut second) = (Session::of("ust"), Session::of("ust"));
+    let (mut first, mut second) = (Session::new("ust"), Session::new("ust"));
     for session in [&mut first, &mut second] {
         made(session);
     }
@@ -209,7 +209,7 @@ fn a_call_that_two_sessions_recorded_is_one() {
 
 #[test]
 fn sessions_of_another_boot_are_refused_in_one_line() {
-    let (mut first, mut second) = (Session::of("ust"), Session::of("ust"));
+    let (mut first, mut second) = (Session::new("ust"), Session::new("ust"));
     second.boot = "99999999-2222-3333-4444-555555555555";
     made(&mut first);
     control(&mut first, 1..21, 5_000);
@@ -226,7 +226,7 @@ fn sessions_of_another_boot_are_refused_in_one_line() {
 
 #[test]
 fn the_kernels_events_are_between_the_calls() {
-    let (mut program, mut kernel) = (Session::of("ust"), Session::of("kernel"));
+    let (mut program, mut kernel) = (Session::new("ust"), Session::new("kernel"));
     made(&mut program);
     control(&mut program, 1..21, 5_000);
     let switch = |kernel: &mut Session, at_ns, from: u32, to: u32| {
@@ -247,7 +247,7 @@ fn the_kernels_events_are_between_the_calls() {
         let mut all = found.lacks.iter().map(|lack| lack.text());
         all.any(|text| text.contains("record sched_switch"))
     };
-    let mut alone = Session::of("ust");
+    let mut alone = Session::new("ust");
     made(&mut alone);
     control(&mut alone, 1..21, 5_000);
     let alone = read([alone.parts("s/ust")]).unwrap();
@@ -266,13 +266,13 @@ fn the_kernels_events_are_between_the_calls() {
 
 #[test]
 fn callbacks_without_a_timer_are_no_task() {
-    let mut session = Session::of("ust");
+    let mut session = Session::new("ust");
     for at in 0..20 {
         session.run(at * MS, at * MS + 1_000, 41, 300);
     }
     let found = read([session.parts("s/ust")]).unwrap();
     assert!(found.threads.is_empty());
     assert_eq!(found.ros2_calls().unwrap().0.len(), 40);
-    let empty = read([Session::of("ust").parts("s/ust")]).unwrap_err();
+    let empty = read([Session::new("ust").parts("s/ust")]).unwrap_err();
     assert!(empty.to_string().contains("holds no callback"), "{empty}");
 }

@@ -45,7 +45,7 @@ pub struct Again {
 
 impl Again {
     /// Prepares it. `kernel` replaces the name in the run, if that name means another kernel now.
-    pub fn of(run: &Run, kernel: Option<&str>, on: &HostAsked, host: &Host) -> Result<Self> {
+    pub fn new(run: &Run, kernel: Option<&str>, on: &HostAsked, host: &Host) -> Result<Self> {
         let place = run.directory();
         let no_laboratory = || AgainError::NoLaboratory {
             run: place.to_owned(),
@@ -268,8 +268,9 @@ fn refuse_other(run: &Path, guest: &Guest, qemu: &Qemu, emulator: &Emulator) -> 
     let machine = guest
         .machine
         .arguments(Path::new(kernel), Path::new(initramfs))?;
-    match emulator.arguments.ends_with(&machine) {
-        true => Ok(()),
-        false => Err(unlike(run, "its machine")),
+    if emulator.arguments.ends_with(&machine) {
+        Ok(())
+    } else {
+        Err(unlike(run, "its machine"))
     }
 }

@@ -45,9 +45,10 @@ impl Plugin {
             Some(SECOND_INTERFACE..) => FOR_2,
             _ => FOR_1,
         };
-        match library.is_empty() {
-            true => Err(LabError::NoPlugin),
-            false => Ok(library),
+        if library.is_empty() {
+            Err(LabError::NoPlugin)
+        } else {
+            Ok(library)
         }
     }
 

@@ -35,7 +35,7 @@ pub struct Repeated {
 
 impl Repeated {
     /// Blocks of a wanted cycle.
-    pub fn of(&self, number: usize, sample: usize) -> std::result::Result<&Kept, NoBlocks> {
+    pub fn cycle(&self, number: usize, sample: usize) -> std::result::Result<&Kept, NoBlocks> {
         let complete = self.follower.complete(number);
         if complete.is_empty() {
             return Err(NoBlocks::NoTrail);
@@ -46,9 +46,10 @@ impl Repeated {
         let mut kept = self.kept.iter().filter(|kept| right(&kept.found));
         let first = kept.next().ok_or(NoBlocks::NotKept)?;
         // Trails can start differently and join; here they must agree.
-        match kept.all(|other| other.found.wake == first.found.wake) {
-            true => Ok(first),
-            false => Err(NoBlocks::Several),
+        if kept.all(|other| other.found.wake == first.found.wake) {
+            Ok(first)
+        } else {
+            Err(NoBlocks::Several)
         }
     }
 }

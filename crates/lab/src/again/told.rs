@@ -21,7 +21,7 @@ pub(super) fn windows(again: &Again, wanted: &Wanted, repeated: &Repeated) -> Re
                 cycle: sample.cycle,
                 why,
             };
-            let kept = repeated.of(number, index).map_err(no_blocks)?;
+            let kept = repeated.cycle(number, index).map_err(no_blocks)?;
             let ns = u64::from(again.ns_per_instruction);
             let latency_ns = u64::try_from(sample.latency_ns()).unwrap_or(0);
             let wake = kept.found.wake;

@@ -44,7 +44,7 @@ pub struct Wanted {
 
 impl Wanted {
     /// Reads the samples and chooses.
-    pub fn of(run: &Run, asked: &CyclesAsked) -> Result<Self> {
+    pub fn new(run: &Run, asked: &CyclesAsked) -> Result<Self> {
         let mut all = Self {
             loops: Vec::new(),
             threads: Vec::new(),
@@ -113,12 +113,13 @@ impl Wanted {
                 found = true;
             }
         }
-        match found {
-            true => Ok(()),
-            false => Err(AgainError::NoCycle {
+        if found {
+            Ok(())
+        } else {
+            Err(AgainError::NoCycle {
                 name: name.into(),
                 last_segment: self.threads.last().map_or(0, |thread| thread.segment),
-            }),
+            })
         }
     }
 

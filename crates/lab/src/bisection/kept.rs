@@ -123,9 +123,10 @@ impl Bisection {
         let own = serde_json::to_vec(&self)
             .ok()
             .and_then(|text| read_legible(&text).ok());
-        match fits && own.as_ref() == Some(&begun) {
-            true => Ok(Self { steps, ..self }),
-            false => Err(LabError::OtherBisection { path }),
+        if fits && own.as_ref() == Some(&begun) {
+            Ok(Self { steps, ..self })
+        } else {
+            Err(LabError::OtherBisection { path })
         }
     }
 

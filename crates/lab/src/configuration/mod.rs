@@ -40,7 +40,7 @@ impl Configuration {
     ///
     /// # Errors
     /// If one of its files can't be read.
-    pub fn of(kernel: &Kernel) -> Result<Option<Self>> {
+    pub fn new(kernel: &Kernel) -> Result<Option<Self>> {
         if let Some(path) = &kernel.config {
             let text = fs::read(path).map_err(|error| LabError::io("read", path, error))?;
             let from = path.display().to_string();

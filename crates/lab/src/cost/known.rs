@@ -22,7 +22,7 @@ pub struct CostModel {
 
 impl CostModel {
     /// The one of that name.
-    pub fn of(name: &str) -> Option<&'static Self> {
+    pub fn new(name: &str) -> Option<&'static Self> {
         MODELS.iter().find(|model| model.name == name)
     }
 

@@ -107,7 +107,7 @@ fn a_string_instruction_costs_its_lines_however_small_its_steps() {
         }
     }
     // 64 lines of 15 cycles at 2.4 GHz, as 4096 bytes at 10 GB/s.
-    let pi = CostModel::of("cortex-a76").unwrap();
+    let pi = CostModel::new("cortex-a76").unwrap();
     assert_eq!(pi.ns(64 * pi.parameters.line_memory), 400);
     // Four instructions a cycle.
     assert_eq!(pi.ns(9_600), 1_000);

@@ -116,9 +116,10 @@ pub(super) fn run(
     let under_way = observer
         .last
         .map_or(done.min(programs.len() - 1), |(program, _)| program);
-    let crash = match is_whole {
-        true => Crash::in_log(&log),
-        false => Some((under_way, Crash::of_end(&console, &log, hung.is_some()))),
+    let crash = if is_whole {
+        Crash::in_log(&log)
+    } else {
+        Some((under_way, Crash::of_end(&console, &log, hung.is_some())))
     };
     let mut sections = observer.sections(programs);
     sections.truncate(ended);

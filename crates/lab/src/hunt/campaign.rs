@@ -346,9 +346,10 @@ impl<'a> Hunt<'a> {
                 Err(AgainError::Lab(LabError::Interrupted)) => return,
                 Err(error) => {
                     shared.failures += 1;
-                    match shared.failures < FAILURES {
-                        true => Ok(()),
-                        false => Err(error),
+                    if shared.failures < FAILURES {
+                        Ok(())
+                    } else {
+                        Err(error)
                     }
                 }
             };

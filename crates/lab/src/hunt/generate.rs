@@ -129,9 +129,10 @@ impl<'a> Generator<'a> {
     fn add(&mut self, program: &mut Program, at: usize, depth: u32) {
         let all = &self.grammar.calls[..];
         // The user's calls are few, and meant.
-        let from = match self.own < all.len() && self.below(ADDED) == 0 {
-            true => self.own,
-            false => 0,
+        let from = if self.own < all.len() && self.below(ADDED) == 0 {
+            self.own
+        } else {
+            0
         };
         // Calls on the same resource have more to do with each other.
         let related = match self.below(4) {

@@ -35,9 +35,10 @@ pub fn minimise<E>(
             .rev()
             .fold(smallest.clone(), |program, call| program.without(*call));
         let is_more = calls.len() > 1 && !together.calls.is_empty();
-        smallest = match is_more && keeps(std::slice::from_ref(&together))? == [true] {
-            true => together,
-            false => candidates[*first].clone(),
+        smallest = if is_more && keeps(std::slice::from_ref(&together))? == [true] {
+            together
+        } else {
+            candidates[*first].clone()
         };
     }
     Ok(smallest)

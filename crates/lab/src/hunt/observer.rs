@@ -227,7 +227,7 @@ impl Listener for Observer<'_> {
         let roles = Roles(self.symbols);
         for transition in transitions {
             self.course
-                .push(*transition, |address| roles.of(address), &mut self.told);
+                .push(*transition, |address| roles.at(address), &mut self.told);
         }
         for stretch in std::mem::take(&mut self.told) {
             self.take(stretch);

@@ -86,9 +86,10 @@ fn one(finding: &Finding, ns: u64) -> String {
         ..
     } = &finding.section;
     let mut text = format!("\n{} {began} … {ended}", time(length * ns));
-    text += &match finding.is_alone {
-        true => format!(" (found with {})\n", time(finding.found * ns)),
-        false => " (the program alone does not cause it: earlier programs contributed)\n".into(),
+    text += &if finding.is_alone {
+        format!(" (found with {})\n", time(finding.found * ns))
+    } else {
+        " (the program alone does not cause it: earlier programs contributed)\n".into()
     };
     text += &stack(finding.within.as_ref());
     for line in finding.program.to_string().lines() {

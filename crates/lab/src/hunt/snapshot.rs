@@ -253,9 +253,10 @@ fn ready(on: On<'_>, running: &mut Running, console: &Unnamed) -> Result<String>
             let AgainError::Lab(error) = ended(on.qemu, running) else {
                 unreachable!("it is one of the laboratory's")
             };
-            return Err(match lines.is_empty() {
-                true => error,
-                false => LabError::NoSnapshot { why: last() },
+            return Err(if lines.is_empty() {
+                error
+            } else {
+                LabError::NoSnapshot { why: last() }
             });
         }
         let is_late = started.elapsed() > on.limit.elapsed;

@@ -95,12 +95,13 @@ impl Asked {
         let text = text.trim();
         let (name, parameters) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
-        match !name.is_empty() && name.chars().all(plain) {
-            true => Ok(Self {
+        if !name.is_empty() && name.chars().all(plain) {
+            Ok(Self {
                 name: as_called(name),
                 parameters: parameters.trim().to_owned(),
-            }),
-            false => Err(ModuleFault::Name { given: text.into() }),
+            })
+        } else {
+            Err(ModuleFault::Name { given: text.into() })
         }
     }
 }

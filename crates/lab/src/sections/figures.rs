@@ -63,7 +63,7 @@ pub struct Figures {
 
 impl Figures {
     /// Of a condition's spans.
-    pub fn of(ledger: &Ledger, spans: &[Span]) -> Self {
+    pub fn new(ledger: &Ledger, spans: &[Span]) -> Self {
         let all = |kind: Kind| {
             spans
                 .iter()
@@ -73,11 +73,11 @@ impl Figures {
         let most = |part: fn(&WakeUp) -> u64| wake_ups().map(part).max().unwrap_or(0);
         let latencies = || spans.iter().flat_map(|span| &span.latencies);
         let mut found = Self {
-            off: Variable::of(all(Kind::Off)),
-            before_scheduler: Variable::of(all(Kind::BeforeScheduler)),
-            scheduler: Variable::of(all(Kind::Scheduler)),
-            switch: Variable::of(all(Kind::Switch)),
-            interrupts: Variable::of(all(Kind::Interrupt)),
+            off: Variable::new(all(Kind::Off)),
+            before_scheduler: Variable::new(all(Kind::BeforeScheduler)),
+            scheduler: Variable::new(all(Kind::Scheduler)),
+            switch: Variable::new(all(Kind::Switch)),
+            interrupts: Variable::new(all(Kind::Interrupt)),
             wake_ups: wake_ups().count(),
             own_interrupt: median(wake_ups().map(|one| one.interrupt)) + most(|one| one.rest),
             back: most(|one| one.back),
@@ -154,9 +154,10 @@ impl Figures {
 fn median(values: impl Iterator<Item = u64>) -> u64 {
     let mut values: Vec<u64> = values.collect();
     let middle = values.len() / 2;
-    match values.is_empty() {
-        true => 0,
-        false => *values.select_nth_unstable(middle).1,
+    if values.is_empty() {
+        0
+    } else {
+        *values.select_nth_unstable(middle).1
     }
 }
 
@@ -225,7 +226,7 @@ mod tests {
             stretch(Kind::Off, 8_000, 50, 50),
         ];
         all.into_iter().for_each(|one| ledger.push(one));
-        let wake_up = WakeUp::of(ledger.since(1_200), 1_200, 1_884, 684, false).unwrap();
+        let wake_up = WakeUp::new(ledger.since(1_200), 1_200, 1_884, 684, false).unwrap();
         let span = Span {
             from: 0,
             to: 10_000,
@@ -239,7 +240,7 @@ mod tests {
     #[test]
     fn figures_are_those_worked_out_by_hand() {
         let (ledger, span) = condition();
-        let found = Figures::of(&ledger, &[span]);
+        let found = Figures::new(&ledger, &[span]);
         assert_eq!(found.off.most(), 900);
         assert_eq!(
             (found.before_scheduler.most(), found.switch.most()),
@@ -282,20 +283,17 @@ mod tests {
                 ledger.push(planted(0));
             }
             ledger.push(stretch(Kind::Interrupt, due, 100, 0));
-            let ended = match is_hit {
-                true => {
-                    ledger.push(planted(100));
-                    from + PLANTED + 100
-                }
-                false => {
-                    ledger.push(stretch(Kind::Off, due, 100, 100));
-                    due + 100
-                }
+            let ended = if is_hit {
+                ledger.push(planted(100));
+                from + PLANTED + 100
+            } else {
+                ledger.push(stretch(Kind::Off, due, 100, 100));
+                due + 100
             };
             ledger.push(stretch(Kind::BeforeScheduler, ended, 4, 0));
             ledger.push(stretch(Kind::Scheduler, ended + 4, 200, 0));
             let woken = ended + 284;
-            let of = WakeUp::of(ledger.since(due), due, woken, woken - due, false);
+            let of = WakeUp::new(ledger.since(due), due, woken, woken - due, false);
             wake_ups.push(of.unwrap());
             if from >= due {
                 ledger.push(stretch(Kind::Off, from.max(woken + 1), PLANTED, 0));
@@ -309,7 +307,7 @@ mod tests {
             wake_ups,
             latencies: latencies.clone(),
         };
-        let found = Figures::of(&ledger, &[span]);
+        let found = Figures::new(&ledger, &[span]);
         assert!(found.faults().is_empty(), "{:?}", found.faults());
         assert!(latencies.iter().all(|one| *one <= found.largest()));
         // The section, the interrupt, and 284 to the loop: the interrupt counts once.
@@ -337,7 +335,7 @@ mod tests {
             ledger.push(stretch(Kind::Scheduler, called, 200, 0));
             let woken = called + 280;
             let taken = woken - due;
-            wake_ups.push(WakeUp::of(ledger.since(due), due, woken, taken, false).unwrap());
+            wake_ups.push(WakeUp::new(ledger.since(due), due, woken, taken, false).unwrap());
         }
         let latencies: Vec<u64> = wake_ups.iter().map(WakeUp::instructions).collect();
         assert_eq!(latencies, [384, 3_784, 384]);
@@ -348,7 +346,7 @@ mod tests {
             wake_ups,
             latencies,
         };
-        let found = Figures::of(&ledger, &[span]);
+        let found = Figures::new(&ledger, &[span]);
         assert_eq!((found.path, found.sampled), (384, 3_784));
         // Due when the storm's interrupt began: 100 earlier than the cycle that was sampled.
         assert_eq!(found.largest(), 3_884);
@@ -361,7 +359,7 @@ mod tests {
     fn a_latency_above_the_sweep_is_a_fault_and_said() {
         let (ledger, mut span) = condition();
         span.latencies.push(20_000);
-        let faults = Figures::of(&ledger, &[span]).faults();
+        let faults = Figures::new(&ledger, &[span]).faults();
         assert_eq!(faults.len(), 1);
         assert!(faults[0].starts_with("a cycle was 20000 instructions late"));
     }

@@ -33,7 +33,7 @@ pub struct Roles<'a>(pub &'a Symbols);
 
 impl Roles<'_> {
     /// Role of an address.
-    pub fn of(&self, address: u64) -> Role {
+    pub fn at(&self, address: u64) -> Role {
         match self.0.place(address) {
             Place::Kernel(name, offset) => role(name, offset),
             Place::Nameless | Place::User => Role::Other,
@@ -141,7 +141,7 @@ mod tests {
     fn places_are_known_by_the_kernels_names() {
         let symbols = Symbols::parse(SOME).unwrap();
         let roles = Roles(&symbols);
-        let of = |offset: u64| roles.of(0xffff_ffff_8100_0000 + offset);
+        let of = |offset: u64| roles.at(0xffff_ffff_8100_0000 + offset);
         assert_eq!(of(0), Role::Exception);
         assert_eq!(of(0x20), Role::Interrupt);
         // Any stub of a table.
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(of(0x910), Role::CallsScheduler);
         assert_eq!((of(0xa00), of(0xa10)), (Role::Point, Role::CallsScheduler));
         assert_eq!((of(0xb00), of(0xc00)), (Role::Idle, Role::Other));
-        assert_eq!(roles.of(0x1000), Role::Other);
+        assert_eq!(roles.at(0x1000), Role::Other);
         let watched = roles.watched();
         assert_eq!(watched.len(), 7);
         let with_locks = roles.watched_with_locks();

@@ -75,9 +75,10 @@ impl Sweep {
         let (mut low, mut high) = (0, self.longest());
         while low < high {
             let middle = low + (high - low) / 2;
-            match self.later_than(middle) <= most {
-                true => high = middle,
-                false => low = middle + 1,
+            if self.later_than(middle) <= most {
+                high = middle
+            } else {
+                low = middle + 1
             }
         }
         low

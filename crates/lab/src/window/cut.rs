@@ -96,9 +96,10 @@ mod tests {
             end: 0xffff_ffff_8100_0010,
             target: 0,
             executed,
-            flow: match halted == Some(index) {
-                true => Flow::Halt,
-                false => Flow::On,
+            flow: if halted == Some(index) {
+                Flow::Halt
+            } else {
+                Flow::On
             },
         };
         Counted {

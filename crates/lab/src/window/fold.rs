@@ -49,7 +49,7 @@ pub fn fold(counted: &Counted, cut: &Cut, symbols: &Symbols) -> Folded {
     for (index, block) in own.iter().enumerate() {
         let frame = stack.follow(*block);
         let executed = u64::from(block.executed).saturating_sub(std::mem::take(&mut skipped));
-        let stretch = stretches.of(index);
+        let stretch = stretches.get(index);
         match by_frame.last_mut() {
             Some((at, of, count)) if (*at, *of) == (stretch, frame) => *count += executed,
             _ => by_frame.push((stretch, frame, executed)),

@@ -43,9 +43,10 @@ impl Found {
     /// due.
     pub fn due(&self, latency: u64) -> (u64, bool) {
         let back = self.wake.count.saturating_sub(latency);
-        match self.wake.count_at_halt + WOKEN_EARLIER >= back {
-            true => (self.wake.count_at_halt, true),
-            false => (back, false),
+        if self.wake.count_at_halt + WOKEN_EARLIER >= back {
+            (self.wake.count_at_halt, true)
+        } else {
+            (back, false)
         }
     }
 }

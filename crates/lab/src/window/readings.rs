@@ -66,9 +66,10 @@ impl Clock {
         // Since it last slept the CPU has executed at least the latency's instructions.
         let awake = (mark.count - mark.count_at_halt) * self.ns_per_instruction;
         let slack = IDLE_SLACK * self.ns_per_instruction;
-        match awake + slack >= latency {
-            true => Fit::Yes,
-            false => Fit::Earlier,
+        if awake + slack >= latency {
+            Fit::Yes
+        } else {
+            Fit::Earlier
         }
     }
 

@@ -178,9 +178,10 @@ impl<'a> Stack<'a> {
     }
 
     fn call(&mut self, name: &'a str, returns_to: u64) {
-        let kind = match switches(name) {
-            true => Kind::Switching,
-            false => Kind::Called,
+        let kind = if switches(name) {
+            Kind::Switching
+        } else {
+            Kind::Called
         };
         let caller = self.top;
         self.push(Frame {

@@ -53,7 +53,7 @@ impl Stretches {
     }
 
     /// The stretch that a block belongs to.
-    pub(crate) fn of(&self, index: usize) -> Stretch {
+    pub(crate) fn get(&self, index: usize) -> Stretch {
         let begun = |at: Option<usize>| at.is_some_and(|at| at <= index);
         if self.expiry.is_none() {
             return Stretch::NotAsleep;

@@ -72,7 +72,7 @@ fn kernel() -> Vec<u8> {
 
 fn a_cleared_page_costs_its_lines_and_not_its_bytes() {
     for name in ["cortex-a76", "skylake"] {
-        let parameters = CostModel::of(name).unwrap().parameters;
+        let parameters = CostModel::new(name).unwrap().parameters;
         let noting = Noting {
             costs: Some(parameters),
             ..Noting::default()

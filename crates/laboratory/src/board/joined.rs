@@ -83,7 +83,7 @@ fn round(guest: &Guest, run: &Run) -> Result<GuestRun, Failure> {
     let (assessment, pictures) = assessed(run, true)?;
     let explanation = kept(run.directory())?;
     let by_kernel = run.manifest.kernel_latency.clone();
-    let mut round = GuestRun::of(*guest, &assessment, pictures, explanation, by_kernel);
+    let mut round = GuestRun::new(*guest, &assessment, pictures, explanation, by_kernel);
     round.board = board(guest, run, &assessment.run.started);
     Ok(round)
 }
@@ -122,9 +122,10 @@ fn machine(facts: &Facts) -> String {
         .into_iter()
         .chain(kinds)
         .collect();
-    match all.is_empty() {
-        true => "a machine that is not known".into(),
-        false => one_line(&all.join(", ")).to_string(),
+    if all.is_empty() {
+        "a machine that is not known".into()
+    } else {
+        one_line(&all.join(", ")).to_string()
     }
 }
 

@@ -81,9 +81,10 @@ fn list(as_json: bool) -> Outcome {
             "short_round_ns": round_ns.min(rounds::SHORT_NS),
         }));
     }
-    let shown = match as_json {
-        true => format!("{:#}\n", json!(all)),
-        false => text,
+    let shown = if as_json {
+        format!("{:#}\n", json!(all))
+    } else {
+        text
     };
     print_result(as_json, &shown)?;
     Ok(ExitCode::SUCCESS)
@@ -105,9 +106,10 @@ fn page_of(arguments: &ExperimentPage) -> Outcome {
 /// Writes the page and prints what was found.
 fn show(all: &[Repeated], place: &std::path::Path, as_json: bool) -> Outcome {
     let path = write_pages(&pages(all), place)?;
-    let shown = match as_json {
-        true => format!("{:#}\n", findings_json(all, &path)),
-        false => findings_text(all) + &format!("page: {}\n", path.in_one_line()),
+    let shown = if as_json {
+        format!("{:#}\n", findings_json(all, &path))
+    } else {
+        findings_text(all) + &format!("page: {}\n", path.in_one_line())
     };
     print_result(as_json, &shown)?;
     Ok(ExitCode::SUCCESS)

@@ -37,9 +37,10 @@ pub fn run(arguments: &ExperimentRun) -> Outcome {
         Some(directory) => directory.clone(),
         None => {
             wakepath_console::runs::home_can_be_used()?;
-            Path::new(HOME).join(match arguments.short {
-                true => format!("experiment-{name}-short"),
-                false => format!("experiment-{name}"),
+            Path::new(HOME).join(if arguments.short {
+                format!("experiment-{name}-short")
+            } else {
+                format!("experiment-{name}")
             })
         }
     };
@@ -57,9 +58,10 @@ pub fn run(arguments: &ExperimentRun) -> Outcome {
     let plain = arguments.no_tui || arguments.json || wakepath_console::terminal::is_quiet();
     let shown = duration.as_deref().unwrap_or("10min");
     let mut executor = ProcessExecutor::new(program, interrupt, shown, plain);
-    let usual = match arguments.short {
-        true => SHORT_ROUNDS,
-        false => ROUNDS,
+    let usual = if arguments.short {
+        SHORT_ROUNDS
+    } else {
+        ROUNDS
     };
     let mut kernel_rounds = KernelRounds {
         arguments,

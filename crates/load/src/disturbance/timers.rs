@@ -25,8 +25,8 @@ const INTERVAL_NS: i64 = 200_000;
 /// Runs until it is killed; counts expiries that woke the worker and signals that arrived.
 pub(crate) fn run(counter: &Slot) -> Result<Infallible, Ended> {
     let (ask, answer) = (
-        SignalSet::of(&[libc::SIGUSR1]),
-        SignalSet::of(&[libc::SIGUSR2]),
+        SignalSet::new(&[libc::SIGUSR1]),
+        SignalSet::new(&[libc::SIGUSR2]),
     );
     // Before the second thread exists, so that it inherits the mask: a blocked signal sent to the
     // process goes to the thread that waits for it.

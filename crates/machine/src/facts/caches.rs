@@ -35,7 +35,7 @@ pub struct CacheSizes {
 }
 
 impl CacheSizes {
-    pub(super) fn of(caches: &[Cache]) -> Self {
+    pub(super) fn new(caches: &[Cache]) -> Self {
         let largest = |level| {
             let of_level = caches
                 .iter()

@@ -164,7 +164,7 @@ impl Cgroup {
             (false, true) => CgroupLayout::V2,
             (false, false) => CgroupLayout::None,
         };
-        let Some(cpu) = ControlGroup::of("cpu", &mounts, memberships) else {
+        let Some(cpu) = ControlGroup::new("cpu", &mounts, memberships) else {
             let why = "its hierarchy is not mounted here";
             return Self {
                 layout,
@@ -172,8 +172,8 @@ impl Cgroup {
                 ..Self::default()
             };
         };
-        let cpuset = ControlGroup::of("cpuset", &mounts, memberships);
-        let memory = ControlGroup::of("memory", &mounts, memberships);
+        let cpuset = ControlGroup::new("cpuset", &mounts, memberships);
+        let memory = ControlGroup::new("memory", &mounts, memberships);
         Self {
             layout,
             cpus: cpuset.map_or(Reading::NotRead, |group| cpus(root, &group)),

@@ -216,13 +216,14 @@ impl RealTimeCores {
                 "LITMUS^RT, plugin {} (loaded: {}){}, release master {}; {}",
                 core.plugin,
                 core.plugins,
-                match core
+                if core
                     .plugin
                     .known()
                     .is_some_and(|name| name == LitmusPlugin::CEdf.name())
                 {
-                    true => format!(", clusters by {}", core.cluster),
-                    false => String::new(),
+                    format!(", clusters by {}", core.cluster)
+                } else {
+                    String::new()
                 },
                 core.release_master,
                 entry(&core.access)

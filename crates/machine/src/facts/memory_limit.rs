@@ -19,11 +19,11 @@ pub struct MemoryLimitHits {
 impl MemoryLimitHits {
     /// Those of a group of the memory controller.
     pub(super) fn read(root: &Root, group: &ControlGroup) -> Reading<Self> {
-        match group.is_v2 {
-            true => root.parsed(&group.file("memory.events"), parse),
-            false => root
-                .number(&group.file("memory.failcnt"))
-                .map(|max| Self { high: 0, max }),
+        if group.is_v2 {
+            root.parsed(&group.file("memory.events"), parse)
+        } else {
+            root.number(&group.file("memory.failcnt"))
+                .map(|max| Self { high: 0, max })
         }
     }
 }

@@ -38,7 +38,7 @@ impl Processors {
 
     /// The sizes of the caches one CPU sees, in bytes.
     pub fn caches(&self) -> CacheSizes {
-        CacheSizes::of(self.caches.known().map_or(&[], Vec::as_slice))
+        CacheSizes::new(self.caches.known().map_or(&[], Vec::as_slice))
     }
 
     /// The sets of CPUs that share a last-level cache, in the order of their first CPU.

@@ -48,7 +48,7 @@ impl OwnProgram {
         let kin: Result<Vec<Kin>, _> = announced
             .iter()
             .flatten()
-            .map(|of| Kin::of(self.child.id(), of))
+            .map(|of| Kin::new(self.child.id(), of))
             .collect();
         let kin = match kin {
             Ok(kin) => kin,

@@ -27,16 +27,17 @@ impl OwnProgram {
         self.watched.iter_mut().for_each(Watched::look);
         let report = |(number, ended): (usize, Option<_>)| {
             let Some(((left, page_faults), modules)) = ended else {
-                let (end, why): (fn(String) -> ThreadEnd, _) = match self.was_replaced(number) {
-                    true => (
+                let (end, why): (fn(String) -> ThreadEnd, _) = if self.was_replaced(number) {
+                    (
                         ThreadEnd::failed,
                         "its program executed another program (exec) while the loop ran; the new program is not \
                          recorded",
-                    ),
-                    false => (
+                    )
+                } else {
+                    (
                         ThreadEnd::died,
                         "the program ended before this loop reported its end: its process died or was killed",
-                    ),
+                    )
                 };
                 let announcement = self.memory.announcement(number as u32);
                 let within = within(&self.memory.running_sections(number as u32));

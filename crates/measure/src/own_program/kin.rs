@@ -34,7 +34,7 @@ impl Kin {
     ///
     /// # Errors
     /// When it is none of the program's.
-    pub(super) fn of(program: u32, announced: &Announced) -> Result<Self, Foreign> {
+    pub(super) fn new(program: u32, announced: &Announced) -> Result<Self, Foreign> {
         let foreign = Foreign {
             name: one_line(&announced.name),
             thread_id: announced.thread_id,
@@ -54,23 +54,24 @@ impl Kin {
     /// # Errors
     /// When the number is another thread's by now: it was perhaps done to that one.
     pub(super) fn still(&self) -> Result<(), Foreign> {
-        match began_in(self.program, self.foreign.thread_id) == Some(self.began) {
-            true => Ok(()),
-            false => Err(self.foreign.clone()),
+        if began_in(self.program, self.foreign.thread_id) == Some(self.began) {
+            Ok(())
+        } else {
+            Err(self.foreign.clone())
         }
     }
 }
 
 /// When the thread began, if it is in the program's process group, or the program is among its ancestors.
 fn began_in(program: u32, thread_id: u32) -> Option<u64> {
-    let thread = Status::of(thread_id)?;
+    let thread = Status::new(thread_id)?;
     let began = thread.began;
     let mut at = thread;
     for _ in 0..MOST_ANCESTORS {
         if at.group == program || at.parent == program {
             return Some(began);
         }
-        at = Status::of(at.parent)?;
+        at = Status::new(at.parent)?;
     }
     None
 }
@@ -83,7 +84,7 @@ struct Status {
 }
 
 impl Status {
-    fn of(thread_id: u32) -> Option<Self> {
+    fn new(thread_id: u32) -> Option<Self> {
         let stat = std::fs::read(format!("/proc/{thread_id}/stat")).ok()?;
         let stat = ProcessStat::parse(&stat)?;
         Some(Self {
@@ -139,8 +140,8 @@ mod tests {
         };
         // Within this process: a thread that began earlier than what is found under its number later.
         let own = std::process::id();
-        let group = Status::of(own).unwrap().group;
-        let mut kin = Kin::of(group, &announced(own)).unwrap();
+        let group = Status::new(own).unwrap().group;
+        let mut kin = Kin::new(group, &announced(own)).unwrap();
         kin.still().unwrap();
         kin.began += 1;
         assert_eq!(kin.still().unwrap_err().thread_id, own);
@@ -157,7 +158,7 @@ mod tests {
             .unwrap();
             let _ = go_on.recv();
         });
-        let kin = Kin::of(group, &announced(said.recv().unwrap())).unwrap();
+        let kin = Kin::new(group, &announced(said.recv().unwrap())).unwrap();
         kin.still().unwrap();
         drop(kept);
         thread.join().unwrap();

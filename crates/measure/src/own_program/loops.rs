@@ -154,7 +154,7 @@ pub fn loops_of(command: &[String], interrupt: &crate::Interrupt) -> Result<Disc
         if known > 0 && since.elapsed() > NO_MORE_COME {
             let program = program.clone();
             let number = process.child.id();
-            let foreign = announced.iter().find_map(|of| Kin::of(number, of).err());
+            let foreign = announced.iter().find_map(|of| Kin::new(number, of).err());
             break match foreign {
                 Some(source) => Err(NoLoops::Foreign { program, source }),
                 None => Ok(announced),

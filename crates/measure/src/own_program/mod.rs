@@ -268,9 +268,10 @@ impl LoopProcess for OwnProgram {
         self.memory.words().stop.store(1, Ordering::Release);
         if !self.ends_within(LEAVING[0]) {
             self.signal(Signal::TERM);
-            let how = match self.ends_within(LEAVING[1]) {
-                true => "SIGTERM ended it",
-                false => "it was killed",
+            let how = if self.ends_within(LEAVING[1]) {
+                "SIGTERM ended it"
+            } else {
+                "it was killed"
             };
             self.left_late = Some(format!(
                 "the program did not exit within {} s after its loops ended, and {how}: data that it had not \

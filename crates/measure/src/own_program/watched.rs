@@ -22,7 +22,7 @@ impl Watched {
     pub(super) fn new(announced: Announced, began: Effective) -> Self {
         let process = process_of(announced.thread_id);
         Self {
-            process: process.and_then(|of| Some((of, Image::of(of)?))),
+            process: process.and_then(|of| Some((of, Image::new(of)?))),
             announced,
             began,
             changed: None,

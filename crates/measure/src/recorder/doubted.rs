@@ -19,9 +19,10 @@ impl DoubtedDueTimes {
     pub fn is_another(&mut self, cycle: u64, due_ns: u64) -> bool {
         match self.last {
             Some((last, believed_ns)) if last == cycle => {
-                let count = match due_ns > believed_ns {
-                    true => &mut self.ran_ahead,
-                    false => &mut self.went_back,
+                let count = if due_ns > believed_ns {
+                    &mut self.ran_ahead
+                } else {
+                    &mut self.went_back
                 };
                 *count += 1;
                 true

@@ -40,7 +40,7 @@ impl<'a> Drain<'a> {
             readers,
             recorded: vec![0; threads as usize],
             lost: vec![0; threads as usize],
-            tally: LiveTally::of(rings.threads),
+            tally: LiveTally::new(rings.threads),
             batch: Vec::with_capacity(BATCH),
             told,
         }

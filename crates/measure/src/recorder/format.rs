@@ -226,9 +226,12 @@ fn shortest(size: f64, precision: usize) -> String {
         }
         false => 0,
     };
-    let without_zeros = |text: &str| match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text.to_owned(),
+    let without_zeros = |text: &str| {
+        if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text.to_owned()
+        }
     };
     if (-4..precision as i32).contains(&power) {
         let decimals = (precision as i32 - 1 - power).max(0) as usize;

@@ -130,7 +130,7 @@ struct Place {
 
 impl LiveTally {
     /// Of these threads.
-    pub fn of(threads: impl IntoIterator<Item = LiveThread>) -> Self {
+    pub fn new(threads: impl IntoIterator<Item = LiveThread>) -> Self {
         let thread = |(number, of): (u16, LiveThread)| Thread {
             account: Account::new(of.limits),
             number,
@@ -166,9 +166,10 @@ impl LiveTally {
         for sample in samples {
             if let Some(thread) = self.threads.get_mut(usize::from(thread)) {
                 let due = due_times(sample, period_ns);
-                match thread.account.is_open() {
-                    true => thread.account.is_due(due, gaps),
-                    false => thread.begin(due, sample.cycle, gaps),
+                if thread.account.is_open() {
+                    thread.account.is_due(due, gaps)
+                } else {
+                    thread.begin(due, sample.cycle, gaps)
                 }
             }
             self.add(thread, std::slice::from_ref(sample));
@@ -304,7 +305,7 @@ mod tests {
             latency_ns: Some(5_000),
             deadline_ns: None,
         };
-        let mut tally = LiveTally::of([thread(limits, Some(1..10))]);
+        let mut tally = LiveTally::new([thread(limits, Some(1..10))]);
         tally.add(
             0,
             &[
@@ -333,7 +334,7 @@ mod tests {
 
     #[test]
     fn a_stall_over_the_beginning_of_the_judged_cycles_is_skipped_from_there_on() {
-        let mut tally = LiveTally::of([thread(Limits::default(), Some(5..100))]);
+        let mut tally = LiveTally::new([thread(Limits::default(), Some(5..100))]);
         tally.add(0, &[sample(0, 3_000, SampleFlags::WARM_UP)]);
         tally.add(0, &[sample(9, 3_000, SampleFlags::default())]);
         let figures = tally.figures(0, 0);
@@ -353,7 +354,7 @@ mod tests {
             ..Sample::default()
         };
         let far = sample(1 << 40, 3_000, judged);
-        let mut tally = LiveTally::of([thread(Limits::default(), None)]);
+        let mut tally = LiveTally::new([thread(Limits::default(), None)]);
         tally.add(0, &[sample(1, 3_000, judged), wild, far, wild]);
         tally.add(0, &[sample(1, 3_000, judged), sample(2, 4_000, judged)]);
         let figures = tally.figures(0, 0);
@@ -363,7 +364,7 @@ mod tests {
 
     #[test]
     fn each_cpu_has_figures_of_its_own() {
-        let mut tally = LiveTally::of([0; 2].map(|_| thread(Limits::default(), None)));
+        let mut tally = LiveTally::new([0; 2].map(|_| thread(Limits::default(), None)));
         let on = |cpu, cycle, latency_ns| Sample {
             cpu,
             ..sample(cycle, latency_ns, SampleFlags::default())

@@ -129,7 +129,7 @@ impl<'a> ToldBeside<'a> {
                 if *is_foreign {
                     return;
                 }
-                let Some(said) = Said::of(record) else {
+                let Some(said) = Said::new(record) else {
                     *is_foreign = true;
                     return;
                 };

@@ -34,7 +34,7 @@ pub(super) fn adopt_orphans() -> BTreeSet<u32> {
 
 impl Family {
     /// Of processes that are there already.
-    pub(super) fn of(numbers: &[u32]) -> Self {
+    pub(super) fn new(numbers: &[u32]) -> Self {
         Self {
             members: numbers.iter().copied().collect(),
             started: None,

@@ -114,9 +114,10 @@ impl<'a> Following<'a> {
         let activations = &mut self.activations;
         let (callbacks, latest) = (&mut self.callbacks, &mut news.callback);
         let process = |thread: u32| threads.get(&thread).map(|of| of.process);
-        let (share, least) = match self.is_awaited {
-            true => (AWAITED_SHARE, AWAITED_LEAST),
-            false => (SHARE, LEAST),
+        let (share, least) = if self.is_awaited {
+            (AWAITED_SHARE, AWAITED_LEAST)
+        } else {
+            (SHARE, LEAST)
         };
         follower.take(LAG_NS, |event| {
             activations.event(&event);
@@ -133,7 +134,7 @@ impl<'a> Following<'a> {
         for (thread, taken) in activations.take() {
             let limits = self.limits;
             let of = self.threads.entry(thread).or_insert_with(|| Followed {
-                tally: LiveTally::of([thread_of(limits)]),
+                tally: LiveTally::new([thread_of(limits)]),
                 turns: Taken::default(),
                 rhythm: None,
                 last: None,
@@ -233,9 +234,12 @@ impl Followed {
         } = &self.turns;
         let best = Rhythm::best(recent(timers), recent(handed), recent(marked));
         // Several timers of one thread, or none with a period: its latencies count all the same.
-        let any = || match self.rhythm.is_none() && timers.len() >= LEAST_IRREGULAR {
-            true => Rhythm::irregular(recent(timers), BegunBy::Timer),
-            false => None,
+        let any = || {
+            if self.rhythm.is_none() && timers.len() >= LEAST_IRREGULAR {
+                Rhythm::irregular(recent(timers), BegunBy::Timer)
+            } else {
+                None
+            }
         };
         if let Some(now) = best.ok().or_else(any) {
             let is_another = self
@@ -295,7 +299,7 @@ mod tests {
     #[test]
     fn what_is_seen_piece_by_piece_is_what_there_is() {
         let mut of = Followed {
-            tally: LiveTally::of([thread_of(Limits {
+            tally: LiveTally::new([thread_of(Limits {
                 latency_ns: Some(500_000),
                 deadline_ns: None,
             })]),

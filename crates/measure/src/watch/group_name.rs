@@ -13,9 +13,10 @@ impl GroupName {
     /// A path from the root of the hierarchy, a unit with or without the end of its name, or a container's number, whole
     /// or its first twelve digits.
     pub fn new(name: &str) -> Self {
-        match name.starts_with('/') {
-            true => Self(name.trim_end_matches('/').into()),
-            false => Self(name.into()),
+        if name.starts_with('/') {
+            Self(name.trim_end_matches('/').into())
+        } else {
+            Self(name.into())
         }
     }
 

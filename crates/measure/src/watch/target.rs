@@ -79,7 +79,7 @@ pub enum StartError {
 impl Target {
     /// Processes that are there already, such as a launcher, and their children.
     pub fn processes(numbers: &[u32]) -> Self {
-        Self::Processes(Family::of(numbers))
+        Self::Processes(Family::new(numbers))
     }
 
     /// Starts a program with its arguments. What watches needs capabilities, what is watched is

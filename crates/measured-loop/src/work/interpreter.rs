@@ -28,7 +28,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    pub(super) fn of(interpreter: &str) -> Result<Self, PythonFault> {
+    pub(super) fn new(interpreter: &str) -> Result<Self, PythonFault> {
         let none = |why: String| PythonFault::NoInterpreter {
             interpreter: interpreter.into(),
             why,
@@ -67,9 +67,10 @@ impl Found {
         let flags = libc::RTLD_NOW | libc::RTLD_GLOBAL;
         let named = self.name.contains(".so");
         for place in self.places.iter().filter(|_| named) {
-            let file = match place.is_empty() {
-                true => self.name.clone(),
-                false => Path::new(place).join(&self.name).display().to_string(),
+            let file = if place.is_empty() {
+                self.name.clone()
+            } else {
+                Path::new(place).join(&self.name).display().to_string()
             };
             let Ok(file) = CString::new(file) else {
                 continue;
@@ -95,7 +96,7 @@ mod tests {
     use super::*;
 
     fn refused(interpreter: &str) -> String {
-        Found::of(interpreter).unwrap_err().to_string()
+        Found::new(interpreter).unwrap_err().to_string()
     }
 
     #[test]

@@ -115,11 +115,12 @@ impl Library {
         let symbol = |name: &CStr| {
             // SAFETY: a handle that dlopen gave, and a NUL-terminated name.
             let found = unsafe { libc::dlsym(library, name.as_ptr()) };
-            match found.is_null() {
-                true => Err(wrong(LibraryFault::NoController(
+            if found.is_null() {
+                Err(wrong(LibraryFault::NoController(
                     name.to_string_lossy().into_owned(),
-                ))),
-                false => Ok(found),
+                )))
+            } else {
+                Ok(found)
             }
         };
         // SAFETY: the header gives these functions these types; libraries of another version are
@@ -143,28 +144,26 @@ impl Library {
         let setup = setup(vehicle, period_ns, &settings);
         // SAFETY: as above; the structure outlives the call, which is all that the header promises.
         let controller = unsafe { init(&setup) };
-        match controller.is_null() {
-            true => Err(wrong(LibraryFault::Refused)),
-            false => {
-                // SAFETY: a handle that dlopen gave, and a NUL-terminated name.
-                let found =
-                    unsafe { libc::dlsym(library, c"wakepath_controller_modules".as_ptr()) };
-                // SAFETY: the header gives this function this type.
-                let modules = (!found.is_null())
-                    .then(|| unsafe { std::mem::transmute::<*mut c_void, ModulesFn>(found) });
-                let parts = Parts {
-                    controller,
-                    ask: modules,
-                };
-                let named = parts.now().iter().map(named);
-                Ok(Self {
-                    controller,
-                    step,
-                    free,
-                    tallies: Tallies::new(named, period_ns),
-                    parts,
-                })
-            }
+        if controller.is_null() {
+            Err(wrong(LibraryFault::Refused))
+        } else {
+            // SAFETY: a handle that dlopen gave, and a NUL-terminated name.
+            let found = unsafe { libc::dlsym(library, c"wakepath_controller_modules".as_ptr()) };
+            // SAFETY: the header gives this function this type.
+            let modules = (!found.is_null())
+                .then(|| unsafe { std::mem::transmute::<*mut c_void, ModulesFn>(found) });
+            let parts = Parts {
+                controller,
+                ask: modules,
+            };
+            let named = parts.now().iter().map(named);
+            Ok(Self {
+                controller,
+                step,
+                free,
+                tallies: Tallies::new(named, period_ns),
+                parts,
+            })
         }
     }
 }
@@ -207,7 +206,7 @@ pub(super) fn setup(vehicle: &Vehicle, period_ns: u64, settings: &CStr) -> Setup
 
 impl InputC {
     #[inline]
-    pub(super) fn of(input: &Input) -> Self {
+    pub(super) fn new(input: &Input) -> Self {
         Self {
             time_ns: input.time_ns,
             position_m: input.state.position,
@@ -226,7 +225,7 @@ impl InputC {
 impl Steps for Library {
     #[inline]
     fn step(&mut self, input: &Input) -> Answer {
-        let given = InputC::of(input);
+        let given = InputC::new(input);
         let mut answer = OutputC::default();
         // SAFETY: the controller that init gave, and structures of the header's layout that
         // outlive the call.
@@ -278,9 +277,10 @@ fn last_error() -> String {
     // NULL.
     unsafe {
         let text = libc::dlerror();
-        match text.is_null() {
-            true => "no reason is given".into(),
-            false => CStr::from_ptr(text).to_string_lossy().replace('\n', " "),
+        if text.is_null() {
+            "no reason is given".into()
+        } else {
+            CStr::from_ptr(text).to_string_lossy().replace('\n', " ")
         }
     }
 }

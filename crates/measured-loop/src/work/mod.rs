@@ -208,12 +208,13 @@ fn is_the_same(file: &str, sha256: Option<&str>) -> Result<(), WorkError> {
         return Ok(());
     };
     let found = sha256_of_file(Path::new(file))?;
-    match found == wanted {
-        true => Ok(()),
-        false => Err(WorkError::Replaced {
+    if found == wanted {
+        Ok(())
+    } else {
+        Err(WorkError::Replaced {
             file: file.into(),
             found,
             wanted: wanted.into(),
-        }),
+        })
     }
 }

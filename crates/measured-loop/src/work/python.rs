@@ -129,7 +129,7 @@ impl Steps for PythonController {
         // SAFETY: Python only reads and writes this memory during the call; this thread's own
         // state, given back below; the function that `start` returned.
         let rotor_speeds = unsafe {
-            *self.given = InputC::of(input);
+            *self.given = InputC::new(input);
             (self.python.restore)(self.state);
             let said = (self.python.call)(self.step, std::ptr::null_mut());
             if said != self.python.none {
@@ -168,18 +168,19 @@ impl Python {
     /// Finds and loads the interpreter's library, and initialises it. The lock is free afterwards.
     #[allow(clippy::missing_transmute_annotations)] // The type is that of the field being filled.
     fn load(interpreter: &str) -> Result<Self, PythonFault> {
-        let found = Found::of(interpreter)?;
+        let found = Found::new(interpreter)?;
         let library = found.open(interpreter)?;
         let symbol = |name: &CStr| {
             // SAFETY: a handle that dlopen gave, and a NUL-terminated name.
             let address = unsafe { libc::dlsym(library, name.as_ptr()) };
-            match address.is_null() {
-                true => Err(PythonFault::TooOld {
+            if address.is_null() {
+                Err(PythonFault::TooOld {
                     interpreter: interpreter.into(),
                     version: found.version.clone(),
                     symbol: name.to_string_lossy().into_owned(),
-                }),
-                false => Ok(address),
+                })
+            } else {
+                Ok(address)
             }
         };
         // The type of each function is the one that Python documents.
@@ -277,12 +278,13 @@ impl Python {
             let started = (self.call)(start, tuple);
             (self.release)(tuple);
             // A text is a complaint, anything else the function.
-            match started.is_null() {
-                true => Err(WorkError::Complaint(self.text_of(started))),
-                false => match self.text(started) {
+            if started.is_null() {
+                Err(WorkError::Complaint(self.text_of(started)))
+            } else {
+                match self.text(started) {
                     Some(complaint) => Err(WorkError::Complaint(complaint)),
                     None => Ok(started),
-                },
+                }
             }
         }
     }

@@ -241,25 +241,24 @@ fn event(number: u64, flags: u64) -> Event {
         kind: TRACEPOINT,
         config: number,
         sample_period: 1,
-        sample_type: match has_registers {
-            true => FIELDS | WITH_STACK,
-            false => FIELDS,
+        sample_type: if has_registers {
+            FIELDS | WITH_STACK
+        } else {
+            FIELDS
         },
         flags: DISABLED
             | WATERMARK
             | USE_CLOCK
             | flags
-            | match has_registers {
-                true => EXCLUDE_CALLCHAIN_USER,
-                false => 0,
+            | if has_registers {
+                EXCLUDE_CALLCHAIN_USER
+            } else {
+                0
             },
         // Nobody waits on the ring: waking a reader would cost the thread time.
         wake_up: u32::MAX,
         clock: MONOTONIC,
         user_registers: Registers::MASK,
-        user_stack: match has_registers {
-            true => STACK_BYTES,
-            false => 0,
-        },
+        user_stack: if has_registers { STACK_BYTES } else { 0 },
     }
 }

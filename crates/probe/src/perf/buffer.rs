@@ -93,9 +93,10 @@ impl CpuBuffer for FlightRecorder {
                 continue;
             };
             if !std::mem::replace(&mut begun, true) {
-                each(Found::From(match overwritten {
-                    true => record.at_ns,
-                    false => first_ns,
+                each(Found::From(if overwritten {
+                    record.at_ns
+                } else {
+                    first_ns
                 }))?;
                 if overwritten {
                     // The events' counts give the number.

@@ -32,9 +32,10 @@ impl Ring {
     pub(crate) fn map(event: OwnedFd, bytes: usize, overwritten: bool) -> io::Result<Self> {
         let page_bytes = rustix::param::page_size();
         // A ring that can't be written to is one that the kernel may overwrite.
-        let protection = match overwritten {
-            true => ProtFlags::READ,
-            false => ProtFlags::READ | ProtFlags::WRITE,
+        let protection = if overwritten {
+            ProtFlags::READ
+        } else {
+            ProtFlags::READ | ProtFlags::WRITE
         };
         // SAFETY: a new mapping at a place of the kernel's choice.
         let mapped = unsafe {

@@ -183,7 +183,7 @@ pub(super) struct Places(HashMap<u64, Place>);
 
 impl Places {
     /// What there is at an address.
-    pub(super) fn of(&mut self, address: u64, symbols: &mut Symbols) -> Place {
+    pub(super) fn place(&mut self, address: u64, symbols: &mut Symbols) -> Place {
         let known = self.0.entry(address);
         *known.or_insert_with(|| place(&symbols.name(address)))
     }

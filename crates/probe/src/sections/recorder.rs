@@ -178,7 +178,7 @@ impl Recorder {
                     fold.hole();
                 }
                 Found::Record(record) => {
-                    let mut place = |address| places.of(address, symbols);
+                    let mut place = |address| places.place(address, symbols);
                     if let Some(event) = readings.told(&record, &mut place) {
                         first_ns.get_or_insert(record.at_ns);
                         last_ns = record.at_ns;

@@ -85,9 +85,12 @@ pub fn filter(threads: &[u32]) -> Option<String> {
     if ranges.is_empty() {
         return None;
     }
-    let ranges = ranges.iter().map(|(from, to)| match from == to {
-        true => format!("common_pid == {from}"),
-        false => format!("(common_pid >= {from} && common_pid <= {to})"),
+    let ranges = ranges.iter().map(|(from, to)| {
+        if from == to {
+            format!("common_pid == {from}")
+        } else {
+            format!("(common_pid >= {from} && common_pid <= {to})")
+        }
     });
     let ranges: Vec<String> = ranges.collect();
     let mut text = format!("({})", ranges.join(" || "));

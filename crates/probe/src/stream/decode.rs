@@ -57,9 +57,9 @@ impl Decoder {
     pub fn learn(&mut self, tracepoint: &Tracepoint, format: &str) -> Result<u16, FormatError> {
         let format = EventFormat::parse(format)?;
         let current = format.field("common_pid")?;
-        let reading = Reading::of(tracepoint, &format)?;
+        let reading = Reading::new(tracepoint, &format)?;
         if let Reading::Switch { .. } = reading {
-            self.states = StateBits::of(&format);
+            self.states = StateBits::new(&format);
         }
         self.readings.insert(format.id, (current, reading));
         Ok(format.id)
@@ -124,9 +124,10 @@ impl Decoder {
             } => {
                 let thread = thread.thread(bytes)?;
                 let target_cpu = narrow(target)?;
-                give(match is_waking {
-                    true => What::Waking { thread, target_cpu },
-                    false => What::WakeUp { thread, target_cpu },
+                give(if *is_waking {
+                    What::Waking { thread, target_cpu }
+                } else {
+                    What::WakeUp { thread, target_cpu }
                 });
             }
             Reading::Migrate { thread, from, to } => give(What::Migrate {
@@ -151,9 +152,10 @@ impl Decoder {
                 let vector = u8::try_from(vector.number(bytes)?).ok()?;
                 give(what(SoftIrq(vector)));
             }
-            Reading::Vector { interrupt, entry } => give(match entry {
-                true => What::InterruptEntry(interrupt.clone()),
-                false => What::InterruptExit(interrupt.clone()),
+            Reading::Vector { interrupt, entry } => give(if *entry {
+                What::InterruptEntry(interrupt.clone())
+            } else {
+                What::InterruptExit(interrupt.clone())
             }),
             Reading::TimerStart {
                 timer,
@@ -171,9 +173,10 @@ impl Decoder {
                     function: self.symbols.name(address(function)?),
                     expires_ns: address(expires)?,
                     soft_expires_ns: address(soft_expires)?,
-                    soft: match self.preempt_rt {
-                        true => mode & MODE_HARD == 0,
-                        false => mode & MODE_SOFT != 0,
+                    soft: if self.preempt_rt {
+                        mode & MODE_HARD == 0
+                    } else {
+                        mode & MODE_SOFT != 0
                     },
                 });
             }

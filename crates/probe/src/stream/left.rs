@@ -16,7 +16,7 @@ pub(super) struct StateBits {
 
 impl StateBits {
     /// The letters are those of `/proc/PID/stat`. I is a kernel thread without work: it sleeps.
-    pub(super) fn of(format: &EventFormat) -> Self {
+    pub(super) fn new(format: &EventFormat) -> Self {
         let names = format.printed_names();
         let bits = |letters: &[&str]| {
             let mine = names

@@ -94,7 +94,7 @@ pub(super) struct ThreadFields {
 }
 
 impl ThreadFields {
-    fn of(format: &EventFormat, prefix: &str) -> Result<Self, FormatError> {
+    fn new(format: &EventFormat, prefix: &str) -> Result<Self, FormatError> {
         Ok(Self {
             name: format.field(&format!("{prefix}comm"))?,
             id: format.field(&format!("{prefix}pid"))?,
@@ -113,21 +113,21 @@ impl ThreadFields {
 
 impl Reading {
     /// The reading of a tracepoint with this format.
-    pub(super) fn of(tracepoint: &Tracepoint, format: &EventFormat) -> Result<Self, FormatError> {
+    pub(super) fn new(tracepoint: &Tracepoint, format: &EventFormat) -> Result<Self, FormatError> {
         let field = |name: &str| format.field(name);
         Ok(match tracepoint.name.as_str() {
             "sched_switch" => Self::Switch {
-                previous: ThreadFields::of(format, "prev_")?,
+                previous: ThreadFields::new(format, "prev_")?,
                 state: field("prev_state")?,
-                next: ThreadFields::of(format, "next_")?,
+                next: ThreadFields::new(format, "next_")?,
             },
             name @ ("sched_waking" | "sched_wakeup" | "sched_wakeup_new") => Self::Waking {
-                thread: ThreadFields::of(format, "")?,
+                thread: ThreadFields::new(format, "")?,
                 target: field("target_cpu")?,
                 is_waking: name == "sched_waking",
             },
             "sched_migrate_task" => Self::Migrate {
-                thread: ThreadFields::of(format, "")?,
+                thread: ThreadFields::new(format, "")?,
                 from: field("orig_cpu")?,
                 to: field("dest_cpu")?,
             },

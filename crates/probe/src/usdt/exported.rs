@@ -137,9 +137,10 @@ mod tests {
             head[18..20].copy_from_slice(&machine);
             read(&head[..], "").unwrap_err().to_string()
         };
-        let other = match cfg!(target_arch = "x86_64") {
-            true => (elf::EM_AARCH64, "64-bit ARM"),
-            false => (elf::EM_X86_64, "x86-64"),
+        let other = if cfg!(target_arch = "x86_64") {
+            (elf::EM_AARCH64, "64-bit ARM")
+        } else {
+            (elf::EM_X86_64, "x86-64")
         };
         assert!(refused(2, 1, other.0).contains(other.1));
         assert!(refused(1, 1, elf::EM_386).contains("32-bit x86"));

@@ -82,7 +82,7 @@ fn of<'data, Elf: FileHeader<Endian = Endianness>>(
         if note.n_type(endian).0 != TYPE || note.name() != OWNER || sites.len() == MOST_SITES {
             continue;
         }
-        let Some(found) = Note::of(note.desc(), wide, endian) else {
+        let Some(found) = Note::new(note.desc(), wide, endian) else {
             continue;
         };
         // Where the file was moved in memory after it was linked (prelink), by so much.
@@ -150,7 +150,7 @@ struct Note {
 }
 
 impl Note {
-    fn of(content: &[u8], wide: bool, endian: Endianness) -> Option<Self> {
+    fn new(content: &[u8], wide: bool, endian: Endianness) -> Option<Self> {
         let width = if wide { 8 } else { 4 };
         let number = |at: usize| {
             let bytes = content.get(at * width..(at + 1) * width)?;

@@ -104,9 +104,10 @@ impl Function {
 
     /// The kind of probe: at the function's beginning, or at its return.
     fn letter(&self) -> char {
-        match self.arguments.contains(&Argument::Result) {
-            true => 'r',
-            false => 'p',
+        if self.arguments.contains(&Argument::Result) {
+            'r'
+        } else {
+            'p'
         }
     }
 }
@@ -183,7 +184,7 @@ impl Registered {
         };
         let Place { offset, semaphore } = place;
         let semaphore = semaphore.map_or_else(String::new, |at| format!("({at:#x})"));
-        let (group, file) = (&self.group, Named::of(&mark.file)?);
+        let (group, file) = (&self.group, Named::new(&mark.file)?);
         let letter = mark.function.as_ref().map_or('p', Function::letter);
         say(
             &self.root,
@@ -211,7 +212,7 @@ struct Named {
 }
 
 impl Named {
-    fn of(file: &Path) -> Result<Self> {
+    fn new(file: &Path) -> Result<Self> {
         let has_blank = file
             .as_os_str()
             .as_bytes()
@@ -259,7 +260,7 @@ fn dead(list: &str, is_dead: fn(&Owner) -> bool) -> Vec<&str> {
             .or_else(|| line.strip_prefix("r:"))?;
         let event = event.split(' ').next()?;
         let (group, _) = event.split_once('/')?;
-        let owner = Owner::of(&group.replace('_', "-"))?;
+        let owner = Owner::new(&group.replace('_', "-"))?;
         is_dead(&owner).then_some(event)
     });
     events.collect()

@@ -180,12 +180,13 @@ fn in_effect(seen: &Inspection) -> Finding {
         }
         compared.push(format!("{name}: CPU {effective_cpus}"));
     }
-    match compared.is_empty() {
-        true => Finding::does_not_apply(
+    if compared.is_empty() {
+        Finding::does_not_apply(
             "no isolcpus= (domain) and no nohz_full=",
             seen.facts.fixed.command_line.text.path(),
-        ),
-        false => Finding::good(compared.join(", "), "/sys/devices/system/cpu"),
+        )
+    } else {
+        Finding::good(compared.join(", "), "/sys/devices/system/cpu")
     }
 }
 
@@ -228,10 +229,10 @@ fn misfit(seen: &Inspection) -> Finding {
     match list {
         Reading::Known { value, path } => {
             let shared = seen.on_loop(value);
-            match shared.is_empty() {
-                true => Finding::good("not on the loop's CPU", path),
-                false => Finding::bad(format!("on CPU {shared}"), path)
-                    .costing(Magnitude::Delay { ns: 300 }),
+            if shared.is_empty() {
+                Finding::good("not on the loop's CPU", path)
+            } else {
+                Finding::bad(format!("on CPU {shared}"), path).costing(Magnitude::Delay { ns: 300 })
             }
         }
         Reading::Absent { path } => Finding::does_not_apply("a kernel without NO_HZ_FULL", path),
@@ -273,8 +274,9 @@ fn mitigations(seen: &Inspection) -> Finding {
             None => return Finding::unread(&text),
         }
     }
-    match costing.is_empty() {
-        true => Finding::good("none is active", folder),
-        false => Finding::bad(format!("active for {}", costing.join(", ")), folder),
+    if costing.is_empty() {
+        Finding::good("none is active", folder)
+    } else {
+        Finding::bad(format!("active for {}", costing.join(", ")), folder)
     }
 }

@@ -114,12 +114,13 @@ fn ntpd(seen: &Inspection, process: &Process) -> Finding {
         }
         _ => false,
     });
-    match slews {
-        true => Finding::good("ntpd runs with -x", path),
-        false => Finding::bad(
+    if slews {
+        Finding::good("ntpd runs with -x", path)
+    } else {
+        Finding::bad(
             "ntpd steps the clock if it is off by more than 128 ms",
             path,
         )
-        .remedied_by("ntpd -x: in /etc/default/ntpsec or /etc/sysconfig/ntpd"),
+        .remedied_by("ntpd -x: in /etc/default/ntpsec or /etc/sysconfig/ntpd")
     }
 }

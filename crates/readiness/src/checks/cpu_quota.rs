@@ -43,12 +43,13 @@ fn quota(seen: &Inspection) -> Finding {
         None => seen.subject.priority.is_none(),
     };
     let stop_us = quota.period_us.saturating_sub(quota.runtime_us);
-    let cost = match ordinary && stop_us > 0 {
-        true => Magnitude::Stop {
+    let cost = if ordinary && stop_us > 0 {
+        Magnitude::Stop {
             ns: stop_us.saturating_mul(1_000),
             every_ns: quota.period_us.saturating_mul(1_000),
-        },
-        false => Magnitude::NotKnown,
+        }
+    } else {
+        Magnitude::NotKnown
     };
     Finding::bad(found, &quota.file)
         .costing(cost)

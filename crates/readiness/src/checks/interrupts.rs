@@ -247,12 +247,13 @@ fn managed(seen: &Inspection) -> Finding {
             own.push(name.clone());
         }
     }
-    match own.is_empty() {
-        true => Finding::good("none on the loop's CPU", folder),
-        false => Finding::bad(
+    if own.is_empty() {
+        Finding::good("none on the loop's CPU", folder)
+    } else {
+        Finding::bad(
             format!("managed by their drivers: {}", listed(&own)),
             folder,
-        ),
+        )
     }
 }
 
@@ -280,12 +281,13 @@ fn south_bridge(seen: &Inspection) -> Finding {
         }
     }
     let path = "/proc/irq/*/effective_affinity_list";
-    match stuck.is_empty() {
-        true => Finding::good("none on the loop's CPU", path),
-        false => Finding::bad(
+    if stuck.is_empty() {
+        Finding::good("none on the loop's CPU", path)
+    } else {
+        Finding::bad(
             format!("empty mask or on its CPU: {}", listed(&stuck)),
             path,
-        ),
+        )
     }
 }
 
@@ -309,9 +311,10 @@ fn priorities(seen: &Inspection) -> Finding {
         })
         .map(|thread| format!("{} ({})", thread.name, thread.priority))
         .collect();
-    match above.is_empty() {
-        true => Finding::good(format!("none at {own} or above on the loop's CPU"), path),
-        false => Finding::bad(format!("at {own} or above: {}", listed(&above)), path),
+    if above.is_empty() {
+        Finding::good(format!("none at {own} or above on the loop's CPU"), path)
+    } else {
+        Finding::bad(format!("at {own} or above: {}", listed(&above)), path)
     }
 }
 
@@ -337,11 +340,12 @@ fn balancer(seen: &Inspection) -> Finding {
         .and_then(|list| list.parse::<CpuSet>().ok())
         .unwrap_or_default();
     let own = &seen.subject.cpus;
-    match own.without(&banned).is_empty() {
-        true => Finding::good(format!("runs, with CPU {banned} banned"), file),
-        false => Finding::bad(
+    if own.without(&banned).is_empty() {
+        Finding::good(format!("runs, with CPU {banned} banned"), file)
+    } else {
+        Finding::bad(
             format!("runs ({}); CPU {own} is not banned", process.pid),
             file,
-        ),
+        )
     }
 }

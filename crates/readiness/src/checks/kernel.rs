@@ -159,9 +159,10 @@ fn high_resolution(seen: &Inspection) -> Finding {
             .filter_map(|line| line.trim().strip_prefix(".hres_active"))
             .map(|value| value.trim_start_matches([' ', ':', '\t']).trim())
             .collect();
-        match values.is_empty() {
-            true => Err(Misread::lacks("`.hres_active` in it")),
-            false => Ok(values.iter().all(|value| *value == "1")),
+        if values.is_empty() {
+            Err(Misread::lacks("`.hres_active` in it"))
+        } else {
+            Ok(values.iter().all(|value| *value == "1"))
         }
     });
     match flags.known() {
@@ -250,9 +251,10 @@ fn debugging(seen: &Inspection) -> Finding {
         .into_iter()
         .filter(|name| options.contains_key(*name))
         .collect();
-    match set.is_empty() {
-        true => Finding::good("none", config.options.path()),
-        false => Finding::bad(format!("set: {}", set.join(", ")), config.options.path()),
+    if set.is_empty() {
+        Finding::good("none", config.options.path())
+    } else {
+        Finding::bad(format!("set: {}", set.join(", ")), config.options.path())
     }
 }
 
@@ -266,11 +268,12 @@ fn tracers(seen: &Inspection) -> Finding {
         .into_iter()
         .filter(|name| !options.contains_key(*name))
         .collect();
-    match missing.is_empty() {
-        true => Finding::good("all three", config.options.path()),
-        false => Finding::bad(
+    if missing.is_empty() {
+        Finding::good("all three", config.options.path())
+    } else {
+        Finding::bad(
             format!("missing: {}", missing.join(", ")),
             config.options.path(),
-        ),
+        )
     }
 }

@@ -108,9 +108,10 @@ fn movable(seen: &Inspection) -> Finding {
         })
         .map(|thread| thread.name.as_str())
         .collect();
-    match here.is_empty() {
-        true => Finding::good(format!("none of {}", threads.len()), path),
-        false => Finding::bad(
+    if here.is_empty() {
+        Finding::good(format!("none of {}", threads.len()), path)
+    } else {
+        Finding::bad(
             format!(
                 "{} of {} can run there: {}{}",
                 here.len(),
@@ -119,7 +120,7 @@ fn movable(seen: &Inspection) -> Finding {
                 if here.len() > 5 { ", …" } else { "" }
             ),
             path,
-        ),
+        )
     }
 }
 
@@ -155,15 +156,16 @@ fn callbacks(seen: &Inspection) -> Finding {
         })
         .map(|thread| thread.name.as_str())
         .collect();
-    match here.is_empty() {
-        true => Finding::good("offloaded, and its threads run elsewhere", path),
-        false => Finding::bad(
+    if here.is_empty() {
+        Finding::good("offloaded, and its threads run elsewhere", path)
+    } else {
+        Finding::bad(
             format!(
                 "offloaded, but {} can run on the loop's CPU",
                 here.join(", ")
             ),
             path,
-        ),
+        )
     }
 }
 

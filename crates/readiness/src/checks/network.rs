@@ -16,12 +16,13 @@ pub(super) fn coalescing(seen: &Inspection) -> Finding {
         .filter(|name| seen.root.exists(&format!("{folder}/{name}/device")))
         .cloned()
         .collect();
-    match cards.is_empty() {
-        true => Finding::does_not_apply("no network card", folder),
-        false => Finding::unknown(
+    if cards.is_empty() {
+        Finding::does_not_apply("no network card", folder)
+    } else {
+        Finding::unknown(
             format!("ask: ethtool -c {}", cards.join("; ethtool -c ")),
             folder,
-        ),
+        )
     }
 }
 
@@ -46,9 +47,10 @@ pub(super) fn steering(seen: &Inspection) -> Finding {
             other => return Finding::unread(other),
         }
     }
-    match here.is_empty() {
-        true => Finding::good("none to the loop's CPU", folder),
-        false => Finding::bad(format!("to the loop's CPU: {}", listed(&here)), folder),
+    if here.is_empty() {
+        Finding::good("none to the loop's CPU", folder)
+    } else {
+        Finding::bad(format!("to the loop's CPU: {}", listed(&here)), folder)
     }
 }
 
@@ -69,9 +71,10 @@ pub fn packet_queues(seen: &Inspection) -> Vec<PacketQueue> {
     for card in cards.known().into_iter().flatten() {
         let queues = seen.root.names(&format!("{folder}/{card}/queues"));
         for queue in queues.known().into_iter().flatten() {
-            let file = match queue.starts_with("rx-") {
-                true => "rps_cpus",
-                false => "xps_cpus",
+            let file = if queue.starts_with("rx-") {
+                "rps_cpus"
+            } else {
+                "xps_cpus"
             };
             let path = format!("{folder}/{card}/queues/{queue}/{file}");
             found.push(PacketQueue {

@@ -177,8 +177,9 @@ fn logging(seen: &Inspection) -> Finding {
             Some(_) => {}
         }
     }
-    match files.is_empty() {
-        true => Finding::good("no file is open for writing", folder),
-        false => Finding::bad(format!("writes {}", files.join(", ")), folder),
+    if files.is_empty() {
+        Finding::good("no file is open for writing", folder)
+    } else {
+        Finding::bad(format!("writes {}", files.join(", ")), folder)
     }
 }

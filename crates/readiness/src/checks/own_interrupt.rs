@@ -23,9 +23,10 @@ pub(super) fn judge(seen: &Inspection) -> Finding {
     for line in &seen.interrupts.lines {
         if let (true, Some(cpus)) = (own.contains(&line.number), line.effective.known()) {
             let text = format!("{} {} on CPU {cpus}", line.number, short(&line.action));
-            match seen.on_loop(cpus).is_empty() {
-                true => apart.push(text),
-                false => together.push(text),
+            if seen.on_loop(cpus).is_empty() {
+                apart.push(text)
+            } else {
+                together.push(text)
             }
         }
     }

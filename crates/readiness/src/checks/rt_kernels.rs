@@ -250,9 +250,10 @@ pub(super) fn of_machine(seen: &Inspection) -> Option<&'static RealTimeKernel> {
     let text = |path| seen.root.text(path).known().cloned().unwrap_or_default();
     let architecture = seen.facts.fixed.kernel.architecture.known();
     let is_raspberry_pi_os = seen.root.exists("/etc/rpi-issue");
-    let own = match is_raspberry_pi_os {
-        true => format!("ID={RASPBERRY_PI_OS}\n"),
-        false => String::new(),
+    let own = if is_raspberry_pi_os {
+        format!("ID={RASPBERRY_PI_OS}\n")
+    } else {
+        String::new()
     };
     of_texts(
         &(own + &text("/etc/os-release")),

@@ -236,12 +236,13 @@ fn deadline(seen: &Inspection) -> Finding {
         None => return Finding::unread(&seen.facts.varying.cpu_time.isolated),
     };
     let outside = domain.without(allowed);
-    match outside.is_empty() {
-        true => Finding::good("allowed on its whole root domain", affinity.path()),
-        false => Finding::bad(
+    if outside.is_empty() {
+        Finding::good("allowed on its whole root domain", affinity.path())
+    } else {
+        Finding::bad(
             format!("not allowed on CPU {outside} of its root domain"),
             affinity.path(),
-        ),
+        )
     }
 }
 
@@ -307,14 +308,15 @@ fn timer_migration(seen: &Inspection) -> Finding {
         return Finding::unread(read);
     };
     let elsewhere = timers_elsewhere(&seen.root, &seen.subject.cpus);
-    match elsewhere.is_empty() {
-        true => Finding::judged(value == 0, value.to_string(), read.path()),
-        false => Finding::bad(
+    if elsewhere.is_empty() {
+        Finding::judged(value == 0, value.to_string(), read.path())
+    } else {
+        Finding::bad(
             format!(
                 "{value}, and the loop's CPU is one of nohz_full: its timers are armed on CPU {elsewhere}, so each \
                  wake-up takes an additional interrupt"
             ),
             read.path(),
-        ),
+        )
     }
 }

@@ -43,10 +43,11 @@ fn latency_timer(seen: &Inspection) -> Finding {
     }
     let (ms, file) = slowest.unwrap_or_default();
     // 1 ms is the shortest that the adapters take.
-    match ms > 1 {
-        false => Finding::good("1 ms or less", file),
-        true => Finding::bad(format!("{ms} ms"), &file)
+    if ms > 1 {
+        Finding::bad(format!("{ms} ms"), &file)
             .costing(Magnitude::delay_us(ms.saturating_mul(1_000)))
-            .remedied_by(format!("echo 1 > {file}")),
+            .remedied_by(format!("echo 1 > {file}"))
+    } else {
+        Finding::good("1 ms or less", file)
     }
 }

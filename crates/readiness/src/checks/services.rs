@@ -53,9 +53,10 @@ fn running(seen: &Inspection, names: &[&str]) -> Finding {
         .filter(|process| !process.paused)
         .map(|process| format!("{} ({})", process.name, process.pid))
         .collect();
-    match found.is_empty() {
-        true => Finding::good("none runs", path),
-        false => Finding::bad(found.join(", "), path),
+    if found.is_empty() {
+        Finding::good("none runs", path)
+    } else {
+        Finding::bad(found.join(", "), path)
     }
 }
 

@@ -126,9 +126,10 @@ fn boot_cpu(seen: &Inspection) -> Finding {
         let found = format!("the program is not pinned: it can run on CPU {allowed}");
         return Finding::bad(found, path).remedied_by(format!("taskset -cp {own} {}", thread.tid));
     }
-    match own.contains(0) {
-        true => Finding::bad("the loop is on CPU 0, the boot CPU", path),
-        false => Finding::good(format!("CPU {own}, not the boot CPU"), path),
+    if own.contains(0) {
+        Finding::bad("the loop is on CPU 0, the boot CPU", path)
+    } else {
+        Finding::good(format!("CPU {own}, not the boot CPU"), path)
     }
 }
 

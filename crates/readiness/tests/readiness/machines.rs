@@ -18,7 +18,7 @@ fn report(directory: &Path, cpu: u16) -> Report {
         priority: Some(50),
         program: None,
     };
-    Report::of(&Inspection::read(
+    Report::new(&Inspection::read(
         Root::at(directory),
         subject,
         Duration::ZERO,
@@ -183,7 +183,7 @@ fn this_machine_is_judged_in_under_two_seconds() {
     };
     let start = std::time::Instant::now();
     let seen = Inspection::read(Root::host(), subject, Duration::from_millis(300));
-    let report = Report::of(&seen);
+    let report = Report::new(&seen);
     assert_eq!(report.checks.len(), all().count());
     assert!(
         start.elapsed() < Duration::from_secs(2),

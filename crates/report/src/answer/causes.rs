@@ -23,7 +23,7 @@ pub(super) struct Lost {
 pub(super) fn weight_of(explanation: Option<&Explanation>, thread: &str) -> Option<Weight> {
     let all = &explanation?.conditions;
     let own = all.iter().filter(|of| of.thread == thread);
-    own.map(|of| Weight::of(of, all)).max()
+    own.map(|of| Weight::new(of, all)).max()
 }
 
 /// Causes of late cycles: those of the threads that matter most first, of threads that matter alike by their time over all
@@ -38,7 +38,7 @@ pub(super) fn causes(assessment: &Assessment, explanation: &Explanation) -> Vec<
         .filter(|of| recommended.as_ref().is_none_or(|it| *it == of.condition));
     let mut weighed: Vec<(Weight, Vec<&ConditionExplanation>)> = Vec::new();
     for condition in wanted {
-        let weight = Weight::of(condition, all);
+        let weight = Weight::new(condition, all);
         match weighed.iter_mut().find(|(known, _)| *known == weight) {
             Some((_, alike)) => alike.push(condition),
             None => weighed.push((weight, vec![condition])),

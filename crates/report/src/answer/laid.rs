@@ -73,9 +73,10 @@ impl Answer {
         };
         let some = self.row_count().min(rows_first);
         let table = self.table(some, columns, more).lines().count() + 1;
-        let least = match self.variants.is_empty() {
-            true => NEXT_FIRST,
-            false => NEXT_FIRST / 2,
+        let least = if self.variants.is_empty() {
+            NEXT_FIRST
+        } else {
+            NEXT_FIRST / 2
         };
         let room = LINES.saturating_sub(used + table + 1).max(least);
         let (next, is_all) = self.next(shown.run, columns, room);
@@ -145,9 +146,10 @@ impl Answer {
 
     /// The first `shown` rows: programs side by side, if the run compares those, or policies.
     fn table(&self, shown: usize, columns: usize, more: usize) -> String {
-        let text = match self.variants.is_empty() {
-            true => self.policies(shown, columns, more),
-            false => variants_table(&self.variants[..shown]).to_terminal(Some(columns)),
+        let text = if self.variants.is_empty() {
+            self.policies(shown, columns, more)
+        } else {
+            variants_table(&self.variants[..shown]).to_terminal(Some(columns))
         };
         let kept: Vec<String> = text.lines().map(|line| cut(line, columns)).collect();
         kept.join("\n") + "\n"

@@ -108,9 +108,10 @@ fn worst_checks(assessment: &Assessment) -> Vec<&Judged> {
 }
 
 fn of_check(assessment: &Assessment, judged: &Judged) -> Matter {
-    let remedy = match judged.remedy_now.is_empty() {
-        false => &judged.remedy_now,
-        true => &judged.remedy_at_boot,
+    let remedy = if judged.remedy_now.is_empty() {
+        &judged.remedy_at_boot
+    } else {
+        &judged.remedy_now
     };
     // Text after a semicolon is for `doctor`.
     let found = one_line(&judged.finding.found);
@@ -190,17 +191,18 @@ fn overruns(assessment: &Assessment) -> Option<Matter> {
         return None;
     }
     // A loop that exchanges frames works for microseconds and waits for the bus.
-    let (what, remedy) = match assessment.exchanges.is_empty() {
-        true => (
+    let (what, remedy) = if assessment.exchanges.is_empty() {
+        (
             "its own work",
             "time its parts as sections and shorten the longest, or give it a longer period; a run \
              with --trace shows whether something else ran during it",
-        ),
-        false => (
+        )
+    } else {
+        (
             "its exchange with the bus",
             "fewer devices or a shorter process image, an interface without coalescing, or a longer \
              period; the table of exchanges says how long frames took",
-        ),
+        )
     };
     Some(Matter {
         what: format!("{what} outlasted its period of {}", length(of.period_ns)),

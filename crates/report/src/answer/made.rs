@@ -14,10 +14,11 @@ use wakepath_verdict::{
 
 impl Answer {
     /// The answer to a run, with the causes from its trace if it has one.
-    pub fn of(assessment: &Assessment, explanation: Option<&Explanation>) -> Self {
-        let (classes, mut rows) = match measures_caches(assessment) {
-            true => (Vec::new(), Vec::new()),
-            false => figures::rows(assessment),
+    pub fn new(assessment: &Assessment, explanation: Option<&Explanation>) -> Self {
+        let (classes, mut rows) = if measures_caches(assessment) {
+            (Vec::new(), Vec::new())
+        } else {
+            figures::rows(assessment)
         };
         let sentences = because(assessment);
         for row in &mut rows {
@@ -129,9 +130,10 @@ fn because(assessment: &Assessment) -> Vec<Sentence> {
     }
     if let Some(imported) = &assessment.imported {
         let lacks: Vec<String> = imported.lacks.iter().map(ToString::to_string).collect();
-        let lacks = match lacks.is_empty() {
-            true => String::new(),
-            false => format!("; lacks {}", lacks.join("; ")),
+        let lacks = if lacks.is_empty() {
+            String::new()
+        } else {
+            format!("; lacks {}", lacks.join("; "))
         };
         because.push(one_line(&format!("{}{lacks}", source(imported))).into());
     }
@@ -210,12 +212,13 @@ fn stands_against(assessment: &Assessment, outcome: Outcome) -> Vec<Sentence> {
             (_, 1) => "remains undecided",
             _ => "remain undecided",
         };
-        let sentence = match alike.len() == policies.len() {
-            true => format!(
+        let sentence = if alike.len() == policies.len() {
+            format!(
                 "{} {how}",
                 counted(alike.len() as u64, "policy", "policies")
-            ),
-            false => format!("{} of {} policies {how}", alike.len(), policies.len()),
+            )
+        } else {
+            format!("{} of {} policies {how}", alike.len(), policies.len())
         };
         because.push(sentence.into());
         because.extend(reasons.map(|(reasons, explains)| Sentence {
@@ -290,13 +293,14 @@ pub(crate) fn observed(assessment: &Assessment) -> Option<String> {
     let all = assessment.conditions.iter().map(|of| &of.cycles);
     let seconds: f64 = all.clone().map(|of| of.judged_seconds).sum();
     let threads: u64 = all.map(|of| of.threads).sum();
-    match seconds > 0.0 {
-        true => Some(format!(
+    if seconds > 0.0 {
+        Some(format!(
             "observed for {} on {}",
             three_digits((seconds / threads.max(1) as f64 * 1e9) as i64),
             counted(threads, "CPU", "CPUs")
-        )),
-        false => Some("the file does not say for how long it was observed".to_owned()),
+        ))
+    } else {
+        Some("the file does not say for how long it was observed".to_owned())
     }
 }
 

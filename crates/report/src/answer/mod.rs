@@ -115,9 +115,10 @@ impl RowVerdict {
             Self::Judged { outcome, .. } => outcome.to_string(),
             Self::NotMeasured => "not measured".to_owned(),
         };
-        match reason.is_empty() {
-            true => format!("{outcome}{remark}"),
-            false => format!("{outcome}: {reason}{remark}"),
+        if reason.is_empty() {
+            format!("{outcome}{remark}")
+        } else {
+            format!("{outcome}: {reason}{remark}")
         }
     }
 

@@ -89,7 +89,7 @@ fn figures(assessment: &Assessment, condition: &Judgement) -> VariantFigures {
 
 /// The variants below each other, policy by policy.
 pub(crate) fn table(rows: &[VariantRow]) -> Table {
-    let mut table = Table::of("")
+    let mut table = Table::new("")
         .group("latency", "", &["median", "p99", "max"].map(number))
         .group(
             "due times",
@@ -115,9 +115,9 @@ pub(crate) fn table(rows: &[VariantRow]) -> Table {
                 time(figures.median_ns),
                 time(figures.p99_ns),
                 time(figures.max_ns),
-                Cell::of(figures.scheduled),
-                figures.missed.map(Cell::of).into(),
-                figures.skipped.map(Cell::of).into(),
+                Cell::new(figures.scheduled),
+                figures.missed.map(Cell::new).into(),
+                figures.skipped.map(Cell::new).into(),
                 figures.flight.clone().into(),
                 figures.verdict.as_str().into(),
             ],

@@ -101,9 +101,10 @@ fn cell(text: &str) -> String {
     } else {
         text.to_owned()
     };
-    match text.contains([',', '"', '\n', '\r']) || formula {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text,
+    if text.contains([',', '"', '\n', '\r']) || formula {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text
     }
 }
 

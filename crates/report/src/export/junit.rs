@@ -23,7 +23,7 @@ enum Counted {
 }
 
 impl Counted {
-    fn of(outcome: Outcome) -> Self {
+    fn new(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Passed => Self::Success,
             Outcome::Failed => Self::Failure,
@@ -56,7 +56,7 @@ fn write_all(text: &mut String, assessment: &Assessment) -> Result {
         cases.push(Case {
             name: "the run".to_owned(),
             outcome: assessment.outcome.to_string(),
-            counted: match Counted::of(assessment.outcome) {
+            counted: match Counted::new(assessment.outcome) {
                 Counted::Success => Counted::Error,
                 other => other,
             },
@@ -107,7 +107,7 @@ fn case(judgement: &Judgement) -> Case {
     Case {
         name: judgement.name.to_string(),
         outcome: judgement.outcome.to_string(),
-        counted: Counted::of(judgement.outcome),
+        counted: Counted::new(judgement.outcome),
         why: reasons.join("; "),
         seconds: judgement.cycles.judged_seconds,
     }
@@ -207,7 +207,7 @@ mod tests {
         ];
         assert!(
             all.into_iter()
-                .all(|(outcome, counted)| Counted::of(outcome) == counted)
+                .all(|(outcome, counted)| Counted::new(outcome) == counted)
         );
     }
 }

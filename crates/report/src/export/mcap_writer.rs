@@ -177,9 +177,10 @@ impl<W: Write> McapWriter<W> {
         chunk.records.extend(log_time.to_le_bytes());
         chunk.records.extend(publish_time.to_le_bytes());
         chunk.records.extend(text);
-        match chunk.records.len() < CHUNK_BYTES {
-            true => Ok(()),
-            false => self.end_chunk(),
+        if chunk.records.len() < CHUNK_BYTES {
+            Ok(())
+        } else {
+            self.end_chunk()
         }
     }
 

@@ -134,7 +134,7 @@ impl<W: Write> Along for Timelines<W> {
         for piece in &cycle.latency {
             let stretch = piece.stretch.to_string();
             let span = (piece.from_ns, piece.to_ns);
-            let stack = Notes::of(piece);
+            let stack = Notes::new(piece);
             let mut notes = stack.all();
             notes.insert(0, ("stretch", &stretch));
             out.slice(tracks.causes, span, &piece.cause.to_string(), &notes)?;
@@ -146,7 +146,7 @@ impl<W: Write> Along for Timelines<W> {
             .filter(|piece| !piece.cause.is_usual())
         {
             let span = (piece.from_ns, piece.to_ns);
-            let (cause, stack) = (piece.cause.to_string(), Notes::of(piece));
+            let (cause, stack) = (piece.cause.to_string(), Notes::new(piece));
             out.slice(tracks.interference, span, &cause, &stack.all())?;
         }
         if let (Some(track), Some(told)) = (tracks.sections, loops.told(number)) {
@@ -183,8 +183,8 @@ struct Notes {
 }
 
 impl Notes {
-    fn of(piece: &Piece) -> Self {
-        let stack = LateStack::of(&piece.cause);
+    fn new(piece: &Piece) -> Self {
+        let stack = LateStack::new(&piece.cause);
         let lines = |of: fn(&LateStack) -> &[String]| {
             stack
                 .as_ref()

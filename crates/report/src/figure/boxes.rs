@@ -20,7 +20,7 @@ pub(super) fn draw(drawn: &[Drawn<'_>]) -> Vec<Figure> {
 fn boxes(measure: MeasureName, drawn: &[Drawn<'_>]) -> Option<Figure> {
     let rows: Vec<(&Drawn<'_>, &Shape)> = drawn
         .iter()
-        .filter_map(|one| Some((one, measure.of(one.picture).shape.as_ref()?)))
+        .filter_map(|one| Some((one, measure.chosen(one.picture).shape.as_ref()?)))
         .collect();
     let limit = rows.iter().find_map(|(one, _)| measure.limit(one.picture));
     let ends = rows.iter().flat_map(|(_, shape)| [shape.min, shape.max]);
@@ -36,9 +36,10 @@ fn boxes(measure: MeasureName, drawn: &[Drawn<'_>]) -> Option<Figure> {
     // Largest values compare only over equal counts.
     let counts = rows.iter().map(|(_, shape)| shape.count);
     let (fewest, most) = counts.fold((u64::MAX, 0), |(low, high), of| (low.min(of), high.max(of)));
-    let of = match fewest == most {
-        true => format!("{} values each", count(most)),
-        false => format!("{} to {} values each", count(fewest), count(most)),
+    let of = if fewest == most {
+        format!("{} values each", count(most))
+    } else {
+        format!("{} to {} values each", count(fewest), count(most))
     };
     plot.times_below(axis, &format!("{}, {of}", measure.title()));
     let mut told = Vec::new();
@@ -75,9 +76,10 @@ fn boxes(measure: MeasureName, drawn: &[Drawn<'_>]) -> Option<Figure> {
 
 /// Meaning of the rows: those without a policy are threads of a watched program.
 fn rows_of(drawn: &[Drawn<'_>]) -> &'static str {
-    match drawn.iter().all(|one| one.picture.name.policy.is_none()) {
-        true => "thread",
-        false => "policy and phase",
+    if drawn.iter().all(|one| one.picture.name.policy.is_none()) {
+        "thread"
+    } else {
+        "policy and phase"
     }
 }
 
@@ -140,9 +142,10 @@ fn draw_box(plot: &mut Plot, axis: Log, middle: f64, shape: &Shape, limit: Optio
         let x = x(p999);
         plot.line("whisker", [x, middle - half * 0.5, x, middle + half * 0.5]);
     }
-    let dot = match limit.is_some_and(|limit| shape.max > limit) {
-        true => "violation",
-        false => "solid",
+    let dot = if limit.is_some_and(|limit| shape.max > limit) {
+        "violation"
+    } else {
+        "solid"
     };
     plot.dot(dot, x(shape.max), middle, 3.2, &hint);
 }

@@ -40,7 +40,7 @@ impl MeasureName {
         }
     }
 
-    pub(crate) fn of(self, picture: &Picture) -> &Measure {
+    pub(crate) fn chosen(self, picture: &Picture) -> &Measure {
         match self {
             Self::Latency => &picture.latency,
             Self::Response => &picture.response,
@@ -136,7 +136,7 @@ pub(super) fn draw<'a>(drawn: &'a [Drawn<'a>]) -> Vec<Figure> {
                 name: one.policy(),
                 colour: one.colour,
                 condition: one.condition,
-                shape: measure.of(one.picture).shape.as_ref()?,
+                shape: measure.chosen(one.picture).shape.as_ref()?,
             };
             Some((one.phase(), line))
         };
@@ -253,9 +253,10 @@ fn band(plot: &mut Plot, one: &Line<'_>, times: Log, shares: Log) {
         before = Some(x.round());
         let (low, high) = wilson_interval(point.at_least, one.shape.count, NORMAL_95);
         let [low, high] = [low, high].map(|share| place(shares.at(share)));
-        let _ = match there.is_empty() {
-            true => write!(there, "M{x},{high}"),
-            false => write!(there, "L{x},{high}"),
+        let _ = if there.is_empty() {
+            write!(there, "M{x},{high}")
+        } else {
+            write!(there, "L{x},{high}")
         };
         back.insert_str(0, &format!("L{x},{low}"));
     }

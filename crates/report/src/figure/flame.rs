@@ -54,16 +54,15 @@ impl<'a> Part<'a> {
 
     /// Rows that are wide enough to be seen.
     fn depth(&self, least: u64) -> usize {
-        match self.instructions >= least {
-            true => {
-                1 + self
-                    .called
-                    .iter()
-                    .map(|part| part.depth(least))
-                    .max()
-                    .unwrap_or(0)
-            }
-            false => 0,
+        if self.instructions >= least {
+            1 + self
+                .called
+                .iter()
+                .map(|part| part.depth(least))
+                .max()
+                .unwrap_or(0)
+        } else {
+            0
         }
     }
 }

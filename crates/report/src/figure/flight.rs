@@ -82,9 +82,10 @@ fn alike(words: &Bars, values: impl Iterator<Item = Option<f64>>) -> Option<Stri
         return None;
     }
     let [from, to] = [least, most].map(|value| format!("{value:.2}"));
-    let range = match from == to {
-        true => from,
-        false => format!("{from} to {to}"),
+    let range = if from == to {
+        from
+    } else {
+        format!("{from} to {to}")
     };
     let limit = words.limit.map_or(String::new(), |(limit, side)| {
         format!(" (criterion: {side} {limit}{})", words.unit)

@@ -38,9 +38,10 @@ pub(crate) fn draw(answer: &Schedulability, window: &Window) -> Figure {
         to: plot.right,
     };
     let at = |ms: f64| axis.at(ms - begins);
-    let title = match window.due_ns < 0 {
-        true => "ms from the due time",
-        false => "ms from the start of the window",
+    let title = if window.due_ns < 0 {
+        "ms from the due time"
+    } else {
+        "ms from the start of the window"
     };
     plot.numbers_below(axis, "", title);
     let mut told = Vec::new();
@@ -51,9 +52,10 @@ pub(crate) fn draw(answer: &Schedulability, window: &Window) -> Figure {
             Runs::Interrupt(_) => "interrupts".into(),
             Runs::Blocking => "blocking".into(),
         };
-        let short: String = match label.chars().count() > NAME {
-            true => label.chars().take(NAME - 1).chain(['…']).collect(),
-            false => label.to_string(),
+        let short: String = if label.chars().count() > NAME {
+            label.chars().take(NAME - 1).chain(['…']).collect()
+        } else {
+            label.to_string()
         };
         plot.text("end", plot.left - 8.0, y + ROW * 0.7, &short);
         plot.group(place, &[]);

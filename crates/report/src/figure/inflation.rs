@@ -87,8 +87,9 @@ fn span(plot: &mut Plot, axis: Log, y: f64, ratio: Ratio, what: &str) {
 fn name(one: &Inflation) -> String {
     let policy = one.policy.map(|policy| policy.to_string());
     let parts: Vec<String> = policy.into_iter().chain(one.task.clone()).collect();
-    match parts.is_empty() {
-        true => "task set".into(),
-        false => parts.join(", "),
+    if parts.is_empty() {
+        "task set".into()
+    } else {
+        parts.join(", ")
     }
 }

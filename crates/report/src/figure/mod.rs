@@ -80,7 +80,7 @@ pub struct Figures {
 
 impl Figures {
     /// Draws all that the run has data for.
-    pub fn of(
+    pub fn new(
         assessment: &Assessment,
         pictures: &[Picture],
         explanation: Option<&Explanation>,
@@ -143,9 +143,10 @@ impl Figure {
     pub(crate) fn inline(&self) -> Markup {
         let view = format!("0 0 {} {}", self.width, self.height);
         let (width, height) = (self.width.to_string(), self.height.to_string());
-        let class = match self.width > plot::NARROW {
-            true => "figure wide",
-            false => "figure",
+        let class = if self.width > plot::NARROW {
+            "figure wide"
+        } else {
+            "figure"
         };
         let mut attributes: Vec<(&'static str, &dyn std::fmt::Display)> = vec![
             ("class", &class),

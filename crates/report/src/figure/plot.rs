@@ -63,9 +63,12 @@ pub(super) fn shortened_within(text: &str, most: f64) -> String {
 
 /// Room that a text takes.
 pub(super) fn room(text: &str) -> f64 {
-    let width = |character: char| match character.is_uppercase() {
-        true => CAPITAL,
-        false => CHARACTER,
+    let width = |character: char| {
+        if character.is_uppercase() {
+            CAPITAL
+        } else {
+            CHARACTER
+        }
     };
     text.chars().map(width).sum()
 }
@@ -275,9 +278,10 @@ impl Plot {
 
     /// The criterion's name above its place.
     pub(super) fn limit_name(&mut self, x: f64, text: &str) {
-        let (class, at) = match x > (self.left + self.right) / 2.0 {
-            true => ("limit end", x - 4.0),
-            false => ("limit", x + 4.0),
+        let (class, at) = if x > (self.left + self.right) / 2.0 {
+            ("limit end", x - 4.0)
+        } else {
+            ("limit", x + 4.0)
         };
         self.text(class, at, self.top - 6.0, text);
     }

@@ -44,9 +44,10 @@ impl Log {
 
     pub(super) fn at(&self, value: f64) -> f64 {
         let (low, high) = (f64::from(self.low), f64::from(self.high));
-        let share = match value > 0.0 {
-            true => ((value.log10() - low) / (high - low)).clamp(0.0, 1.0),
-            false => 0.0,
+        let share = if value > 0.0 {
+            ((value.log10() - low) / (high - low)).clamp(0.0, 1.0)
+        } else {
+            0.0
         };
         self.from + share * (self.to - self.from)
     }

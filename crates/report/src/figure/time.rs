@@ -127,9 +127,10 @@ fn envelope(level: &Level, x: impl Fn(u64) -> f64, axis: Log) -> String {
     }
     let mut begin = None;
     for (from, to, low) in back.into_iter().rev() {
-        let _ = match begin == Some(to) {
-            true => write!(there, "V{low}H{from}"),
-            false => write!(there, "L{to},{low}H{from}"),
+        let _ = if begin == Some(to) {
+            write!(there, "V{low}H{from}")
+        } else {
+            write!(there, "L{to},{low}H{from}")
         };
         begin = Some(from);
     }

@@ -32,9 +32,10 @@ pub(super) fn draw(assessment: &Assessment, explanation: Option<&Explanation>) -
     let all = explanation.into_iter().flat_map(|of| &of.conditions);
     let all: Vec<&ConditionExplanation> = all.collect();
     let is_real_time = |of: &&&ConditionExplanation| real_time.contains(&of.condition);
-    let chosen: Vec<&ConditionExplanation> = match all.iter().any(|of| is_real_time(&of)) {
-        true => all.iter().filter(is_real_time).copied().collect(),
-        false => all,
+    let chosen: Vec<&ConditionExplanation> = if all.iter().any(|of| is_real_time(&of)) {
+        all.iter().filter(is_real_time).copied().collect()
+    } else {
+        all
     };
     let policies = distinct(chosen.iter().map(|of| of.condition.as_str()));
     let panels = policies.into_iter().filter_map(|policy| {

@@ -14,9 +14,10 @@ pub(super) fn write(
     let heading_id = format!("{id}-heading");
     markup.raw("\n");
     markup.open("section", &[("id", &id), ("aria-labelledby", &heading_id)]);
-    match unfolded {
-        true => markup.raw("<details class=\"chapter\" open><summary>"),
-        false => markup.raw("<details class=\"chapter\"><summary>"),
+    if unfolded {
+        markup.raw("<details class=\"chapter\" open><summary>")
+    } else {
+        markup.raw("<details class=\"chapter\"><summary>")
     }
     markup.element("h2", &[("id", &heading_id)], heading);
     markup.raw("</summary>");

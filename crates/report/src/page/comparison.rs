@@ -165,9 +165,10 @@ fn front(markup: &mut Markup, comparison: &Comparison) {
             changed.beyond,
             changed.all,
             comparison.margin,
-            match several {
-                true => " Medians over the runs of a side.",
-                false => "",
+            if several {
+                " Medians over the runs of a side."
+            } else {
+                ""
             }
         );
         let table = changed.table.class("policies").caption(about);

@@ -22,9 +22,10 @@ fn base64(bytes: &[u8]) -> String {
         let bits = at(0) << 16 | at(1) << 8 | at(2);
         for digit in 0..4 {
             let index = (bits >> (18 - 6 * digit)) & 63;
-            text.push(match digit <= three.len() {
-                true => char::from(DIGITS[index as usize]),
-                false => '=',
+            text.push(if digit <= three.len() {
+                char::from(DIGITS[index as usize])
+            } else {
+                '='
             });
         }
     }

@@ -189,7 +189,7 @@ fn condition<'a>(picture: &'a Picture, policies: &[String]) -> ConditionData<'a>
         skipped.latency.push(cycles.latency_ns);
         before = cycles.index;
     }
-    let of = |name: MeasureName| measure(name, name.of(picture));
+    let of = |name: MeasureName| measure(name, name.chosen(picture));
     ConditionData {
         colour: policies.iter().position(|one| *one == policy).unwrap_or(0),
         policy,

@@ -125,16 +125,17 @@ fn cards() -> String {
 fn foot(title: &str) -> String {
     let mut text = String::new();
     for character in title.chars() {
-        match character.is_ascii_alphanumeric() || character == ' ' {
-            true => text.push(character),
-            false => text += &format!("\\{:x} ", u32::from(character)),
+        if character.is_ascii_alphanumeric() || character == ' ' {
+            text.push(character)
+        } else {
+            text += &format!("\\{:x} ", u32::from(character))
         }
     }
     format!("@page{{@bottom-left{{content:\"{text}\";font:7pt sans-serif;color:#59636e}}}}")
 }
 
 fn title(runs: &[Reported<'_>], titles: &Titles) -> String {
-    let name = |run: &Reported<'_>| format!("{}: {}", titles.of(run), run.assessment.outcome);
+    let name = |run: &Reported<'_>| format!("{}: {}", titles.title(run), run.assessment.outcome);
     let names: Vec<String> = runs.iter().map(name).collect();
     format!("{} – wakepath report", names.join(", "))
 }

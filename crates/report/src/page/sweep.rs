@@ -48,7 +48,7 @@ fn points(markup: &mut Markup, found: &Sweep, distribution: &str) {
             .filter_map(|policy| HEADINGS.iter().find(|heading| *heading == policy))
             .map(|heading| number(heading))
             .collect();
-        let mut table = Table::of("Utilization, %")
+        let mut table = Table::new("Utilization, %")
             .caption(caption.clone())
             .column(number("Tasks"))
             .column(number("Sets"))

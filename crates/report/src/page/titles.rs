@@ -17,7 +17,7 @@ pub struct Titles {
 
 impl Titles {
     /// The title of a run's report.
-    pub(super) fn of<'a>(&'a self, run: &'a Reported<'_>) -> &'a str {
+    pub(super) fn title<'a>(&'a self, run: &'a Reported<'_>) -> &'a str {
         let title = self.title.as_deref();
         title.unwrap_or(&run.assessment.run.scenario)
     }

@@ -34,9 +34,10 @@ fn write(markup: &mut Markup, trial: &Trial) {
     markup.element(
         "p",
         &[],
-        match trial.stays {
-            true => "What helps stays applied; wakepath tune revert takes it back.",
-            false => "Everything was taken back after the trial.",
+        if trial.stays {
+            "What helps stays applied; wakepath tune revert takes it back."
+        } else {
+            "Everything was taken back after the trial."
         },
     );
     markup.raw("</section>\n");
@@ -44,7 +45,7 @@ fn write(markup: &mut Markup, trial: &Trial) {
 
 /// The loop before and with what helps.
 pub fn before_and_after(trial: &Trial) -> Table {
-    let mut table = Table::of("Run")
+    let mut table = Table::new("Run")
         .caption(format!(
             "Runs of {}, each judged by the criterion",
             trial.block
@@ -60,8 +61,8 @@ pub fn before_and_after(trial: &Trial) -> Table {
         .enumerate()
     {
         let cells = vec![
-            Cell::of(run.due),
-            Cell::of(run.missed),
+            Cell::new(run.due),
+            Cell::new(run.missed),
             format!("{:.2}", run.missed_percent()).into(),
             Cell::mean_time(run.p99_us * 1e3),
             Cell::mean_time(run.max_us * 1e3),
@@ -74,7 +75,7 @@ pub fn before_and_after(trial: &Trial) -> Table {
 
 /// The effect of each step.
 pub fn steps(trial: &Trial) -> Table {
-    let mut table = Table::of("Step")
+    let mut table = Table::new("Step")
         .caption(
             "Differences with − without each step, mean of pairs measured next to each other. The \
              intervals hold together with 95 % (Student's t over the pairs, Bonferroni over steps \
@@ -88,17 +89,14 @@ pub fn steps(trial: &Trial) -> Table {
         .column(words("Finding"))
         .column(words("Then"));
     for step in &trial.steps {
-        let then = match step.kept {
-            true => "kept",
-            false => "taken back",
-        };
+        let then = if step.kept { "kept" } else { "taken back" };
         table.row(
             step.step.as_str(),
             vec![
                 step.reason.as_str().into(),
                 step.cost.as_str().into(),
-                Cell::of(step.pairs.len()),
-                step.misses.map(Cell::of).into(),
+                Cell::new(step.pairs.len()),
+                step.misses.map(Cell::new).into(),
                 step.p99.map(time_difference).into(),
                 step.finding.as_str().into(),
                 then.into(),
@@ -110,7 +108,7 @@ pub fn steps(trial: &Trial) -> Table {
 
 /// The effect of the first `most` steps, within 80 columns.
 pub fn steps_in_short(trial: &Trial, most: usize) -> Table {
-    let mut table = Table::of("Step")
+    let mut table = Table::new("Step")
         .column(number("misses").unit("% points"))
         .column(number("p99 latency"))
         .column(words("then"));

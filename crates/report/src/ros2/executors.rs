@@ -39,9 +39,10 @@ fn line(executor: &Executor, names: &Names<'_>, began_ns: u64) -> String {
     let callbacks = executor.callbacks.len() as u64;
     line += &counted(callbacks, "callback", "callbacks");
     if let Some(busy) = executor.busy_percent() {
-        let _ = match busy < 0.1 {
-            true => write!(line, ", busy below 0.1 %"),
-            false => write!(line, ", busy {busy:.1} %"),
+        let _ = if busy < 0.1 {
+            write!(line, ", busy below 0.1 %")
+        } else {
+            write!(line, ", busy {busy:.1} %")
         };
     }
     match &executor.longest {

@@ -54,7 +54,7 @@ fn callbacks(markup: &mut Markup, figures: &Ros2Figures, all: &[Named<'_>]) {
              message's publication. T is a timer's period.",
         )
         .write_html(markup, "Callbacks of ROS 2");
-    let mut causes = Table::of("callback")
+    let mut causes = Table::new("callback")
         .caption("What ran each callback, and why its longest gap came about.")
         .column(words("executor"))
         .column(words("first cause"));
@@ -72,7 +72,7 @@ fn chain_of(markup: &mut Markup, found: &ChainFound, limit_ns: Option<u64>) {
     markup.element("p", &[], crate::page::sentence(&headline));
     if !found.hops.is_empty() {
         let columns = ["median", "p99", "max"].map(number);
-        let mut table = Table::of("callback")
+        let mut table = Table::new("callback")
             .caption("Each hop: time that messages waited for it, and time until it passed them on or ended.")
             .group("waited", "", &columns)
             .group("worked", "", &columns);

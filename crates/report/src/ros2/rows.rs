@@ -34,7 +34,7 @@ pub(super) fn names(rows: &[Row]) -> Vec<String> {
 
 /// The figures of these rows.
 pub(super) fn table(rows: &[Named<'_>]) -> Table {
-    let mut table = Table::of("callback")
+    let mut table = Table::new("callback")
         .column(number("runs"))
         .group("latency", "", &["median", "p99", "max"].map(number))
         .group("gap", "", &["median", "max"].map(number))
@@ -48,7 +48,7 @@ pub(super) fn table(rows: &[Named<'_>]) -> Table {
             shown.map(Cell::time).into()
         };
         let cells = vec![
-            Cell::of(row.count),
+            Cell::new(row.count),
             of(latency, |of| of.median),
             of(latency, |of| of.p99),
             of(latency, |of| of.max),
@@ -56,8 +56,8 @@ pub(super) fn table(rows: &[Named<'_>]) -> Table {
             of(row.gap_ns, |of| of.max),
             of(row.run_ns, |of| of.median),
             of(row.run_ns, |of| of.max),
-            row.late.map(Cell::of).into(),
-            row.skipped.map(Cell::of).into(),
+            row.late.map(Cell::new).into(),
+            row.skipped.map(Cell::new).into(),
         ];
         table.row(*name, cells);
     }
@@ -66,7 +66,7 @@ pub(super) fn table(rows: &[Named<'_>]) -> Table {
 
 /// The figures that matter first.
 pub(super) fn short_table(rows: &[Named<'_>]) -> Table {
-    let mut table = Table::of("callback")
+    let mut table = Table::new("callback")
         .column(number("runs"))
         .group("longest", "", &["latency", "gap", "run"].map(number))
         .column(number("late"))
@@ -77,12 +77,12 @@ pub(super) fn short_table(rows: &[Named<'_>]) -> Table {
             longest.into()
         };
         let cells = vec![
-            Cell::of(row.count),
+            Cell::new(row.count),
             of(row.latency_ns.or(row.waited_ns)),
             of(row.gap_ns),
             of(row.run_ns),
-            row.late.map(Cell::of).into(),
-            row.skipped.map(Cell::of).into(),
+            row.late.map(Cell::new).into(),
+            row.skipped.map(Cell::new).into(),
         ];
         table.row(*name, cells);
     }

@@ -35,7 +35,7 @@ impl Room {
     };
 
     /// The worst, at most this number of each kind.
-    pub fn of(most: usize) -> Self {
+    pub fn new(most: usize) -> Self {
         Self {
             full: most,
             worst: most,
@@ -50,9 +50,10 @@ impl Room {
 
 /// The rows of the table, in their order.
 pub(super) fn rows<'a>(all: &[Named<'a>], room: &Room) -> Vec<Named<'a>> {
-    match all.len() <= room.full {
-        true => all.to_vec(),
-        false => worst(all, room.worst),
+    if all.len() <= room.full {
+        all.to_vec()
+    } else {
+        worst(all, room.worst)
     }
 }
 
@@ -68,9 +69,10 @@ pub(super) fn late<'a>(all: &[Named<'a>], room: &Room) -> LateRows<'a> {
     let is_late = |(row, _): &&Named<'a>| row.late.is_some_and(|count| count > 0);
     let late: Vec<Named<'a>> = all.iter().filter(is_late).copied().collect();
     let count = late.len();
-    let shown = match room.is_whole && all.len() <= room.full {
-        true => late,
-        false => worst(&late, room.late),
+    let shown = if room.is_whole && all.len() <= room.full {
+        late
+    } else {
+        worst(&late, room.late)
     };
     LateRows {
         more: (count - shown.len()) as u64,

@@ -16,9 +16,10 @@ pub fn ros2_text(figures: &Ros2Figures, columns: usize, room: &Room) -> String {
     let names = names.iter().map(String::as_str);
     let all: Vec<Named<'_>> = figures.callbacks.iter().zip(names).collect();
     let shown = shown::rows(&all, room);
-    let table = match room.is_whole {
-        true => table(&shown),
-        false => short_table(&shown),
+    let table = if room.is_whole {
+        table(&shown)
+    } else {
+        short_table(&shown)
     };
     let mut text = table.to_terminal(Some(columns));
     text += &shown::hidden(all.len(), shown.len());

@@ -19,14 +19,16 @@ pub(super) fn why(late: &Late) -> String {
     let unheld_ns = late.unheld_ns();
     if unheld_ns >= LEAST_NS && unheld_ns * 10 >= late.latency_ns {
         let longest_ns = late.holders.first().map_or(0, |of| of.share_ns);
-        match unheld_ns > longest_ns {
-            true => parts.insert(0, unheld(late, unheld_ns)),
-            false => parts.push(unheld(late, unheld_ns)),
+        if unheld_ns > longest_ns {
+            parts.insert(0, unheld(late, unheld_ns))
+        } else {
+            parts.push(unheld(late, unheld_ns))
         }
     }
-    match parts.is_empty() {
-        true => "no callback held its thread: the cause is unknown".into(),
-        false => parts.join("; "),
+    if parts.is_empty() {
+        "no callback held its thread: the cause is unknown".into()
+    } else {
+        parts.join("; ")
     }
 }
 
@@ -145,14 +147,13 @@ fn did(account: &Account) -> Option<String> {
 
 /// Time of a thread in no callback: its program may sleep or work between callbacks.
 fn outside_callbacks(account: &Account) -> Option<String> {
-    match is_most(account.on_cpu_ns, account) {
-        true => {
-            let ran = three_digits(account.on_cpu_ns.cast_signed());
-            Some(format!(
-                "{ran} of it on a CPU, in the program outside callbacks"
-            ))
-        }
-        false => inside(account),
+    if is_most(account.on_cpu_ns, account) {
+        let ran = three_digits(account.on_cpu_ns.cast_signed());
+        Some(format!(
+            "{ran} of it on a CPU, in the program outside callbacks"
+        ))
+    } else {
+        inside(account)
     }
 }
 

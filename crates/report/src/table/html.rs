@@ -40,10 +40,7 @@ impl Table {
             "" => markup.open("table", &[]),
             class => markup.open("table", &[("class", &class)]),
         }
-        let names: Vec<String> = match stacks {
-            true => self.names(),
-            false => Vec::new(),
-        };
+        let names: Vec<String> = if stacks { self.names() } else { Vec::new() };
         markup.element("caption", &[], &self.caption);
         self.write_heads(markup);
         markup.raw("<tbody>");
@@ -75,9 +72,10 @@ impl Table {
                         let name = names
                             .get(place)
                             .map(|name| ("data-name", name as &dyn Display));
-                        let kind = match column.is_number {
-                            true => Some(NUMBER),
-                            false => (stacks && is_sentence(&cells[place])).then_some(SENTENCE),
+                        let kind = if column.is_number {
+                            Some(NUMBER)
+                        } else {
+                            (stacks && is_sentence(&cells[place])).then_some(SENTENCE)
                         };
                         let attributes: Vec<_> = kind.into_iter().chain(name).collect();
                         markup.open("td", &attributes);
@@ -125,9 +123,10 @@ impl Table {
         markup.element("th", &[("scope", &"col")], self.labels);
         for (_, column) in self.in_order() {
             let heading = with_unit(column.heading, column.unit);
-            match column.is_number {
-                true => markup.element("th", &[("scope", &"col"), NUMBER], heading),
-                false => markup.element("th", &[("scope", &"col")], heading),
+            if column.is_number {
+                markup.element("th", &[("scope", &"col"), NUMBER], heading)
+            } else {
+                markup.element("th", &[("scope", &"col")], heading)
             }
         }
         markup.raw("</tr></thead>");
@@ -212,7 +211,7 @@ mod tests {
     #[test]
     fn a_table_of_sentences_becomes_cards_too_and_each_sentence_has_a_line() {
         let html = |finding: &str, remedy: &str| {
-            let mut table = Table::of("Gate")
+            let mut table = Table::new("Gate")
                 .column(super::super::words("finding"))
                 .column(super::super::words("remedy"));
             table.row("count", vec![finding.into(), remedy.into()]);

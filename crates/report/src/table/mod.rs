@@ -130,7 +130,7 @@ impl<T: Into<Cell>> From<Option<T>> for Cell {
 
 impl Cell {
     /// Anything that can be written.
-    pub fn of(value: impl Display) -> Self {
+    pub fn new(value: impl Display) -> Self {
         Self::Text(value.to_string())
     }
 
@@ -187,7 +187,7 @@ enum Weight {
 
 impl Table {
     /// A table whose rows are labelled with these.
-    pub fn of(labels: &'static str) -> Self {
+    pub fn new(labels: &'static str) -> Self {
         Self {
             labels,
             ..Self::default()
@@ -338,7 +338,7 @@ mod tests {
 
     /// One of everything, for the renderers' tests.
     pub(super) fn one_of_each() -> Table {
-        let mut table = Table::of("Policy")
+        let mut table = Table::new("Policy")
             .caption("What was found")
             .group("latency", "µs", &[number("median"), number("max")])
             .column(number("misses"))
@@ -349,7 +349,7 @@ mod tests {
             vec![
                 "1.5".into(),
                 Cell::Unknown,
-                Cell::of(0),
+                Cell::new(0),
                 Cell::Toned("passed".into(), Tone::Good),
             ],
         );

@@ -180,9 +180,10 @@ fn laid_group(group: &Group, first: usize, lines: &[Line]) -> LaidGroup {
 fn cell(text: &str, columns: usize, is_number: bool) -> String {
     let room = " ".repeat(columns.saturating_sub(width(text)));
     let gap = " ".repeat(GAP);
-    match is_number {
-        true => format!("{gap}{room}{text}"),
-        false => format!("{gap}{text}{room}"),
+    if is_number {
+        format!("{gap}{room}{text}")
+    } else {
+        format!("{gap}{text}{room}")
     }
 }
 
@@ -202,7 +203,7 @@ mod tests {
     use crate::table::number;
 
     fn table() -> Table {
-        let mut table = Table::of("")
+        let mut table = Table::new("")
             .group("one", "", &[number("a"), number("b")])
             .group("two", "", &[number("long head")]);
         table.row("x", vec!["1".into(), "22".into(), "3".into()]);
@@ -240,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_reason_is_said_once_for_all_rows_that_share_it() {
-        let mut table = Table::of("").column(number("a"));
+        let mut table = Table::new("").column(number("a"));
         for label in ["CPU 1", "CPU 2", "CPU 1"] {
             table.instead(label, "no tracer");
         }

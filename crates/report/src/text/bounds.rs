@@ -16,7 +16,7 @@ pub(crate) fn to_text(bounds: &[HeldBound], style: Style) -> String {
 
 /// A row for each task under each condition.
 pub(crate) fn bounds_table(bounds: &[HeldBound]) -> Table {
-    let mut table = Table::of("Task")
+    let mut table = Table::new("Task")
         .caption("The bound that an analysis gave each response, and the longest response observed")
         .column(words("condition"))
         .column(number("bound"))
@@ -25,16 +25,17 @@ pub(crate) fn bounds_table(bounds: &[HeldBound]) -> Table {
         .column(number("cycles"))
         .column(words("promise"));
     for held in bounds {
-        let promise = match held.contradicted {
-            true => Cell::Toned("CONTRADICTED".into(), Tone::Bad),
-            false => Cell::Toned("kept".into(), Tone::Good),
+        let promise = if held.contradicted {
+            Cell::Toned("CONTRADICTED".into(), Tone::Bad)
+        } else {
+            Cell::Toned("kept".into(), Tone::Good)
         };
         let cells = vec![
             held.condition.to_string().into(),
             duration::length(held.bound_ns).into(),
             duration::apart_from(held.observed_ns, held.bound_ns.cast_signed()).into(),
             three_digits(held.share() * 100.0).into(),
-            Cell::of(held.cycles),
+            Cell::new(held.cycles),
             promise,
         ];
         table.row(one_line(&held.task), cells);

@@ -21,7 +21,7 @@ pub(crate) fn to_text(delays: &[CacheDelays], style: Style) -> String {
 /// A row for each working set under each policy.
 pub(crate) fn cache_delays_table(delays: &[CacheDelays]) -> Table {
     let of = ["runs", "median", "p99", "max"].map(number);
-    let mut table = Table::of("Working set")
+    let mut table = Table::new("Working set")
         .caption(
             "How much longer a run through a working set takes after another thread ran on its CPU, and \
              on another CPU, than a warm run right after it",

@@ -12,7 +12,7 @@ const LOOP: &str = "the loop";
 /// The table: for each condition what each step sees and adds; why figures are missing, where some are.
 pub(crate) fn core_latencies_table(all: &[BesideTheCore]) -> Table {
     let latency = ["min", "mean", "max"].map(number);
-    let mut table = Table::of("measured by the core")
+    let mut table = Table::new("measured by the core")
         .class("measured")
         .caption(
             "Measured by the real-time core itself, by its testing device, while the loop runs",
@@ -62,7 +62,7 @@ pub(crate) fn core_latencies_table(all: &[BesideTheCore]) -> Table {
             ];
             cells.push(known(gravity.map(|of| of.program_ns as f64)));
             cells.push(known(one.adds.user_space_ns));
-            cells.push(Cell::of(of.cycles));
+            cells.push(Cell::new(of.cycles));
             table.row(LOOP, cells);
         }
     }
@@ -92,8 +92,8 @@ fn of_stage(stage: &CoreStageLatency, gravity_ns: Option<i64>, adds: Option<f64>
     let mut cells: Vec<Cell> = latencies.map(Cell::time).into();
     cells.push(known(gravity_ns.map(|ns| ns as f64)));
     cells.push(known(adds));
-    cells.push(Cell::of(stage.periods));
-    cells.push(Cell::of(stage.overruns));
+    cells.push(Cell::new(stage.periods));
+    cells.push(Cell::new(stage.overruns));
     cells
 }
 

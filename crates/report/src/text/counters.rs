@@ -9,7 +9,7 @@ use wakepath_timeline::number::three_digits;
 /// counters is given once.
 pub(crate) fn to_text(counters: &[CounterFigures], style: Style) -> String {
     let columns = ["CPU cycles", "instructions", "last-level misses"].map(number);
-    let mut table = Table::of("Condition").group("per cycle, in user space", "", &columns);
+    let mut table = Table::new("Condition").group("per cycle, in user space", "", &columns);
     for one in counters {
         let Some(per_cycle) = one.per_cycle else {
             continue;
@@ -23,9 +23,10 @@ pub(crate) fn to_text(counters: &[CounterFigures], style: Style) -> String {
         ];
         table.row(name.join(", "), cells);
     }
-    let mut text = match table.is_empty() {
-        true => String::new(),
-        false => format!("{}\n", table.to_terminal(style.columns)),
+    let mut text = if table.is_empty() {
+        String::new()
+    } else {
+        format!("{}\n", table.to_terminal(style.columns))
     };
     let mut reasons: Vec<&String> = counters
         .iter()

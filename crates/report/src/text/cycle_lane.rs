@@ -27,9 +27,10 @@ pub fn lane(cycle: &LateCycle, limit_ns: u64, most: usize) -> String {
     let latency_ns = cycle.latency_ns.unsigned_abs();
     let work_ns = cycle.execution_ns.unsigned_abs();
     let overran = limit_ns > 0 && latency_ns + work_ns > limit_ns;
-    let done = match overran {
-        true => format!(", done after {}", time(latency_ns + work_ns)),
-        false => String::new(),
+    let done = if overran {
+        format!(", done after {}", time(latency_ns + work_ns))
+    } else {
+        String::new()
     };
     let mut text = format!(
         "\n  worst cycle: {} late{done} (segment {} cycle {})\n",
@@ -37,9 +38,10 @@ pub fn lane(cycle: &LateCycle, limit_ns: u64, most: usize) -> String {
         cycle.segment,
         cycle.cycle
     );
-    let (pieces, length_ns) = match overran {
-        true => (&*cycle.execution, latency_ns + work_ns),
-        false => (&[][..], latency_ns),
+    let (pieces, length_ns) = if overran {
+        (&*cycle.execution, latency_ns + work_ns)
+    } else {
+        (&[][..], latency_ns)
     };
     let parts = parts(&cycle.shares, pieces);
     let named = &parts[..parts.len().min(most).min(MARKS.len())];

@@ -42,9 +42,10 @@ pub fn line(cycle: &LateCycle) -> String {
             let rest_ns = rest.iter().map(|share| share.ns).sum();
             named.push(format!("{} more {}", rest.len(), time(rest_ns)));
         }
-        match named.is_empty() {
-            true => format!("{stretch} {}", time(*ns)),
-            false => format!("{stretch} {} ({})", time(*ns), named.join(", ")),
+        if named.is_empty() {
+            format!("{stretch} {}", time(*ns))
+        } else {
+            format!("{stretch} {} ({})", time(*ns), named.join(", "))
         }
     });
     let shown: Vec<String> = shown.collect();
@@ -181,9 +182,10 @@ fn sums(text: &mut String, shares: &[LateShare], most: usize) {
 fn timeline(text: &mut String, pieces: &[LatePiece], last: &mut String, most: usize) {
     let mut lengths: Vec<u64> = pieces.iter().map(|piece| piece.ns).collect();
     lengths.sort_unstable_by_key(|&ns| std::cmp::Reverse(ns));
-    let shortest_ns = match pieces.len() > most {
-        true => lengths[most - 1],
-        false => 0,
+    let shortest_ns = if pieces.len() > most {
+        lengths[most - 1]
+    } else {
+        0
     };
     let mut left_out = (0_u64, 0_u64);
     for piece in pieces {

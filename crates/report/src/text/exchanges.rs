@@ -19,7 +19,7 @@ pub(crate) fn table(exchanges: &[Exchanges]) -> Option<Table> {
         1 => "1 device".to_owned(),
         many => format!("{many} devices"),
     };
-    let mut table = Table::of("EtherCAT exchange")
+    let mut table = Table::new("EtherCAT exchange")
         .caption(format!(
             "Process data on {}: {devices}, working counter {} is right. Late came after the loop had \
              given it up; behind is how much later than usual a frame passed the reference clock, and after \
@@ -35,20 +35,21 @@ pub(crate) fn table(exchanges: &[Exchanges]) -> Option<Table> {
         .group("behind", "", &["p99", "max"].map(number))
         .group("clocks apart", "", &["p99", "max"].map(number));
     for one in exchanges {
-        let label = match several {
-            true => format!("{}, {}: {}", one.condition, one.phase, one.thread),
-            false => format!("{}, {}", one.condition, one.phase),
+        let label = if several {
+            format!("{}, {}: {}", one.condition, one.phase, one.thread)
+        } else {
+            format!("{}, {}", one.condition, one.phase)
         };
         let time = |ns: Option<u64>| Cell::from(ns.map(Cell::length));
         table.row(
             label,
             vec![
-                Cell::of(one.exchanges),
-                Cell::of(one.late),
-                Cell::of(one.lost),
-                Cell::of(one.wrong_counter),
-                Cell::of(one.not_sent),
-                Cell::of(one.after_output),
+                Cell::new(one.exchanges),
+                Cell::new(one.late),
+                Cell::new(one.lost),
+                Cell::new(one.wrong_counter),
+                Cell::new(one.not_sent),
+                Cell::new(one.after_output),
                 time(one.round_trip.median_ns),
                 time(one.round_trip.p99_ns),
                 time(one.round_trip.max_ns),

@@ -143,9 +143,10 @@ fn accounting(of: &ConditionExplanation) -> usize {
 
 /// The time that a condition lost, and how much of it a cause took: in late cycles, or in all if none was late.
 fn parts(of: &ConditionExplanation) -> (u64, fn(&AlikeFigures) -> u64) {
-    match of.late > 0 {
-        true => (of.late_ns, |of| of.late_ns),
-        false => (of.all_ns, |of| of.total_ns),
+    if of.late > 0 {
+        (of.late_ns, |of| of.late_ns)
+    } else {
+        (of.all_ns, |of| of.total_ns)
     }
 }
 

@@ -23,9 +23,10 @@ pub(crate) fn source(imported: &Imported) -> String {
 
 /// Its source, for the remarks.
 pub(crate) fn write_source(text: &mut String, imported: &Imported) -> std::fmt::Result {
-    let how = match imported.is_watched() {
-        true => "watched from outside",
-        false => "imported",
+    let how = if imported.is_watched() {
+        "watched from outside"
+    } else {
+        "imported"
     };
     writeln!(text, "{how}: {}", source(imported))?;
     for lack in &imported.lacks {

@@ -12,7 +12,7 @@ pub(crate) fn to_text(inflations: &[Inflation], style: Style) -> String {
         return String::new();
     }
     let columns = ["idle", "loaded", "×", "p99 ×"].map(number);
-    let mut table = Table::of("Policy").group("execution", "", &columns).group(
+    let mut table = Table::new("Policy").group("execution", "", &columns).group(
         "controller alone",
         "",
         &columns,

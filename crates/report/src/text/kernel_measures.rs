@@ -8,7 +8,7 @@ use wakepath_timeline::number::three_digits;
 /// Measurements of timerlat, or the reason for none.
 pub(crate) fn latencies_table(all: &[KernelLatency]) -> Table {
     let stage = ["median", "p99", "max"].map(number);
-    let mut table = Table::of("measured by the kernel (timerlat, FIFO 95)")
+    let mut table = Table::new("measured by the kernel (timerlat, FIFO 95)")
         .class("measured")
         .caption("Measured by the kernel itself: timerlat, a thread of FIFO 95")
         .group("due → interrupt", "", &stage)
@@ -23,7 +23,7 @@ pub(crate) fn latencies_table(all: &[KernelLatency]) -> Table {
         let period = duration::exact(one.period_ns);
         let mut cells = times(&one.interrupt);
         cells.extend(times(&one.thread));
-        cells.push(Cell::of(one.thread.samples));
+        cells.push(Cell::new(one.thread.samples));
         table.row(format!("{place}, every {period}"), cells);
     }
     table
@@ -32,7 +32,7 @@ pub(crate) fn latencies_table(all: &[KernelLatency]) -> Table {
 /// What osnoise measured, likewise.
 pub(crate) fn noises_table(all: &[KernelNoise]) -> Table {
     let kinds = ["hardware", "NMI", "interrupt", "SoftIRQ", "thread"].map(number);
-    let mut table = Table::of("taken from a FIFO 95 thread (osnoise)")
+    let mut table = Table::new("taken from a FIFO 95 thread (osnoise)")
         .class("measured")
         .caption("Taken by the kernel from a busy thread of FIFO 95: osnoise")
         .group("CPU time taken", "%", &[number("all")])
@@ -68,7 +68,7 @@ pub(crate) fn noises_table(all: &[KernelNoise]) -> Table {
 pub(crate) fn sections_table(all: &[KernelSections]) -> Table {
     let longest = ["off", "before", "scheduler", "switch", "interrupt"].map(number);
     let turns = ["median", "max"].map(number);
-    let mut table = Table::of("sections of kernel code (preemptirq:*)")
+    let mut table = Table::new("sections of kernel code (preemptirq:*)")
         .class("measured")
         .caption(
             "Sections of kernel code that keep threads from running, from the kernel's events preemptirq:*, \
@@ -100,8 +100,8 @@ pub(crate) fn sections_table(all: &[KernelSections]) -> Table {
             let both = [stage.median_ns, stage.largest_ns];
             cells.extend(both.map(|ns| Cell::length(ns.unsigned_abs())));
         }
-        cells.push(Cell::of(one.preemption_off.count));
-        cells.push(Cell::of(one.lost));
+        cells.push(Cell::new(one.preemption_off.count));
+        cells.push(Cell::new(one.lost));
         table.row(place, cells);
     }
     table
@@ -109,7 +109,7 @@ pub(crate) fn sections_table(all: &[KernelSections]) -> Table {
 
 /// Where the longest of them lie, and the interrupts.
 pub(crate) fn places_table(all: &[KernelSections]) -> Table {
-    let mut table = Table::of("longest sections and interrupts")
+    let mut table = Table::new("longest sections and interrupts")
         .class("measured")
         .caption("The longest sections by the function that they begin in, and the interrupts")
         .column(number("longest"))
@@ -125,7 +125,7 @@ pub(crate) fn places_table(all: &[KernelSections]) -> Table {
             let cells = vec![
                 Cell::length(section.longest_ns),
                 None::<String>.into(),
-                Cell::of(section.count),
+                Cell::new(section.count),
                 section.ended.clone().into(),
             ];
             table.row(section.began.clone(), cells);
@@ -134,7 +134,7 @@ pub(crate) fn places_table(all: &[KernelSections]) -> Table {
             let cells = vec![
                 Cell::length(interrupt.longest_ns),
                 interrupt.shortest_distance_ns.map(Cell::length).into(),
-                Cell::of(interrupt.count),
+                Cell::new(interrupt.count),
                 None::<String>.into(),
             ];
             table.row(format!("interrupt {}", interrupt.name), cells);

@@ -156,13 +156,14 @@ fn write_loads(assessment: &Assessment, text: &mut String) -> std::fmt::Result {
             workers,
             ..
         } = load;
-        match load.working {
-            true => write!(
+        if load.working {
+            write!(
                 text,
                 "load {phase}: {name} × {workers}: {} {unit}/s",
                 three_digits(*per_second)
-            )?,
-            false => write!(text, "load {phase}: {name}: NOT WORKING")?,
+            )?
+        } else {
+            write!(text, "load {phase}: {name}: NOT WORKING")?
         }
         for note in &load.notes {
             write!(text, "; {note}")?;

@@ -30,14 +30,15 @@ pub(crate) fn tables(modules: &[ModuleFigures]) -> Vec<Table> {
 }
 
 fn label(module: &ModuleFigures, several: bool) -> String {
-    match several {
-        true => format!("{}: {}", module.thread, module.times.name),
-        false => module.times.name.clone(),
+    if several {
+        format!("{}: {}", module.thread, module.times.name)
+    } else {
+        module.times.name.clone()
     }
 }
 
 fn of_sections(modules: &[&ModuleFigures], several: bool) -> Table {
-    let mut table = Table::of("Section")
+    let mut table = Table::new("Section")
         .column(number("runs"))
         .group(
             "time",
@@ -63,7 +64,7 @@ fn of_sections(modules: &[&ModuleFigures], several: bool) -> Table {
         table.row(
             label(module, several),
             vec![
-                Cell::of(times.runs),
+                Cell::new(times.runs),
                 spread.map(|of| Cell::length(of.min_ns)).into(),
                 module.average_ns.map(Cell::mean_time).into(),
                 mean.map(|of| Cell::mean_time(of.half_width)).into(),
@@ -79,7 +80,7 @@ fn of_sections(modules: &[&ModuleFigures], several: bool) -> Table {
 }
 
 fn of_parts(modules: &[&ModuleFigures], several: bool) -> Table {
-    let mut table = Table::of("Module")
+    let mut table = Table::new("Module")
         .group("rate", "Hz", &["had", "wanted"].map(number))
         .group("time", "", &["avg", "max", "budget"].map(number))
         .group(
@@ -108,8 +109,8 @@ fn of_parts(modules: &[&ModuleFigures], several: bool) -> Table {
                 Cell::length(times.max_ns),
                 times.budget_ns.map(Cell::length).into(),
                 three_digits(module.load * 100.0).into(),
-                times.late.map(Cell::of).into(),
-                times.budget_ns.map(|_| Cell::of(times.over_budget)).into(),
+                times.late.map(Cell::new).into(),
+                times.budget_ns.map(|_| Cell::new(times.over_budget)).into(),
             ],
         );
     }

@@ -7,7 +7,7 @@ use wakepath_assess::OnACore;
 /// The table for a person, with an empty line after it; nothing if no thread was on a core that counts.
 pub(crate) fn to_text(all: &[OnACore], style: Style) -> String {
     let switches = ["to Linux", "on the core"].map(number);
-    let mut table = Table::of("counted by the core after the warm-up")
+    let mut table = Table::new("counted by the core after the warm-up")
         .group("switches", "", &switches)
         .column(number("calls"))
         .column(number("woken by another CPU"))
@@ -17,20 +17,21 @@ pub(crate) fn to_text(all: &[OnACore], style: Style) -> String {
         let name = [Some(&one.condition), one.task.as_ref(), Some(&one.phase)];
         let name: Vec<&str> = name.into_iter().flatten().map(String::as_str).collect();
         let counts = one.counts;
-        let counted = |of: Option<u64>| of.map_or_else(|| Cell::Text("–".into()), Cell::of);
+        let counted = |of: Option<u64>| of.map_or_else(|| Cell::Text("–".into()), Cell::new);
         let cells = vec![
-            Cell::of(counts.mode_switches),
-            Cell::of(counts.context_switches),
-            Cell::of(counts.calls),
+            Cell::new(counts.mode_switches),
+            Cell::new(counts.context_switches),
+            Cell::new(counts.calls),
             counted(counts.remote_wake_ups),
             counted(counts.page_faults),
             Cell::length(counts.run_time_ns),
         ];
         table.row(name.join(", "), cells);
     }
-    match table.is_empty() {
-        true => String::new(),
-        false => format!("{}\n", table.to_terminal(style.columns)),
+    if table.is_empty() {
+        String::new()
+    } else {
+        format!("{}\n", table.to_terminal(style.columns))
     }
 }
 

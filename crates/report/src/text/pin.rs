@@ -56,7 +56,7 @@ fn write_all(pin: &Pin, text: &mut String, style: Style) -> std::fmt::Result {
 }
 
 fn table(pin: &Pin) -> Table {
-    let mut table = Table::of("Half period")
+    let mut table = Table::new("Half period")
         .column(number("due"))
         .column(number("driven"))
         .column(number("seen"))
@@ -81,9 +81,9 @@ fn cells(step: &PinStepFigures) -> Vec<Cell> {
     };
     let kept = word(step.outcome);
     vec![
-        Cell::of(step.due),
-        Cell::of(step.driven),
-        Cell::of(step.seen),
+        Cell::new(step.due),
+        Cell::new(step.driven),
+        Cell::new(step.seen),
         time(step.median_ns),
         time(step.p99_ns),
         time(step.largest_ns),

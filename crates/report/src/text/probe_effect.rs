@@ -14,7 +14,7 @@ const USUAL_BACKEND: &str = "tracefs instance";
 
 /// As text for a person.
 pub(crate) fn to_text(effect: &ProbeEffect, style: Style) -> String {
-    let mut table = Table::of("tracing")
+    let mut table = Table::new("tracing")
         .group(
             "median latency",
             "",
@@ -31,8 +31,8 @@ pub(crate) fn to_text(effect: &ProbeEffect, style: Style) -> String {
         cells.extend(shifted(condition.p999.as_ref()));
         cells.extend([
             number::three_digits(condition.events_per_second).into(),
-            Cell::of(condition.lost),
-            Cell::of(condition.overwritten),
+            Cell::new(condition.lost),
+            Cell::new(condition.overwritten),
             condition.share_of_events.map(share).into(),
             share(condition.share_of_reader).into(),
         ]);
@@ -42,12 +42,11 @@ pub(crate) fn to_text(effect: &ProbeEffect, style: Style) -> String {
         );
     }
     // A watched program has no untraced segments to compare with.
-    let mut text = match effect.conditions.is_empty() {
-        true => "tracing\n".to_owned(),
-        false => {
-            table.to_terminal(style.columns)
-                + "conditions are judged by untraced segments, alternating with traced ones\n"
-        }
+    let mut text = if effect.conditions.is_empty() {
+        "tracing\n".to_owned()
+    } else {
+        table.to_terminal(style.columns)
+            + "conditions are judged by untraced segments, alternating with traced ones\n"
     };
     for condition in &effect.conditions {
         for why in &condition.doubts {

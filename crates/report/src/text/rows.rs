@@ -11,7 +11,7 @@ use wakepath_verdict::{Caution, Judgement, Misses, fraction};
 
 /// Every figure of every condition, phase by phase.
 pub(crate) fn conditions_table(assessment: &Assessment) -> Table {
-    let mut table = Table::of("Policy")
+    let mut table = Table::new("Policy")
         .class("measured")
         .caption(
             "Due times, latencies and misses of each condition. Latency is as scheduled: over all \
@@ -64,7 +64,7 @@ pub(crate) fn measured(assessment: &Assessment) -> Measured {
 
 /// The few figures that fit into the description of a change.
 pub(crate) fn short_table(assessment: &Assessment) -> Table {
-    let mut table = Table::of("policy")
+    let mut table = Table::new("policy")
         .column(number("due times"))
         .column(number("skipped"))
         .column(number("missed"))
@@ -84,7 +84,7 @@ pub(crate) fn short_table(assessment: &Assessment) -> Table {
                 skipped,
                 missed,
                 ..
-            } = Counts::of(assessment, judgement);
+            } = Counts::new(assessment, judgement);
             let missed = match (missed, judgement.cycles.misses) {
                 (Cell::Text(count), Some(misses)) if misses.missed > 0 => {
                     Cell::Text(format!("{count} ({})", fraction(misses.fraction())))
@@ -105,7 +105,7 @@ pub(crate) fn short_table(assessment: &Assessment) -> Table {
                     at(Quantile::P50),
                     at(Quantile::P999),
                     found.map(|found| Cell::time(found.max)).into(),
-                    Cell::of(judgement.outcome),
+                    Cell::new(judgement.outcome),
                 ],
             );
         }
@@ -137,9 +137,10 @@ fn label(judgement: &Judgement) -> String {
     let name = &judgement.name;
     let label = condition_label(name.policy.as_ref(), name.task.as_deref());
     let not_real_time = |caution: &Caution| matches!(caution, Caution::NotRealTime { .. });
-    match judgement.cautions.iter().any(not_real_time) {
-        true => format!("{label} (not real-time)"),
-        false => label,
+    if judgement.cautions.iter().any(not_real_time) {
+        format!("{label} (not real-time)")
+    } else {
+        label
     }
 }
 
@@ -156,9 +157,9 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    pub(crate) fn of(assessment: &Assessment, judgement: &Judgement) -> Self {
+    pub(crate) fn new(assessment: &Assessment, judgement: &Judgement) -> Self {
         let cycles = &judgement.cycles;
-        let if_known = |count: Option<u64>| count.map_or(Cell::Unknown, Cell::of);
+        let if_known = |count: Option<u64>| count.map_or(Cell::Unknown, Cell::new);
         let of_misses =
             |figure: fn(Misses) -> Option<u64>| if_known(cycles.misses.and_then(figure));
         Self {
@@ -184,8 +185,8 @@ fn cells(assessment: &Assessment, judgement: &Judgement) -> Vec<Cell> {
         missed,
         in_a_row,
         ..
-    } = Counts::of(assessment, judgement);
-    let mut cells = vec![scheduled, Cell::of(cycles.executed), skipped];
+    } = Counts::new(assessment, judgement);
+    let mut cells = vec![scheduled, Cell::new(cycles.executed), skipped];
     cells.extend(latency(cycles.latency_as_scheduled.as_ref()));
     for distribution in [&cycles.execution, &cycles.response] {
         let of = |figure: fn(&DistributionSummary) -> Option<i64>| match distribution {

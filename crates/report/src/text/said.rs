@@ -26,7 +26,7 @@ pub(crate) fn to_text(said: &[Said], clocks: &[BusClock], style: Style) -> Strin
 }
 
 fn clocks_table(clocks: &[BusClock]) -> Table {
-    let mut table = Table::of("Clock of")
+    let mut table = Table::new("Clock of")
         .column(number("segment"))
         .column(number("cycles"))
         .column(number("period"))
@@ -50,7 +50,7 @@ fn clocks_table(clocks: &[BusClock]) -> Table {
 }
 
 fn values(of: &Said) -> Table {
-    let mut table = Table::of("Value")
+    let mut table = Table::new("Value")
         .column(number("count"))
         .column(number("min"))
         .column(number("mean"))

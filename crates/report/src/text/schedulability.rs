@@ -57,10 +57,13 @@ fn why(answer: &Schedulability) -> String {
             .into();
     }
     match &answer.outcome() {
-        Outcome::Schedulable => match answer.overheads.any() {
-            true => "every job meets its deadline, kernel overheads included".into(),
-            false => "every job meets its deadline if the kernel itself costs no time".into(),
-        },
+        Outcome::Schedulable => {
+            if answer.overheads.any() {
+                "every job meets its deadline, kernel overheads included".into()
+            } else {
+                "every job meets its deadline if the kernel itself costs no time".into()
+            }
+        }
         Outcome::NotProvable => {
             "the analysis can't prove that every deadline is met, and knows no counterexample"
                 .into()
@@ -89,9 +92,10 @@ fn why(answer: &Schedulability) -> String {
             let apart: Vec<String> = apart
                 .map(|(task, ns)| format!("{} {}", name(*task), exact(*ns)))
                 .collect();
-            let start = match apart.is_empty() {
-                true => "all tasks start together".to_owned(),
-                false => format!("the start, first releases after {}", apart.join(", ")),
+            let start = if apart.is_empty() {
+                "all tasks start together".to_owned()
+            } else {
+                format!("the start, first releases after {}", apart.join(", "))
             };
             format!(
                 "{} misses its deadline {} after {start}, even without overheads",
@@ -104,7 +108,7 @@ fn why(answer: &Schedulability) -> String {
 
 /// A row for each task.
 pub(crate) fn table(answer: &Schedulability) -> Table {
-    let mut table = Table::of("task")
+    let mut table = Table::new("task")
         .column(number("CPU"))
         .column(number("priority"))
         .column(number("response"))
@@ -119,10 +123,10 @@ pub(crate) fn table(answer: &Schedulability) -> Table {
         table.row(
             one_line(&task.name),
             vec![
-                task.cpu.map(Cell::of).into(),
+                task.cpu.map(Cell::new).into(),
                 (task.priority > 0)
                     .then_some(task.priority)
-                    .map(Cell::of)
+                    .map(Cell::new)
                     .into(),
                 at_most(found.bound.response_ns),
                 duration::length(task.deadline_ns).into(),
@@ -278,10 +282,7 @@ fn write_verdicts(answer: &Schedulability, text: &mut String) -> std::fmt::Resul
             1 => String::new(),
             _ => format!(", root domain from CPU {cpu}"),
         };
-        let word = match admission.admitted() {
-            true => "yes",
-            false => "no",
-        };
+        let word = if admission.admitted() { "yes" } else { "no" };
         let limit = admission.limit.map_or_else(|| "no limit".into(), share);
         writeln!(
             text,

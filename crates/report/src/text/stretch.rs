@@ -28,12 +28,13 @@ pub(crate) fn to_text(stretches: &[Stretched], style: Style) -> String {
 /// Its times and its shares.
 pub(crate) fn table(stretches: &[Stretched]) -> Table {
     let has_own_cache = stretches.iter().any(|of| !of.own_cache_ns.is_empty());
-    let times: &[_] = match has_own_cache {
-        true => &["nobody", "computing", "memory", "memory, own cache"],
-        false => &["nobody", "computing", "memory"],
+    let times: &[_] = if has_own_cache {
+        &["nobody", "computing", "memory", "memory, own cache"]
+    } else {
+        &["nobody", "computing", "memory"]
     };
     let times: Vec<_> = times.iter().copied().map(number).collect();
-    let mut table = Table::of("Controller")
+    let mut table = Table::new("Controller")
         .column(words("working set"))
         .group("mean time next to", "", &times)
         .group(

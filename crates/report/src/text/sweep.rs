@@ -52,7 +52,7 @@ pub(crate) fn sweep_headline(sweep: &Sweep) -> String {
 
 /// How far each policy holds with each kernel's overheads.
 pub(crate) fn sweep_table(sweep: &Sweep, distribution: &str) -> Table {
-    let mut table = Table::of("policy")
+    let mut table = Table::new("policy")
         .caption(format!("How far each policy holds, {distribution} tasks"))
         .group(
             "holds up to a utilization of",

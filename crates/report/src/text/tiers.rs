@@ -48,7 +48,7 @@ fn nearest(tier: &ReachedTier) -> Option<&PolicyInTier> {
 }
 
 fn short_table(tiers: &Tiers) -> Table {
-    let mut table = Table::of("Tier")
+    let mut table = Table::new("Tier")
         .column(words("serves"))
         .column(words("reached"))
         .column(words("nearest policy"));
@@ -130,7 +130,7 @@ fn write_evidence(tiers: &Tiers, text: &mut String, style: Style) -> std::fmt::R
 }
 
 fn table(tiers: &Tiers) -> Table {
-    let mut table = Table::of("Tier")
+    let mut table = Table::new("Tier")
         .column(words("serves"))
         .column(words("policy"))
         .column(number("due times"))
@@ -156,8 +156,8 @@ fn table(tiers: &Tiers) -> Table {
             let cells = vec![
                 if first { tier.tier.serves } else { "" }.into(),
                 one_line(&policy.policy).into(),
-                Cell::of(policy.scheduled),
-                Cell::of(policy.missed),
+                Cell::new(policy.scheduled),
+                Cell::new(policy.missed),
                 policy.largest_latency_ns.map(Cell::time).into(),
                 reached(policy.outcome),
             ];

@@ -8,11 +8,12 @@ use wakepath_assess::Assessment;
 /// The table with its title; nothing if one program alone was measured.
 pub(super) fn to_text(assessment: &Assessment, style: Style) -> String {
     let rows = variants(assessment);
-    match rows.is_empty() {
-        true => String::new(),
-        false => format!(
+    if rows.is_empty() {
+        String::new()
+    } else {
+        format!(
             "programs side by side\n{}\n",
             variants_table(&rows).to_terminal(style.columns)
-        ),
+        )
     }
 }

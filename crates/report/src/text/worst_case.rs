@@ -146,7 +146,7 @@ fn rounded(ns: f64) -> String {
 
 /// A row for each condition.
 pub(crate) fn bounds_table(bounds: &Bounds) -> Table {
-    let mut table = Table::of("Policy")
+    let mut table = Table::new("Policy")
         .class("bounds")
         .caption(
             "Largest value of each condition, the greatest probability with which any one cycle exceeds it, and \
@@ -260,9 +260,10 @@ fn write_refusals(
             None => writeln!(text)?,
         }
     }
-    match further.is_empty() {
-        true => Ok(()),
-        false => writeln!(text, "also refused by: {}; see {all}", further.join(", ")),
+    if further.is_empty() {
+        Ok(())
+    } else {
+        writeln!(text, "also refused by: {}; see {all}", further.join(", "))
     }
 }
 
@@ -335,16 +336,17 @@ pub fn details(bounds: &Bounds, style: Style) -> String {
 
 /// A row for each gate.
 pub(crate) fn gates_table(condition: &Bounded) -> Table {
-    let mut table = Table::of("Gate")
+    let mut table = Table::new("Gate")
         .class("gates")
         .caption("Gates in their order")
         .column(words("answer").leading())
         .column(words("finding"))
         .column(words("fix"));
     for gate in &condition.examined.gates {
-        let answer = match gate.passed {
-            true => Cell::Toned("passed".into(), Tone::Good),
-            false => Cell::Toned("failed".into(), Tone::Doubtful),
+        let answer = if gate.passed {
+            Cell::Toned("passed".into(), Tone::Good)
+        } else {
+            Cell::Toned("failed".into(), Tone::Doubtful)
         };
         let cure = gate.cure.clone().map_or(Cell::Blank, Cell::Text);
         let finding = Cell::Text(gate.finding.clone());
@@ -373,7 +375,7 @@ pub(crate) fn remarks(condition: &Bounded) -> Vec<String> {
 
 /// A row for each test of dependence and drift.
 pub(crate) fn tests_table(condition: &Bounded) -> Table {
-    let mut table = Table::of("Test")
+    let mut table = Table::new("Test")
         .class("tests")
         .caption("Dependence and drift; p after Holm's correction if a gate decides by it")
         .column(words("of the"))
@@ -398,7 +400,7 @@ pub(crate) fn tests_table(condition: &Bounded) -> Table {
 
 /// A row for each threshold that was tried.
 pub(crate) fn tails_table(condition: &Bounded) -> Table {
-    let mut table = Table::of("Threshold")
+    let mut table = Table::new("Threshold")
         .class("thresholds")
         .caption(
             "Pareto tails fitted above several thresholds, with the level asked for and its 95 % end if rarer \

@@ -150,9 +150,10 @@ pub(crate) fn enter(priority: u8, memory_locked: bool) -> Result<u8, CobaltError
 /// The core's revision, if it is a known one.
 fn known_revision() -> Result<u32, CobaltError> {
     let answer = ask_cobalt()?;
-    match answer.is_known {
-        true => Ok(answer.revision),
-        false => Err(CobaltError::UnknownRevision(answer.revision)),
+    if answer.is_known {
+        Ok(answer.revision)
+    } else {
+        Err(CobaltError::UnknownRevision(answer.revision))
     }
 }
 

@@ -226,9 +226,10 @@ fn partition(policy: Policy, plugin: LitmusPlugin) -> Result<u16, LitmusError> {
         affinity::pin(&[cpu]).map_err(refused("set the thread's CPUs"))?;
     }
     let master = std::fs::read_to_string(abi::RELEASE_MASTER).unwrap_or_default();
-    match master.trim().parse() == Ok(cpu) && plugin != LitmusPlugin::GsnEdf {
-        true => Err(LitmusError::ReleaseMaster(cpu)),
-        false => Ok(cpu),
+    if master.trim().parse() == Ok(cpu) && plugin != LitmusPlugin::GsnEdf {
+        Err(LitmusError::ReleaseMaster(cpu))
+    } else {
+        Ok(cpu)
     }
 }
 

@@ -195,9 +195,10 @@ pub(super) fn begin(
     {
         std::thread::sleep(LOOK);
     }
-    let start_ns = match as_they_come {
-        true => clock::monotonic_ns() + LEAD_NS,
-        false => words.start_ns.load(Ordering::Relaxed),
+    let start_ns = if as_they_come {
+        clock::monotonic_ns() + LEAD_NS
+    } else {
+        words.start_ns.load(Ordering::Relaxed)
     };
     let end_cycle = announcement.end_cycle();
     let is_stopped = words.stop.load(Ordering::Acquire) != 0;

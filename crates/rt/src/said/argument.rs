@@ -44,7 +44,7 @@ pub enum Code {
 
 impl Code {
     /// From four bits; `None` for no argument.
-    pub fn of(bits: u64) -> Option<Self> {
+    pub fn new(bits: u64) -> Option<Self> {
         Some(match bits & 15 {
             1 => Self::Int,
             2 => Self::UnsignedInt,

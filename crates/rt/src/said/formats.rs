@@ -296,7 +296,7 @@ mod tests {
         use Code::{Address, Double, Int, Long, LongLong, Text, UnsignedInt, UnsignedLong};
         let codes = |format: &str| {
             let found = codes_of(format.as_bytes())?;
-            let four = (0..8).map_while(|at| Code::of(u64::from(found >> (4 * at))));
+            let four = (0..8).map_while(|at| Code::new(u64::from(found >> (4 * at))));
             Some(four.collect::<Vec<_>>())
         };
         assert_eq!(codes("no argument: 100 %%"), Some(vec![]));

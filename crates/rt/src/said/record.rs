@@ -82,7 +82,7 @@ pub enum Said {
 
 impl Said {
     /// Decodes a record; `None` if it is invalid.
-    pub fn of(record: &[u64]) -> Option<Self> {
+    pub fn new(record: &[u64]) -> Option<Self> {
         let (&head, rest) = record.split_first()?;
         let number = (head >> 16) as u16;
         Some(match (head & 0xff, rest) {
@@ -115,7 +115,7 @@ fn arguments(mut codes: u64, mut words: &[u64]) -> Option<Vec<Told>> {
     while codes != 0 {
         let (&word, rest) = words.split_first()?;
         words = rest;
-        found.push(match Code::of(codes)? {
+        found.push(match Code::new(codes)? {
             Code::Int | Code::Long | Code::LongLong => Told::Integer(word.cast_signed()),
             Code::UnsignedInt | Code::UnsignedLong | Code::UnsignedLongLong => Told::Natural(word),
             Code::Double => Told::Real(f64::from_bits(word)),
@@ -225,7 +225,7 @@ mod tests {
         ];
         writer(indices, &words).line(5, 42, 99, &arguments);
         let mut found = Vec::new();
-        reader(indices, &words).take(|record| found.extend(Said::of(record)));
+        reader(indices, &words).take(|record| found.extend(Said::new(record)));
         let told = vec![
             Told::Integer(-7),
             Told::Natural(u64::MAX),
@@ -258,7 +258,7 @@ mod tests {
             &[head(LINE, 4, 0, 0), 1, 2, 9],
             &[head(99, 1, 0, 0)],
         ] {
-            assert_eq!(Said::of(record), None, "{record:x?}");
+            assert_eq!(Said::new(record), None, "{record:x?}");
         }
     }
 }

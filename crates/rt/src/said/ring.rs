@@ -211,7 +211,7 @@ mod tests {
 
     fn taken(reader: &mut Reader<'_>) -> Vec<Said> {
         let mut found = Vec::new();
-        reader.take(|record| found.push(Said::of(record).expect("a record")));
+        reader.take(|record| found.push(Said::new(record).expect("a record")));
         found
     }
 
@@ -267,7 +267,7 @@ mod tests {
                 });
             });
             while cycles.len() as u64 + indices.dropped() < COUNT {
-                reader.take(|record| match Said::of(record).expect("whole") {
+                reader.take(|record| match Said::new(record).expect("whole") {
                     Said::Section {
                         cycle,
                         from_ns,

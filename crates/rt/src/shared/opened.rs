@@ -94,13 +94,12 @@ impl SharedMemory {
             .and_then(|rings| rings.checked_add(size_of::<Words>()));
         let are_powers =
             slots.is_power_of_two() && (said_words == 0 || said_words.is_power_of_two());
-        match are_powers && expected == Some(bytes) {
-            true => {
-                (memory.threads, memory.slots) = (threads, slots);
-                memory.said_words = said_words;
-                Ok(memory)
-            }
-            false => Err(SharedMemoryError::Layout),
+        if are_powers && expected == Some(bytes) {
+            (memory.threads, memory.slots) = (threads, slots);
+            memory.said_words = said_words;
+            Ok(memory)
+        } else {
+            Err(SharedMemoryError::Layout)
         }
     }
 }

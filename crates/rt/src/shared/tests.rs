@@ -63,7 +63,7 @@ fn what_a_loop_says_beside_its_samples_lies_apart_from_them() {
     for (thread, due_ns) in [(0, 7), (1, 9)] {
         let mut cycles = Vec::new();
         memory.said_reader(thread).take(|record| {
-            let said::Said::Due { cycle, due_ns: due } = said::Said::of(record).unwrap() else {
+            let said::Said::Due { cycle, due_ns: due } = said::Said::new(record).unwrap() else {
                 panic!("{record:?}");
             };
             assert_eq!(due, due_ns);

@@ -158,12 +158,11 @@ fn analysed(question: &Question<'_>, search: Counterexample) -> Result<Analysis,
     if let Some(refusal) = refusal(question) {
         return Err(NotAnalysed::Refused(Box::new(refusal)));
     }
-    match question.tasks.iter().any(|task| task.reservation.is_some()) {
-        true => {
-            released::predecessors(question)?;
-            reserved::analyse_reserved(question)
-        }
-        false => analyse_unreserved(question, search),
+    if question.tasks.iter().any(|task| task.reservation.is_some()) {
+        released::predecessors(question)?;
+        reserved::analyse_reserved(question)
+    } else {
+        analyse_unreserved(question, search)
     }
 }
 
@@ -173,9 +172,10 @@ fn analyse_unreserved(
     search: Counterexample,
 ) -> Result<Analysis, NotAnalysed> {
     let predecessors = released::predecessors(question)?;
-    match predecessors.iter().any(Option::is_some) {
-        true => released::analyse_released(question, &predecessors),
-        false => analyse_timed(question, search),
+    if predecessors.iter().any(Option::is_some) {
+        released::analyse_released(question, &predecessors)
+    } else {
+        analyse_timed(question, search)
     }
 }
 

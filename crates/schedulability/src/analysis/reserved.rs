@@ -142,9 +142,10 @@ pub(super) fn analyse_reserved(question: &Question<'_>) -> Result<Analysis, NotA
         }
     }
     let tasks: Vec<TaskAnswer> = answers.into_iter().flatten().collect();
-    let outcome = match tasks.iter().all(|answer| answer.schedulable) {
-        true => Outcome::Schedulable,
-        false => Outcome::NotProvable,
+    let outcome = if tasks.iter().all(|answer| answer.schedulable) {
+        Outcome::Schedulable
+    } else {
+        Outcome::NotProvable
     };
     Ok(Analysis { tasks, outcome })
 }
@@ -260,9 +261,10 @@ fn within_one(
         })
     };
     let delays: Vec<u64> = tasks.iter().map(delay).collect();
-    let supply = match on_time {
-        true => supply(question, reservation, served, &costs, &delays)?,
-        false => None,
+    let supply = if on_time {
+        supply(question, reservation, served, &costs, &delays)?
+    } else {
+        None
     };
     let Some(supply) = supply else {
         return Ok(places.into_iter().map(open).collect());

@@ -160,9 +160,10 @@ fn downwards(
         return Some(Verdict::Holds);
     };
     loop {
-        let mut needed = match blocks {
-            true => blocking(tasks, length, section_ns),
-            false => 0,
+        let mut needed = if blocks {
+            blocking(tasks, length, section_ns)
+        } else {
+            0
         };
         for task in tasks {
             needed = needed.checked_add(task.demand(length)?)?;
@@ -258,7 +259,7 @@ mod tests {
     #[test]
     fn every_point_agrees_with_a_test_of_all_points() {
         // All small sets of two and three tasks, jitter and blocking included.
-        let mut random = Random::of(7, 0, 0);
+        let mut random = Random::new(7, 0, 0);
         let mut next = |below: u64| random.bits() % below;
         let mut verdicts = [0_u32; 2];
         for _ in 0..20_000 {

@@ -185,9 +185,10 @@ pub fn made_of(
         );
     }
     let apart_ns = u64::try_from(worst.due_ns.unsigned_abs()).map_err(|_| Impossible::Overflow)?;
-    match worst.due_ns < 0 {
-        true => push(What::Jitter, apart_ns),
-        false => push(What::BeforeDue, apart_ns),
+    if worst.due_ns < 0 {
+        push(What::Jitter, apart_ns)
+    } else {
+        push(What::BeforeDue, apart_ns)
     }
     Ok(parts)
 }

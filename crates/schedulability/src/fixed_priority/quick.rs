@@ -137,9 +137,10 @@ impl Windows {
         // A sum that does not fit stays at the largest number, which is beyond that.
         let most_ns = most_ns.min(LONGEST_NS);
         let left = 1.0 - self.share;
-        let least_ns = match left > MARGIN {
-            true => (fixed_ns as f64 / left * (1.0 - MARGIN)) as u64,
-            false => 0,
+        let least_ns = if left > MARGIN {
+            (fixed_ns as f64 / left * (1.0 - MARGIN)) as u64
+        } else {
+            0
         };
         // Only the execution of counted jobs is charged, and all of them arrive within the window.
         let mut needed_ns = self.charged_ns.saturating_add(fixed_ns);

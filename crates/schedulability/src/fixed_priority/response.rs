@@ -68,9 +68,10 @@ pub fn responses(
         task.check()?;
         let after = order[rank + 1..].iter().map(|&later| &set[later]);
         let blocking_ns = blocking_ns(task, after)?;
-        let response = match bounded {
-            true => longest(task, blocking_ns, &before)?,
-            false => None,
+        let response = if bounded {
+            longest(task, blocking_ns, &before)?
+        } else {
+            None
         };
         let interferes_with = match (task.suspension_ns, &response) {
             (0, _) => Some(task.jitter_ns),
@@ -113,9 +114,10 @@ pub(crate) fn blocking_ns<'a>(
 /// time.
 pub(crate) fn last_stretch_ns(task: &Task, interrupts: bool) -> u64 {
     let whole = task.non_preemptive_ns == task.execution_ns;
-    match whole && task.suspension_ns == 0 && !interrupts {
-        true => task.execution_ns,
-        false => 0,
+    if whole && task.suspension_ns == 0 && !interrupts {
+        task.execution_ns
+    } else {
+        0
     }
 }
 

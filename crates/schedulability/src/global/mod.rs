@@ -2,7 +2,7 @@
 //! schedulable; one that they refuse might be all the same.
 //!
 //! For sporadic tasks with deadlines within their periods, without jitter and blocking; see
-//! [`GlobalTask::of`].
+//! [`GlobalTask::new`].
 
 mod density;
 mod interference;
@@ -54,7 +54,7 @@ impl GlobalTask {
     ///
     /// # Errors
     /// [`NotGlobal`].
-    pub fn of(task: &Task) -> Result<Self, NotGlobal> {
+    pub fn new(task: &Task) -> Result<Self, NotGlobal> {
         let name = || task.name.clone();
         let Arrivals::Sporadic(period_ns) = task.arrivals else {
             return Err(NotGlobal::Distances(name()));

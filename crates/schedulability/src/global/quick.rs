@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn it_says_what_the_responses_say() {
-        let mut random = Random::of(3, 0, 0);
+        let mut random = Random::new(3, 0, 0);
         let mut next = |below: u64| random.bits() % below;
         let (mut slacks, mut found) = (Slacks::default(), [0_u32; 2]);
         for _ in 0..20_000 {

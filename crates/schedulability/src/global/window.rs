@@ -38,9 +38,10 @@ pub(super) fn leap(
     if next_ns <= window_ns {
         return Some(window_ns);
     }
-    let leap_ns = match cut < cpus {
-        true => least_ns.min(rest_ns / (cpus - cut)),
-        false => least_ns,
+    let leap_ns = if cut < cpus {
+        least_ns.min(rest_ns / (cpus - cut))
+    } else {
+        least_ns
     };
     Some(next_ns.max(execution_ns.checked_add(leap_ns)?))
 }
@@ -52,7 +53,7 @@ mod tests {
 
     #[test]
     fn leaps_end_where_single_steps_end() {
-        let mut random = Random::of(5, 0, 0);
+        let mut random = Random::new(5, 0, 0);
         let mut random = |below: u64| random.bits() % below;
         for _ in 0..20_000 {
             let cpus = 1 + random(4) as u32;

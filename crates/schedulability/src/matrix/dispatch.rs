@@ -24,9 +24,10 @@ impl std::fmt::Display for Refusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: {}", self.of, self.feature.name())?;
         if let Some((feature, of)) = &self.with {
-            match *of == self.of {
-                true => write!(f, " with {}", feature.name())?,
-                false => write!(f, " with {} ({of})", feature.name())?,
+            if *of == self.of {
+                write!(f, " with {}", feature.name())?
+            } else {
+                write!(f, " with {} ({of})", feature.name())?
             }
         }
         let queue = self.queue.name();
@@ -120,9 +121,10 @@ fn features(
 
 fn of_task(task: &Task, add: &mut dyn FnMut(Feature)) {
     let inside = task.reservation.is_some();
-    let stretch = match inside {
-        true => Feature::StretchInside,
-        false => Feature::Stretch,
+    let stretch = if inside {
+        Feature::StretchInside
+    } else {
+        Feature::Stretch
     };
     let has = [
         (Feature::Jitter, task.jitter_ns > 0),

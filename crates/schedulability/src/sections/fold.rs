@@ -135,7 +135,7 @@ impl Fold {
         let from = self.recent.partition_point(|stretch| stretch.to <= due_ns);
         let latency_ns = woken_ns.saturating_sub(due_ns);
         let stretches = self.recent.range(from..);
-        if let Some(found) = WakeUp::of(stretches, due_ns, woken_ns, latency_ns, false) {
+        if let Some(found) = WakeUp::new(stretches, due_ns, woken_ns, latency_ns, false) {
             self.wake_ups += 1;
             self.own_interrupt_ns = self.own_interrupt_ns.max(found.interrupt + found.rest);
             self.back_ns = self.back_ns.max(found.back);
@@ -163,13 +163,15 @@ impl Fold {
 
     fn place(&mut self, stretch: &Stretch) {
         // Treat all interrupts as one place: the code that follows is the same.
-        let began = match is_interrupt(stretch.began) {
-            true => 1,
-            false => stretch.began,
+        let began = if is_interrupt(stretch.began) {
+            1
+        } else {
+            stretch.began
         };
-        let place = match self.places.len() < PLACES || self.places.contains_key(&began) {
-            true => began,
-            false => 0,
+        let place = if self.places.len() < PLACES || self.places.contains_key(&began) {
+            began
+        } else {
+            0
         };
         self.places.entry(place).or_default().add(stretch);
     }
@@ -183,9 +185,10 @@ impl Fold {
         let distance = found.last_ns.map(|last| stretch.from.saturating_sub(last));
         found.shortest_distance_ns = distance.into_iter().chain(found.shortest_distance_ns).min();
         found.last_ns = Some(stretch.from);
-        match self.spans.len() < INTERRUPTS {
-            true => self.spans.push((stretch.from, stretch.to)),
-            false => self.beyond += 1,
+        if self.spans.len() < INTERRUPTS {
+            self.spans.push((stretch.from, stretch.to))
+        } else {
+            self.beyond += 1
         }
     }
 }

@@ -15,7 +15,7 @@ pub struct Variable {
 
 impl Variable {
     /// Of all of these.
-    pub fn of<'a>(stretches: impl Iterator<Item = &'a Stretch>) -> Self {
+    pub fn new<'a>(stretches: impl Iterator<Item = &'a Stretch>) -> Self {
         let mut found = Self::default();
         for stretch in stretches {
             found.add(stretch);

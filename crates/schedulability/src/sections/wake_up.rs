@@ -33,7 +33,7 @@ impl WakeUp {
     /// Of the stretches that reach beyond `due`. `instructions` is the whole latency; more than were
     /// executed if the CPU had halted and its timer was late. `None` if no scheduler returned: the thread
     /// had not slept.
-    pub fn of<'a>(
+    pub fn new<'a>(
         stretches: impl Iterator<Item = &'a Stretch>,
         due: u64,
         woken: u64,
@@ -116,7 +116,7 @@ mod tests {
             stretch(Kind::Switch, 1_540, 1_704),
             stretch(Kind::Off, 1_750, 1_790),
         ];
-        let found = WakeUp::of(stretches.iter(), 1_000, 1_804, 804, false).unwrap();
+        let found = WakeUp::new(stretches.iter(), 1_000, 1_804, 804, false).unwrap();
         assert_eq!((found.waited, found.interrupt), (400, 100));
         assert_eq!((found.scheduler, found.back, found.rest), (200, 100, 4));
         assert_eq!((found.way(), found.instructions()), (404, 804));
@@ -130,7 +130,7 @@ mod tests {
             stretch(Kind::Off, 1_000, 1_300),
             stretch(Kind::Scheduler, 1_300, 1_400),
         ];
-        let found = WakeUp::of(stretches.iter(), 1_000, 1_450, 480, true).unwrap();
+        let found = WakeUp::new(stretches.iter(), 1_000, 1_450, 480, true).unwrap();
         assert_eq!((found.waited, found.interrupt, found.rest), (100, 200, 30));
         assert_eq!(found.instructions(), 480);
     }
@@ -138,6 +138,6 @@ mod tests {
     #[test]
     fn a_thread_that_had_not_slept_was_not_woken() {
         let off = [stretch(Kind::Off, 900, 1_500)];
-        assert_eq!(WakeUp::of(off.iter(), 1_000, 1_600, 600, false), None);
+        assert_eq!(WakeUp::new(off.iter(), 1_000, 1_600, 600, false), None);
     }
 }

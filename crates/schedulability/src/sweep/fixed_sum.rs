@@ -59,9 +59,10 @@ impl FixedSum {
                 let steps = volumes[column - 1] * above[count - row + column - 1] / row as f64;
                 next[column] = stays + steps;
                 let total = stays + steps + f64::MIN_POSITIVE;
-                let probability = match above[count - row + column - 1] > below[column - 1] {
-                    true => steps / total,
-                    false => 1.0 - stays / total,
+                let probability = if above[count - row + column - 1] > below[column - 1] {
+                    steps / total
+                } else {
+                    1.0 - stays / total
                 };
                 self.steps[(row - 2) * count + column - 1] = probability;
             }
@@ -100,7 +101,7 @@ mod tests {
     fn drawn(table: &FixedSum, sets: u64) -> Vec<Vec<f64>> {
         let draw = |index| {
             let mut values = Vec::new();
-            table.draw(&mut Random::of(1, 2, index), &mut values);
+            table.draw(&mut Random::new(1, 2, index), &mut values);
             values
         };
         (0..sets).map(draw).collect()
@@ -134,7 +135,7 @@ mod tests {
     fn three_values_are_spread_as_those_that_rejection_finds() {
         // Two free coordinates, uniform over the part of the square where the third fits.
         for sum in [0.7, 1.5, 2.2] {
-            let mut random = Random::of(3, 0, 0);
+            let mut random = Random::new(3, 0, 0);
             let mut rejected = Vec::new();
             while rejected.len() < 60_000 {
                 let (a, b) = (random.unit(), random.unit());

@@ -20,15 +20,15 @@ pub struct Distribution {
 impl Distribution {
     /// Light tasks: 0.1 % to 10 % of a CPU each (Brandenburg 2011).
     pub fn light() -> Self {
-        Self::of("light", 0.001, 0.1)
+        Self::new("light", 0.001, 0.1)
     }
 
     /// Medium tasks: 10 % to 40 % each (Brandenburg 2011).
     pub fn medium() -> Self {
-        Self::of("medium", 0.1, 0.4)
+        Self::new("medium", 0.1, 0.4)
     }
 
-    fn of(name: &str, low: f64, high: f64) -> Self {
+    fn new(name: &str, low: f64, high: f64) -> Self {
         let name = name.into();
         Self { name, low, high }
     }
@@ -99,7 +99,7 @@ mod tests {
         let (mut values, mut set) = (Vec::new(), Vec::new());
         let mut octaves = [0_u32; 4];
         for index in 0..2000 {
-            generator.draw(&mut Random::of(1, 1, index), &mut values, &mut set);
+            generator.draw(&mut Random::new(1, 1, index), &mut values, &mut set);
             let sum: f64 = set
                 .iter()
                 .map(|task| task.execution_ns as f64 / task.period_ns as f64)

@@ -167,7 +167,7 @@ impl Plan {
             tally.judged[*curve] = sets;
         }
         for index in known.sets..known.sets + sets {
-            let mut random = Random::of(self.seed, number as u64, index);
+            let mut random = Random::new(self.seed, number as u64, index);
             generator.draw(&mut random, &mut work.values, &mut work.set);
             for place in &open {
                 let curve = &curves[*place];

@@ -103,9 +103,10 @@ fn first_failing(
     let (mut held, mut failed) = (0, queue.len());
     while failed - held > 1 {
         let middle = held + (failed - held) / 2;
-        match holds(&queue[..middle], room) {
-            true => held = middle,
-            false => failed = middle,
+        if holds(&queue[..middle], room) {
+            held = middle
+        } else {
+            failed = middle
         }
     }
     queue.get(failed - 1).copied()
@@ -146,14 +147,14 @@ mod tests {
         let (mut values, mut set, mut partition) = (Vec::new(), Vec::new(), Partition::default());
         let mut found = [0_u32; 2];
         for index in 0..3000 {
-            generator.draw(&mut Random::of(5, 0, index), &mut values, &mut set);
+            generator.draw(&mut Random::new(5, 0, index), &mut values, &mut set);
             let sum = |queue: &[usize]| {
                 queue
                     .iter()
                     .map(|task| utilization(&set[*task]))
                     .sum::<f64>()
             };
-            let limit = 0.86 + 0.1 * Random::of(6, 0, index).unit();
+            let limit = 0.86 + 0.1 * Random::new(6, 0, index).unit();
             let late = partition.found(&set, &[1; 4], |queue, _| sum(queue) <= limit);
             let each = step_by_step(&set, 4, |queue| sum(queue) <= limit);
             assert_eq!(late, each, "{set:?}");

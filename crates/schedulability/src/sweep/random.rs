@@ -9,7 +9,7 @@ pub struct Random(SplitMix);
 
 impl Random {
     /// The stream of one set.
-    pub fn of(seed: u64, point: u64, index: u64) -> Self {
+    pub fn new(seed: u64, point: u64, index: u64) -> Self {
         Self(SplitMix::of_key(&[seed, point, index]))
     }
 

@@ -49,14 +49,13 @@ pub(super) fn window(
     let Some(local) = members.iter().position(|&place| place == bound.task) else {
         return Ok(None);
     };
-    let seen = match of_kernel {
-        true => {
-            let late_ns = costs.wake_up_late_ns(tasks.len());
-            let seen = tasks.iter();
-            seen.map(|task| sched_deadline::seen(task, late_ns))
-                .collect()
-        }
-        false => tasks.to_vec(),
+    let seen = if of_kernel {
+        let late_ns = costs.wake_up_late_ns(tasks.len());
+        let seen = tasks.iter();
+        seen.map(|task| sched_deadline::seen(task, late_ns))
+            .collect()
+    } else {
+        tasks.to_vec()
     };
     let inflated = inflate_edf(&seen, delays, costs, Releases::Local)?;
     let section_ns = inflated.section_ns;

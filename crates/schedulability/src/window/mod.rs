@@ -84,9 +84,12 @@ pub fn worst_window(
 ) -> Result<Option<Window>, NotAnalysed> {
     let own = &question.tasks[task];
     let size = question.method.cluster_size(question.cpus);
-    let group = |task: &Task| match question.cpus > size {
-        true => task.cpu.unwrap_or(0) / size,
-        false => 0,
+    let group = |task: &Task| {
+        if question.cpus > size {
+            task.cpu.unwrap_or(0) / size
+        } else {
+            0
+        }
     };
     // The last cluster may have one CPU where others have more.
     let first = u32::from(group(own)) * u32::from(size);

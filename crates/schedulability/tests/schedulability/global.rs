@@ -45,7 +45,7 @@ fn what_others_do_and_the_job_itself_add_up_to_the_response() {
             .iter()
             .cycle(),
     ) {
-        let mut random = wakepath_schedulability::sweep::Random::of(7, 3, draw);
+        let mut random = wakepath_schedulability::sweep::Random::new(7, 3, draw);
         let mut below = |most: u64| (random.unit() * most as f64) as u64;
         let cpus = 2 + below(3) as u32;
         let times: Vec<(u64, u64, u64)> = (0..3 + below(6))
@@ -115,7 +115,7 @@ fn what_is_accepted_of_a_million_sets_never_misses() {
 }
 
 fn none_misses(seed: u64, sets: u32) {
-    let mut random = Random::of(seed, 0, 0);
+    let mut random = Random::new(seed, 0, 0);
     let mut next = |below: u64| random.bits() % below;
     let mut accepted = [0_u32; 3];
     for _ in 0..sets {

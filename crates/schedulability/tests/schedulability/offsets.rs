@@ -9,7 +9,7 @@ use wakepath_schedulability::{Method, Outcome, Question, Task, analyse, limits};
 
 /// Small numbers, the same on every machine.
 fn numbers(seed: u64) -> impl FnMut(u64) -> u64 {
-    let mut random = Random::of(seed, 0, 0);
+    let mut random = Random::new(seed, 0, 0);
     move |below| random.bits() % below
 }
 
@@ -84,7 +84,7 @@ fn bounds_are_what_a_schedule_played_through_shows() {
         }
         let tasks: Vec<GlobalTask> = set
             .iter()
-            .map(|task| GlobalTask::of(task).expect("plain"))
+            .map(|task| GlobalTask::new(task).expect("plain"))
             .collect();
         let offsets: Vec<u64> = set.iter().filter_map(|task| task.offset_ns).collect();
         let played = play(&tasks, &offsets, 1, Rule::FixedPriority, 24 * 8, false);

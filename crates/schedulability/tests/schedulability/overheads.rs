@@ -149,7 +149,7 @@ fn interrupts_for_jobs_with_later_deadlines_hold_up_the_earliest_all_the_same() 
 
 #[test]
 fn nothing_that_is_played_with_jitter_and_interrupts_lasts_longer_than_its_bound() {
-    let mut random = Random::of(17, 0, 0);
+    let mut random = Random::new(17, 0, 0);
     let mut next = |below: u64| random.bits() % below;
     let mut close = 0;
     for round in 0..2000_u32 {

@@ -141,7 +141,7 @@ fn ours(set: &[Task]) -> Vec<Option<u64>> {
 fn fixed_priorities_without_jitter_are_the_same_for_any_deadlines() {
     let mut compared = 0;
     for index in 0..3000 {
-        let set = drawn(&mut Random::of(1, 0, index), false);
+        let set = drawn(&mut Random::new(1, 0, index), false);
         assert_eq!(ours(&set), TheCrate.fixed_priority(&set), "{set:?}");
         compared += set.len();
     }
@@ -152,7 +152,7 @@ fn fixed_priorities_without_jitter_are_the_same_for_any_deadlines() {
 fn with_jitter_ours_lie_between_theirs_and_theirs_after_the_longest_lag() {
     let (mut compared, mut later) = (0, 0);
     for index in 0..3000 {
-        let set = drawn(&mut Random::of(2, 0, index), true);
+        let set = drawn(&mut Random::new(2, 0, index), true);
         for ((task, ours), theirs) in set
             .iter()
             .zip(ours(&set))
@@ -182,7 +182,7 @@ fn with_jitter_ours_lie_between_theirs_and_theirs_after_the_longest_lag() {
 fn jobs_that_are_never_preempted_are_never_bounded_below_theirs() {
     let mut compared = 0;
     for index in 0..3000 {
-        let mut set = drawn(&mut Random::of(3, 0, index), false);
+        let mut set = drawn(&mut Random::new(3, 0, index), false);
         for task in &mut set {
             task.non_preemptive_ns = task.execution_ns;
             task.deadline_ns = task.deadline_ns.max(task.execution_ns);
@@ -201,7 +201,7 @@ fn jobs_that_are_never_preempted_are_never_bounded_below_theirs() {
 fn responses_under_earliest_deadline_first_are_the_same() {
     let mut compared = 0;
     for index in 0..1500 {
-        let set = drawn(&mut Random::of(4, 0, index), false);
+        let set = drawn(&mut Random::new(4, 0, index), false);
         let all: Vec<usize> = (0..set.len()).collect();
         let ours = our_edf::responses(&set, &all).expect("can be analysed");
         let Some(ours) = ours else { continue };
@@ -217,7 +217,7 @@ fn the_quick_form_finds_the_same_responses() {
     let mut windows = Windows::default();
     let mut found = [0_u32; 2];
     for index in 0..5000 {
-        let mut random = Random::of(5, 0, index);
+        let mut random = Random::new(5, 0, index);
         let mut set = drawn(&mut random, true);
         for task in &mut set {
             task.deadline_ns = task.deadline_ns.min(task.period_ns());

@@ -55,7 +55,7 @@ fn a_sweep_judges_each_set_as_the_analysis_of_that_set_does() {
             };
             let mut found = [0_u32; 2];
             for index in 0..40 {
-                let mut random = Random::of(9, 1, index);
+                let mut random = Random::new(9, 1, index);
                 let sum = 1.2 + 2.8 * random.unit();
                 Generator::new(&Distribution::medium(), sum, 1_000_000, 50_000_000).draw(
                     &mut random,
@@ -76,12 +76,13 @@ fn a_sweep_judges_each_set_as_the_analysis_of_that_set_does() {
             }
             // No test of several CPUs knows of kernel sections.
             let sections = costs.is_some_and(|costs| costs.section_ns > 0);
-            match sections && method.cluster_size(4) > 1 {
-                true => assert_eq!(found, [40, 0], "{method}"),
-                false => assert!(
+            if sections && method.cluster_size(4) > 1 {
+                assert_eq!(found, [40, 0], "{method}")
+            } else {
+                assert!(
                     found.iter().all(|count| *count > 1),
                     "{method} {costs:?} {found:?}"
-                ),
+                )
             }
         }
     }

@@ -127,7 +127,7 @@ fn a_global_set_that_misses_when_played_is_refuted_by_that() {
 
 #[test]
 fn a_miss_that_a_common_release_does_not_show_is_found_with_its_releases() {
-    let mut random = Random::of(7, 0, 0);
+    let mut random = Random::new(7, 0, 0);
     let mut apart = 0;
     for _ in 0..2000 {
         if apart == 3 {
@@ -153,7 +153,7 @@ fn a_miss_that_a_common_release_does_not_show_is_found_with_its_releases() {
         // Played again, it shows the same miss.
         let tasks: Vec<_> = set
             .iter()
-            .map(|task| GlobalTask::of(task).unwrap())
+            .map(|task| GlobalTask::new(task).unwrap())
             .collect();
         let offsets: Vec<u64> = offsets_ns.iter().map(|(_, offset_ns)| *offset_ns).collect();
         let until = deadline_ns + 1;

@@ -46,7 +46,7 @@ fn the_window_of_burns_and_wellings_is_full_to_the_deadline() {
 
 #[test]
 fn every_window_is_as_long_as_its_bound() {
-    let mut random = Random::of(3, 0, 0);
+    let mut random = Random::new(3, 0, 0);
     let mut next = |below: u64| random.bits() % below;
     let costs = Costs {
         event_ns: 3,
@@ -146,7 +146,7 @@ fn a_published_set_under_earliest_deadline_first_is_played_as_by_hand() {
 
 #[test]
 fn under_earliest_deadline_first_pieces_and_windows_are_as_long_as_their_bounds() {
-    let mut random = Random::of(11, 0, 0);
+    let mut random = Random::new(11, 0, 0);
     let mut next = |below: u64| random.bits() % below;
     let costs = Costs {
         event_ns: 3,

@@ -28,7 +28,7 @@ impl<'a> Recorder<'a> {
         }
         // Not earlier: the recorder was started first, and its starter became the program
         // afterwards.
-        self.image = self.image.or_else(|| Image::of(self.program));
+        self.image = self.image.or_else(|| Image::new(self.program));
         let effective = of_thread::effective_of(&announced);
         let mut details = serde_json::to_value(effective.as_ref().ok()).unwrap_or_default();
         if let Some(details) = details.as_object_mut() {

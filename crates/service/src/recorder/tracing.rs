@@ -60,9 +60,12 @@ impl Recorder<'_> {
         if let Some(incidents) = &mut self.incidents {
             let outcome = incidents.keep(offered, &mut self.worst, self.terms);
             // Before a kill can take away that the trace is there.
-            let outcome = outcome.and_then(|is_new| match is_new {
-                true => self.worst.write(self.directory),
-                false => Ok(()),
+            let outcome = outcome.and_then(|is_new| {
+                if is_new {
+                    self.worst.write(self.directory)
+                } else {
+                    Ok(())
+                }
             });
             self.check(outcome);
         }

@@ -247,9 +247,10 @@ fn rounds_miss_what_a_run_misses() {
     assert_eq!(clean.outcome, Outcome::Passed, "{:?}", clean.reasons);
     // 257 of 1000 exchanges without a correct answer, however early the loop was.
     let unanswered = judged_over(3, |sample| {
-        let flags = match sample.cycle * 257 % 1_000 < 257 {
-            true => SampleFlags::UNANSWERED,
-            false => SampleFlags::default(),
+        let flags = if sample.cycle * 257 % 1_000 < 257 {
+            SampleFlags::UNANSWERED
+        } else {
+            SampleFlags::default()
         };
         Some(Sample { flags, ..sample })
     });

@@ -14,7 +14,7 @@ pub(super) struct Times {
 impl Times {
     /// By the manifest; of a boot that is over, by the first cycle too, which was due some tenths of a second after
     /// the run began.
-    pub(super) fn of(round: &Round<'_>, now_ns: u64) -> Self {
+    pub(super) fn new(round: &Round<'_>, now_ns: u64) -> Self {
         let began = humantime::parse_rfc3339(&round.run.manifest.started).ok();
         let began = began.and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
         let began_ns = began.and_then(|since| u64::try_from(since.as_nanos()).ok());
@@ -38,9 +38,10 @@ impl Times {
     /// Due time of a cycle; of a thread that never started, the beginning of the round.
     pub(super) fn due_ns(self, thread: &ThreadRecord, cycle: u64) -> u64 {
         let due_ns = i128::from(thread.due.due_ns(cycle)) + i128::from(self.offset_ns);
-        match has_started(thread) {
-            true => due_ns.max(0) as u64,
-            false => self.began_ns,
+        if has_started(thread) {
+            due_ns.max(0) as u64
+        } else {
+            self.began_ns
         }
     }
 }

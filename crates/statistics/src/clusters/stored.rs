@@ -128,10 +128,11 @@ fn spread(
 
 impl StoredClose {
     /// If there are more than `narrower`.
-    fn of(close: &Close, narrower: u64, due: u64) -> Option<Self> {
-        let (blocks, series) = match close.count > narrower {
-            true => rows(&close.spread, close.count, due),
-            false => return None,
+    fn new(close: &Close, narrower: u64, due: u64) -> Option<Self> {
+        let (blocks, series) = if close.count > narrower {
+            rows(&close.spread, close.count, due)
+        } else {
+            return None;
         };
         Some(Self {
             count: close.count,
@@ -161,8 +162,8 @@ impl From<MissTally> for Stored {
             places: of.spread.places,
             blocks,
             series,
-            close: StoredClose::of(&of.close, of.missed, of.due),
-            halfway: StoredClose::of(&of.halfway, of.close.count, of.due),
+            close: StoredClose::new(&of.close, of.missed, of.due),
+            halfway: StoredClose::new(&of.halfway, of.close.count, of.due),
         }
     }
 }

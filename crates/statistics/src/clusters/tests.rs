@@ -91,9 +91,10 @@ fn near_misses_show(used: NearMiss) {
     let run = |near: &dyn Fn(u64) -> bool| {
         let mut clusters = MissClusters::new(10);
         for place in 0..10_000 {
-            match near(place) {
-                true => clusters.push_near_miss(used),
-                false => clusters.push(false),
+            if near(place) {
+                clusters.push_near_miss(used)
+            } else {
+                clusters.push(false)
             }
         }
         clusters.tally()

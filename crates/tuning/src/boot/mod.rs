@@ -123,9 +123,10 @@ pub fn prepare(root: &Root, parameters: &str) -> Result<BootChange, BootError> {
     }
     for config in ["/boot/grub/grub.cfg", "/boot/grub2/grub.cfg"] {
         if let Some(file) = text(config) {
-            return match file.contains("blscfg") {
-                true => entries::prepare(root, "/boot", Loader::GrubWithEntries, parameters),
-                false => grub::prepare(config, &file, parameters),
+            return if file.contains("blscfg") {
+                entries::prepare(root, "/boot", Loader::GrubWithEntries, parameters)
+            } else {
+                grub::prepare(config, &file, parameters)
             };
         }
     }

@@ -11,9 +11,12 @@ pub(super) fn prepare(file: &str, parameters: &str) -> Result<BootChange, BootEr
         .ok_or_else(|| unfit(path, "has neither cmdline= nor optargs="))?;
     let changed: Vec<String> = file
         .lines()
-        .map(|line| match line.starts_with(key) {
-            true => format!("{} {parameters}", line.trim_end()),
-            false => line.to_owned(),
+        .map(|line| {
+            if line.starts_with(key) {
+                format!("{} {parameters}", line.trim_end())
+            } else {
+                line.to_owned()
+            }
         })
         .collect();
     Ok(BootChange {

@@ -18,9 +18,10 @@ pub struct BootStep {
 
 impl Planner<'_> {
     pub(super) fn boot_parameters(&self) -> Vec<BootStep> {
-        let mut steps = match self.others.is_empty() {
-            true => Vec::new(),
-            false => self.apart(),
+        let mut steps = if self.others.is_empty() {
+            Vec::new()
+        } else {
+            self.apart()
         };
         let mut add = |parameter: &str, check: &str, reason: &str, cost: &str| {
             steps.push(step(parameter.to_owned(), check, reason, cost));

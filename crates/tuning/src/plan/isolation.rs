@@ -25,9 +25,10 @@ pub(super) fn siblings(seen: &Inspection) -> CpuSet {
         .flat_map(|siblings| siblings.without(own).numbers().to_vec())
         .filter(|&cpu| seen.online().contains(cpu))
         .collect();
-    match seen.others().without(&siblings).is_empty() {
-        true => CpuSet::default(),
-        false => siblings,
+    if seen.others().without(&siblings).is_empty() {
+        CpuSet::default()
+    } else {
+        siblings
     }
 }
 

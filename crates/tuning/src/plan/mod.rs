@@ -58,7 +58,7 @@ pub struct Plan {
 
 impl Plan {
     /// The plan for an inspected machine.
-    pub fn of(seen: &Inspection, report: &Report, options: Options) -> Self {
+    pub fn new(seen: &Inspection, report: &Report, options: Options) -> Self {
         let mut planner = Planner::new(seen, report);
         planner.rivals();
         if planner.others.is_empty() {

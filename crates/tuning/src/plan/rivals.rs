@@ -46,8 +46,8 @@ impl Planner<'_> {
 
     /// Those that no step pauses.
     pub(super) fn rivals_left(&self) -> Vec<String> {
-        match self.bad("V1") {
-            true => self
+        if self.bad("V1") {
+            self
                 .seen
                 .processes
                 .running(&[GUARDIAN])
@@ -58,8 +58,9 @@ impl Planner<'_> {
                         process.pid
                     )
                 })
-                .collect(),
-            false => Vec::new(),
+                .collect()
+        } else {
+            Vec::new()
         }
     }
 }

@@ -267,9 +267,10 @@ fn no_link_leads_out_of_the_tree() {
         let (path, content) = files[0];
         std::fs::write(top.join(path), content).unwrap();
         let change = prepare(&Root::at(&top), PARAMETERS).unwrap();
-        let target = match climbs {
-            true => Path::new("../outside").to_owned(),
-            false => outside.clone(),
+        let target = if climbs {
+            Path::new("../outside").to_owned()
+        } else {
+            outside.clone()
         };
         match what {
             "boot" => {

@@ -39,11 +39,11 @@ fn steps(root: Root, cpu: u16) -> Vec<Step> {
         program: None,
     };
     let seen = Inspection::read(root, subject, Duration::ZERO);
-    let report = Report::of(&seen);
+    let report = Report::new(&seen);
     let options = Options {
         no_throttling: true,
     };
-    let mut steps = Plan::of(&seen, &report, options).now;
+    let mut steps = Plan::new(&seen, &report, options).now;
     // A test must not move or pause the host's programs: `programs` tests that with its own
     // programs, and the laboratory in its guests.
     steps.retain(|step| !["rivals", "cpusets", "partition"].contains(&step.id.as_str()));
@@ -93,15 +93,12 @@ fn files(directory: &Path) -> BTreeMap<PathBuf, String> {
             if path == directory.join("run") {
                 continue;
             }
-            match path.is_dir() {
-                true => {
-                    found.insert(path.clone(), "directory".into());
-                    open.push(path);
-                }
-                false => {
-                    let text = std::fs::read_to_string(&path).unwrap();
-                    found.insert(path, text.trim().to_owned());
-                }
+            if path.is_dir() {
+                found.insert(path.clone(), "directory".into());
+                open.push(path);
+            } else {
+                let text = std::fs::read_to_string(&path).unwrap();
+                found.insert(path, text.trim().to_owned());
             }
         }
     }
@@ -114,9 +111,10 @@ fn applies_and_is_killed_when_told() {
         return;
     };
     let at: usize = std::env::var(WHEN).unwrap().parse().unwrap();
-    let (system, steps) = match root == "/" {
-        true => (System::host(), steps(Root::host(), 1)),
-        false => (System::at(&root), steps(Root::at(&root), 1)),
+    let (system, steps) = if root == "/" {
+        (System::host(), steps(Root::host(), 1))
+    } else {
+        (System::at(&root), steps(Root::at(&root), 1))
     };
     let mut events = 0;
     let mut watch = |_: Event| {

@@ -31,7 +31,7 @@ fn subject(cpu: u16) -> LoopAtHand {
 
 fn plan_for(directory: &Path, subject: LoopAtHand) -> Plan {
     let seen = Inspection::read(Root::at(directory), subject, Duration::ZERO);
-    Plan::of(&seen, &Report::of(&seen), Options::default())
+    Plan::new(&seen, &Report::new(&seen), Options::default())
 }
 
 fn machine(name: &str) -> PathBuf {
@@ -320,8 +320,8 @@ fn nothing_that_is_bad_is_dropped_without_a_word() {
         ("laboratory-rt", 1),
     ] {
         let seen = Inspection::read(Root::at(machine(name)), subject(cpu), Duration::ZERO);
-        let report = Report::of(&seen);
-        let plan = Plan::of(&seen, &report, Options::default());
+        let report = Report::new(&seen);
+        let plan = Plan::new(&seen, &report, Options::default());
         for judged in report.bad().filter(|judged| judged.id != "T1") {
             let id = &judged.id;
             let stepped = plan.now.iter().any(|step| step.checks.contains(id));

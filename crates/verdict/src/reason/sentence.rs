@@ -121,9 +121,10 @@ impl fmt::Display for Reason {
                     count(*switched),
                     count(*executed)
                 )?;
-                match *tolerated > 0.0 {
-                    true => write!(f, "; at most {} is tolerated", fraction(*tolerated)),
-                    false => Ok(()),
+                if *tolerated > 0.0 {
+                    write!(f, "; at most {} is tolerated", fraction(*tolerated))
+                } else {
+                    Ok(())
                 }
             }
             Self::MissesObserved {

@@ -100,9 +100,10 @@ impl History {
             };
             let wake_ns = (DUE.due_ns(cycle) + latency_ns).max(ended_ns);
             ended_ns = wake_ns + 100_000;
-            let warm_up = match cycle < self.warm_up {
-                true => SampleFlags::WARM_UP,
-                false => SampleFlags::default(),
+            let warm_up = if cycle < self.warm_up {
+                SampleFlags::WARM_UP
+            } else {
+                SampleFlags::default()
             };
             all.push(Some(Sample {
                 cycle,
@@ -117,9 +118,10 @@ impl History {
     }
 
     fn until(&self) -> Until {
-        match self.until {
-            true => Until::WindowEnd,
-            false => Until::LastCycle,
+        if self.until {
+            Until::WindowEnd
+        } else {
+            Until::LastCycle
         }
     }
 
@@ -150,9 +152,10 @@ fn batch(histories: &[History]) -> DueTally {
         tally.samples += samples.iter().flatten().count() as u64;
         tally.skips_unknown |= history.gaps == Gaps::Unseen;
         let last = samples.iter().flatten().last().map(|last| last.cycle + 1);
-        let end = match history.until {
-            true => history.window(thread).end_cycle,
-            false => last.unwrap_or(0).max(history.warm_up),
+        let end = if history.until {
+            history.window(thread).end_cycle
+        } else {
+            last.unwrap_or(0).max(history.warm_up)
         };
         let at = |cycle: u64| samples.get(cycle as usize).copied().flatten();
         let mut counted = Vec::new();
@@ -256,7 +259,7 @@ fn batch(histories: &[History]) -> DueTally {
 
 /// The account's, in pieces that end at each cycle for which `cuts` holds.
 fn streamed(histories: &[History], cuts: impl Fn(u64) -> bool) -> Vec<DueTally> {
-    let mut account = Account::new(Limits::of(&criterion()));
+    let mut account = Account::new(Limits::new(&criterion()));
     let mut pieces = Vec::new();
     for (thread, history) in (0..).zip(histories) {
         account.begin(history.window(thread));
@@ -347,7 +350,7 @@ fn due_times_that_passed_while_a_cycle_ran_are_no_skipped_ones_where_nothing_sho
     // Each 50th cycle works for 5 periods; cycles due in that time run at once afterwards, without
     // a wake-up.
     let busy = |cycle: u64| cycle % 50 == 10;
-    let mut account = Account::new(Limits::of(&criterion()));
+    let mut account = Account::new(Limits::new(&criterion()));
     account.begin(JudgedWindow {
         gaps: Gaps::UnseenWhileRunning,
         ..window(0..1000)
@@ -371,7 +374,7 @@ fn due_times_that_passed_while_a_cycle_ran_are_no_skipped_ones_where_nothing_sho
 
 /// A tally over this many clean cycles except for what `change` makes of single samples.
 fn tally(cycles: u64, change: impl Fn(&mut Sample) -> bool) -> DueTally {
-    let mut account = Account::new(Limits::of(&criterion()));
+    let mut account = Account::new(Limits::new(&criterion()));
     account.begin(window(0..cycles));
     for mut sample in clean(0..cycles) {
         if change(&mut sample) {

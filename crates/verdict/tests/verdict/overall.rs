@@ -127,9 +127,12 @@ fn a_policy_that_missed_a_phase_has_not_passed() {
 /// As [`judgement`], passed with these of 10 000 due times missed.
 fn missing(policy: Policy, late: impl Fn(u64) -> bool, latency_ns: i64) -> Judgement {
     let samples: Vec<Sample> = (0..10_000)
-        .map(|cycle| match late(cycle) {
-            true => sample(cycle, 700_000, 100_000),
-            false => sample(cycle, latency_ns, 100_000),
+        .map(|cycle| {
+            if late(cycle) {
+                sample(cycle, 700_000, 100_000)
+            } else {
+                sample(cycle, latency_ns, 100_000)
+            }
         })
         .collect();
     let mut found = judged_with(&criterion(), 10_000, &samples, &sound(10_000));

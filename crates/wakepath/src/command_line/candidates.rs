@@ -20,7 +20,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    fn of(argument: &Arg) -> Option<Self> {
+    fn new(argument: &Arg) -> Option<Self> {
         let names = argument.get_value_names()?;
         match names.first()?.as_str() {
             "RUN" | "RUNS" => Some(Self::Run),
@@ -94,7 +94,7 @@ fn of_value(argument: &Arg, values: &dyn Fn(Kind) -> Vec<Candidate>) -> Vec<Cand
     let mut found: Vec<Candidate> = known
         .map(|value| (value.get_name().to_owned(), first_line(value.get_help())))
         .collect();
-    found.extend(Kind::of(argument).map(values).unwrap_or_default());
+    found.extend(Kind::new(argument).map(values).unwrap_or_default());
     if argument.get_id() == "command"
         && argument
             .get_value_names()

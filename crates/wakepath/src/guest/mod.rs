@@ -38,7 +38,7 @@ fn measure(ordered: Ordered<'_>) -> Result<(), Box<dyn std::error::Error>> {
     let (scenario, warnings) = Scenario::parse_with_warnings(scenario, "the order", &known)?;
     let subject = inspected_loop::of_scenario(&scenario, &host);
     let plan = Plan::new(&scenario, host).starting_apart(order.seed);
-    let readiness = Report::of(&Inspection::read(Root::host(), subject, Duration::ZERO));
+    let readiness = Report::new(&Inspection::read(Root::host(), subject, Duration::ZERO));
     let interrupt = Interrupt::listen()?;
     let bearing = |warning: &&Warning| !matches!(warning, Warning::TooShortToPass { .. });
     let notes = warnings.iter().filter(bearing).map(ToString::to_string);

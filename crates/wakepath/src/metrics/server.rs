@@ -119,9 +119,10 @@ impl Serving {
         let mut waited = Vec::with_capacity(self.clients.len() + 1);
         waited.push(PollFd::new(&self.listener, PollFlags::IN));
         for client in &self.clients {
-            let flags = match client.writes() {
-                true => PollFlags::OUT,
-                false => PollFlags::IN,
+            let flags = if client.writes() {
+                PollFlags::OUT
+            } else {
+                PollFlags::IN
             };
             waited.push(PollFd::new(&client.stream, flags));
         }

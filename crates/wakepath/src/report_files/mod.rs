@@ -32,7 +32,7 @@ pub struct Drawn {
 
 /// A run's evidence about its largest latency. One without a cycle has none.
 fn bounds(run: &Run) -> Result<Option<Bounds>, BoundsError> {
-    match Bounds::of(run, &BoundOrder::default()) {
+    match Bounds::new(run, &BoundOrder::default()) {
         Ok(bounds) => Ok(Some(bounds)),
         Err(BoundsError::NoValues { .. }) => Ok(None),
         Err(error) => Err(error),
@@ -44,7 +44,7 @@ pub fn draw(directory: &Path) -> Result<Drawn, Failure> {
     let run = Run::open(directory)?;
     let (assessment, pictures) = assessed(&run, true)?;
     let explanation = kept(run.directory())?;
-    let figures = Figures::of(&assessment, &pictures, explanation.as_ref())
+    let figures = Figures::new(&assessment, &pictures, explanation.as_ref())
         .with_windows(&wakepath_assess::stored_windows(&run)?);
     Ok(Drawn {
         callbacks: Ros2File::read(run.directory())?,
@@ -76,7 +76,7 @@ pub fn write_beside(
     pictures: &[Picture],
 ) -> Result<PathBuf, Failure> {
     let explanation = kept(run.directory())?;
-    let figures = Figures::of(assessment, pictures, explanation.as_ref());
+    let figures = Figures::new(assessment, pictures, explanation.as_ref());
     let bounds = bounds(run)?;
     let reported = Reported {
         manifest: &run.manifest,

@@ -88,9 +88,10 @@ pub fn keeper(
         let status = recorder.wait()?;
         // A regular exit means that it has done its work, or reported why it can't.
         if status.code().is_some() {
-            return match status.success() {
-                true => Ok(()),
-                false => Err("the recorder ended; nothing is recorded any more".into()),
+            return if status.success() {
+                Ok(())
+            } else {
+                Err("the recorder ended; nothing is recorded any more".into())
             };
         }
         wakepath_console::terminal::tell!(
@@ -227,7 +228,7 @@ fn recorded(
     let _server = served
         .map(|listening| listening.serve(standing.clone(), &cpus))
         .transpose()?;
-    let terms = FieldTerms::of(order)?;
+    let terms = FieldTerms::new(order)?;
     let resumed = ServiceOrder {
         settings: Settings {
             resumes: true,

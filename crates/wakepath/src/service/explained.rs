@@ -51,33 +51,30 @@ pub fn explain_worst(directory: &Path, arguments: &Explain) -> Outcome {
         )
         .into());
     }
-    let text = match arguments.json {
-        true => {
-            let all = found.iter().map(
-                |(name, run, cycle)| serde_json::json!({"loop": name, "run": run, "cycle": cycle}),
-            );
-            let others = without_events.iter().map(|(name, run, number)| {
-                serde_json::json!({
-                    "loop": name, "run": run, "cycle": null, "number": number, "why": NO_EVENTS,
-                })
-            });
-            serde_json::to_string_pretty(&all.chain(others).collect::<Vec<_>>())? + "\n"
-        }
-        false => {
-            let texts = found.iter().map(|(name, run, cycle)| {
-                let number = cycle.cycle;
-                let heading = format!("{}: {run} cycle {number}", one_line(name));
-                cycle_text_of(cycle, &heading, MOST)
-            });
-            let named = format!("{}/worst/NAME", directory.display());
-            let whole = command_about("explain", &named, "--cycle NUMBER");
-            let whole = format!("\nevery piece: {whole}\n");
-            let others = without_events.iter().map(|(name, run, number)| {
-                format!("{}: {run} cycle {number}: {NO_EVENTS}\n", one_line(name))
-            });
-            let others: String = others.collect();
-            texts.collect::<Vec<_>>().join("\n") + &others + &whole
-        }
+    let text = if arguments.json {
+        let all = found.iter().map(
+            |(name, run, cycle)| serde_json::json!({"loop": name, "run": run, "cycle": cycle}),
+        );
+        let others = without_events.iter().map(|(name, run, number)| {
+            serde_json::json!({
+                "loop": name, "run": run, "cycle": null, "number": number, "why": NO_EVENTS,
+            })
+        });
+        serde_json::to_string_pretty(&all.chain(others).collect::<Vec<_>>())? + "\n"
+    } else {
+        let texts = found.iter().map(|(name, run, cycle)| {
+            let number = cycle.cycle;
+            let heading = format!("{}: {run} cycle {number}", one_line(name));
+            cycle_text_of(cycle, &heading, MOST)
+        });
+        let named = format!("{}/worst/NAME", directory.display());
+        let whole = command_about("explain", &named, "--cycle NUMBER");
+        let whole = format!("\nevery piece: {whole}\n");
+        let others = without_events.iter().map(|(name, run, number)| {
+            format!("{}: {run} cycle {number}: {NO_EVENTS}\n", one_line(name))
+        });
+        let others: String = others.collect();
+        texts.collect::<Vec<_>>().join("\n") + &others + &whole
     };
     print_result(arguments.json, &text)?;
     Ok(ExitCode::SUCCESS)

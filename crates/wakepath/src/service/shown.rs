@@ -200,9 +200,10 @@ fn one_loop(
         let _ = writeln!(text, "  {}", one_line(&reason.to_string()));
     }
     // Of less than a day nothing is known by the day.
-    let a_day = match days >= 1.0 {
-        true => format!(", {:.1} a day", of.tally.misses.missed as f64 / days),
-        false => String::new(),
+    let a_day = if days >= 1.0 {
+        format!(", {:.1} a day", of.tally.misses.missed as f64 / days)
+    } else {
+        String::new()
     };
     let missed = match of.criterion {
         Some(_) => format!(
@@ -379,7 +380,7 @@ mod tests {
         let path = place.path().join("rounds");
         let mut rounds = Rounds::prepare(&path, Trust::Any, 5, Some(b"{}")).unwrap();
         let run = Run::open(Path::new(FIXTURE)).unwrap();
-        let scenario = wakepath_assess::Assessment::of(&run).unwrap();
+        let scenario = wakepath_assess::Assessment::new(&run).unwrap();
         let threads = run.manifest.segments.iter().filter(|of| !of.traced);
         let threads = threads.flat_map(|segment| {
             let criterion = scenario.criterion.clone();

@@ -26,7 +26,7 @@ pub struct FieldTerms<'a> {
 
 impl<'a> FieldTerms<'a> {
     /// For this machine.
-    pub fn of(order: &'a ServiceOrder) -> Result<Self, Box<dyn std::error::Error>> {
+    pub fn new(order: &'a ServiceOrder) -> Result<Self, Box<dyn std::error::Error>> {
         Ok(Self {
             order,
             host: scenarios::host_cpus()?,
@@ -44,9 +44,10 @@ impl<'a> FieldTerms<'a> {
             period_ns: found.period_ns,
             overrun: found.overrun,
             policy: found.policy,
-            cpus: match found.cpus.is_empty() {
-                true => self.host.allowed.clone(),
-                false => found.cpus.clone(),
+            cpus: if found.cpus.is_empty() {
+                self.host.allowed.clone()
+            } else {
+                found.cpus.clone()
             },
         };
         let (text, source) = scenarios::scenario_text("check")?;

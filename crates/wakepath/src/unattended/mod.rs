@@ -232,7 +232,7 @@ impl Unattended<'_> {
         run: &Run,
         offset_ns: Option<i64>,
     ) -> Result<(), Failure> {
-        let assessment = Assessment::of(run)?;
+        let assessment = Assessment::new(run)?;
         let judged = wakepath_assess::judged_threads(run, &self.scenario).into_iter();
         let threads = judged.map(|(place, of)| {
             let thread = RoundThread {

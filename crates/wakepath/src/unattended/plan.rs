@@ -90,13 +90,14 @@ impl Plan {
                 path.display()
             )
         })?;
-        match plan.wakepath_rounds == FORM && plan.rounds > 0 {
-            true => Ok(plan),
-            false => Err(format!(
+        if plan.wakepath_rounds == FORM && plan.rounds > 0 {
+            Ok(plan)
+        } else {
+            Err(format!(
                 "{}: was written by a later wakepath; resume with that one",
                 path.display()
             )
-            .into()),
+            .into())
         }
     }
 
@@ -130,9 +131,10 @@ impl Plan {
         let disk =
             rustix::fs::statvfs(near).map_err(|error| format!("{}: {error}", near.display()))?;
         let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-        match free >= needed {
-            true => Ok(()),
-            false => Err(format!(
+        if free >= needed {
+            Ok(())
+        } else {
+            Err(format!(
                 "{}: {} MiB are free, and the rounds need about {} MiB: {} for a round under way and {} kept; give \
                  a smaller --keep or a shorter --round",
                 near.display(),
@@ -141,7 +143,7 @@ impl Plan {
                 (cycles * LOGGED_BYTES).div_ceil(1 << 20),
                 kept.div_ceil(1 << 20),
             )
-            .into()),
+            .into())
         }
     }
 }
@@ -152,9 +154,10 @@ fn time(option: &'static str, text: &str) -> Result<u64, Failure> {
         Ok(of) => Ok(u64::try_from(of.as_nanos()).unwrap_or(u64::MAX)),
         Err(_) => Err(option_value::OptionError::new(option, text, why)),
     })?;
-    match read < Duration::from_secs(1).as_nanos() as u64 {
-        true => Err(format!("{option} {text}: give a second or more").into()),
-        false => Ok(read),
+    if read < Duration::from_secs(1).as_nanos() as u64 {
+        Err(format!("{option} {text}: give a second or more").into())
+    } else {
+        Ok(read)
     }
 }
 
@@ -167,9 +170,10 @@ fn long_enough(whole_ns: u64, longest_ns: u64, least_ns: u64) -> String {
         let rounds = whole_ns / least_ns.max(1);
         return format!("--round {}s", seconds(whole_ns.div_ceil(rounds)));
     }
-    let round = match longest_ns < least_ns {
-        true => format!(" --round {}s", seconds(least_ns)),
-        false => String::new(),
+    let round = if longest_ns < least_ns {
+        format!(" --round {}s", seconds(least_ns))
+    } else {
+        String::new()
     };
     format!("--for {}s{round}", seconds(least_ns))
 }

@@ -29,7 +29,7 @@ pub fn run(arguments: &Bound) -> Outcome {
     let sections = arguments.sections.as_deref().map(sections).transpose()?;
     let directory = runs::find(arguments.run.as_deref())?;
     let run = opened(&directory, arguments.json)?;
-    let mut bounds = Bounds::of(&run, &order)?;
+    let mut bounds = Bounds::new(&run, &order)?;
     if let Some((sections, source)) = &sections {
         bounds = bounds.with_sections(sections, source)?;
     }

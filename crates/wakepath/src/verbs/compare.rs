@@ -30,7 +30,7 @@ pub fn run(arguments: &Compare) -> Outcome {
         open(&runs::find_all(side)?, arguments.json)
     };
     let (base, against) = (open(&base)?, open(&against)?);
-    let comparison = Comparison::of(&base, &against, &order)?;
+    let comparison = Comparison::new(&base, &against, &order)?;
     let style = Style::of_stdout();
     let text = match (arguments.json, arguments.details) {
         (true, _) => to_json(&comparison),
@@ -124,9 +124,10 @@ fn margin(text: Option<&str>) -> Result<Margin, OptionError> {
     let refused = || OptionError::new("--margin", text, InvalidValue::Margin);
     if let Some(percent) = text.trim().strip_suffix('%') {
         let percent: f64 = percent.trim().parse().map_err(|_| refused())?;
-        return match percent > 0.0 && percent.is_finite() {
-            true => Ok(Margin::Share(percent / 100.0)),
-            false => Err(refused()),
+        return if percent > 0.0 && percent.is_finite() {
+            Ok(Margin::Share(percent / 100.0))
+        } else {
+            Err(refused())
         };
     }
     match parse_duration(text) {

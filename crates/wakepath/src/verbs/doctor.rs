@@ -25,7 +25,7 @@ pub fn run(arguments: &Doctor) -> Outcome {
         let run = runs::find(Some(run))?;
         return against(&run, root, subject, arguments.json);
     }
-    let report = Report::of(&Inspection::read(root, subject, WATCH));
+    let report = Report::new(&Inspection::read(root, subject, WATCH));
     if let Some(id) = &arguments.explain {
         let Some(check) = named(id) else {
             let ids: Vec<&str> = all().map(|check| check.id).collect();
@@ -49,7 +49,7 @@ pub fn run(arguments: &Doctor) -> Outcome {
 /// Differences from the machine on which a run was measured.
 fn against(directory: &std::path::Path, root: Root, subject: LoopAtHand, json: bool) -> Outcome {
     let run = opened(directory, json)?;
-    let assessment = Assessment::of(&run)?;
+    let assessment = Assessment::new(&run)?;
     let first = run.manifest.facts.first().ok_or_else(|| {
         format!(
             "{}: the run recorded no facts of its machine",
@@ -67,7 +67,7 @@ fn against(directory: &std::path::Path, root: Root, subject: LoopAtHand, json: b
         None => subject,
     };
     let seen = Inspection::read(root, subject, WATCH);
-    let now = Report::of(&seen);
+    let now = Report::new(&seen);
     let changes = seen.facts.drift_since(&then);
     let judged_otherwise = assessment
         .readiness
@@ -107,9 +107,10 @@ fn against(directory: &std::path::Path, root: Root, subject: LoopAtHand, json: b
                 });
             write!(text, "changed: {}: {before} → {after}", change.what)?;
             // An unreadable fact names its file already.
-            match before.contains(&change.path) || after.contains(&change.path) {
-                true => writeln!(text)?,
-                false => writeln!(text, " ({})", change.path)?,
+            if before.contains(&change.path) || after.contains(&change.path) {
+                writeln!(text)?
+            } else {
+                writeln!(text, " ({})", change.path)?
             }
         }
         match &judged_otherwise {

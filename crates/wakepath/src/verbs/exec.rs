@@ -79,9 +79,10 @@ fn lockable_bytes() -> Option<u64> {
 /// Settings in effect, those that the program's own threads inherit, and those that they don't.
 fn description(effective: &Effective, reset_on_fork: bool, lockable: Option<u64>) -> Vec<String> {
     let cpus = CpuSet::from(&effective.cpus[..]);
-    let slack = match effective.policy.is_real_time() {
-        true => String::new(),
-        false => format!(", timer slack {} ns", effective.timer_slack_ns),
+    let slack = if effective.policy.is_real_time() {
+        String::new()
+    } else {
+        format!(", timer slack {} ns", effective.timer_slack_ns)
     };
     let policy = effective.policy;
     let children = match (policy, reset_on_fork) {

@@ -109,15 +109,14 @@ fn one_cycle(run: &Run, order: &Order, cycle: u64, arguments: &Explain) -> Outco
     let found = wanted.found.iter_mut();
     tell_of(run, found.map(|(_, thread, cycle)| (&**thread, cycle)))?;
     let shown: Vec<&LateCycle> = wanted.found.iter().map(|(.., cycle)| cycle).collect();
-    let text = match arguments.json {
-        true => serde_json::to_string_pretty(&shown)? + "\n",
-        false => {
-            let texts = wanted
-                .found
-                .iter()
-                .map(|(heading, _, cycle)| cycle_text(cycle, heading));
-            texts.collect::<Vec<_>>().join("\n")
-        }
+    let text = if arguments.json {
+        serde_json::to_string_pretty(&shown)? + "\n"
+    } else {
+        let texts = wanted
+            .found
+            .iter()
+            .map(|(heading, _, cycle)| cycle_text(cycle, heading));
+        texts.collect::<Vec<_>>().join("\n")
     };
     print_result(arguments.json, &text)?;
     let wanted_code = WantedCode {

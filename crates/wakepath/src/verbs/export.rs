@@ -32,11 +32,12 @@ pub fn run(arguments: &Export) -> Outcome {
             .into());
         }
     };
-    let assessment = Assessment::of(&open(arguments)?)?;
+    let assessment = Assessment::new(&open(arguments)?)?;
     let text = form(&assessment);
-    match arguments.format == "json" {
-        true => print_result(true, &text)?,
-        false => print_whole(&text)?,
+    if arguments.format == "json" {
+        print_result(true, &text)?
+    } else {
+        print_whole(&text)?
     }
     Ok(ExitCode::SUCCESS)
 }

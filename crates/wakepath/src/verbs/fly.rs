@@ -23,8 +23,8 @@ pub fn run(arguments: &Fly) -> Outcome {
     let run = opened(&directory, arguments.json)?;
     let order = order(arguments, &run)?;
     let workers = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let progress = Progress::of("flying");
-    let flights = Flights::of(&run, &order, workers, &|ready, of| progress.tell(ready, of));
+    let progress = Progress::new("flying");
+    let flights = Flights::new(&run, &order, workers, &|ready, of| progress.tell(ready, of));
     progress.end();
     let flights = flights?;
     let text = match arguments.json {

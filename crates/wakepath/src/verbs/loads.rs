@@ -12,16 +12,17 @@ use wakepath_report::{Cell, Style, Table, Tone, words};
 /// Looks and shows.
 pub fn run(arguments: &Loads) -> Outcome {
     let loads = offered(Path::new("."))?;
-    let text = match arguments.json {
-        true => format!("{}\n", serde_json::to_string_pretty(&loads)?),
-        false => to_text(&loads)?,
+    let text = if arguments.json {
+        format!("{}\n", serde_json::to_string_pretty(&loads)?)
+    } else {
+        to_text(&loads)?
     };
     print_result(arguments.json, &text)?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn to_text(loads: &[Offered]) -> Result<String, Box<dyn std::error::Error>> {
-    let mut table = Table::of("Load")
+    let mut table = Table::new("Load")
         .column(words("from"))
         .column(words("here"))
         .column(words("disturbs"));
@@ -36,9 +37,10 @@ fn to_text(loads: &[Offered]) -> Result<String, Box<dyn std::error::Error>> {
             Some(_) => Cell::Toned("no".into(), Tone::Bad),
         };
         let disturbs: Vec<String> = load.disturbs.iter().map(name).collect();
-        let disturbs = match disturbs.is_empty() {
-            true => "depends on its arguments".to_owned(),
-            false => disturbs.join(", "),
+        let disturbs = if disturbs.is_empty() {
+            "depends on its arguments".to_owned()
+        } else {
+            disturbs.join(", ")
         };
         table.row(
             load.name.to_owned(),

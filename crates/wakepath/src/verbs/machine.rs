@@ -10,18 +10,17 @@ use wakepath_machine::{Facts, Root};
 /// Reads and shows.
 pub fn run(arguments: &Machine) -> Outcome {
     let facts = Facts::read(&Root::host());
-    let text = match arguments.json {
-        true => format!("{}\n", serde_json::to_string_pretty(&facts)?),
-        false => {
-            let mut text = String::new();
-            for line in facts.summary() {
-                writeln!(text, "{:<16} {}", line.topic, line.text)?;
-            }
-            for (what, permission) in facts.privileges().named() {
-                writeln!(text, "{what:<16} {permission}")?;
-            }
-            text
+    let text = if arguments.json {
+        format!("{}\n", serde_json::to_string_pretty(&facts)?)
+    } else {
+        let mut text = String::new();
+        for line in facts.summary() {
+            writeln!(text, "{:<16} {}", line.topic, line.text)?;
         }
+        for (what, permission) in facts.privileges().named() {
+            writeln!(text, "{what:<16} {permission}")?;
+        }
+        text
     };
     print_result(arguments.json, &text)?;
     Ok(ExitCode::SUCCESS)

@@ -42,16 +42,17 @@ struct Listed {
 /// Lists them.
 pub fn run(arguments: &Runs) -> Outcome {
     let all = runs::all();
-    let progress = Progress::of("judging");
+    let progress = Progress::new("judging");
     let one = |(index, found)| {
         progress.tell(index, all.len());
         listed(index + 1, found)
     };
     let listed: Vec<Listed> = all.iter().enumerate().map(one).collect();
     progress.end();
-    let text = match arguments.json {
-        true => format!("{:#}\n", serde_json::json!({ "runs": listed })),
-        false => text(&listed, Style::of_stdout()),
+    let text = if arguments.json {
+        format!("{:#}\n", serde_json::json!({ "runs": listed }))
+    } else {
+        text(&listed, Style::of_stdout())
     };
     print_result(arguments.json, &text)?;
     Ok(ExitCode::SUCCESS)
@@ -71,9 +72,10 @@ fn listed(number: usize, found: &ListedRun) -> Listed {
         under_way: false,
     };
     if wakepath_service::is_service(&directory) {
-        let what = match wakepath_service::has_rounds(&directory) {
-            true => "rounds",
-            false => "a service",
+        let what = if wakepath_service::has_rounds(&directory) {
+            "rounds"
+        } else {
+            "a service"
         };
         let what = Some(what.to_owned());
         return Listed { what, ..shown };
@@ -136,7 +138,7 @@ fn text(listed: &[Listed], style: Style) -> String {
     let is_one = listed
         .iter()
         .all(|run| run.machine.is_none() || run.machine.as_ref() == first);
-    let mut table = Table::of("run")
+    let mut table = Table::new("run")
         .column(words("name"))
         .column(words("started, UTC"))
         .column(words("what"))
@@ -163,9 +165,10 @@ fn text(listed: &[Listed], style: Style) -> String {
             fitted(&run.name).into(),
             started.into(),
             what(&run.what),
-            match run.under_way {
-                true => "under way".into(),
-                false => short(&run.verdict),
+            if run.under_way {
+                "under way".into()
+            } else {
+                short(&run.verdict)
             },
         ];
         if !is_one {

@@ -49,14 +49,15 @@ pub fn run(arguments: &Arguments) -> Outcome {
         };
         set.tasks = place(&question, fit, LOWEST_PRIORITY).map_err(|error| refused(&error))?;
     }
-    let answer = Schedulability::of(set, overheads).map_err(|error| refused(&error))?;
+    let answer = Schedulability::new(set, overheads).map_err(|error| refused(&error))?;
     let files = files(arguments, &answer).map_err(|error| format!("{name}: {error}"))?;
     for (path, text) in &files {
         write(path, text)?;
     }
-    let said = match arguments.json {
-        true => to_json(&answer),
-        false => answer.to_text(Style::of_stdout()),
+    let said = if arguments.json {
+        to_json(&answer)
+    } else {
+        answer.to_text(Style::of_stdout())
     };
     print_result(arguments.json, &said)?;
     Ok(ExitCode::from(answer.exit_code()))
@@ -104,7 +105,7 @@ struct AnalysedSet {
 fn analysed_set(arguments: &Arguments) -> Result<AnalysedSet, Box<dyn std::error::Error>> {
     let mut machine = match &arguments.machine {
         None => None,
-        Some(run) => Some(RunMachine::of(&Run::open(&runs::find(Some(run))?)?)?),
+        Some(run) => Some(RunMachine::new(&Run::open(&runs::find(Some(run))?)?)?),
     };
     let which = Which {
         quantile: arguments.execution_quantile,
@@ -115,7 +116,7 @@ fn analysed_set(arguments: &Arguments) -> Result<AnalysedSet, Box<dyn std::error
             let run = Run::open(&runs::find(Some(from))?)?;
             let set = set_of_run(&run, which)?;
             match &machine {
-                None => machine = Some(RunMachine::of(&run)?),
+                None => machine = Some(RunMachine::new(&run)?),
                 Some(_) if arguments.other_machine => {}
                 Some(machine) => machine.also_of(&run)?,
             }
@@ -133,7 +134,7 @@ fn analysed_set(arguments: &Arguments) -> Result<AnalysedSet, Box<dyn std::error
                 }
                 Ok(measured_execution(&run, wanted)?)
             };
-            let set = match SetFile::of(&text) {
+            let set = match SetFile::new(&text) {
                 SetFile::Set => TaskSet::parse(&text, &path, arguments.assign.is_some(), &told)?,
                 SetFile::Table => TaskSet::of_table(&text, &path)?,
                 SetFile::Scenario => {

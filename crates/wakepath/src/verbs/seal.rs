@@ -126,12 +126,13 @@ fn board(given: Option<&str>) -> Result<String, String> {
 /// A name that no shell and no list takes for anything else.
 fn named(option: &str, what: &str, name: &str) -> Result<String, String> {
     let is_right = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    match !name.is_empty() && name.len() <= 64 && name.chars().all(is_right) {
-        true => Ok(name.to_owned()),
-        false => Err(format!(
+    if !name.is_empty() && name.len() <= 64 && name.chars().all(is_right) {
+        Ok(name.to_owned())
+    } else {
+        Err(format!(
             "{option} {}: {what}'s name has letters, digits, `.`, `_` and `-`, 64 at most",
             quoted(name)
-        )),
+        ))
     }
 }
 

@@ -30,9 +30,10 @@ pub fn run(arguments: &Show) -> Outcome {
         return Ok(ExitCode::from(answer.exit_code));
     }
     let (assessment, _) = assessed(&run, false)?;
-    let text = match arguments.json {
-        true => to_json(&assessment),
-        false => assessment.to_text(Style::of_stdout()),
+    let text = if arguments.json {
+        to_json(&assessment)
+    } else {
+        assessment.to_text(Style::of_stdout())
     };
     print_result(arguments.json, &text)?;
     Ok(ExitCode::from(assessment.exit_code()))

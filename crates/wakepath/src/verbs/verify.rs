@@ -45,9 +45,10 @@ pub fn run(arguments: &Verify) -> Outcome {
         let error = one_line(&error.to_string());
         format!("{}: {error}", place.join(SEAL_NAME).display())
     })?;
-    let said = match arguments.json {
-        true => json(&found),
-        false => text(&place, &found, arguments.board.is_none())?,
+    let said = if arguments.json {
+        json(&found)
+    } else {
+        text(&place, &found, arguments.board.is_none())?
     };
     print_result(arguments.json, &said)?;
     Ok(ExitCode::from(if found.is_good() { 0 } else { 2 }))

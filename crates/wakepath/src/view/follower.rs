@@ -46,7 +46,7 @@ pub struct Follower {
 impl Follower {
     /// Of a run of this name.
     pub fn new(name: &str, phase_facts: PhaseFacts, part: Part, wants_plain: bool) -> Self {
-        let nothing = Remaining::of(Vec::new(), Duration::ZERO);
+        let nothing = Remaining::new(Vec::new(), Duration::ZERO);
         Self {
             standing: Shared::new(Standing::new(Lines::Policies, Time::Run(nothing))),
             part,
@@ -121,7 +121,7 @@ impl Observer for Follower {
             standing.recording = directory.in_one_line();
             standing.part.clone_from(&self.part.of);
             standing.after_it = self.part.after_it;
-            standing.time = Time::Run(Remaining::of(
+            standing.time = Time::Run(Remaining::new(
                 planned(plan, &self.phase_facts.loaded),
                 self.phase_facts.beside,
             ));
@@ -138,9 +138,10 @@ impl Observer for Follower {
                 });
             }
         }
-        self.live = match live_view_fits(self.wants_plain) {
-            true => LiveView::start(self.standing.clone()),
-            false => None,
+        self.live = if live_view_fits(self.wants_plain) {
+            LiveView::start(self.standing.clone())
+        } else {
+            None
         };
         if self.live.is_none() {
             self.plain = Some(PlainView::default());

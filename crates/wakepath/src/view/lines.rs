@@ -24,9 +24,9 @@ pub fn lines(standing: &Standing, style: Style, columns: usize, most: usize) -> 
     let foot = foot(standing, columns);
     let places = places(&standing.places, columns);
     let room = most.saturating_sub(head.len() + foot.len());
-    let rows = match SideBySide::of(standing, columns) {
+    let rows = match SideBySide::new(standing, columns) {
         Some(phases) => phases.lines(style, room),
-        None => Table::of(standing, columns).lines(style, room),
+        None => Table::new(standing, columns).lines(style, room),
     };
     let mut lines = head;
     let left = room.saturating_sub(rows.len());
@@ -131,9 +131,10 @@ fn places(places: &[(String, LivePlace)], columns: usize) -> Vec<String> {
     let name = name.clamp(6, columns.saturating_sub(60).max(6));
     let laid = |cells: [&str; 7]| {
         let [cpu, thread, cycles, now, min, mean, max] = cells;
-        let figures = match columns < ROOM_FOR_MEANS {
-            true => vec![now, max],
-            false => vec![now, min, mean, max],
+        let figures = if columns < ROOM_FOR_MEANS {
+            vec![now, max]
+        } else {
+            vec![now, min, mean, max]
         };
         let figures: Vec<String> = figures.iter().map(|figure| right(figure, 10)).collect();
         let figures = figures.join(" ");

@@ -60,9 +60,10 @@ impl PlainView {
         match problem {
             Some(problem) => {
                 let before = self.problems.insert(condition.clone(), problem.to_owned());
-                match before.as_deref() == Some(problem) {
-                    true => tell!("{place} {condition}, {phase}: not measured, as before"),
-                    false => tell!("{place} {condition}, {phase}: {problem}"),
+                if before.as_deref() == Some(problem) {
+                    tell!("{place} {condition}, {phase}: not measured, as before")
+                } else {
+                    tell!("{place} {condition}, {phase}: {problem}")
                 }
             }
             None if figures.executed == 0 => tell!(

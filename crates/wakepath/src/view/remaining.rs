@@ -84,7 +84,7 @@ pub struct Remaining {
 
 impl Remaining {
     /// Of a run of these segments, whose phases each take `beside` more.
-    pub fn of(segments: Vec<Planned>, beside: Duration) -> Self {
+    pub fn new(segments: Vec<Planned>, beside: Duration) -> Self {
         Self {
             segments,
             ended: 0,
@@ -128,9 +128,10 @@ impl Remaining {
             self.lacking.push(segment.key.clone());
         }
         let is_traced = segment.is_some_and(|segment| segment.traced) && !problem;
-        self.now = match is_traced {
-            true => Now::Tracing(at),
-            false => Now::Starting(at),
+        self.now = if is_traced {
+            Now::Tracing(at)
+        } else {
+            Now::Starting(at)
         };
         self.ended += 1;
     }
@@ -161,17 +162,19 @@ impl Remaining {
     }
 
     fn phase_start_of(&self, segment: &Planned) -> Duration {
-        let guess = match segment.is_loaded {
-            true => LOADED_PHASE,
-            false => QUIET_PHASE,
+        let guess = if segment.is_loaded {
+            LOADED_PHASE
+        } else {
+            QUIET_PHASE
         };
         self.phase_start.mean(&segment.key.1, guess)
     }
 
     fn trace_of(&self, segment: &Planned) -> Duration {
-        let guess = match segment.is_loaded {
-            true => LOADED_TRACE,
-            false => QUIET_TRACE,
+        let guess = if segment.is_loaded {
+            LOADED_TRACE
+        } else {
+            QUIET_TRACE
         };
         self.trace.mean(&segment.key.1, guess)
     }
@@ -251,7 +254,7 @@ mod tests {
                 });
             }
         }
-        let mut remaining = Remaining::of(segments.clone(), Duration::ZERO);
+        let mut remaining = Remaining::new(segments.clone(), Duration::ZERO);
         let mut at = 0.0;
         let mut said = vec![(at, remaining.left(Duration::ZERO).as_secs_f64())];
         for (number, segment) in segments.iter().enumerate() {
@@ -317,7 +320,7 @@ mod tests {
             planned("OTHER nice 0", 0),
             planned("FIFO 80", 1),
         ];
-        let mut remaining = Remaining::of(segments, Duration::ZERO);
+        let mut remaining = Remaining::new(segments, Duration::ZERO);
         remaining.phase(Duration::ZERO);
         assert!(remaining.left(Duration::ZERO) > seconds(300.0));
         remaining.ended(seconds(0.5), true);
@@ -334,7 +337,7 @@ mod tests {
             cycles: seconds(10.0),
             traced: false,
         };
-        let mut remaining = Remaining::of(vec![one], Duration::ZERO);
+        let mut remaining = Remaining::new(vec![one], Duration::ZERO);
         remaining.phase(Duration::ZERO);
         remaining.begun(seconds(1.0));
         assert_eq!(remaining.left(seconds(4.0)), seconds(7.0));

@@ -53,7 +53,7 @@ struct Cells {
 impl SideBySide {
     /// Layout for this number of columns; `None` if there is one phase only, or the phases don't
     /// fit.
-    pub(super) fn of(standing: &Standing, columns: usize) -> Option<Self> {
+    pub(super) fn new(standing: &Standing, columns: usize) -> Option<Self> {
         let mut names: Vec<String> = Vec::new();
         for row in &standing.rows {
             let name = one_line(&row.phase).to_string();
@@ -89,9 +89,10 @@ impl SideBySide {
         };
         let with_medians = laid(true);
         let has_medians = left_over(&with_medians).is_some_and(|left| left > LEAST_TIME);
-        let phases = match has_medians {
-            true => with_medians,
-            false => laid(false),
+        let phases = if has_medians {
+            with_medians
+        } else {
+            laid(false)
         };
         let time = left_over(&phases)?.saturating_sub(1).min(MOST_TIME);
         Some(Self {
@@ -123,9 +124,10 @@ impl SideBySide {
     fn titles(&self) -> Vec<String> {
         let gap = " ".repeat(GAP);
         let mut phases = self.begun("", "", |text| text.to_owned());
-        let over_time = match self.time >= width("over time") {
-            true => "over time",
-            false => "time",
+        let over_time = if self.time >= width("over time") {
+            "over time"
+        } else {
+            "time"
         };
         let mut heads = self.begun("policy", over_time, |text| text.to_owned());
         for phase in &self.phases {
@@ -190,9 +192,10 @@ impl SideBySide {
             rest = rest + " " + &right(&cells.median, MEDIAN);
         }
         rest = rest + " " + &right(&cells.max, MAX);
-        match is_now {
-            true => missed + &style.bold(&rest),
-            false => missed + &rest,
+        if is_now {
+            missed + &style.bold(&rest)
+        } else {
+            missed + &rest
         }
     }
 }

@@ -118,7 +118,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    fn of(figures: &LiveFigures) -> Self {
+    fn new(figures: &LiveFigures) -> Self {
         Self {
             executed: figures.executed,
             skipped: figures.skipped,
@@ -185,7 +185,7 @@ impl Row {
     /// Takes in what a segment or a thread has come to.
     pub fn is_at(&mut self, figures: &LiveFigures) {
         self.is_begun = true;
-        self.now = Totals::of(figures);
+        self.now = Totals::new(figures);
         if let Some(ns) = figures.recent_max_ns {
             self.history.push(ns);
         }

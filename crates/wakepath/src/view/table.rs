@@ -43,7 +43,7 @@ const MAX: usize = 10;
 
 impl Table {
     /// Layout for this number of columns.
-    pub(super) fn of(standing: &Standing, columns: usize) -> Self {
+    pub(super) fn new(standing: &Standing, columns: usize) -> Self {
         let rows = by_name(standing);
         let widest = |of: &dyn Fn(&Line) -> usize| rows.iter().map(of).max().unwrap_or(0);
         let title = match standing.lines {
@@ -126,9 +126,10 @@ impl Table {
                 three_digits(of.max_ns.unwrap_or(0)),
             ),
         };
-        let over_time = match row.problem && of.executed == 0 && self.time >= 12 {
-            true => "not measured".to_owned(),
-            false => over_time,
+        let over_time = if row.problem && of.executed == 0 && self.time >= 12 {
+            "not measured".to_owned()
+        } else {
+            over_time
         };
         let line = self.laid([&row.name, &over_time, &missed, &median, &max, &row.phase]);
         let line = line.trim_end();
@@ -206,9 +207,10 @@ fn join(line: &mut Line, row: &Row, is_now: bool) {
 /// The first row shown and their number, if `most` lines fit with a title; the row under way is
 /// always among them.
 pub(super) fn window(all: usize, now: Option<usize>, most: usize) -> (usize, usize) {
-    let shown = match all < most {
-        true => all,
-        false => most.saturating_sub(2),
+    let shown = if all < most {
+        all
+    } else {
+        most.saturating_sub(2)
     };
     let first = now.map_or(0, |now| (now + 1).saturating_sub(shown));
     (first, shown)

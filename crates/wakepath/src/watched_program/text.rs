@@ -111,7 +111,7 @@ fn not_judged(figures: &Figures, most: usize) -> String {
 
 /// The figures that a reader looks for first, within 80 columns.
 fn short_table(threads: &[&Watched]) -> Table {
-    let mut table = Table::of("thread")
+    let mut table = Table::new("thread")
         .column(words("policy"))
         .column(number("period"))
         .group("wake-up latency", "", &["median", "p99", "max"].map(number))
@@ -123,13 +123,13 @@ fn short_table(threads: &[&Watched]) -> Table {
         table.row(
             of.name.as_str(),
             vec![
-                Cell::of(of.policy),
+                Cell::new(of.policy),
                 period.into(),
                 quantile(latency, Quantile::P50),
                 quantile(latency, Quantile::P99),
                 figure(latency, |summary| summary.max),
                 figure(&of.run_ns, |summary| summary.max),
-                of.skipped.map(Cell::of).into(),
+                of.skipped.map(Cell::new).into(),
             ],
         );
     }
@@ -137,7 +137,7 @@ fn short_table(threads: &[&Watched]) -> Table {
 }
 
 fn table(threads: &[Watched]) -> Table {
-    let mut table = Table::of("thread")
+    let mut table = Table::new("thread")
         .column(words("policy"))
         .column(number("period"))
         .group(
@@ -162,7 +162,7 @@ fn table(threads: &[Watched]) -> Table {
         table.row(
             of.name.as_str(),
             vec![
-                Cell::of(of.policy),
+                Cell::new(of.policy),
                 period.into(),
                 quantile(jitter, Quantile::P50),
                 quantile(jitter, Quantile::P99),
@@ -174,9 +174,9 @@ fn table(threads: &[Watched]) -> Table {
                 figure(latency, |summary| summary.max),
                 quantile(run, Quantile::P50),
                 figure(run, |summary| summary.max),
-                Cell::of(of.preempted.0),
-                Cell::of(of.activations),
-                of.skipped.map(Cell::of).into(),
+                Cell::new(of.preempted.0),
+                Cell::new(of.activations),
+                of.skipped.map(Cell::new).into(),
             ],
         );
     }
@@ -185,7 +185,7 @@ fn table(threads: &[Watched]) -> Table {
 
 /// The sections between marks, at most so many; nothing without any.
 fn sections(threads: &[Watched], most: usize) -> String {
-    let mut table = Table::of("section")
+    let mut table = Table::new("section")
         .column(words("thread"))
         .group("time", "", &["min", "median", "p99", "max"].map(number))
         .column(number("runs"));
@@ -200,12 +200,12 @@ fn sections(threads: &[Watched], most: usize) -> String {
             table.row(
                 section.name.as_str(),
                 vec![
-                    Cell::of(&thread.name),
+                    Cell::new(&thread.name),
                     figure(&times, |summary| summary.min),
                     quantile(&times, Quantile::P50),
                     quantile(&times, Quantile::P99),
                     figure(&times, |summary| summary.max),
-                    Cell::of(section.runs.len()),
+                    Cell::new(section.runs.len()),
                 ],
             );
         }

@@ -149,10 +149,7 @@ pub(super) fn taken(
     is_right: fn(&str) -> bool,
     right: impl Fn(&str) -> String,
 ) -> Result<String, Fault> {
-    match is_right(text.get_ref()) {
-        true => Ok(text.into_inner()),
-        false => Err((text.span(), right(&quoted(text.get_ref())))),
-    }
+    if is_right(text.get_ref()) { Ok(text.into_inner()) } else { Err((text.span(), right(&quoted(text.get_ref())))) }
 }
 
 /// Whether `text` can be a board's name: it becomes the name of a directory, and appears in lines.
@@ -203,12 +200,9 @@ fn said(message: &str) -> String {
         let named = unknown.split(',').next().unwrap_or_default();
         secrets.iter().any(|secret| named.contains(secret))
     });
-    match is_secret {
-        true => format!(
+    if is_secret { format!(
             "{message}; an inventory holds no secret: keys and agents are OpenSSH's, in ~/.ssh/config"
-        ),
-        false => message,
-    }
+        ) } else { message }
 }
 
 #[cfg(test)]

@@ -108,16 +108,13 @@ fn days(texts: Spanned<Vec<String>>) -> Result<[bool; 7], Fault> {
         };
         days[day.ok_or_else(wrong)?] = true;
     }
-    match days.contains(&true) {
-        true => Ok(days),
-        false => Err((
+    if days.contains(&true) { Ok(days) } else { Err((
             span,
             format!(
                 "days = []: without it, every day; otherwise of {}",
                 DAYS.join(", ")
             ),
-        )),
-    }
+        )) }
 }
 
 /// `90 s`, `30 min`, `6 h`, in seconds; a week at most.

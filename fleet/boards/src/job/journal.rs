@@ -35,7 +35,7 @@ pub enum JournalError {
 
 impl Journal {
     /// In a directory, which need not be there yet.
-    pub fn of(directory: &Path) -> Self {
+    pub fn new(directory: &Path) -> Self {
         Self {
             directory: directory.to_owned(),
         }
@@ -76,10 +76,7 @@ impl Journal {
             }
         }
         found.sort();
-        match found.is_empty() {
-            true => Err(JournalError::NoJob(self.directory.clone())),
-            false => Ok(found.into_iter().map(|(_, name)| name).collect()),
-        }
+        if found.is_empty() { Err(JournalError::NoJob(self.directory.clone())) } else { Ok(found.into_iter().map(|(_, name)| name).collect()) }
     }
 
     /// The job with that name, or the latest one.

@@ -21,9 +21,9 @@ pub struct Opened {
 
 impl Opened {
     /// Reads all records of an archive.
-    pub fn of(store: Box<dyn Store>, at: &Looked) -> Result<Self> {
+    pub fn new(store: Box<dyn Store>, at: &Looked) -> Result<Self> {
         let all = catalogue(&*store)?;
-        let left_out = LeftOut::of(&*store, &all, &at.seals)?;
+        let left_out = LeftOut::new(&*store, &all, &at.seals)?;
         Ok(Self {
             store,
             all,
@@ -34,7 +34,7 @@ impl Opened {
 
 /// Opens an existing archive, and prints the runs that don't count on standard error.
 pub fn look(at: &Looked) -> Result<Opened> {
-    let opened = Opened::of(open(&at.of)?, at)?;
+    let opened = Opened::new(open(&at.of)?, at)?;
     opened.left_out.tell();
     Ok(opened)
 }
@@ -42,27 +42,18 @@ pub fn look(at: &Looked) -> Result<Opened> {
 /// One that is there.
 pub fn open(archive: &Archive) -> Result<Box<dyn Store>> {
     let (at, trust) = (&archive.archive, trust(archive));
-    match is_bucket(archive) {
-        true => bucket::open(at, &bucket::cache()?, trust),
-        false => Ok(boxed(DirectoryStore::open(Path::new(at), trust)?)),
-    }
+    if is_bucket(archive) { bucket::open(at, &bucket::cache()?, trust) } else { Ok(boxed(DirectoryStore::open(Path::new(at), trust)?)) }
 }
 
 /// Opens an existing archive without using earlier cached objects; `scratch` is an empty directory.
 pub fn open_anew(archive: &Archive, scratch: &Path) -> Result<Box<dyn Store>> {
-    match is_bucket(archive) {
-        true => bucket::open(&archive.archive, scratch, trust(archive)),
-        false => open(archive),
-    }
+    if is_bucket(archive) { bucket::open(&archive.archive, scratch, trust(archive)) } else { open(archive) }
 }
 
 /// One that is there, or a new one.
 pub fn make(archive: &Archive) -> Result<Box<dyn Store>> {
     let (at, trust) = (&archive.archive, trust(archive));
-    match is_bucket(archive) {
-        true => bucket::make(at, &bucket::cache()?, trust),
-        false => Ok(boxed(DirectoryStore::make(Path::new(at), trust)?)),
-    }
+    if is_bucket(archive) { bucket::make(at, &bucket::cache()?, trust) } else { Ok(boxed(DirectoryStore::make(Path::new(at), trust)?)) }
 }
 
 fn boxed(store: impl Store + 'static) -> Box<dyn Store> {
@@ -74,8 +65,5 @@ fn is_bucket(archive: &Archive) -> bool {
 }
 
 fn trust(archive: &Archive) -> Trust {
-    match archive.trust_directory {
-        true => Trust::Any,
-        false => Trust::Own,
-    }
+    if archive.trust_directory { Trust::Any } else { Trust::Own }
 }

@@ -10,7 +10,7 @@ use wakepath_fleet_boards::{Inventory, Selection};
 pub fn run(arguments: &Boards) -> Outcome {
     let selection = Selection::parse(&arguments.on)?;
     let inventory = Inventory::read(&arguments.inventory)?;
-    let boards = selection.of(&inventory)?;
+    let boards = selection.boards(&inventory)?;
     let width = boards
         .iter()
         .map(|board| board.name.len())

@@ -17,16 +17,13 @@ const ROUND: Duration = Duration::from_secs(5);
 /// Fetches.
 pub fn run(arguments: &Fetch) -> Outcome {
     let (job, records) = fetched(arguments)?;
-    print(&match arguments.json {
-        true => known::json(&job, &records),
-        false => known::text(&job, &records),
-    })?;
+    print(&if arguments.json { known::json(&job, &records) } else { known::text(&job, &records) })?;
     Ok(known::code(&records))
 }
 
 /// The job, and its records afterwards.
 pub fn fetched(arguments: &Fetch) -> Result<(String, Vec<Record>), Box<dyn std::error::Error>> {
-    let journal = Journal::of(&arguments.directory);
+    let journal = Journal::new(&arguments.directory);
     let job = journal.find(arguments.job.as_deref())?;
     let inventory = Inventory::read(&arguments.inventory)?;
     let terms = Terms {

@@ -39,9 +39,9 @@ pub fn run(arguments: &Query) -> Outcome {
         store,
         all,
         left_out,
-    } = Opened::of(store, &arguments.at)?;
+    } = Opened::new(store, &arguments.at)?;
     let counting = all.without(|run| left_out.why.contains_key(run));
-    let tables = Tables::of(&*store, &counting, &text)?;
+    let tables = Tables::new(&*store, &counting, &text)?;
     let answered = ask(&tables, &text, &engine)?;
     let answer = &answered.answer;
     print(&match (arguments.json, arguments.csv) {

@@ -74,7 +74,7 @@ pub fn begin(arguments: &Run) -> Result<Begun, Box<dyn std::error::Error>> {
         }
         None => format!("{}-{}", planned.name, compact(now())),
     };
-    let journal = Journal::of(&arguments.directory);
+    let journal = Journal::new(&arguments.directory);
     let _held = journal.hold(&job)?;
     let known = journal.records(&job)?;
     if let Some(other) = known

@@ -21,7 +21,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 /// Does everything that is due; a failure doesn't stop the others.
 pub fn run(arguments: &Arguments) -> Outcome {
     let inventory = Inventory::read(&arguments.inventory)?;
-    let journal = Journal::of(&arguments.directory);
+    let journal = Journal::new(&arguments.directory);
     if inventory.schedules.is_empty() {
         let example = "[[schedules]] with name, scenario, on = [\"tag=pi5\"] and at = [\"02:00Z\"]";
         return Err(format!(
@@ -81,7 +81,7 @@ impl Pass<'_> {
             known.any(|record| !matches!(record.stage, Stage::Planned { .. }))
         };
         if meant
-            .of(self.inventory)?
+            .boards(self.inventory)?
             .iter()
             .all(|board| has_begun(&board.name))
         {

@@ -22,10 +22,7 @@ pub fn run(arguments: &Site) -> Outcome {
         left_out,
     } = look(&arguments.at)?;
     let mut seen = seen(&*store, &all, &left_out)?;
-    let trust = match arguments.at.of.trust_directory {
-        true => Trust::Any,
-        false => Trust::Own,
-    };
+    let trust = if arguments.at.of.trust_directory { Trust::Any } else { Trust::Own };
     let output = Directory::make(&arguments.output, trust)?;
     let boards = Directory::make(&arguments.output.join("board"), trust)?;
     let put = |directory: &Directory, name: &str, text: &str| {
@@ -113,7 +110,7 @@ pub fn seen(
             None if left_out.is_asked => Seal::Verified,
             None => Seal::Unchecked,
         };
-        SeenRun::of(record, seal)
+        SeenRun::new(record, seal)
     };
     let runs = all.records.iter().map(run).collect();
     Ok(Seen::new(runs, changes::found(store, all, left_out)?))

@@ -59,7 +59,7 @@ pub struct LeftOut {
 
 impl LeftOut {
     /// Looks at every run.
-    pub fn of(store: &dyn Store, all: &Catalogue, seals: &Seals) -> Result<Self, Wrong> {
+    pub fn new(store: &dyn Store, all: &Catalogue, seals: &Seals) -> Result<Self, Wrong> {
         let terms = terms(store, seals)?;
         if terms.trust.is_none() {
             return Ok(Self {

@@ -7,7 +7,7 @@ use wakepath_fleet_boards::{Inventory, Journal, JournalError, Record, Stage, eac
 
 /// Asks the boards and prints the states.
 pub fn run(arguments: &Status) -> Outcome {
-    let journal = Journal::of(&arguments.directory);
+    let journal = Journal::new(&arguments.directory);
     let job = journal.find(arguments.job.as_deref())?;
     let mut records = journal.records(&job)?;
     if !arguments.offline {
@@ -27,10 +27,7 @@ pub fn run(arguments: &Status) -> Outcome {
         });
         records = asked.into_iter().collect::<Result<_, _>>()?;
     }
-    print(&match arguments.json {
-        true => known::json(&job, &records),
-        false => known::text(&job, &records),
-    })?;
+    print(&if arguments.json { known::json(&job, &records) } else { known::text(&job, &records) })?;
     Ok(known::code(&records))
 }
 

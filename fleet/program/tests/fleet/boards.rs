@@ -24,7 +24,7 @@ fn a_scenario_runs_on_the_boards_that_are_meant_and_comes_back_whole() {
         behaviour,
         ..Like::default()
     });
-    let world = World::of(&kinds);
+    let world = World::new(&kinds);
     push(&world);
     let program = stand_in().to_str().unwrap();
     let (_, out, _) = world.told(&["push", "--on", "name=board1", "--program", program]);
@@ -90,7 +90,7 @@ fn a_scenario_runs_on_the_boards_that_are_meant_and_comes_back_whole() {
 }
 
 fn a_board_that_measures_is_neither_asked_nor_pushed_to() {
-    let world = World::of(&[Like {
+    let world = World::new(&[Like {
         behaviour: "sleep 6",
         ..Like::default()
     }]);
@@ -110,7 +110,7 @@ fn a_board_that_measures_is_neither_asked_nor_pushed_to() {
 }
 
 fn a_job_goes_on_where_it_was_not_begun() {
-    let world = World::of(&[Like::default(), Like::default()]);
+    let world = World::new(&[Like::default(), Like::default()]);
     push(&world);
     world.shell("ip link set up2 down");
     let (code, out, _) = world.told(&["run", SCENARIO, "--on", "all", "--job", "a"]);
@@ -135,7 +135,7 @@ fn a_job_goes_on_where_it_was_not_begun() {
 }
 
 fn a_seal_is_asked_for_and_belongs_to_the_board() {
-    let world = World::of(&[Like::default(), Like::default(), Like::default()]);
+    let world = World::new(&[Like::default(), Like::default(), Like::default()]);
     let Some(program) = std::env::var_os("WAKEPATH_BINARY") else {
         wakepath_test_program::not_run("WAKEPATH_BINARY names no static wakepath");
     };
@@ -172,7 +172,7 @@ fn the_real_program_measures_seals_and_is_verified() {
     let program = std::env::var("WAKEPATH_BINARY");
     let program = program
         .unwrap_or_else(|_| wakepath_test_program::not_run("WAKEPATH_BINARY names no wakepath"));
-    let world = World::of(&[Like::default()]);
+    let world = World::new(&[Like::default()]);
     let (code, out, err) = world.told(&["push", "--on", "all", "--program", &program]);
     if err.contains("not static") {
         // A development build, which needs libraries that these boards do have: laid there by hand.

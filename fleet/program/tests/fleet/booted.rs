@@ -35,7 +35,7 @@ fn a_board_is_tuned_and_boots_another_kernel_once_or_falls_back() {
         before: BEFORE,
         behaviour: "",
     };
-    let world = World::of(&[kind; 3]);
+    let world = World::new(&[kind; 3]);
     let program = stand_in().to_str().unwrap();
     let (code, out, err) = world.told(&["push", "--on", "all", "--program", program]);
     assert_eq!(code, 0, "{out}{err}");

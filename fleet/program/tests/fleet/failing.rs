@@ -49,7 +49,7 @@ fn every_way_to_fail_has_its_reason() {
             behaviour: "sleep 4",
         },
     ];
-    let world = World::of(&kinds);
+    let world = World::new(&kinds);
     let program = stand_in().to_str().unwrap();
     let (code, out, err) = world.told(&["push", "--on", "all", "--program", program]);
     assert_eq!(code, 0, "{out}{err}");
@@ -102,7 +102,7 @@ fn every_way_to_fail_has_its_reason() {
 }
 
 fn a_run_altered_on_its_way_is_not_taken() {
-    let world = World::of(&[Like::default()]);
+    let world = World::new(&[Like::default()]);
     let program = stand_in().to_str().unwrap();
     world.told(&["push", "--on", "all", "--program", program]);
     world.told(&["run", "aura-logging", "--on", "all", "--job", "a"]);

@@ -26,7 +26,7 @@ fn length(path: &Path) -> u64 {
 }
 
 fn begun(behaviour: &'static str) -> World {
-    let world = World::of(&[Like {
+    let world = World::new(&[Like {
         behaviour,
         ..Like::default()
     }]);
@@ -81,7 +81,7 @@ fn a_transfer_that_was_cut_goes_on_where_it_was() {
 }
 
 fn a_run_outlives_its_controller_and_its_link() {
-    let world = World::of(&[Like {
+    let world = World::new(&[Like {
         behaviour: "sleep 3",
         ..Like::default()
     }]);
@@ -109,7 +109,7 @@ fn a_run_outlives_its_controller_and_its_link() {
 }
 
 fn what_a_killed_push_left_goes_with_the_next_and_what_is_under_way_stays() {
-    let world = World::of(&[Like::default()]);
+    let world = World::new(&[Like::default()]);
     let program = stand_in().to_str().unwrap();
     let push = ["push", "--on", "all", "--program", program];
     assert_eq!(world.told(&push).0, 0);

@@ -51,7 +51,7 @@ fn night(count: usize, jobs: usize, kills: usize) {
         before: "mkdir $home/.wakepath-fleet; mount -t tmpfs -o size=72m,uid=$user none $home/.wakepath-fleet",
         behaviour: "bytes 30000000",
     };
-    let world = World::of(&kinds);
+    let world = World::new(&kinds);
     let program = stand_in().to_str().unwrap();
     for job in 0..jobs {
         for number in 1..=world.count {
@@ -142,16 +142,13 @@ fn night(count: usize, jobs: usize, kills: usize) {
                 "ssh -F ssh_config board{number} 'test -e .wakepath-fleet/spool/{name}/exit && echo ended' || true"
             ));
             let state = board["state"].as_str().unwrap();
-            match has_ended.contains("ended") {
-                true => {
+            if has_ended.contains("ended") {
                     assert!(
                         place.join("output").is_file(),
                         "{remote}: ended, and is not here: {board}"
                     );
                     here += 1;
-                }
-                false => assert!(!place.exists() && board["reason"].is_string(), "{board}"),
-            }
+                } else { assert!(!place.exists() && board["reason"].is_string(), "{board}") }
             if state == "passed" {
                 assert!(place.join("run/manifest.json").is_file(), "{board}");
                 passed.insert(made_up(job, number).run_id, format!("board{number}"));
@@ -182,12 +179,9 @@ fn night(count: usize, jobs: usize, kills: usize) {
     let output = world.command(PROGRAM).args(check).output().unwrap();
     let (code, out, err) = ended(output);
     let count_of = passed.len();
-    let expected = match is_sealed {
-        true => format!(
+    let expected = if is_sealed { format!(
             "{count_of} runs: all there and as they were; {count_of} count by their seals\n"
-        ),
-        false => format!("{count_of} runs: all there and as they were\n"),
-    };
+        ) } else { format!("{count_of} runs: all there and as they were\n") };
     assert_eq!((code, &*out), (0, &*expected), "{out}{err}");
     let all = count * jobs;
     assert_eq!(count_of + listed.values().sum::<usize>(), all);

@@ -54,7 +54,7 @@ fn a_place_is_held_for_a_run_and_its_power_is_switched_where_a_board_stays_down(
     if !bin.join("labgrid-client").is_file() {
         not_run("labgrid is not installed");
     }
-    let world = World::of(&[Like {
+    let world = World::new(&[Like {
         before: BEFORE,
         behaviour: "",
     }]);

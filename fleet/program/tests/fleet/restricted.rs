@@ -6,7 +6,7 @@ use std::fs;
 wakepath_test_program::tests![a_restricted_account_runs_what_lies_there_and_nothing_else];
 
 fn a_restricted_account_runs_what_lies_there_and_nothing_else() {
-    let world = World::of(&[Like::default()]);
+    let world = World::new(&[Like::default()]);
     let program = stand_in().to_str().unwrap();
     world.told(&["push", "--on", "all", "--program", program]);
     let directory = world.home(1).join(".wakepath-fleet");

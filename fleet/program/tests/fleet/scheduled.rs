@@ -11,7 +11,7 @@ wakepath_test_program::tests![a_job_that_is_due_is_begun_fetched_and_archived_on
 const SCENARIO: &str = "name = \"short\"\nrate = \"100 Hz\"\nduration = \"1 s\"\nwarm-up = \"0 ms\"\npolicies = [\"OTHER\"]\n";
 
 fn a_job_that_is_due_is_begun_fetched_and_archived_once() {
-    let world = World::of(&[Like::default(); 2]);
+    let world = World::new(&[Like::default(); 2]);
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap()

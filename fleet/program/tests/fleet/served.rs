@@ -21,7 +21,7 @@ struct Server {
 }
 
 impl Server {
-    fn of(scratch: &Path, more: &[&str]) -> Self {
+    fn new(scratch: &Path, more: &[&str]) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_wakepath-fleet"))
             .args(["serve", "--address", "127.0.0.1:0"])
             .args(more)
@@ -76,7 +76,7 @@ fn archive(scratch: &Path) {
 fn pages_are_served_here_and_nothing_else_is() {
     let scratch = tempfile::tempdir().unwrap();
     archive(scratch.path());
-    let server = Server::of(scratch.path(), &["--program", "nowhere/wakepath"]);
+    let server = Server::new(scratch.path(), &["--program", "nowhere/wakepath"]);
     for path in ["/", "/index.html", "/?again"] {
         let (status, page) = server.get(path);
         assert_eq!(status, 200, "{page}");
@@ -114,7 +114,7 @@ fn pages_are_served_here_and_nothing_else_is() {
 fn readers_that_are_slow_or_hostile_keep_no_other_out_for_long() {
     let scratch = tempfile::tempdir().unwrap();
     archive(scratch.path());
-    let mut server = Server::of(scratch.path(), &["--program", "nowhere/wakepath"]);
+    let mut server = Server::new(scratch.path(), &["--program", "nowhere/wakepath"]);
     // As many clients as are served at once, each sending an endless header slowly.
     let slow: Vec<TcpStream> = (0..32)
         .map(|_| TcpStream::connect(&server.address).unwrap())
@@ -167,7 +167,7 @@ fn a_run_leads_to_its_report() {
     let wakepath = wakepath.to_str().unwrap();
     let scratch = tempfile::tempdir().unwrap();
     archive(scratch.path());
-    let server = Server::of(scratch.path(), &["--program", wakepath]);
+    let server = Server::new(scratch.path(), &["--program", wakepath]);
     let (status, page) = server.get("/report/2026-00000001.html");
     assert_eq!(status, 200, "{page}");
     // The report has the run's worst cycles, and its policy.

@@ -32,7 +32,7 @@ pub struct World {
 
 impl World {
     /// Boards `board1`, `board2` … of these kinds.
-    pub fn of(kinds: &[Like]) -> Self {
+    pub fn new(kinds: &[Like]) -> Self {
         if !is_root() {
             not_run("needs root: network namespaces with an sshd each");
         }

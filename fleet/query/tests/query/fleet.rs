@@ -58,7 +58,7 @@ impl Fleet {
 
     pub fn tables(&self, text: &Text) -> Tables {
         let store = self.store();
-        Tables::of(&store, &catalogue(&store).unwrap(), text).unwrap()
+        Tables::new(&store, &catalogue(&store).unwrap(), text).unwrap()
     }
 
     pub fn ask(&self, sql: &str) -> Answered {

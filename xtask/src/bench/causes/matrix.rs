@@ -130,9 +130,10 @@ impl Matrix {
                         && is(other.kind, piece)
                 });
                 row.ns += ns;
-                match is_right {
-                    true => row.right_ns += ns,
-                    false => *row.wrong_ns.entry(column(&[], piece)).or_default() += ns,
+                if is_right {
+                    row.right_ns += ns
+                } else {
+                    *row.wrong_ns.entry(column(&[], piece)).or_default() += ns
                 }
             }
         }

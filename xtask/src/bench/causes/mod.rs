@@ -46,9 +46,10 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     arguments.end()?;
     let matrix = measure(&wakepath, &extent, &mut |line| eprintln!("{line}"))?;
     print!("{}", report(&matrix));
-    Ok(match reaches_goals(&matrix) {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    Ok(if reaches_goals(&matrix) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     })
 }
 

@@ -37,11 +37,10 @@ pub fn build(scratch: &Path) -> Result<PathBuf, String> {
         .arg("-lutil")
         .stderr(Stdio::null())
         .status();
-    match built.is_ok_and(|status| status.success()) {
-        true => Ok(program),
-        false => {
-            Err("the program with injected causes can't be built: a C compiler is needed".into())
-        }
+    if built.is_ok_and(|status| status.success()) {
+        Ok(program)
+    } else {
+        Err("the program with injected causes can't be built: a C compiler is needed".into())
     }
 }
 

@@ -75,9 +75,10 @@ fn build(scratch: &Path) -> Result<std::path::PathBuf, String> {
         .args([&loops, &source])
         .stderr(Stdio::null())
         .status();
-    match built.is_ok_and(|status| status.success()) {
-        true => Ok(loops),
-        false => Err("the healthy loops can't be built: a C compiler is needed".into()),
+    if built.is_ok_and(|status| status.success()) {
+        Ok(loops)
+    } else {
+        Err("the healthy loops can't be built: a C compiler is needed".into())
     }
 }
 
@@ -116,9 +117,10 @@ fn watch(
             .arg(form)
             .output();
         let explained = explained.map_err(|error| error.to_string())?;
-        match explained.status.success() {
-            true => Ok(String::from_utf8_lossy(&explained.stdout).into_owned()),
-            false => Err(String::from_utf8_lossy(&explained.stderr).trim().to_owned()),
+        if explained.status.success() {
+            Ok(String::from_utf8_lossy(&explained.stdout).into_owned())
+        } else {
+            Err(String::from_utf8_lossy(&explained.stderr).trim().to_owned())
         }
     };
     of_run(&explain("--json")?, &explain("--all")?, healthy.cannot)

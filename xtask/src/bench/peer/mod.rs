@@ -184,15 +184,14 @@ fn one_round(
     peer_first: bool,
     place: PathBuf,
 ) -> Result<(Figures, Figures), String> {
-    Ok(match peer_first {
-        false => (
+    Ok(if peer_first {
+        let theirs = cyclictest::run(terms)?;
+        (wakepath::run(program, terms, &place)?, theirs)
+    } else {
+        (
             wakepath::run(program, terms, &place)?,
             cyclictest::run(terms)?,
-        ),
-        true => {
-            let theirs = cyclictest::run(terms)?;
-            (wakepath::run(program, terms, &place)?, theirs)
-        }
+        )
     })
 }
 

@@ -110,10 +110,7 @@ fn table(tracers: &[Tracer], rounds: &Rounds, loaded: &Rounds) -> String {
         let lost = of(rounds, place, |round| round.traced.lost);
         let reader = of(rounds, place, |round| Some(round.traced.reader * 100.0));
         let traced = *tracer != Tracer::Nothing;
-        let only = |text: String| match traced {
-            true => text,
-            false => String::new(),
-        };
+        let only = |text: String| if traced { text } else { String::new() };
         let whole = |value: Option<f64>| value.map_or("–".into(), |value| format!("{value:.0}"));
         rows.push(vec![
             tracer.name().to_owned(),
@@ -124,9 +121,10 @@ fn table(tracers: &[Tracer], rounds: &Rounds, loaded: &Rounds) -> String {
             spread(&p999),
             only(whole(event_ns(loaded, place))),
             only(whole(median(rate))),
-            only(match lost.is_empty() {
-                true => "–".into(),
-                false => lost.iter().sum::<u64>().to_string(),
+            only(if lost.is_empty() {
+                "–".into()
+            } else {
+                lost.iter().sum::<u64>().to_string()
             }),
             only(median(reader).map_or("–".into(), |share| format!("{share:.2}"))),
         ]);

@@ -76,9 +76,10 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
     );
     let (text, missed) = report(&tracers, &conditions[0], &conditions[1]);
     print!("{text}");
-    Ok(match missed {
-        false => ExitCode::SUCCESS,
-        true => ExitCode::FAILURE,
+    Ok(if missed {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
     })
 }
 

@@ -125,9 +125,12 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, String> {
 
 /// The loop's program, with spdlog if installed, and with quill if its path is given.
 fn built(scratch: &Path, quill: Option<&OsStr>) -> Result<(PathBuf, bool), String> {
-    let carried_out = |command: &mut Command| match tools::succeeds(command) {
-        true => Ok(()),
-        false => Err(format!("{command:?} fails")),
+    let carried_out = |command: &mut Command| {
+        if tools::succeeds(command) {
+            Ok(())
+        } else {
+            Err(format!("{command:?} fails"))
+        }
     };
     carried_out(&mut tools::cargo(&[
         "build",

@@ -103,7 +103,7 @@ impl KnownOverheads {
 
     /// The delay of a job without a known working set, in nanoseconds, if it depends on one.
     pub(super) fn without_working_set_ns(&self, moves: bool) -> Option<u64> {
-        self.cache_delays.of(0, moves)
+        self.cache_delays.delay(0, moves)
     }
 
     /// The largest working set whose delay is known, in bytes.
@@ -198,7 +198,7 @@ impl Overheads for KnownOverheads {
     }
 
     fn cache_delay_ns(&self, working_set_bytes: u64, moves: bool) -> u64 {
-        match self.cache_delays.of(working_set_bytes, moves) {
+        match self.cache_delays.delay(working_set_bytes, moves) {
             None => self.cache_delay_ns,
             Some(ns) if working_set_bytes == 0 => ns.max(self.cache_delay_ns),
             Some(ns) => ns,

@@ -33,7 +33,7 @@ impl Taken {
         }
     }
 
-    fn of(self, distribution: &Distribution) -> Option<u64> {
+    fn time(self, distribution: &Distribution) -> Option<u64> {
         let value = match self {
             Self::Maximum => distribution.max,
             Self::P999 => distribution.p999,
@@ -128,7 +128,7 @@ impl KnownOverheads {
                 known.unknown.retain(|name| [ALL[7], ALL[8]].contains(name));
             }
             let mut cost = |distribution: &Distribution, name: &'static str| {
-                let value = taken.of(distribution);
+                let value = taken.time(distribution);
                 if value.is_none() && !known.unknown.contains(&name) {
                     known.unknown.push(name);
                 }
@@ -199,10 +199,10 @@ fn costs_in(
         .ok_or_else(|| OverheadsError::NoSuchPhase {
             run: run.directory().to_owned(),
             phase: wanted.to_owned(),
-            there: match there.is_empty() {
-                true => "its overheads were not recorded separately: measure again with --trace"
-                    .to_owned(),
-                false => format!("give one of: {}", there.join(", ")),
+            there: if there.is_empty() {
+                "its overheads were not recorded separately: measure again with --trace".to_owned()
+            } else {
+                format!("give one of: {}", there.join(", "))
             },
         })
 }

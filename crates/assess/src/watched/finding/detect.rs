@@ -14,7 +14,7 @@ const GAP_HALVES: u64 = 3;
 
 impl Finding {
     /// Findings about a task with this row.
-    pub(in crate::watched) fn of(
+    pub(in crate::watched) fn new(
         task: &Task,
         row: &Row,
         woken_by: Option<&WokenBy>,
@@ -46,7 +46,7 @@ fn way_of_waiting(
     if !rhythm.is_periodic {
         return found;
     }
-    let gaps = Gaps::of(samples, rhythm.period_ns);
+    let gaps = Gaps::new(samples, rhythm.period_ns);
     let on_wall_clock = task.turns.iter().filter(|of| of.wall_ns.is_some()).count();
     match rhythm.begun_by {
         BegunBy::Timer if is_executor => {
@@ -183,7 +183,7 @@ struct Gaps {
 }
 
 impl Gaps {
-    fn of(samples: &[Sample], period_ns: u64) -> Self {
+    fn new(samples: &[Sample], period_ns: u64) -> Self {
         let mut new = Self {
             count: 0,
             longest_ns: 0,

@@ -116,7 +116,7 @@ mod tests {
             });
         }
         Task {
-            rhythm: Rhythm::of(&turns).unwrap(),
+            rhythm: Rhythm::new(&turns).unwrap(),
             timer: None,
             turns,
         }

@@ -42,7 +42,7 @@ fn found(
         of: 9,
     };
     let row = task.row();
-    let found = Finding::of(
+    let found = Finding::new(
         &task,
         &row,
         Some(&woken_by),
@@ -115,7 +115,7 @@ fn of_turns_in(activity: (&ThreadActivity, bool), turns: Vec<Activation>) -> Vec
         timer,
         turns,
     };
-    let found = Finding::of(&task, &task.row(), None, activity);
+    let found = Finding::new(&task, &task.row(), None, activity);
     found.iter().map(Finding::with_fix).collect()
 }
 

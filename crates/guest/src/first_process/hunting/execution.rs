@@ -37,9 +37,10 @@ fn prepare(as_root: bool) -> io::Result<()> {
     raw::hold_child_signals(false)?;
     raw::leave(c"/run/hunt")?;
     raw::limit(as_root)?;
-    match as_root {
-        true => Ok(()),
-        false => raw::become_user(NOBODY),
+    if as_root {
+        Ok(())
+    } else {
+        raw::become_user(NOBODY)
     }
 }
 

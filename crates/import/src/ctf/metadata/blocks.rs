@@ -20,7 +20,7 @@ pub(super) struct Blocks<'a> {
 
 impl<'a> Blocks<'a> {
     /// Reads all of them.
-    pub(super) fn of(text: &'a str) -> Read<Self> {
+    pub(super) fn new(text: &'a str) -> Read<Self> {
         let mut blocks = Self {
             from: Tokens { rest: text },
             declared: Declared::default(),

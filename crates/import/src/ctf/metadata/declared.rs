@@ -137,12 +137,11 @@ impl Declared {
             let name = from.word().to_owned();
             while from.takes("[") {
                 from.skip_blanks();
-                kind = match from.rest.starts_with(|c: char| c.is_ascii_digit()) {
-                    true => {
-                        let count = u64::try_from(from.number()?).or_else(|_| from.wrong())?;
-                        Type::Array(Box::new(kind), count)
-                    }
-                    false => Type::Sequence(Box::new(kind), from.word().to_owned()),
+                kind = if from.rest.starts_with(|c: char| c.is_ascii_digit()) {
+                    let count = u64::try_from(from.number()?).or_else(|_| from.wrong())?;
+                    Type::Array(Box::new(kind), count)
+                } else {
+                    Type::Sequence(Box::new(kind), from.word().to_owned())
                 };
                 from.needs("]")?;
                 weight += 1;
@@ -164,9 +163,10 @@ impl Declared {
         let mut next = 0;
         while !from.takes("}") {
             from.skip_blanks();
-            let name = match from.rest.starts_with('"') {
-                true => from.quoted()?,
-                false => from.word().to_owned(),
+            let name = if from.rest.starts_with('"') {
+                from.quoted()?
+            } else {
+                from.word().to_owned()
             };
             if name.is_empty() {
                 return from.wrong();
@@ -201,26 +201,29 @@ impl Declared {
     /// A type of parts that have been weighed. Names let it be deeper than its text is.
     fn made(&mut self, kind: Type) -> Read<Type> {
         self.weighs(1)?;
-        match kind.depth() > DEEPEST_FIELD {
-            true => Err(BrokenMetadata::TooDeep),
-            false => Ok(kind),
+        if kind.depth() > DEEPEST_FIELD {
+            Err(BrokenMetadata::TooDeep)
+        } else {
+            Ok(kind)
         }
     }
 
     fn weighs(&mut self, more: usize) -> Read<()> {
         self.weight = self.weight.saturating_add(more);
-        match self.weight > HEAVIEST_TOGETHER {
-            true => Err(BrokenMetadata::TooManyTypes),
-            false => Ok(()),
+        if self.weight > HEAVIEST_TOGETHER {
+            Err(BrokenMetadata::TooManyTypes)
+        } else {
+            Ok(())
         }
     }
 }
 
 /// Whether one type may be so heavy.
 fn within(weight: usize) -> Read<()> {
-    match weight > HEAVIEST {
-        true => Err(BrokenMetadata::TooDeep),
-        false => Ok(()),
+    if weight > HEAVIEST {
+        Err(BrokenMetadata::TooDeep)
+    } else {
+        Ok(())
     }
 }
 

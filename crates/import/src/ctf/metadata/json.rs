@@ -269,9 +269,10 @@ impl Reader {
 
     fn weighs(&mut self, more: usize) -> Read<()> {
         self.weight = self.weight.saturating_add(more);
-        match self.weight > HEAVIEST {
-            true => Err(BrokenMetadata::TooManyTypes),
-            false => Ok(()),
+        if self.weight > HEAVIEST {
+            Err(BrokenMetadata::TooManyTypes)
+        } else {
+            Ok(())
         }
     }
 }

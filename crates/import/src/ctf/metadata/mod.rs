@@ -77,7 +77,7 @@ impl Metadata {
             return json::parse(&text);
         }
         let text = String::from_utf8(text).map_err(|_| BrokenMetadata::Packet)?;
-        let blocks = Blocks::of(&text)?;
+        let blocks = Blocks::new(&text)?;
         let empty = || Type::Struct {
             fields: Vec::new(),
             align: 8,

@@ -49,9 +49,10 @@ impl<'a> Tokens<'a> {
     }
 
     pub(super) fn needs(&mut self, sign: &str) -> Read<()> {
-        match self.takes(sign) {
-            true => Ok(()),
-            false => self.wrong(),
+        if self.takes(sign) {
+            Ok(())
+        } else {
+            self.wrong()
         }
     }
 

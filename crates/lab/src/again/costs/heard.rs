@@ -40,7 +40,7 @@ impl<'a> Heard<'a> {
     }
 
     /// Execution and latency of a loop's cycle.
-    pub fn of(&self, number: usize, sample: usize) -> Result<(Spent, u64), NoBlocks> {
+    pub fn times(&self, number: usize, sample: usize) -> Result<(Spent, u64), NoBlocks> {
         let complete = self.follower.complete(number);
         if complete.is_empty() {
             return Err(NoBlocks::NoTrail);
@@ -50,9 +50,10 @@ impl<'a> Heard<'a> {
             .filter_map(|trail| self.costs.get(&(number, sample, *trail)));
         let (wake, execution, latency) = *found.next().ok_or(NoBlocks::NotKept)?;
         // Trails can start differently and join; here they must agree.
-        match found.all(|other| other.0 == wake) {
-            true => Ok((execution, latency)),
-            false => Err(NoBlocks::Several),
+        if found.all(|other| other.0 == wake) {
+            Ok((execution, latency))
+        } else {
+            Err(NoBlocks::Several)
         }
     }
 
@@ -164,11 +165,11 @@ mod tests {
             "{due:?}"
         );
         for (index, data) in [40, 40].into_iter().enumerate() {
-            let (execution, latency) = heard.of(0, index).unwrap();
+            let (execution, latency) = heard.times(0, index).unwrap();
             assert_eq!((execution.instructions, execution.data), (110, data));
             // All that the second one's readings show more than the first's is data.
             assert_eq!(latency, 3_000 + 7 + index as u64 * 40);
         }
-        assert_eq!(heard.of(1, 0), Err(NoBlocks::NoTrail));
+        assert_eq!(heard.times(1, 0), Err(NoBlocks::NoTrail));
     }
 }

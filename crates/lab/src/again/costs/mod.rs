@@ -76,7 +76,7 @@ pub fn costs(
     for (number, (of, thread)) in wanted.loops.iter().zip(&wanted.threads).enumerate() {
         for &index in &of.wanted {
             let sample = &of.samples[index];
-            let (execution, latency) = heard.of(number, index).map_err(|why: NoBlocks| {
+            let (execution, latency) = heard.times(number, index).map_err(|why: NoBlocks| {
                 let (segment, cycle) = (thread.segment, sample.cycle);
                 AgainError::Blocks {
                     segment,

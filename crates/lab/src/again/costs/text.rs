@@ -99,7 +99,7 @@ mod tests {
             latency: (times > 1).then_some((9_600 * times, 3_000)),
         };
         let run = RunCosts {
-            model: CostModel::of("cortex-a76").unwrap(),
+            model: CostModel::new("cortex-a76").unwrap(),
             conditions: vec![ConditionCosts {
                 condition: "FIFO 80".into(),
                 phase: "idle".into(),

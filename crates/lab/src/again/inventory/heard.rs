@@ -68,7 +68,7 @@ impl<'a> Heard<'a> {
         let instructions = self.latencies[found.of][found.sample];
         let (due, idle) = found.due(instructions);
         let stretches = self.ledger.since(due);
-        WakeUp::of(stretches, due, found.wake.count, instructions, idle)
+        WakeUp::new(stretches, due, found.wake.count, instructions, idle)
     }
 
     /// Whether a stretch is among the longest since a loop was recognised, and longer than any that began there.
@@ -140,7 +140,7 @@ impl Listener for Heard<'_> {
     fn changed(&mut self, transitions: &[Transition]) -> Option<Since> {
         let roles = Roles(self.symbols);
         for transition in transitions {
-            let role = |address| roles.of(address);
+            let role = |address| roles.at(address);
             self.course.push(*transition, role, &mut self.told);
         }
         for stretch in std::mem::take(&mut self.told) {

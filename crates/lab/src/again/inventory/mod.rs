@@ -63,7 +63,7 @@ pub fn sections(
     once_more(again, &noting, &mut heard, host, stopped)?;
     refuse_another_run(again)?;
     again.clean_up();
-    let assessment = Assessment::of(run).map_err(crate::LabError::from)?;
+    let assessment = Assessment::new(run).map_err(crate::LabError::from)?;
     told::told(&assessment, wanted, &heard, &symbols, model.word(), ns)
 }
 

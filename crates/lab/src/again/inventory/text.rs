@@ -61,9 +61,10 @@ fn one(text: &mut String, run: &RunSections, condition: &ConditionSections) {
         let _ = writeln!(text, "  FAULT: {fault}");
     }
     let _ = writeln!(text, "  the bound consists of");
-    let waited = match figures.switch.most() > figures.off.most() {
-        true => ("D_ST", "the tail of a switch", &figures.switch),
-        false => ("D_POID", "preemption or interrupts off", &figures.off),
+    let waited = if figures.switch.most() > figures.off.most() {
+        ("D_ST", "the tail of a switch", &figures.switch)
+    } else {
+        ("D_POID", "preemption or interrupts off", &figures.off)
     };
     let kinds = [
         waited,

@@ -125,7 +125,7 @@ pub(super) fn told(
     let conditions = spans
         .into_iter()
         .map(|((condition, phase), spans)| ConditionSections {
-            figures: Figures::of(&heard.ledger, &spans),
+            figures: Figures::new(&heard.ledger, &spans),
             longest: longest(heard, &spans, symbols),
             interrupts: interrupts(heard, &spans, symbols),
             shortest: heard.ledger.shortest(),
@@ -178,9 +178,10 @@ fn span(
             .collect();
         let first = found.first().copied().ok_or(NoBlocks::NotKept)?;
         // Trails can start differently and join; here they must agree.
-        match found.iter().all(|other| other.0.wake == first.0.wake) {
-            true => Ok(first),
-            false => Err(NoBlocks::Several),
+        if found.iter().all(|other| other.0.wake == first.0.wake) {
+            Ok(first)
+        } else {
+            Err(NoBlocks::Several)
         }
     };
     let last = of.samples.len() - 1;

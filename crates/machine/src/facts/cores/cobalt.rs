@@ -37,20 +37,22 @@ pub struct CobaltCore {
 impl CobaltCore {
     pub(super) fn read(root: &Root) -> Option<Self> {
         root.exists(VERSION).then(|| {
-            let (revision, state, refused) = match root.is_host() {
-                true => asked(),
-                false => (Reading::NotRead, Reading::NotRead, None),
+            let (revision, state, refused) = if root.is_host() {
+                asked()
+            } else {
+                (Reading::NotRead, Reading::NotRead, None)
             };
             // To read the clock of a core that has no timers is a fault in the kernel (3.2: print_core_clock_status
             // follows a pointer that is not there).
-            let gravity_ns = match root.is_host() && state.known().is_none_or(|of| of != RUNNING) {
-                true => Reading::Skipped {
+            let gravity_ns = if root.is_host() && state.known().is_none_or(|of| of != RUNNING) {
+                Reading::Skipped {
                     path: COBALT_CLOCK.to_owned(),
                     why: "the core is not running".to_owned(),
-                },
-                false => root.parsed(COBALT_CLOCK, |text| {
+                }
+            } else {
+                root.parsed(COBALT_CLOCK, |text| {
                     TimerGravity::of_cobalt(text).map(|of| of.program_ns)
-                }),
+                })
             };
             Self {
                 version: root.text(VERSION),

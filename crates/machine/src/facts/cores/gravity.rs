@@ -23,7 +23,7 @@ pub struct TimerGravity {
 
 impl TimerGravity {
     /// That of the policy's core, if it reports one.
-    pub fn of(policy: Policy) -> Option<Self> {
+    pub fn new(policy: Policy) -> Option<Self> {
         let root = Root::host();
         match policy {
             Policy::EvlFifo { .. } => root.parsed(EVL_GRAVITY, Self::of_evl).known().copied(),

@@ -59,9 +59,10 @@ pub(super) fn jetson_mode(seen: &Inspection) -> Finding {
         return Finding::unread(present);
     };
     let off = present.without(&seen.online());
-    match off.is_empty() {
-        true => Finding::good(format!("{name}; every CPU is online"), mode.path()),
-        false => Finding::bad(format!("{name}; CPU {off} offline"), mode.path()),
+    if off.is_empty() {
+        Finding::good(format!("{name}; every CPU is online"), mode.path())
+    } else {
+        Finding::bad(format!("{name}; CPU {off} offline"), mode.path())
     }
 }
 
@@ -69,9 +70,10 @@ pub(super) fn heat(seen: &Inspection) -> Finding {
     let path = "/sys/class/thermal";
     let devices = &seen.facts.varying.cooling.devices;
     if devices.is_empty() {
-        return match seen.root.exists(path) {
-            true => Finding::does_not_apply("no cooling device is shown", path),
-            false => Finding::unknown("no thermal information", path),
+        return if seen.root.exists(path) {
+            Finding::does_not_apply("no cooling device is shown", path)
+        } else {
+            Finding::unknown("no thermal information", path)
         };
     }
     let mut slowed = Vec::new();
@@ -83,8 +85,9 @@ pub(super) fn heat(seen: &Inspection) -> Finding {
             Some(state) => slowed.push(format!("{} at {state}", device.kind)),
         }
     }
-    match slowed.is_empty() {
-        true => Finding::good("no throttling", path),
-        false => Finding::bad(slowed.join(", "), path),
+    if slowed.is_empty() {
+        Finding::good("no throttling", path)
+    } else {
+        Finding::bad(slowed.join(", "), path)
     }
 }

@@ -8,9 +8,10 @@ fn policies(seen: &Inspection) -> Result<Vec<&FrequencyPolicy>, Finding> {
     let all = &seen.facts.varying.frequency.policies;
     let path = "/sys/devices/system/cpu/cpufreq";
     if all.is_empty() {
-        return Err(match seen.root.exists("/sys/devices/system/cpu") {
-            true => Finding::does_not_apply("the kernel does not change the frequency here", path),
-            false => Finding::unknown("nothing under /sys/devices/system/cpu", path),
+        return Err(if seen.root.exists("/sys/devices/system/cpu") {
+            Finding::does_not_apply("the kernel does not change the frequency here", path)
+        } else {
+            Finding::unknown("nothing under /sys/devices/system/cpu", path)
         });
     }
     let mut own = Vec::new();
@@ -21,9 +22,10 @@ fn policies(seen: &Inspection) -> Result<Vec<&FrequencyPolicy>, Finding> {
             Some(_) => own.push(policy),
         }
     }
-    match own.is_empty() {
-        true => Err(Finding::unknown("no policy covers the loop's CPU", path)),
-        false => Ok(own),
+    if own.is_empty() {
+        Err(Finding::unknown("no policy covers the loop's CPU", path))
+    } else {
+        Ok(own)
     }
 }
 
@@ -41,9 +43,10 @@ pub(super) fn governor(seen: &Inspection) -> Finding {
         match policy.governor.known() {
             None => return Finding::unread(&policy.governor),
             Some(name) if name == "performance" || fixed => {
-                steady.found = match fixed {
-                    true => format!("{name}, range of one frequency"),
-                    false => name.clone(),
+                steady.found = if fixed {
+                    format!("{name}, range of one frequency")
+                } else {
+                    name.clone()
                 };
             }
             Some(name) => {
@@ -91,8 +94,9 @@ pub(super) fn range(seen: &Inspection) -> Finding {
         }
     }
     let path = policies[0].minimum_khz.path();
-    match wide.is_empty() {
-        true => Finding::good("one frequency", path),
-        false => Finding::bad(wide.join("; "), path),
+    if wide.is_empty() {
+        Finding::good("one frequency", path)
+    } else {
+        Finding::bad(wide.join("; "), path)
     }
 }

@@ -60,14 +60,15 @@ pub(super) fn idle_states(seen: &Inspection) -> Finding {
     };
     let found = format!("deepest that CPU {cpu} may enter: {name}, {latency_us} µs");
     let magnitude = Magnitude::delay_us(latency_us);
-    match latency_us.saturating_mul(1_000) > seen.subject.noticeable_ns() {
-        false => Finding::good(found, path).costing(magnitude),
-        true => Finding::bad(found, path)
+    if latency_us.saturating_mul(1_000) > seen.subject.noticeable_ns() {
+        Finding::bad(found, path)
             .costing(magnitude)
             .remedied_by(format!(
                 "echo {} > /sys/devices/system/cpu/cpu{cpu}/power/pm_qos_resume_latency_us",
                 (seen.subject.noticeable_ns() / 1_000).max(1)
-            )),
+            ))
+    } else {
+        Finding::good(found, path).costing(magnitude)
     }
 }
 
@@ -112,9 +113,10 @@ pub(super) fn request_holder(seen: &Inspection) -> Finding {
         .flat_map(|holders| &holders.processes)
         .map(|(pid, name)| format!("{name} ({pid})"))
         .collect();
-    let who = match who.is_empty() {
-        true => "a process that this user can't see".to_owned(),
-        false => who.join(", "),
+    let who = if who.is_empty() {
+        "a process that this user can't see".to_owned()
+    } else {
+        who.join(", ")
     };
     // Held by the program itself it is the mission's own, and hides nothing.
     let own = seen.subject.program.as_ref().and_then(|own| own.pid);

@@ -52,9 +52,10 @@ impl Answer {
         let mut reasons: Vec<(Option<&str>, &str, Vec<String>)> = Vec::new();
         for row in rows.iter().filter(|row| !Self::is_explained(row)) {
             let why = &row.why;
-            let (phase, reason) = match more == 1 && !why.brief.is_empty() {
-                true => (None, why.brief.as_str()),
-                false => (why.phase.as_deref(), why.reason.as_str()),
+            let (phase, reason) = if more == 1 && !why.brief.is_empty() {
+                (None, why.brief.as_str())
+            } else {
+                (why.phase.as_deref(), why.reason.as_str())
             };
             let label = cut(&row.label, LONGEST_LABEL);
             let mut known = reasons.iter_mut();
@@ -117,7 +118,7 @@ impl Answer {
 
     fn of_policies(&self, rows: &[Row], detail: Detail, reasoned: bool) -> Table {
         let names = detail.names();
-        let mut table = Table::of("");
+        let mut table = Table::new("");
         for class in &self.classes {
             let title = match class {
                 Class::Idle => "idle",

@@ -13,15 +13,12 @@ impl Answer {
         let aligned = widest.filter(|&wide| wide <= columns * 2 / 5).max();
         let aligned = aligned.unwrap_or(0);
         for (next, command) in self.next.iter().zip(&commands) {
-            let step = match width(command) <= aligned {
-                true => {
-                    let gap = " ".repeat(aligned - width(command));
-                    let rest = " ".repeat(aligned + 5);
-                    wrapped(&next.what, &format!("  {command}{gap}   "), &rest, columns)
-                }
-                false => {
-                    typed(command, columns) + &wrapped(&next.what, "      ", "      ", columns)
-                }
+            let step = if width(command) <= aligned {
+                let gap = " ".repeat(aligned - width(command));
+                let rest = " ".repeat(aligned + 5);
+                wrapped(&next.what, &format!("  {command}{gap}   "), &rest, columns)
+            } else {
+                typed(command, columns) + &wrapped(&next.what, "      ", "      ", columns)
             };
             let lines = step.lines().count();
             if lines > left {
@@ -37,9 +34,10 @@ impl Answer {
 /// A command in as many lines as it takes.
 fn typed(command: &str, columns: usize) -> String {
     let pasted = columns::command(command, "  ", columns);
-    match pasted.lines().all(|line| width(line) <= columns) {
-        true => pasted,
-        false => wrapped(command, "  ", "      ", columns),
+    if pasted.lines().all(|line| width(line) <= columns) {
+        pasted
+    } else {
+        wrapped(command, "  ", "      ", columns)
     }
 }
 

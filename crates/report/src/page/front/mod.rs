@@ -20,7 +20,7 @@ use wakepath_verdict::Outcome;
 /// Writes the first page of a run.
 pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>, titles: &Titles) {
     let assessment = run.assessment;
-    let answer = Answer::of(assessment, run.explanation);
+    let answer = Answer::new(assessment, run.explanation);
     let heading = format!("verdict-{number}");
     markup.open(
         "header",
@@ -28,7 +28,7 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>, titl
     );
     people(markup, titles);
     markup.open("h1", &[("id", &heading)]);
-    markup.text(titles.of(run));
+    markup.text(titles.title(run));
     markup.raw(": ");
     outcome(markup, assessment.outcome);
     markup.close("h1");
@@ -80,9 +80,10 @@ fn beside(markup: &mut Markup, number: usize, run: &Reported<'_>, lead: &[String
     let assessment = run.assessment;
     if let Some(imported) = &assessment.imported {
         markup.raw("<div class=\"remark\">");
-        let how = match imported.is_watched() {
-            true => "Watched from outside",
-            false => "Imported",
+        let how = if imported.is_watched() {
+            "Watched from outside"
+        } else {
+            "Imported"
         };
         let source = source(imported);
         markup.element("p", &[], format!("{how}: {source}. It lacks"));
@@ -121,9 +122,10 @@ fn beside(markup: &mut Markup, number: usize, run: &Reported<'_>, lead: &[String
 }
 
 fn terms(markup: &mut Markup, run: &Reported<'_>, answer: &Answer) {
-    let criterion = match answer.criterion.is_empty() {
-        true => crate::text::no_criterion(run.assessment).to_owned(),
-        false => answer.criterion.clone(),
+    let criterion = if answer.criterion.is_empty() {
+        crate::text::no_criterion(run.assessment).to_owned()
+    } else {
+        answer.criterion.clone()
     };
     markup.raw("<dl class=\"terms\">");
     for (term, text) in [
@@ -148,11 +150,12 @@ pub(super) fn is_watched(assessment: &Assessment) -> bool {
 
 /// A row for each policy: its worst figures, idle and under load.
 fn policies(answer: &Answer, assessment: &Assessment) -> Table {
-    let (label, each) = match is_watched(assessment) {
-        true => ("Thread", "thread"),
-        false => ("Policy", "policy"),
+    let (label, each) = if is_watched(assessment) {
+        ("Thread", "thread")
+    } else {
+        ("Policy", "policy")
     };
-    let mut table = Table::of(label).class("policies").caption(format!(
+    let mut table = Table::new(label).class("policies").caption(format!(
         "The worst figures of each {each}. Latency is how late the loop woke; – means the sample is \
          too small for that percentile. A maximum is the largest observed, not a bound.",
     ));
@@ -180,9 +183,10 @@ fn policies(answer: &Answer, assessment: &Assessment) -> Table {
         if with_reasons {
             cells.push(row.why.whole().into());
         }
-        match chosen.as_ref() == Some(&row.label) {
-            true => table.chosen(row.label.as_str(), cells),
-            false => table.row(row.label.as_str(), cells),
+        if chosen.as_ref() == Some(&row.label) {
+            table.chosen(row.label.as_str(), cells)
+        } else {
+            table.row(row.label.as_str(), cells)
         }
     }
     table
@@ -216,13 +220,15 @@ fn matters(markup: &mut Markup, number: usize, run: &Reported<'_>, answer: &Answ
             .split(". To try it:")
             .next()
             .unwrap_or_default();
-        let fix = match fix.is_empty() {
-            true => String::new(),
-            false => format!(". Fix: {fix}"),
+        let fix = if fix.is_empty() {
+            String::new()
+        } else {
+            format!(". Fix: {fix}")
         };
-        let size = match matter.size.is_empty() {
-            true => String::new(),
-            false => format!(": {}", matter.size),
+        let size = if matter.size.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", matter.size)
         };
         markup.element("li", &[], format!("{}{size}{fix}", matter.what));
     }
@@ -272,9 +278,10 @@ fn repeat(markup: &mut Markup, number: usize, run: &Reported<'_>) {
         Outcome::Failed | Outcome::Invalid | Outcome::Undecided
     ) {
         markup.open("p", &[("class", &"about")]);
-        let rows = match is_watched(run.assessment) {
-            true => "thread",
-            false => "policy",
+        let rows = if is_watched(run.assessment) {
+            "thread"
+        } else {
+            "policy"
         };
         markup.text(format!("Why each {rows} got its verdict: "));
         let link = format!("#why-{number}");

@@ -212,12 +212,13 @@ fn recommended(found: &Recommendation, policies: usize) -> [String; 2] {
             found.policy
         ),
     };
-    let missed = match found.margin.miss_fraction > 0.0 {
-        true => format!(
+    let missed = if found.margin.miss_fraction > 0.0 {
+        format!(
             "it missed {} in its worst phase",
             fraction(found.margin.miss_fraction)
-        ),
-        false => "it missed nothing".to_owned(),
+        )
+    } else {
+        "it missed nothing".to_owned()
     };
     let due = counted(found.margin.count, "due time", "due times");
     let room = match found.margin.head_room {

@@ -108,9 +108,10 @@ pub(super) fn measured(run: &Reported<'_>) -> String {
         .map(|phase| {
             let loads = assessment.loads.iter().filter(|load| load.phase == *phase);
             let loads: Vec<&str> = loads.map(|load| load.load.as_str()).collect();
-            match loads.is_empty() {
-                true => phase.clone(),
-                false => format!("{phase} ({})", loads.join(", ")),
+            if loads.is_empty() {
+                phase.clone()
+            } else {
+                format!("{phase} ({})", loads.join(", "))
             }
         })
         .collect();
@@ -128,17 +129,19 @@ pub(super) fn measured(run: &Reported<'_>) -> String {
 /// How many due times each condition had.
 fn due_times(counts: &[u64], are_threads: bool) -> Option<String> {
     let (least, most) = (*counts.iter().min()?, *counts.iter().max()?);
-    let range = match least == most {
-        true => counted(most, "due time", "due times"),
-        false => format!(
+    let range = if least == most {
+        counted(most, "due time", "due times")
+    } else {
+        format!(
             "{} to {}",
             count(least),
             counted(most, "due time", "due times")
-        ),
+        )
     };
-    Some(match are_threads {
-        true => format!("{range} of each thread"),
-        false => format!("{range} of each policy in each phase"),
+    Some(if are_threads {
+        format!("{range} of each thread")
+    } else {
+        format!("{range} of each policy in each phase")
     })
 }
 

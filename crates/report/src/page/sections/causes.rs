@@ -50,7 +50,7 @@ fn sections(markup: &mut Markup, run: &Reported<'_>) {
     if longest.is_empty() {
         return;
     }
-    let mut table = Table::of("Condition and cycle")
+    let mut table = Table::new("Condition and cycle")
         .caption(
             "Cycles with the longest execution: their sections, and what ran instead of the loop",
         )
@@ -110,7 +110,7 @@ fn explained(markup: &mut Markup, run: &Reported<'_>, explanation: &Explanation)
         );
         return;
     }
-    let mut table = Table::of("Condition and cause")
+    let mut table = Table::new("Condition and cause")
         .class("causes")
         .caption(
             "Causes of late cycles, by total time. A cycle is late above its condition's limit; causes \
@@ -164,7 +164,7 @@ fn rows(table: &mut Table, condition: &ConditionExplanation) {
         table.row(
             Cell::Cause(cause.cause.clone(), of_kind(&cause.kind)),
             vec![
-                Cell::of(cause.late_cycles),
+                Cell::new(cause.late_cycles),
                 share(cause.late_ns).into(),
                 worst.into(),
                 cause.remedy.as_deref().unwrap_or("").into(),

@@ -62,12 +62,13 @@ pub(in crate::page) fn pairs(markup: &mut Markup, figures: &[Figure], why_none: 
             markup.element("p", &[("class", &"about")], caption);
         }
     }
-    match figures
+    if figures
         .iter()
         .any(|figure| figure.name.starts_with("histogram"))
     {
-        true => markup.raw("<div class=\"figures pairs\">"),
-        false => markup.raw("<div class=\"figures\">"),
+        markup.raw("<div class=\"figures pairs\">")
+    } else {
+        markup.raw("<div class=\"figures\">")
     }
     for figure in figures {
         self::figure(markup, figure, "h3", !shares(&figure.caption));

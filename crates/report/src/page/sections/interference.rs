@@ -55,7 +55,7 @@ fn kernel(markup: &mut Markup, latencies: &[KernelLatency], noises: &[KernelNois
 }
 
 fn what_else_ran(markup: &mut Markup, explanation: &Explanation) {
-    let mut table = Table::of("Condition and kind")
+    let mut table = Table::new("Condition and kind")
         .class("measured")
         .caption("Other activity on the loop's CPUs, in cycles and between them")
         .column(number("Began"))
@@ -80,14 +80,14 @@ fn what_else_ran(markup: &mut Markup, explanation: &Explanation) {
         ));
         for all in &found.kinds {
             let cells = vec![
-                Cell::of(all.count),
+                Cell::new(all.count),
                 time(all.total_ns).into(),
                 found.names(all, NAMED).into(),
             ];
             table.row(all.kind.words(), cells);
         }
         if found.kinds.is_empty() {
-            table.row("nothing", vec![Cell::of(0), time(0).into()]);
+            table.row("nothing", vec![Cell::new(0), time(0).into()]);
         }
     }
     if !table.is_empty() {

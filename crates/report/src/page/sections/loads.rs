@@ -13,7 +13,7 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
         nothing(markup, "No phase of this run had a load.");
         return;
     }
-    let mut table = Table::of("Phase")
+    let mut table = Table::new("Phase")
         .caption(
             "Work done during the measured segments. A load without proof of work makes its \
              conditions invalid.",
@@ -24,15 +24,16 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
         .column(words("Proven"))
         .column(words("Notes"));
     for load in loads {
-        let proven = match load.working {
-            true => Cell::Toned("yes".into(), Tone::Good),
-            false => Cell::Toned("no".into(), Tone::Bad),
+        let proven = if load.working {
+            Cell::Toned("yes".into(), Tone::Good)
+        } else {
+            Cell::Toned("no".into(), Tone::Bad)
         };
         table.row(
             load.phase.as_str(),
             vec![
                 load.load.as_str().into(),
-                Cell::of(load.workers),
+                Cell::new(load.workers),
                 format!("{} {}", three_digits(load.per_second), load.unit).into(),
                 proven,
                 load.notes.join("; ").into(),

@@ -15,7 +15,7 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
             "The recording has no facts about the machine that this version can read.",
         );
     } else {
-        let mut table = Table::of("")
+        let mut table = Table::new("")
             .class("facts")
             .caption("The machine before the run")
             .column(words(""));
@@ -26,15 +26,14 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
     }
     markup.raw("<h3>Changes during the run</h3>");
     if assessment.machine_changes.is_empty() {
-        let why = match assessment.machine.is_empty() {
-            true => "Unknown: there are no facts to compare.",
-            false => {
-                "None of the settings and counters that wakepath checks changed during the run."
-            }
+        let why = if assessment.machine.is_empty() {
+            "Unknown: there are no facts to compare."
+        } else {
+            "None of the settings and counters that wakepath checks changed during the run."
         };
         nothing(markup, why);
     } else {
-        let mut table = Table::of("Fact")
+        let mut table = Table::new("Fact")
             .caption("From the first look at the machine to the last")
             .column(words("Before"))
             .column(words("After"))

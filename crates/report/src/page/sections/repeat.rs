@@ -48,8 +48,9 @@ fn code(markup: &mut Markup, label: &str, text: &str) {
 
 /// The words as they are typed into a shell.
 pub(in crate::page) fn command_line(words: &[String]) -> String {
-    match words.is_empty() {
-        true => "not recorded".into(),
-        false => shell_words(words),
+    if words.is_empty() {
+        "not recorded".into()
+    } else {
+        shell_words(words)
     }
 }

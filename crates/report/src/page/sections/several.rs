@@ -11,7 +11,7 @@ pub(in crate::page) fn write(markup: &mut Markup, runs: &[Reported<'_>]) {
     markup.raw("<section aria-labelledby=\"runs\"><h1 id=\"runs\">");
     markup.text(format!("{} runs", runs.len()));
     markup.raw("</h1>");
-    let mut table = Table::of("Scenario")
+    let mut table = Table::new("Scenario")
         .caption(
             "The runs of this page, each judged by its own scenario. Nothing is compared here.",
         )

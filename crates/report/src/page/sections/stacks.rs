@@ -12,7 +12,7 @@ const FUNCTIONS: usize = 6;
 
 /// Writes the table.
 pub(super) fn write(markup: &mut Markup, explanation: &Explanation) {
-    let mut table = Table::of("Condition and cycle")
+    let mut table = Table::new("Condition and cycle")
         .caption(
             "Functions in which the worst cycles lost most time, the innermost first: of the program, and of the kernel.",
         )

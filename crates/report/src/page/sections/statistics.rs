@@ -37,7 +37,7 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
 
 /// A row of figures for each condition.
 fn evidence(assessment: &Assessment) -> Table {
-    let mut table = Table::of("Condition")
+    let mut table = Table::new("Condition")
         .class("evidence")
         .caption(
             "Evidence of each condition. The bound is on the share of misses: an upper one (≤) if it \
@@ -55,7 +55,7 @@ fn evidence(assessment: &Assessment) -> Table {
         .column(number("next is later with p"));
     for judgement in &assessment.conditions {
         // Clusters are unknown without the order of the values.
-        let counts = Counts::of(assessment, judgement);
+        let counts = Counts::new(assessment, judgement);
         let largest = |of: Observed| {
             let mut all = judgement.observations.iter();
             all.find(|seen| seen.of == of)
@@ -65,7 +65,7 @@ fn evidence(assessment: &Assessment) -> Table {
             .map(|seen| format!("≤ {}", upper_fraction(seen.exceeded_at_most, 1.0)));
         let outage = judgement.cycles.longest_outage.as_ref();
         table.row(
-            Cell::of(&judgement.name),
+            Cell::new(&judgement.name),
             vec![
                 Cell::Toned(judgement.outcome.to_string(), tone(judgement.outcome)),
                 counts.scheduled,

@@ -11,17 +11,16 @@ use crate::text::{
 /// Writes the table.
 pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
     let table = conditions_table(run.assessment);
-    match table.is_empty() {
-        true => nothing(
+    if table.is_empty() {
+        nothing(
             markup,
             "No condition was measured, so there is nothing to list.",
-        ),
-        false => {
-            let [latencies, rest] = table.parted(&["execution", "response", "misses", "outage"]);
-            latencies.write_html(markup, "Latencies of all conditions");
-            let rest = rest.caption("Work, response, misses and outages of the same conditions");
-            rest.write_html(markup, "Work and misses of all conditions");
-        }
+        )
+    } else {
+        let [latencies, rest] = table.parted(&["execution", "response", "misses", "outage"]);
+        latencies.write_html(markup, "Latencies of all conditions");
+        let rest = rest.caption("Work, response, misses and outages of the same conditions");
+        rest.write_html(markup, "Work and misses of all conditions");
     }
     let bounds = &run.assessment.bounds;
     if !bounds.is_empty() {

@@ -25,11 +25,12 @@ fn policies(markup: &mut Markup, run: &Reported<'_>) {
         super::nothing(markup, "No condition was measured.");
         return;
     }
-    let (label, of) = match is_watched(run.assessment) {
-        true => ("Thread", "Outcome of each thread"),
-        false => ("Policy", "Outcome of each policy across all phases"),
+    let (label, of) = if is_watched(run.assessment) {
+        ("Thread", "Outcome of each thread")
+    } else {
+        ("Policy", "Outcome of each policy across all phases")
     };
-    let mut table = Table::of(label)
+    let mut table = Table::new(label)
         .caption(format!(
             "{of}; in parentheses the 95 % interval of the share missed."
         ))
@@ -44,9 +45,10 @@ fn policies(markup: &mut Markup, run: &Reported<'_>) {
             let all = conditions.iter();
             all.filter(|of| of.name.policy == policy.policy).collect()
         };
-        let at_least = match own().iter().any(|of| more_may_be_late(run.assessment, of)) {
-            true => "≥ ",
-            false => "",
+        let at_least = if own().iter().any(|of| more_may_be_late(run.assessment, of)) {
+            "≥ "
+        } else {
+            ""
         };
         let decided = match policy.outcome {
             Outcome::Passed | Outcome::VirtualTime | Outcome::NotJudged => String::new(),
@@ -70,9 +72,10 @@ fn policies(markup: &mut Markup, run: &Reported<'_>) {
             missed.into(),
             room.into(),
         ];
-        match chosen.is_some() && policy.policy == chosen {
-            true => table.chosen(label, cells),
-            false => table.row(label, cells),
+        if chosen.is_some() && policy.policy == chosen {
+            table.chosen(label, cells)
+        } else {
+            table.row(label, cells)
         }
     }
     table.write_html(markup, "Verdicts of the policies");
@@ -161,8 +164,9 @@ fn why(deciding: &[&Judgement], decided_by: &[String]) -> String {
         .filter(|one| one.name != worst.name)
         .map(|one| one.name.phase.clone())
         .collect();
-    match others.is_empty() {
-        true => format!("{}{reason}", worst.name),
-        false => format!("{}{reason} (also {})", worst.name, others.join(", ")),
+    if others.is_empty() {
+        format!("{}{reason}", worst.name)
+    } else {
+        format!("{}{reason} (also {})", worst.name, others.join(", "))
     }
 }

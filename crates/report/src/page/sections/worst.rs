@@ -27,7 +27,7 @@ pub(super) fn write(markup: &mut Markup, run: &Reported<'_>) {
         );
         return;
     }
-    let mut table = Table::of("Condition")
+    let mut table = Table::new("Condition")
         .class("worst")
         .caption(format!(
             "The {} latest cycles, by completion time. Cycles skipped together share a row.",
@@ -66,13 +66,13 @@ fn row(table: &mut Table, picture: &Picture, cycle: &WorstCycle) {
         name,
         vec![
             place
-                .map(|(stretch, _)| Cell::of(stretch.repetition + 1))
+                .map(|(stretch, _)| Cell::new(stretch.repetition + 1))
                 .into(),
-            place.map(|(_, cycle)| Cell::of(cycle)).into(),
+            place.map(|(_, cycle)| Cell::new(cycle)).into(),
             seconds.map(|seconds| format!("{seconds:.3} s")).into(),
             three_digits(cycle.latency_ns).into(),
             cycle.response_ns.map(three_digits).into(),
-            cycle.cpu.map(Cell::of).into(),
+            cycle.cpu.map(Cell::new).into(),
             what.into(),
         ],
     );

@@ -28,7 +28,7 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    fn of(condition: &'a ConditionComparison, metric: &'a MetricComparison) -> Option<Self> {
+    fn new(condition: &'a ConditionComparison, metric: &'a MetricComparison) -> Option<Self> {
         if metric.base.is_empty() || metric.against.is_empty() {
             return None;
         }
@@ -58,11 +58,11 @@ impl<'a> Row<'a> {
 pub(crate) fn most_changed(comparison: &Comparison, most: usize, columns: usize) -> Changed {
     let figures = comparison.conditions.iter().flat_map(|condition| {
         let metrics = condition.metrics.iter();
-        metrics.filter_map(move |metric| Row::of(condition, metric))
+        metrics.filter_map(move |metric| Row::new(condition, metric))
     });
     let mut rows: Vec<Row<'_>> = figures.collect();
     rows.sort_by(|a, b| b.apart.total_cmp(&a.apart));
-    let mut table = Table::of("Figure").group(
+    let mut table = Table::new("Figure").group(
         "",
         "",
         &[number("base"), number("against"), number("difference")],

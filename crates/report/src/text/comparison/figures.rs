@@ -17,16 +17,18 @@ pub(super) fn bound_without_misses(runs: &[RunFigures]) -> String {
 
 /// A time or a share in three digits.
 pub(super) fn shown(metric: Metric, value: f64) -> String {
-    match metric.is_time() {
-        true => three_digits(value.round() as i64),
-        false => percent(value),
+    if metric.is_time() {
+        three_digits(value.round() as i64)
+    } else {
+        percent(value)
     }
 }
 
 pub(super) fn signed(shown: impl Fn(f64) -> String, value: f64) -> String {
-    match value > 0.0 {
-        true => format!("+{}", shown(value)),
-        false => shown(value),
+    if value > 0.0 {
+        format!("+{}", shown(value))
+    } else {
+        shown(value)
     }
 }
 

@@ -54,10 +54,10 @@ fn write_all(comparison: &Comparison, text: &mut String, style: Style) -> std::f
         }
     }
     text.push_str(&super::wrapped(&head, style.columns));
-    match comparison.differences.is_empty() {
-        true => text
-            .push_str("machine, kernel and scenario: the same on both sides, as far as recorded\n"),
-        false => text.push_str(&differences_table(comparison).to_terminal(style.columns)),
+    if comparison.differences.is_empty() {
+        text.push_str("machine, kernel and scenario: the same on both sides, as far as recorded\n")
+    } else {
+        text.push_str(&differences_table(comparison).to_terminal(style.columns))
     }
     writeln!(text)?;
     text.push_str(&metrics_table(comparison).to_terminal(style.columns));

@@ -75,9 +75,10 @@ fn counts(comparison: &Comparison) -> String {
 
 /// How it was compared.
 pub(crate) fn method(comparison: &Comparison) -> [String; 2] {
-    let test = match comparison.interleaved {
-        true => "pairs measured in turn, Wilcoxon's exact signed-rank test",
-        false => "exact Mann–Whitney test",
+    let test = if comparison.interleaved {
+        "pairs measured in turn, Wilcoxon's exact signed-rank test"
+    } else {
+        "exact Mann–Whitney test"
     };
     [
         format!(
@@ -109,9 +110,12 @@ fn what_runs_can_tell(comparison: &Comparison) -> Vec<String> {
 }
 
 fn sentence(condition: &ConditionComparison, metric: &MetricComparison) -> String {
-    let by = |value: f64| match metric.metric.is_time() {
-        true => three_digits(value.round() as i64),
-        false => fraction(value),
+    let by = |value: f64| {
+        if metric.metric.is_time() {
+            three_digits(value.round() as i64)
+        } else {
+            fraction(value)
+        }
     };
     let shift = metric.shift.map_or(0.0, |shift| shift.estimate);
     let word = if shift > 0.0 { "worse" } else { "better" };

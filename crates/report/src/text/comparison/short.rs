@@ -36,11 +36,10 @@ pub(super) fn write_short(
         .iter()
         .map(|difference| difference.what.clone())
         .collect();
-    let what = match what.is_empty() {
-        true => {
-            "machine, kernel and scenario: the same on both sides, as far as recorded".to_owned()
-        }
-        false => format!("besides the timing, these differ: {}", what.join(", ")),
+    let what = if what.is_empty() {
+        "machine, kernel and scenario: the same on both sides, as far as recorded".to_owned()
+    } else {
+        format!("besides the timing, these differ: {}", what.join(", "))
     };
     text.push_str(&wrapped(&what, "", "  ", columns));
     if let Some(gravity) = &comparison.gravity {

@@ -13,7 +13,7 @@ use wakepath_timeline::condition_label;
 pub(crate) fn differences_table(comparison: &Comparison) -> Table {
     // A long text, of a load or a kernel's command line, is whole on the page and as JSON.
     const MOST: usize = 44;
-    let mut table = Table::of("difference")
+    let mut table = Table::new("difference")
         .class("facts")
         .caption("Between the first runs of the sides")
         .column(words("base").within(MOST))
@@ -34,7 +34,7 @@ pub(crate) fn differences_table(comparison: &Comparison) -> Table {
 /// Each metric of each condition.
 pub(crate) fn metrics_table(comparison: &Comparison) -> Table {
     let side = ["lowest", "median", "highest"].map(number);
-    let mut table = Table::of("Metric")
+    let mut table = Table::new("Metric")
         .class("measured")
         .caption(
             "Over the runs of each side; p: probability of a difference this large if the side were no \
@@ -79,9 +79,12 @@ fn cells(condition: &ConditionComparison, metric: &MetricComparison) -> Vec<Cell
             return [Cell::Unknown, Cell::Unknown, Cell::Unknown];
         }
         // Zero observed misses don't mean zero risk: the run proves only a bound.
-        let shown = |value: f64| match metric.metric == Metric::Misses && value == 0.0 {
-            true => format!("≤ {}", bound_without_misses(runs)),
-            false => shown(value),
+        let shown = |value: f64| {
+            if metric.metric == Metric::Misses && value == 0.0 {
+                format!("≤ {}", bound_without_misses(runs))
+            } else {
+                shown(value)
+            }
         };
         let by = |choose: fn(f64, f64) -> f64| values.iter().copied().reduce(choose).map(shown);
         [

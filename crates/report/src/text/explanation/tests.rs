@@ -3,7 +3,7 @@ use wakepath_explain::{Bands, Totals, Usual};
 
 /// A thread with causes of these times, each with a fix of its own.
 fn lost(thread: &str, urgency: u8, causes_ns: &[u64]) -> ConditionExplanation {
-    let totals = Totals::new(0, 0, 0, Bands::of(&mut []));
+    let totals = Totals::new(0, 0, 0, Bands::new(&mut []));
     let names = ("watched", "robot", thread);
     let alike = causes_ns
         .iter()
@@ -29,7 +29,7 @@ fn lost(thread: &str, urgency: u8, causes_ns: &[u64]) -> ConditionExplanation {
         late_ns: causes_ns.iter().sum(),
         late_explained_ns: causes_ns.iter().sum(),
         alike: alike.collect(),
-        ..ConditionExplanation::of(
+        ..ConditionExplanation::new(
             names,
             "its own percentile",
             Usual::default(),

@@ -9,7 +9,7 @@ use wakepath_timeline::duration::three_digits;
 use wakepath_timeline::number;
 
 fn few_columns() -> Table {
-    Table::of("Condition")
+    Table::new("Condition")
         .caption(
             "The flight of each condition, compared with the one without latency. Margins are what the \
              controller can still tolerate.",
@@ -24,7 +24,7 @@ fn few_columns() -> Table {
 
 /// As wide as a terminal of 80 columns.
 fn fewest_columns() -> Table {
-    Table::of("Condition")
+    Table::new("Condition")
         .group("reaction", "", &[number("max")])
         .group("margins left", "", &["delay", "jitter"].map(number))
         .group("kicked", "", &[number("tilt").unit("°")])
@@ -33,7 +33,7 @@ fn fewest_columns() -> Table {
 
 fn all_columns() -> Table {
     let (tilt, median, max) = (number("tilt").unit("°"), number("median"), number("max"));
-    Table::of("Condition")
+    Table::new("Condition")
         .group("no command", "", &["due times", "in a row"].map(number))
         .group("reaction", "", &[median, max])
         .group("freshness", "", &[median, max])
@@ -210,7 +210,7 @@ fn long_cells(row: Row<'_>, report: &FlightReport, flown: &Flown) -> Vec<Cell> {
         of_run(margin(report.margins.delay_if_worst_lasted_ns)),
         of_run(margin(report.margins.jitter_ns)),
         distance.map_or(Cell::Blank, |one| margin(one.latency_ns).into()),
-        distance.map_or(Cell::Blank, |one| one.misses.map(Cell::of).into()),
+        distance.map_or(Cell::Blank, |one| one.misses.map(Cell::new).into()),
         decimal(flown.tilt_deviation_deg).into(),
         decimal(flown.rate_deviation_deg_s).into(),
         number::three_digits(flown.kicks.peak_tilt_deg).into(),

@@ -201,9 +201,10 @@ fn sample(due: DueTimes, cycle: u64, latency: u64) -> Sample {
         wake_ns,
         end_ns: wake_ns + 10_000 + cycle % 500,
         cpu: 1,
-        flags: match cycle < WARM_UP {
-            true => SampleFlags::WARM_UP,
-            false => SampleFlags::default(),
+        flags: if cycle < WARM_UP {
+            SampleFlags::WARM_UP
+        } else {
+            SampleFlags::default()
         },
         ..Sample::default()
     }
@@ -227,7 +228,7 @@ pub fn compared(names: [&str; 2]) -> Comparison {
         force: false,
         interleaved: false,
     };
-    Comparison::of(&first.1, &second.1, &order).unwrap()
+    Comparison::new(&first.1, &second.1, &order).unwrap()
 }
 
 /// A run on disk.
@@ -248,7 +249,7 @@ pub struct Reporting {
 impl Written {
     /// Judges it and writes its page.
     pub fn report(&self) -> Reporting {
-        Reporting::of(&self.directory, self.place.path().join("report.html"))
+        Reporting::new(&self.directory, self.place.path().join("report.html"))
     }
 }
 
@@ -268,15 +269,15 @@ impl Reporting {
     }
 
     /// Judges a run and writes its page.
-    pub fn of(directory: &std::path::Path, file: PathBuf) -> Self {
+    pub fn new(directory: &std::path::Path, file: PathBuf) -> Self {
         let run = Run::open(directory).unwrap();
         let (assessment, pictures) = Assessment::with_pictures(&run).unwrap();
         let explanation = std::fs::read(directory.join(Explanation::FILE_NAME))
             .ok()
             .map(|bytes| serde_json::from_slice::<Explanation>(&bytes).unwrap());
         let explanation = explanation.as_ref();
-        let figures = Figures::of(&assessment, &pictures, explanation);
-        let bounds = Bounds::of(&run, &BoundOrder::default()).ok();
+        let figures = Figures::new(&assessment, &pictures, explanation);
+        let bounds = Bounds::new(&run, &BoundOrder::default()).ok();
         let reported = Reported {
             manifest: &run.manifest,
             assessment: &assessment,

@@ -15,7 +15,7 @@ fn fixture(name: &str) -> std::path::PathBuf {
 #[test]
 fn a_run_of_format_1_is_read_judged_and_drawn() {
     let place = tempfile::tempdir().unwrap();
-    let reporting = Reporting::of(&fixture("format-1"), place.path().join("report.html"));
+    let reporting = Reporting::new(&fixture("format-1"), place.path().join("report.html"));
     assert_eq!(reporting.run.manifest.format_version, 1);
     assert_eq!(reporting.run.check().unwrap(), []);
     // Two policies, idle and under load, 150 due times each, as they were counted then.

@@ -47,12 +47,12 @@ pub fn assert_valid(schema: &str, json: &str) {
 fn what_is_written_of_a_run_is_what_the_schema_says() {
     let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/format-1");
     let run = Run::open(&recorded).unwrap();
-    assert_valid(RESULTS, &to_json(&Assessment::of(&run).unwrap()));
+    assert_valid(RESULTS, &to_json(&Assessment::new(&run).unwrap()));
     // With misses, so that reasons and outages are there.
     let late = vec![(400, 900_000), (1_400, 900_000)];
     let written = MadeUp::with_spikes(3_000, late).write();
     let run = Run::open(&written.directory).unwrap();
-    let json = to_json(&Assessment::of(&run).unwrap());
+    let json = to_json(&Assessment::new(&run).unwrap());
     assert_valid(RESULTS, &json);
     // The check can fail.
     let validator = jsonschema::validator_for(&closed(RESULTS)).unwrap();

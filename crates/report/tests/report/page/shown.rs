@@ -179,7 +179,7 @@ fn the_page_says_each_gate_of_the_worst_case_with_its_statistic() {
     let page = page.replace('\u{a0}', " ");
     let run = wakepath_archive::Run::open(&written.directory).unwrap();
     let order = wakepath_assess::BoundOrder::default();
-    let bounds = wakepath_assess::Bounds::of(&run, &order).unwrap();
+    let bounds = wakepath_assess::Bounds::new(&run, &order).unwrap();
     let (_, chapter) = page.split_once("id=\"worst-case-0\"").unwrap();
     let (chapter, _) = chapter.split_once("</section>").unwrap();
     assert!(!bounds.conditions.is_empty());

@@ -104,7 +104,7 @@ fn ten_conditions_of_600_000_cycles_make_a_small_page_in_little_memory() {
     let before = peak_kilobytes();
     let began = Instant::now();
     let computed = cpu_seconds();
-    let reporting = Reporting::of(&written.directory, written.directory.join("report.html"));
+    let reporting = Reporting::new(&written.directory, written.directory.join("report.html"));
     let took = began.elapsed();
     let computed = cpu_seconds() - computed;
     let bytes = std::fs::metadata(&reporting.file).unwrap().len();

@@ -82,13 +82,14 @@ impl Kind {
                 ..Sample::default()
             }
         };
-        match self
+        if self
             .imported
             .as_ref()
             .is_some_and(|of| !of.histograms.is_empty())
         {
-            true => Vec::new(),
-            false => cycles.map(sample).collect(),
+            Vec::new()
+        } else {
+            cycles.map(sample).collect()
         }
     }
 
@@ -161,7 +162,7 @@ impl Kind {
         .unwrap();
         log.end(self.ending.clone()).unwrap();
         wakepath_archive::finish(&directory).unwrap();
-        Assessment::of(&Run::open(&directory).unwrap()).unwrap()
+        Assessment::new(&Run::open(&directory).unwrap()).unwrap()
     }
 
     /// The figures of its only condition as JSON; the whole is what the schema says.

@@ -31,9 +31,10 @@ pub(super) fn edf_on_one(
     let holds = servers.demand_holds(&plain, section_ns)? == Verdict::Holds;
     let unchecked = within_its_deadline(&inflated);
     // Budgets of a constant-bandwidth server are no sporadic jobs: only the demand is known then.
-    let worst = match servers.any() {
-        true => None,
-        false => edf::worst_jobs(&unchecked, &all, section_ns)?,
+    let worst = if servers.any() {
+        None
+    } else {
+        edf::worst_jobs(&unchecked, &all, section_ns)?
     };
     let answers = all.iter().map(|&place| {
         let worst = worst.as_ref().and_then(|found| found[place]);
@@ -85,9 +86,10 @@ pub(super) fn edf_on_one(
         })
     });
     let answers: Vec<TaskAnswer> = answers.collect::<Result<_, Impossible>>()?;
-    let outcome = match holds {
-        true => Outcome::Schedulable,
-        false => not_held(tasks, &all, search)?,
+    let outcome = if holds {
+        Outcome::Schedulable
+    } else {
+        not_held(tasks, &all, search)?
     };
     let answer = GroupAnswer {
         tasks: answers,

@@ -57,10 +57,13 @@ pub(super) fn fixed_priority_on_one(
             match exact.iter().find(|bound| !bound.holds()) {
                 // A window that doesn't end is no overload: jitter on a CPU that is just full
                 // is never caught up with.
-                Some(bound) if bound.response_ns.is_none() => match overloaded(&bare) {
-                    true => Outcome::NotSchedulable(Refuted::Overload),
-                    false => Outcome::NotProvable,
-                },
+                Some(bound) if bound.response_ns.is_none() => {
+                    if overloaded(&bare) {
+                        Outcome::NotSchedulable(Refuted::Overload)
+                    } else {
+                        Outcome::NotProvable
+                    }
+                }
                 Some(bound) => Outcome::NotSchedulable(Refuted::Response { task: bound.task }),
                 None => Outcome::NotProvable,
             }

@@ -162,7 +162,7 @@ fn by_kernel(
     for (place, task) in tasks.iter().enumerate() {
         let cold_ns = fetched_again(&seen, place, delays[place], late_ns)?;
         let needed_ns = sum(inflated[place].execution_ns, cold_ns)?;
-        parameters.push(Parameters::of(task, needed_ns, late_ns));
+        parameters.push(Parameters::new(task, needed_ns, late_ns));
     }
     let throttled = parameters
         .iter()

@@ -43,7 +43,7 @@ pub(super) fn refuted(
                 ..bare(&tasks[place])
             };
             let ordered_by_ns = seen[place].deadline_ns;
-            let task = GlobalTask::of(&task).ok()?;
+            let task = GlobalTask::new(&task).ok()?;
             Some(GlobalTask {
                 latest_deadline_ns: ordered_by_ns,
                 ..task
@@ -80,7 +80,7 @@ pub(super) fn refuted(
 
 /// First releases within the periods, the same each time.
 fn drawn(tasks: &[GlobalTask], draw: u64) -> Vec<u64> {
-    let mut random = Random::of(0x0ff5e7, 0, draw);
+    let mut random = Random::new(0x0ff5e7, 0, draw);
     let within = |period_ns: u64, unit: f64| (period_ns as f64 * unit) as u64;
     tasks
         .iter()

@@ -24,9 +24,10 @@ pub(super) fn on_several(
 ) -> Result<(GroupAnswer, Vec<Task>), Impossible> {
     let cpus = u32::from(cpus);
     let by_priority = queue == Queue::FixedOnSeveral;
-    let (order, rule) = match by_priority {
-        true => (Order::FixedPriority, Rule::FixedPriority),
-        false => (Order::EarliestDeadline, Rule::EarliestDeadline),
+    let (order, rule) = if by_priority {
+        (Order::FixedPriority, Rule::FixedPriority)
+    } else {
+        (Order::EarliestDeadline, Rule::EarliestDeadline)
     };
     // The global tests take tasks in order of priority.
     let mut ranked: Vec<usize> = (0..tasks.len()).collect();
@@ -41,7 +42,7 @@ pub(super) fn on_several(
     let seen: Option<Vec<GlobalTask>> = ranked
         .iter()
         .map(|&place| {
-            let mut task = GlobalTask::of(&inflated[place]).ok()?;
+            let mut task = GlobalTask::new(&inflated[place]).ok()?;
             // The kernel's deadline counts from the wake-up; any other scheduler's from the due time, which
             // precedes the release by at most the jitter and the timer's delay.
             if queue == Queue::EdfOnSeveral {
@@ -61,9 +62,10 @@ pub(super) fn on_several(
             .is_some_and(|seen| global::density_holds(seen, cpus));
     let holds = dense || found.iter().all(Option::is_some);
     // Under EDF each bound rests on all others' deadlines being met.
-    let found = match holds || by_priority {
-        true => found,
-        false => vec![None; tasks.len()],
+    let found = if holds || by_priority {
+        found
+    } else {
+        vec![None; tasks.len()]
     };
     let late = match (holds, by_priority, &seen) {
         (false, false, Some(seen)) if queue == Queue::DeadlineOnSeveral => {
@@ -124,9 +126,10 @@ pub(super) fn on_several(
         })
         .collect();
     answers.sort_by_key(|answer| answer.bound.task);
-    let outcome = match holds {
-        true => Outcome::Schedulable,
-        false => refuted(scheduled, tasks, &ranked, cpus, rule, search),
+    let outcome = if holds {
+        Outcome::Schedulable
+    } else {
+        refuted(scheduled, tasks, &ranked, cpus, rule, search)
     };
     let answer = GroupAnswer {
         tasks: answers,

@@ -22,9 +22,10 @@ fn admitted(set: &Set, analysis: &Analysis) -> bool {
                 && asked.deadline_ns <= asked.period_ns
                 && asked.runtime_ns >= 1024
                 && asked.period_ns >= 100_000;
-            match fits {
-                true => asked.runtime_ns as f64 / asked.period_ns as f64,
-                false => f64::INFINITY,
+            if fits {
+                asked.runtime_ns as f64 / asked.period_ns as f64
+            } else {
+                f64::INFINITY
             }
         })
     });
@@ -200,9 +201,10 @@ fn campaign(queue: Queue, sets: u64, manners: u64, mut ledger: Ledger, until: Op
     let only = std::env::var("WAKEPATH_CELL").ok();
     let cells = proved_cells(queue).into_iter().map(|features| {
         let [one, other] = features.map(Feature::name);
-        let name = match one == other {
-            true => one.to_owned(),
-            false => format!("{one} + {other}"),
+        let name = if one == other {
+            one.to_owned()
+        } else {
+            format!("{one} + {other}")
         };
         (name, features)
     });

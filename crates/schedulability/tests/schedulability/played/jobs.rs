@@ -54,9 +54,10 @@ pub fn jobs(task: &Task, manner: Manner, until: u64, dice: &mut Dice) -> Vec<Job
                     .max()
                     .unwrap_or(0);
                 let strict = manner.periodic || manner.together || task.offset_ns.is_some();
-                match strict || dice.chance(70) {
-                    true => earliest,
-                    false => earliest + dice.below(period.max(1)),
+                if strict || dice.chance(70) {
+                    earliest
+                } else {
+                    earliest + dice.below(period.max(1))
                 }
             }
         };
@@ -75,12 +76,13 @@ pub fn jobs(task: &Task, manner: Manner, until: u64, dice: &mut Dice) -> Vec<Job
             },
         };
         // With offsets the clock decides what comes together.
-        let lag = match task.offset_ns.is_some() && manner.together {
-            true => match dice.below(2) {
+        let lag = if task.offset_ns.is_some() && manner.together {
+            match dice.below(2) {
                 0 => 0,
                 _ => task.jitter_ns,
-            },
-            false => lag,
+            }
+        } else {
+            lag
         };
         // Jobs of one task come in their order, however late.
         let lag = lag.max(released.saturating_sub(due));
@@ -103,9 +105,10 @@ pub fn jobs(task: &Task, manner: Manner, until: u64, dice: &mut Dice) -> Vec<Job
 }
 
 fn parts(task: &Task, manner: Manner, dice: &mut Dice) -> Vec<(u64, u64)> {
-    let execution = match manner.together || dice.chance(80) {
-        true => task.execution_ns,
-        false => dice.between(1, task.execution_ns),
+    let execution = if manner.together || dice.chance(80) {
+        task.execution_ns
+    } else {
+        dice.between(1, task.execution_ns)
     };
     if task.suspension_ns == 0 {
         return vec![(execution, 0)];
@@ -120,9 +123,10 @@ fn parts(task: &Task, manner: Manner, dice: &mut Dice) -> Vec<(u64, u64)> {
             0 => 1,
             _ => dice.between(1, most.max(1)),
         };
-        let sleep = match number + 1 == sleeps {
-            true => asleep,
-            false => dice.between(0, asleep),
+        let sleep = if number + 1 == sleeps {
+            asleep
+        } else {
+            dice.between(0, asleep)
         };
         asleep -= sleep;
         left -= run;

@@ -67,9 +67,10 @@ pub fn drawn(queue: Queue, features: [Feature; 2], dice: &mut Dice) -> Set {
         Queue::EdfOnSeveral => Method::GlobalEdf,
         Queue::DeadlineOnOne | Queue::DeadlineOnSeveral => Method::Deadline(cpus),
     };
-    let count = match several {
-        true => u64::from(cpus) + dice.between(1, 3),
-        false => dice.between(2, 4),
+    let count = if several {
+        u64::from(cpus) + dice.between(1, 3)
+    } else {
+        dice.between(2, 4)
     };
     // A set that no test of several CPUs accepts by deadlines shows nothing, and takes longest.
     let share = match queue {
@@ -79,9 +80,10 @@ pub fn drawn(queue: Queue, features: [Feature; 2], dice: &mut Dice) -> Set {
     let offsets = has(Feature::Offset);
     let mut tasks: Vec<Task> = (0..count)
         .map(|rank| {
-            let period = match offsets {
-                true => [40, 60, 80, 120, 240][dice.below(5) as usize],
-                false => dice.between(20, 240),
+            let period = if offsets {
+                [40, 60, 80, 120, 240][dice.below(5) as usize]
+            } else {
+                dice.between(20, 240)
             };
             let most = (2 * period * share * u64::from(cpus) / 100 / count).clamp(1, period - 1);
             let execution = dice.between(1, most);
@@ -158,9 +160,10 @@ fn put(
     };
     match feature {
         Feature::Jitter => each(tasks, dice, &mut |task, dice| {
-            let most = match several || queue == Queue::DeadlineOnOne {
-                true => task.deadline_ns.saturating_sub(task.execution_ns) / 2,
-                false => task.period_ns() * dice.between(1, 4) / 2,
+            let most = if several || queue == Queue::DeadlineOnOne {
+                task.deadline_ns.saturating_sub(task.execution_ns) / 2
+            } else {
+                task.period_ns() * dice.between(1, 4) / 2
             };
             task.jitter_ns = dice.between(1, most.max(1));
         }),
@@ -193,9 +196,10 @@ fn put(
             task.suspension_ns = dice.between(1, (room / 2).max(1)).min(room);
         }),
         Feature::Stretch => each(tasks, dice, &mut |task, dice| {
-            task.non_preemptive_ns = match dice.chance(50) {
-                true => task.execution_ns,
-                false => dice.between(1, task.execution_ns),
+            task.non_preemptive_ns = if dice.chance(50) {
+                task.execution_ns
+            } else {
+                dice.between(1, task.execution_ns)
             };
         }),
         Feature::Blocking => {
@@ -236,9 +240,10 @@ fn put(
             let budget = dice.between(period / 5, period / 2);
             let reservation = Reservation {
                 name: feature.name().into(),
-                server: match constant {
-                    true => Server::ConstantBandwidth,
-                    false => Server::Periodic,
+                server: if constant {
+                    Server::ConstantBandwidth
+                } else {
+                    Server::Periodic
                 },
                 budget_ns: budget,
                 period_ns: period,

@@ -74,9 +74,10 @@ pub fn machine(
                     threads: members,
                     budget: own.budget_ns,
                     period: own.period_ns,
-                    phase: match manner.together {
-                        true => manner.origin % own.period_ns,
-                        false => dice.below(own.period_ns),
+                    phase: if manner.together {
+                        manner.origin % own.period_ns
+                    } else {
+                        dice.below(own.period_ns)
                     },
                     priority: own.priority,
                 }

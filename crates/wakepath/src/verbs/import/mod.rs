@@ -66,7 +66,7 @@ pub fn run(arguments: &Import) -> Outcome {
         print_for_people(arguments, why)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let prepared = Prepared::of(arguments, sources, asked_ns)?;
+    let prepared = Prepared::new(arguments, sources, asked_ns)?;
     let name = &prepared.scenario.name;
     let place = RunDirectory::choose(
         arguments.directory.as_deref(),
@@ -81,7 +81,7 @@ pub fn run(arguments: &Import) -> Outcome {
         return Err(error);
     }
     print_callbacks(arguments, &callbacks)?;
-    if let Some(file) = Ros2File::of(callbacks) {
+    if let Some(file) = Ros2File::new(callbacks) {
         file.write(&directory)?;
     }
     print_for_people(arguments, &description(&prepared, directory.path()))?;
@@ -90,9 +90,10 @@ pub fn run(arguments: &Import) -> Outcome {
 
 /// Prints what a person reads, out of the way of JSON.
 fn print_for_people(arguments: &Import, text: &str) -> Result<(), Failure> {
-    match arguments.json {
-        true => terminal::tell_text(text),
-        false => print(text)?,
+    if arguments.json {
+        terminal::tell_text(text)
+    } else {
+        print(text)?
     }
     Ok(())
 }
@@ -110,9 +111,10 @@ fn print_callbacks(arguments: &Import, callbacks: &[Ros2Figures]) -> Result<(), 
     }
     for figures in callbacks {
         let text = |room: &Ros2Room| ros2_text(figures, terminal::columns(), room) + "\n";
-        print(&match arguments.all {
-            true => folded_for_people(&text(&Ros2Room::WHOLE)),
-            false => fit_to_screen(CALLBACKS_ROOM, |most| text(&Ros2Room::of(most))),
+        print(&if arguments.all {
+            folded_for_people(&text(&Ros2Room::WHOLE))
+        } else {
+            fit_to_screen(CALLBACKS_ROOM, |most| text(&Ros2Room::new(most)))
         })?;
     }
     Ok(())
@@ -164,7 +166,7 @@ fn read(arguments: &Import, asked_ns: Option<u64>) -> Result<Sources, Failure> {
 }
 
 impl Prepared {
-    fn of(arguments: &Import, sources: Sources, asked_ns: Option<u64>) -> Result<Self, Failure> {
+    fn new(arguments: &Import, sources: Sources, asked_ns: Option<u64>) -> Result<Self, Failure> {
         let threads = sources.files.iter().flat_map(|file| &file.threads);
         let histograms = threads.filter_map(|thread| match &thread.values {
             Values::Histogram(of) => Some(of),
@@ -312,7 +314,7 @@ mod tests {
         let arguments = Line::parse_from(words).import;
         let asked_ns = option_value::time("--period", arguments.period.as_deref()).unwrap();
         let sources = read(&arguments, asked_ns).unwrap();
-        Prepared::of(&arguments, sources, asked_ns).unwrap()
+        Prepared::new(&arguments, sources, asked_ns).unwrap()
     }
 
     #[test]

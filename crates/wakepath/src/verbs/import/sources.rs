@@ -51,9 +51,10 @@ pub(super) fn read(
         if path.is_dir() {
             reader.directory(path)?;
         } else {
-            let name = match path.as_os_str() == STANDARD_INPUT {
-                true => "standard input".to_owned(),
-                false => path.display().to_string(),
+            let name = if path.as_os_str() == STANDARD_INPUT {
+                "standard input".to_owned()
+            } else {
+                path.display().to_string()
             };
             reader.file(&name, &whole(path)?, false)?;
         }
@@ -202,21 +203,24 @@ fn at(name: &str, error: &ImportError) -> String {
 
 fn whole(path: &Path) -> Result<Vec<u8>, Failure> {
     let too_long = || std::io::Error::other("longer than 2 GiB");
-    let read = match path.as_os_str() == STANDARD_INPUT {
-        true => {
-            let mut bytes = Vec::new();
-            let mut input = std::io::stdin().lock().take(MOST_BYTES + 1);
-            input
-                .read_to_end(&mut bytes)
-                .and_then(|_| match bytes.len() as u64 > MOST_BYTES {
-                    true => Err(too_long()),
-                    false => Ok(bytes),
-                })
-        }
-        false => std::fs::metadata(path).and_then(|about| match about.len() > MOST_BYTES {
-            true => Err(too_long()),
-            false => std::fs::read(path),
-        }),
+    let read = if path.as_os_str() == STANDARD_INPUT {
+        let mut bytes = Vec::new();
+        let mut input = std::io::stdin().lock().take(MOST_BYTES + 1);
+        input.read_to_end(&mut bytes).and_then(|_| {
+            if bytes.len() as u64 > MOST_BYTES {
+                Err(too_long())
+            } else {
+                Ok(bytes)
+            }
+        })
+    } else {
+        std::fs::metadata(path).and_then(|about| {
+            if about.len() > MOST_BYTES {
+                Err(too_long())
+            } else {
+                std::fs::read(path)
+            }
+        })
     };
     read.map_err(|error| format!("{}: {error}", path.display()).into())
 }

@@ -58,12 +58,11 @@ impl StatedPolicy {
         option: &str,
         given: Policy,
     ) -> Result<(), Failure> {
-        match self.allows(given) {
-            true => Ok(()),
-            false => {
-                let stated = format!("{} for {}", self.text(), thread.name);
-                Err(contradiction(name, &stated, "--policy", option))
-            }
+        if self.allows(given) {
+            Ok(())
+        } else {
+            let stated = format!("{} for {}", self.text(), thread.name);
+            Err(contradiction(name, &stated, "--policy", option))
         }
     }
 }

@@ -107,9 +107,10 @@ pub fn run(arguments: &Rate) -> Outcome {
     } = search;
     answer.kept_hz = bisection.kept();
     answer.not_kept_hz = bisection.lost();
-    let shown = match arguments.json {
-        true => format!("{}\n", serde_json::to_string_pretty(&answer)?),
-        false => text(&answer, &terms, Style::of_stdout()),
+    let shown = if arguments.json {
+        format!("{}\n", serde_json::to_string_pretty(&answer)?)
+    } else {
+        text(&answer, &terms, Style::of_stdout())
     };
     print_result(arguments.json, &shown)?;
     Ok(ExitCode::from(code(&answer)))
@@ -150,9 +151,10 @@ fn between(arguments: &Rate) -> Result<(u32, u32), Failure> {
 pub fn read(arguments: &Rate, host: &HostCpus) -> Result<(), Failure> {
     let (lowest, highest) = between(arguments)?;
     let is_file = |name: &String| builtin::named(name).is_none();
-    match arguments.scenario.as_ref().is_some_and(is_file) {
-        true => criterion_options::table(&arguments.limits).map(drop),
-        false => refuse_early(&Terms::new(arguments), [lowest, highest], host),
+    if arguments.scenario.as_ref().is_some_and(is_file) {
+        criterion_options::table(&arguments.limits).map(drop)
+    } else {
+        refuse_early(&Terms::new(arguments), [lowest, highest], host)
     }
 }
 
@@ -167,9 +169,10 @@ fn refuse_early(terms: &Terms<'_>, rates: [u32; 2], host: &HostCpus) -> Result<(
 fn hertz(option: &str, text: &str) -> Result<u32, String> {
     let rate = parse_rate(text).map_err(|complaint| format!("{option} {text}: {complaint}"))?;
     let hertz = (1e9 / rate.period_ns as f64).round();
-    match hertz >= 1.0 {
-        true => Ok(hertz as u32),
-        false => Err(format!("{option} {text}: give at least 1 Hz")),
+    if hertz >= 1.0 {
+        Ok(hertz as u32)
+    } else {
+        Err(format!("{option} {text}: give at least 1 Hz"))
     }
 }
 
@@ -215,12 +218,13 @@ impl Plan for Search<'_> {
     }
 
     fn take(&mut self, step: Step<u32>, run: Run, origin: Origin) -> Result<(), Failure> {
-        let assessment = Assessment::of(&run)?;
+        let assessment = Assessment::new(&run)?;
         let step = MeasuredRate::new(step.subject, &assessment, origin);
         let (rate, outcome) = (step.rate_hz, step.outcome);
-        let note = match step.was_there {
-            true => " (measured before)",
-            false => "",
+        let note = if step.was_there {
+            " (measured before)"
+        } else {
+            ""
         };
         tell!(
             "{rate} Hz: {outcome}, missed {}{note}",
@@ -312,7 +316,7 @@ fn text(answer: &Answer, terms: &Terms<'_>, style: Style) -> String {
         columns,
     );
     text.push('\n');
-    let mut table = Table::of("rate, Hz")
+    let mut table = Table::new("rate, Hz")
         .column(number("missed"))
         .column(number("max"))
         .column(words("verdict"))
@@ -320,9 +324,10 @@ fn text(answer: &Answer, terms: &Terms<'_>, style: Style) -> String {
     let mut steps: Vec<&MeasuredRate> = answer.steps.iter().collect();
     steps.sort_by_key(|step| step.rate_hz);
     for step in steps {
-        let missed = match step.missed > 0.0 {
-            true => fraction(step.missed),
-            false => "0".to_owned(),
+        let missed = if step.missed > 0.0 {
+            fraction(step.missed)
+        } else {
+            "0".to_owned()
         };
         let run = Path::new(&step.run);
         let run = run.strip_prefix(HOME).unwrap_or(run).display().to_string();

@@ -125,15 +125,16 @@ impl<'a> Terms<'a> {
             Some(bytes) => {
                 let before: StoredTerms = serde_json::from_slice(&bytes)
                     .map_err(|error| format!("{}: {error}", path.display()))?;
-                match before == own {
-                    true => Ok(()),
-                    false => Err(format!(
+                if before == own {
+                    Ok(())
+                } else {
+                    Err(format!(
                         "{}: holds a search for {}; resume with the same options, or give another \
                          --directory",
                         directory.display(),
                         before.words()
                     )
-                    .into()),
+                    .into())
                 }
             }
             None => Ok(place

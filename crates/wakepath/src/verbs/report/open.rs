@@ -28,8 +28,9 @@ pub(super) fn open(report: &Path) -> Result<(), Failure> {
         .stderr(Stdio::null())
         .status()
         .map_err(|why| by_hand(&why))?;
-    match status.success() {
-        true => Ok(()),
-        false => Err(by_hand(&format!("xdg-open found no browser ({status})")).into()),
+    if status.success() {
+        Ok(())
+    } else {
+        Err(by_hand(&format!("xdg-open found no browser ({status})")).into())
     }
 }

@@ -80,12 +80,13 @@ pub(super) fn printed(program: &Path, page: &str, beside: &Path) -> Result<Vec<u
     let status = waited(command, program)
         .map_err(|error| error.unwrap_or_else(|error| place.failed(error)))?;
     let bytes = std::fs::read(&pdf).unwrap_or_default();
-    match bytes.starts_with(b"%PDF-") {
-        true => Ok(bytes),
-        false => Err(NoPdf::Failed {
+    if bytes.starts_with(b"%PDF-") {
+        Ok(bytes)
+    } else {
+        Err(NoPdf::Failed {
             program: program.to_owned(),
             status,
-        }),
+        })
     }
 }
 

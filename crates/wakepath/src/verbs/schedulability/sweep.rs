@@ -30,9 +30,10 @@ pub fn run(arguments: &SchedulabilitySweep) -> Outcome {
         wakepath_directory::replace(output, sweep_page(&found).as_bytes())?;
     }
     let json = arguments.json || arguments.points.is_some();
-    let said = match json {
-        true => to_json(&found),
-        false => found.to_text(Style::of_stdout()),
+    let said = if json {
+        to_json(&found)
+    } else {
+        found.to_text(Style::of_stdout())
     };
     print_result(json, &said)?;
     Ok(ExitCode::SUCCESS)
@@ -56,7 +57,7 @@ fn computed(arguments: &SchedulabilitySweep) -> Result<Sweep, Failure> {
         Some(threads) => usize::from(threads),
         None => std::thread::available_parallelism().map_or(1, usize::from),
     };
-    let progress = Progress::of("swept");
+    let progress = Progress::new("swept");
     let tallies = swept(&plan, points.clone(), threads, &progress);
     progress.end();
     Ok(Sweep {

@@ -18,7 +18,7 @@ pub fn run(arguments: &Tiers) -> Outcome {
     if let Some(lines) = lines {
         pin::drive(arguments, lines, &run)?;
     }
-    let tiers = wakepath_assess::Tiers::of(&run)?;
+    let tiers = wakepath_assess::Tiers::new(&run)?;
     let style = Style::of_stdout();
     let text = match (arguments.json, arguments.all) {
         (true, _) => to_json(&tiers),

@@ -151,7 +151,7 @@ fn threads(run: &Run) -> impl Iterator<Item = &ThreadRecord> {
 
 /// The policy of the run's that serves the tier of 1 ms best, of those that can drive a pin.
 fn best_policy(run: &Run) -> Result<Policy, Failure> {
-    let tiers = wakepath_assess::Tiers::of(run)?;
+    let tiers = wakepath_assess::Tiers::new(run)?;
     let shortest = tiers.tiers.iter().find(|tier| tier.outcome.is_some());
     let mut judged: Vec<_> = shortest.iter().flat_map(|tier| &tier.policies).collect();
     judged.sort_by_key(|policy| (policy.outcome.exit_code(), policy.missed));

@@ -22,7 +22,7 @@ pub enum Answer {
 
 impl Answer {
     /// From the deciding figures' effects, of logarithms.
-    fn of(effects: &[Option<Effect>]) -> Self {
+    fn new(effects: &[Option<Effect>]) -> Self {
         let has = |wanted| effects.iter().flatten().any(|one| one.finding() == wanted);
         let excludes_help = |one: &Option<Effect>| {
             let interval = one.and_then(|one| one.interval);
@@ -50,12 +50,12 @@ impl Answer {
 fn effect(pairs: &[(Turn, Turn)], figure: usize) -> Option<Effect> {
     let ln = |turn: &Turn| turn.figures[figure].max(1.0).ln();
     let ratios: Vec<(f64, f64)> = pairs.iter().map(|(a, b)| (ln(a), ln(b))).collect();
-    Effect::of(&ratios, DECIDING.len())
+    Effect::new(&ratios, DECIDING.len())
 }
 
 /// The answer, and it all in one screen.
 pub fn answer(pairs: &[(Turn, Turn)], columns: usize) -> (Answer, String) {
-    let mut table = Table::of("time")
+    let mut table = Table::new("time")
         .column(words("without"))
         .column(words("with"));
     table = table.column(words("change"));
@@ -67,9 +67,9 @@ pub fn answer(pairs: &[(Turn, Turn)], columns: usize) -> (Answer, String) {
         table.row(
             name,
             vec![
-                Cell::of(mean(figure, |pair| &pair.0)),
-                Cell::of(mean(figure, |pair| &pair.1)),
-                Cell::of(change(effect(pairs, figure))),
+                Cell::new(mean(figure, |pair| &pair.0)),
+                Cell::new(mean(figure, |pair| &pair.1)),
+                Cell::new(change(effect(pairs, figure))),
             ],
         );
     }
@@ -80,13 +80,13 @@ pub fn answer(pairs: &[(Turn, Turn)], columns: usize) -> (Answer, String) {
     table.row(
         "due times skipped",
         vec![
-            Cell::of(skipped(|pair| &pair.0)),
-            Cell::of(skipped(|pair| &pair.1)),
-            Cell::of(""),
+            Cell::new(skipped(|pair| &pair.0)),
+            Cell::new(skipped(|pair| &pair.1)),
+            Cell::new(""),
         ],
     );
     let deciding = DECIDING.map(|figure| effect(pairs, figure));
-    let answer = Answer::of(&deciding);
+    let answer = Answer::new(&deciding);
     let mut text = table.to_terminal(Some(columns));
     let Some((without, with)) = pairs.first() else {
         return (Answer::Undecided, text);

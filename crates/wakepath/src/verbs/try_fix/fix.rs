@@ -77,14 +77,13 @@ impl Fix {
             other => Command::new(other),
         };
         let output = command.args(more).arg("true").output()?;
-        match output.status.success() {
-            true => Ok(()),
-            false => {
-                let said = String::from_utf8_lossy(&output.stderr);
-                let said = said.lines().next().unwrap_or("it ends with an error");
-                let said = said.strip_prefix(&format!("{word}: ")).unwrap_or(said);
-                Err(format!("{name} can't be tried here: {said}").into())
-            }
+        if output.status.success() {
+            Ok(())
+        } else {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let said = said.lines().next().unwrap_or("it ends with an error");
+            let said = said.strip_prefix(&format!("{word}: ")).unwrap_or(said);
+            Err(format!("{name} can't be tried here: {said}").into())
         }
     }
 
@@ -93,9 +92,12 @@ impl Fix {
         let setting = self.setting.iter().flat_map(|step| &step.actions);
         let mut lines: Vec<String> = setting.map(Action::command).collect();
         if !self.before.is_empty() {
-            let quoted = |word: &String| match word.contains(' ') {
-                true => format!("'{word}'"),
-                false => word.clone(),
+            let quoted = |word: &String| {
+                if word.contains(' ') {
+                    format!("'{word}'")
+                } else {
+                    word.clone()
+                }
             };
             let words: Vec<String> = self.before.iter().map(quoted).collect();
             lines.push(format!("{} {program}", words.join(" ")));
@@ -120,9 +122,10 @@ fn setting(path: &str, value: &str) -> Result<Step, Failure> {
         Some(period) => format!("{value} {period}"),
         None => value.to_owned(),
     };
-    let compare = match path.ends_with("_list") {
-        true => Compare::Cpus,
-        false => Compare::Words,
+    let compare = if path.ends_with("_list") {
+        Compare::Cpus
+    } else {
+        Compare::Words
     };
     let action = Action::compared(path, value, compare);
     if compare.same(&before, &action.value()) {

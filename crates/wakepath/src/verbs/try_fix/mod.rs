@@ -34,9 +34,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Reads the values of the options, a setting's file excepted.
 pub fn read(arguments: &Try) -> Result<(), Failure> {
     option_value::time("--for", Some(&arguments.block))?;
-    match arguments.fix.starts_with('/') {
-        true => Ok(()),
-        false => Fix::read(&arguments.fix).map(drop),
+    if arguments.fix.starts_with('/') {
+        Ok(())
+    } else {
+        Fix::read(&arguments.fix).map(drop)
     }
 }
 
@@ -141,9 +142,10 @@ impl Bench<'_> {
     }
 
     fn turn(&mut self, with: bool) -> Result<Turn, Failure> {
-        let (steps, before) = match with {
-            true => (&self.steps[..], self.before),
-            false => (&[][..], &[][..]),
+        let (steps, before) = if with {
+            (&self.steps[..], self.before)
+        } else {
+            (&[][..], &[][..])
         };
         let applied = apply_only(&self.system, steps)?;
         if let Some(skipped) = applied.skipped.first() {
@@ -190,7 +192,7 @@ impl Bench<'_> {
             None => turn::most_urgent(&run).unwrap_or_default(),
         };
         self.thread = Some(thread.clone());
-        let turn = Turn::of(&run, &thread);
+        let turn = Turn::new(&run, &thread);
         turn.map_err(|why| format!("turn {}: {why}; see {}", self.taken, output.display()).into())
     }
 }

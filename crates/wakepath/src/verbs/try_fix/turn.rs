@@ -37,20 +37,21 @@ impl Turn {
     ///
     /// # Errors
     /// If the run can't be read, or has no such thread.
-    pub fn of(run: &Run, thread: &str) -> Result<Self, Failure> {
+    pub fn new(run: &Run, thread: &str) -> Result<Self, Failure> {
         let record = periodic(run)
             .find(|record| record.name == thread)
             .ok_or_else(|| {
                 let known: Vec<&str> = periodic(run).map(|record| &*record.name).collect();
-                match known.is_empty() {
-                    true => "no thread with a period was seen".to_owned(),
-                    false => format!(
+                if known.is_empty() {
+                    "no thread with a period was seen".to_owned()
+                } else {
+                    format!(
                         "no thread {thread} with a period was seen; there were {}",
                         known.join(", ")
-                    ),
+                    )
                 }
             })?;
-        let assessment = Assessment::of(run)?;
+        let assessment = Assessment::new(run)?;
         let mut conditions = assessment.conditions.iter();
         let cycles = conditions
             .find(|one| one.name.task.as_deref().is_none_or(|name| name == thread))

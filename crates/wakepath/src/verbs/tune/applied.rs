@@ -165,14 +165,15 @@ pub fn status(place: &TunePlace) -> Outcome {
     let booted = super::boot::status(&system, &mut text)?;
     print_result(
         place.json,
-        &match place.json {
-            true => format!(
+        &if place.json {
+            format!(
                 "{}\n",
                 serde_json::to_string_pretty(
                     &serde_json::json!({ "settings": settings, "boot": booted })
                 )?
-            ),
-            false => text,
+            )
+        } else {
+            text
         },
     )?;
     Ok(ExitCode::from(if holds { 0 } else { 2 }))

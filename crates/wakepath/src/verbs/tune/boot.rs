@@ -126,10 +126,10 @@ pub fn status(
         writeln!(
             text,
             "boot: {parameter}: {}",
-            match given {
-                true =>
-                    "on the command line; check that the kernel accepted it: wakepath doctor (B1, B2, W3)",
-                false => "not on the command line: this boot was not the trial",
+            if given {
+                "on the command line; check that the kernel accepted it: wakepath doctor (B1, B2, W3)"
+            } else {
+                "not on the command line: this boot was not the trial"
             }
         )?;
         taken.push(serde_json::json!({ "parameter": parameter, "on_command_line": given }));

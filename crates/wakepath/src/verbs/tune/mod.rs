@@ -28,9 +28,10 @@ pub fn run(arguments: &Tune) -> Outcome {
                 (false, true) => print_whole(&applied::commands(&plan.now))?,
                 (false, false) => {
                     let columns = terminal::columns();
-                    let text = match arguments.all {
-                        true => format!("{plan:columns$}"),
-                        false => plan.in_short(columns),
+                    let text = if arguments.all {
+                        format!("{plan:columns$}")
+                    } else {
+                        plan.in_short(columns)
                     };
                     print_result(json, &text)?;
                 }
@@ -51,11 +52,11 @@ fn plan(arguments: &TunePlan) -> Result<(Plan, Root), Box<dyn std::error::Error>
     let root = inspected_loop::root(arguments.root.as_deref())?;
     let (subject, _) = inspected_loop::from_arguments(&arguments.subject, &root)?;
     let seen = Inspection::read(root.clone(), subject, Duration::ZERO);
-    let report = Report::of(&seen);
+    let report = Report::new(&seen);
     let options = Options {
         no_throttling: arguments.no_throttling,
     };
-    Ok((Plan::of(&seen, &report, options), root))
+    Ok((Plan::new(&seen, &report, options), root))
 }
 
 /// Takes everything back when `input` ends: when the process that holds its other end is gone.

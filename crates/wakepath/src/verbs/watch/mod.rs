@@ -109,9 +109,10 @@ pub fn run(arguments: &Watch) -> Outcome {
     let subject = match target {
         Some(target) => Subject::There(target),
         None => {
-            let printing = match arguments.json {
-                true => Printing::Aside,
-                false => Printing::AsUsual,
+            let printing = if arguments.json {
+                Printing::Aside
+            } else {
+                Printing::AsUsual
             };
             Subject::Start(&arguments.command, printing)
         }
@@ -186,8 +187,8 @@ fn made_a_run(
     arguments: &Watch,
     (terms, wish): (&Terms, &Ros2Wish),
 ) -> Result<Made, Failure> {
-    let figures = Figures::of(&recorded.session, &recorded.trace, &recorded.traced)?;
-    let ros2 = Ros2Figures::of(&recorded.session, &recorded.trace, wish)?;
+    let figures = Figures::new(&recorded.session, &recorded.trace, &recorded.traced)?;
+    let ros2 = Ros2Figures::new(&recorded.session, &recorded.trace, wish)?;
     let limited = ros2.as_ref().filter(|_| terms.stop_above_ns.is_some());
     let is_above =
         recorded.ended == Ended::Enough || limited.is_some_and(|ros2| ros2.first_above.is_some());
@@ -240,7 +241,7 @@ fn made_a_run(
             )
         },
     )?;
-    let callbacks = Ros2File::of(ros2.into_iter().collect());
+    let callbacks = Ros2File::new(ros2.into_iter().collect());
     if let Some(file) = &callbacks {
         file.write(directory)?;
     }

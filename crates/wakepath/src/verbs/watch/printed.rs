@@ -86,7 +86,7 @@ pub(super) fn tell(
     let whole = head.clone() + &callbacks(&Ros2Room::WHOLE) + &text(figures) + &notes(usize::MAX);
     let in_short = |most: usize| {
         head.clone()
-            + &callbacks(&Ros2Room::of(most))
+            + &callbacks(&Ros2Room::new(most))
             + &in_short(figures, most)
             + &notes(most.div_ceil(2))
     };
@@ -137,9 +137,10 @@ pub(super) fn explain(
         ),
     };
     let said = said + &more;
-    match arguments.json {
-        true => terminal::tell_text(&said),
-        false => print(&said)?,
+    if arguments.json {
+        terminal::tell_text(&said)
+    } else {
+        print(&said)?
     }
     Ok(())
 }

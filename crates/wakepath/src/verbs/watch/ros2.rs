@@ -57,9 +57,10 @@ pub(super) fn marks(arguments: &Watch, threads: &Threads) -> Result<Vec<Mark>, R
         _ => found(arguments, threads, LIBRARY),
     };
     if files.is_empty() && is_asked {
-        return Err(match arguments.command.is_empty() {
-            true => Refused::NotMapped,
-            false => Refused::NotInstalled,
+        return Err(if arguments.command.is_empty() {
+            Refused::NotMapped
+        } else {
+            Refused::NotInstalled
         });
     }
     let mut marks = Vec::new();

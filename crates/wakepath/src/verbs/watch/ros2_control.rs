@@ -23,9 +23,10 @@ pub(super) fn marks(arguments: &Watch, threads: &Threads, already: usize) -> Vec
         return Vec::new();
     }
     let bases = found(arguments, threads, CONTROLLER_LIBRARY);
-    let plug_ins = match arguments.command.is_empty() {
-        true => mapped(threads).into_iter().collect(),
-        false => listed(),
+    let plug_ins = if arguments.command.is_empty() {
+        mapped(threads).into_iter().collect()
+    } else {
+        listed()
     };
     let files: BTreeSet<&PathBuf> = managers.iter().chain(&bases).chain(&plug_ins).collect();
     let mut marks = Vec::new();

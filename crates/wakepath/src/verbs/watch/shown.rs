@@ -42,9 +42,10 @@ impl Shown {
         standing.recording = directory.path().in_one_line();
         standing.status = "no thread looks periodic so far".into();
         let standing = Shared::new(standing);
-        let live = match live_view_fits(wants_plain) {
-            true => LiveView::start(standing.clone()),
-            false => None,
+        let live = if live_view_fits(wants_plain) {
+            LiveView::start(standing.clone())
+        } else {
+            None
         };
         Self {
             plainly: live.is_none(),
@@ -87,9 +88,10 @@ impl Shown {
                     Err(_) => thread.name.clone(),
                 };
                 let is_taken = standing.rows.iter().any(|row| row.name == name);
-                let name = match is_taken {
-                    true => format!("{name} #{}", of.thread),
-                    false => name,
+                let name = if is_taken {
+                    format!("{name} #{}", of.thread)
+                } else {
+                    name
                 };
                 standing.row(&name, "")
             });
@@ -112,9 +114,10 @@ impl Shown {
         if !seen.is_empty() {
             standing.places.sort_by_key(|(_, place)| place.cpu);
             for of in seen {
-                match of.is_periodic {
-                    true => self.periodic.insert(of.thread),
-                    false => self.periodic.remove(&of.thread),
+                if of.is_periodic {
+                    self.periodic.insert(of.thread)
+                } else {
+                    self.periodic.remove(&of.thread)
                 };
             }
             let periodic = self.periodic.len();

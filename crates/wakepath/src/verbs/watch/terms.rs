@@ -70,9 +70,10 @@ pub(super) fn there(
             (Target::processes(processes), missing)
         }
     };
-    match target.look(threads, true) {
-        true => Ok(Some(target)),
-        false => Err(missing),
+    if target.look(threads, true) {
+        Ok(Some(target))
+    } else {
+        Err(missing)
     }
 }
 

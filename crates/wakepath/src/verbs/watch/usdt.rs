@@ -110,7 +110,7 @@ impl fmt::Display for Wanted {
 
 /// The requested probes, as marks for the kernel and as names for people.
 pub(super) fn marks(arguments: &Watch, threads: &Threads) -> Result<(Vec<Mark>, Marked), Refused> {
-    let mut files = Files::of(arguments, threads);
+    let mut files = Files::new(arguments, threads);
     let (mut marks, mut marked) = (Vec::new(), Marked::default());
     if arguments.section.len() > MOST_SECTIONS {
         return Err(Refused::TooMany(arguments.section.len()));
@@ -171,9 +171,10 @@ fn section_name(begin: &Wanted, end: &Wanted) -> String {
     let common = begin.name.chars().zip(end.name.chars());
     let common: String = common.take_while(|(a, b)| a == b).map(|(a, _)| a).collect();
     let common = common.trim_end_matches(['_', '-', '.']);
-    match common.is_empty() || begin.name == end.name {
-        true => plain_name(&format!("{}-{}", begin.name, end.name)),
-        false => plain_name(common),
+    if common.is_empty() || begin.name == end.name {
+        plain_name(&format!("{}-{}", begin.name, end.name))
+    } else {
+        plain_name(common)
     }
 }
 
@@ -185,7 +186,7 @@ struct Files {
 
 impl Files {
     /// Those of the program that is to be started, or of the processes that are there.
-    fn of(arguments: &Watch, threads: &Threads) -> Self {
+    fn new(arguments: &Watch, threads: &Threads) -> Self {
         let own = match arguments.command.first() {
             // One that can't be started was refused before.
             Some(program) => wakepath_programs::to_start(program).into_iter().collect(),

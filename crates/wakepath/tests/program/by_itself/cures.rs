@@ -325,9 +325,10 @@ fn a_mutex_cures_spinning_for_a_lock() {
 fn the_printed_command_cures_a_cpu_quota() {
     let group = Group::needed(WHAT, "cpu");
     // So little that a busy machine gives the program more.
-    let is_set = match group.is_v2 {
-        true => group.write("cpu.max", "1000 100000"),
-        false => group.write("cpu.cfs_quota_us", "1000"),
+    let is_set = if group.is_v2 {
+        group.write("cpu.max", "1000 100000")
+    } else {
+        group.write("cpu.cfs_quota_us", "1000")
     };
     if !is_set {
         not_run(WHAT, "this kernel has no CPU quotas");

@@ -21,9 +21,10 @@ impl SmallDisk {
             .arg(&path)
             .output();
         let mount = mount.map_err(|error| format!("mount: {error}"))?;
-        match mount.status.success() {
-            true => Ok(Self(path)),
-            false => Err(String::from_utf8_lossy(&mount.stderr).trim().to_owned()),
+        if mount.status.success() {
+            Ok(Self(path))
+        } else {
+            Err(String::from_utf8_lossy(&mount.stderr).trim().to_owned())
         }
     }
 

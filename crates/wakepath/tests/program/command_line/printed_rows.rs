@@ -132,6 +132,12 @@ pub const ROWS: &[Row] = &[
     ),
     row("wakepath import --help", "", Here(&[0], "cyclictest")),
     row("wakepath lab experiments", "", Name),
+    row("wakepath lab hunt", "", Name),
+    row(
+        "wakepath lab hunt {options} --directory {directory} --repeat",
+        "wakepath lab hunt --kernel debian:stock --directory hunt --repeat finding-1.txt",
+        By("a_killed_hunt_leaves_its_corpus_and_nothing_else_and_resumes"),
+    ),
     row("wakepath lab run", "", Name),
     row(
         "wakepath lab run SCENARIO --trace",

@@ -110,12 +110,11 @@ fn the_laboratory_is_found_on_the_path_where_its_user_may_trust_it() {
     std::fs::set_permissions(theirs.path(), Permissions::from_mode(0o777)).unwrap();
     let output = alone(&place, theirs.path(), &["lab", "diff"]);
     let said = String::from_utf8(output.stderr).unwrap();
-    match is_root() {
-        true => {
-            assert_eq!(output.status.code(), Some(1), "{said}");
-            assert!(said.contains("others may write to"), "{said}");
-        }
-        false => assert_eq!(output.stdout, b"diff\n", "{said}"),
+    if is_root() {
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("others may write to"), "{said}");
+    } else {
+        assert_eq!(output.stdout, b"diff\n", "{said}")
     }
 }
 

@@ -91,9 +91,12 @@ fn a_guest_of_two_cpus_isolates_one_as_its_parameters_say() {
 /// The names of all files below a directory.
 fn files_below(directory: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    let names = entries.flat_map(|entry| match entry.path().is_dir() {
-        true => files_below(&entry.path()),
-        false => vec![entry.file_name().to_string_lossy().into_owned()],
+    let names = entries.flat_map(|entry| {
+        if entry.path().is_dir() {
+            files_below(&entry.path())
+        } else {
+            vec![entry.file_name().to_string_lossy().into_owned()]
+        }
     });
     names.collect()
 }

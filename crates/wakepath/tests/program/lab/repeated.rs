@@ -150,12 +150,13 @@ fn a_latency_is_as_many_instructions_as_it_has_nanoseconds(place: &Place) {
         let number = |key: &str| window[key].as_i64().unwrap();
         let (late, instructions) = (number("latency_ns"), number("instructions"));
         let is_idle = window["check"]["how"] == "since-idle";
-        let (apart, most) = match is_idle {
-            true => (late - instructions, IDLE_APART_NS),
-            false => (
+        let (apart, most) = if is_idle {
+            (late - instructions, IDLE_APART_NS)
+        } else {
+            (
                 window["check"]["difference_ns"].as_i64().unwrap_or(0),
                 BUSY_APART_NS,
-            ),
+            )
         };
         assert!(apart.abs() <= most, "{late} ns: {}", window["check"]);
         assert!(is_idle || late == instructions, "{late} ns, {instructions}");

@@ -55,7 +55,7 @@ fn campaign(seed: u64, runs: u64) {
 
 fn outcome(path: &Path) -> Option<Outcome> {
     let run = Run::open(path).ok()?;
-    Some(Assessment::of(&run).ok()?.outcome)
+    Some(Assessment::new(&run).ok()?.outcome)
 }
 
 fn files(path: &Path) -> Vec<PathBuf> {

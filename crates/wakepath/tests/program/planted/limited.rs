@@ -71,18 +71,15 @@ pub fn no_run_on_a_disk_that_filled_passes_at_any_of_sixty_sizes() {
         } else {
             let run = Run::open(&path).unwrap();
             let shown = ask("show", &path);
-            match run.is_complete() {
-                true => {
-                    assert_eq!(parts(&run), whole, "{}", what());
-                    complete += 1;
-                }
-                false => {
-                    assert_ne!(shown.code(), Some(0), "{}{}", what(), shown.said());
-                    assert_ne!(finished.code(), Some(0), "{}", what());
-                    let is_named = shown.output.contains("the disk is full");
-                    assert!(is_named, "{}{}", what(), shown.said());
-                    cut += 1;
-                }
+            if run.is_complete() {
+                assert_eq!(parts(&run), whole, "{}", what());
+                complete += 1;
+            } else {
+                assert_ne!(shown.code(), Some(0), "{}{}", what(), shown.said());
+                assert_ne!(finished.code(), Some(0), "{}", what());
+                let is_named = shown.output.contains("the disk is full");
+                assert!(is_named, "{}{}", what(), shown.said());
+                cut += 1;
             }
         }
         unmount(finished.place.path());

@@ -250,9 +250,10 @@ impl Segment {
                 due_ns,
                 wake_ns,
                 end_ns: wake_ns + 10_000,
-                flags: match cycle < WARM_UP {
-                    true => SampleFlags::WARM_UP,
-                    false => SampleFlags::default(),
+                flags: if cycle < WARM_UP {
+                    SampleFlags::WARM_UP
+                } else {
+                    SampleFlags::default()
                 },
                 ..Sample::default()
             }

@@ -78,9 +78,10 @@ fn campaign(seed: u64, each: u64) {
             let path = place.path().join(format!("{number}-{trouble:?}"));
             let is_wrong = plant(trouble, run, &mut random, &path);
             let tally = tallies.entry(trouble).or_default();
-            match is_wrong {
-                true => judge(trouble, &path, tally),
-                false => tally.nothing_missing += 1,
+            if is_wrong {
+                judge(trouble, &path, tally)
+            } else {
+                tally.nothing_missing += 1
             }
             let _ = std::fs::remove_dir_all(&path);
         }
@@ -90,7 +91,7 @@ fn campaign(seed: u64, each: u64) {
         let path = place.path().join(format!("{number}-clean"));
         MadeUp::random(&mut random).write(&path, None);
         finish(&path).unwrap();
-        let found = Assessment::of(&Run::open(&path).unwrap()).unwrap();
+        let found = Assessment::new(&Run::open(&path).unwrap()).unwrap();
         let text = found.to_text(Style::default());
         assert_eq!(found.outcome, Outcome::Passed, "run {number}: {text}");
         std::fs::remove_dir_all(&path).unwrap();
@@ -109,7 +110,7 @@ fn judge(trouble: Trouble, path: &Path, tally: &mut Tally) {
         tally.unreadable += 1;
         return;
     };
-    let found = Assessment::of(&run).unwrap();
+    let found = Assessment::new(&run).unwrap();
     let text = found.to_text(Style::default());
     match found.outcome {
         Outcome::Invalid => tally.invalid += 1,
@@ -153,7 +154,7 @@ fn every_way_to_show_a_run_says_the_same() {
 
 fn assert_agreed(place: Place, trouble: Trouble) {
     let judged = Run::open(&place.path().join(RUN)).ok();
-    let judged = judged.map(|run| Assessment::of(&run).unwrap());
+    let judged = judged.map(|run| Assessment::new(&run).unwrap());
     let (word, code) = match &judged {
         None => ("altered".to_owned(), 1),
         Some(found) => (found.outcome.to_string(), i32::from(found.exit_code())),

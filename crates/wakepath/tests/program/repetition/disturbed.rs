@@ -23,13 +23,15 @@ impl Busy {
         let campaign = std::process::id().to_string();
         let start = |_| {
             // A campaign at a low priority itself has none below it but that of the idle.
-            let mut lower = match lowest > Self::LOWEST {
-                true => Command::new("chrt"),
-                false => Command::new("nice"),
+            let mut lower = if lowest > Self::LOWEST {
+                Command::new("chrt")
+            } else {
+                Command::new("nice")
             };
-            match lowest > Self::LOWEST {
-                true => lower.args(["--idle", "0"]),
-                false => lower.arg("-n").arg(Self::LOWER.to_string()),
+            if lowest > Self::LOWEST {
+                lower.args(["--idle", "0"])
+            } else {
+                lower.arg("-n").arg(Self::LOWER.to_string())
             };
             // Asks for the campaign each time round: one that is killed leaves no busy program behind.
             let loops = ["sh", "-c", "while [ -e /proc/$0 ]; do :; done"];

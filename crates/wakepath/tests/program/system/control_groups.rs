@@ -29,7 +29,7 @@ impl Group {
     fn make(controller: &str) -> Option<Self> {
         let read = |path: &str| std::fs::read_to_string(path).ok();
         let hierarchies = Hierarchy::all(&read("/proc/self/mountinfo")?);
-        let own = ControlGroup::of(controller, &hierarchies, &read("/proc/self/cgroup")?)?;
+        let own = ControlGroup::new(controller, &hierarchies, &read("/proc/self/cgroup")?)?;
         let is_granted = !own.is_v2
             || read(&own.file("cgroup.subtree_control"))?
                 .split_whitespace()
@@ -118,9 +118,10 @@ fn a_quota_that_stops_the_program_is_named_by_watch_and_by_doctor() {
     let what = "a CPU quota";
     let group = Group::needed(what, "cpu");
     // So little that a busy machine gives the program more.
-    let (file, is_set) = match group.is_v2 {
-        true => ("cpu.max", group.write("cpu.max", "1000 100000")),
-        false => ("cpu.cfs_quota_us", group.write("cpu.cfs_quota_us", "1000")),
+    let (file, is_set) = if group.is_v2 {
+        ("cpu.max", group.write("cpu.max", "1000 100000"))
+    } else {
+        ("cpu.cfs_quota_us", group.write("cpu.cfs_quota_us", "1000"))
     };
     if !is_set {
         not_run(what, "this kernel has no CPU quotas");

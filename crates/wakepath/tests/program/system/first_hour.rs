@@ -113,9 +113,10 @@ fn hold(line: &str, said: &Said) {
     let options: Vec<&str> = words.filter(|word| word.starts_with("--")).collect();
     let judges = ["check", "show", "rate"].contains(&verb);
     let code = said.code;
-    match judges {
-        true => assert!(matches!(code, Some(0 | 2 | 3)), "{line}: {said:?}"),
-        false => assert_eq!(code, Some(0), "{line}: {said:?}"),
+    if judges {
+        assert!(matches!(code, Some(0 | 2 | 3)), "{line}: {said:?}")
+    } else {
+        assert_eq!(code, Some(0), "{line}: {said:?}")
     }
     assert!(!said.output.trim().is_empty() || code == Some(1), "{line}");
     let whole = ["--details", "--json", "--all"];
@@ -128,9 +129,10 @@ fn hold(line: &str, said: &Said) {
     if !["check", "show"].contains(&verb) || options.contains(&"--histogram") {
         return;
     }
-    let begins = match options.contains(&"--stop-above") {
-        true => ["stopped: ", "no latency above "],
-        false => ["verdict: "; 2],
+    let begins = if options.contains(&"--stop-above") {
+        ["stopped: ", "no latency above "]
+    } else {
+        ["verdict: "; 2]
     };
     let begun = begins.iter().any(|begin| output.starts_with(begin));
     assert!(begun, "{line}: {output}");

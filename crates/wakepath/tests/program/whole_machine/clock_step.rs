@@ -12,7 +12,7 @@ struct Step {
 }
 
 impl Step {
-    fn of(seconds: i64) -> std::io::Result<Self> {
+    fn new(seconds: i64) -> std::io::Result<Self> {
         step::by_seconds(seconds)?;
         Ok(Self { seconds })
     }
@@ -50,7 +50,7 @@ fn a_step_of_the_wall_clock_moves_no_sample_and_is_said() {
     .start();
     running.wait_until_recorded(0, 300);
     // There and back in mid-run, then there until the run is over.
-    match Step::of(2) {
+    match Step::new(2) {
         Ok(step) => {
             std::thread::sleep(Duration::from_millis(200));
             drop(step);
@@ -64,7 +64,7 @@ fn a_step_of_the_wall_clock_moves_no_sample_and_is_said() {
         }
     }
     std::thread::sleep(Duration::from_millis(200));
-    let step = Step::of(2).unwrap();
+    let step = Step::new(2).unwrap();
     let finished = running.finish();
     drop(step);
 

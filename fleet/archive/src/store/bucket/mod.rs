@@ -50,12 +50,9 @@ impl BucketStore {
     /// [`FleetArchiveError::NotAnArchive`] if there is no run below the prefix; as [`Self::make`].
     pub fn open(url: &str, cache: &Path, trust: Trust) -> Result<Self> {
         let store = Self::make(url, cache, trust)?;
-        match store.remote.listed("runs")?.is_empty() {
-            true => Err(FleetArchiveError::NotAnArchive {
+        if store.remote.listed("runs")?.is_empty() { Err(FleetArchiveError::NotAnArchive {
                 path: PathBuf::from(url),
-            }),
-            false => Ok(store),
-        }
+            }) } else { Ok(store) }
     }
 
     /// Fails if a hold was lost, because another process might rely on that.
@@ -212,10 +209,7 @@ impl Store for BucketStore {
     }
 
     fn path_of(&self, name: &str) -> PathBuf {
-        match is_made_here(name) {
-            true => self.here.path_of(name),
-            false => self.remote.url_of(name),
-        }
+        if is_made_here(name) { self.here.path_of(name) } else { self.remote.url_of(name) }
     }
 }
 

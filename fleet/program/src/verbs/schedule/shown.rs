@@ -32,13 +32,10 @@ pub fn show(inventory: &Inventory, journal: &Journal, as_json: bool) -> Outcome 
             missed: missed(schedule, &times, now()),
         });
     }
-    print(&match as_json {
-        true => {
+    print(&if as_json {
             let all: Vec<_> = all.iter().map(Shown::to_json).collect();
             format!("{:#}\n", json!({ "schedules": all }))
-        }
-        false => all.iter().map(Shown::text).collect(),
-    })?;
+        } else { all.iter().map(Shown::text).collect() })?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -5,9 +5,12 @@ use super::{Entity, Playing, State, Work};
 impl Playing<'_> {
     /// What orders an entity; `None`: it has nothing to run.
     pub(super) fn key(&self, place: usize) -> Option<(u64, u64)> {
-        let by = |priority: u32, deadline: u64| match self.machine.by_priority {
-            true => u64::from(u32::MAX - priority),
-            false => deadline,
+        let by = |priority: u32, deadline: u64| {
+            if self.machine.by_priority {
+                u64::from(u32::MAX - priority)
+            } else {
+                deadline
+            }
         };
         let key = match &self.machine.entities[place] {
             Entity::Plain { thread } => {
@@ -114,9 +117,10 @@ impl Playing<'_> {
         if over || longest < 2 || !self.cpus[cpu].ran || !self.dice.chance(self.machine.held) {
             return false;
         }
-        let length = match self.dice.chance(70) {
-            true => longest,
-            false => self.dice.between(2, longest),
+        let length = if self.dice.chance(70) {
+            longest
+        } else {
+            self.dice.between(2, longest)
         };
         self.cpus[cpu].held = true;
         self.cpus[cpu].held_until = self.now - 1 + length;

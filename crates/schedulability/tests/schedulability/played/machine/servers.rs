@@ -39,12 +39,11 @@ impl Playing<'_> {
         let part = |ns: u64| u128::from(ns >> unit);
         let left = until - now;
         if part(deadline) * part(served.budget) > part(left) * part(runtime) {
-            match deadline < period {
-                true => {
-                    served.budget =
-                        (u128::from(left) * u128::from(runtime) / u128::from(deadline)) as u64
-                }
-                false => (served.deadline, served.budget) = (now + deadline, runtime),
+            if deadline < period {
+                served.budget =
+                    (u128::from(left) * u128::from(runtime) / u128::from(deadline)) as u64
+            } else {
+                (served.deadline, served.budget) = (now + deadline, runtime)
             }
         }
     }

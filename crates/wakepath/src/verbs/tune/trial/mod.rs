@@ -108,16 +108,17 @@ pub fn run(arguments: &TuneTrial) -> Outcome {
         stays: arguments.keep,
     };
     let path = report_files::write_trial(&arguments.directory, &trial)?;
-    match arguments.plan.json {
-        true => print_result(
+    if arguments.plan.json {
+        print_result(
             true,
             &format!("{}\n", serde_json::to_string_pretty(&trial)?),
-        )?,
-        false => print(&format!(
+        )?
+    } else {
+        print(&format!(
             "{}report: {}\n",
             text::text(&trial, arguments.pairs, arguments.all)?,
             path.in_one_line()
-        ))?,
+        ))?
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -158,10 +159,10 @@ impl Plan for Bench<'_> {
     }
 
     fn take(&mut self, step: sequence::Step<NextRun>, run: Run, _: Origin) -> Result<(), Failure> {
-        let assessment = Assessment::of(&run)?;
+        let assessment = Assessment::new(&run)?;
         self.confounders.take(&assessment);
         self.criterion = wakepath_report::criterion_text(&assessment);
-        let figures = TrialRun::of(&assessment)
+        let figures = TrialRun::new(&assessment)
             .ok_or_else(|| format!("{}: no cycle was measured", step.directory.display()))?;
         self.schedule.take(figures);
         Ok(())

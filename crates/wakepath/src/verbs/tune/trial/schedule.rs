@@ -123,7 +123,7 @@ fn tried(step: &Step, runs: &[TrialRun], figures: usize) -> TriedStep {
     let effect = |figure: fn(&TrialRun) -> f64| {
         let of_pair = |(without, with): &(TrialRun, TrialRun)| (figure(without), figure(with));
         let values: Vec<(f64, f64)> = pairs.iter().map(of_pair).collect();
-        Effect::of(&values, figures)
+        Effect::new(&values, figures)
     };
     let misses = effect(TrialRun::missed_percent);
     let p99 = effect(|run| run.p99_us);

@@ -17,32 +17,30 @@ pub fn text(trial: &Trial, pairs: u32, all: bool) -> Result<String, Error> {
 
 fn laid_out(trial: &Trial, pairs: u32, all: bool, columns: Option<usize>) -> Result<String, Error> {
     let mut text = String::new();
-    let steps_left = match all {
-        true => {
-            text += &trial_steps(trial).to_terminal(columns);
-            0
-        }
-        false => {
-            text += &trial_steps_in_short(trial, STEPS_IN_SHORT).to_terminal(columns);
-            trial.steps.len().saturating_sub(STEPS_IN_SHORT)
-        }
+    let steps_left = if all {
+        text += &trial_steps(trial).to_terminal(columns);
+        0
+    } else {
+        text += &trial_steps_in_short(trial, STEPS_IN_SHORT).to_terminal(columns);
+        trial.steps.len().saturating_sub(STEPS_IN_SHORT)
     };
     text.push('\n');
     text += &trial_before_and_after(trial).to_terminal(columns);
     writeln!(text, "criterion: {}", trial.criterion)?;
-    match all {
-        true => writeln!(
+    if all {
+        writeln!(
             text,
             "\ndifferences with − without, mean of {pairs} pairs measured next to each other; the intervals \
              hold together with 95 % (Student's t over the pairs, Bonferroni over steps and figures); \
              runs of {}",
             trial.block
-        )?,
-        false => writeln!(
+        )?
+    } else {
+        writeln!(
             text,
             "\ndifferences with − without: mean of {pairs} pairs of {} with 95 % intervals",
             trial.block
-        )?,
+        )?
     }
     let shown = if all { usize::MAX } else { OTHERS_IN_SHORT };
     writeln!(text, "what else could have made a difference")?;
@@ -50,15 +48,16 @@ fn laid_out(trial: &Trial, pairs: u32, all: bool, columns: Option<usize>) -> Res
         writeln!(text, "  {line}")?;
     }
     let others_left = trial.confounders.len().saturating_sub(shown);
-    match trial.stays {
-        true => writeln!(
+    if trial.stays {
+        writeln!(
             text,
             "what helps stays applied; shown by: wakepath tune status; taken back by: wakepath tune revert"
-        )?,
-        false => writeln!(
+        )?
+    } else {
+        writeln!(
             text,
             "everything is taken back; --keep would leave what helps"
-        )?,
+        )?
     }
     let left = [(steps_left, "steps"), (others_left, "possible causes")];
     let left = left.iter().filter(|(count, _)| *count > 0);
