@@ -55,7 +55,11 @@ fn list() -> ExitCode {
                 Ok(device) => {
                     any = true;
                     let about = device.about();
-                    let kind = if about.is_software { ", a program on the CPU" } else { "" };
+                    let kind = if about.is_software {
+                        ", a program on the CPU"
+                    } else {
+                        ""
+                    };
                     let (word, name) = (interface.word(), &about.name);
                     say(&format!(
                         "{word} {number}: {name} ({}{kind})\n",
@@ -70,7 +74,11 @@ fn list() -> ExitCode {
             }
         }
     }
-    if any { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if any {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 /// A closed output is no fault of this program.

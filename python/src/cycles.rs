@@ -140,7 +140,13 @@ impl Loop {
         }
         // If a recorder started the program, this waits for the beginning while other threads make
         // their loops.
-        let made = py.detach(|| if driven { wakepath_rt::Loop::driven(&name, period) } else { wakepath_rt::Loop::with_overrun(&name, period, overrun.unwrap_or_default()) });
+        let made = py.detach(|| {
+            if driven {
+                wakepath_rt::Loop::driven(&name, period)
+            } else {
+                wakepath_rt::Loop::with_overrun(&name, period, overrun.unwrap_or_default())
+            }
+        });
         let mut cycles = made.map_err(|why| match why {
             wakepath_rt::LoopError::Wait(_) => Error::new_err(why.to_string()),
             _ => PyValueError::new_err(why.to_string()),

@@ -183,9 +183,13 @@ pub(crate) fn read_record(store: &dyn Store, run_id: &str) -> Result<Option<RunR
 pub(crate) fn read_bounded(file: File, longest: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(longest + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > longest { Err(io::Error::other(format!(
+    if bytes.len() as u64 > longest {
+        Err(io::Error::other(format!(
             "it is longer than {longest} bytes"
-        ))) } else { Ok(bytes) }
+        )))
+    } else {
+        Ok(bytes)
+    }
 }
 
 /// Whether a run that is there is this one: the same manifest, on the same board.

@@ -306,7 +306,11 @@ impl Bins {
     }
 
     fn pack_if_many(&mut self) -> Result<()> {
-        if self.exact.len() >= ROWS_HELD { self.pack() } else { Ok(()) }
+        if self.exact.len() >= ROWS_HELD {
+            self.pack()
+        } else {
+            Ok(())
+        }
     }
 
     fn pack(&mut self) -> Result<()> {

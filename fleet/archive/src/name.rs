@@ -24,9 +24,13 @@ impl Board {
     /// # Errors
     /// [`FleetArchiveError::BoardName`].
     pub fn new(name: &str) -> Result<Self> {
-        if is_plain(name) { Ok(Self(name.to_owned())) } else { Err(FleetArchiveError::BoardName {
+        if is_plain(name) {
+            Ok(Self(name.to_owned()))
+        } else {
+            Err(FleetArchiveError::BoardName {
                 name: name.to_owned(),
-            }) }
+            })
+        }
     }
 
     /// The name.

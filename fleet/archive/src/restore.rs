@@ -22,7 +22,11 @@ pub fn restore(store: &dyn Store, all: &Catalogue, record: &RunRecord, into: &Pa
         let path = store.path_of(&name);
         let Some(object) = store.open(&name)? else {
             let is_retired = all.retired.contains(&record.run_id);
-            let why = if is_retired && file.role.is_by_retention() { "was taken by retention" } else { "is missing" };
+            let why = if is_retired && file.role.is_by_retention() {
+                "was taken by retention"
+            } else {
+                "is missing"
+            };
             return Err(FleetArchiveError::damaged(&path, why));
         };
         // The author of the record chose the name.

@@ -120,7 +120,11 @@ impl Catalogue {
             file.take(MOST_SEAL_BYTES + 1)
                 .read_to_end(&mut seal)
                 .map_err(FleetArchiveError::io("read", &path))?;
-            let found = if seal.len() as u64 > MOST_SEAL_BYTES { Standing::Wrong("it is too long for a seal".to_owned()) } else { standing(&seal, &record.files, &record.board, terms) };
+            let found = if seal.len() as u64 > MOST_SEAL_BYTES {
+                Standing::Wrong("it is too long for a seal".to_owned())
+            } else {
+                standing(&seal, &record.files, &record.board, terms)
+            };
             let is_good = matches!(found, Standing::Verified | Standing::Unchecked);
             if is_good {
                 return Ok(found);

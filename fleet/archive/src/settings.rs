@@ -51,7 +51,13 @@ impl Catalogue {
 
 /// Adds the leaves below a value. A reading counts by its value, because its source is no setting.
 fn add(name: &str, value: &Value, all: &mut BTreeMap<String, String>) {
-    let below = |part: &str| if name.is_empty() { part.to_owned() } else { format!("{name}.{part}") };
+    let below = |part: &str| {
+        if name.is_empty() {
+            part.to_owned()
+        } else {
+            format!("{name}.{part}")
+        }
+    };
     match value {
         _ if all.len() >= MOST => {}
         Value::Null => {}

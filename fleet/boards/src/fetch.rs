@@ -142,10 +142,12 @@ fn one(
             return Err(CallError::Unreachable(why).into());
         }
     }
-    if place.digest(file)? == file.sha256 { Ok(()) } else {
-            place.forget(file)?;
-            Err(FetchError::Digest(file.name.clone()))
-        }
+    if place.digest(file)? == file.sha256 {
+        Ok(())
+    } else {
+        place.forget(file)?;
+        Err(FetchError::Digest(file.name.clone()))
+    }
 }
 
 /// Reason why a fetched run isn't the ordered one, from its seal.

@@ -87,7 +87,11 @@ pub fn gone(begun: &Clocks, now: &Clocks, free_kib: u64) -> (Outcome, Option<Str
     if begun.boot != now.boot {
         return invalid("the board rebooted during the run");
     }
-    if free_kib < FULL_KIB { invalid("its disk is full: the run's end could not be written") } else { invalid("the run was killed: nobody measures, and no end was written") }
+    if free_kib < FULL_KIB {
+        invalid("its disk is full: the run's end could not be written")
+    } else {
+        invalid("the run was killed: nobody measures, and no end was written")
+    }
 }
 
 /// Invalid, for a reason.

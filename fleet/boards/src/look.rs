@@ -81,7 +81,11 @@ fn unheard(record: &Record, error: &CallError, now: u64) -> Stage {
         Stage::Started { at, program, .. } => Stage::Started {
             at: *at,
             program: program.clone(),
-            why: if record.hangs().is_some_and(|at| now > at) { Some(format!("{error}; it should have ended long ago")) } else { why },
+            why: if record.hangs().is_some_and(|at| now > at) {
+                Some(format!("{error}; it should have ended long ago"))
+            } else {
+                why
+            },
         },
         _ => Stage::Planned { why },
     }

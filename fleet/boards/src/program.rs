@@ -118,7 +118,11 @@ fn machine(bytes: &[u8]) -> Result<Machine, &'static str> {
             );
         }
     };
-    let (start, size, count) = if is_64 { (number(32, 8), number(54, 2), number(56, 2)) } else { (number(28, 4), number(42, 2), number(44, 2)) };
+    let (start, size, count) = if is_64 {
+        (number(32, 8), number(54, 2), number(56, 2))
+    } else {
+        (number(28, 4), number(42, 2), number(44, 2))
+    };
     let (Some(start), Some(size), Some(count)) = (start, size, count) else {
         return Err(NONE);
     };

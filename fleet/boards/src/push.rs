@@ -80,7 +80,11 @@ pub fn push(ssh: &Ssh, board: &Board, programs: &[Program]) -> Result<(Hello, Pu
         &["take-program", &program.sha256],
         program.bytes.clone(),
     )?;
-    if answer.trim() == format!("taken {}", program.sha256) { Ok((found, Pushed::Now)) } else { Err(CallError::NoAnswer("the program was not taken".into())) }
+    if answer.trim() == format!("taken {}", program.sha256) {
+        Ok((found, Pushed::Now))
+    } else {
+        Err(CallError::NoAnswer("the program was not taken".into()))
+    }
 }
 
 /// Replaces the script in one step, and compares it with the one sent.
@@ -96,7 +100,11 @@ fn put_script(ssh: &Ssh, board: &Board) -> Result<(), CallError> {
          mv .board.new board"
     );
     let answer = ssh.command(board, &[&put], SCRIPT.as_bytes().to_vec())?;
-    if answer.split_whitespace().next() == Some(&digest) { Ok(()) } else { Err(CallError::NoAnswer(
+    if answer.split_whitespace().next() == Some(&digest) {
+        Ok(())
+    } else {
+        Err(CallError::NoAnswer(
             "the script did not arrive whole".into(),
-        )) }
+        ))
+    }
 }

@@ -135,7 +135,11 @@ impl Ssh {
             let line = said
                 .recv_timeout(Duration::from_secs(1))
                 .unwrap_or_default();
-            if line.is_empty() { format!("ssh ended with {code}") } else { line }
+            if line.is_empty() {
+                format!("ssh ended with {code}")
+            } else {
+                line
+            }
         };
         match code {
             // The script reports a refusal on its output.

@@ -118,7 +118,11 @@ impl MadeUp {
                 wake_ns,
                 end_ns: wake_ns + 20_000 + cycle % 97,
                 cpu: thread,
-                flags: if cycle < WARM_UP { SampleFlags::WARM_UP } else { SampleFlags::default() },
+                flags: if cycle < WARM_UP {
+                    SampleFlags::WARM_UP
+                } else {
+                    SampleFlags::default()
+                },
                 ..Sample::default()
             })
         };

@@ -19,7 +19,13 @@ pub fn tell_line(line: &str) {
 }
 
 fn shown(text: &str) -> String {
-    let seen = |c: char| if c != '\n' && is_unprintable(c) { '\u{fffd}' } else { c };
+    let seen = |c: char| {
+        if c != '\n' && is_unprintable(c) {
+            '\u{fffd}'
+        } else {
+            c
+        }
+    };
     text.chars().map(seen).collect()
 }
 

@@ -98,7 +98,11 @@ impl Answer {
             let mut line = String::new();
             for (at, cell) in row.iter().enumerate() {
                 let blank = " ".repeat(widths[at] - width(cell));
-                let cell = if is_number(at) { format!("{blank}{cell}") } else { format!("{cell}{blank}") };
+                let cell = if is_number(at) {
+                    format!("{blank}{cell}")
+                } else {
+                    format!("{cell}{blank}")
+                };
                 line += if at > 0 { "  " } else { "" };
                 line += &cell;
             }
@@ -110,7 +114,13 @@ impl Answer {
 
     /// As CSV (RFC 4180), texts as they are.
     pub fn to_csv(&self) -> String {
-        let field = |text: &str| if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() };
+        let field = |text: &str| {
+            if text.contains([',', '"', '\n', '\r']) {
+                format!("\"{}\"", text.replace('"', "\"\""))
+            } else {
+                text.to_owned()
+            }
+        };
         let names: Vec<String> = self.columns.iter().map(|name| field(name)).collect();
         let mut csv = names.join(",") + "\r\n";
         for row in &self.rows {

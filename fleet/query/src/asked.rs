@@ -78,8 +78,12 @@ fn beside(tables: &Tables, text: &Text, put: impl Fn(&Text) -> Result<Answer>) -
         hold(check(&answer)?, total)?;
         counted.push(table);
     }
-    Ok(if counted.is_empty() { "it uses no counted table".to_owned() } else { format!(
+    Ok(if counted.is_empty() {
+        "it uses no counted table".to_owned()
+    } else {
+        format!(
             "it counts nothing itself; {} was counted by the same engine and agrees with the records",
             counted.join(" and ")
-        ) })
+        )
+    })
 }

@@ -207,7 +207,13 @@ impl Counts {
     fn all(&mut self, latency: &Int64Array, flags: Option<&Int64Array>) {
         let is_plain = latency.null_count() == 0;
         for (row, &value) in latency.values().iter().enumerate() {
-            let flag = flags.map_or(0, |flags| if flags.is_null(row) { 0 } else { flags.value(row) });
+            let flag = flags.map_or(0, |flags| {
+                if flags.is_null(row) {
+                    0
+                } else {
+                    flags.value(row)
+                }
+            });
             if flag & WARM_UP != 0 || !(is_plain || latency.is_valid(row)) {
                 continue;
             }

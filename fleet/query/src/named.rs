@@ -92,9 +92,11 @@ pub(crate) fn add_bounds(answer: &mut Answer) {
 fn in_four_digits(value: f64) -> f64 {
     let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
     if rounded < value {
-            let step = 10_f64.powi(value.log10().floor() as i32 - 3);
-            format!("{:.3e}", rounded + step).parse().unwrap_or(value)
-        } else { rounded }
+        let step = 10_f64.powi(value.log10().floor() as i32 - 3);
+        format!("{:.3e}", rounded + step).parse().unwrap_or(value)
+    } else {
+        rounded
+    }
 }
 
 #[cfg(test)]

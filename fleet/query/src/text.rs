@@ -87,7 +87,11 @@ fn guessing_function(query: &Query) -> Option<String> {
             Some(ObjectNamePart::Identifier(name)) => name.value.to_ascii_lowercase(),
             _ => return ControlFlow::Continue(()),
         };
-        if guesses(&name) { ControlFlow::Break(name) } else { ControlFlow::Continue(()) }
+        if guesses(&name) {
+            ControlFlow::Break(name)
+        } else {
+            ControlFlow::Continue(())
+        }
     });
     found.break_value()
 }

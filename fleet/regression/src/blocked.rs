@@ -187,26 +187,30 @@ pub(crate) fn exchanged(runs: &[InBlock]) -> Option<Exchanged> {
     let ways = blocks.iter().map(Block::count);
     let ways = ways.fold(1_u64, u64::saturating_mul);
     let exchanges: Vec<(f64, f64)> = if ways <= MOST_EXCHANGES {
-            let mut sums = vec![(0.0, 0.0)];
-            for block in &blocks {
-                let ways = block.ways();
-                let with = |&(a, b): &(f64, f64)| ways.iter().map(move |(c, d)| (a + c, b + d));
-                sums = sums.iter().flat_map(with).collect();
-            }
-            sums
-        } else {
-            let mut random = SplitMix::of_key(&[SEED]);
-            let mut draw = |_| sum(blocks.iter().map(|block| block.shuffled(&mut random)));
-            // The observed arrangement is one of them.
-            (1..MOST_EXCHANGES)
-                .map(&mut draw)
-                .chain([(seen, shift)])
-                .collect()
-        };
+        let mut sums = vec![(0.0, 0.0)];
+        for block in &blocks {
+            let ways = block.ways();
+            let with = |&(a, b): &(f64, f64)| ways.iter().map(move |(c, d)| (a + c, b + d));
+            sums = sums.iter().flat_map(with).collect();
+        }
+        sums
+    } else {
+        let mut random = SplitMix::of_key(&[SEED]);
+        let mut draw = |_| sum(blocks.iter().map(|block| block.shuffled(&mut random)));
+        // The observed arrangement is one of them.
+        (1..MOST_EXCHANGES)
+            .map(&mut draw)
+            .chain([(seen, shift)])
+            .collect()
+    };
     let mut shifts = Vec::new();
     let mut same = 0;
     for (difference, of_shift) in exchanges {
-        if shift - of_shift > 1e-9 * shift { shifts.push((seen - difference) / (shift - of_shift)) } else { same += 1 }
+        if shift - of_shift > 1e-9 * shift {
+            shifts.push((seen - difference) / (shift - of_shift))
+        } else {
+            same += 1
+        }
     }
     shifts.sort_by(f64::total_cmp);
     Some(Exchanged { shifts, same })
@@ -365,8 +369,9 @@ mod tests {
             .zip(kinds)
             .map(|(run, kind)| (run, kind, 0.0))
             .collect();
-        let blocks =
-            |by: Blocks| -> Vec<usize> { by.sorted_into(&given).iter().map(|run| run.block).collect() };
+        let blocks = |by: Blocks| -> Vec<usize> {
+            by.sorted_into(&given).iter().map(|run| run.block).collect()
+        };
         assert_eq!(blocks(Blocks::Turns), [0, 0, 0, 1, 1]);
         assert_eq!(blocks(Blocks::Day), [0, 0, 2, 2]);
         assert_eq!(blocks(Blocks::Fact("room".to_owned())), [0, 1, 0, 1]);

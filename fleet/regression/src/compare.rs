@@ -230,7 +230,11 @@ fn outcome(one: &Compared, terms: &Terms) -> Outcome {
     if p_equivalent <= terms.false_findings {
         Outcome::Equivalent
     } else if p <= terms.false_findings {
-        if factor > 1.0 { Outcome::Regressed } else { Outcome::Improved }
+        if factor > 1.0 {
+            Outcome::Regressed
+        } else {
+            Outcome::Improved
+        }
     } else {
         Outcome::Inconclusive
     }

@@ -101,10 +101,14 @@ fn row(run: &SeenRun) -> String {
         ),
         false => escaped(&run.run_id),
     };
-    let causes = if run.has_report { format!(
+    let causes = if run.has_report {
+        format!(
             " <a href=\"../report/{}.html#causes-0\">why</a>",
             escaped(&run.run_id)
-        ) } else { String::new() };
+        )
+    } else {
+        String::new()
+    };
     let worst = match worst.split_first() {
         None => String::new(),
         Some((first, [])) => first.clone(),

@@ -59,7 +59,11 @@ fn time(text: &str) -> &str {
         b'd' => byte.is_ascii_digit(),
         form => byte == *form,
     };
-    if text.len() == form.len() && text.bytes().zip(form).all(fits) { text } else { "1970-01-01T00:00:00Z" }
+    if text.len() == form.len() && text.bytes().zip(form).all(fits) {
+        text
+    } else {
+        "1970-01-01T00:00:00Z"
+    }
 }
 
 /// Text for XML, in which some characters are forbidden even when escaped.

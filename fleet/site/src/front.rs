@@ -144,7 +144,11 @@ pub(crate) fn told(seen: &SeenChange, safe: impl Fn(&str) -> String) -> String {
     let mut text = format!(
         "{}: p99.9 {} from {} to {} with run {} of {}",
         safe(&seen.condition),
-        if change.after_ns > change.before_ns { "rose" } else { "fell" },
+        if change.after_ns > change.before_ns {
+            "rose"
+        } else {
+            "fell"
+        },
         rounded(change.before_ns),
         rounded(change.after_ns),
         safe(&change.run_id),
@@ -153,7 +157,13 @@ pub(crate) fn told(seen: &SeenChange, safe: impl Fn(&str) -> String) -> String {
     if change.differences.is_empty() {
         return text + "; no recorded setting changed with it.";
     }
-    let shown = |value: &str| if value.is_empty() { "unknown".to_owned() } else { safe(value) };
+    let shown = |value: &str| {
+        if value.is_empty() {
+            "unknown".to_owned()
+        } else {
+            safe(value)
+        }
+    };
     for difference in change.differences.iter().take(12) {
         text += &format!(
             "; {}: {} → {}",

@@ -16,7 +16,11 @@ pub(crate) fn page(title: &str, body: &str, script: &str) -> String {
         base64(&Sha256::digest(script)),
         base64(&Sha256::digest(STYLE))
     );
-    let script = if script.is_empty() { String::new() } else { format!("<script>{script}</script>") };
+    let script = if script.is_empty() {
+        String::new()
+    } else {
+        format!("<script>{script}</script>")
+    };
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
@@ -36,7 +40,11 @@ fn base64(bytes: &[u8]) -> String {
             .fold(0_u32, |bits, &byte| bits << 8 | u32::from(byte));
         let bits = bits << (8 * (3 - three.len()));
         for digit in 0..4 {
-            text.push(if digit <= three.len() { char::from(DIGITS[(bits >> (18 - 6 * digit)) as usize & 63]) } else { '=' });
+            text.push(if digit <= three.len() {
+                char::from(DIGITS[(bits >> (18 - 6 * digit)) as usize & 63])
+            } else {
+                '='
+            });
         }
     }
     text

@@ -99,7 +99,11 @@ impl SeenRun {
 
     /// The verdict, if it counts.
     pub fn verdict(&self) -> &str {
-        if self.is_invalid() { "invalid" } else { &self.outcome }
+        if self.is_invalid() {
+            "invalid"
+        } else {
+            &self.outcome
+        }
     }
 
     /// Whether it can't be trusted, by its verdict or by its seal.

@@ -69,7 +69,7 @@ mod tests {
             .find(|line| line.contains("FIFO 80, idle"))
             .unwrap();
         let words: Vec<&str> = row.split_whitespace().skip(3).collect();
-        assert_eq!(words, ["12 300", "2000", "3.25"]);
+        assert_eq!(words.join(" "), "12 300 2000 3.25");
     }
 
     #[test]

@@ -46,9 +46,13 @@ impl DirectoryStore {
     /// # Errors
     /// [`FleetArchiveError::NotAnArchive`].
     pub fn open(top: &Path, trust: Trust) -> Result<Self> {
-        if top.join("runs").is_dir() { Ok(Self::held(top, trust)) } else { Err(FleetArchiveError::NotAnArchive {
+        if top.join("runs").is_dir() {
+            Ok(Self::held(top, trust))
+        } else {
+            Err(FleetArchiveError::NotAnArchive {
                 path: top.to_owned(),
-            }) }
+            })
+        }
     }
 
     fn held(top: &Path, trust: Trust) -> Self {
@@ -141,7 +145,13 @@ impl Store for DirectoryStore {
             .zip(path.file_name())
             .expect("a folder and a name");
         let file = file.to_str().expect("names are ASCII");
-        match Directory::to_read(folder).and_then(|folder| if is_link(&folder.path_of(file))? { Err(io::Error::other("it is a link")) } else { folder.open(file) }) {
+        match Directory::to_read(folder).and_then(|folder| {
+            if is_link(&folder.path_of(file))? {
+                Err(io::Error::other("it is a link"))
+            } else {
+                folder.open(file)
+            }
+        }) {
             Ok(file) => Ok(Some(file)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(FleetArchiveError::io("read", &path)(error)),

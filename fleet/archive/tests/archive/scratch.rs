@@ -42,7 +42,11 @@ impl Scratch {
         while let Some(directory) = open.pop() {
             for entry in std::fs::read_dir(&directory).unwrap() {
                 let path = entry.unwrap().path();
-                if path.is_dir() { open.push(path) } else { found.push(path.display().to_string()) }
+                if path.is_dir() {
+                    open.push(path)
+                } else {
+                    found.push(path.display().to_string())
+                }
             }
         }
         found.retain(|name| !name.ends_with("/.lock"));

@@ -149,7 +149,11 @@ pub(super) fn taken(
     is_right: fn(&str) -> bool,
     right: impl Fn(&str) -> String,
 ) -> Result<String, Fault> {
-    if is_right(text.get_ref()) { Ok(text.into_inner()) } else { Err((text.span(), right(&quoted(text.get_ref())))) }
+    if is_right(text.get_ref()) {
+        Ok(text.into_inner())
+    } else {
+        Err((text.span(), right(&quoted(text.get_ref()))))
+    }
 }
 
 /// Whether `text` can be a board's name: it becomes the name of a directory, and appears in lines.
@@ -200,9 +204,13 @@ fn said(message: &str) -> String {
         let named = unknown.split(',').next().unwrap_or_default();
         secrets.iter().any(|secret| named.contains(secret))
     });
-    if is_secret { format!(
+    if is_secret {
+        format!(
             "{message}; an inventory holds no secret: keys and agents are OpenSSH's, in ~/.ssh/config"
-        ) } else { message }
+        )
+    } else {
+        message
+    }
 }
 
 #[cfg(test)]

@@ -108,13 +108,17 @@ fn days(texts: Spanned<Vec<String>>) -> Result<[bool; 7], Fault> {
         };
         days[day.ok_or_else(wrong)?] = true;
     }
-    if days.contains(&true) { Ok(days) } else { Err((
+    if days.contains(&true) {
+        Ok(days)
+    } else {
+        Err((
             span,
             format!(
                 "days = []: without it, every day; otherwise of {}",
                 DAYS.join(", ")
             ),
-        )) }
+        ))
+    }
 }
 
 /// `90 s`, `30 min`, `6 h`, in seconds; a week at most.

@@ -76,7 +76,11 @@ impl Journal {
             }
         }
         found.sort();
-        if found.is_empty() { Err(JournalError::NoJob(self.directory.clone())) } else { Ok(found.into_iter().map(|(_, name)| name).collect()) }
+        if found.is_empty() {
+            Err(JournalError::NoJob(self.directory.clone()))
+        } else {
+            Ok(found.into_iter().map(|(_, name)| name).collect())
+        }
     }
 
     /// The job with that name, or the latest one.

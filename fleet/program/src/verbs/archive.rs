@@ -42,18 +42,30 @@ pub fn look(at: &Looked) -> Result<Opened> {
 /// One that is there.
 pub fn open(archive: &Archive) -> Result<Box<dyn Store>> {
     let (at, trust) = (&archive.archive, trust(archive));
-    if is_bucket(archive) { bucket::open(at, &bucket::cache()?, trust) } else { Ok(boxed(DirectoryStore::open(Path::new(at), trust)?)) }
+    if is_bucket(archive) {
+        bucket::open(at, &bucket::cache()?, trust)
+    } else {
+        Ok(boxed(DirectoryStore::open(Path::new(at), trust)?))
+    }
 }
 
 /// Opens an existing archive without using earlier cached objects; `scratch` is an empty directory.
 pub fn open_anew(archive: &Archive, scratch: &Path) -> Result<Box<dyn Store>> {
-    if is_bucket(archive) { bucket::open(&archive.archive, scratch, trust(archive)) } else { open(archive) }
+    if is_bucket(archive) {
+        bucket::open(&archive.archive, scratch, trust(archive))
+    } else {
+        open(archive)
+    }
 }
 
 /// One that is there, or a new one.
 pub fn make(archive: &Archive) -> Result<Box<dyn Store>> {
     let (at, trust) = (&archive.archive, trust(archive));
-    if is_bucket(archive) { bucket::make(at, &bucket::cache()?, trust) } else { Ok(boxed(DirectoryStore::make(Path::new(at), trust)?)) }
+    if is_bucket(archive) {
+        bucket::make(at, &bucket::cache()?, trust)
+    } else {
+        Ok(boxed(DirectoryStore::make(Path::new(at), trust)?))
+    }
 }
 
 fn boxed(store: impl Store + 'static) -> Box<dyn Store> {
@@ -65,5 +77,9 @@ fn is_bucket(archive: &Archive) -> bool {
 }
 
 fn trust(archive: &Archive) -> Trust {
-    if archive.trust_directory { Trust::Any } else { Trust::Own }
+    if archive.trust_directory {
+        Trust::Any
+    } else {
+        Trust::Own
+    }
 }

@@ -17,7 +17,11 @@ const ROUND: Duration = Duration::from_secs(5);
 /// Fetches.
 pub fn run(arguments: &Fetch) -> Outcome {
     let (job, records) = fetched(arguments)?;
-    print(&if arguments.json { known::json(&job, &records) } else { known::text(&job, &records) })?;
+    print(&if arguments.json {
+        known::json(&job, &records)
+    } else {
+        known::text(&job, &records)
+    })?;
     Ok(known::code(&records))
 }
 

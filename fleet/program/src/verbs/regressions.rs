@@ -57,7 +57,11 @@ pub fn run(arguments: &Regressions) -> Outcome {
         ..Terms::default()
     };
     let all = compare(&histories, &Figure::ALL, &is_first, &is_second, &terms);
-    print(&if arguments.json { serde_json::to_string(&all)? + "\n" } else { shown(&all, &terms) })?;
+    print(&if arguments.json {
+        serde_json::to_string(&all)? + "\n"
+    } else {
+        shown(&all, &terms)
+    })?;
     let any = |outcomes: &[Found]| all.iter().any(|one| outcomes.contains(&one.outcome));
     Ok(match () {
         () if any(&[Found::Regressed]) => ExitCode::from(2),

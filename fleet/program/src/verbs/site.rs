@@ -22,7 +22,11 @@ pub fn run(arguments: &Site) -> Outcome {
         left_out,
     } = look(&arguments.at)?;
     let mut seen = seen(&*store, &all, &left_out)?;
-    let trust = if arguments.at.of.trust_directory { Trust::Any } else { Trust::Own };
+    let trust = if arguments.at.of.trust_directory {
+        Trust::Any
+    } else {
+        Trust::Own
+    };
     let output = Directory::make(&arguments.output, trust)?;
     let boards = Directory::make(&arguments.output.join("board"), trust)?;
     let put = |directory: &Directory, name: &str, text: &str| {

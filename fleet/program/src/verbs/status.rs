@@ -27,7 +27,11 @@ pub fn run(arguments: &Status) -> Outcome {
         });
         records = asked.into_iter().collect::<Result<_, _>>()?;
     }
-    print(&if arguments.json { known::json(&job, &records) } else { known::text(&job, &records) })?;
+    print(&if arguments.json {
+        known::json(&job, &records)
+    } else {
+        known::text(&job, &records)
+    })?;
     Ok(known::code(&records))
 }
 

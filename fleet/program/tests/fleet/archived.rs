@@ -221,8 +221,8 @@ fn what_is_wrong_is_one_line_and_nothing_is_written() {
     let scratch = scratch.path();
     let run = made_up(scratch, 1, "6.12.9-rt", 0);
     for (line, expected) in [
-        (&["check"][..], "is not an archive of a fleet"),
-        (&["site"], "is not an archive of a fleet"),
+        (&["check"][..], "not an archive of a fleet"),
+        (&["site"], "not an archive of a fleet"),
         (
             &["add", "--board", "../x", &run],
             "is not a name of a board",

@@ -143,12 +143,14 @@ fn night(count: usize, jobs: usize, kills: usize) {
             ));
             let state = board["state"].as_str().unwrap();
             if has_ended.contains("ended") {
-                    assert!(
-                        place.join("output").is_file(),
-                        "{remote}: ended, and is not here: {board}"
-                    );
-                    here += 1;
-                } else { assert!(!place.exists() && board["reason"].is_string(), "{board}") }
+                assert!(
+                    place.join("output").is_file(),
+                    "{remote}: ended, and is not here: {board}"
+                );
+                here += 1;
+            } else {
+                assert!(!place.exists() && board["reason"].is_string(), "{board}")
+            }
             if state == "passed" {
                 assert!(place.join("run/manifest.json").is_file(), "{board}");
                 passed.insert(made_up(job, number).run_id, format!("board{number}"));
@@ -179,9 +181,11 @@ fn night(count: usize, jobs: usize, kills: usize) {
     let output = world.command(PROGRAM).args(check).output().unwrap();
     let (code, out, err) = ended(output);
     let count_of = passed.len();
-    let expected = if is_sealed { format!(
-            "{count_of} runs: all there and as they were; {count_of} count by their seals\n"
-        ) } else { format!("{count_of} runs: all there and as they were\n") };
+    let expected = if is_sealed {
+        format!("{count_of} runs: all there and as they were; {count_of} count by their seals\n")
+    } else {
+        format!("{count_of} runs: all there and as they were\n")
+    };
     assert_eq!((code, &*out), (0, &*expected), "{out}{err}");
     let all = count * jobs;
     assert_eq!(count_of + listed.values().sum::<usize>(), all);

@@ -111,7 +111,7 @@ pub(super) fn wait_for(child: i32, limit: Duration) {
         }
         let left = limit.saturating_sub(began.elapsed());
         let left = libc::timespec {
-            tv_sec: left.as_secs() as libc::time_t,
+            tv_sec: left.as_secs() as _,
             tv_nsec: left.subsec_nanos().into(),
         };
         // SAFETY: it reads the set and the time. Children of the program can end the wait, too.

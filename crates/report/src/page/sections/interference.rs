@@ -153,7 +153,7 @@ mod tests {
         kernel(&mut markup, &[], &[noise]);
         let page = markup.into_string();
         assert!(
-            page.contains(">0.000</td>") && page.contains(">700\u{a0}ns</td>"),
+            page.contains(">1e-4</td>") && page.contains(">700\u{a0}ns</td>"),
             "{page}"
         );
         let mut nothing = Markup::default();

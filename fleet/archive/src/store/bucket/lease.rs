@@ -133,7 +133,11 @@ async fn renewed(remote: Arc<Remote>, name: String, written: Written) {
 /// Whether a hold is still reliable: its holder might have been stopped, or cut off.
 pub(super) fn still(written: &Written, remote: &Remote) -> Result<()> {
     let age = seconds().abs_diff(written.load(Ordering::Relaxed));
-    if age < RELIED_ON.as_secs() { Ok(()) } else { Err(lost(remote)) }
+    if age < RELIED_ON.as_secs() {
+        Ok(())
+    } else {
+        Err(lost(remote))
+    }
 }
 
 fn lost(remote: &Remote) -> FleetArchiveError {

@@ -50,9 +50,13 @@ impl BucketStore {
     /// [`FleetArchiveError::NotAnArchive`] if there is no run below the prefix; as [`Self::make`].
     pub fn open(url: &str, cache: &Path, trust: Trust) -> Result<Self> {
         let store = Self::make(url, cache, trust)?;
-        if store.remote.listed("runs")?.is_empty() { Err(FleetArchiveError::NotAnArchive {
+        if store.remote.listed("runs")?.is_empty() {
+            Err(FleetArchiveError::NotAnArchive {
                 path: PathBuf::from(url),
-            }) } else { Ok(store) }
+            })
+        } else {
+            Ok(store)
+        }
     }
 
     /// Fails if a hold was lost, because another process might rely on that.
@@ -209,7 +213,11 @@ impl Store for BucketStore {
     }
 
     fn path_of(&self, name: &str) -> PathBuf {
-        if is_made_here(name) { self.here.path_of(name) } else { self.remote.url_of(name) }
+        if is_made_here(name) {
+            self.here.path_of(name)
+        } else {
+            self.remote.url_of(name)
+        }
     }
 }
 

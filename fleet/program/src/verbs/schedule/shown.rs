@@ -33,9 +33,11 @@ pub fn show(inventory: &Inventory, journal: &Journal, as_json: bool) -> Outcome 
         });
     }
     print(&if as_json {
-            let all: Vec<_> = all.iter().map(Shown::to_json).collect();
-            format!("{:#}\n", json!({ "schedules": all }))
-        } else { all.iter().map(Shown::text).collect() })?;
+        let all: Vec<_> = all.iter().map(Shown::to_json).collect();
+        format!("{:#}\n", json!({ "schedules": all }))
+    } else {
+        all.iter().map(Shown::text).collect()
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
