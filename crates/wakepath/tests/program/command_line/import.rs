@@ -133,7 +133,7 @@ fn callbacks_of_ros_2_have_what_held_their_executor() {
     done.assert_code(0);
     for part in [
         "balance: timer 5 ms",
-        "balance: timer 5 ms: ",
+        "balance: timer 5 ms (Balance::control()): 2 gaps above 7.5 ms",
         "its own run before took 13.1 ms",
         "no message was published on /image",
         "record sched_switch",
@@ -281,7 +281,7 @@ fn the_page_shows_what_an_import_does_not_know_as_not_known() {
     assert_eq!([cell("scheduled"), cell("skipped")], ["–"; 2], "{row}");
     assert_eq!(cell("executed"), "6000", "{row}");
     // Some of its values lay beyond the histogram.
-    assert!(misses.starts_with("≥ "), "{misses:.40}");
+    assert!(misses.starts_with("≥\u{a0}"), "{misses:.40}");
     let in_a_row = page.split("data-name=\"misses in a row\">").nth(1).unwrap();
     assert!(in_a_row.starts_with("–<"), "{in_a_row:.40}");
 }

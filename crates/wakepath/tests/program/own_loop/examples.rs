@@ -155,7 +155,7 @@ fn a_loop_that_is_another_than_the_scenario_s_is_refused_by_its_period() {
     finished.assert_code(3);
     let why = finished.json().to_string();
     assert!(
-        why.contains("has a period of 4 ms, and the scenario says 10 ms"),
+        why.contains("has a period of 4 ms, and the scenario has 10 ms"),
         "{why}"
     );
 }

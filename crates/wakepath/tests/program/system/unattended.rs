@@ -173,7 +173,7 @@ fn what_rounds_can_not_be_is_refused_in_one_line_and_nothing_is_written() {
     );
     refused(
         &["scenario.toml", "--for", "1s", "--rate", "1Hz"],
-        &["--for 1s, rounds of 1 s: ", "2"],
+        &["--for 1s, rounds of 1 s: ", "give --for 3s or longer"],
     );
     refused(
         &["scenario.toml", "--for", "1h", "--keep", "1KiB"],
