@@ -4,7 +4,8 @@ use crate::summary::ConditionExplanation;
 
 /// Weight of a thread's late cycles; the greatest matters most. A loop that never ran comes before all that were late,
 /// and one that passed a limit or its period before those that were late by their own percentile alone: a thread always
-/// has such cycles. One that sleeps for a time has no due time to pass. Of the late threads of one condition the periodic and most urgent one leads.
+/// has such cycles. One that sleeps for a time has no due time to pass. Of the late threads of one condition the periodic
+/// and most urgent one leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Weight {
     silent_segments: u64,

@@ -130,9 +130,9 @@ impl Corpus {
         self.entries.last()
     }
 
-    /// An entry to change: half of the time one of the newest; otherwise likely are those that reached what few programs reach, were tried seldom, or
-    /// hold one of the longest sections. `unit` is between 0 and 1. With `added` only those count in which
-    /// a call of the user brought something, if there are any.
+    /// An entry to change: half of the time one of the newest; otherwise likely are those that reached what few
+    /// programs reach, were tried seldom, or hold one of the longest sections. `unit` is between 0 and 1. With `added`
+    /// only those count in which a call of the user brought something, if there are any.
     pub fn choose(&mut self, unit: f64, added: bool) -> Option<&Entry> {
         let added = added && self.entries.iter().any(|entry| entry.is_added);
         let is_new = |entry: &Entry| entry.tries < FIRST_TRIES && entry.is_added >= added;
