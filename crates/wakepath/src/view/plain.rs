@@ -66,10 +66,10 @@ impl PlainView {
                     tell!("{place} {condition}, {phase}: {problem}")
                 }
             }
-            None if figures.executed == 0 => tell!(
-                "{place} {condition}, {phase}: the loop did not run once in the judged time; all its \
-                 due times count as skipped"
-            ),
+            // It never ran, or the run was interrupted in its warm-up.
+            None if figures.executed == 0 => {
+                tell!("{place} {condition}, {phase}: no cycle ran in its judged time")
+            }
             None => tell!(
                 "{place} {condition}, {phase}: {} cycles, wake-up latency median {}, max {}, \
                  missed {}, skipped {}",
