@@ -24,6 +24,11 @@ impl Call {
         )
     }
 
+    /// Whether a thread waits in this call for whichever of several events comes first.
+    pub(crate) fn is_for_any_event(&self) -> bool {
+        waits_for_any_event(&self.name)
+    }
+
     /// Whether a thread reads its timer in this call.
     pub(crate) fn is_of_timer(&self) -> bool {
         matches!(&self.target, Some(CallTarget::Other(word)) if &**word == "timerfd")
@@ -43,6 +48,26 @@ impl fmt::Display for Call {
             Some(CallTarget::Other(word)) => write!(f, " on {}", one_line(word)),
         }
     }
+}
+
+/// Whether a thread waits in the call of this name for whichever of several events comes first. Not in one for requests
+/// that it has made itself, as `io_getevents`.
+pub fn waits_for_any_event(name: &str) -> bool {
+    [
+        "epoll_wait",
+        "epoll_pwait",
+        "epoll_pwait2",
+        "poll",
+        "ppoll",
+        "select",
+        "_newselect",
+        "pselect6",
+        "ppoll_time64",
+        "pselect6_time64",
+        "rt_sigtimedwait",
+        "rt_sigtimedwait_time64",
+    ]
+    .contains(&name)
 }
 
 /// Whether a wait in this call may be for a lock of the program. Of a call that was not recorded that is the

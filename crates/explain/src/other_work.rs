@@ -11,21 +11,6 @@ use crate::wait::{Meanwhile, Source, Wait};
 use std::collections::{BTreeMap, BTreeSet};
 use wakepath_timeline::CallTarget;
 
-/// Calls by which a thread waits for whichever of several events comes first.
-const OF_ANY_EVENT: [&str; 11] = [
-    "epoll_wait",
-    "epoll_pwait",
-    "epoll_pwait2",
-    "poll",
-    "ppoll",
-    "select",
-    "_newselect",
-    "pselect6",
-    "ppoll_time64",
-    "pselect6_time64",
-    "rt_sigtimedwait",
-];
-
 /// Whether a cycle holds such a wait that something else than a timer ended.
 pub(crate) fn is_in(pieces: &[Piece]) -> bool {
     pieces.iter().any(|piece| source(piece).is_some())
@@ -58,7 +43,7 @@ fn source(piece: &Piece) -> Option<Source> {
     let Wait {
         chain, meanwhile, ..
     } = wait;
-    if !wait.call.as_ref().is_some_and(is_of_any_event) {
+    if !wait.call.as_ref().is_some_and(Call::is_for_any_event) {
         return None;
     }
     match (chain.first(), meanwhile) {
@@ -66,11 +51,6 @@ fn source(piece: &Piece) -> Option<Source> {
         (None, Meanwhile::Device(handler)) => Some(Source::Handler(handler.clone())),
         _ => None,
     }
-}
-
-/// Whether a thread waits in this call for whichever of several events comes first.
-pub(crate) fn is_of_any_event(call: &Call) -> bool {
-    OF_ANY_EVENT.contains(&&*call.name)
 }
 
 /// Calls that take an event from a descriptor.
@@ -115,14 +95,14 @@ fn taken(piece: &Piece) -> Option<&Call> {
 /// timer begins again with a read of that.
 pub(crate) fn name_taken(pieces: &mut [Piece], usually: &BTreeSet<String>) {
     let is_of_any =
-        |piece: &Piece| matches!(&piece.cause, Cause::SystemCall(call) if is_of_any_event(call));
+        |piece: &Piece| matches!(&piece.cause, Cause::SystemCall(call) if call.is_for_any_event());
     if !pieces.iter().any(is_of_any) {
         return;
     }
     let mut serves: Option<Call> = None;
     for piece in pieces {
         match (&piece.cause, &serves) {
-            (Cause::SystemCall(call), _) if call.is_of_timer() || is_of_any_event(call) => {
+            (Cause::SystemCall(call), _) if call.is_of_timer() || call.is_for_any_event() => {
                 serves = None;
             }
             (Cause::SystemCall(call), _)

@@ -7,7 +7,6 @@ use crate::call::Call;
 use crate::cause::{Cause, is_stopper};
 use crate::cpu::{Context, Doing, Span};
 use crate::cycle::{Stretch, WokenBy};
-use crate::other_work;
 use crate::track::{Happened, Interval};
 use wakepath_timeline::{Interrupt, Thread};
 
@@ -129,9 +128,7 @@ impl Cut<'_> {
     /// Whether the loop is still in a call that waits for something else than time, or any event.
     fn is_blocked_beyond(&self, interval: &Interval) -> bool {
         let call = self.window.track.call_at(interval.from_ns);
-        call.is_some_and(|call| {
-            !call.is_sleep() && !call.is_of_timer() && !other_work::is_of_any_event(call)
-        })
+        call.is_some_and(|call| !call.is_sleep() && !call.is_of_timer() && !call.is_for_any_event())
     }
 
     fn timer_path(&mut self, due_ns: u64, landmarks: &Landmarks) {

@@ -3,10 +3,10 @@
 use super::Finding;
 use super::passed::passed;
 use crate::watched::waking::WokenBy;
-use wakepath_explain::Cause;
 use wakepath_explain::watch::{
     Activation, BegunBy, CutBy, CutSleeps, Row, Task, ThreadActivity, TurnWaits,
 };
+use wakepath_explain::{Cause, waits_for_any_event};
 use wakepath_timeline::Sample;
 
 /// How much longer than its period an interval is to be a gap, in halves of a period.
@@ -58,7 +58,7 @@ fn way_of_waiting(
             longest_ns: gaps.longest_ns,
             steps_ns: activity.clock_steps_ns.clone(),
         }),
-        BegunBy::Timer if gaps.count > 0 && rhythm.programmed => {
+        BegunBy::Timer if gaps.count > 0 && rhythm.programmed && !task.is_of_event_loop() => {
             found.push(Finding::AskedForLater {
                 times: gaps.count,
                 longest_ns: gaps.longest_ns,
@@ -79,17 +79,6 @@ fn executor_clock(gaps: &Gaps, steps_ns: &[i64]) -> Option<Finding> {
     })
 }
 
-/// Calls in which a thread waits for whatever comes first, so that its next cycle may be it.
-const FOR_ANY_EVENT: [&str; 8] = [
-    "epoll_wait",
-    "epoll_pwait",
-    "epoll_pwait2",
-    "poll",
-    "ppoll",
-    "select",
-    "pselect6",
-    "io_getevents",
-];
 /// A wait of less than this share of the period, one in so many, is part of the work.
 const SMALL_WAIT: u64 = 5;
 
@@ -99,7 +88,7 @@ fn waits_in_cycle(task: &Task, activity: &ThreadActivity) -> Option<Finding> {
     if task.rhythm.begun_by != BegunBy::Timer || task.timer.is_some() || turns == 0 {
         return None;
     }
-    let is_one = |name: &str| !FOR_ANY_EVENT.contains(&name) && !name.ends_with("nanosleep");
+    let is_one = |name: &str| !waits_for_any_event(name) && !name.ends_with("nanosleep");
     // Its wakers may be many, as the kernel's workers are; the first is the one with most of the time.
     let of_call = |of: &TurnWaits| of.call.clone().filter(|name| is_one(name));
     let first = activity.waits.iter().find(|of| of_call(of).is_some())?;
@@ -152,7 +141,7 @@ fn caught_up(task: &Task) -> Option<Finding> {
     });
     let (times, longest_ns) =
         late.fold((0, 0), |(times, longest), ns| (times + 1, ns.max(longest)));
-    (times > 0 && task.rhythm.anchor_ns.is_some())
+    (times > 0 && task.rhythm.anchor_ns.is_some() && !task.is_of_event_loop())
         .then_some(Finding::CaughtUp { times, longest_ns })
 }
 
