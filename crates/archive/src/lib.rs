@@ -76,8 +76,8 @@ pub use told::{
     read_lines, told_name,
 };
 pub use trace::{
-    CpuCount, EventKind, Kept, KeptWindow, MissingEvents, Trace, TraceDescription, TraceEnd,
-    TraceEvents, TraceFollower, TraceMode, TraceWriter, trace_name,
+    CpuCount, EventKind, Kept, KeptWindow, MissingEvents, ThreadOf, Trace, TraceDescription,
+    TraceEnd, TraceEvents, TraceFollower, TraceMode, TraceWriter, trace_name,
 };
 pub use virtual_time::{EMULATOR_NAME, Emulator, GuestAdditions, VirtualTime};
 

@@ -41,6 +41,8 @@ pub struct Options {
     pub budgets: Budgets,
     /// Where in the program threads blocked.
     pub places: Places,
+    /// Threads of the program with their processes, as far as they are known beforehand.
+    pub members: Vec<(u32, u32)>,
 }
 
 /// Cycles over which the usual is measured.
@@ -115,6 +117,10 @@ impl Explainer {
             until_next_wake_up: of.until_next_wake_up,
             placement: Placement::new(of.allowed),
         });
+        let mut program = Program::default();
+        for (thread, process) in &options.members {
+            program.follow(*thread, *process);
+        }
         let mut new = Self {
             cpus: Vec::new(),
             loops: loops.collect(),
@@ -125,7 +131,7 @@ impl Explainer {
             untold_switch_ins: SwitchIns::default(),
             threads: Threads::default(),
             refills: Refills::default(),
-            program: Program::default(),
+            program,
             stoppers: Stoppers::default(),
             now_ns: 0,
             next_ns: 0,

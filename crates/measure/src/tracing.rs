@@ -9,11 +9,11 @@ use crate::watch::threads_of;
 use crate::{MeasureError, NotTraced, own_executable, own_group};
 use std::os::fd::AsFd;
 use std::time::Duration;
-use wakepath_archive::{Event, PlannedSegment, SegmentTraced, TraceMode};
+use wakepath_archive::{Event, PlannedSegment, SegmentTraced, ThreadOf, TraceMode};
 use wakepath_directory::Directory;
 use wakepath_machine::{Root, timers_elsewhere};
 use wakepath_probe::usdt::Mark;
-use wakepath_probe::{Backend, Command, Ready, Reply, Setting, ThreadOf};
+use wakepath_probe::{Backend, Command, Ready, Reply, Setting};
 use wakepath_scenario::{Trace, TraceBackend, TraceBuffer};
 use wakepath_timeline::CpuSet;
 

@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::Read;
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
+use wakepath_archive::ThreadOf;
 use wakepath_timeline::{CallTarget, KernelEvent, What, decoded};
 
 /// A thread that makes more calls in a second than this is not recorded any more: it would fill the
@@ -23,15 +23,6 @@ const MOST_OF_PROCESS: usize = 256;
 const SHORT_LIVED_NS: u64 = 1_000_000_000;
 /// Descriptors that are remembered; beyond, all are looked at again.
 const MOST_DESCRIPTORS: usize = 4096;
-
-/// A thread of the watched program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ThreadOf {
-    /// The thread.
-    pub thread: u32,
-    /// Its process.
-    pub process: u32,
-}
 
 /// The threads, and what was found out of them.
 #[derive(Debug, Default)]
@@ -143,6 +134,17 @@ impl Followed {
         }
     }
 
+    /// All threads, by number.
+    pub(crate) fn members(&self) -> Vec<ThreadOf> {
+        let threads = self.threads.iter().map(|(&thread, of)| ThreadOf {
+            thread,
+            process: of.process,
+        });
+        let mut members: Vec<ThreadOf> = threads.collect();
+        members.sort_unstable_by_key(|of| of.thread);
+        members
+    }
+
     /// Threads whose calls are recorded.
     pub(crate) fn recorded(&self) -> Vec<u32> {
         let recorded = self.threads.iter().filter(|(_, of)| of.calls);
@@ -241,6 +243,16 @@ fn open_descriptors(process: u32) -> impl Iterator<Item = u32> {
     numbers.take(MOST_OF_PROCESS)
 }
 
+/// Whether a character device is a terminal, whatever its path. A serial line, which looks like one to the kernel, is
+/// none to a person. Numbers from the kernel's `Documentation/admin-guide/devices.txt`.
+fn is_terminal(device: u64) -> bool {
+    const FIRST_SERIAL_LINE: u32 = 64;
+    match rustix::fs::major(device) {
+        4 => rustix::fs::minor(device) < FIRST_SERIAL_LINE,
+        major => matches!(major, 5 | 136..=143),
+    }
+}
+
 /// The current target of a descriptor.
 fn target(process: u32, descriptor: u32) -> Option<CallTarget> {
     let link = format!("/proc/{process}/fd/{descriptor}");
@@ -257,17 +269,11 @@ fn target(process: u32, descriptor: u32) -> Option<CallTarget> {
         let word = word.trim_start_matches('[').trim_end_matches(']');
         return Some(CallTarget::Other(word.into()));
     }
-    let kind = std::fs::metadata(&link).ok()?.file_type();
-    let is_terminal = ["/dev/pts/", "/dev/tty", "/dev/console", "/dev/ptmx"]
-        .iter()
-        .any(|beginning| text.starts_with(beginning));
-    // A serial line of a device looks like a terminal to the kernel, and is none to a person.
-    let is_serial = ["/dev/ttyS", "/dev/ttyUSB", "/dev/ttyACM", "/dev/ttyAMA"]
-        .iter()
-        .any(|beginning| text.starts_with(beginning));
+    let file = std::fs::metadata(&link).ok()?;
+    let kind = file.file_type();
     Some(match kind {
         kind if kind.is_fifo() => CallTarget::Pipe,
-        kind if kind.is_char_device() && is_terminal && !is_serial => {
+        kind if kind.is_char_device() && is_terminal(file.rdev()) => {
             CallTarget::Terminal(text.into())
         }
         kind if kind.is_char_device() || kind.is_block_device() => CallTarget::Device(text.into()),
@@ -290,6 +296,19 @@ mod tests {
                 descriptor: Some(descriptor),
             },
         }
+    }
+
+    #[test]
+    fn a_serial_line_is_no_terminal() {
+        let is = |major, minor| is_terminal(rustix::fs::makedev(major, minor));
+        // /dev/pts/0, /dev/tty, /dev/tty1; /dev/ttyS0, /dev/ttyUSB0, /dev/ttyACM0, /dev/ttyAMA0, /dev/null
+        assert!(
+            [(136, 0), (5, 0), (4, 1)]
+                .into_iter()
+                .all(|(major, minor)| is(major, minor))
+        );
+        let others = [(4, 64), (188, 0), (166, 0), (204, 64), (1, 3)];
+        assert!(!others.into_iter().any(|(major, minor)| is(major, minor)));
     }
 
     #[test]

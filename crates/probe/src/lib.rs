@@ -46,7 +46,6 @@ pub use collect::{Collector, merged};
 pub use cost::EventCost;
 pub use error::{ProbeError, Result};
 pub use feather_trace::FeatherRecorder;
-pub use followed::ThreadOf;
 pub use instance::Instance;
 pub use orphans::remove_orphans;
 pub use perf::PerfRings;

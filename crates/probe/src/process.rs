@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use wakepath_archive::{
     EventKind, Kept, KernelLatency, KernelNoise, KernelSections, LogFollower, SegmentTraced,
-    SelfTestFound, TraceDescription, TraceEnd, TraceMode, TraceWriter, TracingSetUp,
+    SelfTestFound, ThreadOf, TraceDescription, TraceEnd, TraceMode, TraceWriter, TracingSetUp,
 };
 use wakepath_directory::Directory;
 use wakepath_rt::clock;
@@ -21,7 +21,7 @@ use crate::choice::Chosen;
 use crate::collect::{Collector, merged};
 use crate::cost::EventCost;
 use crate::error::{KernelMeasureError, ProbeError, Result};
-use crate::followed::{Followed, ThreadOf};
+use crate::followed::Followed;
 use crate::late::late_windows;
 use crate::orphans;
 use crate::osnoise;
@@ -415,6 +415,7 @@ impl Probe {
                 None => Kept::All,
             },
             cpus,
+            members: collector.followed.members(),
         };
         let bytes = writer.finish(&end)?;
         Ok(SegmentTraced { bytes, ..traced })

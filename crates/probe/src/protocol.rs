@@ -1,11 +1,10 @@
 //! Messages between the measuring process and the probe's process, one line of JSON each.
 
 use crate::Apart;
-use crate::ThreadOf;
 use crate::usdt::Mark;
 use serde::{Deserialize, Serialize};
 use wakepath_archive::{
-    KernelLatency, KernelNoise, KernelSections, SegmentTraced, TraceMode, TracingSetUp,
+    KernelLatency, KernelNoise, KernelSections, SegmentTraced, ThreadOf, TraceMode, TracingSetUp,
 };
 
 /// What to trace: the first line.

@@ -135,6 +135,7 @@ impl Traces {
             ended_ns,
             kept,
             cpus,
+            members: Vec::new(),
         })?;
         Ok(SegmentTraced { bytes, ..traced })
     }

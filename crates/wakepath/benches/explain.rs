@@ -159,8 +159,7 @@ fn repeat(short: &Path, long: &Path) -> Result<u64, Failure> {
     let ended_ns = from_ns + (CYCLES + each) * period_ns;
     let end = TraceEnd {
         ended_ns,
-        kept: Default::default(),
-        cpus: Vec::new(),
+        ..TraceEnd::default()
     };
     let bytes = writer.finish(&end)?;
     log.append_event(&Event::SegmentTraced(SegmentTraced {

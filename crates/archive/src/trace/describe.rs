@@ -111,6 +111,18 @@ pub struct TraceEnd {
     pub kept: Kept,
     /// Counts of each CPU.
     pub cpus: Vec<CpuCount>,
+    /// Threads of the watched program, whenever they were found: events are kept from before.
+    #[serde(default)]
+    pub members: Vec<ThreadOf>,
+}
+
+/// A thread of the watched program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreadOf {
+    /// The thread.
+    pub thread: u32,
+    /// Its process.
+    pub process: u32,
 }
 
 /// Which of the recorded events were kept.

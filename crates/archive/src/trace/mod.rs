@@ -30,7 +30,8 @@ mod reader;
 mod writer;
 
 pub use describe::{
-    CpuCount, EventKind, Kept, KeptWindow, MissingEvents, TraceDescription, TraceEnd, TraceMode,
+    CpuCount, EventKind, Kept, KeptWindow, MissingEvents, ThreadOf, TraceDescription, TraceEnd,
+    TraceMode,
 };
 pub use follow::TraceFollower;
 pub use merge::TraceEvents;

@@ -135,6 +135,7 @@ pub fn explain(
             &run.manifest.facts,
             run.manifest.virtual_time.as_ref(),
             record,
+            &trace,
             &loops.threads(),
             places.clone(),
         );

@@ -1,7 +1,7 @@
 //! Facts about a segment for the explainer, besides its loops: wakepath's own threads, and the
 //! drivers' figures for the CPUs' idle states.
 
-use wakepath_archive::{FactsTaken, OwnRole, SegmentRecord, VirtualTime};
+use wakepath_archive::{FactsTaken, OwnRole, SegmentRecord, Trace, VirtualTime};
 use wakepath_explain::{Budgets, IdleExits, Options, Own, OwnThread, Places, Quota};
 use wakepath_machine::{Facts, GroupBudget, GroupThrottling, IdleGroup};
 use wakepath_timeline::Budget;
@@ -11,9 +11,11 @@ pub fn options(
     facts: &[FactsTaken],
     virtual_time: Option<&VirtualTime>,
     record: &SegmentRecord,
+    trace: &Trace,
     loops: &[Option<u32>],
     places: Places,
 ) -> Options {
+    let members = trace.end().into_iter().flat_map(|end| &end.members);
     Options {
         usual: None,
         own: own(record, loops),
@@ -22,6 +24,7 @@ pub fn options(
         never_still: virtual_time.is_some_and(|time| time.cpus == 1),
         budgets: budgets(facts),
         places,
+        members: members.map(|of| (of.thread, of.process)).collect(),
     }
 }
 

@@ -63,6 +63,7 @@ impl UnderWay {
             self.log.facts(),
             self.log.virtual_time(),
             &record,
+            &trace,
             &loops.threads(),
             Places::default(),
         );

@@ -9,6 +9,7 @@ mod near_row;
 mod rhythm;
 mod row;
 mod sections;
+mod several_rows;
 mod sleep;
 mod sleep_call;
 mod sorted;

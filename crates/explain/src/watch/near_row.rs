@@ -14,7 +14,7 @@ const NEAR: u64 = 100;
 const ROUNDED: u64 = 500;
 
 /// Unit in which `epoll_wait` and `poll` take their time-outs, in nanoseconds.
-const MS: u64 = 1_000_000;
+pub(super) const MS: u64 = 1_000_000;
 /// Part of a time-out that has usually passed, at most, when its timer is started, in nanoseconds.
 const TO_START_NS: u64 = 20_000;
 /// Of a hundred time-outs, the number of whole milliseconds, and the most that may be alike: a thread that always asks
@@ -44,22 +44,7 @@ impl NearRow {
     /// The row of an event loop that rounds the time to its next due time up to whole milliseconds, as asyncio does:
     /// each due time is late by less than one, and the remainder is made up for later.
     pub(super) fn in_milliseconds(turns: &[Activation]) -> Option<Self> {
-        let asked = turns.iter().filter_map(|of| {
-            let due_ns = of.programmed_ns?;
-            Some((due_ns, due_ns.checked_sub(of.asked_at_ns?)?))
-        });
-        let (dues_ns, asked_ns): (Vec<u64>, Vec<u64>) = asked.unzip();
-        let mut alike: BTreeMap<u64, usize> = BTreeMap::new();
-        for ns in &asked_ns {
-            let milliseconds = ns.div_ceil(MS);
-            if milliseconds * MS - ns <= TO_START_NS {
-                *alike.entry(milliseconds).or_default() += 1;
-            }
-        }
-        let (whole, most) = (alike.values().sum::<usize>(), *alike.values().max()?);
-        if whole * 100 < turns.len() * WHOLE_OF_HUNDRED || most * 100 > whole * ALIKE_OF_HUNDRED {
-            return None;
-        }
+        let dues_ns = time_outs(turns)?;
         let between = dues_ns.windows(2).map(|two| two[1].saturating_sub(two[0]));
         let usual_ns = Sorted::intervals(&dues_ns).at(5).max(1);
         let (single, single_ns) = between
@@ -91,6 +76,26 @@ impl NearRow {
             beside_ns,
         })
     }
+}
+
+/// The due times of turns that begin with time-outs of whole milliseconds, which are not all for the same time.
+pub(super) fn time_outs(turns: &[Activation]) -> Option<Vec<u64>> {
+    let asked = turns.iter().filter_map(|of| {
+        let due_ns = of.programmed_ns?;
+        Some((due_ns, due_ns.checked_sub(of.asked_at_ns?)?))
+    });
+    let (dues_ns, asked_ns): (Vec<u64>, Vec<u64>) = asked.unzip();
+    let mut alike: BTreeMap<u64, usize> = BTreeMap::new();
+    for ns in &asked_ns {
+        let milliseconds = ns.div_ceil(MS);
+        if milliseconds * MS - ns <= TO_START_NS {
+            *alike.entry(milliseconds).or_default() += 1;
+        }
+    }
+    let (whole, most) = (alike.values().sum::<usize>(), *alike.values().max()?);
+    let is_so =
+        whole * 100 >= turns.len() * WHOLE_OF_HUNDRED && most * 100 <= whole * ALIKE_OF_HUNDRED;
+    is_so.then_some(dues_ns)
 }
 
 /// Distance of a due time from a row, in nanoseconds.

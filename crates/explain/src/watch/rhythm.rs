@@ -185,6 +185,19 @@ impl Rhythm {
         }
     }
 
+    /// That of turns whose due times lie near a row.
+    pub(super) fn near(row: NearRow) -> Self {
+        Self {
+            period_ns: row.period_ns,
+            anchor_ns: Some(row.anchor_ns),
+            programmed: true,
+            begun_by: BegunBy::Timer,
+            beside_ns: row.beside_ns,
+            sleeps_ns: None,
+            is_periodic: true,
+        }
+    }
+
     /// For turns without a period: the median between two takes its place, so that they can be recorded one
     /// after the other. `None` without any.
     pub fn irregular(activations: &[Activation], begun_by: BegunBy) -> Option<Self> {

@@ -4,6 +4,7 @@
 use super::activation::{Activation, BegunBy, ThreadActivity};
 use super::rhythm::{NotPeriodic, Rhythm};
 use super::row::{Row, row};
+use super::several_rows;
 use std::collections::BTreeMap;
 
 /// One task of a thread.
@@ -12,7 +13,7 @@ pub struct Task {
     /// How its turns come round.
     pub rhythm: Rhythm,
     /// Which of the thread's timers begins them, from 0 in the order of their first expiries, if
-    /// several begin tasks of the same thread.
+    /// several begin tasks of the same thread; of an event loop's periods the number, the shortest first.
     pub timer: Option<usize>,
     /// Its turns, in order.
     pub turns: Vec<Activation>,
@@ -22,6 +23,12 @@ impl Task {
     /// Its due times and samples.
     pub fn row(&self) -> Row {
         row(&self.turns, self.rhythm)
+    }
+
+    /// Whether it is one of several in an event loop without timers of their own: a turn of another serves its due time
+    /// too if that has come.
+    pub fn is_of_event_loop(&self) -> bool {
+        self.timer.is_some() && self.rhythm.beside_ns > 0
     }
 
     /// Whether timers that outlive sleeps begin its turns, as a timerfd does. Each turn is then a wait for
@@ -62,7 +69,13 @@ impl ThreadActivity {
                 return Ok(several);
             }
         }
-        self.rhythm().map(|rhythm| vec![self.whole(rhythm)])
+        self.rhythm()
+            .map(|rhythm| vec![self.whole(rhythm)])
+            .or_else(|why| {
+                let of_loop = of_event_loop(&self.activations);
+                let is_any = self.marked.is_empty() && !of_loop.is_empty();
+                is_any.then_some(of_loop).ok_or(why)
+            })
     }
 
     /// All turns of a thread without a period, as what begins most of them has them; `None` for one that
@@ -138,4 +151,15 @@ fn by_timer(activations: &[Activation]) -> Vec<Task> {
         })
     });
     made.collect()
+}
+
+/// The tasks of an event loop with several periods. A turn at due times of several is a turn of each.
+fn of_event_loop(activations: &[Activation]) -> Vec<Task> {
+    let rows = several_rows::rows(activations).into_iter();
+    let task = |(number, (rhythm, turns)): (usize, (Rhythm, Vec<usize>))| Task {
+        rhythm,
+        timer: Some(number),
+        turns: turns.into_iter().map(|at| activations[at]).collect(),
+    };
+    (0..).zip(rows).map(task).collect()
 }

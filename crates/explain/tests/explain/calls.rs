@@ -240,17 +240,22 @@ fn a_wait_in_a_call_names_the_call_and_its_target() {
 
 fn a_thread_that_inherited_the_loop_s_priority_gets_its_own() {
     let logger = thread(101, "logger", 19);
-    let remedy_of = |process| {
+    let remedy_of = |process, is_found_before: bool| {
         let mut stream = Stream::with(logger.clone(), fifo());
-        for (thread, process) in [(LOOP, PROCESS), (101, process)] {
-            stream.at(
-                DUE - 4 * MS,
-                What::Followed {
-                    thread,
-                    process,
-                    calls: true,
-                },
-            );
+        let members = [(LOOP, PROCESS), (101, process)];
+        if is_found_before {
+            for (thread, process) in members {
+                stream.at(
+                    DUE - 4 * MS,
+                    What::Followed {
+                        thread,
+                        process,
+                        calls: true,
+                    },
+                );
+            }
+        } else {
+            stream.members = members.to_vec();
         }
         stream.timer(DUE + 2 * US);
         stream.run(DUE + 20_007 * US, DUE, Left::Sleeping);
@@ -259,13 +264,15 @@ fn a_thread_that_inherited_the_loop_s_priority_gets_its_own() {
         assert!(ns > 19 * MS, "{cycle:#?}");
         (cause.to_string(), remedy(&cause).expect("a remedy"))
     };
-    let (cause, advice) = remedy_of(PROCESS);
-    assert_eq!(
-        cause,
-        "thread logger (FIFO/RR 80), of the loop's own priority and process"
-    );
-    assert!(advice.contains("PTHREAD_EXPLICIT_SCHED"), "{advice}");
-    let (cause, advice) = remedy_of(PROCESS + 1);
+    for is_found_before in [true, false] {
+        let (cause, advice) = remedy_of(PROCESS, is_found_before);
+        assert_eq!(
+            cause,
+            "thread logger (FIFO/RR 80), of the loop's own priority and process"
+        );
+        assert!(advice.contains("PTHREAD_EXPLICIT_SCHED"), "{advice}");
+    }
+    let (cause, advice) = remedy_of(PROCESS + 1, true);
     assert!(cause.ends_with("of the loop's own priority"), "{cause}");
     assert!(!advice.contains("by one"), "{advice}");
 }

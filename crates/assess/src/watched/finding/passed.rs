@@ -32,7 +32,9 @@ impl Shown {
 /// The finding, if the turns of a thread that sleeps until instants show one or the other.
 pub(super) fn passed(task: &Task) -> Option<Finding> {
     let rhythm = task.rhythm;
-    let begun_by_sleeps = rhythm.begun_by == BegunBy::Timer && !task.is_by_lasting_timers();
+    let begun_by_sleeps = rhythm.begun_by == BegunBy::Timer
+        && !task.is_by_lasting_timers()
+        && !task.is_of_event_loop();
     if !begun_by_sleeps || !rhythm.is_periodic || rhythm.anchor_ns.is_none() {
         return None;
     }

@@ -134,6 +134,17 @@ impl Measured {
         whole - interrupts
     }
 
+    /// When a thread of this name leaves the loop's CPU after an instant, straight from the events.
+    pub fn left_at_ns(&self, name: &str, from_ns: u64) -> Option<u64> {
+        let first = self.events.partition_point(|event| event.at_ns < from_ns);
+        let mut later = self.events[first..].iter();
+        let leaves = |event: &&KernelEvent| {
+            event.cpu == self.loop_cpu
+                && matches!(&event.what, What::Switch { previous, .. } if previous.name.to_string() == name)
+        };
+        later.find(leaves).map(|event| event.at_ns)
+    }
+
     fn sum(&self, from_ns: u64, to_ns: u64, mut edge: impl FnMut(&What) -> Option<bool>) -> u64 {
         let mut begun = None;
         let mut sum = 0;

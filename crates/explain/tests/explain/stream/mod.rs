@@ -62,6 +62,7 @@ pub struct Stream {
     pub never_still: bool,
     pub budgets: Budgets,
     pub places: Places,
+    pub members: Vec<(u32, u32)>,
     pub until_next_wake_up: bool,
     pub allowed: Vec<AllowedCpus>,
 }
@@ -82,6 +83,7 @@ impl Stream {
             never_still: false,
             budgets: Budgets::default(),
             places: Places::default(),
+            members: Vec::new(),
             until_next_wake_up: false,
             allowed: Vec::new(),
         };
@@ -212,6 +214,7 @@ impl Stream {
             never_still: self.never_still,
             budgets: self.budgets.clone(),
             places: self.places.clone(),
+            members: self.members.clone(),
         };
         Explainer::new(vec![thread; timers], options)
     }
