@@ -114,6 +114,11 @@ fn used_up(budget: &Budget) -> Remedy {
 
 fn blocked(wait: &Wait) -> Option<Remedy> {
     let may_be_lock = may_be_lock(wait.call.as_ref());
+    let changes_memory = wait.call.as_ref();
+    let changes_memory = changes_memory.is_some_and(|call| calls::is_of_memory(&call.name));
+    if let Some(holder) = wait.chain.last().filter(|_| changes_memory) {
+        return Some(fix::NO_MAPPING.with(&[&holder.name.to_string()]));
+    }
     if let Some(call) = wait.call.as_ref().filter(|_| !may_be_lock)
         && let Some(remedy) = calls::remedy(call)
     {

@@ -36,6 +36,15 @@ rows! {
             "tunables_of_malloc_help_a_loop_that_allocates",
         ]),
     };
+    NO_MAPPING: Fix {
+        name: "no change of the memory map",
+        words: "the kernel changes a process' memory map for one thread at a time: no allocation, mmap, munmap or page fault \
+                in the loop, or none of large memory in {} while the loop runs",
+        changes: "who changes the memory map, and when",
+        who: &[Programmer],
+        trial: None,
+        proof: Tests(&["an_unchanged_memory_map_cures_waits_for_it"]),
+    };
     MEMORY_LIMIT: Fix {
         name: "memory limit of the group",
         words: "lock the loop's memory (mlockall), allocate none and write to no mapped file while it runs. If memory.events \

@@ -100,12 +100,12 @@ rows! {
         proof: Tests(&["the_printed_command_cures_a_cpu_quota"]),
     };
     FAIR_SERVER: Fix {
-        name: "fair server off, or ordinary threads elsewhere",
+        name: "real-time threads that leave time, ordinary threads elsewhere, or no fair server",
         words: "{}",
-        changes: "`/sys/kernel/debug/sched/fair_server`, or CPUs of the ordinary threads",
-        who: &[Root],
+        changes: "work of the real-time threads, CPUs of the ordinary ones, or `/sys/kernel/debug/sched/fair_server`",
+        who: &[Programmer, Root],
         trial: None,
-        proof: NotHere("it is set for a whole CPU, and would stay off if the test were killed"),
+        proof: Tests(&["a_busy_thread_that_leaves_time_cures_the_fair_server"]),
     };
     REAL_TIME_BUDGET: Fix {
         name: "real-time budget of the group or machine",

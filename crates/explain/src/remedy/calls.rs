@@ -6,7 +6,7 @@ use crate::fix::{self, Remedy};
 use wakepath_timeline::CallTarget;
 
 /// Whether it is a call by which malloc and free ask the kernel for memory or return it.
-fn is_of_memory(name: &str) -> bool {
+pub(super) fn is_of_memory(name: &str) -> bool {
     [
         "mmap", "mmap2", "munmap", "mremap", "brk", "madvise", "mprotect",
     ]

@@ -82,6 +82,7 @@ wakepath_test_program::program![
     own_loop::examples::TESTS,
     own_loop::functions::TESTS,
     own_loop::hostile::TESTS,
+    own_loop::inversion::TESTS,
     own_loop::languages::TESTS,
     own_loop::logging::TESTS,
     own_loop::misused::TESTS,

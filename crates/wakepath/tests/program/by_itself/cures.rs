@@ -1,6 +1,7 @@
 //! The fixes that are printed, applied as they are printed: the time charged to the cause falls by nine
 //! tenths or more. The program is `cures.c`: each of its words is a way of being late, with + the way cured.
 
+use super::disturbed::kernel;
 use super::tries::{self, cures as program};
 use crate::started::{Place, Start, binary, cpus, loop_cpu, not_run};
 use crate::system::control_groups::Group;
@@ -16,9 +17,11 @@ wakepath_test_program::tests![
     ways_of_sleeping_and_serving_cure_late_timers,
     mallopt_cures_allocation_in_locked_memory,
     touched_and_kept_memory_cures_page_faults,
+    an_unchanged_memory_map_cures_waits_for_it,
     another_thread_cures_syncing,
     a_real_time_policy_cures_sharing_with_ordinary_threads,
     a_mutex_cures_spinning_for_a_lock,
+    a_busy_thread_that_leaves_time_cures_the_fair_server,
     the_printed_command_cures_a_cpu_quota,
 ];
 
@@ -170,7 +173,7 @@ fn assert_cured(ways: &[Way], sick: &Watched, cured: &Watched) {
         assert!(is_of(way.fix, &printed), "{}: {printed}", way.cause);
         let causes = sick.causes(way.thread);
         assert!(
-            was * beside * 5.0 >= all,
+            was > 0.0 && was * beside * 5.0 >= all,
             "{}: {was:.0} ns: {causes:?}",
             way.cause
         );
@@ -281,6 +284,19 @@ fn touched_and_kept_memory_cures_page_faults() {
     );
 }
 
+fn an_unchanged_memory_map_cures_waits_for_it() {
+    needs_two_cpus();
+    cure(
+        "1500ms",
+        &[],
+        &[way(
+            "mapping",
+            "blocked in the kernel on mapper",
+            &fix::NO_MAPPING,
+        )],
+    );
+}
+
 fn another_thread_cures_syncing() {
     // How much makes a sync slow depends on the disk, and on some nothing does.
     let place = Place::new();
@@ -320,6 +336,20 @@ fn a_mutex_cures_spinning_for_a_lock() {
         &fix::MUTEX_FOR_SPIN_LOCK,
     );
     cure("2s", &[], &[way]);
+}
+
+fn a_busy_thread_that_leaves_time_cures_the_fair_server() {
+    if kernel() < (6, 12) {
+        not_run(WHAT, "the fair server came with Linux 6.12");
+    }
+    let way = [way("greedy", "the fair server", &fix::FAIR_SERVER)];
+    let _turn = super::turn();
+    let sick = Watched::new("3s", &[], &words(&way, ""));
+    let printed = sick.printed(&way[0]);
+    let advice = "let no FIFO or RR thread on the loop's CPU use all of its time";
+    assert!(printed.starts_with(advice), "{printed}");
+    let cured = Watched::new("3s", &[], &words(&way, "+"));
+    assert_cured(&way, &sick, &cured);
 }
 
 fn the_printed_command_cures_a_cpu_quota() {

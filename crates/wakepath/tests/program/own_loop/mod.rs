@@ -6,6 +6,7 @@ pub mod conditions;
 pub mod examples;
 pub mod functions;
 pub mod hostile;
+pub mod inversion;
 pub mod languages;
 pub mod logging;
 pub mod misused;

@@ -214,6 +214,27 @@ static void *neighbour(void *nothing)
     return nothing;
 }
 
+/* Ordinary, and ready all the time. */
+static void *starved(void *nothing)
+{
+    settle("starved", 0);
+    for (;;)
+        compute(MS);
+    return nothing;
+}
+
+/* Uses all of the CPU, or leaves a tenth of it. */
+static void *greedy(void *nothing)
+{
+    settle("greedy", 40);
+    for (;;) {
+        compute(9 * MS);
+        if (fixed("greedy"))
+            rest(MS);
+    }
+    return nothing;
+}
+
 /* Holds a lock that the loop spins on, and can't run meanwhile. */
 static volatile int spun;
 
@@ -321,6 +342,25 @@ static void allocate(void)
     char *block = malloc(BLOCK);
     use(block, BLOCK);
     free(block);
+}
+
+/* On another CPU, changes the memory map of the process again and again. */
+static void *mapper(void *nothing)
+{
+    urgent("mapper");
+    pin("mapper", cpu ? cpu - 1 : cpu + 1);
+    for (;;) {
+        void *block = mmap(0, BLOCK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+        munmap(block, BLOCK);
+        rest(5 * MS);
+    }
+    return nothing;
+}
+
+static void map(void)
+{
+    if (!fixed("mapping"))
+        munmap(mmap(0, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), PAGE);
 }
 
 /* Ordinary, with a slack that its starter left it. */
@@ -485,7 +525,7 @@ static const struct {
 } in_cycle[] = {
     {"pipe", print_to_pipe}, {"terminal", print_to_terminal}, {"socket", send_much}, {"answer", wait_for_answer},
     {"sync", sync_now},               {"touch", touch},      {"allocation", allocate_now},
-    {"child", start_child},
+    {"child", start_child},           {"mapping", map},
 };
 #define WAYS (int)(sizeof in_cycle / sizeof *in_cycle)
 
@@ -553,6 +593,7 @@ static void start_all(void)
         {"terminal", reader, &terminal[0]}, {"socket", reader, &sockets[0]}, {"answer", device}, {"sync", writer},
         {"slack", slack},         {"relative", relative},   {"executor", requester}, {"executor", executor},
         {"held", long_holder}, {"signalled", signaller}, {"signalled", signalled},
+        {"mapping", mapper}, {"greedy", starved}, {"greedy", greedy},
     };
     if (way("equal"))
         apart(equal);
@@ -587,6 +628,8 @@ int main(int count, char **words)
             sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters);
         start(sibling, 0);
     }
+    /* More than its share, if it has to share its CPU. */
+    long work = way("ordinary") ? PERIOD * 6 / 10 : way("quota") ? MS / 4 : MS / 10;
     long due = ns(CLOCK_MONOTONIC) + 5 * PERIOD;
     for (long cycle = 0;; cycle++) {
         /* Due times that have passed are skipped: a stall of the machine makes one cycle late. */
@@ -594,7 +637,7 @@ int main(int count, char **words)
         if (due < ns(CLOCK_MONOTONIC))
             due += (ns(CLOCK_MONOTONIC) - due) / PERIOD * PERIOD;
         until(due);
-        compute(way("quota") ? MS / 4 : MS / 10);
+        compute(work);
         if (way("inversion") || fixed("spin")) {
             pthread_mutex_lock(&lock);
             pthread_mutex_unlock(&lock);
