@@ -29,7 +29,7 @@ pub struct LoopAtHand {
 /// A running program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Program {
-    /// As it was requested.
+    /// Its name, or what it was requested by if it does not run.
     pub name: String,
     /// Its process; none if no process of that name was found.
     pub pid: Option<u32>,

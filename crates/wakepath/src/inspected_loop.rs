@@ -7,8 +7,7 @@ use wakepath_machine::{Facts, Root};
 use wakepath_measure::{HostCpus, Plan};
 use wakepath_readiness::{LoopAtHand, Processes, Program, ProgramThread};
 use wakepath_scenario::Scenario;
-use wakepath_timeline::CpuSet;
-use wakepath_timeline::Policy;
+use wakepath_timeline::{CpuSet, Policy, one_line};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -121,7 +120,15 @@ fn recorded_cpus(root: &Root) -> Result<HostCpus, Failure> {
 fn program(name: &str, root: &Root) -> Result<Program, Failure> {
     let processes = Processes::read(root);
     let pid = match name.parse::<u32>() {
-        Ok(pid) => processes.numbered(pid).map(|process| process.pid),
+        Ok(pid) => {
+            if let Some(process) = processes.numbered(pid) {
+                return Ok(Program {
+                    name: one_line(&process.name),
+                    pid: Some(pid),
+                });
+            }
+            None
+        }
         Err(_) => {
             let names = [name];
             let running: Vec<u32> = processes

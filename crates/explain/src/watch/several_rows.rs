@@ -5,7 +5,7 @@ use super::activation::Activation;
 use super::near_row::{MS, NearRow, time_outs};
 use super::rhythm::Rhythm;
 
-/// Rows that are told apart.
+/// Rows in one thread, at most.
 const MOST_ROWS: usize = 8;
 /// Due times in which they are looked for.
 const LOOKED_AT: usize = 1_000;
@@ -32,7 +32,7 @@ const WIDE: usize = 5;
 const WIDE_NS: u64 = WIDE as u64 * PLACE_NS;
 
 /// The rows of a thread's time-outs, with the numbers of the turns on each; none for one that has a single row or due times
-/// beside all of them.
+/// on none of them.
 pub(super) fn rows(turns: &[Activation]) -> Vec<(Rhythm, Vec<usize>)> {
     let Some(dues_ns) = time_outs(turns) else {
         return Vec::new();
