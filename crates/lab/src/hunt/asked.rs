@@ -7,7 +7,7 @@ use std::time::Duration;
 /// How programs are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// Those that brought something new are changed further.
+    /// See `search`.
     Guided,
     /// All are new. For comparison.
     Random,

@@ -30,6 +30,8 @@ const BUSY: u32 = 20;
 pub(super) struct Branch {
     /// For each program that ended its longest section of each place, the longest first.
     pub sections: Vec<Vec<Section>>,
+    /// Instructions that each of these took.
+    pub costs: Vec<u64>,
     /// Crash or warning, with the number of the program.
     pub crash: Option<(usize, Crash)>,
     /// Digest of all its stretches.
@@ -125,6 +127,7 @@ pub(super) fn run(
     sections.truncate(ended);
     Ok(Branch {
         sections,
+        costs: observer.costs,
         crash,
         digest: observer.digest,
         within: observer.within,

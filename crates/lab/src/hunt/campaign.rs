@@ -1,13 +1,13 @@
 //! A hunt from its start to its end: boots, takes the snapshot, runs branches until the time is up, and
 //! works out the longest sections.
 
-use super::asked::{HuntAsked, Way};
+use super::asked::HuntAsked;
 use super::branch::{self, Branch};
 use super::corpus::Corpus;
 use super::end::{CrashFound, HuntEnd, Longest, Repeated};
 use super::finding::{Finding, Workshop, write};
-use super::generate::{ADDED, Generator};
 use super::journal::{Effort, Journal, Subject};
+use super::search::{Job, Search};
 use super::section::Section;
 use super::snapshot::{On, Snapshot};
 use crate::again::{AgainError, kept_symbols};
@@ -22,11 +22,9 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use wakepath_guest::hunt::{Call, Grammar, Mark, Program, parse};
+use wakepath_guest::hunt::{Grammar, Mark, Program, parse};
 use wakepath_guest::order::HuntOrder;
 
-/// Share of new programs among those of a guided hunt.
-const NEW: f64 = 0.3;
 /// Time between two lines of progress.
 const REPORT: Duration = Duration::from_secs(30);
 /// Branches that may fail in a row.
@@ -46,8 +44,8 @@ pub struct Hunt<'a> {
 }
 
 /// State that branches share.
-struct Shared {
-    corpus: Corpus,
+struct Shared<'a> {
+    search: Search<'a>,
     journal: Journal,
     effort: Effort,
     crashes: Vec<CrashFound>,
@@ -189,12 +187,7 @@ impl<'a> Hunt<'a> {
     }
 
     fn journal(&self) -> Result<(Journal, Corpus, Effort)> {
-        let added = |call: &Call| self.is_added(call);
-        Journal::open(&self.asked.directory, &self.subject(), &added)
-    }
-
-    fn is_added(&self, call: &Call) -> bool {
-        Generator::is_added(&self.grammar, self.own_calls, call)
+        Journal::open(&self.asked.directory, &self.subject())
     }
 
     fn subject(&self) -> Subject {
@@ -210,8 +203,10 @@ impl<'a> Hunt<'a> {
     pub fn run(&self, stopped: Stopped<'_>) -> std::result::Result<HuntEnd, AgainError> {
         let (journal, corpus, before) = self.journal()?;
         let snapshot = self.boot(stopped)?;
+        let asked = self.asked;
+        let search = Search::new(&self.grammar, self.own_calls, asked.seed, asked.way, corpus);
         let shared = Mutex::new(Shared {
-            corpus,
+            search,
             journal,
             effort: Effort::default(),
             crashes: Vec::new(),
@@ -233,8 +228,9 @@ impl<'a> Hunt<'a> {
         if let Some(failed) = shared.failed.take() {
             return Err(failed);
         }
-        let entries = shared.corpus.entries();
-        let longest = shared.corpus.longest().into_iter().map(|one| Longest {
+        let corpus = &shared.search.corpus;
+        let entries = corpus.entries();
+        let longest = corpus.longest().into_iter().map(|one| Longest {
             section: one.section.clone(),
             entry: one.entry,
             program: entries[one.entry].program.clone(),
@@ -255,7 +251,7 @@ impl<'a> Hunt<'a> {
                 milliseconds: before.milliseconds + effort.milliseconds,
             },
             entries: entries.len(),
-            covered: shared.corpus.covered(),
+            covered: corpus.covered(),
             longest,
             findings,
             crashes: shared.crashes,
@@ -319,14 +315,14 @@ impl<'a> Hunt<'a> {
     fn branches(
         &self,
         snapshot: &Snapshot,
-        shared: &Mutex<Shared>,
+        shared: &Mutex<Shared<'_>>,
         began: Instant,
         next: &AtomicU64,
         stopped: Stopped<'_>,
     ) {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let programs = {
+            let jobs = {
                 let Ok(mut shared) = shared.lock() else {
                     return;
                 };
@@ -334,15 +330,17 @@ impl<'a> Hunt<'a> {
                 if stopped() || is_over || shared.failed.is_some() {
                     return;
                 }
-                self.programs(number, &mut shared.corpus)
+                let count = self.asked.programs.clamp(1, Mark::MOST_PROGRAMS);
+                shared.search.programs(number, count)
             };
+            let programs: Vec<Program> = jobs.iter().map(|job| job.program.clone()).collect();
             let started = Instant::now();
             let outcome = branch::run(snapshot, &programs, None, self.on(stopped));
             let Ok(mut shared) = shared.lock() else {
                 return;
             };
             let taken = match outcome {
-                Ok(branch) => self.take(&mut shared, programs, branch, started.elapsed()),
+                Ok(branch) => self.take(&mut shared, jobs, branch, started.elapsed()),
                 Err(AgainError::Lab(LabError::Interrupted)) => return,
                 Err(error) => {
                     shared.failures += 1;
@@ -363,31 +361,10 @@ impl<'a> Hunt<'a> {
         }
     }
 
-    fn programs(&self, branch: u64, corpus: &mut Corpus) -> Vec<Program> {
-        let mut generator =
-            Generator::new(&self.grammar, self.own_calls, &[self.asked.seed, branch]);
-        let count = self.asked.programs.clamp(1, Mark::MOST_PROGRAMS);
-        let one = |_| {
-            if self.asked.way == Way::Random || generator.unit() < NEW {
-                return generator.program();
-            }
-            let [this, call, that] = [(); 3].map(|()| generator.unit());
-            let added = self.own_calls < self.grammar.calls.len() && generator.below(ADDED) == 0;
-            let Some(entry) = corpus.choose(this, added) else {
-                return generator.program();
-            };
-            let (old, likely) = (entry.program.clone(), entry.call(call));
-            let entries = corpus.entries();
-            let other = &entries[(that * entries.len() as f64) as usize].program;
-            generator.changed(&old, likely, other)
-        };
-        (0..count).map(one).collect()
-    }
-
     fn take(
         &self,
-        shared: &mut Shared,
-        programs: Vec<Program>,
+        shared: &mut Shared<'_>,
+        jobs: Vec<Job>,
         branch: Branch,
         took: Duration,
     ) -> std::result::Result<(), AgainError> {
@@ -402,7 +379,7 @@ impl<'a> Hunt<'a> {
             let name = format!("crash-{}.txt", crash.file_name());
             let file = self.asked.directory.join(name);
             if !file.exists() {
-                let program = programs.get(number).map(ToString::to_string);
+                let program = jobs.get(number).map(|job| job.program.to_string());
                 let program = program.unwrap_or_default();
                 write(&file, &format!("{program}\n{}\n", crash.lines.join("\n")))?;
             }
@@ -411,15 +388,15 @@ impl<'a> Hunt<'a> {
                 shared.crashes.push(CrashFound { name, file });
             }
         }
-        for (program, sections) in programs.into_iter().zip(branch.sections) {
+        let ended = branch.sections.into_iter().zip(branch.costs);
+        for (job, (sections, cost)) in jobs.into_iter().zip(ended) {
             if let Some(until) = &self.asked.until {
                 let is_it =
                     |section: &Section| section.began.split([' ', '.']).next() == Some(until);
                 shared.reached |= sections.iter().any(is_it);
             }
-            let added = |call: &Call| self.is_added(call);
-            if let Some(entry) = shared.corpus.take(program, sections, &added) {
-                shared.journal.entry(&entry.program, &entry.sections)?;
+            if let Some(entry) = shared.search.take(job, sections, cost) {
+                shared.journal.entry(entry)?;
             }
         }
         shared.journal.effort(more)?;
@@ -429,20 +406,21 @@ impl<'a> Hunt<'a> {
         Ok(())
     }
 
-    fn progress(&self, shared: &Shared, elapsed: Duration) -> String {
-        let longest = shared.corpus.longest();
+    fn progress(&self, shared: &Shared<'_>, elapsed: Duration) -> String {
+        let corpus = &shared.search.corpus;
+        let longest = corpus.longest();
         let longest = longest.first().map_or(String::new(), |one| {
             let ns = one.section.length * u64::from(self.guest.machine.ns_per_instruction);
             format!("; longest {:.3} ms, {}", ns as f64 / 1e6, one.section.began)
         });
         format!(
-            "{} of {} s: {} programs in {} branches, {} kept, {} places and lengths{longest}",
+            "{} of {} s: {} programs in {} branches, {} kept, {} functions and lengths{longest}",
             elapsed.as_secs(),
             self.asked.time.as_secs(),
             shared.effort.programs,
             shared.effort.branches,
-            shared.corpus.entries().len(),
-            shared.corpus.covered(),
+            corpus.entries().len(),
+            corpus.covered(),
         )
     }
 }

@@ -1,28 +1,23 @@
-//! Programs that brought something new, what they covered, and the longest section of each place.
+//! Programs that brought something new, what they covered, and the longest section of each function.
 //!
-//! Pure. A program is kept if one of its sections has a new entry and exit, or a known one with a new
-//! power of two of length, or is clearly the longest so far of its entry and exit. Calls after the last
-//! such section are left out: they can't have contributed.
+//! Pure. New is a section that begins in a new function, or in a known one with a new power of two of length, or one
+//! that is clearly the longest so far of its function. The function that it ends in does not count: interrupts end
+//! sections anywhere.
 
 use super::section::Section;
 use std::collections::{HashMap, HashSet};
-use wakepath_guest::hunt::{Call, Program};
+use wakepath_guest::hunt::Program;
 
-/// Entry and exit.
-type Place = (String, String);
-/// Entry, exit and the power of two of the length.
-type Covered = (String, String, u32);
-
-/// Instructions from which on the longest section of a place matters: most places have a short one.
+/// Instructions from which on the longest section of a function matters: most have a short one.
 const LONG: u64 = 1 << 12;
 /// Lengths below this power of two count as one: they vary with every argument.
-const SHORT: u32 = 6;
+const SHORT: u32 = 10;
 /// A section is clearly longer than another if it is longer by this part of it.
 const CLEARLY: u64 = 4;
-/// Share of the tries that goes to the newest entries, and the tries that each gets of them: of a section
-/// behind several steps the last one is the newest. syzkaller gives each new program 25.
-const NEWEST: f64 = 0.5;
-const FIRST_TRIES: u64 = 25;
+/// Tries that each entry with a new function gets before others.
+const FIRST_TRIES: u64 = 8;
+/// Share of the tries that goes to programs that brought a function.
+const BRINGERS: f64 = 0.5;
 /// Tries after which an entry weighs half.
 const TRIES: f64 = 16.0;
 
@@ -33,15 +28,29 @@ pub struct Entry {
     pub program: Program,
     /// Sections that were new.
     pub sections: Vec<Section>,
-    /// Numbers of what they covered.
-    covered: Vec<usize>,
-    /// Whether a call that the user added brought something.
-    is_added: bool,
+    /// Instructions that it took; 0 if unknown.
+    pub cost: u64,
+    /// Whether it caused its sections again; others are never changed.
+    pub is_confirmed: bool,
+    /// Functions in which no section of another entry began before.
+    pub functions: Vec<String>,
     /// Number of programs made from it.
     tries: u64,
 }
 
 impl Entry {
+    /// An entry that was never tried.
+    pub fn new(program: Program, sections: Vec<Section>, cost: u64, is_confirmed: bool) -> Self {
+        Self {
+            program,
+            sections,
+            cost,
+            is_confirmed,
+            functions: Vec::new(),
+            tries: 0,
+        }
+    }
+
     /// A call that caused one of its sections; none if they came at its beginning or end.
     pub fn call(&self, unit: f64) -> Option<usize> {
         let calls: Vec<usize> = self.sections.iter().filter_map(|one| one.call).collect();
@@ -49,7 +58,7 @@ impl Entry {
     }
 }
 
-/// The longest section of a place.
+/// The longest section that began in a function.
 #[derive(Debug, Clone)]
 pub struct Longest {
     /// The section.
@@ -58,129 +67,168 @@ pub struct Longest {
     pub entry: usize,
 }
 
+/// A function in which sections begin.
+#[derive(Debug, Default)]
+struct Function {
+    /// Number of programs with such a section.
+    programs: u64,
+    /// The longest that was new, in instructions.
+    seen: u64,
+    /// The longest of an entry, if it is long.
+    longest: Option<Longest>,
+    /// Whether an entry has one.
+    is_kept: bool,
+}
+
 /// All of them.
 #[derive(Debug, Default)]
 pub struct Corpus {
     entries: Vec<Entry>,
-    /// Each with its number.
-    covered: HashMap<Covered, usize>,
-    /// The number of programs that reached it.
-    reached: Vec<u64>,
-    longest: HashMap<Place, Longest>,
+    functions: HashMap<String, Function>,
+    /// Functions and powers of two of length.
+    covered: HashSet<(String, u32)>,
 }
 
 impl Corpus {
-    /// Takes a program with the sections that it caused; returns its entry if it brought something new.
-    /// `added` decides whether the user added a call.
-    pub fn take(
-        &mut self,
-        mut program: Program,
-        sections: Vec<Section>,
-        added: &dyn Fn(&Call) -> bool,
-    ) -> Option<&Entry> {
-        let number = self.entries.len();
-        let (mut new, mut new_covered) = (Vec::new(), Vec::new());
-        let mut reached = HashSet::new();
-        let before = self.covered.len();
-        for section in sections {
-            let next = self.covered.len();
-            let covered = *self.covered.entry(covered(&section)).or_insert(next);
-            let is_new = covered >= before;
-            if covered == next {
-                self.reached.push(0);
+    /// Counts the sections of a program, and returns the new ones.
+    pub fn see(&mut self, sections: Vec<Section>) -> Vec<Section> {
+        // A program reaches each once, however many of its calls do.
+        let mut counted = HashSet::new();
+        let is_new = |section: &Section| {
+            let function = self.functions.entry(section.began.clone()).or_default();
+            let is_longest =
+                section.length >= LONG && section.length > function.seen + function.seen / CLEARLY;
+            function.programs += u64::from(counted.insert(section.began.clone()));
+            let is_new = self.covered.insert(covered(section)) || is_longest;
+            if is_new {
+                function.seen = section.length.max(function.seen);
             }
-            // A program reaches each once, however many of its calls do.
-            if reached.insert(covered) {
-                self.reached[covered] += 1;
-            }
-            let place = (section.began.clone(), section.ended.clone());
-            let known = self.longest.get(&place);
-            let known = known.map_or(0, |one| one.section.length);
-            let is_longest = section.length >= LONG && section.length > known + known / CLEARLY;
-            if is_longest {
-                let section = section.clone();
-                let entry = number;
-                self.longest.insert(place, Longest { section, entry });
-            }
-            if is_new || is_longest {
-                new.push(section);
-                new_covered.push(covered);
-            }
-        }
-        if new.is_empty() {
-            return None;
-        }
-        // A section without a call can be the end of any of them.
-        let last = new
-            .iter()
-            .map(|one| one.call)
-            .reduce(|a, b| Some(a?.max(b?)));
-        if let Some(Some(last)) = last {
-            program.calls.truncate(last + 1);
-        }
-        let mut calls = new.iter().filter_map(|one| program.calls.get(one.call?));
-        let is_added = calls.any(added);
-        self.entries.push(Entry {
-            is_added,
-            program,
-            sections: new,
-            covered: new_covered,
-            tries: 0,
-        });
-        self.entries.last()
+            is_new
+        };
+        sections.into_iter().filter(is_new).collect()
     }
 
-    /// An entry to change: half of the time one of the newest; otherwise likely are those that reached what few
-    /// programs reach, were tried seldom, or hold one of the longest sections. `unit` is between 0 and 1. With `added`
-    /// only those count in which a call of the user brought something, if there are any.
-    pub fn choose(&mut self, unit: f64, added: bool) -> Option<&Entry> {
-        let added = added && self.entries.iter().any(|entry| entry.is_added);
-        let is_new = |entry: &Entry| entry.tries < FIRST_TRIES && entry.is_added >= added;
-        if unit < NEWEST
-            && let Some(newest) = self.entries.iter().rposition(is_new)
-        {
-            self.entries[newest].tries += 1;
-            return self.entries.get(newest);
+    /// Keeps a program for its sections.
+    pub fn keep(&mut self, mut entry: Entry) -> &Entry {
+        let number = self.entries.len();
+        for section in &entry.sections {
+            self.covered.insert(covered(section));
+            let is_longest = self.is_longest(section);
+            let function = self.functions.entry(section.began.clone()).or_default();
+            if !function.is_kept {
+                function.is_kept = true;
+                entry.functions.push(section.began.clone());
+            }
+            function.seen = section.length.max(function.seen);
+            if is_longest {
+                let section = section.clone();
+                function.longest = Some(Longest {
+                    section,
+                    entry: number,
+                });
+            }
         }
-        let unit = (unit - NEWEST).max(0.0) / (1.0 - NEWEST);
+        self.entries.push(entry);
+        &self.entries[number]
+    }
+
+    /// Whether no entry holds a section of this function that is as long.
+    pub fn is_longest(&self, section: &Section) -> bool {
+        let function = self.functions.get(&section.began);
+        let known = function.and_then(|function| function.longest.as_ref());
+        section.length >= LONG && known.is_none_or(|one| one.section.length < section.length)
+    }
+
+    /// An entry to change among those that are wanted, by two numbers between 0 and 1. Half of the time it is one
+    /// that brought a function; otherwise likely are those that reached what few programs reach, were tried seldom,
+    /// take few instructions, or hold one of the longest sections.
+    pub fn choose(&mut self, units: [f64; 2], wanted: &dyn Fn(&Entry) -> bool) -> Option<usize> {
+        let is_wanted = |entry: &Entry| entry.is_confirmed && wanted(entry);
+        let chosen = if units[0] < BRINGERS {
+            self.bringer(&is_wanted)
+        } else {
+            self.weighted(units[1], &is_wanted)
+        };
+        self.entries[chosen?].tries += 1;
+        chosen
+    }
+
+    /// The newest that brought a function and had few tries: of a section behind several steps the last step is the
+    /// newest. Then the one whose function the fewest programs reach.
+    fn bringer(&self, is_wanted: &dyn Fn(&Entry) -> bool) -> Option<usize> {
+        let brought = |entry: &Entry| !entry.functions.is_empty() && is_wanted(entry);
+        let is_fresh = |entry: &Entry| entry.tries < FIRST_TRIES && brought(entry);
+        if let Some(fresh) = self.entries.iter().rposition(is_fresh) {
+            return Some(fresh);
+        }
+        let entries = self
+            .entries
+            .iter()
+            .enumerate()
+            .filter(|(_, entry)| brought(entry));
+        let rarest = entries.filter_map(|(number, entry)| {
+            let rarest = entry.functions.iter().map(|one| self.programs(one)).min()?;
+            Some((rarest + entry.tries, number))
+        });
+        rarest.min().map(|(_, number)| number)
+    }
+
+    fn programs(&self, function: &str) -> u64 {
+        self.functions
+            .get(function)
+            .map_or(0, |function| function.programs)
+    }
+
+    fn weighted(&self, unit: f64, is_wanted: &dyn Fn(&Entry) -> bool) -> Option<usize> {
         let mut weights: Vec<f64> = self.entries.iter().map(|one| self.rarity(one)).collect();
-        for longest in self.longest.values() {
+        for longest in self
+            .functions
+            .values()
+            .filter_map(|function| function.longest.as_ref())
+        {
             // Each doubling counts the same: the longest of all must not take every try.
             let doublings = f64::from(longest.section.magnitude() - LONG.ilog2() + 1);
             weights[longest.entry] += doublings;
         }
+        let costs = self
+            .entries
+            .iter()
+            .map(|entry| entry.cost as f64)
+            .sum::<f64>();
+        let mean = (costs / self.entries.len() as f64).max(1.0);
         for (weight, entry) in weights.iter_mut().zip(&self.entries) {
-            *weight /= 1.0 + entry.tries as f64 / TRIES;
-            if added && !entry.is_added {
+            *weight /= (1.0 + entry.tries as f64 / TRIES) * (1.0 + entry.cost as f64 / mean);
+            if !is_wanted(entry) {
                 *weight = 0.0;
             }
         }
         let mut left = unit * weights.iter().sum::<f64>();
-        let chosen = weights.iter().position(|weight| {
+        weights.iter().position(|weight| {
             left -= weight;
             left < 0.0
-        });
-        let entry = self.entries.get_mut(chosen.unwrap_or(0))?;
-        entry.tries += 1;
-        Some(entry)
+        })
     }
 
-    /// The sum over the sections that it brought of one in the root of the number of programs that
-    /// reached them: programs made from it reach them too, and must not make it unlikely.
+    /// The sum over its sections of one in the root of the number of programs that began one there: programs made
+    /// from it do too, and must not make it unlikely.
     fn rarity(&self, entry: &Entry) -> f64 {
-        let programs = entry.covered.iter().map(|one| self.reached[*one]);
+        let programs = entry
+            .sections
+            .iter()
+            .map(|one| self.programs(&one.began).max(1));
         programs
             .map(|programs| 1.0 / (programs as f64).sqrt())
             .sum()
     }
 
-    /// The longest sections, the longest first, one for each entry.
+    /// The longest section of each function, the longest first.
     pub fn longest(&self) -> Vec<&Longest> {
-        let mut all: Vec<_> = self.longest.iter().collect();
-        all.sort_by_key(|(place, one)| (std::cmp::Reverse(one.section.length), *place));
-        let mut seen = HashSet::new();
-        all.retain(|((began, _), _)| seen.insert(began));
-        all.into_iter().map(|(_, one)| one).collect()
+        let functions = self.functions.values();
+        let mut all: Vec<_> = functions
+            .filter_map(|function| function.longest.as_ref())
+            .collect();
+        all.sort_by_key(|one| (std::cmp::Reverse(one.section.length), one.section.place()));
+        all
     }
 
     /// The entries, oldest first.
@@ -188,15 +236,19 @@ impl Corpus {
         &self.entries
     }
 
-    /// Number of triples of entry, exit and power of two.
+    /// Number of pairs of function and power of two.
     pub fn covered(&self) -> usize {
         self.covered.len()
     }
 }
 
-fn covered(section: &Section) -> Covered {
-    let (began, ended) = (section.began.clone(), section.ended.clone());
-    (began, ended, section.magnitude().max(SHORT))
+/// Whether a section covers the same as another.
+pub fn is_same(one: &Section, other: &Section) -> bool {
+    covered(one) == covered(other)
+}
+
+fn covered(section: &Section) -> (String, u32) {
+    (section.began.clone(), section.magnitude().max(SHORT))
 }
 
 #[cfg(test)]
@@ -213,101 +265,96 @@ mod tests {
         }
     }
 
-    fn program(number: u64) -> Program {
-        parse(&format!("r0 = dup({number})\n")).unwrap()
+    fn entry(number: u64, began: &str) -> Entry {
+        let program = parse(&format!("r0 = dup({number})\n")).unwrap();
+        Entry::new(program, vec![section(began, 16)], 1_000, true)
     }
 
     #[test]
-    fn a_program_is_kept_for_a_new_place_a_new_power_of_two_or_a_longer_section() {
+    fn new_is_a_function_a_power_of_two_or_a_longer_section() {
         let mut corpus = Corpus::default();
-        let mut new = |began, length| {
-            let sections = vec![section(began, length)];
-            corpus.take(program(length), sections, &|_| false).is_some()
-        };
+        let mut new = |began, length| !corpus.see(vec![section(began, length)]).is_empty();
         assert!(new("a", 20_000));
         assert!(!new("a", 20_000) && !new("a", 17_000) && !new("a", 24_000));
         assert!(new("a", 26_000), "longer by a quarter");
-        assert!(new("a", 300), "another power of two");
-        assert!(!new("a", 500), "longer by a quarter, but short");
-        assert!(new("a", 70) && !new("a", 3), "all short ones are one");
-        assert!(new("b", 17_000), "another place");
+        assert!(new("a", 3_000), "another power of two");
+        assert!(!new("a", 3_900), "longer by a quarter, but short");
+        assert!(new("a", 70) && !new("a", 300), "all short ones are one");
+        assert!(
+            !new("a", 32_000) && new("a", 32_501),
+            "longer than the last new one"
+        );
+        assert!(new("b", 17_000), "another function");
         assert_eq!(corpus.covered(), 4);
+        let mut other = section("b", 17_000);
+        other.ended = "an interrupt".into();
+        assert!(corpus.see(vec![other]).is_empty());
+    }
+
+    #[test]
+    fn the_longest_of_each_function_is_kept_with_its_program() {
+        let mut corpus = Corpus::default();
+        for (number, length) in [(0, 9_000), (1, 30_000), (2, 20_000)] {
+            let mut entry = entry(number, "a");
+            entry.sections = vec![section("a", length), section("b", length / 10)];
+            corpus.keep(entry);
+        }
         let longest = corpus.longest();
-        let lengths: Vec<u64> = longest.iter().map(|one| one.section.length).collect();
-        assert_eq!(lengths, [26_000, 17_000]);
-        assert_eq!(corpus.entries()[longest[0].entry].program, program(26_000));
+        let longest: Vec<_> = longest
+            .iter()
+            .map(|one| (one.section.length, one.entry))
+            .collect();
+        assert_eq!(longest, [(30_000, 1)], "those of b are short");
+        assert!(
+            corpus.is_longest(&section("a", 30_001)) && !corpus.is_longest(&section("a", 30_000))
+        );
     }
 
     #[test]
-    fn calls_after_the_last_new_section_are_left_out() {
-        let text = "r0 = dup(1)\nr1 = dup(2)\nr2 = dup(3)\n";
-        let kept = |sections: Vec<Section>| {
+    fn the_newest_that_brought_a_function_comes_first_and_then_the_rarest() {
+        let mut corpus = Corpus::default();
+        assert_eq!(corpus.choose([0.0, 0.5], &|_| true), None);
+        for (number, began) in ["common", "rare", "common"].into_iter().enumerate() {
+            corpus.see(vec![section(began, 16)]);
+            corpus.keep(entry(number as u64, began));
+        }
+        let mut unconfirmed = entry(3, "other");
+        unconfirmed.is_confirmed = false;
+        corpus.keep(unconfirmed);
+        let mut first = || corpus.choose([0.0, 0.5], &|_| true);
+        for _ in 0..FIRST_TRIES {
+            assert_eq!(first(), Some(1), "the third brought nothing");
+        }
+        for _ in 0..FIRST_TRIES {
+            assert_eq!(first(), Some(0));
+        }
+        assert_eq!(first(), Some(1));
+        assert_eq!(
+            corpus.choose([0.0, 0.5], &|one| one.program == entry(0, "").program),
+            Some(0)
+        );
+    }
+
+    #[test]
+    fn what_few_programs_reach_takes_little_and_was_tried_seldom_is_chosen_more() {
+        let share = |change: fn(&mut Entry), seen: u64| {
             let mut corpus = Corpus::default();
-            let entry = corpus.take(parse(text).unwrap(), sections, &|_| false);
-            entry.map(|entry| (entry.program.calls.len(), entry.call(0.9)))
+            let mut other = entry(1, "b");
+            change(&mut other);
+            corpus.keep(entry(0, "a"));
+            corpus.keep(other);
+            for _ in 0..seen {
+                corpus.see(vec![section("b", 16)]);
+            }
+            let units = (0..100).map(|unit| f64::from(unit) / 100.0);
+            units
+                .filter(|unit| corpus.weighted(*unit, &|_| true) == Some(1))
+                .count()
         };
-        let at = |call| Section {
-            call,
-            ..section(if call.is_some() { "a" } else { "b" }, 9_000)
-        };
-        assert_eq!(kept(vec![at(Some(1))]), Some((2, Some(1))));
-        assert_eq!(kept(vec![at(Some(1)), at(None)]), Some((3, Some(1))));
-        assert_eq!(kept(vec![at(None)]), Some((3, None)));
-    }
-
-    #[test]
-    fn what_was_tried_often_is_chosen_less() {
-        let mut corpus = Corpus::default();
-        assert!(corpus.choose(0.5, false).is_none());
-        for number in 0..4 {
-            corpus.take(
-                program(number),
-                vec![section(&number.to_string(), 16)],
-                &|_| false,
-            );
-        }
-        let chosen =
-            |corpus: &mut Corpus, unit| corpus.choose(unit, false).unwrap().program.clone();
-        assert_eq!(chosen(&mut corpus, 0.0), program(3), "the newest first");
-        for _ in 0..4 * FIRST_TRIES {
-            chosen(&mut corpus, 0.0);
-        }
-        // Then a tenth of four equal weights is in the first; after many tries it weighs less than that.
-        assert_eq!(chosen(&mut corpus, 0.55), program(0));
-        for _ in 0..200 {
-            assert_eq!(chosen(&mut corpus, NEWEST), program(0));
-        }
-        assert_eq!(chosen(&mut corpus, 0.55), program(1));
-    }
-
-    #[test]
-    fn what_few_programs_reach_is_chosen_more() {
-        let mut corpus = Corpus::default();
-        corpus.take(program(0), vec![section("rare", 16)], &|_| false);
-        for number in 1..100 {
-            corpus.take(program(number), vec![section("common", 16)], &|_| false);
-        }
-        assert_eq!(corpus.entries().len(), 2);
-        // Its tries do not make up for that at once.
-        let rare =
-            |at: f64| corpus.choose(NEWEST + at / 40.0, false).unwrap().program == program(0);
-        let rare = (0..20).map(f64::from).map(rare).filter(|is| *is).count();
-        assert!(rare > 13, "{rare}");
-    }
-
-    #[test]
-    fn a_share_of_the_tries_is_for_the_users_calls() {
-        let mut corpus = Corpus::default();
-        let at = |began: &str| Section {
-            call: Some(0),
-            ..section(began, 16)
-        };
-        let is_sync = |call: &Call| call.name == "sync";
-        corpus.take(program(0), vec![at("a")], &is_sync);
-        assert_eq!(corpus.choose(0.9, true).unwrap().program, program(0));
-        let mine = parse("r0 = sync()\n").unwrap();
-        corpus.take(mine.clone(), vec![at("b")], &is_sync);
-        assert_eq!(corpus.choose(0.0, true).unwrap().program, mine);
-        assert_eq!(corpus.choose(NEWEST, false).unwrap().program, program(0));
+        assert_eq!(share(|_| {}, 1), 50);
+        assert!(share(|_| {}, 100) < 15);
+        assert!(share(|one| one.cost = 100_000, 1) < 40);
+        assert!(share(|one| one.tries = 100, 1) < 20);
+        assert!(share(|one| one.sections[0].length = 1 << 16, 1) > 80);
     }
 }

@@ -48,7 +48,7 @@ pub struct HuntEnd {
     pub all_effort: Effort,
     /// Programs in the corpus.
     pub entries: usize,
-    /// Triples of entry, exit and power of two of length.
+    /// Pairs of function and power of two of length.
     pub covered: usize,
     /// The longest section of each function, the longest first.
     pub longest: Vec<Longest>,

@@ -9,9 +9,8 @@ use wakepath_statistics::SplitMix;
 const NEW_CALLS: u64 = 10;
 /// Most times that a call is repeated, as a power of two.
 const MOST_TIMES: u64 = 10;
-/// One in this number of calls is one that the user added, and one in this number of programs is made from
-/// one in which such a call brought something, if there are any.
-pub const ADDED: u64 = 4;
+/// One in this number of calls is one that the user added.
+const ADDED: u64 = 4;
 /// One change in this number is the last.
 const CHANGES: u64 = 4;
 /// Depth up to which calls are added that return a resource which another call needs.
@@ -51,8 +50,14 @@ impl<'a> Generator<'a> {
 
     /// A new program.
     pub fn program(&mut self) -> Program {
-        let mut program = Program::default();
-        let calls = 1 + self.below(NEW_CALLS) as usize;
+        self.extended(&Program::default())
+    }
+
+    /// A program with new calls at its end, which keeps what its own do.
+    pub fn extended(&mut self, old: &Program) -> Program {
+        let mut program = old.clone();
+        let calls = program.calls.len() + 1 + self.below(NEW_CALLS) as usize;
+        let calls = calls.min(MOST_CALLS);
         while program.calls.len() < calls {
             let at = program.calls.len();
             self.add(&mut program, at, 0);
@@ -123,6 +128,14 @@ impl<'a> Generator<'a> {
             }
             program.calls.push(call);
         }
+    }
+
+    /// A program with a new one after it.
+    pub fn followed(&mut self, old: &Program) -> Program {
+        let mut program = old.clone();
+        let new = self.program();
+        self.append(&mut program, &new);
+        program
     }
 
     /// Inserts a random call, after the calls that it needs.
@@ -393,7 +406,11 @@ mod tests {
                 let other = generator.program();
                 prop_assert!(other.is_sound(), "{other}");
                 let likely = Some(generator.below(9) as usize);
-                let changed = generator.changed(&old, likely, &other);
+                let changed = match generator.below(3) {
+                    0 => generator.extended(&old),
+                    1 => generator.followed(&old),
+                    _ => generator.changed(&old, likely, &other),
+                };
                 prop_assert!(changed.is_sound(), "{changed}");
                 prop_assert_eq!(&parse(&changed.to_string()).unwrap(), &changed);
                 old = changed;

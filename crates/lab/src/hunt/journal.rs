@@ -1,19 +1,19 @@
 //! The corpus on disk: a line of JSON for each entry and for each branch, appended at once, so that a
 //! killed hunt loses at most the line that it was writing.
 
-use super::corpus::Corpus;
+use super::corpus::{Corpus, Entry};
 use super::section::Section;
 use crate::{LabError, Result};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use wakepath_guest::hunt::{Call, Program, parse};
+use wakepath_guest::hunt::parse;
 
 /// Name of the file in a hunt's directory.
 const NAME: &str = "corpus.jsonl";
 /// Version of the file.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The guests that a corpus belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +59,8 @@ enum Line {
     Entry {
         program: String,
         sections: Vec<Section>,
+        cost: u64,
+        is_confirmed: bool,
     },
     Effort(Effort),
 }
@@ -71,16 +73,11 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal of a directory, and reads the corpus and the effort so far. `added` decides whether
-    /// the user added a call.
+    /// Opens the journal of a directory, and reads the corpus and the effort so far.
     ///
     /// # Errors
     /// [`LabError::OtherHunt`] if it belongs to other guests.
-    pub fn open(
-        directory: &Path,
-        subject: &Subject,
-        added: &dyn Fn(&Call) -> bool,
-    ) -> Result<(Self, Corpus, Effort)> {
+    pub fn open(directory: &Path, subject: &Subject) -> Result<(Self, Corpus, Effort)> {
         let path = directory.join(NAME);
         let text = match std::fs::read(&path) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
@@ -99,8 +96,14 @@ impl Journal {
             match serde_json::from_str(line).map_err(|_| wrong())? {
                 Line::Subject(of) if of == *subject => {}
                 Line::Subject(of) => return Err(other(differs(&of, subject))),
-                Line::Entry { program, sections } => {
-                    corpus.take(parse(&program).map_err(|_| wrong())?, sections, added);
+                Line::Entry {
+                    program,
+                    sections,
+                    cost,
+                    is_confirmed,
+                } => {
+                    let program = parse(&program).map_err(|_| wrong())?;
+                    corpus.keep(Entry::new(program, sections, cost, is_confirmed));
                 }
                 Line::Effort(more) => {
                     effort.branches += more.branches;
@@ -130,10 +133,12 @@ impl Journal {
     ///
     /// # Errors
     /// If the file can't be written.
-    pub fn entry(&mut self, program: &Program, sections: &[Section]) -> Result<()> {
+    pub fn entry(&mut self, entry: &Entry) -> Result<()> {
         self.add(&Line::Entry {
-            program: program.to_string(),
-            sections: sections.to_vec(),
+            program: entry.program.to_string(),
+            sections: entry.sections.clone(),
+            cost: entry.cost,
+            is_confirmed: entry.is_confirmed,
         })
     }
 
@@ -182,8 +187,9 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let subject = Subject::new("debian:rt", "abc", false, 1);
         let program = parse("r0 = write(1, \"a\\n\", 2)\n").unwrap();
-        let (mut journal, ..) = Journal::open(place.path(), &subject, &|_| false).unwrap();
-        journal.entry(&program, &[section(9_000)]).unwrap();
+        let (mut journal, ..) = Journal::open(place.path(), &subject).unwrap();
+        let kept = Entry::new(program.clone(), vec![section(9_000)], 70, true);
+        journal.entry(&kept).unwrap();
         let one = Effort {
             branches: 1,
             programs: 40,
@@ -197,9 +203,10 @@ mod tests {
         let whole = text.len();
         text += "{\"Entry\":{\"program\":\"r0 = du";
         std::fs::write(&path, text).unwrap();
-        let (mut journal, corpus, effort) =
-            Journal::open(place.path(), &subject, &|_| false).unwrap();
-        assert_eq!(corpus.entries()[0].program, program);
+        let (mut journal, corpus, effort) = Journal::open(place.path(), &subject).unwrap();
+        let entry = &corpus.entries()[0];
+        assert_eq!((&entry.program, entry.cost), (&program, 70));
+        assert!(entry.is_confirmed);
         assert_eq!(corpus.longest()[0].section, section(9_000));
         assert_eq!(
             (effort.branches, effort.programs, effort.milliseconds),
@@ -207,25 +214,15 @@ mod tests {
         );
         assert_eq!(std::fs::metadata(&path).unwrap().len(), whole as u64);
         journal.effort(one).unwrap();
-        assert_eq!(
-            Journal::open(place.path(), &subject, &|_| false)
-                .unwrap()
-                .2
-                .branches,
-            3
-        );
+        assert_eq!(Journal::open(place.path(), &subject).unwrap().2.branches, 3);
     }
 
     #[test]
     fn the_corpus_of_another_kernel_or_another_user_is_refused() {
         let place = tempfile::tempdir().unwrap();
         let subject = |kernel, root| Subject::new("k", kernel, root, 1);
-        Journal::open(place.path(), &subject("a", false), &|_| false).unwrap();
-        let said = |of: &Subject| {
-            Journal::open(place.path(), of, &|_| false)
-                .unwrap_err()
-                .to_string()
-        };
+        Journal::open(place.path(), &subject("a", false)).unwrap();
+        let said = |of: &Subject| Journal::open(place.path(), of).unwrap_err().to_string();
         assert!(said(&subject("b", false)).contains("a hunt of another kernel (k)"));
         assert!(said(&subject("a", true)).contains("without `--as-root`"));
     }

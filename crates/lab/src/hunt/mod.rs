@@ -1,9 +1,9 @@
 //! Searches the programs that keep a kernel from preempting the longest.
 //!
 //! Programs are sequences of system calls. A guest is booted once; each branch of its snapshot runs many
-//! programs, and the emulator's plugin reports their sections. Programs that reach new places or lengths
-//! are changed further. Whatever decides (`generate`, `corpus`, `minimise`, `crash`, `reproducer`) is
-//! pure.
+//! programs, and the emulator's plugin reports their sections. Programs that reach new functions or lengths
+//! are changed further. Whatever decides (`search`, `generate`, `corpus`, `slice`, `minimise`, `crash`,
+//! `reproducer`) is pure.
 
 mod asked;
 mod branch;
@@ -20,7 +20,9 @@ mod observer;
 mod qmp;
 mod report;
 mod reproducer;
+mod search;
 mod section;
+mod slice;
 mod snapshot;
 
 pub use asked::{HuntAsked, Way};

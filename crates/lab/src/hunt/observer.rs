@@ -37,6 +37,8 @@ pub(super) struct Observer<'a> {
     /// The instructions executed at each mark, and what was under way from there on: a stretch is
     /// reported when the next one begins.
     marks: Vec<(u64, Option<At>)>,
+    /// Instructions that each ended program took.
+    pub costs: Vec<u64>,
     /// Origins of locks since the last stretch.
     locked: VecDeque<Locked>,
     /// For each program and call and place the longest.
@@ -67,6 +69,7 @@ impl<'a> Observer<'a> {
             progress,
             told: Vec::new(),
             marks: Vec::new(),
+            costs: Vec::new(),
             locked: VecDeque::new(),
             longest: HashMap::new(),
             last: None,
@@ -207,6 +210,10 @@ impl Listener for Observer<'_> {
             Mark::Begins(program) | Mark::Exits(program) => Some((program, None)),
             Mark::Call(program, call) => Some((program, Some(call))),
             Mark::Ended(program) => {
+                let mut begins = self.marks.iter().rev();
+                let began = begins.find(|(_, at)| *at == Some((program, None)));
+                let began = began.map_or(reading.count, |(count, _)| *count);
+                self.costs.push(reading.count - began);
                 self.progress.store(program + 1, Ordering::Relaxed);
                 None
             }

@@ -31,7 +31,7 @@ pub fn to_text(end: &HuntEnd, all: bool) -> String {
     let _ = writeln!(
         text,
         "{} programs in {} branches, {:.0} an hour ({} programs in this directory so far); {} kept, {} \
-         places and lengths\n",
+         functions and lengths\n",
         effort.programs,
         effort.branches,
         per_hour(effort.branches, effort.milliseconds),

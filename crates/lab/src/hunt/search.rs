@@ -1,0 +1,332 @@
+//! Decides which programs run next: new ones, changed ones, and those whose new sections are to be confirmed. Pure.
+//!
+//! As in syzkaller, a program that brought something is run again, reduced to the calls that can have caused it, and
+//! kept only if it causes it again: earlier programs of a branch and timers add sections of their own.
+
+use super::asked::Way;
+use super::corpus::{Corpus, Entry, is_same};
+use super::generate::Generator;
+use super::section::Section;
+use super::slice::slice;
+use wakepath_guest::hunt::{Grammar, Program};
+
+/// Least share of new programs among those that confirm nothing.
+const NEW: f64 = 0.5;
+/// Share of the changed programs that is made from those in which a call of the user brought something.
+const ADDED: f64 = 0.5;
+/// Share of the changed programs that only get further calls at their end: these keep what the program reached.
+const EXTEND: f64 = 0.6;
+/// Share of those whose further calls are a new program, which finds what needs no other.
+const FOLLOW: f64 = 0.8;
+/// Largest share of a branch that confirms.
+const CONFIRM: f64 = 0.5;
+/// Instructions that count as one in the cost of programs.
+const COST: f64 = 1e6;
+/// Weight of the past after each branch, in what new and changed programs bring.
+const PAST: f64 = 0.9;
+
+/// A program to run.
+#[derive(Debug)]
+pub struct Job {
+    /// The program.
+    pub program: Program,
+    aim: Aim,
+}
+
+#[derive(Debug)]
+enum Aim {
+    /// Something new, from a new or a changed program.
+    Explore(Kind),
+    /// These sections again; those that are missing with the other program, if there is one.
+    Confirm {
+        wanted: Vec<Section>,
+        otherwise: Option<Program>,
+        /// How the program was made that brought them.
+        kind: Kind,
+    },
+}
+
+/// How a program was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    New,
+    Changed,
+}
+
+/// Sections kept for programs of a kind, and the instructions that these took.
+#[derive(Debug, Default, Clone, Copy)]
+struct Yield {
+    kept: f64,
+    cost: f64,
+}
+
+/// The search.
+#[derive(Debug)]
+pub struct Search<'a> {
+    grammar: &'a Grammar,
+    /// Number of rules before those that the user added.
+    own: usize,
+    seed: u64,
+    way: Way,
+    /// Programs kept, and the longest sections.
+    pub corpus: Corpus,
+    waiting: Vec<Job>,
+    yields: [Yield; 2],
+}
+
+impl<'a> Search<'a> {
+    /// Of the rules, the first `own` are wakepath's.
+    pub fn new(grammar: &'a Grammar, own: usize, seed: u64, way: Way, corpus: Corpus) -> Self {
+        Self {
+            grammar,
+            own,
+            seed,
+            way,
+            corpus,
+            waiting: Vec::new(),
+            yields: Default::default(),
+        }
+    }
+
+    /// The programs of a branch.
+    pub fn programs(&mut self, branch: u64, count: usize) -> Vec<Job> {
+        for one in &mut self.yields {
+            (one.kept, one.cost) = (one.kept * PAST, one.cost * PAST);
+        }
+        let most = ((count as f64 * CONFIRM) as usize)
+            .max(1)
+            .min(self.waiting.len());
+        // The newest first: it is changed next.
+        let mut jobs = self.waiting.split_off(self.waiting.len() - most);
+        let mut generator = Generator::new(self.grammar, self.own, &[self.seed, branch]);
+        while jobs.len() < count {
+            jobs.push(self.explore(&mut generator));
+        }
+        jobs
+    }
+
+    /// A program that is new or changed.
+    fn explore(&mut self, generator: &mut Generator<'_>) -> Job {
+        let of = |kind, program| Job {
+            program,
+            aim: Aim::Explore(kind),
+        };
+        if self.way == Way::Random || generator.unit() < self.share_of_new() {
+            return of(Kind::New, generator.program());
+        }
+        let units = [generator.unit(), generator.unit()];
+        let mut chosen = None;
+        if self.own < self.grammar.calls.len() && generator.unit() < ADDED {
+            let (grammar, own) = (self.grammar, self.own);
+            chosen = self
+                .corpus
+                .choose(units, &|entry| brought_by_added(grammar, own, entry));
+        }
+        let is_added = chosen.is_some();
+        let Some(chosen) = chosen.or_else(|| self.corpus.choose(units, &|_| true)) else {
+            return of(Kind::New, generator.program());
+        };
+        let entries = self.corpus.entries();
+        let entry = &entries[chosen];
+        let other = &entries[generator.below(entries.len() as u64) as usize].program;
+        if generator.unit() < EXTEND {
+            let is_followed = !is_added && generator.unit() < FOLLOW;
+            return of(
+                Kind::Changed,
+                if is_followed {
+                    generator.followed(&entry.program)
+                } else {
+                    generator.extended(&entry.program)
+                },
+            );
+        }
+        let likely = entry.call(generator.unit());
+        of(
+            Kind::Changed,
+            generator.changed(&entry.program, likely, other),
+        )
+    }
+
+    /// More for the kind that brings more for its time, but never less than the least.
+    fn share_of_new(&self) -> f64 {
+        let [new, changed] = self.yields.map(|one| (one.kept + 1.0) / (one.cost + 1.0));
+        (new / (new + changed)).max(NEW)
+    }
+
+    /// Takes the sections of a program and the instructions that it took; returns its entry if it is kept.
+    pub fn take(&mut self, job: Job, sections: Vec<Section>, cost: u64) -> Option<&Entry> {
+        let Job { program, aim } = job;
+        match aim {
+            Aim::Explore(kind) => {
+                self.yields[kind as usize].cost += cost as f64 / COST;
+                let new = self.corpus.see(sections);
+                if new.is_empty() {
+                    return None;
+                }
+                if self.way == Way::Random {
+                    return Some(self.corpus.keep(Entry::new(program, new, cost, false)));
+                }
+                let smaller = slice(&program, &new);
+                let otherwise = (smaller != program).then_some(program);
+                self.confirm(smaller, new, otherwise, kind);
+                None
+            }
+            Aim::Confirm {
+                wanted,
+                otherwise,
+                kind,
+            } => {
+                let again =
+                    |one: &Section| sections.iter().find(|other| is_same(one, other)).cloned();
+                let (is_again, missing): (Vec<_>, Vec<_>) =
+                    wanted.into_iter().partition(|one| again(one).is_some());
+                let confirmed: Vec<Section> = is_again.iter().filter_map(again).collect();
+                self.yields[kind as usize].kept += confirmed.len() as f64;
+                self.corpus.see(sections);
+                let mut lost = Vec::new();
+                match otherwise {
+                    Some(whole) if !missing.is_empty() => self.confirm(whole, missing, None, kind),
+                    _ => lost = missing,
+                }
+                // Long ones that need earlier programs are no start for others, but are reported.
+                lost.retain(|one| self.corpus.is_longest(one));
+                let is_confirmed = !confirmed.is_empty();
+                let kept = [confirmed, lost].concat();
+                let entry = Entry::new(program, kept, cost, is_confirmed);
+                (!entry.sections.is_empty()).then(|| self.corpus.keep(entry))
+            }
+        }
+    }
+
+    fn confirm(
+        &mut self,
+        program: Program,
+        wanted: Vec<Section>,
+        otherwise: Option<Program>,
+        kind: Kind,
+    ) {
+        let aim = Aim::Confirm {
+            wanted,
+            otherwise,
+            kind,
+        };
+        self.waiting.push(Job { program, aim });
+    }
+}
+
+/// Whether a call that follows a rule of the user brought one of its functions.
+fn brought_by_added(grammar: &Grammar, own: usize, entry: &Entry) -> bool {
+    let new = entry
+        .sections
+        .iter()
+        .filter(|one| entry.functions.contains(&one.began));
+    let mut calls = new.filter_map(|one| entry.program.calls.get(one.call?));
+    calls.any(|call| Generator::is_added(grammar, own, call))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakepath_guest::hunt::parse;
+
+    const TEXT: &str = "r0 = dup(1)\nr1 = sync()\nr2 = dup(r0)\n";
+
+    fn section(began: &str, length: u64, call: Option<usize>) -> Section {
+        Section {
+            began: began.into(),
+            ended: "end".into(),
+            length,
+            call,
+        }
+    }
+
+    fn search(grammar: &Grammar, way: Way) -> Search<'_> {
+        Search::new(grammar, grammar.calls.len(), 1, way, Corpus::default())
+    }
+
+    fn explore() -> Job {
+        Job {
+            program: parse(TEXT).unwrap(),
+            aim: Aim::Explore(Kind::New),
+        }
+    }
+
+    #[test]
+    fn a_program_is_kept_once_the_calls_that_matter_cause_its_section_again() {
+        let grammar = Grammar::own();
+        let mut search = search(&grammar, Way::Guided);
+        assert!(
+            search
+                .take(explore(), vec![section("a", 50, Some(2))], 9)
+                .is_none()
+        );
+        let mut jobs = search.programs(0, 8);
+        assert_eq!(jobs.len(), 8);
+        let smaller = jobs.remove(0);
+        assert_eq!(
+            smaller.program,
+            parse("r0 = dup(1)\nr1 = dup(r0)\n").unwrap()
+        );
+        let entry = search
+            .take(smaller, vec![section("a", 60, Some(1))], 5)
+            .unwrap();
+        assert_eq!(
+            (entry.sections[0].call, entry.cost, entry.is_confirmed),
+            (Some(1), 5, true)
+        );
+        assert!(
+            search
+                .take(explore(), vec![section("a", 50, Some(2))], 9)
+                .is_none()
+        );
+        assert!(search.waiting.is_empty(), "nothing new");
+    }
+
+    #[test]
+    fn a_section_that_does_not_return_is_tried_whole_and_kept_for_the_table_if_it_is_long() {
+        let grammar = Grammar::own();
+        let mut search = search(&grammar, Way::Guided);
+        let sections = vec![
+            section("long", 9_000, Some(2)),
+            section("short", 50, Some(2)),
+        ];
+        search.take(explore(), sections, 9);
+        let smaller = search.programs(0, 1).remove(0);
+        assert!(search.take(smaller, Vec::new(), 5).is_none());
+        let whole = search.programs(1, 1).remove(0);
+        assert_eq!(whole.program, parse(TEXT).unwrap());
+        let entry = search.take(whole, Vec::new(), 9).unwrap();
+        assert_eq!((entry.sections.len(), entry.is_confirmed), (1, false));
+        assert_eq!(search.corpus.longest()[0].section.began, "long");
+        assert_eq!(
+            search.corpus.choose([0.0, 0.0], &|_| true),
+            None,
+            "never changed"
+        );
+    }
+
+    #[test]
+    fn at_least_half_of_the_programs_are_new_and_more_if_they_bring_more() {
+        let grammar = Grammar::own();
+        let mut search = search(&grammar, Way::Guided);
+        let mut yields = |new: f64, changed: f64| {
+            search.yields = [new, changed].map(|kept| Yield { kept, cost: 99.0 });
+            search.share_of_new()
+        };
+        assert_eq!(yields(9.0, 9.0), 0.5);
+        assert_eq!(yields(0.0, 99.0), NEW);
+        assert!(yields(99.0, 9.0) > 0.9);
+    }
+
+    #[test]
+    fn a_random_hunt_confirms_nothing() {
+        let grammar = Grammar::own();
+        let mut search = search(&grammar, Way::Random);
+        assert!(
+            search
+                .take(explore(), vec![section("a", 50, Some(2))], 9)
+                .is_some()
+        );
+        assert!(search.waiting.is_empty());
+    }
+}
