@@ -1,8 +1,9 @@
 //! The causes and fixes of one healthy program, and which of them are false. Pure.
 
 use serde_json::Value;
+use std::collections::BTreeMap;
 
-/// A cause that has less of a thread's lateness has no fix: one in so many.
+/// Causes that one fix cures and that together have less of a thread's lateness have no fix: one in so many.
 const LEAST_SHARE: u64 = 20;
 /// A cause that the program can't have is false from this share of a thread's lateness on: one in so many.
 const LEAST_FALSE: u64 = 100;
@@ -27,14 +28,15 @@ pub fn of_run(json: &str, text: &str, cannot: &[&str]) -> Result<Blamed, String>
     let list = |of: &Value| of.as_array().cloned().unwrap_or_default();
     let number = |of: &Value| of.as_u64().unwrap_or(0);
     let mut blamed = Blamed::default();
-    // Those for which a fix may be printed.
-    let mut large = Vec::new();
+    // Fixes that may be printed.
+    let mut worth = Vec::new();
     let mut most_ns = 0;
     for condition in list(&explanation["conditions"]) {
         let late_ns = number(&condition["late_ns"]);
         blamed.cycles += number(&condition["cycles"]);
         blamed.late += number(&condition["late"]);
         blamed.late_ns += late_ns;
+        let mut cured_ns: BTreeMap<String, u64> = BTreeMap::new();
         for cause in list(&condition["causes"]) {
             let ns = number(&cause["late_ns"]);
             let words = cause["cause"].as_str().unwrap_or_default().to_owned();
@@ -45,17 +47,21 @@ pub fn of_run(json: &str, text: &str, cannot: &[&str]) -> Result<Blamed, String>
             if cannot.contains(&kind) && ns > 0 && ns * LEAST_FALSE >= late_ns {
                 blamed.wrong.push(format!("{kind}: {words}"));
             }
-            if ns * LEAST_SHARE >= late_ns {
-                large.push(words);
+            if let Some(fix) = cause["remedy"].as_str() {
+                *cured_ns.entry(fix.to_owned()).or_default() += ns;
             }
         }
+        let large = cured_ns
+            .into_iter()
+            .filter(|(_, ns)| ns * LEAST_SHARE >= late_ns);
+        worth.extend(large.map(|(fix, _)| fix));
     }
     let fixes = text
         .lines()
         .filter_map(|line| line.trim_start().strip_prefix("→ "));
     for fix in fixes {
         blamed.fixes += 1;
-        if !large.iter().any(|cause| fix.starts_with(&**cause)) {
+        if !worth.iter().any(|worth| fix.ends_with(&**worth)) {
             blamed
                 .wrong
                 .push(format!("a fix for less than a twentieth: {fix}"));
@@ -69,15 +75,17 @@ mod tests {
     use super::*;
 
     const JSON: &str = r#"{"conditions": [{"cycles": 100, "late": 2, "late_ns": 1000, "causes": [
-        {"kind": "softirq", "cause": "SoftIRQ RCU", "late_ns": 900},
+        {"kind": "softirq", "cause": "SoftIRQ RCU", "late_ns": 860, "remedy": "another CPU"},
         {"kind": "throttled", "cause": "throttled", "late_ns": 60},
-        {"kind": "ipi", "cause": "IPI", "late_ns": 40}]}]}"#;
+        {"kind": "ipi", "cause": "IPI", "late_ns": 40, "remedy": "fewer"},
+        {"kind": "own-tool", "cause": "wakepath", "late_ns": 30, "remedy": "elsewhere"},
+        {"kind": "own-tool", "cause": "its child", "late_ns": 30, "remedy": "elsewhere"}]}]}"#;
 
     #[test]
     fn a_cause_that_can_not_be_and_a_fix_for_little_are_false() {
-        let text = "one\n  → SoftIRQ RCU: another CPU\n  → IPI: fewer\n";
+        let text = "one\n  → SoftIRQ RCU: another CPU\n  → IPI: fewer\n  → wakepath: elsewhere\n";
         let blamed = of_run(JSON, text, &["throttled"]).unwrap();
-        assert_eq!((blamed.cycles, blamed.late, blamed.fixes), (100, 2, 2));
+        assert_eq!((blamed.cycles, blamed.late, blamed.fixes), (100, 2, 3));
         assert_eq!(blamed.first, "SoftIRQ RCU");
         assert_eq!(
             blamed.wrong,
