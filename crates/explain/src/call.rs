@@ -24,6 +24,23 @@ impl Call {
         )
     }
 
+    /// Whether a wait in this call may be for a lock that another thread holds: a mutex, a semaphore, a file's lock.
+    pub(crate) fn is_for_lock(&self) -> bool {
+        let locks = [
+            "futex",
+            "futex_time64",
+            "futex_wait",
+            "futex_waitv",
+            "semop",
+            "semtimedop",
+            "semtimedop_time64",
+            "flock",
+            "fcntl",
+            "fcntl64",
+        ];
+        locks.contains(&&*self.name)
+    }
+
     /// Whether a thread waits in this call for whichever of several events comes first.
     pub(crate) fn is_for_any_event(&self) -> bool {
         waits_for_any_event(&self.name)
@@ -73,7 +90,7 @@ pub fn waits_for_any_event(name: &str) -> bool {
 /// Whether a wait in this call may be for a lock of the program. Of a call that was not recorded that is the
 /// likeliest.
 pub(crate) fn may_be_lock(call: Option<&Call>) -> bool {
-    call.is_none_or(|call| call.name.starts_with("futex"))
+    call.is_none_or(Call::is_for_lock)
 }
 
 /// The watched program as far as it is known: its threads, and the targets of its descriptors.

@@ -2,7 +2,7 @@
 //! need, and forgets the rest.
 
 use crate::budgets::{Budgets, Refills};
-use crate::call::Program;
+use crate::call::{Call, Program};
 use crate::cause::SentBy;
 use crate::cpu::Cpu;
 use crate::cycle::Explained;
@@ -434,6 +434,7 @@ impl Explainer {
             track.map_or(0, |track| track.ready_ns(from_ns, to_ns))
         };
         let cpu = self.cpus.get(usize::from(sample.cpu));
+        let due_in = of.track.call_at(sample.due_ns);
         let ran = self
             .options
             .places
@@ -448,6 +449,7 @@ impl Explainer {
             calls_recorded: of.calls,
             stacks_recorded: self.options.places.are_recorded(),
             until_next_wake_up: of.until_next_wake_up,
+            awaited_events: due_in.is_some_and(Call::is_for_any_event),
             spins_for: spin::spins_for(&execution, is_sibling, ready_ns),
             placed: of.placement.in_cycle(&sample),
             frequency_changed: cpu.is_some_and(|cpu| cpu.changed_in(sample.wake_ns, sample.end_ns)),

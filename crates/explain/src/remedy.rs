@@ -56,7 +56,7 @@ fn advice(cause: &Cause) -> Option<Remedy> {
         } => used_up(budget),
         Cause::Throttled { .. } => fix::SHARE.plain(),
         Cause::PageFault => fix::LOCK_MEMORY.plain(),
-        Cause::SystemCall(call) => calls::remedy(call)?,
+        Cause::SystemCall(call) => calls::long(call)?,
         Cause::OwnInflation => fix::RECORD_CALLS.plain(),
         Cause::UserCode(RanIn::NotRecorded) => fix::RECORD_STACKS.plain(),
         Cause::UserCode(RanIn::NotSeen) => fix::TIME_SECTIONS.plain(),
@@ -120,7 +120,7 @@ fn blocked(wait: &Wait) -> Option<Remedy> {
         return Some(fix::NO_MAPPING.with(&[&holder.name.to_string()]));
     }
     if let Some(call) = wait.call.as_ref().filter(|_| !may_be_lock)
-        && let Some(remedy) = calls::remedy(call)
+        && let Some(remedy) = calls::of_kind(call)
     {
         return Some(remedy);
     }
@@ -139,7 +139,7 @@ fn blocked(wait: &Wait) -> Option<Remedy> {
         (Meanwhile::Slept, None) => fix::NO_SLEEP.plain(),
         (Meanwhile::Device(_), None) => fix::INPUT_ELSEWHERE.plain(),
         _ if wait.uninterruptible => fix::NO_FILES.plain(),
-        _ => return None,
+        _ => return wait.call.as_ref().and_then(calls::long),
     })
 }
 

@@ -33,6 +33,9 @@ pub struct Usual {
     /// Those system calls by name that most cycles make, on the CPU.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub calls_ns: BTreeMap<String, u64>,
+    /// Whether most cycles come due in a wait for any event. In others such a wait is a part of the cycle.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub awaits_events: bool,
     /// Whether most cycles hold a wait for any event that something else than a timer ends: it is part of the cycle.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub serves_others: bool,
@@ -57,6 +60,8 @@ pub(crate) struct Raw {
     pub calls_recorded: bool,
     /// As in [`crate::LoopThread`].
     pub until_next_wake_up: bool,
+    /// Whether it waited for any event when it came due.
+    pub awaited_events: bool,
     /// Whether stacks of the run were recorded.
     pub stacks_recorded: bool,
     /// Where in its program it was seen to run, in the work.
@@ -107,14 +112,16 @@ impl Usual {
                 pieces.filter(|p| work::is(p)).map(Piece::ns).sum()
             }),
             calls_ns: work::usual_calls(cycles),
-            serves_others: {
-                let serve = |raw: &&Raw| other_work::is_in(&raw.explained.execution);
-                cycles.iter().filter(serve).count() * 2 > cycles.len()
-            },
+            awaits_events: most(cycles, |raw| raw.awaited_events),
+            serves_others: most(cycles, |raw| other_work::is_in(&raw.explained.execution)),
             takes: other_work::usually_taken(cycles),
             cpu: home::usual_cpu(cycles),
         }
     }
+}
+
+fn most(cycles: &[Raw], is_one: impl Fn(&Raw) -> bool) -> bool {
+    cycles.iter().filter(|raw| is_one(raw)).count() * 2 > cycles.len()
 }
 
 /// Puts the usual in its place. `previous` is the cycle before, resolved.
@@ -151,7 +158,8 @@ pub(crate) fn resolve(raw: Raw, usual: &Usual, previous: Option<&Explained>) -> 
             give(pieces, which, excess_ns - faults_ns, &Cause::NothingRan);
         }
     }
-    if raw.until_next_wake_up && !usual.serves_others {
+    let may_serve_others = raw.until_next_wake_up && usual.awaits_events;
+    if may_serve_others && !usual.serves_others {
         other_work::name(&mut cycle.execution);
     }
     let switch_ns = TIMES_USUAL * (usual.waking_ns + usual.switch_ns);
@@ -163,7 +171,7 @@ pub(crate) fn resolve(raw: Raw, usual: &Usual, previous: Option<&Explained>) -> 
         calls_recorded: raw.calls_recorded,
         stacks_recorded: raw.stacks_recorded,
         ran: raw.ran,
-        may_serve_others: raw.until_next_wake_up,
+        may_serve_others,
     };
     work::resolve(&mut cycle.execution, usual, told);
     home::name_the_move(&mut cycle, usual.cpu, &raw.placed);

@@ -72,6 +72,14 @@ rows! {
         trial: None,
         proof: Tests(&["calls_that_wait_for_nothing_cure_waits"]),
     };
+    POLL_WITHOUT_WAITING: Fix {
+        name: "poll with a time-out of 0",
+        words: "let another thread wait, or ask in one cycle and look for the answer in later ones with a time-out of 0",
+        changes: "time-out of the loop's poll",
+        who: &[Programmer],
+        trial: None,
+        proof: Tests(&["calls_that_wait_for_nothing_cure_waits"]),
+    };
     READ_DEVICE_ELSEWHERE: Fix {
         name: "answer of a device taken in a later cycle",
         words: "let another thread read, or ask in one cycle and take the answer in a later one (O_NONBLOCK). A serial \

@@ -13,8 +13,17 @@ pub(super) fn is_of_memory(name: &str) -> bool {
     .contains(&name)
 }
 
-/// `None` if nothing fits.
-pub(super) fn remedy(call: &Call) -> Option<Remedy> {
+/// Of a call that takes long; `None` of one in which a thread waits for a lock, a time or any event.
+pub(super) fn long(call: &Call) -> Option<Remedy> {
+    let is_wait = call.is_for_any_event() || call.is_for_lock() || call.is_sleep();
+    if is_wait || &*call.name == "sched_yield" {
+        return None;
+    }
+    Some(of_kind(call).unwrap_or_else(|| fix::CALL_BEFORE.with(&[&call.name])))
+}
+
+/// Of the call's kind; `None` if it has no advice.
+pub(super) fn of_kind(call: &Call) -> Option<Remedy> {
     Some(match &*call.name {
         name if is_of_memory(name) => fix::KEEP_MEMORY.plain().with_trial(&[]),
         "fsync" | "fdatasync" | "syncfs" | "sync" | "sync_file_range" | "msync" => {
@@ -31,9 +40,8 @@ pub(super) fn remedy(call: &Call) -> Option<Remedy> {
             fix::START_BEFORE.plain()
         }
         "ioctl" => fix::DEVICE_ELSEWHERE.plain(),
-        "futex" | "futex_time64" | "clock_nanosleep" | "nanosleep" | "epoll_wait"
-        | "epoll_pwait" | "poll" | "ppoll" | "select" | "pselect6" | "sched_yield" => return None,
-        name => fix::CALL_BEFORE.with(&[name]),
+        _ if call.is_for_any_event() => fix::POLL_WITHOUT_WAITING.plain(),
+        _ => return None,
     })
 }
 

@@ -106,6 +106,8 @@ pub struct ThreadActivity {
     pub clock_steps_ns: Vec<i64>,
     /// Sleeps that signals ended before their time, the most frequent sender first.
     pub cut_sleeps: Vec<CutSleeps>,
+    /// Whether its timers wake it in waits for any event, so that the next event may come first.
+    pub awaits_events: bool,
     /// Waits that something else than a timer ended, the longest in all first.
     pub waits: Vec<TurnWaits>,
 }

@@ -33,6 +33,7 @@ impl Thread {
         let timers = &mut self.activity.timers;
         *timers.entry(Arc::clone(&expiry.function)).or_default() += 1;
         self.sleeps.woken_by_its_timer();
+        self.waits.ended_by_timer();
         self.begin(at_ns, cpu, expiry, thread);
     }
 
@@ -204,6 +205,7 @@ impl Thread {
             marked: self.marked.ended,
             wakers,
             cut_sleeps: self.sleeps.finish(open),
+            awaits_events: self.waits.are_for_any_event(),
             waits: self.waits.finish(open),
             ..self.activity
         }

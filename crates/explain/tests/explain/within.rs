@@ -20,6 +20,14 @@ wakepath_test_program::tests![
 const PROCESS: u32 = 90;
 const OTHER: u32 = 300;
 
+/// Of a loop that comes due in a wait for any event.
+fn awaiting() -> Usual {
+    Usual {
+        awaits_events: true,
+        ..USUAL
+    }
+}
+
 fn followed(stream: &mut Stream, thread: u32, process: u32) {
     let calls = true;
     let what = What::Followed {
@@ -50,7 +58,7 @@ fn served(usual: Usual) -> Explained {
 }
 
 fn another_event_that_the_thread_serves_is_not_its_cycle_s_work() {
-    let cycle = served(USUAL);
+    let cycle = served(awaiting());
     assert_eq!(of_kind(&cycle, "other-work"), 30_000_000, "{cycle:#?}");
     assert_eq!(of_kind(&cycle, "awaiting"), 2_000_000);
     assert_eq!(of_kind(&cycle, "user-code"), 0);
@@ -64,13 +72,17 @@ fn another_event_that_the_thread_serves_is_not_its_cycle_s_work() {
 }
 
 fn an_event_that_each_cycle_waits_for_is_part_of_the_cycle() {
-    let cycle = served(Usual {
+    // Or it comes due in a sleep, and what it waits for within its cycles is no event of another kind.
+    let in_each = Usual {
         serves_others: true,
-        ..USUAL
-    });
-    assert_eq!(of_kind(&cycle, "other-work"), 0, "{cycle:#?}");
-    // The switch to the loop that ends the wait is its part.
-    assert_eq!(of_kind(&cycle, "blocked-on-thread"), 2_002_000);
+        ..awaiting()
+    };
+    for usual in [in_each, USUAL] {
+        let cycle = served(usual);
+        assert_eq!(of_kind(&cycle, "other-work"), 0, "{cycle:#?}");
+        // The switch to the loop that ends the wait is its part.
+        assert_eq!(of_kind(&cycle, "blocked-on-thread"), 2_002_000);
+    }
 }
 
 /// Woken by its timer, the loop works for 30 ms after it took another event, and waits for the next.
@@ -99,7 +111,7 @@ fn taken(usual: Usual) -> Explained {
 }
 
 fn an_event_that_comes_while_the_thread_runs_is_shown_by_the_call_that_takes_it() {
-    let cycle = taken(USUAL);
+    let cycle = taken(awaiting());
     let longest = cycle.execution.iter().max_by_key(|piece| piece.ns());
     let cause = &longest.expect("a piece").cause;
     assert_eq!(
@@ -108,7 +120,10 @@ fn an_event_that_comes_while_the_thread_runs_is_shown_by_the_call_that_takes_it(
     );
     assert!(of_kind(&cycle, "other-work") > 29 * MS, "{cycle:#?}");
     let takes = ["read() on eventfd".to_owned()].into();
-    let cycle = taken(Usual { takes, ..USUAL });
+    let cycle = taken(Usual {
+        takes,
+        ..awaiting()
+    });
     assert_eq!(of_kind(&cycle, "other-work"), 0, "{cycle:#?}");
 }
 

@@ -88,7 +88,8 @@ fn waits_in_cycle(task: &Task, activity: &ThreadActivity) -> Option<Finding> {
     if task.rhythm.begun_by != BegunBy::Timer || task.timer.is_some() || turns == 0 {
         return None;
     }
-    let is_one = |name: &str| !waits_for_any_event(name) && !name.ends_with("nanosleep");
+    let is_for_next = |name: &str| activity.awaits_events && waits_for_any_event(name);
+    let is_one = |name: &str| !is_for_next(name) && !name.ends_with("nanosleep");
     // Its wakers may be many, as the kernel's workers are; the first is the one with most of the time.
     let of_call = |of: &TurnWaits| of.call.clone().filter(|name| is_one(name));
     let first = activity.waits.iter().find(|of| of_call(of).is_some())?;

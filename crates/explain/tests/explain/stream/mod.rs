@@ -25,6 +25,7 @@ pub const USUAL: Usual = Usual {
     user_ns: 1_000,
     work_ns: 50_000,
     calls_ns: std::collections::BTreeMap::new(),
+    awaits_events: false,
     serves_others: false,
     takes: std::collections::BTreeSet::new(),
     cpu: None,

@@ -232,6 +232,7 @@ fn calls_that_wait_for_nothing_cure_waits() {
         way("terminal", "write() on the terminal", &fix::PRINT_ELSEWHERE),
         way("socket", "write() on a socket", &fix::SEND_ELSEWHERE),
         way("answer", "read() on a socket", &fix::READ_ELSEWHERE),
+        way("polled", "in poll()", &fix::POLL_WITHOUT_WAITING),
         way("child", "vfork()", &fix::START_BEFORE),
         way("held", "blocked on long-holder", &fix::SHORT_HOLD),
     ];

@@ -33,7 +33,7 @@
 #define SLOW (24 * MS)
 
 static char **ways;
-static int cpu, piped[2], sockets[2], asked[2], terminal[2], file;
+static int cpu, piped[2], sockets[2], asked[2], polled[2], terminal[2], file;
 static volatile int to_sync;
 /* What the file gets before each sync, in bytes. */
 static long written;
@@ -268,15 +268,16 @@ static void *reader(void *of)
     return 0;
 }
 
-static void *device(void *nothing)
+static void *device(void *asked)
 {
     char question[8];
-    urgent("device");
-    while (read(asked[1], question, sizeof question) > 0) {
+    int *socket = asked;
+    urgent(socket == polled ? "polled" : "device");
+    while (read(socket[1], question, sizeof question) > 0) {
         rest(15 * MS);
-        write(asked[1], question, sizeof question);
+        write(socket[1], question, sizeof question);
     }
-    return nothing;
+    return asked;
 }
 
 static void write_file(void)
@@ -475,6 +476,21 @@ static void wait_for_answer(void)
     }
 }
 
+static void poll_for_answer(void)
+{
+    char answer[8];
+    struct pollfd one = {.fd = polled[0], .events = POLLIN};
+    if (fixed("polled")) {
+        if (poll(&one, 1, 0) > 0)
+            read(polled[0], answer, sizeof answer);
+        write(polled[0], "question", 8);
+    } else {
+        write(polled[0], "question", 8);
+        poll(&one, 1, 500);
+        read(polled[0], answer, sizeof answer);
+    }
+}
+
 static void touch(void)
 {
     static int blocks;
@@ -523,7 +539,7 @@ static const struct {
     const char *name;
     void (*now)(void);
 } in_cycle[] = {
-    {"pipe", print_to_pipe}, {"terminal", print_to_terminal}, {"socket", send_much}, {"answer", wait_for_answer},
+    {"pipe", print_to_pipe}, {"terminal", print_to_terminal}, {"socket", send_much}, {"answer", wait_for_answer}, {"polled", poll_for_answer},
     {"sync", sync_now},               {"touch", touch},      {"allocation", allocate_now},
     {"child", start_child},           {"mapping", map},
 };
@@ -554,6 +570,7 @@ static void open_all(void)
     if (fixed("socket"))
         fcntl(sockets[1], F_SETFL, O_NONBLOCK);
     socketpair(AF_UNIX, SOCK_STREAM, 0, asked);
+    socketpair(AF_UNIX, SOCK_STREAM, 0, polled);
     pipe(requests);
     if (way("terminal")) {
         terminal[0] = posix_openpt(O_RDWR | O_NOCTTY);
@@ -590,7 +607,8 @@ static void start_all(void)
     } threads[] = {
         {"inversion", holder},    {"inversion", spoiler},   {"hog", hog},           {"highest", highest},
         {"roamer", roamer},       {"ordinary", neighbour},  {"spin", spun_holder},  {"pipe", reader, &piped[0]},
-        {"terminal", reader, &terminal[0]}, {"socket", reader, &sockets[0]}, {"answer", device}, {"sync", writer},
+        {"terminal", reader, &terminal[0]}, {"socket", reader, &sockets[0]}, {"answer", device, asked}, {"polled", device, polled},
+        {"sync", writer},
         {"slack", slack},         {"relative", relative},   {"executor", requester}, {"executor", executor},
         {"held", long_holder}, {"signalled", signaller}, {"signalled", signalled},
         {"mapping", mapper}, {"greedy", starved}, {"greedy", greedy},
