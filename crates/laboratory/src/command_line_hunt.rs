@@ -49,6 +49,9 @@ pub struct LabHunt {
     /// directory's corpus.
     #[arg(long, value_name = "PROGRAM")]
     pub repeat: Option<String>,
+    /// Number of branches that repeat it; all must be the same to the instruction.
+    #[arg(long, value_name = "NUMBER", default_value_t = 2, value_parser = value_parser!(u32).range(2..), requires = "repeat")]
+    pub branches: u32,
     /// Stop as soon as a section begins in this kernel function.
     #[arg(long, value_name = "FUNCTION")]
     pub until: Option<String>,

@@ -26,7 +26,7 @@ pub fn run(arguments: &LabHunt) -> Outcome {
     let (json, text) = match &arguments.repeat {
         Some(named) => {
             let program = hunt.program(named)?;
-            let repeated = hunt.repeat(&program, &stopped)?;
+            let repeated = hunt.repeat(&program, arguments.branches, &stopped)?;
             (
                 repeated_json(&repeated, &program),
                 repeated_text(&repeated, &program, arguments.all),

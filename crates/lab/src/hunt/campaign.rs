@@ -155,13 +155,14 @@ impl<'a> Hunt<'a> {
         })
     }
 
-    /// Runs a program alone in two branches, which must be the same.
+    /// Runs a program alone in as many branches, at least two, which must be the same.
     ///
     /// # Errors
     /// If the guest can't be booted or continued.
     pub fn repeat(
         &self,
         program: &Program,
+        branches: u32,
         stopped: Stopped<'_>,
     ) -> std::result::Result<Repeated, AgainError> {
         let snapshot = self.boot(stopped)?;
@@ -170,17 +171,23 @@ impl<'a> Hunt<'a> {
         let sections = first.sections.first().cloned().unwrap_or_default();
         let longest = sections.first();
         let examined = longest.map(|one| (one.began.clone(), one.ended.clone()));
-        let second = branch::run(&snapshot, programs, examined, self.on(stopped))?;
-        if first.digest != second.digest {
-            return Err(LabError::NoBranch {
-                why: "two branches with the same program differ".into(),
+        let mut within = None;
+        for number in 2..=branches.max(2) {
+            let examined = examined.clone().filter(|_| number == 2);
+            let again = branch::run(&snapshot, programs, examined, self.on(stopped))?;
+            if again.digest != first.digest {
+                return Err(LabError::NoBranch {
+                    why: format!("branch {number} of the same program differs from the first"),
+                }
+                .into());
             }
-            .into());
+            within = within.or(again.within);
         }
         Ok(Repeated {
             ns_per_instruction: self.guest.machine.ns_per_instruction.into(),
             sections,
-            within: second.within,
+            within,
+            branches: branches.max(2),
             digest: first.digest,
             crash: first.crash.map(|(_, crash)| crash.name),
         })
@@ -228,8 +235,12 @@ impl<'a> Hunt<'a> {
         if let Some(failed) = shared.failed.take() {
             return Err(failed);
         }
+        let confirmed = shared.search.end();
         let corpus = &shared.search.corpus;
         let entries = corpus.entries();
+        for entry in &entries[confirmed..] {
+            shared.journal.entry(entry)?;
+        }
         let longest = corpus.longest().into_iter().map(|one| Longest {
             section: one.section.clone(),
             entry: one.entry,

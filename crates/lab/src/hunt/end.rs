@@ -69,7 +69,9 @@ pub struct Repeated {
     pub sections: Vec<Section>,
     /// Content of the longest.
     pub within: Option<Within>,
-    /// Digest of all stretches; the same in both branches.
+    /// Number of branches.
+    pub branches: u32,
+    /// Digest of all stretches; the same in all branches.
     pub digest: u64,
     /// The name of a crash.
     pub crash: Option<String>,

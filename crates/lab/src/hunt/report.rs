@@ -150,8 +150,8 @@ pub fn repeated_text(repeated: &Repeated, program: &Program, all: bool) -> Strin
     }
     let _ = writeln!(
         text,
-        "both branches the same: digest {:016x}",
-        repeated.digest
+        "{} branches the same: digest {:016x}",
+        repeated.branches, repeated.digest
     );
     text
 }
@@ -215,6 +215,7 @@ pub fn repeated_json(repeated: &Repeated, program: &Program) -> Value {
     };
     json!({
         "digest": format!("{:016x}", repeated.digest),
+        "branches": repeated.branches,
         "crash": repeated.crash,
         "sections": repeated.sections.iter().map(section).collect::<Vec<_>>(),
         "stack": repeated.within.as_ref().map(|within| &within.stack),

@@ -11,11 +11,27 @@ const HEAD: &str = r#"#define _GNU_SOURCE
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define P(pointer) ((uint64_t)(uintptr_t)(pointer))
+"#;
+
+/// Each with its beginning where a program uses it; those without use are left out, because compilers warn of them.
+const HELPERS: [(&str, &str); 4] = [
+    (
+        "room(",
+        r#"
 /* Zero bytes to read and write. */
 static void *room(size_t bytes) { return calloc(1, bytes); }
-
+"#,
+    ),
+    (
+        "text(",
+        r#"
 static void *text(const char *from) { return strdup(from); }
-
+"#,
+    ),
+    (
+        "BLOCK(",
+        r#"
 /* Fields without gaps: pairs of value and width. */
 static void *block(const uint64_t *fields, size_t count)
 {
@@ -26,8 +42,13 @@ static void *block(const uint64_t *fields, size_t count)
 	}
 	return all;
 }
-
-/* What the kernel wrote into a block. */
+#define BLOCK(...) block((const uint64_t[]){__VA_ARGS__}, sizeof((uint64_t[]){__VA_ARGS__}) / 16)
+"#,
+    ),
+    (
+        "written(",
+        r#"
+/* The kernel's result in a block. */
 static uint64_t written(const void *block, size_t offset)
 {
 	int32_t word = -1;
@@ -35,10 +56,11 @@ static uint64_t written(const void *block, size_t offset)
 		memcpy(&word, (const char *)block + offset, sizeof word);
 	return word;
 }
+"#,
+    ),
+];
 
-#define P(pointer) ((uint64_t)(uintptr_t)(pointer))
-#define BLOCK(...) block((const uint64_t[]){__VA_ARGS__}, sizeof((uint64_t[]){__VA_ARGS__}) / 16)
-
+const PROGRAM: &str = r#"
 static void program(void)
 {
 "#;
@@ -76,9 +98,14 @@ pub fn reproducer(program: &Program, grammar: &Grammar, about: &str, limit_ns: u
         .collect();
     let mut text = format!("/*\n{}\n */\n", comment.join("\n").replace("*/", "* /"));
     text += &format!("#define LIMIT_US {}\n{HEAD}", limit_ns.div_ceil(1_000));
-    for (number, call) in program.calls.iter().enumerate() {
-        text += &one(number, call, grammar);
-    }
+    let calls = program.calls.iter().enumerate();
+    let calls: String = calls
+        .map(|(number, call)| one(number, call, grammar))
+        .collect();
+    let used = HELPERS.iter().filter(|(use_of, _)| calls.contains(use_of));
+    text.extend(used.map(|(_, helper)| *helper));
+    text += PROGRAM;
+    text += &calls;
     text + TAIL
 }
 
@@ -141,6 +168,31 @@ mod tests {
     use std::process::Command;
     use wakepath_guest::hunt::parse;
 
+    /// Writes and compiles a program in a directory; false without a compiler.
+    fn is_compiled(text: &str, place: &std::path::Path) -> bool {
+        let source = place.join("program.c");
+        let program = parse(text).unwrap();
+        let c = reproducer(&program, &Grammar::own(), "a\n*/ test", 200_000_000);
+        std::fs::write(&source, c).unwrap();
+        let mut command = Command::new("cc");
+        let command = command.args(["-Wall", "-Wextra", "-Werror", "-o"]);
+        let made = command.arg(place.join("program")).arg(&source).status();
+        let Ok(made) = made else {
+            eprintln!("not run: no C compiler is installed");
+            return false;
+        };
+        assert!(made.success(), "{text}");
+        true
+    }
+
+    #[test]
+    fn a_c_program_has_no_helper_that_it_does_not_use() {
+        let place = tempfile::tempdir().unwrap();
+        for call in ["dup(1)", "read(0, room(8), 8)", "dup(\"a\")", "dup({1/8})"] {
+            is_compiled(&format!("r0 = {call}\n"), place.path());
+        }
+    }
+
     /// The compiled program creates the file that its calls name, of the length that they give.
     #[test]
     #[cfg(target_arch = "x86_64")]
@@ -151,24 +203,9 @@ mod tests {
                     r3 = splice(r1@0, 0, r0, 0, 4, 0)\n\
                     r4 = 3 x write(r0, room(8), 8)\n";
         let place = tempfile::tempdir().unwrap();
-        let source = place.path().join("program.c");
-        let c = reproducer(
-            &parse(text).unwrap(),
-            &Grammar::own(),
-            "a\n*/ test",
-            200_000_000,
-        );
-        std::fs::write(&source, c).unwrap();
-        let mut command = Command::new("cc");
-        let command = command.args(["-Wall", "-Werror", "-o"]);
-        let Ok(made) = command
-            .arg(place.path().join("program"))
-            .arg(&source)
-            .status()
-        else {
-            return eprintln!("not run: no C compiler is installed");
-        };
-        assert!(made.success());
+        if !is_compiled(text, place.path()) {
+            return;
+        }
         let mut run = Command::new(place.path().join("program"));
         assert!(
             run.arg("1")

@@ -198,6 +198,27 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Keeps long sections that are still to be confirmed; returns the number of entries before these.
+    pub fn end(&mut self) -> usize {
+        let before = self.corpus.entries().len();
+        for Job { program, aim } in std::mem::take(&mut self.waiting) {
+            let Aim::Confirm {
+                mut wanted,
+                otherwise,
+                ..
+            } = aim
+            else {
+                continue;
+            };
+            wanted.retain(|one| self.corpus.is_longest(one));
+            if !wanted.is_empty() {
+                let program = otherwise.unwrap_or(program);
+                self.corpus.keep(Entry::new(program, wanted, 0, false));
+            }
+        }
+        before
+    }
+
     fn confirm(
         &mut self,
         program: Program,
@@ -303,6 +324,24 @@ mod tests {
             None,
             "never changed"
         );
+    }
+
+    #[test]
+    fn at_its_end_a_search_keeps_the_long_sections_that_it_did_not_confirm() {
+        let grammar = Grammar::own();
+        let mut search = search(&grammar, Way::Guided);
+        let sections = vec![
+            section("long", 9_000, Some(2)),
+            section("short", 50, Some(2)),
+        ];
+        search.take(explore(), sections, 9);
+        assert_eq!(search.end(), 0);
+        let entry = &search.corpus.entries()[0];
+        assert_eq!(
+            (&entry.program, entry.sections.len()),
+            (&parse(TEXT).unwrap(), 1)
+        );
+        assert_eq!(search.end(), 1);
     }
 
     #[test]

@@ -100,12 +100,18 @@ fn a_killed_hunt_leaves_its_corpus_and_nothing_else_and_resumes() {
     let finding = &end["findings"][0];
     assert!(finding["length_ns"].as_u64().unwrap() > 1_000, "{finding}");
 
-    let repeat = ["--repeat", "hunt/finding-1.txt", "--json"];
-    let digest = || {
-        let output = place.wakepath(&[&hunt[..], &KERNEL, &repeat].concat());
-        assert!(output.status.success(), "{}", text(&output.stderr));
-        let repeated: Value = serde_json::from_slice(&output.stdout).unwrap();
-        repeated["sections"][0]["began"].clone()
-    };
-    assert_eq!(digest(), finding["began"]);
+    // WAKEPATH_BRANCHES=200 for the whole campaign.
+    let branches = std::env::var("WAKEPATH_BRANCHES").unwrap_or("10".into());
+    let repeat = [
+        "--repeat",
+        "hunt/finding-1.txt",
+        "--json",
+        "--branches",
+        &branches,
+    ];
+    let output = place.wakepath(&[&hunt[..], &KERNEL, &repeat].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let repeated: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(repeated["sections"][0]["began"], finding["began"]);
+    assert_eq!(repeated["branches"].to_string(), branches);
 }
