@@ -40,16 +40,6 @@ impl fmt::Display for NextCommand {
     }
 }
 
-/// The steps that would decide the run, one line each.
-pub(crate) fn next_steps(assessment: &Assessment) -> Vec<String> {
-    let steps = steps_of(assessment).into_iter();
-    let line = |Step { of, what, command }| match command {
-        Some(command) => format!("{of}: {what}: {command}"),
-        None => format!("{of}: {what}"),
-    };
-    steps.map(line).collect()
-}
-
 /// The steps that would decide the run.
 pub(crate) fn steps_of(assessment: &Assessment) -> Vec<Step> {
     let steps = assessment.next_steps.iter();

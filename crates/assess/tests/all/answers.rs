@@ -120,9 +120,11 @@ fn a_quota_that_was_used_up_comes_first_unless_the_recommended_policy_is_spared(
     assert!(quota.is_some_and(|matter| matter.size.ends_with("it stops ordinary threads")));
 }
 
-/// A run's next steps, a line each.
+/// A run's next steps, each with the command in the line after it.
 fn next_steps(assessment: &Assessment) -> Vec<String> {
     let text = assessment.to_text(Style::default());
+    let text = text.replace("\n    wakepath ", ": wakepath ");
+    let text = text.replace("\n    sudo ", ": sudo ");
     let lines = text
         .lines()
         .filter_map(|line| line.strip_prefix("  next, for "));

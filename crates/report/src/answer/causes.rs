@@ -76,6 +76,7 @@ fn matter(sum: &Sum<'_>, has_others: bool) -> Matter {
             if sum.are_least { " or more" } else { "" },
         ),
         remedy: one_line(sum.remedy),
+        is_check: false,
     }
 }
 

@@ -41,9 +41,13 @@ impl Answer {
     pub fn to_text(&self, shown: &Shown<'_>) -> String {
         let columns = shown.style.columns.unwrap_or(COLUMNS);
         let columns = columns.clamp(LEAST_COLUMNS, COLUMNS);
-        // Everything whole if there is room; otherwise each text in a few lines.
-        let whole = self.laid(shown, columns, WHOLE);
-        let text = whole.or_else(|| self.laid(shown, columns, 1));
+        // Everything whole if there is room; otherwise fewer problems, since a part of a sentence helps nobody;
+        // otherwise each text in a few lines.
+        let most = self.matter_count();
+        let whole = (most.min(1)..=most)
+            .rev()
+            .find_map(|matters| self.laid(shown, columns, WHOLE, matters));
+        let text = whole.or_else(|| self.laid(shown, columns, 1, most));
         let text = text.unwrap_or_default();
         match text.split_once('\n') {
             Some((first, rest)) => format!("{}\n{rest}", self.coloured(first, shown.style)),
@@ -51,16 +55,22 @@ impl Answer {
         }
     }
 
-    /// With `more` times as many lines for each text as there are in need; `None` where more than
-    /// one time leaves no room for something.
-    fn laid(&self, shown: &Shown<'_>, columns: usize, more: usize) -> Option<String> {
+    /// With `more` times as many lines for each text as there are in need, and the first `matters` problems of the
+    /// machine; `None` if more than one time leaves no room for something.
+    fn laid(
+        &self,
+        shown: &Shown<'_>,
+        columns: usize,
+        more: usize,
+        matters: usize,
+    ) -> Option<String> {
         let mut above = self.verdict(columns, more);
         if !self.criterion.is_empty() {
             let criterion = format!("criterion: {}", self.criterion);
             above += &lines(&criterion, "  ", columns, 3 * more);
         }
         above.push('\n');
-        let matters = self.matters(columns, more);
+        let matters = self.matters(columns, more, matters);
         let mut notes = String::from("\n");
         notes += &lines(&self.limits, "  ", columns, 2 * more);
         let recording = format!("recording: {}", shown.recording);
@@ -155,24 +165,32 @@ impl Answer {
         kept.join("\n") + "\n"
     }
 
-    fn matters(&self, columns: usize, more: usize) -> String {
+    /// Number of problems of the machine that can be shown. If programs are compared, they come before the machine
+    /// that they share.
+    fn matter_count(&self) -> usize {
+        match self.variants.len() {
+            0 => self.machine.len(),
+            _ => self.machine.len().min(1),
+        }
+    }
+
+    fn matters(&self, columns: usize, more: usize, most: usize) -> String {
         if self.machine.is_empty() {
             return String::new();
         }
-        let others = match self.more_bad {
+        let left_out = self.machine.iter().skip(most).filter(|of| of.is_check);
+        let others = match self.more_bad + left_out.count() {
             0 => String::new(),
             others => format!(" ({others} more: {})", self.doctor),
         };
         let heading = format!("what matters most on this machine{others}");
         // A command that is cut can't be typed.
         let mut text = lines(&heading, "  ", columns, 2 * more);
-        // Where programs are compared, they come before the machine that they share.
-        let most = if self.variants.is_empty() {
-            usize::MAX
-        } else {
-            1
-        };
-        for Matter { what, size, remedy } in self.machine.iter().take(most) {
+        let shown = self.machine.iter().take(most);
+        for Matter {
+            what, size, remedy, ..
+        } in shown
+        {
             // The size is not what is cut.
             let room = match more {
                 1 => columns.saturating_sub(width(size) + 6).max(columns / 3),

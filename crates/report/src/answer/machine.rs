@@ -79,6 +79,7 @@ fn quota(assessment: &Assessment) -> Option<Matter> {
             length(to_milliseconds),
         ),
         remedy: budget.fix(),
+        is_check: false,
     })
 }
 
@@ -124,6 +125,7 @@ fn of_check(assessment: &Assessment, judged: &Judged) -> Matter {
         ),
         size: size(assessment, judged),
         remedy: one_line(remedy),
+        is_check: true,
     }
 }
 
@@ -174,6 +176,7 @@ fn of_waiting(assessment: &Assessment, explanation: Option<&Explanation>) -> Opt
             (_, ns) => format!("{} at worst", three_digits(ns.cast_signed())),
         },
         remedy: fix.into(),
+        is_check: false,
     };
     Some(Lost {
         weight: weight_of(explanation, name),
@@ -213,5 +216,6 @@ fn overruns(assessment: &Assessment) -> Option<Matter> {
             counted(of.skipped, "due time skipped", "due times skipped"),
         ),
         remedy: remedy.into(),
+        is_check: false,
     })
 }

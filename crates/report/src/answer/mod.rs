@@ -164,6 +164,8 @@ pub struct Matter {
     pub size: String,
     /// The fix; empty if there is none.
     pub remedy: String,
+    /// Whether it is a check of `wakepath doctor`.
+    pub is_check: bool,
 }
 
 /// A command to type next.

@@ -3,7 +3,7 @@
 use super::rows::measured;
 use super::{coloured, paint};
 use crate::Style;
-use crate::next_step::next_steps;
+use crate::next_step::{Step, steps_of};
 use std::fmt::Write;
 use wakepath_archive::VirtualTime;
 use wakepath_assess::Assessment;
@@ -46,8 +46,11 @@ pub(super) fn write_verdict(
     for remark in &assessment.remarks {
         writeln!(text, "  {remark}")?;
     }
-    for step in next_steps(assessment) {
-        writeln!(text, "  next, for {step}")?;
+    for Step { of, what, command } in steps_of(assessment) {
+        writeln!(text, "  next, for {of}: {what}")?;
+        if let Some(command) = command {
+            writeln!(text, "    {command}")?;
+        }
     }
     match (assessment.outcome, &assessment.virtual_time) {
         (Outcome::NotJudged, _) => {

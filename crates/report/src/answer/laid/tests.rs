@@ -37,6 +37,7 @@ fn hostile(rows: usize, name: &str) -> Answer {
         what: long.clone(),
         size: long.clone(),
         remedy: long.clone(),
+        is_check: true,
     };
     let next = Next {
         words: vec![Word::Text(long.clone()), Word::Run],
@@ -94,6 +95,7 @@ fn words_are_wrapped_and_not_cut_where_there_is_room() {
             what: long("what"),
             size: "3 µs".into(),
             remedy: long("remedy"),
+            is_check: true,
         }],
         next: vec![
             Next {
@@ -238,11 +240,44 @@ fn where_one_reason_does_not_fit_all_stand_below() {
 #[test]
 fn reasons_below_are_one_paragraph_where_lines_are_few() {
     let mut answer = reasoned("22 min 33 s and a bit");
-    answer.limits = "some words ".repeat(80);
+    answer.limits = "some words ".repeat(200);
     let text = on_a_terminal_of(&answer, 80);
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let below = "why: OTHER nice 0: 14 % missed; DEADLINE 400 µs: needs 22 min 33 s and a bit";
     assert!(joined.contains(below), "{text}");
+}
+
+#[test]
+fn fewer_problems_are_shown_before_a_sentence_is_cut() {
+    let words = |last: &str| format!("{}{last}", "some words ".repeat(20));
+    let matter = |name: &str| Matter {
+        what: words(name),
+        size: "3 µs".into(),
+        remedy: words("cured"),
+        is_check: true,
+    };
+    let answer = Answer {
+        because: vec!["2 policies did not meet the criterion".into()],
+        criterion: "latency".into(),
+        machine: ["first", "second", "third"].map(matter).to_vec(),
+        more_bad: 4,
+        next: Vec::new(),
+        limits: words("end"),
+        ..reasoned("30 s")
+    };
+    let text = on_a_terminal_of(&answer, 80);
+    assert!(!text.contains('…'), "{text}");
+    assert!(text.contains("first") && text.contains("end"), "{text}");
+    assert!(!text.contains("third"), "{text}");
+    let shown = ["first", "second"]
+        .into_iter()
+        .filter(|name| text.contains(name));
+    let left_out = 3 - shown.count();
+    assert!(
+        text.contains(&format!("({} more: ", 4 + left_out)),
+        "{text}"
+    );
+    assert!(text.lines().count() < LINES, "{text}");
 }
 
 #[test]
