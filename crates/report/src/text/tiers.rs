@@ -89,6 +89,15 @@ fn reason(tier: &ReachedTier, policy: &PolicyInTier) -> String {
     )
 }
 
+/// A rate as an option takes it: `250Hz`, `1kHz`.
+fn rate_as_typed(hertz: u64) -> String {
+    if hertz >= 1000 && hertz.is_multiple_of(1000) {
+        format!("{}kHz", hertz / 1000)
+    } else {
+        format!("{hertz}Hz")
+    }
+}
+
 fn write_all(tiers: &Tiers, text: &mut String, style: Style) -> std::fmt::Result {
     text.push_str(&table(tiers).to_terminal(style.columns));
     writeln!(text)?;
@@ -108,10 +117,10 @@ fn write_evidence(tiers: &Tiers, text: &mut String, style: Style) -> std::fmt::R
     if let Some(tier) = seldom {
         writeln!(
             text,
-            "\nthe run's loop has a period of {}: for the tier of {}, wakepath check --rate {}Hz",
+            "\nthe run's loop has a period of {}; for the tier of {}:\n  wakepath check --rate {}",
             duration::exact(tiers.period_ns),
             duration::exact(tier.tier.period_ns),
-            1_000_000_000 / tier.tier.period_ns
+            rate_as_typed(1_000_000_000 / tier.tier.period_ns)
         )?;
     }
     let kernel = tiers.kernel.as_deref().map(one_line);

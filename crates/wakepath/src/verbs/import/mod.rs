@@ -283,7 +283,11 @@ fn description(prepared: &Prepared, directory: &Path) -> String {
         );
     }
     let shown = command_about("show", &directory.display().to_string(), "");
-    let _ = writeln!(text, "recording: {}; {shown}", directory.in_one_line());
+    let _ = writeln!(
+        text,
+        "recording: {}\n\nnext\n  {shown}",
+        directory.in_one_line()
+    );
     text
 }
 

@@ -84,7 +84,7 @@ fn a_run_that_was_due_more_seldom_says_what_to_measure() {
     assert!(
         shown
             .output
-            .contains("for the tier of 1 ms, wakepath check --rate 1000Hz"),
+            .contains("for the tier of 1 ms:\n  wakepath check --rate 1kHz"),
         "{}",
         shown.output
     );
