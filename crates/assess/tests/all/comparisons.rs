@@ -250,7 +250,10 @@ fn one_run_a_side_shows_figures_and_proves_nothing() {
         found.runs_needed
     );
     let text = found.to_text(Style::default());
-    assert!(text.contains("one run a side can't tell"), "{text}");
+    assert!(
+        text.contains("one run per side can't distinguish"),
+        "{text}"
+    );
     assert!(text.contains("INCONCLUSIVE"), "{text}");
 }
 

@@ -1,6 +1,6 @@
 //! The figures of a comparison that differ most, relative to the margin.
 
-use super::figures::{shown, signed};
+use super::figures::{difference, shown};
 use super::tables::metric_label;
 use super::tone;
 use crate::table::{Cell, Table, number, words};
@@ -9,7 +9,7 @@ use wakepath_timeline::columns::cut;
 
 /// The rows that were asked for, and how many there would be.
 pub(crate) struct Changed {
-    /// Base, against, difference; the finding if there is more than one run a side.
+    /// Base, against, difference; the finding if there is more than one run per side.
     pub(crate) table: Table,
     /// Figures that differ by more than the margin.
     pub(crate) beyond: usize,
@@ -74,7 +74,7 @@ pub(crate) fn most_changed(comparison: &Comparison, most: usize, columns: usize)
     for row in rows.iter().take(most) {
         let shown = |value: f64| shown(row.metric.metric, value);
         let mut cells: Vec<Cell> = row.sides.map(|side| shown(side).into()).to_vec();
-        cells.push(signed(shown, row.difference).into());
+        cells.push(difference(row.metric.metric, row.difference).into());
         if has_findings {
             let finding = row.metric.finding;
             cells.push(Cell::Toned(finding.to_string(), tone(finding)));

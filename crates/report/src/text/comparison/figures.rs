@@ -24,11 +24,17 @@ pub(super) fn shown(metric: Metric, value: f64) -> String {
     }
 }
 
-pub(super) fn signed(shown: impl Fn(f64) -> String, value: f64) -> String {
-    if value > 0.0 {
-        format!("+{}", shown(value))
+/// A difference with its sign: a time, or percentage points.
+pub(super) fn difference(metric: Metric, value: f64) -> String {
+    let text = if metric.is_time() {
+        shown(metric, value)
     } else {
-        shown(value)
+        format!("{} points", shown(metric, value))
+    };
+    if value > 0.0 {
+        format!("+{text}")
+    } else {
+        text
     }
 }
 

@@ -6,9 +6,9 @@ use wakepath_assess::{Comparison, ConditionComparison, Finding, MetricComparison
 use wakepath_timeline::duration::three_digits;
 use wakepath_verdict::{counted, fraction};
 
-/// Limits of one run a side.
+/// Limits of one run per side.
 pub(crate) const ONE_RUN: &str =
-    "one run a side can't tell a change from chance: measure several of each";
+    "one run per side can't distinguish a change from chance: measure several per side";
 
 /// Why a metric of a condition shows nothing, with that metric's finding.
 pub(crate) fn reasons(comparison: &Comparison) -> Vec<(Finding, String)> {
@@ -101,7 +101,7 @@ fn what_runs_can_tell(comparison: &Comparison) -> Vec<String> {
     }
     if let Some(needed) = comparison.runs_needed {
         lines.push(format!(
-            "{} against {against}: {needed} runs a side would show a change of a single metric; \
+            "{} against {against}: {needed} runs per side would show a change of a single metric; \
              compare fewer metrics (--metric) or conditions, and fewer runs will do",
             counted(base as u64, "run", "runs")
         ));

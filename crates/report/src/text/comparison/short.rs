@@ -67,6 +67,9 @@ pub(super) fn write_short(
 fn changed_figures(comparison: &Comparison, columns: usize) -> String {
     let Changed { table, beyond, all } =
         most_changed(comparison, MOST_SHOWN, columns.saturating_sub(36));
+    if all == 0 {
+        return "no figure is known on both sides\n".to_owned();
+    }
     let differ = match beyond {
         1 => "differs",
         _ => "differ",

@@ -1,7 +1,7 @@
 //! The tables of a comparison: differences between the sides, and each metric of each
 //! condition shows with all that was tested.
 
-use super::figures::{bound_without_misses, p_value, shown, signed};
+use super::figures::{bound_without_misses, difference, p_value, shown};
 use super::tone;
 use crate::table::{Cell, Table, number, words};
 use wakepath_assess::{
@@ -96,7 +96,7 @@ fn cells(condition: &ConditionComparison, metric: &MetricComparison) -> Vec<Cell
     let mut cells = side(&condition.base, &metric.base).to_vec();
     cells.extend(side(&condition.against, &metric.against));
     let shift = metric.shift;
-    let by = |value: Option<f64>| Cell::from(value.map(|value| signed(shown, value)));
+    let by = |value: Option<f64>| Cell::from(value.map(|value| difference(metric.metric, value)));
     let p = |p: Option<f64>| Cell::from(p.map(p_value));
     cells.extend([
         by(shift.map(|shift| shift.estimate)),

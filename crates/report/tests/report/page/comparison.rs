@@ -27,7 +27,7 @@ fn both_sides_are_over_each_other_and_every_value_is_there() {
     );
     let body = browser.text("document.body.textContent");
     assert!(
-        body.contains("One run a side can't tell a change from chance"),
+        body.contains("One run per side can't distinguish a change from chance"),
         "{body}"
     );
     // OTHER under load is the third condition: its sides are the fifth and sixth shape.

@@ -44,7 +44,7 @@ fn two_runs_are_shown_beside_each_other_and_prove_nothing() {
     );
     let shown = compare(&[&first, &second], &[]);
     shown.assert_code(3);
-    for part in ["OTHER nice 0", " µs", "one run a side can't tell"] {
+    for part in ["OTHER nice 0", " µs", "one run per side can't distinguish"] {
         assert!(shown.output.contains(part), "{part}: {}", shown.said());
     }
     assert!(shown.output.starts_with("finding: "), "{}", shown.said());
