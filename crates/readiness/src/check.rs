@@ -183,7 +183,9 @@ impl Finding {
             Reading::Absent { .. } => {
                 "no such file: not available on this kernel or machine".to_owned()
             }
-            Reading::Denied { .. } => "not readable by this user; run as root".to_owned(),
+            Reading::Denied { .. } => {
+                "not readable by this user; run as root, unless Secure Boot or kernel lockdown refuse it to root too".to_owned()
+            },
             Reading::Unreadable { why, .. } => format!("not understood: {why}"),
             Reading::Skipped { why, .. } => format!("not read: {why}"),
             Reading::NotRead => "not read".to_owned(),

@@ -59,8 +59,13 @@ impl LoopAtHand {
     /// One line: `250 Hz, period 4 ms, latency ≤ 400 µs, CPU 1, FIFO 80`.
     pub fn describe(&self) -> String {
         let rate = 1e9 / self.period_ns.max(1) as f64;
+        let (rate, unit) = if rate < 1000.0 {
+            (rate, "Hz")
+        } else {
+            (rate / 1000.0, "kHz")
+        };
         let mut text = format!(
-            "a {} Hz loop (period {}",
+            "a {} {unit} loop (period {}",
             (rate * 1000.0).round() / 1000.0,
             length(self.period_ns)
         );

@@ -28,8 +28,11 @@ impl Report {
         let room = 2 * columns.saturating_sub(6);
         for judged in serious.iter().take(MOST_IN_SHORT) {
             let found = judged.finding.found.split("; ").next().unwrap_or_default();
-            let what = format!("{}: {found} ({})", judged.title, judged.severity.word());
-            text += &line(&format!("  {:<3} ", judged.id), &columns::cut(&what, room));
+            let what = format!("{}: {found}", judged.title);
+            let severity = format!(" ({})", judged.severity.word());
+            // The severity is not what is cut.
+            let what = columns::cut(&what, room.saturating_sub(width(&severity)));
+            text += &line(&format!("  {:<3} ", judged.id), &(what + &severity));
             let (when, fix) = if judged.remedy_now.is_empty() {
                 ("fix, at boot", &judged.remedy_at_boot)
             } else {

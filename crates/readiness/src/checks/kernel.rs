@@ -139,11 +139,11 @@ fn preemption_model(seen: &Inspection) -> Finding {
         (PreemptionModel::None | PreemptionModel::Voluntary, _) => {
             let mut finding = Finding::bad(found, &preemption.evidence);
             let mounted = seen.facts.varying.debug_files == DebugFiles::Readable;
-            // A kernel that can't change its model while it runs has no such file.
+            // A kernel that can't change its model while it runs has no such file, and one that is locked down refuses
+            // to open it.
             let is_dynamic = seen.facts.fixed.config.is_set("PREEMPT_DYNAMIC");
-            if is_dynamic == Some(false)
-                || mounted && !seen.root.exists("/sys/kernel/debug/sched/preempt")
-            {
+            let file = seen.root.text("/sys/kernel/debug/sched/preempt");
+            if is_dynamic == Some(false) || mounted && file.known().is_none() {
                 finding.now = Some(String::new());
             }
             finding
