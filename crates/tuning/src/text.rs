@@ -4,46 +4,61 @@
 
 use crate::Plan;
 use std::fmt::{self, Display, Formatter};
-use wakepath_timeline::columns::{command, cut, width};
+use wakepath_timeline::columns::{command, cut, width, wrapped};
 
-/// Lines of each list that are shown in short.
+/// Lines of a plan that leave room for the prompt on a screen of 40; the heading can take two.
+const SCREEN: usize = 37;
+/// Entries of each list that are shown in short.
 const MOST_IN_SHORT: usize = 9;
 
 impl Plan {
-    /// One screen: each step in a line, what it costs in another; the rest counted.
+    /// One screen: the reason of each step, whole if there is room, else in a line; the rest counted.
     pub fn in_short(&self, columns: usize) -> String {
+        let whole = self.laid(|line| wrapped(line, "  ", "      ", columns));
+        if whole.lines().count() <= SCREEN {
+            return whole;
+        }
+        self.laid(|line| whole_clauses(&format!("  {line}"), columns) + "\n")
+    }
+
+    /// The plan with each line of a list laid out by `line`.
+    fn laid(&self, line: impl Fn(&str) -> String) -> String {
         let mut text = format!("a plan for {}\n", self.subject.describe());
         if !self.rivals.is_empty() {
             text += "\nfirst, by hand: these programs would undo the changes\n";
-            some(&mut text, self.rivals.iter().map(String::as_str), columns);
+            some(&mut text, self.rivals.iter().map(String::as_str), &line);
         }
         text += "\nwhile the machine runs (wakepath tune apply)\n";
         let steps = self.now.iter().enumerate();
         let steps = steps.map(|(at, step)| format!("{}. {}: {}", at + 1, step.id, step.reason));
-        some(&mut text, steps, columns);
+        some(&mut text, steps, &line);
         text += "\nat the next boot (wakepath tune boot)\n";
         let boot = self.boot.iter();
         some(
             &mut text,
             boot.map(|step| format!("{}: {}", step.parameter, step.reason)),
-            columns,
+            &line,
         );
         if !self.by_hand.is_empty() {
             text += "\nleft to you\n";
-            some(&mut text, self.by_hand.iter().map(String::as_str), columns);
+            some(&mut text, self.by_hand.iter().map(String::as_str), &line);
         }
         text + "\nwhy, at what cost, how to undo it, and the commands: --all\n"
     }
 }
 
-/// The first of a list, a line each, and how many more there are.
-fn some(text: &mut String, all: impl Iterator<Item = impl AsRef<str>>, columns: usize) {
+/// The first of a list, laid out by `line`, and how many more there are.
+fn some(
+    text: &mut String,
+    all: impl Iterator<Item = impl AsRef<str>>,
+    line: impl Fn(&str) -> String,
+) {
     let mut left = 0;
     let mut any = false;
     for (at, one) in all.enumerate() {
         any = true;
         if at < MOST_IN_SHORT {
-            *text += &(whole_clauses(&format!("  {}", one.as_ref()), columns) + "\n")
+            *text += &line(one.as_ref());
         } else {
             left += 1
         }

@@ -7,6 +7,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use wakepath_console::Outcome;
 use wakepath_console::terminal::{laid, print, print_result, print_whole, tell_text};
+use wakepath_timeline::count::counted;
+use wakepath_timeline::one_line;
 use wakepath_tuning::{Action, Journal, Step, System};
 
 fn system(root: Option<&Path>) -> System {
@@ -35,9 +37,8 @@ pub fn apply(arguments: &TuneApply) -> Outcome {
         rivals.extend(paused.map(Action::command));
         plan.now.retain(|step| arguments.step.contains(&step.id));
     }
-    let text = commands(&plan.now);
     if arguments.dry_run {
-        print_whole(&text)?;
+        print_whole(&commands(&plan.now))?;
         return Ok(ExitCode::SUCCESS);
     }
     if let (Some(rival), false) = (rivals.first(), arguments.despite_rivals) {
@@ -45,7 +46,7 @@ pub fn apply(arguments: &TuneApply) -> Outcome {
     }
     let system = system(arguments.plan.root.as_deref());
     if !arguments.yes {
-        tell_text(&text);
+        tell_text(&summary(&plan.now));
         if !agreed("write these?")? {
             return Err("nothing written; --yes writes without asking".into());
         }
@@ -124,6 +125,7 @@ pub fn status(place: &TunePlace) -> Outcome {
                 )?;
             }
             let mut kept = 0;
+            let mut waiting = Vec::new();
             let records = &journal.history.records;
             for (index, record) in records.iter().enumerate() {
                 let action = &record.action;
@@ -151,13 +153,22 @@ pub fn status(place: &TunePlace) -> Outcome {
                     }
                     None => kept += 1,
                 }
-                if let (true, Some(effective)) = (elsewhere && same, effective) {
-                    writeln!(
-                        text,
-                        "in effect so far: {}: CPU {effective}",
-                        action.command()
-                    )?;
+                if let (true, Action::Interrupt { number, device, .. }, Some(cpus)) = (
+                    elsewhere && same && record.refused.is_none(),
+                    action,
+                    effective,
+                ) {
+                    let device = one_line(device);
+                    let name = device.split_whitespace().next_back().unwrap_or_default();
+                    waiting.push(format!("{number} {name} (still on CPU {cpus})"));
                 }
+            }
+            if !waiting.is_empty() {
+                writeln!(
+                    text,
+                    "moved with their next interrupt: {}",
+                    waiting.join(", ")
+                )?;
             }
             writeln!(text, "{kept} settings are as written")?;
         }
@@ -188,6 +199,20 @@ fn effective(system: &System, action: &Action) -> Option<String> {
     system.root().text(&path).known().cloned()
 }
 
+/// The steps with their effect, cost and number of settings, and how to see every command.
+fn summary(steps: &[Step]) -> String {
+    let mut text = String::new();
+    for step in steps {
+        let Step {
+            id, effect, cost, ..
+        } = step;
+        let settings = step.actions.len() as u64;
+        let settings = counted(settings, "setting", "settings");
+        let _ = writeln!(text, "{id} ({settings}): {effect}; cost: {cost}");
+    }
+    text + "every command: wakepath tune apply --dry-run, with the same options\n"
+}
+
 /// The steps with the commands that would do the same.
 pub(super) fn commands(steps: &[Step]) -> String {
     let mut text = String::new();
@@ -201,4 +226,28 @@ pub(super) fn commands(steps: &[Step]) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_agreed_to_is_a_sentence_for_each_step_and_no_list_of_commands() {
+        let directory = |path: &str| Action::Directory { path: path.into() };
+        let step = Step {
+            id: "cpusets".into(),
+            checks: vec!["B5".into()],
+            reason: "any program can run there".into(),
+            effect: "other programs run elsewhere".into(),
+            cost: "the CPU is taken".into(),
+            undo: "the old sets".into(),
+            actions: vec![directory("/one"), directory("/two")],
+        };
+        assert_eq!(
+            summary(&[step]),
+            "cpusets (2 settings): other programs run elsewhere; cost: the CPU is taken\n\
+             every command: wakepath tune apply --dry-run, with the same options\n"
+        );
+    }
 }

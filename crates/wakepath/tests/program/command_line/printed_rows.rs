@@ -63,7 +63,7 @@ pub const ROWS: &[Row] = &[
         By("what_a_failed_check_and_rate_suggest_measures_and_explains"),
     ),
     row(
-        "wakepath check --rate {}Hz",
+        "wakepath check --rate {}",
         "wakepath check --rate 500Hz",
         By("what_a_failed_check_and_rate_suggest_measures_and_explains"),
     ),
@@ -243,6 +243,7 @@ pub const ROWS: &[Row] = &[
         By("a_fix_that_explain_suggests_can_be_tried_on_a_program"),
     ),
     row("wakepath tune apply", "", By("tunings")),
+    row("wakepath tune apply --dry-run", "", Here(&[0], "cost: ")),
     row(
         "wakepath tune boot",
         "",
