@@ -53,6 +53,18 @@ fn effect(pairs: &[(Turn, Turn)], figure: usize) -> Option<Effect> {
     Effect::new(&ratios, DECIDING.len())
 }
 
+/// A fix of the policy changes nothing in a program that sets its own.
+pub fn refuse_without_change(fix: &str, without: &Turn, with: &Turn) -> Result<(), String> {
+    if !fix.starts_with("policy=") || without.policy != with.policy {
+        return Ok(());
+    }
+    Err(format!(
+        "{fix}: the loop ran under {} without the fix and with it, since the program sets its own policy; \
+         change it in the program",
+        with.policy
+    ))
+}
+
 /// The answer, and it all in one screen.
 pub fn answer(pairs: &[(Turn, Turn)], columns: usize) -> (Answer, String) {
     let mut table = Table::new("time")
@@ -133,16 +145,36 @@ fn change(effect: Option<Effect>) -> String {
 mod tests {
     use super::*;
 
-    fn pairs(without: [f64; 3], with: [f64; 3]) -> Vec<(Turn, Turn)> {
-        let turn = |ms: f64| Turn {
+    fn turn(ms: f64) -> Turn {
+        Turn {
             policy: wakepath_timeline::Policy::Fifo { priority: 80 },
             period_ns: 4_000_000,
             cycles: 1000,
             skipped: Some(0),
             figures: [ms * 1e6; 4],
-        };
+        }
+    }
+
+    fn pairs(without: [f64; 3], with: [f64; 3]) -> Vec<(Turn, Turn)> {
         let both = without.into_iter().zip(with);
         both.map(|(a, b)| (turn(a), turn(b))).collect()
+    }
+
+    #[test]
+    fn a_policy_that_the_program_sets_itself_can_not_be_tried() {
+        let turns = pairs([9.0, 10.0, 11.0], [1.0, 1.1, 0.9]);
+        let (without, with) = &turns[0];
+        let refused = refuse_without_change("policy=FIFO 80", without, with);
+        assert!(refused.unwrap_err().contains("sets its own policy"));
+        assert_eq!(refuse_without_change("slack", without, with), Ok(()));
+        let other = Turn {
+            policy: wakepath_timeline::Policy::Fifo { priority: 50 },
+            ..turn(9.0)
+        };
+        assert_eq!(
+            refuse_without_change("policy=FIFO 80", &other, with),
+            Ok(())
+        );
     }
 
     #[test]

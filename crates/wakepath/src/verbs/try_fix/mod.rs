@@ -137,6 +137,9 @@ impl Bench<'_> {
                     (self.turn(false)?, with)
                 }
             });
+            if let [(without, with)] = &pairs[..] {
+                answer::refuse_without_change(&self.arguments.fix, without, with)?;
+            }
         }
         Ok(pairs)
     }
