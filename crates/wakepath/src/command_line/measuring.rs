@@ -339,7 +339,7 @@ impl Output {
 #[command(group = clap::ArgGroup::new("what").required(true))]
 #[derive(Default)]
 pub struct Watch {
-    /// Watch the process with this number, with all its threads and children; may be given again.
+    /// Watch the process with this number, with all its threads and children (repeatable).
     #[arg(short = 'p', long = "pid", value_name = "PID", group = "what", value_parser = super::process)]
     pub pid: Vec<u32>,
     /// Watch all processes and all threads of this name.
@@ -371,7 +371,7 @@ pub struct Watch {
         long,
         value_name = "TIME",
         long_help = "End at the first latency of a periodic thread, or of a timer's callback of ROS 2, above this time, \
-        such as `200us`, keep the trace and say why it was so late: exit code 2. The recorder then takes its turn with \
+        such as `200us`, keep the trace and explain it: exit code 2. The recorder then takes its turn with \
         all ordinary programs, and the recording ends a few tenths of a second after that latency, or later while \
         many of them keep the CPUs busy. Also the limit of --latency, if that is not given"
     )]

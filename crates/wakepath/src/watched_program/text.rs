@@ -10,6 +10,8 @@ use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_timeline::duration;
 use wakepath_verdict::counted;
 
+/// Threads that are named before a remark that they share.
+const MOST_NAMES: usize = 4;
 /// Threads without a period that are named of many; JSON has all.
 const MOST_NOT_JUDGED: usize = 8;
 /// Those in a short answer.
@@ -20,8 +22,8 @@ pub fn text(figures: &Figures) -> String {
     let mut text = String::new();
     if !figures.threads.is_empty() {
         text += &table(&figures.threads).to_terminal(Some(columns()));
-        for (name, remark) in each_remark(figures) {
-            let _ = writeln!(text, "{name}: {remark}");
+        for Remark { threads, remark } in each_remark(figures, |_| true) {
+            let _ = writeln!(text, "{}: {remark}", names_of(&threads));
         }
         text += &sections(&figures.threads, usize::MAX);
     }
@@ -47,10 +49,9 @@ pub fn in_short(figures: &Figures, most: usize) -> String {
             let _ = writeln!(text, "and {more}");
         }
         let names: Vec<&str> = shown.iter().map(|of| of.name.as_str()).collect();
-        let remarks = each_remark(figures).into_iter();
-        let remarks = remarks.filter(|(name, _)| names.contains(name));
-        for (name, remark) in remarks.take(most.div_ceil(2)) {
-            let _ = writeln!(text, "{name}: {remark}");
+        let remarks = each_remark(figures, |name| names.contains(&name)).into_iter();
+        for Remark { threads, remark } in remarks.take(most.div_ceil(2)) {
+            let _ = writeln!(text, "{}: {remark}", names_of(&threads));
         }
         text += &sections(all, most);
     }
@@ -65,16 +66,43 @@ fn leading(all: &[Watched]) -> Option<u32> {
     first.map(|of| of.thread_id)
 }
 
-/// Each thread's first remark, then each one's second, and so on.
-fn each_remark(figures: &Figures) -> Vec<(&str, String)> {
+/// A remark, and every thread that it applies to.
+struct Remark<'a> {
+    threads: Vec<&'a str>,
+    remark: String,
+}
+
+/// Each thread's first remark, then each one's second, and so on; a remark on several threads once.
+fn each_remark(figures: &Figures, is_shown: impl Fn(&str) -> bool) -> Vec<Remark<'_>> {
     let cycle = figures.cycle.as_deref();
-    let of_each = figures.threads.iter().flat_map(|of| {
+    let threads = figures.threads.iter().filter(|of| is_shown(&of.name));
+    let of_each = threads.flat_map(|of| {
         let numbered = remarks(of, cycle).into_iter().enumerate();
-        numbered.map(|(number, remark)| (number, (of.name.as_str(), remark)))
+        numbered.map(|(number, remark)| (number, of.name.as_str(), remark))
     });
     let mut all: Vec<_> = of_each.collect();
-    all.sort_by_key(|(number, _)| *number);
-    all.into_iter().map(|(_, remark)| remark).collect()
+    all.sort_by_key(|(number, ..)| *number);
+    let mut merged: Vec<Remark<'_>> = Vec::new();
+    for (_, name, remark) in all {
+        match merged.iter_mut().find(|of| of.remark == remark) {
+            Some(known) => known.threads.push(name),
+            None => merged.push(Remark {
+                threads: vec![name],
+                remark,
+            }),
+        }
+    }
+    merged
+}
+
+/// The names of threads, of many the first and their number.
+fn names_of(threads: &[&str]) -> String {
+    match threads {
+        [first, _, rest @ ..] if rest.len() >= MOST_NAMES - 1 => {
+            format!("{first} and {} other threads", threads.len() - 1)
+        }
+        _ => threads.join(", "),
+    }
 }
 
 fn left_out(figures: &Figures) -> String {
