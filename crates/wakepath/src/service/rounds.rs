@@ -4,11 +4,12 @@ use super::shown::{Loops, at, worst_line};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use wakepath_archive::{command_about, shell_word};
-use wakepath_console::terminal::folded_for_people;
+use wakepath_console::terminal::{columns, folded_for_people};
+use wakepath_report::{Cell, Table, number, words};
 use wakepath_scenario::PoliciesNeeded;
 use wakepath_service::{JudgedLoops, Summary, WorstCycle};
 use wakepath_statistics::Quantile;
-use wakepath_timeline::count::count;
+use wakepath_timeline::count::{count, counted};
 use wakepath_timeline::duration::{long, three_digits};
 use wakepath_timeline::one_line;
 use wakepath_verdict::{Judgement, Outcome as Verdict, Overall, overall};
@@ -60,7 +61,7 @@ pub(super) fn text(
         (Verdict::Undecided, _) if policies.is_empty() => {
             "UNDECIDED: no policy was measured".to_owned()
         }
-        (Verdict::Undecided, _) => format!("UNDECIDED: {policies} may hold"),
+        (Verdict::Undecided, _) => format!("UNDECIDED: {policies} might hold"),
         (Verdict::Failed, PoliciesNeeded::Any) => {
             "FAILED: no policy held in every phase".to_owned()
         }
@@ -70,7 +71,8 @@ pub(super) fn text(
     };
     let _ = writeln!(
         text,
-        "verdict: {verdict}\n  {measured} of {of} rounds, {}, {} to {} UTC, together\n",
+        "verdict: {verdict}\n  {measured} of {}, {}, {} to {} UTC, together\n",
+        counted(of.into(), "round", "rounds"),
         long(last.saturating_sub(first) as f64 / 1e9),
         at(first),
         at(last),
@@ -132,33 +134,30 @@ pub(super) fn text(
 
 /// A row for each condition.
 fn table(loops: &Loops<'_>) -> String {
-    let width = loops
-        .keys()
-        .map(|name| one_line(name).chars().count())
-        .max();
-    let width = width.unwrap_or(0);
-    let mut text = format!(
-        "{:width$}  {:>13}  {:>10}  {:>6}  {:>9}  {:>9}  {:>9}  verdict\n",
-        "", "due", "missed", "in row", "median", "p99.9", "max",
-    );
+    let mut table = Table::new("condition")
+        .column(number("due"))
+        .column(number("missed"))
+        .column(number("in a row"))
+        .group(
+            "wake-up latency",
+            "",
+            &["median", "p99.9", "max"].map(number),
+        )
+        .column(words("verdict"));
     for (name, (of, judged)) in loops {
-        let quantile = |quantile| {
-            of.latencies
-                .quantile(quantile)
-                .map_or("–".into(), three_digits)
-        };
-        let verdict = judged.outcome;
-        let _ = writeln!(
-            text,
-            "{:width$}  {:>13}  {:>10}  {:>6}  {:>9}  {:>9}  {:>9}  {verdict}",
+        let quantile = |quantile| Cell::from(of.latencies.quantile(quantile).map(three_digits));
+        table.row(
             one_line(name),
-            count(of.tally.misses.due),
-            count(of.tally.misses.missed),
-            count(of.tally.misses.longest_run),
-            quantile(Quantile::P50),
-            quantile(Quantile::P999),
-            of.latencies.max().map_or("–".into(), three_digits),
+            vec![
+                count(of.tally.misses.due).into(),
+                count(of.tally.misses.missed).into(),
+                count(of.tally.misses.longest_run).into(),
+                quantile(Quantile::P50),
+                quantile(Quantile::P999),
+                of.latencies.max().map(three_digits).into(),
+                judged.outcome.to_string().into(),
+            ],
         );
     }
-    text
+    table.to_terminal(Some(columns()))
 }

@@ -107,7 +107,7 @@ fn text(
         false => "",
     };
     let what = match summary.rounds {
-        Some((measured, of)) => format!("{measured} of {of} rounds"),
+        Some((measured, of)) => format!("{measured} of {}", counted(of.into(), "round", "rounds")),
         None => "service".to_owned(),
     };
     let _ = writeln!(
