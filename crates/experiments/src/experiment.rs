@@ -105,10 +105,10 @@ pub enum Setting {
 }
 
 impl Setting {
-    /// Prefix of a unit of time.
-    pub fn unit_prefix(self) -> &'static str {
+    /// The clock of measured times, after their caption; nothing for that of the board.
+    pub fn clock(self) -> &'static str {
         match self {
-            Self::Laboratory => "virtual ",
+            Self::Laboratory => ", virtual time",
             Self::Board => "",
         }
     }

@@ -4,7 +4,7 @@ use super::shown::Seen;
 use super::{Condition, Quantity};
 use crate::{GuestRun, Repeated, Setting};
 use wakepath_explain::ConditionExplanation;
-use wakepath_verdict::duration;
+use wakepath_timeline::duration::three_digits;
 
 /// Missing values, so that a claim can't be tested.
 #[derive(Debug, thiserror::Error)]
@@ -124,7 +124,7 @@ pub(super) fn name(condition: &Condition) -> String {
 /// The value of each run, in short: the middle one, the least and the greatest.
 pub(super) fn over_runs(setting: Setting, quantity: Quantity, values: &[f64]) -> String {
     let shown = |value: f64| match quantity {
-        Quantity::Figure(_) => duration(value.round() as i64),
+        Quantity::Figure(_) => three_digits(value.round() as i64),
         Quantity::DisturbedCycles => value.to_string(),
     };
     let mut sorted = values.to_vec();

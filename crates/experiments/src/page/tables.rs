@@ -8,16 +8,16 @@ use crate::{Cell, Figure, GuestRun, OVER_POLICIES, Published, Repeated};
 use std::fmt::Write;
 use wakepath_report::cost_model_text;
 use wakepath_statistics::{DistributionSummary, Quantile};
-use wakepath_timeline::duration::Unit;
+use wakepath_timeline::duration::{exact, three_digits};
 
 /// Conditions of all guests: kernels below each other under each policy in each phase.
 pub fn latencies(text: &mut String, repeated: &Repeated) {
     let setting = repeated.experiment.setting;
-    let unit = format!("{}µs", setting.unit_prefix());
     line!(
         text,
-        "| kernel | policy | load | due times | skipped | latency of wake-ups: min, {unit} | mean, {unit} | \
-         p99, {unit} | max, {unit} | latency as scheduled: max, {unit} | published min / average / max, µs |"
+        "| kernel | policy | load | due times | skipped | latency of wake-ups{}: min | mean | p99 | max | latency as \
+         scheduled: max | published min / average / max |",
+        setting.clock()
     );
     line!(text, "|---|---|---|---:|---:|---:|---:|---:|---:|---:|---|");
     for (phase, policy) in conditions(repeated) {
@@ -119,7 +119,7 @@ fn over_policies(text: &mut String, repeated: &Repeated) {
         line!(
             text,
             "| {guest} | {policy} | {phase} | | | {} | | | {} | {} | {} |",
-            micros(least),
+            time(least),
             over_runs(&of(Figure::Max)),
             over_runs(&of(Figure::MaxAsScheduled)),
             self::published(repeated, guest, phase, policy)
@@ -157,8 +157,8 @@ fn figures(of_each_run: &[&Measured]) -> [String; 7] {
     [
         scheduled.to_string(),
         skipped.to_string(),
-        micros(of(Figure::Min).min_by(f64::total_cmp)),
-        micros(mean),
+        time(of(Figure::Min).min_by(f64::total_cmp)),
+        time(mean),
         over_runs(&p99.collect::<Vec<_>>()),
         over_runs(&of(Figure::Max).collect::<Vec<_>>()),
         over_runs(&of(Figure::MaxAsScheduled).collect::<Vec<_>>()),
@@ -169,15 +169,15 @@ fn figures(of_each_run: &[&Measured]) -> [String; 7] {
 fn over_runs(values: &[f64]) -> String {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let at = |index: usize| micros(sorted.get(index).copied());
+    let at = |index: usize| time(sorted.get(index).copied());
     match sorted.len() {
         0 | 1 => at(0),
         many => format!("{} ({} – {})", at(many / 2), at(0), at(many - 1)),
     }
 }
 
-fn micros(ns: Option<f64>) -> String {
-    ns.map_or("–".to_owned(), |ns| Unit::Micros.figure_of(ns, 2))
+fn time(ns: Option<f64>) -> String {
+    ns.map_or("–".to_owned(), |ns| three_digits(ns.round() as i64))
 }
 
 fn published(repeated: &Repeated, guest: &str, phase: &str, policy: &str) -> String {
@@ -186,7 +186,8 @@ fn published(repeated: &Repeated, guest: &str, phase: &str, policy: &str) -> Str
     let Some(Published { min, mean, max, .. }) = all.find(|one| is_it(one.cell)) else {
         return String::new();
     };
-    let shown = |value: Option<f64>| value.map_or("–".to_owned(), |value| value.to_string());
+    // As many digits as were published.
+    let shown = |us: Option<f64>| us.map_or("–".to_owned(), |us| exact((us * 1e3).round() as u64));
     [min, mean, max].map(shown).join(" / ")
 }
 
@@ -219,10 +220,7 @@ pub fn woken(text: &mut String, repeated: &Repeated) {
                 .max_by_key(|cause| cause.worst_ns);
             let longest = longest.map_or("–".to_owned(), |cause| {
                 let cleaned = cause.cause.replace('|', "/");
-                format!(
-                    "{cleaned}, {} µs",
-                    Unit::Micros.figure(cause.worst_ns as i64, 1)
-                )
+                format!("{cleaned}, {}", three_digits(cause.worst_ns.cast_signed()))
             });
             line!(
                 text,
@@ -255,9 +253,8 @@ pub fn by_kernel(text: &mut String, repeated: &Repeated) {
     }
     line!(
         text,
-        "\n| kernel | load | timerlat's interrupt: median, virtual µs | max, virtual µs | timerlat's \
-         thread, FIFO 95: median, virtual µs | max, virtual µs | ours, FIFO 99: mean, virtual µs | max, \
-         virtual µs |"
+        "\n| kernel | load | timerlat's interrupt, virtual time: median | max | timerlat's thread, FIFO 95: median | \
+         max | ours, FIFO 99: mean | max |"
     );
     line!(text, "|---|---|---:|---:|---:|---:|---:|---:|");
     for guest in repeated.first_runs() {
@@ -272,14 +269,14 @@ pub fn by_kernel(text: &mut String, repeated: &Repeated) {
                 continue;
             }
             let ours = guest.condition(&one.phase, "FIFO 99");
-            let ours = |figure| micros(ours.and_then(|measured| measured.figure(figure)));
+            let ours = |figure| time(ours.and_then(|measured| measured.figure(figure)));
             let kernel = [
                 one.interrupt.median_ns,
                 one.interrupt.largest_ns,
                 one.thread.median_ns,
                 one.thread.largest_ns,
             ];
-            let kernel = kernel.map(|ns| micros(Some(ns as f64)));
+            let kernel = kernel.map(|ns| time(Some(ns as f64)));
             line!(
                 text,
                 "| {} | {} | {} | {} | {} |",

@@ -243,8 +243,8 @@ fn a_kernel_that_was_not_booted_is_not_measured_and_the_page_says_how_to_go_on()
         "on a board",
         "--resume",
         "wakepath experiment run beaglepilot",
-        "| max, µs |",
-        "20 / 27 / 91",
+        "latency of wake-ups: min | mean |",
+        "20 µs / 27 µs / 91 µs",
         "- Raspberry Pi 5, 4 CPUs",
         "10 rounds",
     ] {
