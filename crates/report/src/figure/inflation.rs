@@ -19,7 +19,7 @@ fn execution(inflation: &[Inflation]) -> Option<Figure> {
         .iter()
         .map(|one| (name(one), one.phase.clone()))
         .collect();
-    let (mut plot, edges) = Plot::grouped(&named, ROW, 58.0);
+    let (mut plot, edges) = Plot::grouped(&named, ROW, 88.0);
     let ratios = |one: &Inflation| {
         let p99 = one.execution.p99;
         [Some(one.execution.median), p99]
@@ -48,7 +48,7 @@ fn execution(inflation: &[Inflation]) -> Option<Figure> {
         plot.ungroup();
         let times = |ratio: Ratio| {
             let ratio = ratio.inflation;
-            ratio.map_or("–".into(), |ratio| format!("× {ratio:.2}"))
+            ratio.map_or("–".into(), |ratio| format!("median × {ratio:.2}"))
         };
         let median = one.execution.median;
         let ends = ratios(one).into_iter();
@@ -56,7 +56,7 @@ fn execution(inflation: &[Inflation]) -> Option<Figure> {
         let end = ends.fold(plot.left, f64::max);
         plot.text("mark", end + 8.0, middle + 4.0, &times(median));
         told.push(format!(
-            "{}: median {} idle, {} loaded, {}",
+            "{}: {} idle, {} loaded, {}",
             label(one),
             three_digits(median.idle_ns),
             three_digits(median.loaded_ns),

@@ -234,7 +234,7 @@ fn matters(markup: &mut Markup, number: usize, run: &Reported<'_>, answer: &Answ
     }
     markup.raw("</ul>");
     if run.explanation.is_some() {
-        markup.open("p", &[("class", &"about")]);
+        markup.open("p", &[("class", &"about link")]);
         markup.text("All of them: ");
         causes_link(markup, number);
         markup.raw(".</p>");
@@ -265,19 +265,17 @@ fn repeat(markup: &mut Markup, number: usize, run: &Reported<'_>) {
     markup.text(command);
     markup.raw("</code></pre>");
     markup.open("p", &[("class", &"about")]);
-    markup.text(format!(
-        "with wakepath {}; the whole scenario is in ",
-        run.assessment.run.wakepath
-    ));
+    markup.text(format!("with wakepath {}", run.assessment.run.wakepath));
+    markup.raw("<span class=\"link\">; the whole scenario is in ");
     let link = format!("#repeat-{number}");
     markup.element("a", &[("href", &link)], "How to repeat it");
-    markup.raw(".</p>");
+    markup.raw("</span>.</p>");
     let decided = run.assessment.outcome;
     if matches!(
         decided,
         Outcome::Failed | Outcome::Invalid | Outcome::Undecided
     ) {
-        markup.open("p", &[("class", &"about")]);
+        markup.open("p", &[("class", &"about link")]);
         let rows = if is_watched(run.assessment) {
             "thread"
         } else {

@@ -154,7 +154,11 @@ fn rows(table: &mut Table, condition: &ConditionExplanation) {
     let is_listed = |cause: &&CauseFigures| cause.late_ns.saturating_mul(100) >= condition.late_ns;
     let listed = condition.causes.iter().filter(is_listed).take(LISTED);
     let mut rest_ns = condition.late_explained_ns;
+    let mut fix_above = "";
     for cause in listed {
+        let fix = cause.remedy.as_deref().unwrap_or("");
+        let is_repeated = !fix.is_empty() && fix == fix_above;
+        fix_above = fix;
         rest_ns = rest_ns.saturating_sub(cause.late_ns);
         let worst = format!(
             "{} (cycle {})",
@@ -167,7 +171,7 @@ fn rows(table: &mut Table, condition: &ConditionExplanation) {
                 Cell::new(cause.late_cycles),
                 share(cause.late_ns).into(),
                 worst.into(),
-                cause.remedy.as_deref().unwrap_or("").into(),
+                if is_repeated { "as above" } else { fix }.into(),
             ],
         );
     }
