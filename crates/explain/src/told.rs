@@ -86,7 +86,7 @@ impl LateSection {
             .collect();
         match (ran.is_empty(), self.ns) {
             (true, _) => format!("section {}{over}: the loop's own code", self.name),
-            (false, _) => format!("section {}{over}: in it {}", self.name, ran.join(", ")),
+            (false, _) => format!("section {}{over}: {}", self.name, ran.join(", ")),
         }
     }
 }
@@ -152,7 +152,7 @@ mod tests {
         let why = first.why(|ns| format!("{ns} ns"));
         assert_eq!(
             why,
-            "section read, over its budget of 60000 ns: in it hog 60000 ns, NET_RX 30000 ns"
+            "section read, over its budget of 60000 ns: hog 60000 ns, NET_RX 30000 ns"
         );
         assert!(part(150_000, 200_000).instead.is_empty());
     }

@@ -21,6 +21,9 @@ pub struct Order {
 }
 
 impl Order {
+    /// Number of worst cycles of each condition in the explanation that is written when a run ends.
+    pub const KEPT_WORST: usize = 10;
+
     /// The run's own terms: its criterion's latency if it has one.
     ///
     /// # Errors
@@ -35,9 +38,9 @@ impl Order {
             shortest_period_ns: scenario.period_ns,
             threshold_from: match threshold_ns {
                 Some(_) => "the criterion".into(),
-                None => "its own quantile".into(),
+                None => "its own percentile".into(),
             },
-            worst: 10,
+            worst: Self::KEPT_WORST,
         })
     }
 

@@ -3,6 +3,7 @@
 
 use super::cycle_lane::lane;
 use super::cycle_text::{line, long_line};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use wakepath_explain::{
     AlikeFigures, CauseFigures, ConditionExplanation, Explanation, WaterfallFigures,
@@ -92,8 +93,8 @@ pub fn explanation_in_short(explanation: &Explanation, wanted: Option<&str>) -> 
     }
     let Some((&first, others)) = fitting.split_first() else {
         let names = conditions.iter().map(|of| of.condition.as_str());
-        let mut names: Vec<&str> = names.collect();
-        names.dedup();
+        let names: BTreeSet<&str> = names.collect();
+        let names: Vec<&str> = names.into_iter().collect();
         let _ = writeln!(text, "nothing to explain; traced: {}", names.join(", "));
         return text;
     };

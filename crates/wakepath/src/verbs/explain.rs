@@ -9,13 +9,14 @@ use crate::command_line::Explain;
 use crate::explained_cycle::CycleFilter;
 use crate::open_run::opened;
 use crate::service;
+use std::path::Path;
 use std::process::ExitCode;
 use wakepath_archive::{Run, command_about};
-use wakepath_assess::explanation::{ExplainedRun, Nobody, Order, explain, tell_of};
+use wakepath_assess::explanation::{self, Nobody, Order, explain, tell_of};
 use wakepath_console::terminal::{OneLine, print, print_result};
 use wakepath_console::{Outcome, runs};
 use wakepath_directory::WholeFile;
-use wakepath_explain::LateCycle;
+use wakepath_explain::{Explanation, LateCycle};
 use wakepath_report::{Timelines, cycle_text, explanation_in_short, explanation_text};
 use wakepath_scenario::units;
 
@@ -57,14 +58,15 @@ pub fn run(arguments: &Explain) -> Outcome {
         )?;
         return Ok(ExitCode::SUCCESS);
     }
-    let ExplainedRun { explanation, .. } = match &arguments.perfetto {
-        None => explain(&run, &order, &mut Nobody)?,
-        Some(path) => {
+    let explanation = match (&arguments.perfetto, kept_answer(&directory, arguments)) {
+        (None, Some(kept)) => kept,
+        (None, None) => explain(&run, &order, &mut Nobody)?.explanation,
+        (Some(path), _) => {
             let failed = |error: std::io::Error| format!("{}: {error}", path.display());
             let mut timelines = Timelines::new(WholeFile::create(path)?);
             let explained = explain(&run, &order, &mut timelines)?;
             timelines.finish().map_err(failed)?.finish()?;
-            explained
+            explained.explanation
         }
     };
     let name = runs::word_for(&directory);
@@ -92,6 +94,17 @@ pub fn run(arguments: &Explain) -> Outcome {
         ))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The explanation that was written when the run ended, if it answers the question: reading millions of events again
+/// takes up to a minute. One that can't be read is made again.
+fn kept_answer(directory: &Path, arguments: &Explain) -> Option<Explanation> {
+    if arguments.json || arguments.latency.is_some() {
+        return None;
+    }
+    let kept = explanation::kept(directory).ok().flatten()?;
+    let has_enough = arguments.worst <= Order::KEPT_WORST;
+    (has_enough && kept.version == Explanation::VERSION).then_some(kept)
 }
 
 /// The cycles of one number, each as a timeline.

@@ -249,7 +249,7 @@ fn a_long_section_is_explained_with_what_ran_in_it() {
         .expect(&explained.output);
     let line = longest.lines().nth(1).unwrap();
     assert!(
-        line.contains("in section compute, over its budget of 2.00 ms: in it "),
+        line.contains("in section compute, over its budget of 2.00 ms: "),
         "{line}"
     );
     let number = line
