@@ -73,4 +73,5 @@ if [ -n "$LANGUAGE" ]; then
         in_phase { held = held $0 "\n"; next }
         { print }' >"$scenario"
 fi
+printf 'runs are in %s: type the commands that follow there\n' "$PWD" >&2
 exec wakepath run "$scenario" ${DURATION:+--duration "$DURATION"} "$@"
