@@ -3,7 +3,7 @@
 
 mod calls;
 
-use crate::call::may_be_lock;
+use crate::call::{Call, may_be_lock};
 use crate::cause::{Cause, RanIn, Relation, is_stopper};
 use crate::fix::{self, Remedy};
 use crate::wait::{Meanwhile, Wait};
@@ -136,6 +136,9 @@ fn blocked(wait: &Wait) -> Option<Remedy> {
         }
         (Meanwhile::Ran, Some(holder)) if may_be_lock => fix::SHORT_HOLD.with(&[holder, holder]),
         (_, Some(holder)) => fix::NO_WAIT_FOR.with(&[holder]),
+        (Meanwhile::Slept, None) if wait.call.as_ref().is_some_and(Call::is_for_lock) => {
+            fix::LOCK_IN_TIME.plain()
+        }
         (Meanwhile::Slept, None) => fix::NO_SLEEP.plain(),
         (Meanwhile::Device(_), None) => fix::INPUT_ELSEWHERE.plain(),
         _ if wait.uninterruptible => fix::NO_FILES.plain(),
@@ -156,7 +159,6 @@ fn softirq(vector: SoftIrq) -> Option<Remedy> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::Call;
     use wakepath_timeline::{CallTarget, ThreadName};
 
     #[test]

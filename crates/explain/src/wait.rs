@@ -132,6 +132,9 @@ impl fmt::Display for Wait {
         };
         let Some((first, others)) = self.chain.split_first() else {
             return match &self.meanwhile {
+                Meanwhile::Slept if self.call.as_ref().is_some_and(Call::is_for_lock) => {
+                    f.write_str("waited for a lock or a condition until its time-out")
+                }
                 Meanwhile::Slept => f.write_str("a sleep or a time-out in the loop's own work"),
                 Meanwhile::Device(handler) => write!(f, "{state} until {handler} woke it"),
                 _ => write!(f, "{state}, on what is unknown"),

@@ -127,9 +127,8 @@ pub struct Watched {
 impl Watched {
     /// The figures of a thread's periodic tasks; otherwise why it is not judged.
     pub(super) fn all_of(seen: &SeenThread<'_>) -> Result<Vec<Self>, NotJudged> {
-        let is_marked = !seen.activity.marked.is_empty();
         let tasks = seen.activity.tasks();
-        let tasks = tasks.map_err(|why| seen.not_judged(told(why, is_marked)))?;
+        let tasks = tasks.map_err(|why| seen.not_judged(told(why, seen.activity)))?;
         let watched = tasks.into_iter().map(|task| Self::new(seen, task));
         watched.collect()
     }

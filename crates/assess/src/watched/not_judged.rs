@@ -54,7 +54,9 @@ impl SeenThread<'_> {
 }
 
 /// Why a thread has no period.
-pub(super) fn told(why: NotPeriodic, by_marks: bool) -> String {
+pub(super) fn told(why: NotPeriodic, activity: &ThreadActivity) -> String {
+    let by_marks = !activity.marked.is_empty();
+    let never_slept = activity.other_wake_ups == 0 && activity.run_ns > 0;
     let time = wakepath_timeline::duration::exact;
     match why {
         NotPeriodic::TooFew { activations } if by_marks => {
@@ -69,6 +71,10 @@ pub(super) fn told(why: NotPeriodic, by_marks: bool) -> String {
             time(low_ns / 1000 * 1000),
             time(high_ns / 1000 * 1000)
         ),
+        NotPeriodic::TooFew { activations: 0 } if never_slept => {
+            "it never slept; if it waits by spinning, probes can show its cycles: --cycle BEGIN,END"
+                .into()
+        }
         NotPeriodic::TooFew { activations: 0 } => "no timer woke it".into(),
         NotPeriodic::TooFew { activations: 1 } => "a timer woke it once".into(),
         NotPeriodic::TooFew { activations } => format!("timers woke it only {activations} times"),
@@ -81,5 +87,22 @@ pub(super) fn told(why: NotPeriodic, by_marks: bool) -> String {
             time(low_ns / 1000 * 1000),
             time(high_ns / 1000 * 1000)
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_that_spins_is_told_about_probes() {
+        let why = NotPeriodic::TooFew { activations: 0 };
+        let activity = |other_wake_ups| ThreadActivity {
+            other_wake_ups,
+            run_ns: 1_000_000,
+            ..ThreadActivity::default()
+        };
+        assert!(told(why, &activity(0)).contains("--cycle"));
+        assert_eq!(told(why, &activity(1)), "no timer woke it");
     }
 }

@@ -47,6 +47,15 @@ rows! {
         trial: None,
         proof: NotHere("for waits without a row of their own; the same change is tested with fsync"),
     };
+    LOCK_IN_TIME: Fix {
+        name: "a lock that is free in time",
+        words: "nobody gave the loop what it waited for in time: shorten what others do under the lock. In Python that may be \
+                the interpreter's own lock: move the other threads' work into another process",
+        changes: "how long the lock is held",
+        who: &[Programmer],
+        trial: None,
+        proof: Tests(&["calls_that_wait_for_nothing_cure_waits"]),
+    };
     NO_SLEEP: Fix {
         name: "no sleep within a cycle",
         words: "take sleeps and calls with a time-out out of the loop's work",

@@ -1,5 +1,6 @@
 //! One turn of a thread, and all that is seen of one. Types only.
 
+use super::one_call::WokenIn;
 use super::sleep_call::CutSleeps;
 use super::waits::TurnWaits;
 use super::waker::Waker;
@@ -34,6 +35,8 @@ pub struct Activation {
     pub preemptions: u32,
     /// CPU that it woke on.
     pub cpu: u16,
+    /// The call in which its timer woke it.
+    pub woken_in: WokenIn,
 }
 
 /// Whether a timer with this callback is still there when a sleep is over, as one on a sleeper's stack is not.

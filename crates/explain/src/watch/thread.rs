@@ -3,6 +3,7 @@
 
 use super::activation::{Activation, CYCLE_BEGINS, CYCLE_ENDS, ThreadActivity};
 use super::expiry::{Expiry, LATEST_EXPIRY_NS, Programmed};
+use super::one_call::{self, WokenIn};
 use super::sleep_call::{Asked, CutKey, SleepCalls};
 use super::turns::Turns;
 use super::waits::Waits;
@@ -34,22 +35,31 @@ impl Thread {
         *timers.entry(Arc::clone(&expiry.function)).or_default() += 1;
         self.sleeps.woken_by_its_timer();
         self.waits.ended_by_timer();
-        self.begin(at_ns, cpu, expiry, thread);
+        let woken_in = WokenIn::new(self.waits.call());
+        self.begin(at_ns, cpu, expiry, thread, woken_in);
     }
 
     /// It was still running when its timer expired, and serves that expiry late.
     pub(super) fn serves_late(&mut self, at_ns: u64, cpu: u16, expiry: &Expiry, thread: u32) {
         self.activity.served_late += 1;
-        self.begin(at_ns, cpu, expiry, thread);
+        self.begin(at_ns, cpu, expiry, thread, WokenIn::Unknown);
     }
 
-    pub(super) fn begin(&mut self, at_ns: u64, cpu: u16, expiry: &Expiry, thread: u32) {
+    pub(super) fn begin(
+        &mut self,
+        at_ns: u64,
+        cpu: u16,
+        expiry: &Expiry,
+        thread: u32,
+        woken_in: WokenIn,
+    ) {
         let is_on_cpu = self.woken(at_ns);
         self.last_wake_up = Some((expiry.programmed_ns(), expiry.at_ns));
         let activation = Activation {
             switched_in_ns: at_ns,
             end_ns: at_ns,
             cpu,
+            woken_in,
             ..expiry.begins(thread)
         };
         self.by_timers.begin(activation, is_on_cpu);
@@ -199,7 +209,7 @@ impl Thread {
         let mut activations = self.by_timers.ended;
         let clock_steps_ns = wall_clock::onto_monotonic(&mut activations);
         ThreadActivity {
-            activations,
+            activations: one_call::cycles(activations),
             clock_steps_ns,
             handed: self.handed.ended,
             marked: self.marked.ended,

@@ -71,6 +71,11 @@ impl Waits {
         }
     }
 
+    /// The call that it is in.
+    pub fn call(&self) -> Option<&str> {
+        self.call.as_deref()
+    }
+
     /// Whether its timers wake it in waits for any event, rather than in other calls.
     pub fn are_for_any_event(&self) -> bool {
         self.by_timer.0 > self.by_timer.1

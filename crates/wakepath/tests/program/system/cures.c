@@ -159,6 +159,37 @@ static void *long_holder(void *nothing)
     return nothing;
 }
 
+/* A lock that the loop asks for again and again, each time for 4 ms. */
+static pthread_mutex_t timed = PTHREAD_MUTEX_INITIALIZER;
+
+static void *timed_holder(void *nothing)
+{
+    settle("timed-holder", 85);
+    pin("timed-holder", cpu ? cpu - 1 : cpu + 1);
+    for (;;) {
+        rest(190 * MS);
+        if (fixed("timed"))
+            compute(15 * MS);
+        pthread_mutex_lock(&timed);
+        if (!fixed("timed"))
+            compute(15 * MS);
+        pthread_mutex_unlock(&timed);
+    }
+    return nothing;
+}
+
+static void lock_in_time(void)
+{
+    struct timespec end;
+    do {
+        clock_gettime(CLOCK_REALTIME, &end);
+        end.tv_nsec += 4 * MS;
+        end.tv_sec += end.tv_nsec / 1000000000;
+        end.tv_nsec %= 1000000000;
+    } while (pthread_mutex_timedlock(&timed, &end));
+    pthread_mutex_unlock(&timed);
+}
+
 static void *spoiler(void *nothing)
 {
     settle("spoiler", 50);
@@ -611,7 +642,7 @@ static void start_all(void)
         {"sync", writer},
         {"slack", slack},         {"relative", relative},   {"executor", requester}, {"executor", executor},
         {"held", long_holder}, {"signalled", signaller}, {"signalled", signalled},
-        {"mapping", mapper}, {"greedy", starved}, {"greedy", greedy},
+        {"timed", timed_holder}, {"mapping", mapper}, {"greedy", starved}, {"greedy", greedy},
     };
     if (way("equal"))
         apart(equal);
@@ -664,6 +695,8 @@ int main(int count, char **words)
             pthread_mutex_lock(&long_held);
             pthread_mutex_unlock(&long_held);
         }
+        if (way("timed"))
+            lock_in_time();
         while (way("spin") == 1 && spun)
             ;
         disturb(cycle);

@@ -1,0 +1,156 @@
+//! The call whose time-outs begin a thread's cycles. A time-out of another call within a cycle is a part of that, as
+//! Python's waits for its interpreter lock are.
+
+use super::activation::Activation;
+use super::rhythm::Rhythm;
+use crate::call::waits_for_any_event;
+
+/// The kind of call in which a timer woke a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WokenIn {
+    /// None was recorded.
+    #[default]
+    Unknown,
+    /// A sleep for a time.
+    Sleep,
+    /// A read, as of a timerfd.
+    Read,
+    /// A wait for any event.
+    Events,
+    /// A wait for a lock or a condition.
+    Futex,
+    /// Another call.
+    Other,
+}
+
+/// Those that may begin cycles, the likeliest first.
+const LIKELY: [WokenIn; 4] = [
+    WokenIn::Sleep,
+    WokenIn::Read,
+    WokenIn::Events,
+    WokenIn::Futex,
+];
+/// The call that begins cycles has one of so many activations, or more.
+const LEAST_SHARE: usize = 4;
+
+impl WokenIn {
+    pub(super) fn new(call: Option<&str>) -> Self {
+        match call {
+            None => Self::Unknown,
+            Some("clock_nanosleep" | "clock_nanosleep_time64" | "nanosleep") => Self::Sleep,
+            Some("read") => Self::Read,
+            Some(name) if waits_for_any_event(name) => Self::Events,
+            Some(name) if name.starts_with("futex") => Self::Futex,
+            Some(_) => Self::Other,
+        }
+    }
+}
+
+/// The activations by timers, those of other calls put into the cycles that they fall into.
+pub(super) fn cycles(activations: Vec<Activation>) -> Vec<Activation> {
+    let count = |kind| activations.iter().filter(|of| of.woken_in == kind).count();
+    let is_likely =
+        |kind: &WokenIn| count(*kind) > 0 && count(*kind) * LEAST_SHARE >= activations.len();
+    let has_others = LIKELY.iter().filter(|kind| count(**kind) > 0).count() > 1;
+    let found = LIKELY
+        .into_iter()
+        .filter(|kind| has_others && is_likely(kind))
+        .find_map(|kind| begun_in(kind, &activations));
+    found.unwrap_or(activations)
+}
+
+/// The cycles if calls of this kind begin them periodically.
+fn begun_in(kind: WokenIn, activations: &[Activation]) -> Option<Vec<Activation>> {
+    let own: Vec<Activation> = activations
+        .iter()
+        .filter(|of| of.woken_in == kind)
+        .copied()
+        .collect();
+    let rhythm = Rhythm::new(&own).ok()?;
+    if rhythm.anchor_ns.is_none() && rhythm.sleeps_ns.is_none() {
+        return None;
+    }
+    // One for a due time of the cycles begins one, whatever its call is.
+    let begins = |of: &Activation| {
+        let is_due = || {
+            of.programmed_ns
+                .is_some_and(|due_ns| rhythm.is_on_row(due_ns))
+        };
+        of.woken_in == kind || of.woken_in == WokenIn::Unknown || is_due()
+    };
+    let mut cycles: Vec<Activation> = Vec::with_capacity(own.len());
+    for of in activations {
+        if begins(of) {
+            cycles.push(*of);
+        } else if let Some(cycle) = cycles.last_mut() {
+            cycle.end_ns = cycle.end_ns.max(of.end_ns);
+            cycle.run_ns += of.run_ns;
+            cycle.preemptions += of.preemptions;
+        }
+    }
+    Some(cycles)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn activation(due_ns: u64, woken_in: WokenIn) -> Activation {
+        Activation {
+            programmed_ns: Some(due_ns),
+            asked_at_ns: Some(due_ns.saturating_sub(4 * MS)),
+            expiry_ns: due_ns + 1_000,
+            switched_in_ns: due_ns + 20_000,
+            end_ns: due_ns + 120_000,
+            run_ns: 100_000,
+            woken_in,
+            ..Activation::default()
+        }
+    }
+
+    /// A loop of 10 ms; after each tenth due time come time-outs of `within` at these milliseconds.
+    fn a_loop(within: WokenIn, at_ms: &[u64]) -> Vec<Activation> {
+        let mut all = Vec::new();
+        for cycle in 1..200 {
+            let due_ns = cycle * 10 * MS;
+            all.push(activation(due_ns, WokenIn::Sleep));
+            if cycle % 10 == 0 {
+                let later = at_ms.iter().map(|ms| due_ns + ms * MS + 70_000);
+                all.extend(later.map(|at| activation(at, within)));
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn time_outs_of_another_call_are_a_part_of_the_cycle() {
+        let cycles = cycles(a_loop(WokenIn::Futex, &[3, 6]));
+        assert_eq!(cycles.len(), 199);
+        let long = cycles[9];
+        assert_eq!(long.run_ns, 300_000);
+        assert_eq!(long.end_ns, 100 * MS + 6 * MS + 190_000);
+    }
+
+    #[test]
+    fn those_of_the_same_or_an_unknown_call_and_those_for_due_times_begin_cycles() {
+        for within in [WokenIn::Sleep, WokenIn::Unknown] {
+            assert_eq!(cycles(a_loop(within, &[3])).len(), 218);
+        }
+        let mut mixed = a_loop(WokenIn::Sleep, &[]);
+        for of in mixed.iter_mut().step_by(3) {
+            of.woken_in = WokenIn::Futex;
+        }
+        assert_eq!(cycles(mixed.clone()), mixed);
+    }
+
+    #[test]
+    fn without_a_period_nothing_is_put_together() {
+        let mut irregular = a_loop(WokenIn::Futex, &[3, 6]);
+        for (number, of) in (0_u64..).zip(&mut irregular) {
+            of.programmed_ns = of.programmed_ns.map(|at| at + number * number * 37_000);
+        }
+        assert_eq!(cycles(irregular.clone()), irregular);
+    }
+}
