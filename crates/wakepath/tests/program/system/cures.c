@@ -382,8 +382,8 @@ static void *mapper(void *nothing)
     urgent("mapper");
     pin("mapper", cpu ? cpu - 1 : cpu + 1);
     for (;;) {
-        void *block = mmap(0, BLOCK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-        munmap(block, BLOCK);
+        void *block = mmap(0, 4 * BLOCK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+        munmap(block, 4 * BLOCK);
         rest(5 * MS);
     }
     return nothing;
