@@ -87,10 +87,10 @@ pub fn waits_for_any_event(name: &str) -> bool {
     .contains(&name)
 }
 
-/// Whether a wait in this call may be for a lock of the program. Of a call that was not recorded that is the
-/// likeliest.
-pub(crate) fn may_be_lock(call: Option<&Call>) -> bool {
-    call.is_none_or(Call::is_for_lock)
+/// Whether a wait in this call may be for a lock of the program; of a call that was not recorded that is the likeliest.
+/// One that signals can't end is for a lock of the kernel's own.
+pub(crate) fn may_be_lock(call: Option<&Call>, uninterruptible: bool) -> bool {
+    !uninterruptible && call.is_none_or(Call::is_for_lock)
 }
 
 /// The watched program as far as it is known: its threads, and the targets of its descriptors.

@@ -113,7 +113,7 @@ fn used_up(budget: &Budget) -> Remedy {
 }
 
 fn blocked(wait: &Wait) -> Option<Remedy> {
-    let may_be_lock = may_be_lock(wait.call.as_ref());
+    let may_be_lock = may_be_lock(wait.call.as_ref(), wait.uninterruptible);
     let changes_memory = wait.call.as_ref();
     let changes_memory = changes_memory.is_some_and(|call| calls::is_of_memory(&call.name));
     if let Some(holder) = wait.chain.last().filter(|_| changes_memory) {

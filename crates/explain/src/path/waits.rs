@@ -136,7 +136,7 @@ impl Cut<'_> {
                         by: by.clone(),
                         // It runs by right before the one that is waited for, or shares the CPU
                         // with it by weight, and has no right to run before the loop.
-                        inversion: may_be_lock(link.call.as_ref())
+                        inversion: may_be_lock(link.call.as_ref(), link.uninterruptible)
                             && link.priority < 100
                             && by.priority > link.priority
                             && (by.priority <= priority || priority >= 100),

@@ -293,7 +293,7 @@ fn an_unchanged_memory_map_cures_waits_for_it() {
         &[],
         &[way(
             "mapping",
-            "blocked in the kernel on mapper",
+            "map(): blocked in the kernel on mapper",
             &fix::NO_MAPPING,
         )],
     );
