@@ -32,7 +32,7 @@ const LIKELY: [WokenIn; 4] = [
 ];
 /// The call that begins cycles has one of so many activations, or more.
 const LEAST_SHARE: usize = 4;
-/// Calls whose time-outs are for due times, so many of ten or more, take turns in beginning cycles.
+/// Calls of which nine time-outs of ten are for due times take turns in beginning cycles.
 const DUE_OF_TEN: usize = 9;
 
 impl WokenIn {
