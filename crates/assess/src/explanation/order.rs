@@ -38,7 +38,7 @@ impl Order {
             shortest_period_ns: scenario.period_ns,
             threshold_from: match threshold_ns {
                 Some(_) => "the criterion".into(),
-                None => "its own percentile".into(),
+                None => "percentile of those that ran".into(),
             },
             worst: Self::KEPT_WORST,
         })

@@ -71,8 +71,8 @@ impl Sums {
             condition.threshold_is_limit = order.threshold_ns.is_some();
             condition.threshold_from = match order.threshold_ns {
                 Some(_) => order.threshold_from.clone(),
-                None if latencies.len() < 1000 => "its own 99th percentile".into(),
-                None => "its own 99.9th percentile".into(),
+                None if latencies.len() < 1000 => "99th percentile of those that ran".into(),
+                None => "99.9th percentile of those that ran".into(),
             };
             let response_limit_ns = order.response_limit_ns(condition.period_ns);
             condition.totals = Totals::new(threshold_ns, response_limit_ns, order.worst, bands);

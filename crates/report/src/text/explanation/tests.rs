@@ -31,7 +31,7 @@ fn lost(thread: &str, urgency: u8, causes_ns: &[u64]) -> ConditionExplanation {
         alike: alike.collect(),
         ..ConditionExplanation::new(
             names,
-            "its own percentile",
+            "percentile of those that ran",
             Usual::default(),
             &totals,
             |_| 0,

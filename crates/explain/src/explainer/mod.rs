@@ -1,29 +1,32 @@
 //! The stream: events in, explained cycles out. It keeps the window that the cycles under way
 //! need, and forgets the rest.
 
+mod a_loop;
+mod events;
+
 use crate::budgets::{Budgets, Refills};
 use crate::call::{Call, Program};
-use crate::cause::SentBy;
 use crate::cpu::Cpu;
 use crate::cycle::Explained;
 use crate::faults;
 use crate::idle_exit::IdleExits;
-use crate::interference::{Counting, Interference};
+use crate::interference::Interference;
 use crate::loop_thread::LoopThread;
 use crate::overheads::Overheads;
 use crate::own::Own;
 use crate::path::{self, Window};
-use crate::placement::{Placement, Stoppers};
-use crate::resolve::{Raw, Usual, resolve};
+use crate::placement::Stoppers;
+use crate::resolve::{Raw, Usual};
 use crate::spin;
 use crate::stacks::Places;
 use crate::summary::SwitchIns;
 use crate::threads::Threads;
-use crate::track::{Happened, Mark, Track};
-use crate::untold::{Untold, UntoldSwitch};
+use crate::track::Happened;
+use crate::untold::Untold;
+use a_loop::Loop;
 use std::collections::HashMap;
 use std::sync::Arc;
-use wakepath_timeline::{KernelEvent, Sample, Thread, What};
+use wakepath_timeline::{KernelEvent, Sample, Thread};
 
 /// How to explain.
 #[derive(Debug, Clone, Default)]
@@ -44,11 +47,6 @@ pub struct Options {
     /// Threads of the program with their processes, as far as they are known beforehand.
     pub members: Vec<(u32, u32)>,
 }
-
-/// Cycles over which the usual is measured.
-const CYCLES_FOR_USUAL: usize = 256;
-/// It is measured over fewer cycles if they have more pieces than this: one of a loop a second behind has thousands.
-const PIECES_FOR_USUAL: usize = 100_000;
 
 /// Stamps of different CPUs can disagree by this, in nanoseconds, and a reader might merge them no better: a
 /// cycle is explained once events this much later have been seen.
@@ -78,23 +76,6 @@ pub struct Explainer {
     events: u64,
 }
 
-struct Loop {
-    thread: u32,
-    cpus: Vec<u16>,
-    samples: std::iter::Peekable<std::vec::IntoIter<Sample>>,
-    track: Track,
-    previous_end_ns: Option<u64>,
-    usual: Option<Usual>,
-    waiting: Vec<Raw>,
-    pieces_waiting: usize,
-    previous: Option<Explained>,
-    counting: Option<Counting>,
-    /// Whether its system calls are recorded.
-    calls: bool,
-    until_next_wake_up: bool,
-    placement: Placement,
-}
-
 impl Explainer {
     /// For these loops; their order gives the numbers that cycles come out with.
     pub fn new(loops: Vec<LoopThread>, options: Options) -> Self {
@@ -102,21 +83,7 @@ impl Explainer {
         for (at, of) in loops.iter().enumerate() {
             by_thread.entry(of.thread).or_default().push(at);
         }
-        let loops = loops.into_iter().map(|of| Loop {
-            counting: Counting::new(&of, &options.own),
-            thread: of.thread,
-            cpus: of.cpus,
-            samples: of.samples.into_iter().peekable(),
-            track: Track::default(),
-            previous_end_ns: None,
-            usual: options.usual.clone(),
-            waiting: Vec::new(),
-            pieces_waiting: 0,
-            previous: None,
-            calls: false,
-            until_next_wake_up: of.until_next_wake_up,
-            placement: Placement::new(of.allowed),
-        });
+        let loops = loops.into_iter().map(|of| Loop::new(of, &options));
         let mut program = Program::default();
         for (thread, process) in &options.members {
             program.follow(*thread, *process);
@@ -224,168 +191,6 @@ impl Explainer {
         &self.overheads
     }
 
-    /// Takes a switch that was not recorded.
-    fn untold(&mut self, untold: &UntoldSwitch) {
-        if self.by_thread.contains_key(&untold.next) {
-            self.untold_switch_ins.add(SwitchIns {
-                count: 1,
-                uncertain_ns: untold.uncertain_ns(),
-            });
-        }
-        if let Some(switch) = untold.out_of_idle() {
-            self.take(&switch);
-            return;
-        }
-        self.threads.untold(untold);
-        let UntoldSwitch { cpu, previous, .. } = *untold;
-        self.mark(previous, untold.last_ns, cpu, Happened::Gone);
-        if let Some(next) = &untold.thread {
-            if let Some(cpu) = self.cpus.get_mut(usize::from(cpu)) {
-                cpu.learn(next);
-            }
-            let priority = next.priority;
-            self.mark(next.id, untold.latest_ns, cpu, Happened::In { priority });
-        }
-    }
-
-    fn take(&mut self, event: &KernelEvent) -> u64 {
-        let index = usize::from(event.cpu);
-        if self.cpus.len() <= index {
-            self.cpus.resize_with(index + 1, Cpu::default);
-        }
-        if let What::Lost { .. } = event.what {
-            let at_ns = self.cpus[index].last_ns();
-            for of in &mut self.loops {
-                if of.cpus.is_empty() || of.cpus.contains(&event.cpu) {
-                    of.mark(at_ns, event.cpu, Happened::Lost);
-                }
-            }
-        }
-        self.refills.event(event);
-        let given = self.threads.given(event);
-        let at_ns = self.cpus[index].event(event, given);
-        let context = || self.cpus[index].context();
-        self.stoppers.event(event, context);
-        self.threads.event(event, at_ns, context);
-        for counting in self.loops.iter_mut().filter_map(|of| of.counting.as_mut()) {
-            counting.event(event);
-        }
-        let cpu = event.cpu;
-        match &event.what {
-            What::Waking { thread, .. } if self.by_thread.contains_key(&thread.id) => {
-                let from = self.cpus[index].context();
-                let priority = thread.priority;
-                self.mark(thread.id, at_ns, cpu, Happened::Waking { from, priority });
-            }
-            What::WakeUp { thread, .. } => {
-                self.mark(thread.id, at_ns, cpu, Happened::WokenUp);
-            }
-            What::Migrate {
-                thread,
-                from_cpu,
-                to_cpu,
-            } => {
-                let from_cpu = *from_cpu;
-                self.mark(thread.id, at_ns, cpu, Happened::Moved { from_cpu });
-                let mover = self.stoppers.mover(event).cloned();
-                self.at(at_ns, *to_cpu, mover.as_ref(), thread);
-            }
-            What::Switch {
-                previous,
-                left,
-                next,
-            } => {
-                self.mark(previous.id, at_ns, cpu, Happened::Out(*left));
-                let priority = next.priority;
-                self.mark(next.id, at_ns, cpu, Happened::In { priority });
-                self.at(at_ns, cpu, None, next);
-            }
-            What::TimerStart {
-                expires_ns,
-                soft_expires_ns,
-                ..
-            } => {
-                let slack = Happened::Slack {
-                    asked_ns: *soft_expires_ns,
-                    until_ns: *expires_ns,
-                };
-                self.mark(event.current, at_ns, cpu, slack);
-            }
-            What::PageFault { .. } => {
-                self.mark(event.current, at_ns, cpu, Happened::Fault);
-            }
-            What::SystemCallEntry { name, descriptor }
-                if self.by_thread.contains_key(&event.current) =>
-            {
-                let call = self.program.call(event.current, name, *descriptor);
-                self.mark(event.current, at_ns, cpu, Happened::CallEntered(call));
-            }
-            What::SystemCallExit => {
-                self.mark(event.current, at_ns, cpu, Happened::CallLeft);
-            }
-            What::SetsAffinity { thread } => {
-                let by = self.cpus[index].current();
-                for &of in self.by_thread.get(thread).into_iter().flatten() {
-                    self.loops[of].placement.set_by(at_ns, by, *thread);
-                }
-            }
-            What::Followed {
-                thread,
-                process,
-                calls,
-            } => {
-                self.program.follow(*thread, *process);
-                for &of in self.by_thread.get(thread).into_iter().flatten() {
-                    self.loops[of].calls = *calls;
-                    self.loops[of].mark(at_ns, cpu, Happened::CallsUnknown);
-                }
-            }
-            What::Descriptor {
-                process,
-                descriptor,
-                target,
-            } => {
-                let target = target.clone();
-                self.program.refers_to(*process, *descriptor, target);
-            }
-            What::IpiSend {
-                target_cpu,
-                callback,
-            } => {
-                let by = SentBy {
-                    cpu,
-                    thread: self.cpus[index].current().cloned(),
-                    callback: callback.clone(),
-                };
-                let targets = self.cpus.iter_mut().enumerate();
-                for (number, target) in targets {
-                    let number = u16::try_from(number).unwrap_or(u16::MAX);
-                    if number != cpu && target_cpu.is_none_or(|target| target == number) {
-                        target.sent(at_ns, by.clone());
-                    }
-                }
-            }
-            _ => {}
-        }
-        at_ns
-    }
-
-    /// Notes what happened to a thread that has loops.
-    fn mark(&mut self, thread: u32, at_ns: u64, cpu: u16, what: Happened) {
-        let is_call = matches!(what, Happened::CallEntered(_) | Happened::CallLeft);
-        for &of in self.by_thread.get(&thread).into_iter().flatten() {
-            self.loops[of].calls |= is_call;
-            self.loops[of].mark(at_ns, cpu, what.clone());
-        }
-    }
-
-    /// Notes the CPU of a thread that has loops; `mover`: who had it moved there.
-    fn at(&mut self, at_ns: u64, cpu: u16, mover: Option<&Thread>, thread: &Thread) {
-        for &of in self.by_thread.get(&thread.id).into_iter().flatten() {
-            self.loops[of].placement.at(at_ns, cpu, mover, thread);
-        }
-    }
-
     /// Explains the cycles that ended before an instant.
     fn explain(&mut self, before_ns: u64, out: &mut impl FnMut(usize, Explained)) {
         for number in 0..self.loops.len() {
@@ -480,61 +285,5 @@ impl Explainer {
             cpu.forget_before(oldest);
         }
         self.threads.forget_before(oldest);
-    }
-}
-
-impl Loop {
-    fn mark(&mut self, at_ns: u64, cpu: u16, what: Happened) {
-        self.track.push(Mark { at_ns, cpu, what });
-    }
-
-    /// Forgets what the next cycle does not need; returns from when on it does need events.
-    fn forget(&mut self) -> u64 {
-        let Some(next) = self.samples.peek() else {
-            return u64::MAX;
-        };
-        let needed = self.previous_end_ns.unwrap_or(u64::MAX).min(next.due_ns);
-        let needed = needed.saturating_sub(REORDERING_NS);
-        // The loop was stopped when it was last woken, perhaps some cycles ago.
-        let woken_ns = self.track.woken_before(needed);
-        self.track.forget_before(woken_ns);
-        self.placement.forget_before(needed);
-        needed
-    }
-
-    fn hand(&mut self, number: usize, raw: Raw, out: &mut impl FnMut(usize, Explained)) {
-        match self.usual.clone() {
-            Some(usual) => self.resolved(number, raw, &usual, out),
-            None => {
-                self.pieces_waiting += raw.explained.pieces();
-                self.waiting.push(raw);
-                let is_much = self.pieces_waiting > PIECES_FOR_USUAL;
-                if is_much || self.waiting.len() == CYCLES_FOR_USUAL {
-                    self.settle(number, out);
-                }
-            }
-        }
-    }
-
-    /// Says what is usual, and hands out the cycles that it was measured on.
-    fn settle(&mut self, number: usize, out: &mut impl FnMut(usize, Explained)) {
-        let waiting = std::mem::take(&mut self.waiting);
-        let usual = self.usual.take().unwrap_or_else(|| Usual::new(&waiting));
-        self.usual = Some(usual.clone());
-        for raw in waiting {
-            self.resolved(number, raw, &usual, out);
-        }
-    }
-
-    fn resolved(
-        &mut self,
-        number: usize,
-        raw: Raw,
-        usual: &Usual,
-        out: &mut impl FnMut(usize, Explained),
-    ) {
-        let explained = resolve(raw, usual, self.previous.as_ref());
-        self.previous = Some(explained.clone());
-        out(number, explained);
     }
 }

@@ -1,0 +1,106 @@
+//! One loop whose cycles are explained: what happened to its thread, and the cycles that wait for what is usual.
+
+use super::{Options, REORDERING_NS};
+use crate::cycle::Explained;
+use crate::interference::Counting;
+use crate::loop_thread::LoopThread;
+use crate::placement::Placement;
+use crate::resolve::{Raw, Usual, resolve};
+use crate::track::{Happened, Mark, Track};
+use wakepath_timeline::Sample;
+
+/// Cycles over which the usual is measured.
+const CYCLES_FOR_USUAL: usize = 256;
+/// It is measured over fewer cycles if they have more pieces than this: one of a loop a second behind has thousands.
+const PIECES_FOR_USUAL: usize = 100_000;
+
+pub(super) struct Loop {
+    pub thread: u32,
+    pub cpus: Vec<u16>,
+    pub samples: std::iter::Peekable<std::vec::IntoIter<Sample>>,
+    pub track: Track,
+    pub previous_end_ns: Option<u64>,
+    pub usual: Option<Usual>,
+    pub waiting: Vec<Raw>,
+    pub pieces_waiting: usize,
+    pub previous: Option<Explained>,
+    pub counting: Option<Counting>,
+    /// Whether its system calls are recorded.
+    pub calls: bool,
+    pub until_next_wake_up: bool,
+    pub placement: Placement,
+}
+
+impl Loop {
+    pub fn new(of: LoopThread, options: &Options) -> Self {
+        Self {
+            counting: Counting::new(&of, &options.own),
+            thread: of.thread,
+            cpus: of.cpus,
+            samples: of.samples.into_iter().peekable(),
+            track: Track::default(),
+            previous_end_ns: None,
+            usual: options.usual.clone(),
+            waiting: Vec::new(),
+            pieces_waiting: 0,
+            previous: None,
+            calls: false,
+            until_next_wake_up: of.until_next_wake_up,
+            placement: Placement::new(of.allowed),
+        }
+    }
+
+    pub fn mark(&mut self, at_ns: u64, cpu: u16, what: Happened) {
+        self.track.push(Mark { at_ns, cpu, what });
+    }
+
+    /// Forgets what the next cycle does not need; returns from when on it does need events.
+    pub fn forget(&mut self) -> u64 {
+        let Some(next) = self.samples.peek() else {
+            return u64::MAX;
+        };
+        let needed = self.previous_end_ns.unwrap_or(u64::MAX).min(next.due_ns);
+        let needed = needed.saturating_sub(REORDERING_NS);
+        // The loop was stopped when it was last woken, perhaps some cycles ago.
+        let woken_ns = self.track.woken_before(needed);
+        self.track.forget_before(woken_ns);
+        self.placement.forget_before(needed);
+        needed
+    }
+
+    pub fn hand(&mut self, number: usize, raw: Raw, out: &mut impl FnMut(usize, Explained)) {
+        match self.usual.clone() {
+            Some(usual) => self.resolved(number, raw, &usual, out),
+            None => {
+                self.pieces_waiting += raw.explained.pieces();
+                self.waiting.push(raw);
+                let is_much = self.pieces_waiting > PIECES_FOR_USUAL;
+                if is_much || self.waiting.len() == CYCLES_FOR_USUAL {
+                    self.settle(number, out);
+                }
+            }
+        }
+    }
+
+    /// Says what is usual, and hands out the cycles that it was measured on.
+    pub fn settle(&mut self, number: usize, out: &mut impl FnMut(usize, Explained)) {
+        let waiting = std::mem::take(&mut self.waiting);
+        let usual = self.usual.take().unwrap_or_else(|| Usual::new(&waiting));
+        self.usual = Some(usual.clone());
+        for raw in waiting {
+            self.resolved(number, raw, &usual, out);
+        }
+    }
+
+    fn resolved(
+        &mut self,
+        number: usize,
+        raw: Raw,
+        usual: &Usual,
+        out: &mut impl FnMut(usize, Explained),
+    ) {
+        let explained = resolve(raw, usual, self.previous.as_ref());
+        self.previous = Some(explained.clone());
+        out(number, explained);
+    }
+}
