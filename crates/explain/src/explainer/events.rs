@@ -1,4 +1,4 @@
-//! What each event says of the CPUs, threads and loops.
+//! Events as they change the state of CPUs, threads and loops.
 
 use super::Explainer;
 use crate::cause::SentBy;
