@@ -18,10 +18,7 @@ pub struct Call {
 impl Call {
     /// Whether a thread sleeps in this call until an instant.
     pub(crate) fn is_sleep(&self) -> bool {
-        matches!(
-            &*self.name,
-            "clock_nanosleep" | "clock_nanosleep_time64" | "nanosleep"
-        )
+        sleeps(&self.name)
     }
 
     /// Whether a wait in this call may be for a lock that another thread holds: a mutex, a semaphore, a file's lock.
@@ -65,6 +62,14 @@ impl fmt::Display for Call {
             Some(CallTarget::Other(word)) => write!(f, " on {}", one_line(word)),
         }
     }
+}
+
+/// Whether a thread sleeps in the call of this name until an instant.
+pub(crate) fn sleeps(name: &str) -> bool {
+    matches!(
+        name,
+        "clock_nanosleep" | "clock_nanosleep_time64" | "nanosleep"
+    )
 }
 
 /// Whether a thread waits in the call of this name for whichever of several events comes first. Not in one for requests

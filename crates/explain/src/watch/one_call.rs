@@ -3,7 +3,7 @@
 
 use super::activation::Activation;
 use super::rhythm::Rhythm;
-use crate::call::waits_for_any_event;
+use crate::call::{sleeps, waits_for_any_event};
 
 /// The kind of call in which a timer woke a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,7 +30,7 @@ const LIKELY: [WokenIn; 4] = [
     WokenIn::Events,
     WokenIn::Futex,
 ];
-/// The call that begins cycles has one of so many activations, or more.
+/// The call that begins cycles has a quarter of the activations or more.
 const LEAST_SHARE: usize = 4;
 /// Calls of which nine time-outs of ten are for due times take turns in beginning cycles.
 const DUE_OF_TEN: usize = 9;
@@ -39,13 +39,24 @@ impl WokenIn {
     pub(super) fn new(call: Option<&str>) -> Self {
         match call {
             None => Self::Unknown,
-            Some("clock_nanosleep" | "clock_nanosleep_time64" | "nanosleep") => Self::Sleep,
+            Some(name) if sleeps(name) => Self::Sleep,
             Some("read") => Self::Read,
             Some(name) if waits_for_any_event(name) => Self::Events,
             Some(name) if name.starts_with("futex") => Self::Futex,
             Some(_) => Self::Other,
         }
     }
+}
+
+/// Whether timers mostly wake the thread in waits for any event, so that its next event may come first.
+pub(super) fn are_for_any_event(activations: &[Activation]) -> bool {
+    let known = || {
+        activations
+            .iter()
+            .filter(|of| of.woken_in != WokenIn::Unknown)
+    };
+    let events = known().filter(|of| of.woken_in == WokenIn::Events).count();
+    events * 2 > known().count()
 }
 
 /// The activations by timers, those of other calls put into the cycles that they fall into.
@@ -149,6 +160,17 @@ mod tests {
             of.woken_in = WokenIn::Futex;
         }
         assert_eq!(cycles(mixed.clone()), mixed);
+    }
+
+    #[test]
+    fn a_thread_that_polls_within_its_cycles_sleeps_for_the_next() {
+        assert!(!are_for_any_event(&a_loop(WokenIn::Events, &[3])));
+        let mut polls = a_loop(WokenIn::Sleep, &[]);
+        for of in &mut polls {
+            of.woken_in = WokenIn::Events;
+        }
+        assert!(are_for_any_event(&polls));
+        assert!(!are_for_any_event(&[]));
     }
 
     #[test]

@@ -34,7 +34,6 @@ impl Thread {
         let timers = &mut self.activity.timers;
         *timers.entry(Arc::clone(&expiry.function)).or_default() += 1;
         self.sleeps.woken_by_its_timer();
-        self.waits.ended_by_timer();
         let woken_in = WokenIn::new(self.waits.call());
         self.begin(at_ns, cpu, expiry, thread, woken_in);
     }
@@ -208,14 +207,15 @@ impl Thread {
         wakers.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         let mut activations = self.by_timers.ended;
         let clock_steps_ns = wall_clock::onto_monotonic(&mut activations);
+        let activations = one_call::cycles(activations);
         ThreadActivity {
-            activations: one_call::cycles(activations),
+            awaits_events: one_call::are_for_any_event(&activations),
+            activations,
             clock_steps_ns,
             handed: self.handed.ended,
             marked: self.marked.ended,
             wakers,
             cut_sleeps: self.sleeps.finish(open),
-            awaits_events: self.waits.are_for_any_event(),
             waits: self.waits.finish(open),
             ..self.activity
         }

@@ -1,7 +1,6 @@
 //! Waits of a thread within its turns, by the system call and by who ended them.
 
 use super::waker::{Key, Open, Waker};
-use crate::call::waits_for_any_event;
 use std::sync::Arc;
 
 /// Maximum number of kinds of waits that are distinguished.
@@ -31,8 +30,6 @@ pub(super) struct Waits {
     is_awake: bool,
     /// Nobody saw how some of the call's wait began.
     is_partial: bool,
-    /// How often a timer ended a wait for any event, and another call.
-    by_timer: (u64, u64),
     /// By call and waker: how often, and for how long in all.
     kinds: Vec<(Option<Arc<str>>, Key, u64, u64)>,
 }
@@ -62,23 +59,9 @@ impl Waits {
         (self.since_ns, self.is_awake) = (None, false);
     }
 
-    /// Its timer woke it.
-    pub fn ended_by_timer(&mut self) {
-        match &self.call {
-            Some(call) if waits_for_any_event(call) => self.by_timer.0 += 1,
-            Some(_) => self.by_timer.1 += 1,
-            None => {}
-        }
-    }
-
     /// The call that it is in.
     pub fn call(&self) -> Option<&str> {
         self.call.as_deref()
-    }
-
-    /// Whether its timers wake it in waits for any event, rather than in other calls.
-    pub fn are_for_any_event(&self) -> bool {
-        self.by_timer.0 > self.by_timer.1
     }
 
     /// Something else than a timer woke it.
