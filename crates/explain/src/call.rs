@@ -65,7 +65,7 @@ impl fmt::Display for Call {
 }
 
 /// Whether a thread sleeps in the call of this name until an instant.
-pub(crate) fn sleeps(name: &str) -> bool {
+pub fn sleeps(name: &str) -> bool {
     matches!(
         name,
         "clock_nanosleep" | "clock_nanosleep_time64" | "nanosleep"

@@ -57,7 +57,7 @@ mod work;
 pub use activity::Activities;
 pub use alike::AlikeFigures;
 pub use budgets::{Budgets, Quota};
-pub use call::{Call, waits_for_any_event};
+pub use call::{Call, sleeps, waits_for_any_event};
 pub use cause::{Cause, RanIn, Relation, SentBy};
 pub use cycle::{Explained, Piece, Stretch, WokenBy};
 pub use explainer::{Explainer, Options};

@@ -23,19 +23,23 @@ pub struct Row {
 /// The row of a thread with this rhythm.
 pub fn row(activations: &[Activation], rhythm: Rhythm) -> Row {
     let exact = rhythm.anchor_ns.is_some();
-    let expiry = |of: &Activation| {
+    let due = |of: &Activation| {
         expiry_ns(of, rhythm.programmed).filter(|&at| !exact || rhythm.is_on_row(at))
     };
-    let first_ns = activations.iter().find_map(expiry).unwrap_or(0);
+    let expiry = |number: usize| {
+        let (of, before) = (&activations[number], number.checked_sub(1));
+        due(of).or_else(|| put_off(before.map(|before| &activations[before])?, of, rhythm))
+    };
+    let first_ns = activations.iter().find_map(due).unwrap_or(0);
     let due = DueTimes {
         start_ns: first_ns,
         period_ns: rhythm.period_ns,
     };
     let mut samples: Vec<Sample> = Vec::with_capacity(activations.len());
     let mut left_out = 0;
-    for of in activations {
+    for (place, of) in activations.iter().enumerate() {
         let before = samples.last();
-        let number = expiry(of).and_then(|due_ns| {
+        let number = expiry(place).and_then(|due_ns| {
             let cycle = if exact {
                 (due_ns + rhythm.beside_ns * 2).checked_sub(first_ns)? / rhythm.period_ns
             } else {
@@ -82,6 +86,17 @@ pub fn row(activations: &[Activation], rhythm: Rhythm) -> Row {
     }
 }
 
+/// The due time of a turn near a row that asked for a later instant: the thread had computed the time to it, and was
+/// held up before it asked. That took no longer than the turn before, in which it did both.
+fn put_off(before: &Activation, of: &Activation, rhythm: Rhythm) -> Option<u64> {
+    let anchor_ns = rhythm.anchor_ns.filter(|_| rhythm.beside_ns > 0)?;
+    let asked_ns = of.programmed_ns?;
+    let lasted_ns = before.end_ns.saturating_sub(before.switched_in_ns);
+    let period_ns = rhythm.period_ns;
+    let put_off_ns = (asked_ns % period_ns + period_ns - anchor_ns % period_ns) % period_ns;
+    (put_off_ns <= lasted_ns).then(|| asked_ns - put_off_ns)
+}
+
 /// Number of the next cycle on an even row, which has this latency: it begins when the previous one has ended
 /// there too, however long that was.
 fn after(due: &DueTimes, before: &Sample, latency_ns: u64) -> u64 {
@@ -123,5 +138,54 @@ impl Row {
             interval_ns.abs_diff(periods * self.due.period_ns)
         };
         self.samples.windows(2).map(of).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// Turns of a loop that computes the time to its next due time, every 4 ms: of each fiftieth it asked for an instant
+    /// later by `put_off_ns`, after a turn that lasted `lasted_ns`.
+    fn turns(put_off_ns: u64, lasted_ns: u64) -> Vec<Activation> {
+        let turn = |number: u64| {
+            let put_off_ns = if number % 50 == 7 { put_off_ns } else { 0 };
+            let programmed_ns = number * 4 * MS + number % 5 * 1_000 + put_off_ns;
+            let switched_in_ns = programmed_ns + 50_000;
+            let is_long = number % 50 == 6;
+            Activation {
+                programmed_ns: Some(programmed_ns),
+                asked_at_ns: Some(programmed_ns - 3 * MS - number % 13 * 40_000),
+                expiry_ns: programmed_ns + 2_000,
+                switched_in_ns,
+                end_ns: switched_in_ns + if is_long { lasted_ns } else { 100_000 },
+                run_ns: 100_000,
+                ..Activation::default()
+            }
+        };
+        (1..300).map(turn).collect()
+    }
+
+    fn row_of(turns: &[Activation]) -> Row {
+        let rhythm = Rhythm::new(turns).unwrap();
+        assert_eq!((rhythm.period_ns, rhythm.sleeps_ns), (4 * MS, None));
+        row(turns, rhythm)
+    }
+
+    #[test]
+    fn a_thread_held_up_before_it_asks_for_its_timer_is_late() {
+        let row = row_of(&turns(300_000, 400_000));
+        assert_eq!((row.samples.len(), row.left_out), (299, 0));
+        let even = row.even();
+        assert!(even.windows(2).all(|two| two[1].cycle == two[0].cycle + 1));
+        let late = even.iter().filter(|of| of.latency_ns() > 300_000);
+        assert_eq!(late.count(), 6);
+    }
+
+    #[test]
+    fn an_instant_further_off_than_the_turn_before_lasted_is_no_due_time() {
+        assert_eq!(row_of(&turns(500_000, 400_000)).left_out, 6);
     }
 }

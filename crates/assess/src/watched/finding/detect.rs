@@ -6,7 +6,7 @@ use crate::watched::waking::WokenBy;
 use wakepath_explain::watch::{
     Activation, BegunBy, CutBy, CutSleeps, Row, Task, ThreadActivity, TurnWaits,
 };
-use wakepath_explain::{Cause, waits_for_any_event};
+use wakepath_explain::{Cause, sleeps, waits_for_any_event};
 use wakepath_timeline::Sample;
 
 /// How much longer than its period an interval is to be a gap, in halves of a period.
@@ -46,7 +46,7 @@ fn way_of_waiting(
     if !rhythm.is_periodic {
         return found;
     }
-    let gaps = Gaps::new(samples, rhythm.period_ns);
+    let gaps = Gaps::new(task, samples);
     let on_wall_clock = task.turns.iter().filter(|of| of.wall_ns.is_some()).count();
     match rhythm.begun_by {
         BegunBy::Timer if is_executor => {
@@ -89,7 +89,7 @@ fn waits_in_cycle(task: &Task, activity: &ThreadActivity) -> Option<Finding> {
         return None;
     }
     let is_for_next = |name: &str| activity.awaits_events && waits_for_any_event(name);
-    let is_one = |name: &str| !is_for_next(name) && !name.ends_with("nanosleep");
+    let is_one = |name: &str| !is_for_next(name) && !sleeps(name);
     // Its wakers may be many, as the kernel's workers are; the first is the one with most of the time.
     let of_call = |of: &TurnWaits| of.call.clone().filter(|name| is_one(name));
     let first = activity.waits.iter().find(|of| of_call(of).is_some())?;
@@ -166,14 +166,24 @@ fn sleeps_for(asked_ns: u64, samples: &[Sample]) -> Option<Finding> {
     })
 }
 
-/// Intervals of more than one and a half periods before which the thread had gone to sleep in time.
+/// Intervals of more than one and a half periods before which the thread had gone to sleep in time, and in which no turn
+/// without a sample lies.
 struct Gaps {
     count: u64,
     longest_ns: u64,
 }
 
 impl Gaps {
-    fn new(samples: &[Sample], period_ns: u64) -> Self {
+    fn new(task: &Task, samples: &[Sample]) -> Self {
+        let period_ns = task.rhythm.period_ns;
+        let is_between = |two: &[Sample]| {
+            let first = task
+                .turns
+                .partition_point(|of| of.switched_in_ns <= two[0].wake_ns);
+            task.turns
+                .get(first)
+                .is_some_and(|of| of.switched_in_ns < two[1].wake_ns)
+        };
         let mut new = Self {
             count: 0,
             longest_ns: 0,
@@ -181,7 +191,7 @@ impl Gaps {
         for two in samples.windows(2) {
             let interval_ns = two[1].due_ns.saturating_sub(two[0].due_ns);
             let was_in_time = two[0].end_ns < two[0].due_ns + period_ns;
-            if was_in_time && interval_ns * 2 > period_ns * GAP_HALVES {
+            if was_in_time && interval_ns * 2 > period_ns * GAP_HALVES && !is_between(two) {
                 new.count += 1;
                 new.longest_ns = new.longest_ns.max(interval_ns);
             }

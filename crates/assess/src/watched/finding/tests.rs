@@ -83,6 +83,24 @@ fn a_timer_that_was_programmed_for_later_is_the_program_s_own_doing() {
         "{said:?}"
     );
 }
+
+#[test]
+fn a_turn_that_is_on_no_row_lies_in_no_gap() {
+    let turns: Vec<Activation> = [8_000_000, 12_000_000, 16_900_000, 20_000_000]
+        .map(|due_ns| Activation {
+            programmed_ns: Some(due_ns),
+            expiry_ns: due_ns,
+            switched_in_ns: due_ns + 1_000,
+            end_ns: due_ns + 100_000,
+            ..Activation::default()
+        })
+        .into();
+    let none = ThreadActivity::default();
+    assert_eq!(of_turns(turns.clone(), &none), Vec::<String>::new());
+    let without = [turns[0], turns[1], turns[3]];
+    assert_eq!(of_turns(without.into(), &none).len(), 1);
+}
+
 /// A turn that was due at 8 ms and requested this much later, or earlier.
 fn turn(late_ns: i64) -> Activation {
     Activation {
