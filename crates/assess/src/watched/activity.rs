@@ -52,13 +52,18 @@ pub fn activity(
 /// # Errors
 /// When the trace can't be read.
 pub fn rows(record: &SegmentRecord, trace: &Trace) -> Result<BTreeMap<RowOf, Row>, ArchiveError> {
+    let records = record.threads.iter();
+    let of_thread = |of: &ThreadRecord| RowOf::recorded(of).map(|of| of.thread);
+    let irregular = records.filter(|of| comes_without_period(of));
+    let irregular: BTreeSet<u32> = irregular.filter_map(of_thread).collect();
     let wanted: Vec<RowOf> = record.threads.iter().filter_map(RowOf::recorded).collect();
     let seen = activity(trace, wanted.iter().map(|of| of.thread))?;
     let mut rows = BTreeMap::new();
     for (thread, activity) in seen.activity {
+        // Another thread that decided it may not be recorded.
         let tasks = match activity.tasks() {
-            Ok(tasks) => tasks,
-            Err(_) => activity.irregular().into_iter().collect(),
+            Ok(tasks) if !irregular.contains(&thread) => tasks,
+            _ => activity.irregular().into_iter().collect(),
         };
         for task in tasks {
             let timer = task.timer;

@@ -52,6 +52,11 @@ pub enum Finding {
         /// From the due time before to the one that it asked for, at most.
         longest_ns: u64,
     },
+    /// Its program's cycles run in any of several threads, whichever is idle when one is due.
+    Moves {
+        /// How many, itself included.
+        threads: usize,
+    },
     /// Signals ended its sleeps before their time, and it did not sleep on.
     SleepCut {
         /// Who sent them.
@@ -141,7 +146,7 @@ impl Finding {
             | Self::CaughtUp { times, .. }
             | Self::WaitsInCycle { times, .. }
             | Self::WokenLate { times, .. } => *times,
-            Self::RanPassed { .. } | Self::LeftOut { .. } => 0,
+            Self::Moves { .. } | Self::RanPassed { .. } | Self::LeftOut { .. } => 0,
         };
         self.size_ns().saturating_mul(times)
     }
@@ -149,7 +154,7 @@ impl Finding {
     /// The time that it costs a cycle at worst, in nanoseconds.
     pub fn size_ns(&self) -> u64 {
         match self {
-            Self::RanPassed { .. } | Self::LeftOut { .. } => 0,
+            Self::Moves { .. } | Self::RanPassed { .. } | Self::LeftOut { .. } => 0,
             Self::SleepsFor {
                 work_ns,
                 latency_ns,
@@ -195,6 +200,7 @@ impl Finding {
             Self::WaitsInCycle { .. } => &fix::ASK_AHEAD,
             Self::SleepCut { .. } => &fix::SLEEP_AGAIN,
             Self::AskedForLater { .. }
+            | Self::Moves { .. }
             | Self::CaughtUp { .. }
             | Self::RanPassed { .. }
             | Self::LeftOut { .. } => return None,
@@ -273,6 +279,11 @@ impl fmt::Display for Finding {
                  the program skipped these due times itself",
                 counted(*times, "time", "times"),
                 length(*longest_ns),
+            ),
+            Self::Moves { threads } => write!(
+                f,
+                "its program's cycles run in any of {threads} threads, whichever is idle when one is due: their period \
+                 and their late and skipped ones are unknown. Probes of the program can show them: --cycle BEGIN,END",
             ),
             Self::SleepCut {
                 sender,

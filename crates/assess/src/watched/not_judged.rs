@@ -87,6 +87,9 @@ pub(super) fn told(why: NotPeriodic, activity: &ThreadActivity) -> String {
             time(low_ns / 1000 * 1000),
             time(high_ns / 1000 * 1000)
         ),
+        NotPeriodic::Moves { threads } => {
+            format!("its program's cycles run in any of {threads} threads")
+        }
     }
 }
 

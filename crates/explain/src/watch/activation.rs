@@ -111,6 +111,8 @@ pub struct ThreadActivity {
     pub cut_sleeps: Vec<CutSleeps>,
     /// Whether its timers wake it in waits for any event, so that the next event may come first.
     pub awaits_events: bool,
+    /// Threads with which it takes turns at waiting for the program's timers: any of them runs the next cycle.
+    pub takes_turns_with: Vec<u32>,
     /// Waits that something else than a timer ended, the longest in all first.
     pub waits: Vec<TurnWaits>,
 }

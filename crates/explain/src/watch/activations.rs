@@ -7,6 +7,7 @@
 
 use super::activation::{Activation, ThreadActivity, is_tick, outlives_sleep};
 use super::expiry::{Expiry, Programmed};
+use super::pool;
 use super::sleep_call::CutKey;
 use super::thread::Thread;
 use super::waker::Open;
@@ -246,7 +247,9 @@ impl Activations {
     /// Observations by thread number; an activation that had not ended is left out.
     pub fn finish(self) -> BTreeMap<u32, ThreadActivity> {
         let (threads, open) = (self.threads.into_iter(), self.open);
-        threads.map(|(id, of)| (id, of.finish(&open))).collect()
+        let mut threads = threads.map(|(id, of)| (id, of.finish(&open))).collect();
+        pool::find(&mut threads);
+        threads
     }
 }
 

@@ -7,6 +7,7 @@ mod activations;
 mod expiry;
 mod near_row;
 mod one_call;
+mod pool;
 mod rhythm;
 mod row;
 mod sections;

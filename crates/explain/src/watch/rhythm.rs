@@ -46,6 +46,11 @@ pub enum NotPeriodic {
         /// A tenth are longer, in nanoseconds.
         high_ns: u64,
     },
+    /// Its program's cycles run in any of several threads.
+    Moves {
+        /// How many, itself included.
+        threads: usize,
+    },
 }
 
 /// Fewer activations show no period.

@@ -64,6 +64,10 @@ impl ThreadActivity {
     /// [`NotPeriodic`], of its marks or its timers.
     pub fn tasks(&self) -> Result<Vec<Task>, NotPeriodic> {
         if self.marked.is_empty() {
+            if !self.takes_turns_with.is_empty() {
+                let threads = self.takes_turns_with.len() + 1;
+                return Err(NotPeriodic::Moves { threads });
+            }
             let several = by_timer(&self.activations);
             if !several.is_empty() {
                 return Ok(several);
@@ -81,9 +85,11 @@ impl ThreadActivity {
     /// All turns of a thread without a period, as what begins most of them has them; `None` for one that
     /// was never seen to begin one.
     pub fn irregular(&self) -> Option<Task> {
+        // What wakes an idle one is no cycle of its own.
+        let is_worker = !self.takes_turns_with.is_empty();
         let begun_by = match (self.marked.len(), self.activations.len(), self.handed.len()) {
             (1.., ..) => BegunBy::Marks,
-            (0, timers, handed) if timers >= handed => BegunBy::Timer,
+            (0, timers, handed) if timers >= handed || is_worker => BegunBy::Timer,
             _ => BegunBy::Other,
         };
         let turns = match begun_by {

@@ -79,7 +79,9 @@ const REMARKS: &[Remark] = &[
     },
     |of| {
         let [low, high] = [of.apart_ns.0, of.apart_ns.1].map(three_digits);
-        (!of.is_periodic && of.activations > 1).then(|| {
+        let moves = |finding: &Finding| matches!(finding, Finding::Moves { .. });
+        let moves = of.findings.iter().any(moves);
+        (!of.is_periodic && of.activations > 1 && !moves).then(|| {
             format!(
                 "without a period: most of its cycles begin {low} to {high} apart. Late cycles are unknown; its \
                  wake-up latencies and run times are as measured"

@@ -24,6 +24,7 @@ wakepath_test_program::program![
     by_itself::late_within::TESTS,
     by_itself::stalls::TESTS,
     by_itself::tries::TESTS,
+    by_itself::workers::TESTS,
     command_line::answer::TESTS,
     command_line::archives::TESTS,
     command_line::bound::TESTS,

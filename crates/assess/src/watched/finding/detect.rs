@@ -20,6 +20,10 @@ impl Finding {
         woken_by: Option<&WokenBy>,
         (activity, is_executor): (&ThreadActivity, bool),
     ) -> Vec<Self> {
+        if !activity.takes_turns_with.is_empty() && task.rhythm.begun_by != BegunBy::Marks {
+            let threads = activity.takes_turns_with.len() + 1;
+            return vec![Self::Moves { threads }];
+        }
         let mut found = way_of_waiting(task, row, woken_by, (activity, is_executor));
         found.extend(waits_in_cycle(task, activity));
         found.extend(activity.cut_sleeps.iter().map(cut_sleeps));

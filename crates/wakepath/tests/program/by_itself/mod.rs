@@ -9,6 +9,7 @@ pub mod halted;
 pub mod late_within;
 pub mod stalls;
 pub mod tries;
+pub mod workers;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,0 +1,40 @@
+//! A program whose cycles move between its threads.
+
+use crate::started::{Place, Start, built, is_root, not_run};
+
+wakepath_test_program::tests![a_loop_that_moves_between_workers_has_no_period_in_any_of_them];
+
+const WHAT: &str = "watching a program whose workers take turns";
+
+fn a_loop_that_moves_between_workers_has_no_period_in_any_of_them() {
+    if !is_root() {
+        not_run(WHAT, "only root may trace");
+    }
+    let _turn = super::turn();
+    let place = Place::new();
+    let program = built(&place, "workers", WHAT);
+    let words = ["watch", "--directory", "run", "--for", "2s", "--json", "--"];
+    let finished = Start::command_in(place, &words)
+        .with(&[program.as_os_str()])
+        .finish();
+    if finished.complaints.contains("can't watch") {
+        not_run(WHAT, finished.complaints.trim());
+    }
+    let json = finished.json();
+    let threads = json["threads"].as_array().unwrap().iter();
+    let workers: Vec<_> = threads
+        .filter(|of| of["name"].as_str().unwrap().starts_with("worker"))
+        .collect();
+    assert_eq!(workers.len(), 3, "{}", finished.said());
+    for worker in workers {
+        let findings = worker["findings"].as_array().unwrap();
+        let [finding] = &findings[..] else {
+            panic!("{}", finished.said());
+        };
+        assert_eq!(
+            (&finding["kind"], &finding["threads"]),
+            (&"moves".into(), &3.into())
+        );
+        assert_eq!(worker["is_periodic"], false, "{}", finished.said());
+    }
+}
