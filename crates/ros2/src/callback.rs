@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use wakepath_timeline::duration;
+use wakepath_timeline::{duration, shortened};
 
 /// Between the name of an action and those of its services and topics.
 pub(crate) const ACTION: &str = "/_action/";
@@ -81,12 +81,21 @@ impl fmt::Display for Callback {
         match &self.kind {
             Kind::Control { part } if self.node.is_none() => write!(f, "ros2_control: {part}"),
             Kind::Unknown => match &self.symbol {
-                Some(symbol) => write!(f, "{symbol} of process {}", self.process),
+                Some(symbol) => write!(f, "{} of process {}", in_short(symbol), self.process),
                 None => write!(f, "callback {:#x} of process {}", self.handle, self.process),
             },
             kind => kind.fmt(f),
         }
     }
+}
+
+/// A function with its class, without the namespaces; cut if that is long.
+fn in_short(symbol: &str) -> String {
+    const MOST_CHARACTERS: usize = 60;
+    let has_arguments = symbol.contains(['(', '<']);
+    let mut parts = symbol.rmatch_indices("::").map(|(at, _)| at + 2);
+    let from = parts.nth(1).filter(|_| !has_arguments).unwrap_or(0);
+    shortened(&symbol[from..], MOST_CHARACTERS)
 }
 
 impl fmt::Display for Kind {

@@ -283,6 +283,10 @@ pub const FUNCTIONS: &[Function] = {
             ],
         ),
         of(
+            "rcl_lifecycle_state_machine_init",
+            &[Number(0, "node_handle"), Number(1, "state_machine")],
+        ),
+        of(
             "rcl_publisher_init",
             &[
                 Number(0, "publisher_handle"),

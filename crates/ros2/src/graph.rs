@@ -2,9 +2,11 @@
 //! address in one process, and can be reused: it names the object last created under it.
 
 use crate::callback::ACTION;
+use crate::lifecycle::Uncalled;
 use crate::{Callback, Kind, Taken, Words};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use wakepath_timeline::{Call, KernelEvent};
 
 /// A process, and an address in it.
 pub type Handle = (u32, u64);
@@ -43,6 +45,7 @@ pub struct Graph {
     /// By the middleware's handle.
     service_of_middleware: BTreeMap<Handle, Handle>,
     service_of_callback: BTreeMap<Handle, Handle>,
+    uncalled: Uncalled,
     clients: BTreeMap<Handle, End>,
     /// By the middleware's handle.
     client_of_middleware: BTreeMap<Handle, Handle>,
@@ -60,14 +63,13 @@ pub struct Graph {
 
 impl Graph {
     /// A call that makes or links something; `false` for any other.
-    pub fn take(
-        &mut self,
-        process: u32,
-        at_ns: u64,
-        function: &str,
-        numbers: &[u64],
-        texts: &[Arc<str>],
-    ) -> bool {
+    pub fn take(&mut self, process: u32, event: &KernelEvent, call: &Call) -> bool {
+        let Call {
+            function,
+            numbers,
+            texts,
+        } = call;
+        let thread = event.current;
         let handle = |at: usize| numbers.get(at).map(|address| (process, *address));
         let text = |at: usize| texts.get(at).cloned();
         if function.ends_with("_callback_added")
@@ -84,7 +86,7 @@ impl Graph {
             })
         };
         let mut take = || {
-            match function {
+            match &**function {
                 "rcl_node_init" => {
                     let name = full_name(&text(1)?, &text(0)?);
                     self.nodes.insert(handle(0)?, name);
@@ -92,7 +94,7 @@ impl Graph {
                 "rcl_timer_init" => {
                     let timer = Timer {
                         period_ns: *numbers.get(1)?,
-                        made_ns: at_ns,
+                        made_ns: event.at_ns,
                         node: None,
                     };
                     self.timers.insert(handle(0)?, timer);
@@ -120,6 +122,7 @@ impl Graph {
                     self.object_of_callback.insert(handle(1)?, handle(0)?);
                 }
                 "rcl_service_init" => {
+                    self.uncalled.service(thread);
                     self.services.insert(handle(0)?, end(text(0)?)?);
                     let middleware = handle(2).zip(handle(0));
                     self.service_of_middleware.extend(middleware);
@@ -129,7 +132,17 @@ impl Graph {
                     let middleware = handle(2).zip(handle(0));
                     self.client_of_middleware.extend(middleware);
                 }
+                "rcl_lifecycle_state_machine_init" => {
+                    let node = handle(0)?;
+                    let own = self.services.iter().filter(|(_, end)| end.node == node);
+                    let own = own.map(|(service, _)| *service);
+                    self.uncalled.state_machine(thread, handle(1)?, own);
+                }
                 "rclcpp_service_callback_added" => {
+                    if let Some(original) = self.uncalled.take(thread) {
+                        let end = self.services.get(&original)?.clone();
+                        self.services.insert(handle(0)?, end);
+                    }
                     self.service_of_callback.insert(handle(1)?, handle(0)?);
                 }
                 "rcl_publisher_init" => {

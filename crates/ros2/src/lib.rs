@@ -12,6 +12,7 @@ mod expiry;
 mod function;
 mod graph;
 mod late;
+mod lifecycle;
 mod live;
 mod meanwhile;
 mod recorder;

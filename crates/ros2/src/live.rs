@@ -49,13 +49,7 @@ impl Live {
         let process = process(event.current)?;
         let handle = |at: usize| call.numbers.get(at).map(|address| (process, *address));
         if &*call.function != BEGINS {
-            let known = self.graph.take(
-                process,
-                event.at_ns,
-                &call.function,
-                &call.numbers,
-                &call.texts,
-            );
+            let known = self.graph.take(process, event, call);
             if known && call.function.ends_with("_callback_added") {
                 self.callbacks.remove(&handle(1)?);
             }

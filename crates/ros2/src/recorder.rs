@@ -241,9 +241,7 @@ impl Recorder {
                 }
             }
             function => {
-                let known = self
-                    .graph
-                    .take(process, at_ns, function, &call.numbers, &call.texts);
+                let known = self.graph.take(process, event, call);
                 // A reused address is another callback.
                 let made = match function {
                     "rcl_client_init" | "rcl_service_init" | "controller_init" => handle(0),

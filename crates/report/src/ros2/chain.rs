@@ -12,7 +12,7 @@ pub(super) fn headline(chain: &ChainFound, limit_ns: Option<u64>) -> String {
     if chain.begun == 0 {
         let _ = write!(
             line,
-            "no message was published on {from}, or by a node that was made before the recording"
+            "no message was published on {from}, or only by nodes that were made before the recording"
         );
         return line;
     }

@@ -2,7 +2,7 @@
 
 use super::why::why;
 use wakepath_assess::watched::FirstAbove;
-use wakepath_ros2::Row;
+use wakepath_ros2::{Kind, Row};
 use wakepath_timeline::count::counted;
 use wakepath_timeline::duration::{length, three_digits};
 
@@ -12,7 +12,12 @@ pub(super) fn headline(row: &Row, name: &str) -> Option<String> {
         return None;
     };
     let gaps = counted(count, "gap", "gaps");
-    let limit = length(period_ns * 3 / 2);
+    let limit_ns = period_ns * 3 / 2;
+    // The period of anything but a timer is measured.
+    let limit = match row.callback.kind {
+        Kind::Timer { .. } => length(limit_ns),
+        _ => three_digits(limit_ns.cast_signed()),
+    };
     let symbol = row.callback.symbol.as_ref();
     let function = symbol.filter(|of| !name.contains(&***of));
     let function = function.map_or(String::new(), |of| format!(" ({of})"));

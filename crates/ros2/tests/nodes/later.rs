@@ -37,7 +37,7 @@ fn topics_in_memory_make_a_chain_and_functions_that_were_found_are_names() {
     let function = FunctionOf {
         callback: begun[0].callback,
         at_ns: begun[0].at_ns,
-        name: "Pilot::step".into(),
+        name: "flight::modes::Pilot::step".into(),
     };
     let mut seen = recorder.finish();
     seen.functions(&[function]);

@@ -5,6 +5,7 @@ mod control;
 mod executors;
 mod handled;
 mod later;
+mod lifecycle;
 mod lost;
 
 use std::sync::Arc;
