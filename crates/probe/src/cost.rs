@@ -49,7 +49,7 @@ impl EventCost {
             for taken in turns(cpu, || 0).map_err(failed)? {
                 without = without.min(taken.0);
             }
-            source.start()?;
+            source.start_without_marks()?;
             // A count that can't be read makes no turn the least.
             let count = || source.statistics(cpu).map_or(0, |s| s.entries + s.overrun);
             let turns = turns(cpu, count).map_err(failed);

@@ -15,7 +15,7 @@ use crate::orphans;
 use crate::owner::Owner;
 use crate::pages::Pages;
 use crate::source::{CpuBuffer, CpuStatistics, EventSource};
-use crate::stream::{Decoder, PageFormat, filter};
+use crate::stream::{Decoder, PageFormat, Tracepoint, filter};
 use crate::tracefs::{Tracefs, read_text};
 use crate::usdt::{Mark, Registered};
 
@@ -132,6 +132,14 @@ impl Instance {
             .map_err(ProbeError::io("write", &path))
     }
 
+    fn enable(&self, is_wanted: impl Fn(&Tracepoint) -> bool) -> Result<()> {
+        for tracepoint in self.events.learnt.iter().filter(|of| is_wanted(of)) {
+            let switch = self.directory.join(tracepoint.place()).join("enable");
+            fs::write(&switch, "1").map_err(ProbeError::io("enable", &switch))?;
+        }
+        Ok(())
+    }
+
     fn size_buffers(&mut self, bytes: u64) -> Result<()> {
         let kibibytes = bytes.div_ceil(1024).to_string();
         for cpu in self.cpus.clone() {
@@ -185,10 +193,14 @@ impl EventSource for Instance {
     }
 
     fn start(&self) -> Result<()> {
-        for tracepoint in &self.events.learnt {
-            let switch = self.directory.join(tracepoint.place()).join("enable");
-            fs::write(&switch, "1").map_err(ProbeError::io("enable", &switch))?;
-        }
+        self.enable(|_| true)?;
+        self.resume()
+    }
+
+    fn start_without_marks(&self) -> Result<()> {
+        let marks = self.marks.iter().flat_map(|marks| &marks.wanted);
+        let marks: Vec<&Tracepoint> = marks.map(|wanted| &wanted.tracepoint).collect();
+        self.enable(|tracepoint| !marks.contains(&tracepoint))?;
         self.resume()
     }
 

@@ -46,7 +46,7 @@ impl SelfTest {
     /// # Errors
     /// [`ProbeError::Io`].
     pub fn run(source: &dyn EventSource, decoder: &mut Decoder, cpu: u16) -> Result<Self> {
-        source.start()?;
+        source.start_without_marks()?;
         let sleeper = std::thread::Builder::new().name(NAME.into()).spawn(
             move || -> std::io::Result<Vec<(u64, u64)>> {
                 affinity::pin(&[cpu])?;

@@ -29,6 +29,14 @@ pub trait EventSource: fmt::Debug {
     /// # Errors
     /// [`crate::ProbeError`].
     fn start(&self) -> Result<()>;
+    /// As [`Self::start`], without the marks in programs: to try out what the kernel records. The kernel takes tens
+    /// of milliseconds to take each mark out of a program that runs.
+    ///
+    /// # Errors
+    /// [`crate::ProbeError`].
+    fn start_without_marks(&self) -> Result<()> {
+        self.start()
+    }
     /// Ends recording; recorded events stay. The events are switched off too: an enabled event costs time
     /// even when nothing records it. That can take a second; returns from when on nothing was recorded, in
     /// nanoseconds on `CLOCK_MONOTONIC`.

@@ -9,6 +9,7 @@ use wakepath_test_program::not_run;
 use wakepath_archive::{EventKind, Trace, TraceDescription, TraceEnd, TraceMode, TraceWriter};
 use wakepath_directory::{Directory, Trust};
 use wakepath_probe::stream::Decoder;
+use wakepath_probe::usdt::{Mark, exported};
 use wakepath_probe::{
     Backend, Chosen, Collector, Command, EventCost, EventSource, Instance, PerfRings, SelfTest,
     Setting, Tracefs,
@@ -18,6 +19,7 @@ use wakepath_timeline::What;
 
 wakepath_test_program::tests![
     every_sleep_shows_its_path_and_the_instance_goes_with_its_owner,
+    marks_in_programs_are_left_alone_while_the_kernels_events_are_tried_out,
     an_instance_goes_too_where_the_probe_is_left_alone_while_it_drains,
     what_is_recorded_comes_back_from_the_file_with_its_counts,
     a_buffer_that_is_too_small_says_how_much_was_overwritten,
@@ -73,6 +75,48 @@ fn every_sleep_shows_its_path_and_the_instance_goes_with_its_owner() {
         println!("missing: {:?}", instance.missing());
         drop(instance);
         assert!(!directory.exists());
+    });
+}
+
+fn marks_in_programs_are_left_alone_while_the_kernels_events_are_tried_out() {
+    with_tracefs(|tracefs| {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let mut libraries = maps.lines().filter_map(|line| line.split_once('/'));
+        let libc = libraries.find(|(_, path)| path.contains("libc.so"));
+        let Some((_, libc)) = libc else {
+            not_run("this program has no libc.so");
+        };
+        let file = Path::new("/").join(libc);
+        let places = exported(&file, "pthread_mutex_").unwrap();
+        let mark = Mark {
+            number: 1,
+            file,
+            places: vec![places["init"]],
+            is_needed: true,
+            function: None,
+        };
+        let cpu = last_cpu();
+        let made = Instance::with_marks(tracefs, &[cpu], 4 << 20, &[mark]);
+        let (instance, _) = match made {
+            Ok(made) => made,
+            Err(error) => not_run(error),
+        };
+        let events = instance.directory().join("events");
+        let own = std::process::id().to_string();
+        let mut groups = std::fs::read_dir(&events).unwrap().flatten();
+        let group = groups.find(|of| of.file_name().to_string_lossy().contains(&own));
+        let group = group.unwrap().path();
+        let is_on = |place: &Path| {
+            let text = std::fs::read_to_string(place.join("enable")).unwrap();
+            text.starts_with('1')
+        };
+        let switches = events.join("sched/sched_switch");
+        instance.start_without_marks().unwrap();
+        assert_eq!((is_on(&switches), is_on(&group)), (true, false));
+        instance.stop().unwrap();
+        instance.start().unwrap();
+        assert_eq!((is_on(&switches), is_on(&group)), (true, true));
+        instance.stop().unwrap();
     });
 }
 
