@@ -117,7 +117,7 @@ impl Followed {
         }
         let gap_ns = gap_ns?;
         // As it was before this run.
-        let period_ns = period_of(&self.callback.kind, self.gaps.iter().copied());
+        let period_ns = period_of(&self.callback.kind, self.gaps.iter().rev().copied());
         self.gaps.truncate(RECENT - 1);
         self.gaps.push_front(gap_ns);
         Some(gap_ns.saturating_sub(period_ns?))

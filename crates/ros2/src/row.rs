@@ -18,7 +18,7 @@ pub struct Row {
     /// Runs.
     pub count: u64,
     /// Its timer's period. Of a callback that was made before the recording, the median gap, if nine in ten gaps are
-    /// half of it at least and half of them differ from it by less than a fifth.
+    /// half of it at least or catch up on a longer one, and half of them differ from it by less than a fifth.
     pub period_ns: Option<u64>,
     /// Threads that ran it.
     pub threads: Vec<u32>,
@@ -100,7 +100,7 @@ pub(crate) fn by_callback(seen: &Seen) -> BTreeMap<usize, Vec<Run>> {
 /// Fewer gaps show no rhythm.
 const LEAST_GAPS: usize = 10;
 
-/// The period of a timer, or of a callback of which nothing is known but when it ran.
+/// The period of a timer, or of a callback of which nothing is known but when it ran: `gaps` in the order of time.
 pub(crate) fn period_of(kind: &Kind, gaps: impl Iterator<Item = u64>) -> Option<u64> {
     match kind {
         Kind::Timer { period_ns, .. } => (*period_ns > 0).then_some(*period_ns),
@@ -109,11 +109,23 @@ pub(crate) fn period_of(kind: &Kind, gaps: impl Iterator<Item = u64>) -> Option<
             let gaps: Vec<u64> = gaps.collect();
             let period = u64::try_from(Figures::new(gaps.iter().copied())?.median).ok()?;
             let near = gaps.iter().filter(|gap| gap.abs_diff(period) * 5 < period);
-            let short = gaps.iter().filter(|gap| **gap * 2 < period).count();
-            let is_regular = near.count() * 2 >= gaps.len() && short * 10 <= gaps.len();
+            let is_regular =
+                near.count() * 2 >= gaps.len() && early_gaps(&gaps, period) * 10 <= gaps.len();
             (gaps.len() >= LEAST_GAPS && is_regular).then_some(period)
         }
     }
+}
+
+/// Gaps of less than half a period, apart from those by which a loop catches up on what a long gap cost it.
+fn early_gaps(gaps: &[u64], period_ns: u64) -> usize {
+    let mut behind_ns = 0_u64;
+    let is_early = |gap: &&u64| {
+        let ahead_ns = period_ns.saturating_sub(**gap);
+        let is_early = **gap * 2 < period_ns && ahead_ns > behind_ns;
+        behind_ns = (behind_ns + **gap).saturating_sub(period_ns);
+        is_early
+    };
+    gaps.iter().filter(is_early).count()
 }
 
 /// From each beginning to the next, unless events in between were lost.

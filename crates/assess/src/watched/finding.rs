@@ -278,7 +278,7 @@ impl fmt::Display for Finding {
                 "it programmed its timer for a later due time than the next one {}, up to {} after the one before: \
                  the program skipped these due times itself",
                 counted(*times, "time", "times"),
-                length(*longest_ns),
+                three_digits(longest_ns.cast_signed()),
             ),
             Self::Moves { threads } => write!(
                 f,

@@ -308,3 +308,26 @@ fn of_many_holders_the_longest_are_kept_and_all_are_counted() {
     assert_eq!(late.holders.len() as u64 + late.more_holders, 995);
     assert_eq!((late.held_ns, late.unheld_ns()), (995 * MS, 0));
 }
+
+#[test]
+fn a_callback_that_catches_up_has_its_period_and_late_runs() {
+    let (mut recorder, mut live) = (Recorder::default(), Live::default());
+    let (mut free_ns, mut latest_ns) = (0, 0);
+    for due in 1..=200 {
+        let from_ns = free_ns.max(due * 10 * MS);
+        // Each twentieth run takes six periods, and the five after it follow at once.
+        let long_ns = if due % 20 == 0 { 60 * MS } else { MS / 10 };
+        free_ns = from_ns + long_ns;
+        for event in [
+            call(from_ns, 11, "callback_start", &[300, 0], &[]),
+            call(free_ns - 1, 11, "callback_end", &[300], &[]),
+        ] {
+            recorder.event(&event, |_| Some(PROCESS));
+            let began = live.event(&event, |_| Some(PROCESS));
+            latest_ns = latest_ns.max(began.map_or(0, |(_, latency_ns)| latency_ns));
+        }
+    }
+    let rows = rows(&recorder.finish(), 1);
+    assert_eq!((rows[0].period_ns, rows[0].late), (Some(10 * MS), Some(9)));
+    assert_eq!(latest_ns, 50 * MS);
+}
