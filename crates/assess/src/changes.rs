@@ -25,12 +25,14 @@ impl RunChanges {
         Some((&change.before, &change.after))
     }
 
-    /// What concerns the verdict on conditions of a phase. Notes don't.
+    /// What concerns the verdict on conditions of a phase: facts that changed during it, with the run's figures, so that
+    /// one run has one figure for each fact. Notes don't count.
     pub(crate) fn fact_changes(&self, phase: &str) -> Vec<FactChange> {
         let of_phase = self.by_phase.iter().filter(|(name, _)| name == phase);
         let mut found: Vec<FactChange> = Vec::new();
         for change in of_phase.flat_map(|(_, changes)| changes) {
-            let change_of_fact = fact_change(change);
+            let of_run = self.all.iter().find(|of_run| of_run.what == change.what);
+            let change_of_fact = fact_change(of_run.unwrap_or(change));
             if change.severity > Severity::Note && !found.contains(&change_of_fact) {
                 found.push(change_of_fact);
             }
@@ -104,5 +106,42 @@ fn fact_change(change: &Change) -> FactChange {
             from,
             to,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stolen(after: &str) -> Change {
+        Change {
+            fact: ChangedFact::StolenCpuTime,
+            what: "CPU time taken by the hypervisor".into(),
+            path: "/proc/stat".into(),
+            before: "0".into(),
+            after: after.into(),
+            severity: Severity::Warning,
+        }
+    }
+
+    #[test]
+    fn a_phase_shows_the_figures_of_the_run() {
+        let by_phase = [
+            ("idle", "1 tick"),
+            ("stress", "2 ticks"),
+            ("stress", "3 ticks"),
+        ];
+        let by_phase = by_phase.map(|(phase, after)| (phase.to_owned(), vec![stolen(after)]));
+        let changes = RunChanges {
+            all: vec![stolen("7 ticks")],
+            by_phase: by_phase.into(),
+            ..RunChanges::default()
+        };
+        for phase in ["idle", "stress"] {
+            let found = changes.fact_changes(phase);
+            let of_run = fact_change(&stolen("7 ticks"));
+            assert_eq!(found, [of_run], "{phase}");
+        }
+        assert_eq!(changes.fact_changes("rest"), []);
     }
 }

@@ -17,7 +17,7 @@ pub enum Severity {
     Note,
     /// Can make cycles late: time was stolen, memory was swapped.
     Warning,
-    /// Before and after are different machines: the governor changed, a CPU went offline.
+    /// Results before and after can't be compared: the governor changed, a CPU went offline.
     Serious,
 }
 

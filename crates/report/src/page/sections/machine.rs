@@ -42,7 +42,7 @@ pub(super) fn write(markup: &mut Markup, _: usize, run: &Reported<'_>) {
             let matters = match change.severity {
                 Severity::Note => "worth knowing",
                 Severity::Warning => "can make cycles late",
-                Severity::Serious => "before and after are different machines",
+                Severity::Serious => "results before and after can't be compared",
             };
             let cells = [change.before.as_str(), &change.after, matters].map(Cell::from);
             table.row(change.what.as_str(), cells.to_vec());
