@@ -2,6 +2,7 @@
 
 use crate::figure::distinct;
 use crate::page::Reported;
+use wakepath_archive::ThreadRecord;
 use wakepath_assess::Assessment;
 use wakepath_machine::Topic;
 use wakepath_timeline::CpuSet;
@@ -78,25 +79,47 @@ pub(super) fn the_loop(run: &Reported<'_>) -> String {
     let rates = rates(&periods);
     let most = segments.iter().map(|segment| segment.threads.len()).max();
     let many = most.filter(|most| *most > 1);
-    let cpus = distinct(threads().map(|thread| CpuSet::from(&thread.cpus[..])));
-    let cpus: Vec<&CpuSet> = cpus.iter().filter(|cpus| !cpus.is_empty()).collect();
-    let cpus: Vec<String> = match cpus.len() > MOST_NAMED {
-        // A thread on each.
-        true => vec![format!(
-            "CPU {}",
-            cpus.iter()
-                .flat_map(|cpus| cpus.numbers())
-                .copied()
-                .collect::<CpuSet>()
-        )],
-        false => cpus.iter().map(|cpus| format!("CPU {cpus}")).collect(),
-    };
+    let places = segments.iter().flat_map(|segment| {
+        let name = |thread: &ThreadRecord| match many {
+            Some(_) => thread.name.clone(),
+            None => segment.condition.clone(),
+        };
+        let threads = segment.threads.iter();
+        threads.map(move |thread| (CpuSet::from(&thread.cpus[..]), name(thread)))
+    });
     let parts = [
         (!rates.is_empty()).then_some(rates),
         many.map(|most| counted(most as u64, "thread", "threads")),
-        (!cpus.is_empty()).then(|| format!("on {}", cpus.join(" or "))),
+        on_cpus(places),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// The CPUs: the set of most first, then each other one with the threads or policies that have it; of many sets all CPUs
+/// together.
+fn on_cpus(places: impl Iterator<Item = (CpuSet, String)>) -> Option<String> {
+    let mut sets: Vec<(CpuSet, Vec<String>)> = Vec::new();
+    for (cpus, name) in places.filter(|(cpus, _)| !cpus.is_empty()) {
+        match sets.iter_mut().find(|(known, _)| *known == cpus) {
+            Some((_, names)) if names.contains(&name) => {}
+            Some((_, names)) => names.push(name),
+            None => sets.push((cpus, vec![name])),
+        }
+    }
+    let on = |cpus: &CpuSet| match cpus.len() {
+        1 => format!("on CPU {cpus}"),
+        _ => format!("on CPUs {cpus}"),
+    };
+    if sets.len() > MOST_NAMED {
+        let all = sets.iter().flat_map(|(cpus, _)| cpus.numbers()).copied();
+        return Some(on(&all.collect()));
+    }
+    sets.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
+    let ((usual, _), others) = sets.split_first()?;
+    let others = others
+        .iter()
+        .map(|(cpus, names)| format!("; {} {}", names.join(", "), on(cpus)));
+    Some(on(usual) + &others.collect::<String>())
 }
 
 /// When, what and under which loads.
@@ -176,7 +199,8 @@ const MONTHS: [&str; 12] = [
 
 #[cfg(test)]
 mod tests {
-    use super::{date, due_times, rates, with_whole_ranges};
+    use super::{date, due_times, on_cpus, rates, with_whole_ranges};
+    use wakepath_timeline::CpuSet;
 
     #[test]
     fn many_periods_are_told_from_the_first_to_the_last() {
@@ -208,6 +232,28 @@ mod tests {
         let text = "2 × AMD EPYC-Rome, online: 0-3,8-11";
         let kept = "2 × AMD EPYC-Rome, online: 0\u{2011}3,8\u{2011}11";
         assert_eq!(with_whole_ranges(text), kept);
+    }
+
+    #[test]
+    fn cpus_of_few_are_named_with_those_that_may_use_them() {
+        let on = |places: &[(&[u16], &str)]| {
+            let places = places.iter();
+            on_cpus(places.map(|(cpus, name)| (CpuSet::from(*cpus), (*name).to_owned())))
+        };
+        let [deadline, fifo] = ["DEADLINE 400 us", "FIFO 50"];
+        let both: (&[u16], _) = (&[0, 1], deadline);
+        let one: (&[u16], _) = (&[1], fifo);
+        assert_eq!(on(&[one, one]).unwrap(), "on CPU 1");
+        assert_eq!(on(&[both]).unwrap(), "on CPUs 0-1");
+        let more = (&[1][..], "RR 50");
+        assert_eq!(
+            on(&[both, one, more, both]).unwrap(),
+            "on CPU 1; DEADLINE 400 us on CPUs 0-1"
+        );
+        let each: Vec<[u16; 1]> = (0..5).map(|cpu| [cpu]).collect();
+        let each: Vec<(&[u16], _)> = each.iter().map(|cpu| (&cpu[..], fifo)).collect();
+        assert_eq!(on(&each).unwrap(), "on CPUs 0-4");
+        assert_eq!(on(&[(&[], fifo)]), None);
     }
 
     #[test]
