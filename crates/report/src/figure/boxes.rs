@@ -42,6 +42,10 @@ fn boxes(measure: MeasureName, drawn: &[Drawn<'_>]) -> Option<Figure> {
         format!("{} to {} values each", count(fewest), count(most))
     };
     plot.times_below(axis, &format!("{}, {of}", measure.title()));
+    // Below the figures next to the dots, which it may cross.
+    if let Some(limit) = limit {
+        plot.limit_upright(axis.at_ns(limit), &format!("criterion {}", duration(limit)));
+    }
     let mut told = Vec::new();
     for ((one, shape), top) in rows.iter().zip(edges) {
         let middle = top + ROW / 2.0;
@@ -49,16 +53,18 @@ fn boxes(measure: MeasureName, drawn: &[Drawn<'_>]) -> Option<Figure> {
         draw_box(&mut plot, axis, middle, shape, limit);
         plot.ungroup();
         let largest = three_digits(shape.max);
-        plot.text("mark", axis.at_ns(shape.max) + 6.0, middle + 4.0, &largest);
+        plot.text(
+            "mark clear",
+            axis.at_ns(shape.max) + 6.0,
+            middle + 4.0,
+            &largest,
+        );
         told.push(format!(
             "{}: median {}, largest {}",
             label(one),
             known(shape.quantiles[1]),
             three_digits(shape.max)
         ));
-    }
-    if let Some(limit) = limit {
-        plot.limit_upright(axis.at_ns(limit), &format!("criterion {}", duration(limit)));
     }
     let name = measure.title();
     Some(plot.done(

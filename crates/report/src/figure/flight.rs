@@ -141,6 +141,11 @@ fn bars(
         to: plot.right,
     };
     plot.numbers_below(axis, "", words.axis);
+    // Below the figures at the bars' ends, which it may cross.
+    if let Some((limit, side)) = words.limit {
+        let text = format!("{side} {limit}{}", words.unit);
+        plot.limit_upright(axis.at(limit), &text);
+    }
     let mut told = Vec::new();
     for ((one, value), top) in values.iter().zip(edges) {
         let text = value.map_or("none".into(), |value| format!("{value:.2}{}", words.unit));
@@ -149,12 +154,8 @@ fn bars(
         let size = [plot.left, top + 3.0, end - plot.left, ROW - 6.0];
         plot.rect("body", size, &format!("{}: {text}", whole(one)));
         plot.ungroup();
-        plot.text("mark", end + 5.0, top + ROW * 0.7, &text);
+        plot.text("mark clear", end + 5.0, top + ROW * 0.7, &text);
         told.push(format!("{}: {text}", whole(one)));
-    }
-    if let Some((limit, side)) = words.limit {
-        let text = format!("{side} {limit}{}", words.unit);
-        plot.limit_upright(axis.at(limit), &text);
     }
     Some(Found::Bars(plot.done(
         words.name,

@@ -42,6 +42,14 @@ fn the_figures_are_there_and_their_values_are_the_archives() {
             "{name} is not drawn: {expected:?}"
         );
     }
+    // A limit's line is below the figures that it crosses.
+    let crossed = "[...document.querySelectorAll('text.clear')].filter(t => { \
+                   const limit = t.closest('svg').querySelector('line.limit'); \
+                   return !getComputedStyle(t).paintOrder.startsWith('stroke') || limit && \
+                   !(limit.compareDocumentPosition(t) & Node.DOCUMENT_POSITION_FOLLOWING); }).length";
+    assert_eq!(browser.value(crossed), json!(0));
+    let boxes = "document.querySelectorAll('[data-figure=boxes-latency] text.clear').length";
+    assert_eq!(browser.value(boxes), json!(4));
     // Every path has places, none of them broken.
     let broken = "[...document.querySelectorAll('svg *')].filter(e => [...e.attributes].some(a => /NaN|Infinity|undefined/.test(a.value))).length";
     assert_eq!(browser.value(broken), json!(0));
