@@ -7,6 +7,7 @@ pub(crate) mod cpus;
 mod criterion;
 mod cross_checks;
 mod document;
+mod elsewhere;
 pub(crate) mod ethercat;
 mod flight;
 mod form;
@@ -29,6 +30,7 @@ mod visitor;
 mod work;
 
 pub(crate) use document::with_root;
+pub(crate) use elsewhere::advice;
 pub(crate) use form::{ARGUMENTS, Form, LONGEST_NAME, Words, command, per_cpu, size, time, whole};
 pub(crate) use period::RateWithin;
 pub(crate) use policies::POLICY;
@@ -38,7 +40,7 @@ pub(crate) use suggestion::{listed, near, suggestion};
 pub(crate) use table_task::parse as parse_task_table;
 pub(crate) use task_set::{described as described_task_set, task_set_file, task_set_table};
 pub(crate) use variants::{Row, Short, Variants};
-pub(crate) use visitor::{Context, Keys, described, read, written_after};
+pub(crate) use visitor::{Context, Keys, MOST_UNKNOWN, described, read_keys, written_after};
 
 /// All tables of the reference page, each in the table that has it.
 pub(crate) fn scenario_table() -> Table {

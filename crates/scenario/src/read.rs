@@ -1,8 +1,32 @@
 //! From a file to the resolved scenario, and back.
 
+use crate::document::Section;
 use crate::error::{Findings, ScenarioErrors};
-use crate::keys::{Context, read, scenario, with_root, written_after};
+use crate::keys::{
+    Context, MOST_UNKNOWN, advice, read_keys, scenario, scenario_table, with_root, written_after,
+};
 use crate::{KnownCpus, Scenario, Warning};
+
+/// Reads the root table, and advises where keys belong that it does not have.
+fn read_root(
+    root: &Section<'_>,
+    context: Context<'_>,
+    findings: &mut Findings,
+) -> Option<Scenario> {
+    let (known, title, scenario) = read_keys(
+        root,
+        context,
+        findings,
+        scenario::blank(),
+        scenario::declare,
+    );
+    let unknown = root.names().filter(|name| !known.contains(name));
+    for name in unknown.take(MOST_UNKNOWN) {
+        let advice = advice(root, name, &known, &scenario_table());
+        findings.push(root.refuse_key(name, format!("is not a key of {title}"), advice));
+    }
+    scenario
+}
 
 impl Scenario {
     /// Reads a scenario file. `source_name` is the file's name for messages; `known` are the CPUs
@@ -30,13 +54,7 @@ impl Scenario {
                 known: Some(known),
                 period_ns: 0,
             };
-            read(
-                root,
-                context,
-                findings,
-                scenario::blank(),
-                scenario::declare,
-            )
+            read_root(root, context, findings)
         });
         let mut warnings = std::mem::take(&mut findings.warnings);
         let scenario = findings.or(scenario, source_name, text)?;

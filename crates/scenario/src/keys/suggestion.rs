@@ -34,6 +34,15 @@ pub(crate) fn near(name: &str, known: &[&str]) -> Option<String> {
         .map(|(_, candidate)| format!("did you mean {}?", quoted(candidate)))
 }
 
+/// The known name with at most so many wrong letters.
+pub(crate) fn near_within<'a>(name: &str, known: &[&'a str], most: usize) -> Option<&'a str> {
+    let mut known = known.iter().copied();
+    known.find(|candidate| {
+        // A short name is within reach of any other.
+        candidate.len() > 2 * most + 1 && distance(name, candidate) <= most
+    })
+}
+
 /// The fewest insertions, deletions, replacements and swaps of neighbours (optimal string
 /// alignment) that make one text of the other.
 fn distance(from: &str, to: &str) -> usize {

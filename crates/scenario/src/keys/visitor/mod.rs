@@ -3,8 +3,9 @@
 mod passes;
 mod refusals;
 
-pub(super) use passes::{MOST_UNKNOWN, read_keys};
-pub(crate) use passes::{described, read, written, written_after, written_in_short};
+pub(crate) use passes::{
+    MOST_UNKNOWN, described, read, read_keys, written, written_after, written_in_short,
+};
 
 use super::form::Form;
 use super::shape::{Key, Shape, Table};
