@@ -27,6 +27,7 @@ wakepath_test_program::program![
     by_itself::workers::TESTS,
     command_line::answer::TESTS,
     command_line::archives::TESTS,
+    command_line::asked::TESTS,
     command_line::bound::TESTS,
     command_line::compare::TESTS,
     command_line::directories::TESTS,

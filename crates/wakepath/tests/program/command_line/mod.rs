@@ -3,6 +3,7 @@
 
 pub mod answer;
 pub mod archives;
+pub mod asked;
 pub mod bound;
 pub mod compare;
 pub mod directories;

@@ -35,7 +35,8 @@ const TREE: &[(&str, &str)] = &[
     ("proc/sys/kernel/watchdog_cpumask", "0-1"),
 ];
 
-fn tree(root: &Path) {
+/// A machine's settings in a folder.
+pub fn tree(root: &Path) {
     for (path, content) in TREE {
         let path = root.join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -44,7 +45,7 @@ fn tree(root: &Path) {
 }
 
 /// Every file of the tree but the journal's.
-fn files(root: &Path) -> BTreeMap<PathBuf, String> {
+pub fn files(root: &Path) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     let mut open = vec![root.to_path_buf()];
     while let Some(folder) = open.pop() {

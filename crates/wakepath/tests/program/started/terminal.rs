@@ -5,7 +5,7 @@ use super::{Place, binary};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -65,6 +65,13 @@ impl InTerminal {
     /// Process id of the command.
     pub fn main(&self) -> i32 {
         self.child.id() as i32
+    }
+
+    /// Types a line.
+    pub fn type_line(&self, line: &str) {
+        (&self.terminal)
+            .write_all(format!("{line}\n").as_bytes())
+            .unwrap();
     }
 
     /// As when a person drags the window's corner.
