@@ -80,7 +80,11 @@ fn each_remark(figures: &Figures, is_shown: impl Fn(&str) -> bool) -> Vec<Remark
         let numbered = remarks(of, cycle).into_iter().enumerate();
         numbered.map(|(number, remark)| (number, of.name.as_str(), remark))
     });
-    let mut all: Vec<_> = of_each.collect();
+    merged(of_each.collect())
+}
+
+/// Remarks, each with its place among those of its thread and the thread: by place, and equal ones as one.
+fn merged(mut all: Vec<(usize, &str, String)>) -> Vec<Remark<'_>> {
     all.sort_by_key(|(number, ..)| *number);
     let mut merged: Vec<Remark<'_>> = Vec::new();
     for (_, name, remark) in all {
@@ -266,4 +270,35 @@ fn quantile(of: &Option<DistributionSummary>, wanted: Quantile) -> Cell {
     told.and_then(|quantile| quantile.value)
         .map(Cell::time)
         .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_remark_on_several_threads_is_written_once_with_their_names() {
+        let all =
+            ["imu", "arm", "log"].map(|name| (1, name, "ended while it was watched".to_owned()));
+        let own = (0, "arm", "had OTHER nice 0 before".to_owned());
+        let merged = merged(all.into_iter().chain([own]).collect());
+        let lines: Vec<String> = merged
+            .iter()
+            .map(|of| format!("{}: {}", names_of(&of.threads), of.remark))
+            .collect();
+        let expected = [
+            "arm: had OTHER nice 0 before",
+            "imu, arm, log: ended while it was watched",
+        ];
+        assert_eq!(lines, expected, "each thread's first remark comes first");
+    }
+
+    #[test]
+    fn many_threads_are_counted_instead_of_named() {
+        assert_eq!(names_of(&["a", "b", "c", "d"]), "a, b, c, d");
+        assert_eq!(
+            names_of(&["a", "b", "c", "d", "e"]),
+            "a and 4 other threads"
+        );
+    }
 }
