@@ -1,8 +1,16 @@
 //! Cycles of one number, explained.
 
+use crate::fit_to_screen::fit_to_screen;
 use wakepath_archive::Run;
 use wakepath_assess::explanation::{Along, ExplainError, Order, SegmentLoops, explain, tell_of};
 use wakepath_explain::{Explained, LateCycle};
+use wakepath_report::cycle_text_of;
+use wakepath_timeline::count::counted;
+
+/// Lines of a screen for cycles; the last is for the prompt.
+const SCREEN: usize = 39;
+/// Pieces of each cycle that is shown.
+const MOST_PIECES: usize = 12;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -70,5 +78,73 @@ impl Along for CycleFilter {
             self.found.push((heading, thread, cycle));
         }
         Ok(())
+    }
+}
+
+/// Cycles on one screen, the latest first: the longest pieces of each, and of many cycles the latest. `all` is the command
+/// that prints the rest.
+pub fn cycles_in_short(found: &[(String, String, LateCycle)], all: &str) -> String {
+    let mut latest: Vec<_> = found.iter().collect();
+    latest.sort_by_key(|(.., cycle)| std::cmp::Reverse(cycle.latency_ns));
+    fit_to_screen(SCREEN, MOST_PIECES, |most| {
+        let shown = latest.iter().take(most);
+        let texts = shown.map(|(heading, _, cycle)| cycle_text_of(cycle, heading, most));
+        let mut text = texts.collect::<Vec<_>>().join("\n");
+        if let Some(more @ 1..) = latest.len().checked_sub(most) {
+            let more = counted(more as u64, "other cycle", "other cycles");
+            text += &format!("\n{more} of this number in other segments, less late\n");
+        }
+        text + &format!("\nall pieces: {all}\n")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wakepath_explain::LatePiece;
+
+    fn found(segment: u32, pieces: u64) -> (String, String, LateCycle) {
+        let piece = |number: u64| LatePiece {
+            stretch: "waking → switch-in".into(),
+            kind: "thread".into(),
+            cause: format!("thread {number}"),
+            from_ns: number * 100_000,
+            ns: 100_000 + number,
+            stack: None,
+            behind: None,
+        };
+        let cycle = LateCycle {
+            segment,
+            cycle: 7,
+            due_ns: 0,
+            latency_ns: i64::from(segment) * 1_000_000,
+            execution_ns: 50_000,
+            woken: "direct".into(),
+            shares: Vec::new(),
+            pieces: (0..pieces).map(piece).collect(),
+            execution: Vec::new(),
+            sections: Vec::new(),
+            said: Vec::new(),
+        };
+        (
+            format!("FIFO 80, stress: segment {segment}"),
+            "loop".into(),
+            cycle,
+        )
+    }
+
+    #[test]
+    fn one_cycle_of_many_pieces_and_many_cycles_fit_one_screen() {
+        for cycles in [1, 3, 16] {
+            let found: Vec<_> = (1..=cycles).map(|segment| found(segment, 60)).collect();
+            let text = cycles_in_short(&found, "wakepath explain --cycle 7 --all");
+            assert!(text.lines().count() <= SCREEN, "{cycles}:\n{text}");
+            assert!(
+                text.contains(&format!("segment {cycles}\n")),
+                "the latest:\n{text}"
+            );
+            assert!(text.contains("shorter ones"), "{text}");
+            assert!(text.ends_with("--all\n"), "{text}");
+        }
     }
 }

@@ -3,13 +3,13 @@
 use wakepath_console::terminal::folded_for_people;
 
 /// Entries of each kind at first.
-const MOST: usize = 6;
+pub const MOST: usize = 6;
 
-/// The text that `write` makes with the largest number of entries whose lines are at most `lines`; with one entry of
-/// each kind if none is.
-pub fn fit_to_screen(lines: usize, write: impl Fn(usize) -> String) -> String {
+/// The text that `write` makes with the largest number of entries, at most `most`, whose lines are at most `lines`; with
+/// one entry of each kind if none is.
+pub fn fit_to_screen(lines: usize, most: usize, write: impl Fn(usize) -> String) -> String {
     let laid = |most| folded_for_people(&write(most));
-    let mut all = (1..=MOST).rev().map(&laid);
+    let mut all = (1..=most).rev().map(&laid);
     let fits = |text: &String| text.lines().count() <= lines;
     all.find(fits).unwrap_or_else(|| laid(1))
 }
@@ -22,7 +22,7 @@ mod tests {
     fn as_many_entries_are_written_as_have_room() {
         let two_lines_each = |most: usize| "entry\nits figures\n".repeat(most);
         for (room, entries) in [(40, 6), (12, 6), (11, 5), (3, 1), (1, 1)] {
-            let text = fit_to_screen(room, two_lines_each);
+            let text = fit_to_screen(room, MOST, two_lines_each);
             assert_eq!(text.matches("entry").count(), entries, "{room} lines");
         }
     }

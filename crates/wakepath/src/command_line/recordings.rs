@@ -144,8 +144,8 @@ pub struct Explain {
     /// The segment of that cycle [default: all that have such a cycle].
     #[arg(long, value_name = "NUMBER", requires = "cycle")]
     pub segment: Option<u32>,
-    /// Print all conditions, with their causes, worst cycles and time by stretch.
-    #[arg(short, long, conflicts_with = "cycle")]
+    /// Print all conditions, with their causes, worst cycles and time by stretch; with --cycle, all of its pieces.
+    #[arg(short, long)]
     pub all: bool,
     /// Policy to explain [default: the one that lost most time to late cycles].
     #[arg(short, long, value_name = "POLICY", conflicts_with_all = ["cycle", "all"])]
@@ -171,10 +171,6 @@ pub struct Explain {
 #[command(after_help = "\
 Exit codes: 0 a bound for every condition, within the criterion if it limits that time; 1 error; 2 a \
 bound is above the criterion's limit; 3 refused for a condition.
-
-A probability of 1e-6 is that of any one cycle. At 1 kHz an hour has 3.6 million cycles, so 3.6 of
-them exceed the bound on average, alone or in clusters. It is not a failure rate: a late cycle does
-not lose a vehicle (see wakepath fly).
 
 Examples:
   wakepath bound
@@ -258,19 +254,19 @@ pub struct Compare {
     /// The runs of the two sides were measured in turn: compare them pair by pair.
     #[arg(long)]
     pub interleaved: bool,
-    /// Print everything: all figures of all conditions, and how they were compared.
+    /// Print all figures, and how they were compared.
     #[arg(long, conflicts_with = "json")]
     pub details: bool,
     /// Compare runs that are not comparable, with a warning.
     #[arg(long)]
     pub force: bool,
-    /// Write it as one HTML file, with the distributions over each other.
+    /// Write it as one HTML file, with distributions.
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Write each of its figures as an SVG file into this directory.
     #[arg(long, value_name = "DIR")]
     pub svg: Option<PathBuf>,
-    /// Print it as JSON, with the distributions to be drawn over each other.
+    /// Print it as JSON, with distributions.
     #[arg(short, long)]
     pub json: bool,
 }
@@ -298,42 +294,26 @@ pub struct Export {
 /// Make a run of another tool's results, with a list of the data that they lack. It can be shown and
 /// compared. It can fail but never pass, because unrecorded data can't be judged.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "The form of a file is known by its content. Forms: cyclictest (any text of it without \
-                        -v), cyclictest-verbose (text of -v), rt-tests-json (--json of cyclictest, \
-                        cyclicdeadline, oslat, signaltest, ptsematest, svsematest, pmqtest, sigwaittest), \
-                        cyclicdeadline, oslat, signaltest, rt-tests-pairs (text of ptsematest, svsematest, \
-                        pmqtest, sigwaittest), rteval (summary.xml), stress-ng (--cyclic), timerlat and \
-                        osnoise (rtla … hist), timerlat-top, xenomai-latency, latmus (-g), jitterdebugger \
-                        (results.json), jitterdebugger-raw (samples.raw), jitterdebugger-text, perf \
-                        (perf.data of `perf record -e sched:sched_waking -e sched:sched_switch -a`), csv (a \
-                        table with a line for each cycle, such as `wakepath export --format csv` writes), \
-                        ftrace (the kernel's file trace, or text of trace-cmd report, perf script or \
-                        systrace), timerlat-tracer, osnoise-tracer, hwlat-tracer and wakeup-tracer (their \
-                        text), trace-cmd (trace.dat), perf-sched (text of `perf sched timehist`), lttng \
-                        (the directory of a kernel trace), ros2 (the directory of `ros2 trace`), \
-                        ros2-control (`ros2 topic echo /controller_manager/statistics/full`).\n\n\
-                        Exit codes: 0 imported, 1 error.\n\nExamples:\n  \
+#[command(after_help = "Exit codes: 0 imported, 1 error.\n\nExamples:\n  \
                         wakepath import result.json --directory monday\n  \
                         wakepath import hist.txt.gz --period 1ms --policy 'FIFO 80' --directory monday\n  \
                         ssh robot cat hist.txt | wakepath import - --period 1ms --policy 'FIFO 80'\n  \
                         wakepath import perf.data --thread my-loop --period 4ms --policy 'FIFO 80'\n  \
                         wakepath import log.csv --columns due=ref_us,start=wake_us --policy OTHER\n  \
-                        wakepath import ~/.ros/tracing/SESSION --policy OTHER --chain /image:/motor"
-)]
+                        wakepath import ~/.ros/tracing/SESSION --policy OTHER --chain /image:/motor")]
 pub struct Import {
     /// The files, packed or not: one, or repetitions of one measurement. A directory means its
     /// files, `-` for standard input.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Form of the files, if their content fits several.
-    #[arg(long, value_name = "FORM")]
+    #[arg(hide_short_help = true, long, value_name = "FORM")]
     pub form: Option<String>,
     /// Run directory to make; must be empty or not exist [default: wakepath-runs/TOOL-TIME].
     #[arg(long, value_name = "DIR")]
     pub directory: Option<PathBuf>,
     /// As root, allow a directory that another user owns or can write to.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub trust_directory: bool,
     /// Period of the tool's loop, such as `1ms`, where the file does not say it.
     #[arg(long, value_name = "TIME")]
@@ -343,17 +323,17 @@ pub struct Import {
     pub policy: Option<String>,
     /// The loop's thread, by number or name, where the file has all threads of a machine (perf,
     /// ftrace, trace-cmd).
-    #[arg(long, value_name = "THREAD")]
+    #[arg(hide_short_help = true, long, value_name = "THREAD")]
     pub thread: Vec<String>,
     /// Columns of a table (csv): `due,start,end`, each followed by `=NAME` where the
     /// file names it differently; in the file's order if it has no names, `-` for one to skip.
-    #[arg(long, value_name = "COLUMNS")]
+    #[arg(hide_short_help = true, long, value_name = "COLUMNS")]
     pub columns: Option<String>,
     /// Unit of times in columns whose names do not end in _ns, _us, _ms or _s.
-    #[arg(long, value_name = "UNIT")]
+    #[arg(hide_short_help = true, long, value_name = "UNIT")]
     pub unit: Option<String>,
     /// The numbers of cyclictest's text are nanoseconds (its option -N), which it does not say.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub nanoseconds: bool,
     /// Latency above which a cycle is late, such as `200us` [default: the period].
     #[arg(long, value_name = "TIME")]
@@ -362,19 +342,19 @@ pub struct Import {
     #[arg(long, value_name = "SHARE")]
     pub miss_fraction: Option<String>,
     /// Of ROS 2: a chain of callbacks, from a topic to a topic or node, such as `/image:/motor` (repeatable).
-    #[arg(long, value_name = "FROM:TO")]
+    #[arg(hide_short_help = true, long, value_name = "FROM:TO")]
     pub chain: Vec<String>,
     /// With --chain: end-to-end latency above which a message counts, such as `40ms`.
-    #[arg(long, value_name = "TIME", requires = "chain")]
+    #[arg(hide_short_help = true, long, value_name = "TIME", requires = "chain")]
     pub limit: Option<String>,
     /// Of ROS 2: number of late runs of each callback to explain [default: 3].
-    #[arg(long, value_name = "COUNT")]
+    #[arg(hide_short_help = true, long, value_name = "COUNT")]
     pub worst: Option<usize>,
     /// Of ROS 2: print everything: all figures of the callbacks, and each hop of a chain.
-    #[arg(short, long, conflicts_with = "json")]
+    #[arg(hide_short_help = true, short, long, conflicts_with = "json")]
     pub all: bool,
     /// Of ROS 2: print the callbacks and chains as JSON.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub json: bool,
 }
 

@@ -6,7 +6,7 @@ mod code;
 use code::WantedCode;
 
 use crate::command_line::Explain;
-use crate::explained_cycle::CycleFilter;
+use crate::explained_cycle::{CycleFilter, cycles_in_short};
 use crate::open_run::opened;
 use crate::service;
 use std::path::Path;
@@ -124,12 +124,14 @@ fn one_cycle(run: &Run, order: &Order, cycle: u64, arguments: &Explain) -> Outco
     let shown: Vec<&LateCycle> = wanted.found.iter().map(|(.., cycle)| cycle).collect();
     let text = if arguments.json {
         serde_json::to_string_pretty(&shown)? + "\n"
-    } else {
-        let texts = wanted
-            .found
-            .iter()
-            .map(|(heading, _, cycle)| cycle_text(cycle, heading));
+    } else if arguments.all {
+        let found = wanted.found.iter();
+        let texts = found.map(|(heading, _, cycle)| cycle_text(cycle, heading));
         texts.collect::<Vec<_>>().join("\n")
+    } else {
+        let name = runs::word_for(run.directory());
+        let all = command_about("explain", &name, &format!("--cycle {cycle} --all"));
+        cycles_in_short(&wanted.found, &all)
     };
     print_result(arguments.json, &text)?;
     let wanted_code = WantedCode {
@@ -141,4 +143,47 @@ fn one_cycle(run: &Run, order: &Order, cycle: u64, arguments: &Explain) -> Outco
         print(&format!("\n{text}"))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command_line::{CommandLine, Verb};
+    use clap::Parser;
+
+    #[test]
+    fn the_run_s_explanation_answers_what_it_can_and_nothing_else() {
+        let run = tempfile::tempdir().unwrap();
+        let answer = |words: &[&str]| {
+            let line = CommandLine::parse_from([&["wakepath", "explain"], words].concat());
+            let Verb::Explain(arguments) = line.verb else {
+                panic!("{words:?}");
+            };
+            kept_answer(run.path(), &arguments)
+        };
+        assert_eq!(answer(&[]), None, "nothing is there");
+        let write = |version: u32| {
+            let text = format!(
+                "{{\"version\": {version}, \"events\": 7, \"events_lost\": 0, \"conditions\": []}}"
+            );
+            std::fs::write(run.path().join(Explanation::FILE_NAME), text).unwrap();
+        };
+        write(Explanation::VERSION);
+        for words in [
+            &[][..],
+            &["--all"],
+            &["--worst", "10"],
+            &["--policy", "FIFO 80"],
+        ] {
+            let kept = answer(words).expect("it is answered from the file");
+            assert_eq!(kept.events, 7, "{words:?}");
+        }
+        for words in [&["--latency", "1ms"][..], &["--json"], &["--worst", "11"]] {
+            assert_eq!(answer(words), None, "{words:?}");
+        }
+        write(Explanation::VERSION - 1);
+        assert_eq!(answer(&[]), None, "of an older version");
+        std::fs::write(run.path().join(Explanation::FILE_NAME), "{").unwrap();
+        assert_eq!(answer(&[]), None, "cut short");
+    }
 }

@@ -7,7 +7,7 @@ mod stated;
 mod write;
 
 use crate::command_line::Import;
-use crate::fit_to_screen::fit_to_screen;
+use crate::fit_to_screen::{MOST, fit_to_screen};
 use crate::ros2_options;
 use layout::{Segment, cycles};
 use sources::Sources;
@@ -114,7 +114,7 @@ fn print_callbacks(arguments: &Import, callbacks: &[Ros2Figures]) -> Result<(), 
         print(&if arguments.all {
             folded_for_people(&text(&Ros2Room::WHOLE))
         } else {
-            fit_to_screen(CALLBACKS_ROOM, |most| text(&Ros2Room::new(most)))
+            fit_to_screen(CALLBACKS_ROOM, MOST, |most| text(&Ros2Room::new(most)))
         })?;
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use super::Failure;
 use crate::command_line::Watch;
-use crate::fit_to_screen::fit_to_screen;
+use crate::fit_to_screen::{MOST, fit_to_screen};
 use crate::report_files;
 use crate::watched_program::{in_short, text};
 use wakepath_archive::{Run, command_about};
@@ -92,7 +92,7 @@ pub(super) fn tell(
     };
     let text = match shown {
         Much::All => folded_for_people(&whole),
-        Much::Screen => fit_to_screen(FIGURES_ROOM, in_short),
+        Much::Screen => fit_to_screen(FIGURES_ROOM, MOST, in_short),
         Much::Latency => folded_for_people(&head),
     };
     print(&text)?;
@@ -113,9 +113,11 @@ pub(super) fn explain(
         let whole = || late_text(&explanation, arguments.worst);
         print(&match shown {
             Much::All => folded_for_people(&whole()),
-            Much::Screen => fit_to_screen(SCREEN.saturating_sub(PLACES_ROOM + lines), |most| {
-                late_in_short(&explanation, most)
-            }),
+            Much::Screen => {
+                fit_to_screen(SCREEN.saturating_sub(PLACES_ROOM + lines), MOST, |most| {
+                    late_in_short(&explanation, most)
+                })
+            }
             Much::Latency => String::new(),
         })?;
     }
