@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 /// How a program prints, whatever it does.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct Printing {
-    /// Colour the output: auto, always or never.
+    /// Colours: auto, always or never.
     #[arg(
         long,
         global = true,
@@ -15,7 +15,7 @@ pub struct Printing {
         hide_possible_values = true
     )]
     pub color: When,
-    /// Print results, warnings and errors only: no progress, no notes, no live view.
+    /// Print results, warnings and errors only.
     #[arg(short, long, global = true)]
     pub quiet: bool,
 }

@@ -8,7 +8,15 @@ use std::path::PathBuf;
 /// published analyses, with the overheads that a recorded run measured.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-#[command(after_help = "\
+#[command(
+    after_help = "\
+Exit codes: 0 schedulable, 1 error, 2 not schedulable, 3 not provable by the tests at hand.
+
+Examples:
+  wakepath schedulability tasks.toml
+  wakepath schedulability tasks.toml --overheads wakepath-runs/check-1
+  wakepath schedulability --from wakepath-runs/watch-1 --output tasks.toml",
+    after_long_help = "\
 Exit codes: 0 schedulable, 1 error, 2 not schedulable, 3 not provable by the tests at hand.
 
 A set by hand:
@@ -27,7 +35,8 @@ Examples:
   wakepath schedulability --from wakepath-runs/watch-1 --output tasks.toml
   wakepath schedulability tasks.toml --machine wakepath-runs/check-1
   wakepath schedulability tasks.toml --assign worst --output placed.toml
-  wakepath schedulability tasks.toml --json | jq '.tasks[].response_ns'")]
+  wakepath schedulability tasks.toml --json | jq '.tasks[].response_ns'"
+)]
 pub struct Schedulability {
     /// Something else than the answer for one set.
     #[command(subcommand)]
@@ -41,33 +50,36 @@ pub struct Schedulability {
     pub from: Option<PathBuf>,
     /// With --from: which quantile of the observed execution times counts, such as 0.9999
     /// [default: the largest].
-    #[arg(long, value_name = "QUANTILE", requires = "from", value_parser = between_0_and_1)]
+    #[arg(hide_short_help = true, long, value_name = "QUANTILE", requires = "from", value_parser = between_0_and_1)]
     pub execution_quantile: Option<f64>,
     /// With --execution-quantile: take its upper bound with this confidence, such as 0.95.
     #[arg(
+        hide_short_help = true,
         long,
         value_name = "PROBABILITY",
         requires = "execution_quantile",
         value_parser = between_0_and_1
     )]
     pub execution_confidence: Option<f64>,
-    /// A run on the machine that the tasks run on: gives its CPUs, what its kernel admits and, if the
-    /// run was traced, its overheads.
+    /// A run on the tasks' machine: its CPUs, kernel and, if traced, overheads.
     #[arg(long, value_name = "RUN")]
     pub machine: Option<PathBuf>,
     /// Allow overheads from a machine other than the tasks' own.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub other_machine: bool,
-    /// A traced run on this machine whose overheads to add, or a run of cache-delay; several with
-    /// different numbers of threads are interpolated [default: those in the file; the answer
-    /// reports if there are none].
-    #[arg(long, value_name = "RUN")]
+    /// A traced run or a run of cache-delay on this machine: its overheads are added (repeatable).
+    #[arg(
+        long,
+        value_name = "RUN",
+        long_help = "A traced run on this machine whose overheads to add, or a run of cache-delay; several with \
+        different numbers of threads are interpolated [default: those in the file; the answer reports if there are none]"
+    )]
     pub overheads: Vec<PathBuf>,
     /// Which of the observed overheads counts.
-    #[arg(long, value_name = "WHICH", value_enum, default_value_t = TakenWord::Max)]
+    #[arg(hide_short_help = true, long, value_name = "WHICH", value_enum, default_value_t = TakenWord::Max)]
     pub taken: TakenWord,
     /// Take only the overheads of this phase, such as idle or stress [default: all phases together].
-    #[arg(long, value_name = "PHASE")]
+    #[arg(hide_short_help = true, long, value_name = "PHASE")]
     pub overheads_phase: Option<String>,
     /// Find CPUs, and priorities under P-FP, for tasks that have none: put each on the first CPU
     /// on which it fits, the fullest (best) or the emptiest (worst).
@@ -78,11 +90,11 @@ pub struct Schedulability {
     pub output: Option<PathBuf>,
     /// Write a scenario that carries the set out: `wakepath run` then measures what was promised, and
     /// compares each response with its bound.
-    #[arg(long, value_name = "FILE")]
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub scenario: Option<PathBuf>,
     /// Write a systemd drop-in for each task (NAME.service.d/wakepath.conf) that gives its service
     /// priority and CPUs.
-    #[arg(long, value_name = "DIRECTORY")]
+    #[arg(hide_short_help = true, long, value_name = "DIRECTORY")]
     pub units: Option<PathBuf>,
     /// Write the answer as one HTML file, with each task's worst window drawn.
     #[arg(long, value_name = "FILE")]

@@ -13,6 +13,7 @@ pub struct CriterionOptions {
     pub miss_fraction: Option<String>,
     /// Any limits of a scenario's [criterion], separated by commas.
     #[arg(
+        hide_short_help = true,
         long,
         value_name = "CRITERION",
         help_heading = "Criterion",

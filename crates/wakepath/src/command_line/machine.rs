@@ -51,17 +51,13 @@ pub struct Loads {
 /// the due times, with 95 % confidence.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "With --drive and --read, a loop drives a GPIO line at half periods from 10 ms to 10 µs, and the \
-                        kernel dates the edges on a second line that you have wired to it. The line is low at first \
-                        and at last; connect nothing else to it. The result is stored with the run (pin.json), \
-                        and shown with its tiers from then on.\n\n\
-                        Exit codes: 0 every tier that a thread can reach is reached, 1 error, 2 one is not, 3 undecided.\n\n\
+    after_help = "Exit codes: 0 every tier that a thread can reach is reached, 1 error, 2 one is not, 3 undecided.\n\n\
                         Examples:\n  \
                         wakepath check --rate 1kHz && wakepath tiers\n  \
                         wakepath tiers --all\n  \
                         wakepath tiers @3 --json\n  \
                         wakepath tiers --drive gpiochip0:17 --read gpiochip0:27\n  \
-                        wakepath tiers --drive gpiochip0:17 --read gpiochip0:27 --cpu 3"
+                        wakepath tiers --drive gpiochip0:17 --read gpiochip0:27 --cpu 1"
 )]
 pub struct Tiers {
     /// The run: its directory, its number or a part of its name [default: the latest].
@@ -111,7 +107,7 @@ pub struct Machine {
 #[command(
     after_help = "Exit codes: 0 no serious problem, 1 error, 2 a serious problem (with --against: \
                         something changed), 3 none found, but a check that could be critical is unknown.\n\nExamples:\n  \
-                        wakepath doctor --rate 1kHz --cpu 3\n  \
+                        wakepath doctor --rate 1kHz --cpu 1\n  \
                         wakepath doctor --explain F3\n  \
                         wakepath doctor --against wakepath-runs/check-20260101T120000Z"
 )]
@@ -139,17 +135,16 @@ pub struct Doctor {
 /// The loop that a machine is inspected or tuned for.
 #[derive(Debug, Args)]
 pub struct Subject {
-    /// Rate of the loop, such as `250Hz`; its criterion is that of `wakepath check` [default:
-    /// 250Hz].
+    /// Rate of the loop, as for `check` [default: 250Hz].
     #[arg(short, long, value_name = "RATE", conflicts_with = "scenario")]
     pub rate: Option<String>,
-    /// Scenario whose loop and criterion are meant: a file, or a built-in one by name.
+    /// Scenario with the loop: a file or a built-in name.
     #[arg(long, value_name = "SCENARIO")]
     pub scenario: Option<String>,
-    /// CPU of the loop [default: the scenario's, else the highest isolated CPU, else the highest].
+    /// CPU of the loop [default: the scenario's or `check`'s].
     #[arg(short, long, value_name = "CPU", value_parser = super::one_cpu)]
     pub cpu: Option<u16>,
-    /// The program that the loop is in, by name or process number, if it runs.
+    /// Program with the loop, by name or process number.
     #[arg(long, value_name = "PROGRAM")]
     pub program: Option<String>,
 }

@@ -10,14 +10,13 @@ use wakepath_console::run_order::{RunOrder, WatchOrder};
 #[command(
     after_help = "Exit codes: 0 passed, 1 error or invalid run, 2 criterion not met, 3 \
                         undecided.\n\nExamples:\n  \
-                        wakepath check\n  \
                         wakepath check --quick\n  \
                         wakepath check --latency 100us --miss-fraction '0.1 %'\n  \
-                        wakepath check --duration 10min --cpu 3\n  \
+                        wakepath check --duration 10min --cpu 1\n  \
                         wakepath check --rate 1kHz --policy 'FIFO 80' --policy 'OTHER nice -19'"
 )]
 pub struct Check {
-    /// Rate of the loop, such as `250Hz` or `1kHz`.
+    /// Rate of the loop, such as `1kHz`.
     #[arg(short, long, value_name = "RATE", default_value = "250Hz")]
     pub rate: String,
     /// Time for the whole run, such as `100s` or `10min` [default: 85s; with --trace 200s].
@@ -44,7 +43,7 @@ pub struct Check {
         'DEADLINE 400us' (its runtime in each period)"
     )]
     pub policy: Vec<String>,
-    /// Also run a traced pass, so that late cycles can be explained (doubles the time).
+    /// Also run a traced pass, to explain late cycles.
     #[arg(
         long,
         long_help = "Also run a traced pass of every condition, so that late cycles can be explained. \
@@ -52,7 +51,7 @@ pub struct Check {
     )]
     pub trace: bool,
     /// Replay the timing through a simulated quadrotor too, and judge its flight.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub flight: bool,
     /// The limits.
     #[command(flatten)]
@@ -74,22 +73,27 @@ pub struct Check {
                         wakepath run --resume --directory nightly"
 )]
 pub struct Run {
-    /// A file, or the name of a built-in scenario (see `wakepath scenario list`).
+    /// A file, or a built-in name (see `wakepath scenario list`).
     #[arg(required_unless_present = "resume")]
     pub scenario: Option<String>,
-    /// Scale the scenario to this time for the whole run, such as `60s`.
+    /// Scale the whole run to this time, such as `60s`.
     #[arg(short, long, value_name = "TIME")]
     pub duration: Option<String>,
-    /// Another rate of its loop, such as `1kHz`; limits in periods follow it.
-    #[arg(short, long, value_name = "RATE")]
+    /// Another rate of its loop, such as `1kHz`.
+    #[arg(
+        short,
+        long,
+        value_name = "RATE",
+        long_help = "Another rate of its loop, such as `1kHz`; limits in periods follow it"
+    )]
     pub rate: Option<String>,
     /// Another CPU of its loop.
     #[arg(short, long, value_name = "CPU", value_parser = super::one_cpu)]
     pub cpu: Option<u16>,
     /// Task that --rate and --cpu change, where the scenario has several.
-    #[arg(long, value_name = "NAME")]
+    #[arg(hide_short_help = true, long, value_name = "NAME")]
     pub task: Option<String>,
-    /// Policy to measure instead of the scenario's (repeatable).
+    /// Policy instead of the scenario's (repeatable).
     #[arg(short, long, value_name = "POLICY")]
     pub policy: Vec<String>,
     /// Also run a traced pass, as `trace = true` does.
@@ -107,16 +111,28 @@ pub struct Run {
     )]
     pub whole: Option<String>,
     /// With --for: maximum length of a round.
-    #[arg(long, value_name = "TIME", default_value = "10min", requires = "whole")]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "TIME",
+        default_value = "10min",
+        requires = "whole"
+    )]
     pub round: String,
     /// With --for: disk space for samples; the oldest are deleted first.
-    #[arg(long, value_name = "SIZE", default_value = "2GiB", requires = "whole")]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "SIZE",
+        default_value = "2GiB",
+        requires = "whole"
+    )]
     pub keep: String,
     /// With --for: number of worst cycles to keep for each condition.
-    #[arg(long, value_name = "COUNT", default_value_t = 100, requires = "whole",
+    #[arg(hide_short_help = true, long, value_name = "COUNT", default_value_t = 100, requires = "whole",
           value_parser = clap::value_parser!(u16).range(..=1000))]
     pub worst: u16,
-    /// Resume interrupted rounds: those in --directory, or the latest.
+    /// Resume interrupted rounds [default: the latest].
     #[arg(
         long,
         conflicts_with_all = [
@@ -136,15 +152,12 @@ pub struct Run {
 /// Find the highest rate this machine can sustain for a loop, idle and under load: the loop of
 /// `check` under one policy, or a scenario's. The search bisects; each step is a run.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "The criterion's limits in periods follow the rate; those of `check` are all shares of the period. The \
-                        search resumes if --directory names it again.\n\nExit codes: 0 found, 1 error, \
+#[command(after_help = "Exit codes: 0 found, 1 error, \
                         2 not even the lowest rate is kept, 3 the rate above the answer is undecided.\n\nExamples:\n  \
                         wakepath rate\n  \
                         wakepath rate my-loop.toml --to 5kHz\n  \
                         wakepath rate my-tasks.toml --task control\n  \
-                        wakepath rate --policy 'FIFO 80' --cpu 3 --from 500Hz --to 10kHz --block 60s"
-)]
+                        wakepath rate --policy 'FIFO 80' --cpu 1 --from 500Hz --to 10kHz --block 60s")]
 pub struct Rate {
     /// Scenario: a file or a built-in name [default: the loop of `check`].
     pub scenario: Option<String>,
@@ -163,7 +176,7 @@ pub struct Rate {
     /// Highest rate to try.
     #[arg(long, value_name = "RATE", default_value = "20kHz")]
     pub to: String,
-    /// Time for each rate, idle and under load together.
+    /// Time for each rate, idle and loaded.
     #[arg(long, value_name = "TIME", default_value = "20s")]
     pub block: String,
     /// The limits.
@@ -177,33 +190,28 @@ pub struct Rate {
     #[arg(short, long)]
     pub json: bool,
     /// Plain lines instead of the live view, also on a terminal.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub no_tui: bool,
     /// Serve live OpenMetrics of each step at this port of this machine, such as `9464`.
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(hide_short_help = true, long, value_name = "ADDRESS")]
     pub metrics: Option<String>,
 }
 
 /// Record the loops of your own program, linked with the library, idle and under load. Its samples reach
 /// wakepath's recorder through shared memory and are judged like any other run.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "The program links wakepath-rt (Rust) or wakepath.h (C, C++). It is started once just to list \
-                        its loops, and exits before the first cycle. Then it is started for each policy in \
-                        each phase: twice where the scenario repeats its phases, and once more with --trace. All \
-                        that it prints goes to program.log in the run directory.\n\nExit codes: 0 passed, 1 error or invalid run, \
+#[command(after_help = "Exit codes: 0 passed, 1 error or invalid run, \
                         2 criterion not met, 3 undecided.\n\nExamples:\n  \
                         wakepath record -- ./my-loop\n  \
                         wakepath record --latency 200us --miss-fraction 0.1% -- ./my-loop --fast\n  \
-                        wakepath record --policy 'OTHER' --policy 'FIFO 80' --cpu 3 -- ./my-loop\n  \
+                        wakepath record --policy OTHER --policy 'FIFO 80' --cpu 1 -- ./my-loop\n  \
                         wakepath record --idle --trace --duration 60s -- ./my-loop\n  \
-                        wakepath record --service runs --keep 2GiB --metrics 9464 -- ./my-loop"
-)]
+                        wakepath record --service runs --keep 2GiB --metrics 9464 -- ./my-loop")]
 pub struct Record {
     /// The limits.
     #[command(flatten)]
     pub limits: CriterionOptions,
-    /// Policy of the loops, instead of the program's own (repeatable).
+    /// Policy instead of the program's own (repeatable).
     #[arg(short, long, value_name = "POLICY")]
     pub policy: Vec<String>,
     /// CPU of the loops [default: the program's own].
@@ -215,10 +223,15 @@ pub struct Record {
     /// Without load.
     #[arg(long, conflicts_with = "loads")]
     pub idle: bool,
-    /// Go through the phases of this scenario, with their loads: a file or a built-in name.
-    #[arg(long, value_name = "SCENARIO", default_value = "check")]
+    /// Phases and loads of this scenario.
+    #[arg(
+        long,
+        long_help = "Go through the phases of this scenario, with their loads: a file or a built-in name",
+        value_name = "SCENARIO",
+        default_value = "check"
+    )]
     pub loads: String,
-    /// Measure everything once more with kernel events recorded, so that late cycles can be explained.
+    /// Also run a traced pass, to explain late cycles.
     #[arg(
         long,
         long_help = "Measure everything once more with kernel events recorded, so that late cycles can be explained. \
@@ -241,6 +254,7 @@ pub struct Record {
     pub service: Option<PathBuf>,
     /// With --service: disk space for samples; the oldest are deleted first.
     #[arg(
+        hide_short_help = true,
         long,
         value_name = "SIZE",
         default_value = "2GiB",
@@ -248,7 +262,7 @@ pub struct Record {
     )]
     pub keep: String,
     /// With --service: number of worst cycles to keep for each loop.
-    #[arg(long, value_name = "COUNT", default_value_t = 100, requires = "service",
+    #[arg(hide_short_help = true, long, value_name = "COUNT", default_value_t = 100, requires = "service",
           value_parser = clap::value_parser!(u16).range(..=1000))]
     pub worst: u16,
     /// How to show and where to put it.
@@ -266,7 +280,7 @@ pub struct Output {
     #[arg(short = 'o', long, value_name = "DIR")]
     pub directory: Option<PathBuf>,
     /// As root, allow a directory that another user owns or can write to.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub trust_directory: bool,
     /// Stop at the first wake-up latency above this, such as `200us`, and explain it.
     #[arg(
@@ -280,19 +294,20 @@ pub struct Output {
     pub stop_above: Option<String>,
     /// On a kernel with LITMUS^RT, make each policy's plugin active while it is measured, and put back what was
     /// active.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub switch_plugin: bool,
     /// Print everything: all figures of all conditions, every reason and caution.
-    #[arg(long, conflicts_with = "json")]
+    #[arg(hide_short_help = true, long, conflicts_with = "json")]
     pub details: bool,
-    /// Print the result as JSON on standard output, for scripts.
+    /// Print the result as JSON, for scripts.
     #[arg(short, long)]
     pub json: bool,
     /// Plain lines instead of the live view, also on a terminal.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub no_tui: bool,
     /// Serve live OpenMetrics at this port of this machine, such as `9464`.
     #[arg(
+        hide_short_help = true,
         long,
         value_name = "ADDRESS",
         long_help = "Serve live OpenMetrics during the run, for Prometheus: a port, \
@@ -327,7 +342,7 @@ impl Output {
 /// policy in effect, and why late activations were late. Requires root or access to tracefs.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 watched, 1 error, 2 ended by --stop-above, 3 no thread was seen to wake up.\n\nExamples:\n  \
+    after_help = "Exit codes: 0 watched, 1 error, 2 ended by --stop-above, 3 nothing woke up.\n\nExamples:\n  \
                         wakepath watch -p 1234 --for 60s\n  \
                         wakepath watch --comm px4 --for 60s --latency 200us\n  \
                         wakepath watch --cgroup robot.service --for 60s\n  \
@@ -345,22 +360,31 @@ pub struct Watch {
     /// Watch all processes and all threads of this name.
     #[arg(long, value_name = "NAME", group = "what")]
     pub comm: Option<std::ffi::OsString>,
-    /// Watch all processes in this control group and in those below it: by its path, such as
-    /// `/robot`, by the systemd unit or by the container's ID.
-    #[arg(long, value_name = "GROUP", group = "what")]
+    /// Watch a control group: its path, systemd unit or container ID.
+    #[arg(
+        long,
+        value_name = "GROUP",
+        group = "what",
+        long_help = "Watch all processes in this control group and in those below it: by its path, such as `/robot`, \
+        by the systemd unit or by the container's ID"
+    )]
     pub cgroup: Option<String>,
     /// Start this program, after `--`, and watch it with everything it starts.
     #[arg(last = true, value_name = "COMMAND", group = "what")]
     pub command: Vec<std::ffi::OsString>,
-    /// Watch for this long, such as `60s`, and end what was started then [default: until the program and all that it
-    /// started have ended, or Ctrl-C].
-    #[arg(long = "for", value_name = "TIME")]
+    /// Watch for this long, such as `60s` [default: until the program ends].
+    #[arg(
+        long = "for",
+        value_name = "TIME",
+        long_help = "Watch for this long, such as `60s`, and end what was started then [default: until the program and \
+        all that it started have ended, or Ctrl-C]"
+    )]
     pub duration: Option<String>,
     /// CPUs to trace, such as `1` or `2-3` [default: those its threads can use].
-    #[arg(short, long, value_name = "CPUS")]
+    #[arg(hide_short_help = true, short, long, value_name = "CPUS")]
     pub cpu: Option<String>,
     /// Policy that the program is meant to have; a periodic thread with another one is invalid.
-    #[arg(long, value_name = "POLICY")]
+    #[arg(hide_short_help = true, long, value_name = "POLICY")]
     pub policy: Option<String>,
     /// Latency above which an activation is late, such as `200us` [default: the 99.9th percentile of
     /// each thread].
@@ -379,6 +403,7 @@ pub struct Watch {
     /// Where a cycle begins and ends: two USDT probes of the program's own, such as `pilot:begin,pilot:end` [default:
     /// from a wake-up to the last sleep before the next].
     #[arg(
+        hide_short_help = true,
         long,
         value_name = "BEGIN,END",
         long_help = "Where a cycle of the program begins and ends: two USDT probes (<sys/sdt.h>) that its author put \
@@ -388,13 +413,14 @@ pub struct Watch {
     )]
     pub cycle: Option<String>,
     /// A section of the cycle, between two USDT probes (repeatable, at most 16).
-    #[arg(long, value_name = "BEGIN,END")]
+    #[arg(hide_short_help = true, long, value_name = "BEGIN,END")]
     pub section: Vec<String>,
     /// Record the functions in which threads wait, with file and line; a wait takes some 6 µs more.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub stacks: bool,
     /// Record the callbacks of ROS 2 by node, topic and timer [default: if libtracetools.so is found].
     #[arg(
+        hide_short_help = true,
         long,
         value_name = "LIBRARY",
         num_args = 0..=1,
@@ -407,32 +433,42 @@ pub struct Watch {
     )]
     pub ros2: Option<Option<PathBuf>>,
     /// A chain of messages, from a topic to a topic or node, such as `/image:/motor` (repeatable).
-    #[arg(long, value_name = "FROM:TO")]
+    #[arg(hide_short_help = true, long, value_name = "FROM:TO")]
     pub chain: Vec<String>,
     /// Latency above which the end of a chain counts as late, such as `40ms`.
-    #[arg(long, value_name = "TIME", requires = "chain")]
+    #[arg(hide_short_help = true, long, value_name = "TIME", requires = "chain")]
     pub limit: Option<String>,
-    /// Print everything: all figures, remarks, causes and worst activations of each thread.
-    #[arg(short, long, conflicts_with = "json")]
+    /// Print everything, of each thread.
+    #[arg(
+        short,
+        long,
+        conflicts_with = "json",
+        long_help = "Print everything: all figures, remarks, causes and worst activations of each thread"
+    )]
     pub all: bool,
     /// With --all: number of the worst activations of each thread.
-    #[arg(long, value_name = "COUNT", default_value_t = 3)]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "COUNT",
+        default_value_t = 3
+    )]
     pub worst: usize,
     /// Run directory; must be empty or not exist [default: wakepath-runs/watch-NAME-TIME].
     #[arg(short = 'o', long, value_name = "DIR")]
     pub directory: Option<PathBuf>,
     /// As root, allow a directory that another user owns or can write to.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub trust_directory: bool,
     /// Print the threads' figures as JSON.
     #[arg(short, long)]
     pub json: bool,
     /// Plain lines instead of the live view, also on a terminal.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub no_tui: bool,
     /// Serve live OpenMetrics at this port of this machine, such as `9464`; any
     /// other address must be written out.
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(hide_short_help = true, long, value_name = "ADDRESS")]
     pub metrics: Option<String>,
     /// The order, if a larger measurement gave it.
     #[arg(skip)]

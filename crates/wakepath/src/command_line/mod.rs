@@ -61,7 +61,7 @@ fn process(text: &str) -> Result<u32, String> {
     after_help = "Exit codes: 0 passed, 1 error or invalid run, 2 criterion not met, 3 undecided.\n\n\
                   Examples:\n  \
                   wakepath check                        a 250 Hz loop, eight policies, 85 s\n  \
-                  wakepath check --rate 1kHz --policy 'FIFO 80' --cpu 3\n  \
+                  wakepath check --rate 1kHz --policy 'FIFO 80' --cpu 1\n  \
                   wakepath run pi5-250hz                a built-in experiment\n  \
                   wakepath run my-loop.toml --json > result.json\n  \
                   wakepath check --quick                an answer in twelve seconds of measuring\n  \
@@ -86,8 +86,15 @@ pub enum Verb {
     /// Run a scenario: your own file, or a built-in one by name.
     Run(Run),
     /// Measure your own program, linked with the library, with a verdict.
+    ///
+    /// The program links wakepath-rt (Rust) or wakepath.h (C, C++). It is started once just to list its loops, and exits
+    /// before the first cycle. Then it is started for each policy in each phase: twice if the scenario repeats its phases,
+    /// and once more with --trace. All that it prints goes to program.log in the run directory.
     Record(Record),
     /// Find the highest rate this machine can sustain for a loop.
+    ///
+    /// The criterion's limits in periods follow the rate; those of `check` are all shares of the period. The search
+    /// resumes if --directory names it again.
     Rate(Rate),
     /// List the runs here, the newest first.
     Runs(Runs),
@@ -98,6 +105,10 @@ pub enum Verb {
     /// Replay a run's timing through a simulated quadrotor.
     Fly(Fly),
     /// Bound a run's worst case, if the data allow it.
+    ///
+    /// A probability of 1e-6 is that of any one cycle. At 1 kHz an hour has 3.6 million cycles, so 3.6 of them exceed the
+    /// bound on average, alone or in clusters. It is not a failure rate: a late cycle does not lose a vehicle (see wakepath
+    /// fly).
     Bound(Bound),
     /// Explain why cycles were late.
     Explain(Explain),
@@ -112,6 +123,18 @@ pub enum Verb {
     /// Write a run in another form: CSV, MCAP, JSON, OpenMetrics, Markdown or JUnit.
     Export(Export),
     /// Convert another tool's results into a run.
+    ///
+    /// The form of a file is known by its content. Forms: cyclictest (any text of it without -v), cyclictest-verbose
+    /// (text of -v), rt-tests-json (--json of cyclictest, cyclicdeadline, oslat, signaltest, ptsematest, svsematest,
+    /// pmqtest, sigwaittest), cyclicdeadline, oslat, signaltest, rt-tests-pairs (text of ptsematest, svsematest,
+    /// pmqtest, sigwaittest), rteval (summary.xml), stress-ng (--cyclic), timerlat and osnoise (rtla … hist), timerlat-
+    /// top, xenomai-latency, latmus (-g), jitterdebugger (results.json), jitterdebugger-raw (samples.raw),
+    /// jitterdebugger-text, perf (perf.data of `perf record -e sched:sched_waking -e sched:sched_switch -a`), csv (a
+    /// table with a line for each cycle, such as `wakepath export --format csv` writes), ftrace (the kernel's file
+    /// trace, or text of trace-cmd report, perf script or systrace), timerlat-tracer, osnoise-tracer, hwlat-tracer and
+    /// wakeup-tracer (their text), trace-cmd (trace.dat), perf-sched (text of `perf sched timehist`), lttng (the
+    /// directory of a kernel trace), ros2 (the directory of `ros2 trace`), ros2-control (`ros2 topic echo
+    /// /controller_manager/statistics/full`).
     Import(Import),
     /// Repair an interrupted run and list what was lost.
     Recover(Recover),
@@ -154,6 +177,10 @@ pub enum Verb {
     /// List the loads with the parts of the machine that each disturbs.
     Loads(Loads),
     /// Show which timing tiers a run meets, from an SPI line's 10 ns to a GPS's 200 ms.
+    ///
+    /// With --drive and --read, a loop drives a GPIO line at half periods from 10 ms to 10 µs, and the kernel dates the
+    /// edges on a second line that you have wired to it. The line is low at first and at last; connect nothing else to it.
+    /// The result is stored with the run (pin.json), and shown with its tiers from then on.
     Tiers(Tiers),
     /// Describe this machine and your privileges on it.
     Machine(Machine),
@@ -163,9 +190,9 @@ pub enum Verb {
     #[command(
         subcommand,
         after_help = "Examples:\n  \
-                      wakepath tune plan --rate 1kHz --cpu 3\n  \
-                      wakepath tune trial --rate 1kHz --cpu 3\n  \
-                      wakepath tune apply --rate 1kHz --cpu 3\n  \
+                      wakepath tune plan --rate 1kHz --cpu 1\n  \
+                      wakepath tune trial --rate 1kHz --cpu 1\n  \
+                      wakepath tune apply --rate 1kHz --cpu 1\n  \
                       wakepath tune revert"
     )]
     Tune(Tune),
@@ -244,5 +271,31 @@ mod tests {
     #[test]
     fn the_definition_is_consistent() {
         CommandLine::command().debug_assert();
+    }
+
+    /// Lines of a screen; the last is for the prompt.
+    const SCREEN: usize = 39;
+
+    /// The commands below this one whose short help is too long.
+    fn too_long(command: &clap::Command, path: &str) -> Vec<String> {
+        let below = command.get_subcommands().filter(|of| !of.is_hide_set());
+        let of_each = below.flat_map(|of| {
+            let path = format!("{path} {}", of.get_name());
+            let help = of.clone().term_width(80).render_help().to_string();
+            let lines = help.lines().count();
+            let own = (lines > SCREEN).then(|| format!("{path} -h: {lines} lines\n{help}"));
+            own.into_iter()
+                .chain(too_long(of, &path))
+                .collect::<Vec<_>>()
+        });
+        of_each.collect()
+    }
+
+    #[test]
+    fn the_short_help_of_every_command_fits_one_screen() {
+        let mut command = CommandLine::command();
+        command.build();
+        let wrong = too_long(&command, "wakepath");
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
 }

@@ -36,10 +36,10 @@ pub struct RandomTasks {
     #[arg(long, value_name = "FIT", value_enum, default_value_t = FitWord::Worst)]
     pub fit: FitWord,
     /// The shortest period; up to the longest, each octave is equally likely.
-    #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = nanoseconds)]
+    #[arg(hide_short_help = true, long, value_name = "TIME", default_value = "1ms", value_parser = nanoseconds)]
     pub shortest_period: u64,
     /// The longest period.
-    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = nanoseconds)]
+    #[arg(hide_short_help = true, long, value_name = "TIME", default_value = "100ms", value_parser = nanoseconds)]
     pub longest_period: u64,
     /// Seed of all random numbers.
     #[arg(long, value_name = "N", default_value_t = 1)]

@@ -30,7 +30,7 @@ pub struct SchedulabilitySweep {
           default_values_t = [SweptPolicy::PFp, SweptPolicy::PEdf, SweptPolicy::GEdf, SweptPolicy::CEdf])]
     pub policies: Vec<SweptPolicy>,
     /// How utilization is spread over tasks: light (0.1 % to 10 % of a CPU each), medium (10 % to 40 %).
-    #[arg(long, value_name = "DISTRIBUTIONS", value_enum, value_delimiter = ',',
+    #[arg(hide_short_help = true, long, value_name = "DISTRIBUTIONS", value_enum, value_delimiter = ',',
           default_values_t = [DistributionWord::Light, DistributionWord::Medium])]
     pub distributions: Vec<DistributionWord>,
     /// Utilizations of all CPUs together in percent, with commas between them [default: 2.5 to 100 in
@@ -38,34 +38,39 @@ pub struct SchedulabilitySweep {
     #[arg(long, value_name = "PERCENT", value_delimiter = ',', value_parser = thousandths)]
     pub utilization: Vec<u32>,
     /// The shortest period; up to the longest, each octave is equally likely.
-    #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = nanoseconds)]
+    #[arg(hide_short_help = true, long, value_name = "TIME", default_value = "1ms", value_parser = nanoseconds)]
     pub shortest_period: u64,
     /// The longest period.
-    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = nanoseconds)]
+    #[arg(hide_short_help = true, long, value_name = "TIME", default_value = "100ms", value_parser = nanoseconds)]
     pub longest_period: u64,
     /// A traced run whose overheads make further curves, next to none and the published ones.
-    #[arg(long, value_name = "RUN")]
+    #[arg(hide_short_help = true, long, value_name = "RUN")]
     pub overheads: Vec<PathBuf>,
     /// Seed of all random numbers.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(hide_short_help = true, long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// At each point, a curve judges sets until its share is known within this many percentage points to
     /// either side; 0: until --sets.
-    #[arg(long, value_name = "POINTS", default_value_t = 1.0)]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "POINTS",
+        default_value_t = 1.0
+    )]
     pub within: f64,
     /// Most sets to judge at each point.
     #[arg(long, value_name = "N", default_value_t = 12_500, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub sets: u64,
     /// Threads that compute [default: one for each CPU that this process can use].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(hide_short_help = true, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
     /// Compute only these points, as FIRST..LAST without LAST, and print them as JSON: the share of one
     /// worker among several.
-    #[arg(long, value_name = "FIRST..LAST", value_parser = range, conflicts_with_all = ["output", "merge"])]
+    #[arg(hide_short_help = true, long, value_name = "FIRST..LAST", value_parser = range, conflicts_with_all = ["output", "merge"])]
     pub points: Option<std::ops::Range<usize>>,
     /// Merge the parts that --points printed; give it once for each part. They hold what was swept
     /// over.
-    #[arg(long, value_name = "FILE")]
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub merge: Vec<PathBuf>,
     /// Write the figures and all points as one HTML file.
     #[arg(long, value_name = "FILE")]

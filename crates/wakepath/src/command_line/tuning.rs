@@ -25,7 +25,7 @@ pub enum Tune {
                             wakepath tune status"
     )]
     Status(TunePlace),
-    /// Measure each step of the plan, with and without it, and revert what does not help.
+    /// Measure each step of the plan with and without it; revert what does not help.
     Trial(TuneTrial),
     /// Prepare a second boot entry with the plan's parameters, to be tried once.
     Boot(TuneBoot),
@@ -54,7 +54,7 @@ pub struct TunePlan {
 /// Show a plan.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 shown, 1 error.\n\nExamples:\n  \
-                        wakepath tune plan --rate 1kHz --cpu 3\n  \
+                        wakepath tune plan --rate 1kHz --cpu 1\n  \
                         wakepath tune plan --dry-run")]
 pub struct TunePlanShown {
     /// The plan.
@@ -73,8 +73,8 @@ pub struct TunePlanShown {
 #[command(
     after_help = "Exit codes: 0 applied, 1 error (everything is taken back), 3 applied, but the \
                         kernel refused some changes.\n\nExamples:\n  \
-                        wakepath tune plan --rate 1kHz --cpu 3\n  \
-                        wakepath tune apply --rate 1kHz --cpu 3\n  \
+                        wakepath tune plan --rate 1kHz --cpu 1\n  \
+                        wakepath tune apply --rate 1kHz --cpu 1\n  \
                         wakepath tune revert"
 )]
 pub struct TuneApply {
@@ -111,19 +111,19 @@ pub struct TunePlace {
 #[command(
     after_help = "Exit codes: 0 carried out, 1 error. Each run's own verdict is in the table.\n\n\
                         Example:\n  \
-                        wakepath tune trial --rate 1kHz --cpu 3 --pairs 5 --block 60s"
+                        wakepath tune trial --rate 1kHz --cpu 1 --pairs 5 --block 60s"
 )]
 pub struct TuneTrial {
     /// The plan.
     #[command(flatten)]
     pub plan: TunePlan,
-    /// Policy of the loop that is measured; with --scenario, the scenario's count.
+    /// Policy of the measured loop, if no scenario is given.
     #[arg(long, value_name = "POLICY", default_value = "FIFO 80")]
     pub policy: String,
     /// Only these steps, by name (repeatable).
     #[arg(long, value_name = "STEP")]
     pub step: Vec<String>,
-    /// Pairs of runs, without and with, for each step.
+    /// Pairs of runs for each step.
     #[arg(long, value_name = "COUNT", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub pairs: u32,
     /// Time for each run.
@@ -132,7 +132,7 @@ pub struct TuneTrial {
     /// Directory of the runs.
     #[arg(long, value_name = "DIR", default_value = "wakepath-runs/trial")]
     pub directory: PathBuf,
-    /// Print everything: each step's reason and cost, and all that could have made a difference.
+    /// Print each step's reason and cost too.
     #[arg(short, long, conflicts_with = "json")]
     pub all: bool,
     /// The limits of the loop.
@@ -183,7 +183,7 @@ pub struct Try {
 #[command(
     after_help = "The working entry stays as it is.\n\nExit codes: 0 prepared or removed, 1 error.\n\n\
                   Examples:\n  \
-                  wakepath tune boot --rate 1kHz --cpu 3 --dry-run\n  \
+                  wakepath tune boot --rate 1kHz --cpu 1 --dry-run\n  \
                   wakepath tune boot --remove"
 )]
 pub struct TuneBoot {
@@ -204,7 +204,7 @@ pub struct TuneBoot {
 /// A drop-in for a unit.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 printed, 1 error.\n\nExample:\n  \
-                        wakepath tune unit flyer.service --cpu 3 --policy 'FIFO 80'")]
+                        wakepath tune unit flyer.service --cpu 1 --policy 'FIFO 80'")]
 pub struct TuneUnit {
     /// The unit, such as `flyer.service`.
     pub unit: String,
