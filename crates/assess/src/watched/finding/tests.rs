@@ -79,7 +79,7 @@ fn what_a_sleep_for_a_time_adds_up_to_is_said_with_its_frequency() {
 fn a_timer_that_was_programmed_for_later_is_the_program_s_own_doing() {
     let said = found(&[4, 8, 48, 52], 1_000, BegunBy::Timer, None);
     assert!(
-        said.len() == 1 && said[0].contains("1 time, up to 40 ms after"),
+        said.len() == 1 && said[0].contains("1 time, up to 40.0 ms after"),
         "{said:?}"
     );
 }
