@@ -6,11 +6,14 @@ use wakepath_assess::explanation::{Along, ExplainError, Order, SegmentLoops, exp
 use wakepath_explain::{Explained, LateCycle};
 use wakepath_report::cycle_text_of;
 use wakepath_timeline::count::counted;
+use wakepath_timeline::duration::three_digits;
 
 /// Lines of a screen for cycles; the last is for the prompt.
 const SCREEN: usize = 39;
-/// Pieces of each cycle that is shown.
-const MOST_PIECES: usize = 12;
+/// Pieces of the latest cycle.
+const MOST_PIECES: usize = 20;
+/// Other cycles that are named.
+const MOST_OTHERS: usize = 4;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -81,20 +84,25 @@ impl Along for CycleFilter {
     }
 }
 
-/// Cycles on one screen, the latest first: the longest pieces of each, and of many cycles the latest. `all` is the command
-/// that prints the rest.
+/// Cycles on one screen: the latest with its longest pieces, the others in a line each. `all` is the command that prints the
+/// rest.
 pub fn cycles_in_short(found: &[(String, String, LateCycle)], all: &str) -> String {
     let mut latest: Vec<_> = found.iter().collect();
     latest.sort_by_key(|(.., cycle)| std::cmp::Reverse(cycle.latency_ns));
+    let Some(((heading, _, cycle), others)) = latest.split_first() else {
+        return String::new();
+    };
+    let mut rest = String::new();
+    for (heading, _, cycle) in others.iter().take(MOST_OTHERS) {
+        rest += &format!("also {heading}: {} late\n", three_digits(cycle.latency_ns));
+    }
+    if let Some(more @ 1..) = others.len().checked_sub(MOST_OTHERS) {
+        let more = counted(more as u64, "more segment", "more segments");
+        rest += &format!("and {more}, less late\n");
+    }
     fit_to_screen(SCREEN, MOST_PIECES, |most| {
-        let shown = latest.iter().take(most);
-        let texts = shown.map(|(heading, _, cycle)| cycle_text_of(cycle, heading, most));
-        let mut text = texts.collect::<Vec<_>>().join("\n");
-        if let Some(more @ 1..) = latest.len().checked_sub(most) {
-            let more = counted(more as u64, "other cycle", "other cycles");
-            text += &format!("\n{more} of this number in other segments, less late\n");
-        }
-        text + &format!("\nall pieces: {all}\n")
+        let text = cycle_text_of(cycle, heading, most);
+        format!("{text}\n{rest}all pieces: {all}\n")
     })
 }
 
@@ -135,15 +143,27 @@ mod tests {
 
     #[test]
     fn one_cycle_of_many_pieces_and_many_cycles_fit_one_screen() {
-        for cycles in [1, 3, 16] {
+        for (cycles, others) in [(1, 0), (3, 2), (16, 4)] {
             let found: Vec<_> = (1..=cycles).map(|segment| found(segment, 60)).collect();
             let text = cycles_in_short(&found, "wakepath explain --cycle 7 --all");
-            assert!(text.lines().count() <= SCREEN, "{cycles}:\n{text}");
+            let lines = text.lines().count();
             assert!(
-                text.contains(&format!("segment {cycles}\n")),
-                "the latest:\n{text}"
+                (20..=SCREEN).contains(&lines),
+                "{cycles}: {lines} lines\n{text}"
             );
+            let first = format!("FIFO 80, stress: segment {cycles}\n");
+            assert!(text.starts_with(&first), "the latest:\n{text}");
             assert!(text.contains("shorter ones"), "{text}");
+            assert_eq!(
+                text.matches("also FIFO 80, stress: segment ").count(),
+                others,
+                "{text}"
+            );
+            assert_eq!(
+                text.contains("and 11 more segments, less late"),
+                cycles == 16,
+                "{text}"
+            );
             assert!(text.ends_with("--all\n"), "{text}");
         }
     }
