@@ -144,6 +144,10 @@ mod tests {
         assert_eq!(of(&["check", "--policy=p"]), ["--policy=policy-1"]);
         assert_eq!(of(&["rate", "--cpu", ""]), ["cpu-1"]);
         assert_eq!(of(&["run", ""]), ["scenario-1"]);
+        for verb in ["show", "check"] {
+            assert_eq!(of(&["scenario", verb, ""]), ["scenario-1"], "{verb}");
+        }
+        assert_eq!(of(&["export", "--format", "m"]), ["mcap", "markdown"]);
         assert_eq!(of(&["fly", "--vehicle", ""]), ["vehicle-1"]);
         for verb in [
             "show", "explain", "report", "bound", "fly", "compare", "tiers",

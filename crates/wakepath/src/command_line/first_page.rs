@@ -83,7 +83,7 @@ pub fn first_page() -> String {
     for (family, names) in FAMILIES {
         let _ = writeln!(page, "{:<12} {}", format!("{family}:"), names.join(", "));
     }
-    page + "\nExamples: wakepath check --quick; wakepath check -r 1kHz -c 3 --latency 100us\n\
+    page + "\nExamples: wakepath check --quick; wakepath check -r 1kHz -c 1 --latency 100us\n\
             Options: -q, --quiet; --color auto|always|never; -h, --help; -V, --version\n\
             Exit codes: 0 passed, 1 error or invalid run, 2 criterion not met, 3 undecided.\n\
             Details: wakepath help COMMAND; wakepath help --all\n"

@@ -15,6 +15,7 @@ pub enum Scenario {
     )]
     Show {
         /// Its name, as `wakepath scenario list` has it.
+        #[arg(value_name = "SCENARIO")]
         name: String,
     },
     /// Check a scenario against its rules and this machine, and say how long it takes.

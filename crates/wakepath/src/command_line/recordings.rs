@@ -287,8 +287,27 @@ pub struct Export {
     /// latest].
     pub run: Option<PathBuf>,
     /// `csv` (every sample), `mcap` (every sample, for Foxglove and PlotJuggler), `json` (as `show --json`), `openmetrics`, `markdown` or `junit`.
-    #[arg(long, value_name = "FORMAT")]
-    pub format: String,
+    #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true)]
+    pub format: ExportFormat,
+}
+
+/// Form of an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// Every sample as a line.
+    Csv,
+    /// Every sample, for Foxglove and PlotJuggler.
+    Mcap,
+    /// As `show --json`.
+    Json,
+    /// For Prometheus.
+    #[value(name = "openmetrics")]
+    OpenMetrics,
+    /// A table for a page.
+    Markdown,
+    /// A test report for CI.
+    #[value(name = "junit")]
+    JUnit,
 }
 
 /// Make a run of another tool's results, with a list of the data that they lack. It can be shown and

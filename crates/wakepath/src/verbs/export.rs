@@ -1,6 +1,6 @@
 //! `wakepath export`: a run in another form, on standard output.
 
-use crate::command_line::Export;
+use crate::command_line::{Export, ExportFormat};
 use crate::open_run::opened;
 use std::io::{BufWriter, ErrorKind};
 use std::process::ExitCode;
@@ -17,24 +17,17 @@ const MOST_SAID: usize = 3;
 
 /// Reads and writes.
 pub fn run(arguments: &Export) -> Outcome {
-    let form: fn(&Assessment) -> String = match arguments.format.as_str() {
-        "csv" => return samples(arguments),
-        "mcap" => return messages(arguments),
-        "json" => to_json,
-        "openmetrics" => open_metrics,
-        "markdown" => markdown,
-        "junit" => junit,
-        other => {
-            return Err(format!(
-                "--format {other}: csv, mcap, json, openmetrics, markdown and junit are known; the run \
-                 directory itself has Parquet"
-            )
-            .into());
-        }
+    let form: fn(&Assessment) -> String = match arguments.format {
+        ExportFormat::Csv => return samples(arguments),
+        ExportFormat::Mcap => return messages(arguments),
+        ExportFormat::Json => to_json,
+        ExportFormat::OpenMetrics => open_metrics,
+        ExportFormat::Markdown => markdown,
+        ExportFormat::JUnit => junit,
     };
     let assessment = Assessment::new(&open(arguments)?)?;
     let text = form(&assessment);
-    if arguments.format == "json" {
+    if arguments.format == ExportFormat::Json {
         print_result(true, &text)?
     } else {
         print_whole(&text)?
@@ -47,7 +40,7 @@ pub fn run(arguments: &Export) -> Outcome {
 /// verdict, which is invalid.
 fn open(arguments: &Export) -> Result<Run, Box<dyn std::error::Error>> {
     let directory = runs::find(arguments.run.as_deref())?;
-    let run = opened(&directory, arguments.format == "json")?;
+    let run = opened(&directory, arguments.format == ExportFormat::Json)?;
     let findings = run.check()?;
     let shown = directory.in_one_line();
     if let Some(altered) = findings.iter().find(|of| matches!(of, Finding::File(_))) {
