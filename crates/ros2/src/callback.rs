@@ -56,6 +56,9 @@ pub enum Kind {
     Control {
         /// `read`, `update` or `write`.
         part: String,
+        /// Whether it is of a controller that was made before the recording, whose name is unknown.
+        #[serde(default)]
+        is_unnamed: bool,
     },
     /// It was made before the recording began.
     Unknown,
@@ -79,7 +82,7 @@ impl fmt::Display for Callback {
             write!(f, "{node}: ")?;
         }
         match &self.kind {
-            Kind::Control { part } if self.node.is_none() => write!(f, "ros2_control: {part}"),
+            Kind::Control { part, .. } if self.node.is_none() => write!(f, "ros2_control: {part}"),
             Kind::Unknown => match &self.symbol {
                 Some(symbol) => write!(f, "{} of process {}", in_short(symbol), self.process),
                 None => write!(f, "callback {:#x} of process {}", self.handle, self.process),
@@ -126,7 +129,7 @@ impl fmt::Display for Kind {
                     Taken::Message => f.write_str(name),
                 },
             },
-            Self::Control { part } => f.write_str(part),
+            Self::Control { part, .. } => f.write_str(part),
             Self::Unknown => f.write_str("unknown callback"),
         }
     }

@@ -28,6 +28,15 @@ struct End {
     depth: u64,
 }
 
+/// A part of ros2_control's cycle.
+#[derive(Debug)]
+struct Part {
+    part: &'static str,
+    /// Name of its controller, or its address if the name is unknown.
+    controller: Option<Arc<str>>,
+    is_unnamed: bool,
+}
+
 /// The objects known by their handles.
 #[derive(Debug, Default)]
 pub struct Graph {
@@ -57,8 +66,8 @@ pub struct Graph {
     words: BTreeMap<Handle, Words>,
     /// Names of ros2_control's controllers.
     controllers: BTreeMap<Handle, Arc<str>>,
-    /// Parts of ros2_control's cycle, each with its controller's name.
-    parts: BTreeMap<Handle, (&'static str, Option<Arc<str>>)>,
+    /// Parts of ros2_control's cycle.
+    parts: BTreeMap<Handle, Part>,
 }
 
 impl Graph {
@@ -181,15 +190,16 @@ impl Graph {
             _ => return None,
         };
         let handle = (object.0, object.1.wrapping_add(at));
+        let name = self.controllers.get(&object).cloned();
+        let is_unnamed = is_controller && name.is_none();
         let unnamed = || format!("controller {:#x}", object.1).into();
-        let name = || {
-            self.controllers
-                .get(&object)
-                .cloned()
-                .unwrap_or_else(unnamed)
+        let controller = is_controller.then(|| name.unwrap_or_else(unnamed));
+        let part = Part {
+            part,
+            controller,
+            is_unnamed,
         };
-        let name = is_controller.then(name);
-        self.parts.insert(handle, (part, name));
+        self.parts.insert(handle, part);
         Some(handle)
     }
 
@@ -204,13 +214,14 @@ impl Graph {
 
     /// What runs under this address now.
     pub fn callback(&self, callback: Handle) -> Callback {
-        if let Some((part, name)) = self.parts.get(&callback) {
+        if let Some(of) = self.parts.get(&callback) {
             return Callback {
                 process: callback.0,
                 handle: callback.1,
-                node: name.as_ref().map(ToString::to_string),
+                node: of.controller.as_ref().map(ToString::to_string),
                 kind: Kind::Control {
-                    part: (*part).into(),
+                    part: of.part.into(),
+                    is_unnamed: of.is_unnamed,
                 },
                 symbol: None,
             };

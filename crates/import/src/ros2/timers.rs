@@ -4,8 +4,8 @@ use super::row::row;
 use crate::{Thread, Values};
 use std::collections::BTreeMap;
 use wakepath_ros2::{Callback, Kind, Run, Seen};
-use wakepath_timeline::Lack;
 use wakepath_timeline::duration::exact;
+use wakepath_timeline::{Lack, shortened};
 
 /// Fewer callbacks tell nothing of a timer.
 const LEAST_CALLBACKS: usize = 10;
@@ -88,8 +88,6 @@ fn name(callback: &Callback, period_ns: u64, threads: &[Thread]) -> String {
 
 /// The function that it is, in brackets.
 fn symbol(callback: &Callback) -> String {
-    callback.symbol.as_ref().map_or(String::new(), |symbol| {
-        let plain = symbol.chars().filter(|c| !c.is_control());
-        format!(" ({})", plain.take(60).collect::<String>())
-    })
+    let symbol = callback.symbol.as_ref();
+    symbol.map_or(String::new(), |of| format!(" ({})", shortened(of, 60)))
 }

@@ -33,6 +33,17 @@ fn remarks(figures: &Ros2Figures) -> Vec<String> {
             counted(unknown, "callback was", "callbacks were")
         )),
     };
+    let unnamed = figures.callbacks.iter().filter(|row| {
+        let kind = &row.callback.kind;
+        matches!(kind, Kind::Control { is_unnamed, .. } if *is_unnamed)
+    });
+    let unnamed = match unnamed.count() as u64 {
+        0 => None,
+        unnamed => Some(format!(
+            "{} made before the recording, so that only addresses are known: start ros2_control's manager after the recording",
+            counted(unnamed, "controller was", "controllers were")
+        )),
+    };
     let unpaired = match figures.unpaired {
         0 => None,
         unpaired => Some(format!(
@@ -47,5 +58,40 @@ fn remarks(figures: &Ros2Figures) -> Vec<String> {
             three_digits(lost_ns.cast_signed())
         )),
     };
-    unknown.into_iter().chain(unpaired).chain(lost).collect()
+    unknown
+        .into_iter()
+        .chain(unnamed)
+        .chain(unpaired)
+        .chain(lost)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn controllers_without_a_name_are_counted_with_how_to_get_it() {
+        let row = |number: u64, is_unnamed: bool| {
+            json!({
+                "number": number, "process": 1, "handle": number, "node": "controller 0x9",
+                "kind": {"control": {"part": "update", "is_unnamed": is_unnamed}}, "symbol": null,
+                "count": 1, "period_ns": null, "threads": [1], "latency_ns": null, "skipped": null,
+                "gap_ns": null, "waited_ns": null, "run_ns": null, "late": null, "worst": [],
+            })
+        };
+        let figures = json!({
+            "callbacks": [row(0, true), row(1, false)], "executors": [], "chains": [],
+            "limit_ns": null, "began_ns": 0, "unpaired": 0, "unnamed_messages": 0, "lost_ns": 0,
+        });
+        let figures: Ros2Figures = serde_json::from_value(figures).unwrap();
+        assert_eq!(
+            remarks(&figures),
+            [
+                "1 controller was made before the recording, so that only addresses are known: start ros2_control's \
+                 manager after the recording"
+            ]
+        );
+    }
 }

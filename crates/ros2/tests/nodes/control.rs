@@ -79,4 +79,8 @@ fn a_controller_that_was_made_before_has_the_address_of_its_object() {
         names.contains(&"controller 0x384: update".to_owned()),
         "{names:?}"
     );
+    let kinds = seen.callbacks.iter().map(|of| &of.kind);
+    let unnamed =
+        kinds.filter(|kind| matches!(kind, Kind::Control { is_unnamed, .. } if *is_unnamed));
+    assert_eq!(unnamed.count(), 2);
 }
