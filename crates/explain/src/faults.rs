@@ -1,5 +1,5 @@
-//! When page faults had a CPU, about: the kernel records when a fault begins, not when it ends. Its wait for a page shows
-//! as blocked.
+//! When page faults had a CPU: until the page is mapped, if that is recorded; otherwise about, for the kernel records only
+//! when a fault begins. Its wait for a page shows as blocked.
 
 use crate::track::{Happened, Interval, State, Track};
 use std::ops::Range;
@@ -26,6 +26,7 @@ pub(crate) fn waits_for_page(track: &Track, wait: &Interval) -> bool {
         matches!(
             mark.what,
             Happened::Fault
+                | Happened::Mapped
                 | Happened::CallEntered(_)
                 | Happened::CallLeft
                 | Happened::CallsUnknown
@@ -61,6 +62,26 @@ struct Fault {
     after_wait: Stretches,
     /// The next fault ended it.
     another_follows: bool,
+    /// Its page was mapped, and the time above ends there.
+    is_mapped: bool,
+    /// On a CPU from there on.
+    since_mapped: Stretches,
+}
+
+impl Fault {
+    /// It is over at the latest, and ran since its last event.
+    fn end(&mut self, ran: Option<Range<u64>>) {
+        if self.is_mapped {
+            self.since_mapped.extend(ran);
+        } else {
+            self.after_wait.extend(ran);
+        }
+    }
+
+    /// Time on a CPU since its wait, in nanoseconds.
+    fn ran_ns(&self) -> u64 {
+        sum_ns(&self.after_wait) + sum_ns(&self.since_mapped)
+    }
 }
 
 /// How a fault's time since its wait is priced.
@@ -68,7 +89,9 @@ struct Fault {
 enum Pace {
     /// All of it: the thread walks through new pages.
     Dense,
-    /// The same, and this one took longer.
+    /// All of it until its page was mapped.
+    Mapped,
+    /// The thread walks through new pages, and this one took longer.
     Slow,
     Alone,
 }
@@ -90,12 +113,13 @@ pub(crate) fn stretches(track: &Track, from_ns: u64, to_ns: u64) -> Stretches {
 }
 
 fn paces(faults: &[Fault]) -> Vec<Pace> {
-    let is_dense = |of: &Fault| of.another_follows && sum_ns(&of.after_wait) <= DENSE_NS;
+    let is_dense = |of: &Fault| of.another_follows && of.ran_ns() <= DENSE_NS;
     let dense: Vec<bool> = faults.iter().map(is_dense).collect();
     let pace = |at: usize| {
         let is_within = at > 0 && dense[at - 1] && dense.get(at + 1).is_some_and(|dense| *dense);
         match (dense[at], is_within) {
             (true, _) => Pace::Dense,
+            _ if faults[at].is_mapped => Pace::Mapped,
             (false, true) => Pace::Slow,
             (false, false) => Pace::Alone,
         }
@@ -106,13 +130,13 @@ fn paces(faults: &[Fault]) -> Vec<Pace> {
 fn price_walk(faults: &[Fault], paces: &[Pace], all: &mut Stretches) {
     let with_pace = || faults.iter().zip(paces);
     let dense = || with_pace().filter(|(_, pace)| **pace == Pace::Dense);
-    let dense_ns: u64 = dense().map(|(of, _)| sum_ns(&of.after_wait)).sum();
+    let dense_ns: u64 = dense().map(|(of, _)| of.ran_ns()).sum();
     let most_ns = SLOW * dense_ns / (dense().count().max(1) as u64);
     // All slow ones together take no more than the others.
     let mut left_ns = dense_ns;
     for (fault, pace) in with_pace() {
         let price_ns = match pace {
-            Pace::Dense => u64::MAX,
+            Pace::Dense | Pace::Mapped => u64::MAX,
             Pace::Slow => left_ns.min(most_ns).max(ALONE_NS),
             Pace::Alone => ALONE_NS,
         };
@@ -120,7 +144,10 @@ fn price_walk(faults: &[Fault], paces: &[Pace], all: &mut Stretches) {
         if *pace == Pace::Slow {
             left_ns = left_ns.saturating_sub(sum_ns(&priced));
         }
-        for next in fault.before_wait.iter().cloned().chain(priced) {
+        // Between two pages of a walk there is little else than the way out of one fault and into the next.
+        let since_mapped = fault.since_mapped.iter().filter(|_| *pace == Pace::Dense);
+        let before_wait = fault.before_wait.iter().cloned();
+        for next in before_wait.chain(priced).chain(since_mapped.cloned()) {
             match all.last_mut() {
                 Some(last) if last.end == next.start => last.end = next.end,
                 _ => all.push(next),
@@ -154,9 +181,17 @@ fn faults(track: &Track, from_ns: u64, to_ns: u64) -> Vec<Fault> {
         let ran = since_ns.map(|since_ns: u64| since_ns..at_ns.max(since_ns));
         let under_way = began_ns.and_then(|began_ns| Some((began_ns, found.last_mut()?)));
         match &mark.what {
+            // A fault can map several pages, one after the other.
+            Happened::Mapped => {
+                if let Some((_, fault)) = under_way {
+                    fault.after_wait.extend(ran);
+                    fault.is_mapped = true;
+                    since_ns = since_ns.map(|_| at_ns);
+                }
+            }
             Happened::Fault => {
                 if let Some((_, before)) = under_way {
-                    before.after_wait.extend(ran);
+                    before.end(ran);
                     before.another_follows = true;
                 }
                 found.push(Fault::default());
@@ -164,12 +199,12 @@ fn faults(track: &Track, from_ns: u64, to_ns: u64) -> Vec<Fault> {
             }
             Happened::CallEntered(_) | Happened::CallLeft => {
                 if let Some((_, fault)) = under_way {
-                    fault.after_wait.extend(ran);
+                    fault.end(ran);
                 }
                 (began_ns, since_ns) = (None, None);
             }
             Happened::Out(left) => {
-                if let Some((began_ns, fault)) = under_way {
+                if let Some((began_ns, fault)) = under_way.filter(|(_, of)| !of.is_mapped) {
                     fault.after_wait.extend(ran);
                     let soon = at_ns - began_ns <= FAULT_TO_WAIT_NS;
                     // Outside of calls, nothing else leads to such a wait.
@@ -185,7 +220,7 @@ fn faults(track: &Track, from_ns: u64, to_ns: u64) -> Vec<Fault> {
         }
     }
     if let (Some(fault), Some(_), Some(since_ns)) = (found.last_mut(), began_ns, since_ns) {
-        fault.after_wait.push(since_ns..to_ns.max(since_ns));
+        fault.end(Some(since_ns..to_ns.max(since_ns)));
     }
     found
 }

@@ -373,8 +373,13 @@ impl<'a> Cut<'a> {
     fn unexplained(&mut self, from_ns: u64, to_ns: u64, stretch: Stretch) {
         let marks = self.window.track.marks().iter().rev();
         let mut before = marks.filter(|mark| mark.at_ns <= from_ns);
-        let last =
-            before.find(|mark| !matches!(mark.what, Happened::Slack { .. } | Happened::Fault));
+        let last = before.find(|mark| {
+            let what = &mark.what;
+            !matches!(
+                what,
+                Happened::Slack { .. } | Happened::Fault | Happened::Mapped
+            )
+        });
         let lost = last.is_some_and(|mark| mark.what == Happened::Lost);
         let cause = if lost {
             Cause::EventsLost

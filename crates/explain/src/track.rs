@@ -45,6 +45,8 @@ pub(crate) enum Happened {
         until_ns: u64,
     },
     Fault,
+    /// The page of its fault was mapped.
+    Mapped,
     /// It entered the kernel by a system call.
     CallEntered(Call),
     /// It left its call.
@@ -294,6 +296,7 @@ fn follow((state, woken): (State, bool), mark: &Mark) -> (State, bool) {
         Happened::Gone => (State::Away, false),
         Happened::Slack { .. }
         | Happened::Fault
+        | Happened::Mapped
         | Happened::Moved { .. }
         | Happened::CallEntered(_)
         | Happened::CallLeft

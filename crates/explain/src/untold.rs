@@ -90,7 +90,7 @@ impl Untold {
     /// that reads the stack of the thread that goes to sleep. Nothing else can occur there, for interrupts are off.
     pub fn is_within_switch(&self, event: &KernelEvent) -> bool {
         let cpu = self.cpus.get(usize::from(event.cpu));
-        matches!(event.what, What::PageFault { .. })
+        matches!(event.what, What::PageFault { .. } | What::PageMapped)
             && cpu.is_some_and(|cpu| cpu.left == Some(event.current))
     }
 

@@ -21,6 +21,8 @@ pub(crate) struct KnownEvents {
     pub(crate) learnt: Vec<Tracepoint>,
     /// Tracepoints of system calls, if the kernel has them: recorded later, for some threads.
     pub(crate) calls: Vec<Tracepoint>,
+    /// That of mapped pages, if the kernel has it: recorded of the same threads.
+    pub(crate) mapped: Option<Tracepoint>,
     /// Kinds of events that are recorded.
     pub(crate) recorded: Vec<EventKind>,
     /// Events that are not, with the reason.
@@ -71,13 +73,17 @@ impl KnownEvents {
         Ok((known, decoder))
     }
 
-    /// Learns system calls. `usable` as in [`Self::learn`]; without them all else is as good.
-    pub(crate) fn learn_calls(
+    /// Learns what is recorded of some threads alone: system calls and mapped pages. `usable` as in [`Self::learn`]; without them all else is as good.
+    pub(crate) fn learn_of_threads(
         &mut self,
         root: &Path,
         decoder: &mut Decoder,
         mut usable: impl FnMut(&Tracepoint) -> Result<(), UnusableEvent>,
     ) {
+        // Without it the price of a page fault is estimated.
+        let mapped = Wanted::mapped_pages().tracepoint;
+        let learnt = learn_one(root, &mapped, decoder).and_then(|_| usable(&mapped));
+        self.mapped = learnt.is_ok().then_some(mapped);
         for Wanted { tracepoint, kind } in Wanted::calls() {
             let learnt = learn_one(root, &tracepoint, decoder).and_then(|_| usable(&tracepoint));
             match learnt {

@@ -15,7 +15,7 @@ use crate::orphans;
 use crate::owner::Owner;
 use crate::pages::Pages;
 use crate::source::{CpuBuffer, CpuStatistics, EventSource};
-use crate::stream::{Decoder, PageFormat, Tracepoint, filter};
+use crate::stream::{Decoder, PageFormat, Tracepoint, filter_calls, filter_threads};
 use crate::tracefs::{Tracefs, read_text};
 use crate::usdt::{Mark, Registered};
 
@@ -91,7 +91,7 @@ impl Instance {
                 let switch = instance.directory.join(tracepoint.place()).join("enable");
                 Ok(fs::write(&switch, "1")?)
             })?;
-        events.learn_calls(&instance.directory, &mut decoder, |tracepoint| {
+        events.learn_of_threads(&instance.directory, &mut decoder, |tracepoint| {
             let filter = instance.directory.join(tracepoint.place()).join("filter");
             Ok(fs::write(&filter, "common_pid == 0")?)
         });
@@ -223,13 +223,17 @@ impl EventSource for Instance {
 
     fn record_calls(&self, threads: &[u32]) -> Result<bool> {
         // The exits first: a call without its exit would seem to last.
-        for tracepoint in self.events.calls.iter().rev() {
+        let calls = self.events.calls.iter().rev();
+        let calls = calls.map(|tracepoint| (tracepoint, filter_calls(threads)));
+        let mapped = self.events.mapped.iter();
+        let mapped = mapped.map(|tracepoint| (tracepoint, filter_threads(threads)));
+        for (tracepoint, filter) in calls.chain(mapped) {
             let place = self.directory.join(tracepoint.place());
             let write = |name: &str, value: &str| {
                 let path = place.join(name);
                 fs::write(&path, value).map_err(ProbeError::io("write", &path))
             };
-            match filter(threads) {
+            match filter {
                 // A filter is replaced while the event is recorded.
                 Some(text) => {
                     write("filter", &text)?;

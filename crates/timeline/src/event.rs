@@ -124,6 +124,8 @@ pub enum What {
         /// Whether it was in user mode.
         user: bool,
     },
+    /// The page that the current thread faulted on is mapped: its fault ends within a microsecond.
+    PageMapped,
     /// The current thread passed a recorded place of its program: a USDT probe.
     Mark {
         /// Its number, by the backend's numbering.

@@ -110,6 +110,7 @@ impl Decoder {
             tag::PAGE_FAULT => What::PageFault {
                 user: yes_or_no(take.byte()?)?,
             },
+            tag::PAGE_MAPPED => What::PageMapped,
             tag::MARK => What::Mark {
                 number: take.fitting()?,
             },

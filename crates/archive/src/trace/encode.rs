@@ -41,6 +41,7 @@ pub(super) mod tag {
     pub const FOLLOWED: u8 = 23;
     pub const DESCRIPTOR: u8 = 24;
     pub const SETS_AFFINITY: u8 = 25;
+    pub const PAGE_MAPPED: u8 = 26;
 }
 
 /// The order of [`Left`] in the file.
@@ -202,6 +203,7 @@ impl Encoder {
                 self.head(event, tag::PAGE_FAULT);
                 self.bytes.push(u8::from(*user));
             }
+            What::PageMapped => self.head(event, tag::PAGE_MAPPED),
             What::Mark { number } => {
                 self.head(event, tag::MARK);
                 self.number((*number).into());

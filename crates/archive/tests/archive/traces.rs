@@ -172,6 +172,7 @@ fn what() -> impl Strategy<Value = What> {
         Just(What::IdleExit),
         any::<u32>().prop_map(|khz| What::Frequency { khz }),
         any::<bool>().prop_map(|user| What::PageFault { user }),
+        Just(What::PageMapped),
         any::<u16>().prop_map(|number| What::Mark { number }),
         call().prop_map(|call| What::Call(Box::new(call))),
         (name(), prop::option::of(any::<u32>().prop_map(|n| n / 2)))

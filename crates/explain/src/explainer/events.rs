@@ -99,6 +99,9 @@ impl Explainer {
             What::PageFault { .. } => {
                 self.mark(event.current, at_ns, cpu, Happened::Fault);
             }
+            What::PageMapped => {
+                self.mark(event.current, at_ns, cpu, Happened::Mapped);
+            }
             What::SystemCallEntry { name, descriptor }
                 if self.by_thread.contains_key(&event.current) =>
             {

@@ -419,7 +419,7 @@ fn what_is_usual_comes_from_the_run_itself() {
 }
 
 fn any_event() -> impl Strategy<Value = (u64, u16, u8, u8)> {
-    (0..400_000_u64, 0..3_u16, 0..18_u8, 0..4_u8)
+    (0..400_000_u64, 0..3_u16, 0..19_u8, 0..4_u8)
 }
 
 fn event((step_ns, cpu, which, detail): (u64, u16, u8, u8), at_ns: u64) -> KernelEvent {
@@ -474,6 +474,7 @@ fn event((step_ns, cpu, which, detail): (u64, u16, u8, u8), at_ns: u64) -> Kerne
         14 => What::IdleEntry { state: 2 },
         15 => What::IdleExit,
         16 => What::PageFault { user: true },
+        17 => What::PageMapped,
         _ => What::Lost { count: 1 },
     };
     KernelEvent {

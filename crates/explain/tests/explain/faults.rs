@@ -7,6 +7,7 @@ use wakepath_timeline::{Left, What};
 wakepath_test_program::tests![
     one_fault_takes_no_blame_for_what_the_program_then_does,
     a_slow_fault_among_many_counts_as_one,
+    a_fault_lasts_until_its_page_is_mapped,
     code_between_two_walks_through_pages_is_no_fault,
     faults_take_their_time_where_they_were,
     a_call_ends_a_fault,
@@ -50,6 +51,20 @@ fn one_fault_takes_no_blame_for_what_the_program_then_does() {
     let cycle = ended(stream, DUE + 30 * MS);
     assert_eq!(of_kind(&cycle, "page-fault"), 5 * US, "{cycle:#?}");
     assert!(of_kind(&cycle, "user-code") > 29 * MS, "{cycle:#?}");
+}
+
+fn a_fault_lasts_until_its_page_is_mapped() {
+    let mut stream = running();
+    // Two pages of the first, and then its own work; the second is slow, and the end of the third is not recorded.
+    stream.at(DUE + 20 * US, FAULT);
+    stream.at(DUE + 320 * US, What::PageMapped);
+    stream.at(DUE + 330 * US, What::PageMapped);
+    stream.at(DUE + 5 * MS, FAULT);
+    stream.at(DUE + 6 * MS, What::PageMapped);
+    stream.at(DUE + 7 * MS, FAULT);
+    let cycle = ended(stream, DUE + 30 * MS);
+    assert_eq!(of_kind(&cycle, "page-fault"), 1_315 * US, "{cycle:#?}");
+    assert!(of_kind(&cycle, "user-code") > 28 * MS, "{cycle:#?}");
 }
 
 fn a_slow_fault_among_many_counts_as_one() {

@@ -78,9 +78,9 @@ pub(super) fn takes_descriptor(name: &str) -> bool {
     OF_DESCRIPTOR.contains(&name)
 }
 
-/// The kernel's filter for the calls of these threads, and for `sched_setaffinity` of any; `None` without any. Numbers of
-/// other threads can fall between them: those are recorded too if there are many threads.
-pub fn filter(threads: &[u32]) -> Option<String> {
+/// The kernel's filter for events of these threads; `None` without any. Numbers of other threads can fall between them if
+/// there are many.
+pub fn filter_threads(threads: &[u32]) -> Option<String> {
     let ranges = ranges(threads);
     if ranges.is_empty() {
         return None;
@@ -93,7 +93,12 @@ pub fn filter(threads: &[u32]) -> Option<String> {
         }
     });
     let ranges: Vec<String> = ranges.collect();
-    let mut text = format!("({})", ranges.join(" || "));
+    Some(format!("({})", ranges.join(" || ")))
+}
+
+/// The kernel's filter for the calls of these threads, and for `sched_setaffinity` of any; as [`filter_threads`].
+pub fn filter_calls(threads: &[u32]) -> Option<String> {
+    let mut text = filter_threads(threads)?;
     for number in LEFT_OUT.iter().filter_map(|name| call_names::number(name)) {
         let _ = write!(text, " && id != {number}");
     }
@@ -131,7 +136,7 @@ mod tests {
 
     #[test]
     fn neighbours_become_ranges_and_clocks_are_left_out() {
-        let text = filter(&[12, 10, 11, 40]).unwrap();
+        let text = filter_calls(&[12, 10, 11, 40]).unwrap();
         assert!(
             text.starts_with("(((common_pid >= 10 && common_pid <= 12) || common_pid == 40) && "),
             "{text}"
@@ -140,13 +145,13 @@ mod tests {
         assert!(text.contains(&clock), "{text}");
         let of_any = format!(") || id == {}", libc::SYS_sched_setaffinity);
         assert!(text.ends_with(&of_any), "{text}");
-        assert_eq!(filter(&[]), None);
+        assert_eq!(filter_calls(&[]), None);
     }
 
     #[test]
     fn many_threads_fit_the_kernel_s_page() {
         let threads: Vec<u32> = (0..1_000).map(|n| 4_000_000 + 7 * n).collect();
-        let text = filter(&threads).unwrap();
+        let text = filter_calls(&threads).unwrap();
         assert!(text.len() < 2_000, "{}", text.len());
         assert_eq!(ranges(&threads).len(), MOST_RANGES);
     }

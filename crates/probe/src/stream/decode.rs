@@ -256,6 +256,11 @@ impl Decoder {
             }
             Reading::SystemCallExit => give(What::SystemCallExit),
             Reading::PageFault { user } => give(What::PageFault { user: *user }),
+            Reading::PageMapped { is_own } => {
+                if is_own.number(bytes)? != 0 {
+                    give(What::PageMapped);
+                }
+            }
         }
         Some(())
     }

@@ -10,7 +10,7 @@ mod page;
 mod reading;
 mod wanted;
 
-pub use calls::filter;
+pub use calls::{filter_calls, filter_threads};
 pub use decode::Decoder;
 pub use format::{EventFormat, Field, FormatError, PageFormat};
 pub use page::{Missed, Page, Record, Records};

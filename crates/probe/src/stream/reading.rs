@@ -71,6 +71,10 @@ pub(super) enum Reading {
     PageFault {
         user: bool,
     },
+    PageMapped {
+        /// Whether it is of the current thread's own memory.
+        is_own: Field,
+    },
     Mark {
         number: u16,
     },
@@ -181,6 +185,9 @@ impl Reading {
             },
             "page_fault_user" => Self::PageFault { user: true },
             "page_fault_kernel" => Self::PageFault { user: false },
+            "rss_stat" => Self::PageMapped {
+                is_own: field("curr")?,
+            },
             "sys_enter" => Self::SystemCallEntry {
                 number: field("id")?,
                 first: first_of(field("args")?, field("id")?),

@@ -79,6 +79,17 @@ impl Wanted {
         })
     }
 
+    /// Mapped pages, which end page faults: wanted of the same threads. Before Linux 6.2 most leave no event.
+    pub fn mapped_pages() -> Self {
+        Self {
+            tracepoint: Tracepoint {
+                system: "kmem".into(),
+                name: "rss_stat".into(),
+            },
+            kind: EventKind::PageFault,
+        }
+    }
+
     /// A vector of an x86 CPU, from the name of its `irq_vectors` event.
     pub fn vector(name: &str) -> Option<Self> {
         let vector = name

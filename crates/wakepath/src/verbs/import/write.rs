@@ -321,7 +321,7 @@ fn kind(event: &wakepath_timeline::KernelEvent) -> Option<EventKind> {
         What::IpiSend { .. } => EventKind::IpiSend,
         What::IdleEntry { .. } | What::IdleExit => EventKind::Idle,
         What::Frequency { .. } => EventKind::Frequency,
-        What::PageFault { .. } => EventKind::PageFault,
+        What::PageFault { .. } | What::PageMapped => EventKind::PageFault,
         What::Mark { .. } => EventKind::Mark,
         What::Call(_) => EventKind::Call,
         What::SystemCallEntry { .. }
