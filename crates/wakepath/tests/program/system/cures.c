@@ -143,19 +143,25 @@ static void *holder(void *nothing)
 /* Holds another lock for long, on another CPU. */
 static pthread_mutex_t long_held = PTHREAD_MUTEX_INITIALIZER;
 
+/* Holds a lock for 15 ms now and then, from another CPU; with the way's fix it works before it takes the lock. */
+static void hold(const char *name, const char *way, pthread_mutex_t *held, long every)
+{
+    settle(name, 85);
+    pin(name, cpu ? cpu - 1 : cpu + 1);
+    for (;;) {
+        rest(every);
+        if (fixed(way))
+            compute(15 * MS);
+        pthread_mutex_lock(held);
+        if (!fixed(way))
+            compute(15 * MS);
+        pthread_mutex_unlock(held);
+    }
+}
+
 static void *long_holder(void *nothing)
 {
-    settle("long-holder", 85);
-    pin("long-holder", cpu ? cpu - 1 : cpu + 1);
-    for (;;) {
-        rest(150 * MS);
-        if (fixed("held"))
-            compute(15 * MS);
-        pthread_mutex_lock(&long_held);
-        if (!fixed("held"))
-            compute(15 * MS);
-        pthread_mutex_unlock(&long_held);
-    }
+    hold("long-holder", "held", &long_held, 150 * MS);
     return nothing;
 }
 
@@ -164,17 +170,7 @@ static pthread_mutex_t timed = PTHREAD_MUTEX_INITIALIZER;
 
 static void *timed_holder(void *nothing)
 {
-    settle("timed-holder", 85);
-    pin("timed-holder", cpu ? cpu - 1 : cpu + 1);
-    for (;;) {
-        rest(190 * MS);
-        if (fixed("timed"))
-            compute(15 * MS);
-        pthread_mutex_lock(&timed);
-        if (!fixed("timed"))
-            compute(15 * MS);
-        pthread_mutex_unlock(&timed);
-    }
+    hold("timed-holder", "timed", &timed, 190 * MS);
     return nothing;
 }
 
