@@ -73,7 +73,8 @@ impl KnownEvents {
         Ok((known, decoder))
     }
 
-    /// Learns what is recorded of some threads alone: system calls and mapped pages. `usable` as in [`Self::learn`]; without them all else is as good.
+    /// Learns what is recorded of some threads alone: system calls and mapped pages. `usable` as in [`Self::learn`];
+    /// without them all else is as good.
     pub(crate) fn learn_of_threads(
         &mut self,
         root: &Path,
