@@ -1,7 +1,7 @@
 //! A chain of ROS 2 in words: how many messages came to its end, and where the others ended.
 
 use std::fmt::Write;
-use wakepath_ros2::{ChainFound, Figures, Hop, LostBy};
+use wakepath_ros2::{ChainFound, Figures, Hop, Lost, LostBy};
 use wakepath_timeline::count::counted;
 use wakepath_timeline::duration::{length, three_digits};
 
@@ -50,23 +50,68 @@ pub(super) fn hop(hop: &Hop) -> String {
 
 /// The messages that did not come to the end.
 pub(super) fn ended_early(chain: &ChainFound) -> Vec<String> {
-    let lost = chain.lost.iter().map(|lost| {
-        let count = counted(lost.count, "message", "messages");
-        let why = match &lost.by {
-            LostBy::NothingLeadsOn => "the callback published nothing that leads on".to_owned(),
-            LostBy::Overwritten { callback, depth } => format!(
-                "newer ones took their place in the queue of {callback}, which holds {depth}: a greater depth of its \
-                 QoS keeps more"
-            ),
-            LostBy::Missed { callback } => {
-                format!("{callback} took newer ones, but not these; its queue could hold them")
-            }
-            LostBy::Unrecorded => "events were lost while they were under way".to_owned(),
-            LostBy::NotTaken => "no watched callback took them, nor newer ones".to_owned(),
-        };
-        format!("{count} ended at {}: {why}", lost.topic)
-    });
     let under_way =
         (chain.under_way > 0).then(|| format!("{} under way at the end", chain.under_way));
-    lost.chain(under_way).collect()
+    chain.lost.iter().map(lost).chain(under_way).collect()
+}
+
+/// Those that ended at the place where most did, for the same reason.
+pub(super) fn most_ended_early(chain: &ChainFound) -> Option<String> {
+    chain.lost.iter().max_by_key(|of| of.count).map(lost)
+}
+
+fn lost(lost: &Lost) -> String {
+    let count = counted(lost.count, "message", "messages");
+    let why = match &lost.by {
+        LostBy::NothingLeadsOn => "the callback published nothing that leads on".to_owned(),
+        LostBy::Overwritten { callback, depth } => format!(
+            "newer ones took their place in the queue of {callback}, which holds {depth}: a greater depth of its \
+             QoS keeps more"
+        ),
+        LostBy::Missed { callback } => {
+            format!("{callback} took newer ones, but not these; its queue could hold them")
+        }
+        LostBy::Unrecorded => "events were lost while they were under way".to_owned(),
+        LostBy::NotTaken => "no watched callback took them, nor newer ones".to_owned(),
+    };
+    format!("{count} ended at {}: {why}", lost.topic)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_screen_shows_where_most_messages_ended() {
+        let lost = |count: u64, by: LostBy| Lost {
+            topic: "/pose".into(),
+            by,
+            count,
+        };
+        let callback = || "motor: /pose".to_owned();
+        let chain = ChainFound {
+            chain: "/image:/motor".parse().unwrap(),
+            begun: 9,
+            ended: 2,
+            under_way: 1,
+            above: None,
+            latency_ns: None,
+            hops: Vec::new(),
+            lost: vec![
+                lost(2, LostBy::NotTaken),
+                lost(
+                    4,
+                    LostBy::Missed {
+                        callback: callback(),
+                    },
+                ),
+            ],
+        };
+        let shown = most_ended_early(&chain).unwrap();
+        assert_eq!(
+            shown,
+            "4 messages ended at /pose: motor: /pose took newer ones, but not these; its queue could hold them"
+        );
+        assert_eq!(ended_early(&chain).len(), 3);
+    }
 }

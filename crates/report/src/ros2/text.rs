@@ -44,11 +44,13 @@ pub fn ros2_text(figures: &Ros2Figures, columns: usize, room: &Room) -> String {
     }
     for found in figures.chains.iter().take(room.chains) {
         let _ = writeln!(text, "\n{}", chain::headline(found, figures.limit_ns));
-        if !room.is_whole {
-            continue;
-        }
-        let hops = found.hops.iter().map(chain::hop);
-        for line in hops.chain(chain::ended_early(found)) {
+        let lines: Vec<String> = if room.is_whole {
+            let hops = found.hops.iter().map(chain::hop);
+            hops.chain(chain::ended_early(found)).collect()
+        } else {
+            chain::most_ended_early(found).into_iter().collect()
+        };
+        for line in lines {
             let _ = writeln!(text, "  {line}");
         }
     }
