@@ -96,6 +96,11 @@ pub enum LostBy {
         /// Messages that its queue holds.
         depth: u64,
     },
+    /// It was published before the first that the callback was called with.
+    BeforeFirst {
+        /// The callback.
+        callback: String,
+    },
     /// A callback took newer ones, but not this.
     Missed {
         /// The callback.
@@ -114,8 +119,8 @@ struct Links<'a> {
     takers: BTreeMap<(i64, &'a str), Vec<&'a Run>>,
     /// Messages that a thread published, by when.
     by_thread: BTreeMap<u32, Vec<usize>>,
-    /// The last message that each callback was called with.
-    last: BTreeMap<usize, usize>,
+    /// The first and the last message that each callback was called with.
+    span: BTreeMap<usize, (usize, usize)>,
 }
 
 /// How far a message came.
@@ -144,11 +149,14 @@ impl<'a> Links<'a> {
             seen,
             takers,
             by_thread,
-            last: BTreeMap::new(),
+            span: BTreeMap::new(),
         };
-        let all = (0..seen.published.len())
-            .flat_map(|at| links.takers(at).map(move |run| (run.callback, at)));
-        links.last = all.collect();
+        for at in 0..seen.published.len() {
+            let callbacks: Vec<usize> = links.takers(at).map(|run| run.callback).collect();
+            for callback in callbacks {
+                links.span.entry(callback).or_insert((at, at)).1 = at;
+            }
+        }
         links
     }
 
@@ -193,7 +201,9 @@ impl<'a> Links<'a> {
             let was_overwritten = of
                 .stamps()
                 .any(|stamp| self.seen.overwritten.contains(&stamp));
+            let is_before_first = self.span.get(&number).is_some_and(|of| of.0 > message);
             Some(match self.seen.callbacks[number].kind {
+                _ if is_before_first && !was_overwritten => LostBy::BeforeFirst { callback },
                 Kind::Subscription { depth, .. }
                     if was_overwritten || (depth > 0 && newer >= depth) =>
                 {
@@ -207,7 +217,8 @@ impl<'a> Links<'a> {
 
     /// When a callback began with a message that was published after this one.
     fn next_newer(&self, callback: usize, message: usize) -> Option<u64> {
-        if self.last.get(&callback).is_none_or(|last| *last <= message) {
+        let span = self.span.get(&callback);
+        if span.is_none_or(|(_, last)| *last <= message) {
             return None;
         }
         let topic = &self.seen.published[message].topic;

@@ -68,6 +68,11 @@ fn lost(lost: &Lost) -> String {
             "newer ones took their place in the queue of {callback}, which holds {depth}: a greater depth of its \
              QoS keeps more"
         ),
+        LostBy::BeforeFirst { callback } => {
+            format!(
+                "published before the first that {callback} took: it was made, discovered or ready only later"
+            )
+        }
         LostBy::Missed { callback } => {
             format!("{callback} took newer ones, but not these; its queue could hold them")
         }

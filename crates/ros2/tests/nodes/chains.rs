@@ -110,3 +110,29 @@ fn messages_within_a_process_are_followed_through_its_ring_buffers() {
     assert_eq!(rows[0].callback.to_string(), "/arm/motor: /pose");
     assert_eq!(rows[0].waited_ns.unwrap().max, 2 * MS as i64 + 10);
 }
+
+#[test]
+fn messages_from_before_a_subscriber_came_did_not_lose_their_place_in_its_queue() {
+    let mut events = made();
+    for number in 1..=20 {
+        let at = number * 10 * MS;
+        events.push(call(at, 11, "rmw_publish", &[31, at], &[]));
+        // Its queue holds two; it is discovered after the tenth.
+        if number > 10 {
+            events.push(call(at + 200, 11, "rmw_take", &[41, at, 1], &[]));
+            events.push(call(at + 300, 11, "callback_start", &[400, 0], &[]));
+            events.push(call(at + 500, 11, "callback_end", &[400], &[]));
+        }
+    }
+    let mut recorder = Recorder::default();
+    for event in &events {
+        recorder.event(event, |_| Some(PROCESS));
+    }
+    let chain: Chain = "/pose:/arm/motor".parse().unwrap();
+    let found = chain.find(&recorder.finish(), None, 0);
+    assert_eq!((found.begun, found.ended), (20, 10));
+    let callback = "/arm/motor: /pose".to_owned();
+    assert_eq!(found.lost.len(), 1);
+    assert_eq!(found.lost[0].count, 10);
+    assert_eq!(found.lost[0].by, LostBy::BeforeFirst { callback });
+}
