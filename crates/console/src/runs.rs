@@ -262,12 +262,27 @@ fn named(word: &str, all: &[ListedRun]) -> Result<PathBuf, String> {
     match (&fits[..], all) {
         ([only], _) => Ok(only.directory()),
         ([_, _, ..], _) => Err(format!(
-            "{shown}: {} runs have names that contain it: {}",
+            "{shown}: {} runs have names that contain it: {}{}",
             fits.len(),
-            listed(&fits, all)
+            listed(&fits, all),
+            as_number(word, all)
         )),
         (_, []) => Err(format!("{shown}: no such run, and none in {HOME} here")),
-        _ => Err(format!("{shown}: no such run; {}", there(all))),
+        _ => Err(format!(
+            "{shown}: no such run; {}{}",
+            there(all),
+            as_number(word, all)
+        )),
+    }
+}
+
+/// How the run of a number is typed, if the word is one.
+fn as_number(word: &str, all: &[ListedRun]) -> String {
+    match word.parse::<usize>() {
+        Ok(number) if (1..=all.len()).contains(&number) => {
+            format!("; did you mean @{number}, counted from the newest?")
+        }
+        _ => String::new(),
     }
 }
 
@@ -365,6 +380,17 @@ mod tests {
             "check: 2 runs have names that contain it: @1 check-20260103T000000Z, @3 \
              check-20260101T000000Z"
         );
+    }
+
+    #[test]
+    fn a_number_without_its_sign_is_taken_for_a_part_of_a_name_and_answered_with_the_sign() {
+        let all = runs(&["check-21", "check-12", "b"]);
+        let answer = |word| named(word, &all).unwrap_err();
+        let meant = "1: 2 runs have names that contain it: @1 check-21, @2 check-12; did you mean @1, counted from \
+                     the newest?";
+        assert_eq!(answer("1"), meant);
+        assert!(answer("3").ends_with("; did you mean @3, counted from the newest?"));
+        assert!(!answer("4").contains("did you mean"));
     }
 
     #[test]

@@ -264,6 +264,9 @@ pub fn explanation(check: &Check, judged: Option<&Judged>, columns: usize) -> St
             if let Some(now) = &judged.finding.now {
                 wrapped(out, "do         ", now)?;
             }
+            if let Some(boot) = &judged.finding.at_boot {
+                wrapped(out, "do at boot ", boot)?;
+            }
             Ok(())
         }
     }
@@ -273,6 +276,9 @@ pub fn explanation(check: &Check, judged: Option<&Judged>, columns: usize) -> St
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Inspection, LoopAtHand, Report};
+    use std::time::Duration;
+    use wakepath_machine::Root;
 
     #[test]
     fn a_command_is_parted_from_its_words_and_a_choice_is_not() {
@@ -300,5 +306,29 @@ mod tests {
         let lines = fix_lines(both, 60, 2);
         let wanted = "      fix:\n        sudo mount -t debugfs debugfs /sys/kernel/debug &&\n        echo full | sudo tee /x\n";
         assert_eq!(lines, wanted);
+    }
+
+    #[test]
+    fn an_explanation_has_what_to_do_here_now_and_at_boot() {
+        let fixture = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../fixtures/machines/virtual-two-cpus"
+        );
+        let subject = LoopAtHand {
+            period_ns: 4_000_000,
+            latency_ns: None,
+            cpus: [1].into_iter().collect(),
+            priority: None,
+            program: None,
+        };
+        let seen = Inspection::read(Root::at(fixture), subject, Duration::ZERO);
+        let mut judged = Report::new(&seen).checks;
+        let judged = judged.iter_mut().find(|judged| judged.id == "K1").unwrap();
+        let check = crate::all().find(|check| check.id == "K1").unwrap();
+        assert!(!explanation(check, Some(judged), 100).contains("do at boot"));
+        judged.finding.at_boot = Some("sudo apt install linux-image-rt-amd64".into());
+        let text = explanation(check, Some(judged), 100);
+        let line = "do at boot sudo apt install linux-image-rt-amd64\n";
+        assert!(text.ends_with(line), "{text}");
     }
 }

@@ -2,7 +2,8 @@
 //! their options.
 
 use crate::command_line::CriterionOptions;
-use wakepath_scenario::{KnownCpus, Scenario};
+use wakepath_scenario::{KnownCpus, Scenario, ScenarioError};
+use wakepath_timeline::one_line;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -47,8 +48,24 @@ pub fn table(options: &CriterionOptions) -> Result<Option<toml::Table>, Failure>
     let table = parse(&line)?;
     let any_cpu = KnownCpus::first(1);
     Scenario::parse(&judged_by(&table)?, "criterion", &any_cpu)
-        .map_err(|errors| format!("{}: {errors}", words(options).join(" ")))?;
+        .map_err(|errors| refusal(options, errors.first()))?;
     Ok(Some(table))
+}
+
+/// The fault of an option by its name: it has no place in a file.
+fn refusal(options: &CriterionOptions, error: &ScenarioError) -> String {
+    let key = error.key.trim_start_matches("criterion.");
+    let option = given(options).find(|(name, _)| *name == key);
+    let named = match (option, error.found.as_str()) {
+        (Some((name, value)), _) => format!("--{name} {value}"),
+        (None, "") => format!("--criterion: {key}"),
+        (None, found) => format!("--criterion: {key} = {found}"),
+    };
+    let remedy = match error.remedy.as_str() {
+        "" => String::new(),
+        remedy => format!("; {remedy}"),
+    };
+    one_line(&format!("{named} {}{remedy}", error.problem))
 }
 
 /// A scenario that matters only for its criterion: faults in it are found before anything is
@@ -125,7 +142,18 @@ mod tests {
             ..options
         };
         let line = table(&wrong).unwrap_err().to_string();
-        assert!(line.starts_with("--latency 100 "), "{line}");
-        assert!(!line.contains('\n'), "{line}");
+        let begin = "--latency 100 is a bare number; give a time";
+        assert!(line.starts_with(begin), "{line}");
+        assert!(!line.contains('\n') && !line.contains("7:"), "{line}");
+        let wrong = CriterionOptions {
+            latency: None,
+            criterion: Some("outage x".into()),
+            ..wrong
+        };
+        let line = table(&wrong).unwrap_err().to_string();
+        assert!(
+            line.starts_with("--criterion: outage = \"x\" does not begin with a number; give"),
+            "{line}"
+        );
     }
 }

@@ -2,9 +2,10 @@
 
 use crate::command_line::{Kind, candidates, every_command, first_page, visible};
 use crate::companion;
+use clap::error::ErrorKind;
 use std::path::Path;
 use std::process::ExitCode;
-use wakepath_console::{Outcome, Printing, manual, runs};
+use wakepath_console::{Outcome, Printing, manual, runs, usage};
 use wakepath_timeline::one_line;
 
 /// Prints a shell's completions. Bash, zsh and fish ask the program for each word, so they know runs, scenarios,
@@ -155,13 +156,54 @@ pub fn help(all: bool, words: &[String]) -> Outcome {
     for word in words {
         found = found
             .find_subcommand_mut(word)
-            .ok_or_else(|| format!("{word}: no such command; see wakepath help --all"))?;
+            .ok_or_else(|| unknown(words))?;
     }
     wakepath_console::terminal::print(&found.render_long_help().to_string())?;
     Ok(ExitCode::SUCCESS)
 }
 
+/// The same line as for these words as a command.
+fn unknown(words: &[String]) -> String {
+    let typed = ["wakepath"]
+        .into_iter()
+        .chain(words.iter().map(String::as_str));
+    match visible().try_get_matches_from(typed) {
+        Err(error) if error.kind() == ErrorKind::InvalidSubcommand => usage::one_line(&error),
+        _ => format!(
+            "{}: no such command; see wakepath help --all",
+            words.join(" ")
+        ),
+    }
+}
+
 /// Writes a man page for the command and one for each command below it that is not hidden.
 pub fn man(directory: &Path) -> Outcome {
     manual::write(visible(), directory)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_of_a_misspelt_command_suggests_the_right_one() {
+        for (words, meant) in [
+            (
+                &["chekc"][..],
+                "chekc: there is no such command; did you mean check?",
+            ),
+            (
+                &["tune", "aply"],
+                "aply: there is no such command; did you mean apply?",
+            ),
+            (&["zzz"], "zzz: there is no such command; see --help"),
+            (
+                &["check", "now"],
+                "check now: no such command; see wakepath help --all",
+            ),
+        ] {
+            let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+            assert_eq!(help(false, &words).unwrap_err().to_string(), meant);
+        }
+    }
 }
