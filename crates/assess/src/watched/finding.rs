@@ -319,9 +319,9 @@ impl fmt::Display for Finding {
             }
             Self::CaughtUp { times, longest_ns } => write!(
                 f,
-                "it ran late and caught up: {} that were due already, up to {} before, ran at once without a sleep; \
+                "it ran late and caught up: {} due already, up to {} before, ran at once without a sleep; \
                  none of them was skipped",
-                counted(*times, "cycle", "cycles"),
+                counted(*times, "cycle that was", "cycles that were"),
                 three_digits(longest_ns.cast_signed()),
             ),
             Self::RanPassed { turns, dues } => write!(

@@ -146,6 +146,8 @@ fn cycles_that_were_due_before_they_were_asked_for_are_caught_up() {
         said.len() == 1 && said[0].contains("2 cycles that were due already, up to 750 µs"),
         "{said:?}"
     );
+    let one = of_turns([-3_000_000, 250_000, -1].map(turn).into(), &none);
+    assert!(one[0].contains("1 cycle that was due already"), "{one:?}");
     assert!(of_turns([-3_000_000, -1].map(turn).into(), &none).is_empty());
 }
 
