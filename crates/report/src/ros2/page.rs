@@ -22,7 +22,7 @@ pub(crate) fn write(markup: &mut Markup, figures: &Ros2Figures) {
         let Some(headline) = late::headline(row, name) else {
             continue;
         };
-        markup.element("h4", &[], headline);
+        markup.element("h3", &[], headline);
         list(markup, late::lines(row, figures.began_ns));
     }
     let executors = executors::lines(figures, &all, super::Ros2Room::WHOLE.executors);
@@ -106,4 +106,35 @@ fn list(markup: &mut Markup, lines: impl IntoIterator<Item = String>) {
         markup.element("li", &[], line);
     }
     markup.raw("</ul>");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn headings_of_the_chapter_skip_no_level() {
+        let row = json!({
+            "number": 0, "process": 1, "handle": 0, "node": "controller",
+            "kind": {"control": {"part": "update", "is_unnamed": false}}, "symbol": null, "count": 1,
+            "period_ns": 10_000_000, "threads": [1], "latency_ns": null, "skipped": null, "gap_ns": null,
+            "waited_ns": null, "run_ns": null, "late": 1, "worst": [],
+        });
+        let chain = json!({
+            "from": "/image", "to": "/motor", "begun": 1, "ended": 0, "under_way": 1, "latency_ns": null,
+            "above": null, "hops": [], "lost": [],
+        });
+        let figures = json!({
+            "callbacks": [row], "executors": [], "chains": [chain], "limit_ns": null, "began_ns": 0,
+            "unpaired": 0, "unnamed_messages": 0, "lost_ns": 0,
+        });
+        let mut markup = Markup::default();
+        write(&mut markup, &serde_json::from_value(figures).unwrap());
+        let text = markup.into_string();
+        assert!(text.contains("1 gap above"), "{text}");
+        // The chapter itself is an h2.
+        assert_eq!(text.matches("<h3>").count(), 2, "{text}");
+        assert!(!text.contains("<h4"), "{text}");
+    }
 }
