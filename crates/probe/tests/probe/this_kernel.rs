@@ -79,14 +79,15 @@ fn every_sleep_shows_its_path_and_the_instance_goes_with_its_owner() {
 }
 
 fn marks_in_programs_are_left_alone_while_the_kernels_events_are_tried_out() {
-    with_tracefs(|tracefs| {
-        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-        let mut libraries = maps.lines().filter_map(|line| line.split_once('/'));
-        let libc = libraries.find(|(_, path)| path.contains("libc.so"));
-        let Some((_, libc)) = libc else {
-            not_run("this program has no libc.so");
-        };
-        let file = Path::new("/").join(libc);
+    // Where tracefs has to be mounted, it is in a namespace that knows mapped files by other paths.
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let mut libraries = maps.lines().filter_map(|line| line.split_once('/'));
+    let libc = libraries.find(|(_, path)| path.contains("libc.so"));
+    let Some((_, libc)) = libc else {
+        not_run("this program has no libc.so");
+    };
+    let file = Path::new("/").join(libc);
+    with_tracefs(move |tracefs| {
         let places = exported(&file, "pthread_mutex_").unwrap();
         let mark = Mark {
             number: 1,
