@@ -43,6 +43,8 @@ pub struct Taken {
     pub marked: Vec<Activation>,
     /// As [`ThreadActivity::is_by_lasting_timers`].
     pub by_lasting_timers: bool,
+    /// Whether it takes turns with others, as [`ThreadActivity::takes_turns_with`].
+    pub takes_turns: bool,
 }
 
 impl Activations {
@@ -231,6 +233,7 @@ impl Activations {
     /// Whole activations since the last call; unfinished ones stay. For callers that look while recording
     /// continues: [`Self::finish`] does not return activations taken here.
     pub fn take(&mut self) -> BTreeMap<u32, Taken> {
+        let pools = pool::find(&self.threads);
         let threads = self.threads.iter_mut();
         let taken = threads.map(|(id, of)| {
             let taken = Taken {
@@ -238,6 +241,7 @@ impl Activations {
                 handed: std::mem::take(&mut of.handed.ended),
                 marked: std::mem::take(&mut of.marked.ended),
                 by_lasting_timers: of.activity.is_by_lasting_timers(),
+                takes_turns: pools.contains_key(id),
             };
             (*id, taken)
         });
@@ -246,10 +250,16 @@ impl Activations {
 
     /// Observations by thread number; an activation that had not ended is left out.
     pub fn finish(self) -> BTreeMap<u32, ThreadActivity> {
+        let mut pools = pool::find(&self.threads);
         let (threads, open) = (self.threads.into_iter(), self.open);
-        let mut threads = threads.map(|(id, of)| (id, of.finish(&open))).collect();
-        pool::find(&mut threads);
-        threads
+        let finished = threads.map(|(id, of)| {
+            let activity = ThreadActivity {
+                takes_turns_with: pools.remove(&id).unwrap_or_default(),
+                ..of.finish(&open)
+            };
+            (id, activity)
+        });
+        finished.collect()
     }
 }
 

@@ -4,6 +4,7 @@
 use super::activation::{Activation, CYCLE_BEGINS, CYCLE_ENDS, ThreadActivity};
 use super::expiry::{Expiry, LATEST_EXPIRY_NS, Programmed};
 use super::one_call::{self, WokenIn};
+use super::pool::Awaited;
 use super::sleep_call::{Asked, CutKey, SleepCalls};
 use super::turns::Turns;
 use super::waits::Waits;
@@ -26,6 +27,7 @@ pub(super) struct Thread {
     pub(super) last_wake_up: Option<(Option<u64>, u64)>,
     pub(super) sleeps: SleepCalls,
     pub(super) waits: Waits,
+    pub(super) awaited: Awaited,
     pub(super) wakers: HashMap<Key, u64>,
 }
 
@@ -61,6 +63,8 @@ impl Thread {
             woken_in,
             ..expiry.begins(thread)
         };
+        self.awaited
+            .woken(expiry.at_ns, activation.asked_at_ns, woken_in);
         self.by_timers.begin(activation, is_on_cpu);
     }
 

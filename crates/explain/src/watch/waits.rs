@@ -93,6 +93,16 @@ impl Waits {
         }
     }
 
+    /// How long the thread was parked in all, in nanoseconds, until one of these threads woke it.
+    pub fn parked_ns(&self, is_by: impl Fn(u32) -> bool) -> u64 {
+        let parked = self.kinds.iter().filter(|(call, by, ..)| {
+            let call = call.as_deref();
+            call.is_some_and(|name| name.starts_with("futex"))
+                && matches!(by, Key::Thread(id) if is_by(*id))
+        });
+        parked.map(|of| of.3).sum()
+    }
+
     /// The longest in all first.
     pub fn finish(mut self, open: &Open) -> Vec<TurnWaits> {
         self.left();

@@ -140,6 +140,7 @@ impl<'a> Following<'a> {
                 last: None,
             });
             of.turns.by_lasting_timers = taken.by_lasting_timers;
+            of.turns.takes_turns = taken.takes_turns;
             of.turns.timers.extend(taken.timers);
             of.turns.handed.extend(taken.handed);
             of.turns.marked.extend(taken.marked);
@@ -232,6 +233,10 @@ impl Followed {
             marked,
             ..
         } = &self.turns;
+        if self.turns.takes_turns && marked.is_empty() {
+            self.rhythm = Rhythm::irregular(recent(timers), BegunBy::Timer).or(self.rhythm);
+            return self.rhythm;
+        }
         let best = Rhythm::best(recent(timers), recent(handed), recent(marked));
         // Several timers of one thread, or none with a period: its latencies count all the same.
         let any = || {

@@ -34,7 +34,7 @@ pub(crate) fn near(name: &str, known: &[&str]) -> Option<String> {
         .map(|(_, candidate)| format!("did you mean {}?", quoted(candidate)))
 }
 
-/// The known name with at most so many wrong letters.
+/// The first known name with this number of wrong letters, or fewer.
 pub(crate) fn near_within<'a>(name: &str, known: &[&'a str], most: usize) -> Option<&'a str> {
     let mut known = known.iter().copied();
     known.find(|candidate| {

@@ -22,7 +22,7 @@ fn tune_apply_writes_after_a_yes_and_only_then() {
                 .any(|line| line.contains("write these? [y/N]"))
         });
         let screen = screen.join("\n");
-        assert!(screen.contains("cost: "), "what it costs:\n{screen}");
+        assert!(screen.contains("cost: "), "{screen}");
         assert_eq!(files(&root), before, "nothing before the answer");
         terminal.type_line(answer);
         let code = terminal.end().code();
