@@ -9,6 +9,7 @@ use crate::again::AgainError;
 use crate::window::Within;
 use crate::{LabError, Result};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use wakepath_guest::hunt::{Grammar, Program};
 
 /// A finding.
@@ -33,6 +34,9 @@ pub struct Finding {
 
 /// The share of a section's length that a smaller program must reach, in percent.
 const ENOUGH: u64 = 90;
+
+/// Longest time in which a program is made smaller.
+const SMALLER: Duration = Duration::from_secs(120);
 
 /// Parts that findings need.
 pub(super) struct Workshop<'a> {
@@ -71,12 +75,14 @@ impl Workshop<'_> {
         };
         if let Some(alone) = alone {
             let enough = |one: &Section| one.length * 100 >= alone.length * ENOUGH;
-            let smallest = minimise(program, |programs| {
+            let keeps = |programs: &[Program]| {
                 let branch = self.run(programs, None)?;
                 let each = programs.iter().enumerate();
                 let each = each.map(|(at, program)| longest(&branch, at, program));
                 Ok::<_, AgainError>(each.map(|one| one.as_ref().is_some_and(enough)).collect())
-            })?;
+            };
+            let began = Instant::now();
+            let smallest = minimise(program, keeps, || began.elapsed() > SMALLER)?;
             // In a batch, programs before it might have contributed.
             let again = self.run(std::slice::from_ref(&smallest), None)?;
             if let Some(again) = longest(&again, 0, &smallest).filter(enough) {

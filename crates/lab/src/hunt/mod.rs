@@ -16,6 +16,8 @@ mod finding;
 mod generate;
 mod journal;
 mod minimise;
+#[cfg(test)]
+mod model;
 mod observer;
 mod qmp;
 mod report;

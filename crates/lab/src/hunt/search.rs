@@ -10,8 +10,8 @@ use super::section::Section;
 use super::slice::slice;
 use wakepath_guest::hunt::{Grammar, Program};
 
-/// Least share of new programs among those that confirm nothing.
-const NEW: f64 = 0.5;
+/// Shares of new programs among those that confirm nothing: the least, and the most.
+const NEW: [f64; 2] = [0.5, 0.9];
 /// Share of the changed programs that is made from those in which a call of the user brought something.
 const ADDED: f64 = 0.5;
 /// Share of the changed programs that only get further calls at their end: these keep what the program reached.
@@ -22,6 +22,8 @@ const FOLLOW: f64 = 0.8;
 const CONFIRM: f64 = 0.5;
 /// Instructions that count as one in the cost of programs.
 const COST: f64 = 1e6;
+/// Sections that changed programs count as if they had brought at first.
+const HOPE: f64 = 20.0;
 /// Weight of the past after each branch, in what new and changed programs bring.
 const PAST: f64 = 0.9;
 
@@ -53,11 +55,22 @@ enum Kind {
     Changed,
 }
 
-/// Sections kept for programs of a kind, and the instructions that these took.
+/// Sections kept for programs of a kind, and the instructions that these took, confirming included.
 #[derive(Debug, Default, Clone, Copy)]
 struct Yield {
     kept: f64,
     cost: f64,
+}
+
+impl Yield {
+    /// Sections for the time, with more of them.
+    fn of(self, more: f64) -> f64 {
+        (self.kept + more) / (self.cost + 1.0)
+    }
+
+    fn spend(&mut self, instructions: u64) {
+        self.cost += instructions as f64 / COST;
+    }
 }
 
 /// The search.
@@ -84,7 +97,7 @@ impl<'a> Search<'a> {
             way,
             corpus,
             waiting: Vec::new(),
-            yields: Default::default(),
+            yields: [0.0, HOPE].map(|kept| Yield { kept, cost: 0.0 }),
         }
     }
 
@@ -147,10 +160,13 @@ impl<'a> Search<'a> {
         )
     }
 
-    /// More for the kind that brings more for its time, but never less than the least.
-    fn share_of_new(&self) -> f64 {
-        let [new, changed] = self.yields.map(|one| (one.kept + 1.0) / (one.cost + 1.0));
-        (new / (new + changed)).max(NEW)
+    /// More for the kind that brings more for its time. New ones count as if they had brought one more: as long as
+    /// neither brings anything, no known program leads further.
+    pub(super) fn share_of_new(&self) -> f64 {
+        let [new, changed] = self.yields;
+        let (new, changed) = (new.of(1.0), changed.of(0.0));
+        let [least, most] = NEW;
+        (new / (new + changed)).clamp(least, most)
     }
 
     /// Takes the sections of a program and the instructions that it took; returns its entry if it is kept.
@@ -158,7 +174,7 @@ impl<'a> Search<'a> {
         let Job { program, aim } = job;
         match aim {
             Aim::Explore(kind) => {
-                self.yields[kind as usize].cost += cost as f64 / COST;
+                self.yields[kind as usize].spend(cost);
                 let new = self.corpus.see(sections);
                 if new.is_empty() {
                     return None;
@@ -181,8 +197,12 @@ impl<'a> Search<'a> {
                 let (is_again, missing): (Vec<_>, Vec<_>) =
                     wanted.into_iter().partition(|one| again(one).is_some());
                 let confirmed: Vec<Section> = is_again.iter().filter_map(again).collect();
+                self.yields[kind as usize].spend(cost);
                 self.yields[kind as usize].kept += confirmed.len() as f64;
-                self.corpus.see(sections);
+                let new = self.corpus.see(sections);
+                if !new.is_empty() {
+                    self.confirm(program.clone(), new, None, kind);
+                }
                 let mut lost = Vec::new();
                 match otherwise {
                     Some(whole) if !missing.is_empty() => self.confirm(whole, missing, None, kind),
@@ -265,6 +285,14 @@ mod tests {
         Search::new(grammar, grammar.calls.len(), 1, way, Corpus::default())
     }
 
+    /// A section that matters however few repeat it, and one that doesn't.
+    fn long_and_short() -> Vec<Section> {
+        vec![
+            section("long", 9_000, Some(2)),
+            section("short", 50, Some(2)),
+        ]
+    }
+
     fn explore() -> Job {
         Job {
             program: parse(TEXT).unwrap(),
@@ -307,11 +335,7 @@ mod tests {
     fn a_section_that_does_not_return_is_tried_whole_and_kept_for_the_table_if_it_is_long() {
         let grammar = Grammar::own();
         let mut search = search(&grammar, Way::Guided);
-        let sections = vec![
-            section("long", 9_000, Some(2)),
-            section("short", 50, Some(2)),
-        ];
-        search.take(explore(), sections, 9);
+        search.take(explore(), long_and_short(), 9);
         let smaller = search.programs(0, 1).remove(0);
         assert!(search.take(smaller, Vec::new(), 5).is_none());
         let whole = search.programs(1, 1).remove(0);
@@ -330,11 +354,7 @@ mod tests {
     fn at_its_end_a_search_keeps_the_long_sections_that_it_did_not_confirm() {
         let grammar = Grammar::own();
         let mut search = search(&grammar, Way::Guided);
-        let sections = vec![
-            section("long", 9_000, Some(2)),
-            section("short", 50, Some(2)),
-        ];
-        search.take(explore(), sections, 9);
+        search.take(explore(), long_and_short(), 9);
         assert_eq!(search.end(), 0);
         let entry = &search.corpus.entries()[0];
         assert_eq!(
@@ -345,16 +365,32 @@ mod tests {
     }
 
     #[test]
-    fn at_least_half_of_the_programs_are_new_and_more_if_they_bring_more() {
+    fn at_least_half_of_the_programs_are_new_and_more_if_changed_ones_bring_less() {
         let grammar = Grammar::own();
         let mut search = search(&grammar, Way::Guided);
         let mut yields = |new: f64, changed: f64| {
             search.yields = [new, changed].map(|kept| Yield { kept, cost: 99.0 });
             search.share_of_new()
         };
-        assert_eq!(yields(9.0, 9.0), 0.5);
-        assert_eq!(yields(0.0, 99.0), NEW);
-        assert!(yields(99.0, 9.0) > 0.9);
+        assert_eq!(yields(9.0, 10.0), 0.5);
+        assert_eq!(yields(0.0, 99.0), 0.5);
+        assert_eq!(yields(99.0, 9.0), 0.9);
+        assert_eq!(yields(0.0, 0.0), 0.9, "no known program leads further");
+    }
+
+    #[test]
+    fn what_a_confirmation_reaches_first_is_confirmed_too() {
+        let grammar = Grammar::own();
+        let mut search = search(&grammar, Way::Guided);
+        search.take(explore(), vec![section("a", 50, Some(2))], 9);
+        let first = search.programs(0, 1).remove(0);
+        let sections = vec![section("a", 50, Some(1)), section("b", 50, Some(1))];
+        search.take(first, sections, 9);
+        let second = search.programs(1, 1).remove(0);
+        search.take(second, vec![section("b", 50, Some(1))], 9);
+        let entries = search.corpus.entries();
+        let began = |number: usize| entries[number].sections[0].began.as_str();
+        assert_eq!((entries.len(), began(0), began(1)), (2, "a", "b"));
     }
 
     #[test]
