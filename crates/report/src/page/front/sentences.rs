@@ -8,6 +8,7 @@ use wakepath_timeline::count::all_of;
 use wakepath_timeline::duration::{apart_from, length, three_digits};
 use wakepath_verdict::{
     Judgement, MoreNeeded, Outcome, Reason, Recommendation, count, counted, fraction,
+    upper_fraction,
 };
 
 /// Advice, and its evidence.
@@ -138,6 +139,8 @@ fn stands_against(of: &Judgement, is_nearest: bool) -> String {
         Some(Reason::MissFractionUndecided {
             missed: times,
             due,
+            at_most,
+            criterion,
             more,
             ..
         }) => match more {
@@ -147,15 +150,14 @@ fn stands_against(of: &Judgement, is_nearest: bool) -> String {
                 count(*due),
                 would_decide(more)
             ),
-            None => format!(
-                "{}: at this miss rate a longer run won't pass",
-                missed(*times, *due)
-            ),
+            None => missed_up_to(missed(*times, *due), *at_most, *criterion),
         },
         Some(Reason::MissesDepend {
             missed: times,
             due,
             evidence_unit,
+            at_most,
+            criterion,
             more,
             ..
         }) => {
@@ -169,10 +171,7 @@ fn stands_against(of: &Judgement, is_nearest: bool) -> String {
                     counted(*due, "due time", "due times"),
                     would_decide(more)
                 ),
-                None => format!(
-                    "{}: at this miss rate a longer run won't pass",
-                    missed(*times, *due)
-                ),
+                None => missed_up_to(missed(*times, *due), *at_most, *criterion),
             }
         }
         Some(Reason::EvidenceMissing { due, more, .. }) => format!(
@@ -184,6 +183,15 @@ fn stands_against(of: &Judgement, is_nearest: bool) -> String {
         None => return format!("{} decided it.", of.name),
     };
     format!("{so} {does}.")
+}
+
+/// Misses that the next step says no longer run will make few enough.
+fn missed_up_to(missed: String, at_most: f64, criterion: f64) -> String {
+    format!(
+        "{missed}; the true share can be up to {}, and at most {} is tolerated",
+        upper_fraction(at_most, criterion),
+        fraction(criterion)
+    )
 }
 
 fn recommended(found: &Recommendation, policies: usize) -> [String; 2] {
@@ -274,6 +282,15 @@ mod tests {
     use super::*;
     use wakepath_timeline::Policy;
     use wakepath_verdict::Margin;
+
+    #[test]
+    fn misses_that_no_longer_run_mends_are_said_with_their_bound() {
+        assert_eq!(
+            missed_up_to("missed 6 of 100 due times (6 %)".into(), 0.114, 0.05),
+            "missed 6 of 100 due times (6 %); the true share can be up to 12 %, and at most 5 % \
+             is tolerated"
+        );
+    }
 
     #[test]
     fn a_recommendation_is_two_plain_sentences() {
