@@ -29,7 +29,7 @@ pub struct RemainingMargins {
     /// Negative or `None` for a loop beyond it.
     pub delay_ns: Option<i64>,
     /// Smallest delay margin − longest reaction time, ns: the margin if the run's worst delay
-    /// lasted. A negative value means that it must not last, not that the vehicle is lost.
+    /// lasted. Negative: unstable if every reaction took as long; the vehicle need not be lost.
     pub delay_if_worst_lasted_ns: Option<i64>,
     /// Smallest jitter margin − (longest − least reaction time), ns. Above 0 the linear loop is
     /// stable under every sequence of the delays that occurred; below 0 this sufficient criterion

@@ -62,8 +62,8 @@ pub(super) fn beyond_margin(report: &FlightReport) -> Option<String> {
     }
     (worst < 0).then(|| {
         format!(
-            "flew: its longest reaction, {}, is beyond the delay margin of {whole}, and must not \
-             last",
+            "flew: its longest reaction, {}, is longer than the delay margin of {whole}: the loop \
+             would be unstable if every reaction took that long",
             three_digits(longest)
         )
     })
