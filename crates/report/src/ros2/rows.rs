@@ -3,19 +3,19 @@
 use super::Named;
 use crate::{Cell, Table, number};
 use std::collections::BTreeMap;
-use wakepath_ros2::{Figures, Row};
+use wakepath_ros2::{Callback, Figures, Kind, Row, Taken};
 
 /// A name for each row: with the process where others have one of that name, and a number where the same process has
 /// several.
 pub(super) fn names(rows: &[Row]) -> Vec<String> {
     let mut alike: BTreeMap<String, BTreeMap<u32, u64>> = BTreeMap::new();
     for row in rows {
-        let of_name = alike.entry(row.callback.to_string()).or_default();
+        let of_name = alike.entry(label(&row.callback)).or_default();
         *of_name.entry(row.callback.process).or_default() += 1;
     }
     let mut met: BTreeMap<(String, u32), u64> = BTreeMap::new();
     let mut name = |row: &Row| {
-        let name = row.callback.to_string();
+        let name = label(&row.callback);
         let process = row.callback.process;
         let of_name = &alike[&name];
         let has_others = of_name.len() > 1;
@@ -30,6 +30,19 @@ pub(super) fn names(rows: &[Row]) -> Vec<String> {
         }
     };
     rows.iter().map(&mut name).collect()
+}
+
+/// A callback, or what its thread took instead: the row then counts that.
+fn label(callback: &Callback) -> String {
+    let counted = match &callback.kind {
+        Kind::Handled { taken, .. } => match taken {
+            Taken::Request => " (requests taken)",
+            Taken::Answer => " (answers taken)",
+            Taken::Message => " (messages taken)",
+        },
+        _ => "",
+    };
+    format!("{callback}{counted}")
 }
 
 /// The figures of these rows.
@@ -87,4 +100,39 @@ pub(super) fn short_table(rows: &[Named<'_>]) -> Table {
         table.row(*name, cells);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_without_a_callback_is_labelled_with_what_it_counts() {
+        let callback = |kind| Callback {
+            process: 7,
+            handle: 1,
+            node: Some("arm".into()),
+            kind,
+            symbol: None,
+        };
+        let handled = |taken, part: &str| {
+            label(&callback(Kind::Handled {
+                taken,
+                name: format!("/lift/_action/{part}"),
+            }))
+        };
+        assert_eq!(
+            handled(Taken::Message, "feedback"),
+            "arm: action /lift, feedback (messages taken)"
+        );
+        assert_eq!(
+            handled(Taken::Request, "send_goal"),
+            "arm: action /lift, goal request (requests taken)"
+        );
+        let service = "/plan".to_owned();
+        assert_eq!(
+            label(&callback(Kind::Service { service })),
+            "arm: service /plan"
+        );
+    }
 }
