@@ -10,7 +10,7 @@ use wakepath_assess::explanation;
 use wakepath_assess::watched::{Figures, Ros2Figures};
 use wakepath_console::terminal::{self, OneLine, folded_for_people, print, print_result};
 use wakepath_directory::Directory;
-use wakepath_measure::watch::Recorded;
+use wakepath_measure::watch::{Ended, Recorded};
 use wakepath_report::{Ros2Room, late_in_short, late_text, ros2_text};
 use wakepath_timeline::CpuSet;
 
@@ -41,6 +41,9 @@ const FIGURES_ROOM: usize = 18;
 /// Lines for the places of recording and report, and what to type for more.
 const PLACES_ROOM: usize = 7;
 
+/// A program that is gone after this time ended while the watch began.
+const BEGINNING_NS: u64 = 300_000_000;
+
 /// Says what was seen; the number of its lines.
 pub(super) fn tell(
     arguments: &Watch,
@@ -53,7 +56,10 @@ pub(super) fn tell(
         return Ok(0);
     }
     let Recorded {
-        session, traced, ..
+        session,
+        traced,
+        ended,
+        ..
     } = recorded;
     if arguments.json {
         let all = All { figures, ros2 };
@@ -66,8 +72,14 @@ pub(super) fn tell(
         0 => "none lost".to_owned(),
         lost => format!("{lost} lost: activations they touch are left out or unexplained"),
     };
+    let has_ended = *ended == Ended::ByItself && arguments.command.is_empty();
+    let end = match has_ended {
+        true if traced.wall_ns < BEGINNING_NS => "it ended while the watch began\n",
+        true => "it ended during the watch\n",
+        false => "",
+    };
     let head = format!(
-        "{} watched for {:.1} s on CPU {cpus}: {} kernel events, {lost}\n\n",
+        "{} watched for {:.1} s on CPU {cpus}: {} kernel events, {lost}\n{end}\n",
         session.run_name(),
         traced.wall_ns as f64 / 1e9,
         figures.events
