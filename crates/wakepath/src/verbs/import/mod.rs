@@ -269,7 +269,7 @@ fn description(prepared: &Prepared, directory: &Path) -> String {
         first.tool,
         wakepath_verdict::counted(values, "cycle", "cycles"),
         wakepath_verdict::counted(threads as u64, "thread", "threads"),
-        wakepath_verdict::counted(files.len() as u64, "file", "files"),
+        wakepath_verdict::counted(sources.records.len() as u64, "file", "files"),
     );
     for lack in lacks {
         let _ = writeln!(text, "  {lack}");
