@@ -145,7 +145,7 @@ impl Repetition {
         let (is_there, done) = there(&scenario, wanted, &place)?;
         let again = Self::again_of(experiment, &place);
         let is_repeated = if is_there {
-            !place::is_free(&again.1)?
+            !place::is_free_of_a_guest(&again.1)?
         } else {
             false
         };

@@ -42,7 +42,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         "Debian's Linux 6.1 on one emulated x86-64 CPU instead of Linux 3.8.13 on a BeagleBone; 2500 due times \
          instead of 100 000.",
         "Vanilla and PREEMPT are one kernel, Debian's stock build, booted with `preempt=none` and \
-         `preempt=full`.",
+         `preempt=full`. Their smallest latencies and averages can't differ by how a kernel is built, as the published ones do.",
         "Debian has no Xenomai package: pass a kernel with `--kernel xenomai=BZIMAGE` to include it. Cobalt's \
          timers expire early by its gravity, so its latencies are smaller by that.",
         "Arithmetic alone (`stress`) uses no kernel code, and without caches it delays nothing: `all loads`, our own, adds \

@@ -158,6 +158,12 @@ fn a_repeated_experiment_writes_its_page_and_is_not_repeated_again() {
     assert_eq!((before.len(), &before), (2, &now));
     let other_guest = place.0.join("runs/beaglepilot/debian-stock-preempt=none");
     assert_ne!(second.path().file_name(), other_guest.file_name());
+    // One that was stopped, such as because it differed, is carried out again.
+    std::fs::remove_dir_all(second.path()).unwrap();
+    std::fs::create_dir(second.path()).unwrap();
+    std::fs::write(second.path().join("console.log"), "stopped").unwrap();
+    let resumed = place.wakepath(&words);
+    assert_eq!(resumed.stdout, first.stdout, "{}", text(&resumed.stderr));
     std::fs::remove_dir_all(second.path()).unwrap();
     let mut copy = Command::new("cp");
     let copied = copy.arg("-r").arg(&other_guest).arg(second.path()).status();

@@ -1,4 +1,4 @@
-//! Hunts: the same branch twice, a corpus that survives a kill, and nothing else left.
+//! Hunts: the same branch twice, crashes, a corpus that survives a kill, and nothing else left.
 
 use super::{Place, emulators_of, lacking, text};
 use crate::started::binary;
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 wakepath_test_program::tests![
     a_hunt_without_emulator_or_with_two_cpus_is_refused_in_one_line;
+    a_crash_is_named_and_kept_with_its_program,
     a_killed_hunt_leaves_its_corpus_and_nothing_else_and_resumes,
 ];
 
@@ -46,6 +47,44 @@ fn a_hunt_without_emulator_or_with_two_cpus_is_refused_in_one_line() {
         assert!(line.contains(wanted), "{line}");
         assert_eq!(line.lines().count(), 1, "{line}");
     }
+}
+
+fn a_crash_is_named_and_kept_with_its_program() {
+    let place = Place::new("hunt-crash");
+    let calls = "Trigger is File\n257 Trigger = openat(-100, \"/proc/sysrq-trigger\", 1, 0)\n\
+                 1 write(Trigger, \"c\", 1)\n";
+    std::fs::write(place.0.join("calls.txt"), calls).unwrap();
+    let program = "r0 = openat(-100, \"/proc/sysrq-trigger\", 1, 0)\nr1 = write(r0, \"c\", 1)\n";
+    std::fs::write(place.0.join("crash.txt"), program).unwrap();
+    let hunt = ["lab", "hunt", "--directory", "hunt", "--as-root", "--json"];
+    let hunt = [&hunt[..], &KERNEL, &["--calls", "calls.txt"]].concat();
+
+    let output = place.wakepath(&[&hunt[..], &["--repeat", "crash.txt"]].concat());
+    if let Some(why) = lacking(&output) {
+        wakepath_test_program::not_run(why);
+    }
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let repeated: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let name = "Kernel panic - not syncing: sysrq triggered crash";
+    assert_eq!(repeated["crash"], name);
+
+    // Among 64 programs, one in two of which triggers it, the first ends the branch.
+    let output = place.wakepath(&[&hunt[..], &["--for", "1s", "--findings", "0"]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let end: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(end["crashes"][0]["name"], name, "{end}");
+    let kept = place
+        .0
+        .join("hunt/crash-kernel-panic-not-syncing-sysrq-triggered-crash.txt");
+    let kept = std::fs::read_to_string(kept).unwrap();
+    assert!(
+        kept.starts_with("r0 = ") && kept.contains("write("),
+        "{kept}"
+    );
+    assert!(
+        kept.contains(name) && kept.contains("Call Trace:"),
+        "{kept}"
+    );
 }
 
 fn files(place: &Place) -> Vec<String> {
