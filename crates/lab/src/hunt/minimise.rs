@@ -26,6 +26,9 @@ pub fn minimise<E>(
     let mut smallest = program.clone();
     while !is_over() {
         let changes = changes(&smallest);
+        if changes.is_empty() {
+            break;
+        }
         let each: Vec<Program> = changes
             .iter()
             .map(|one| changed(&smallest, std::slice::from_ref(one)))
@@ -122,6 +125,16 @@ mod tests {
         assert_eq!(smallest.calls.len(), 2);
         assert!(smallest.calls[1].name == "write");
         assert!(smallest.is_sound());
+    }
+
+    #[test]
+    fn no_batch_is_empty() {
+        let program = parse("r0 = 2 x sync()\nr1 = dup(1)\n").unwrap();
+        let always = |programs: &[Program]| {
+            assert!(!programs.is_empty());
+            Ok::<_, Infallible>(vec![true; programs.len()])
+        };
+        assert_eq!(minimise(&program, always, || false).unwrap().calls.len(), 1);
     }
 
     #[test]
