@@ -40,6 +40,11 @@ pub fn print(text: &str) -> io::Result<()> {
     unless_closed(io::stdout().lock().write_all(text.as_bytes()))
 }
 
+/// Whether a pager showed the text, because it exceeds the screen; otherwise it is still to be printed.
+pub fn is_paged(text: &str) -> bool {
+    pager::shows(text)
+}
+
 /// Prints lines that stay whole, on a terminal too: commands that are pasted, forms that programs read.
 pub fn print_whole(text: &str) -> io::Result<()> {
     unless_closed(io::stdout().lock().write_all(shown(text).as_bytes()))

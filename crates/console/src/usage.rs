@@ -1,8 +1,9 @@
 //! Answers a wrong command line in one line, as every other wrong input.
 
-use crate::tell;
+use crate::{tell, terminal};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::process::ExitCode;
+use wakepath_report::Style;
 use wakepath_timeline::one_line as one_line_of;
 
 /// Help and version end well, a wrong command line with 1: clap's own 2 means "criterion not met"
@@ -13,11 +14,22 @@ pub fn answer(said: &clap::Error, better: Option<String>) -> ExitCode {
     if said.use_stderr() && said.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         let line = better.unwrap_or_else(|| one_line(said));
         tell!("wakepath: {line}");
-    } else {
+    } else if said.use_stderr() || !is_paged(said) {
         // Nobody left to read it changes nothing about the answer.
         let _ = said.print();
     }
     ExitCode::from(u8::from(said.use_stderr()))
+}
+
+/// Whether a pager showed the help. It must not inherit capabilities, and help needs none.
+fn is_paged(said: &clap::Error) -> bool {
+    let help = said.render();
+    let text = if Style::of_stdout().colour {
+        help.ansi().to_string()
+    } else {
+        help.to_string()
+    };
+    wakepath_programs::rights::give_up().is_ok() && terminal::is_paged(&text)
 }
 
 /// The error in one line, with what would be right.

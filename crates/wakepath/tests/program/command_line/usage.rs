@@ -1,11 +1,12 @@
 //! Options and verbs: a fault is reported in a line that names it, and never with an exit code
 //! that a script would read as a verdict.
 
-use crate::started::{Finished, Start};
+use crate::started::{Finished, InTerminal, Place, Start};
 
 wakepath_test_program::tests![
     the_version_names_the_commit,
     help_has_examples_and_exit_codes,
+    help_that_exceeds_the_screen_goes_through_the_pager,
     a_wrong_command_line_is_an_error_and_not_a_verdict,
     a_bad_value_is_named_with_its_option_and_what_would_be_right,
     a_cpu_that_is_not_there_is_refused_and_those_that_are_named,
@@ -54,6 +55,20 @@ fn help_has_examples_and_exit_codes() {
         said_by(&["lab", "run", "--help"]).output
     );
     assert!(said_by(&["recover", "--help"]).output.contains("Example"));
+}
+
+fn help_that_exceeds_the_screen_goes_through_the_pager() {
+    for (word, is_paged) in [("--help", true), ("-h", false)] {
+        let pager = "sed s/^/paged:/";
+        let words = ["check", word];
+        let mut terminal = InTerminal::start_with_pager(pager, Place::new(), &words, (100, 50));
+        assert_eq!(terminal.end().code(), Some(0), "{word}");
+        terminal.wait_until("its words", |screen| {
+            screen.iter().any(|line| line.contains("Example"))
+        });
+        let screen = terminal.screen().join("\n");
+        assert_eq!(screen.contains("paged:"), is_paged, "{word}: {screen}");
+    }
 }
 
 fn a_wrong_command_line_is_an_error_and_not_a_verdict() {

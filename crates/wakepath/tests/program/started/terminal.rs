@@ -22,6 +22,17 @@ pub struct InTerminal {
 impl InTerminal {
     /// Starts the command in a terminal of this size.
     pub fn start(place: Place, arguments: &[&str], columns: u16, lines: u16) -> Self {
+        // Put all of the output on the screen.
+        Self::start_with_pager("cat", place, arguments, (columns, lines))
+    }
+
+    /// As [`InTerminal::start`], with this pager.
+    pub fn start_with_pager(
+        pager: &str,
+        place: Place,
+        arguments: &[&str],
+        (columns, lines): (u16, u16),
+    ) -> Self {
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&terminal).unwrap();
         unlockpt(&terminal).unwrap();
@@ -36,8 +47,7 @@ impl InTerminal {
             .current_dir(place.path())
             .env("WAKEPATH_TEST", place.mark())
             .env("TERM", "xterm-256color")
-            // Put all of the output on the screen.
-            .env("PAGER", "cat")
+            .env("PAGER", pager)
             .env_remove("NO_COLOR")
             .stdin(other())
             .stdout(other())
