@@ -32,6 +32,7 @@ wakepath_test_program::program![
     command_line::compare::TESTS,
     command_line::directories::TESTS,
     command_line::documentation::TESTS,
+    command_line::shells::TESTS,
     command_line::exec::TESTS,
     command_line::export::TESTS,
     command_line::fly::TESTS,

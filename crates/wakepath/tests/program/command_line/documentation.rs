@@ -69,19 +69,6 @@ fn a_shell_completes_runs_scenarios_policies_and_cpus() {
     }
     // What readline puts after the `@`, and nothing of wakepath's own processes.
     assert_eq!(answers[lines.len()..], ["1,", ","]);
-    let fish = r#"wakepath completions fish | source; complete -C "wakepath run pi5""#;
-    let line = format!(
-        "command -v fish >/dev/null || exit 9; PATH=\"$PWD/bin:$PATH\" HOME=$PWD fish -c '{fish}'"
-    );
-    let in_fish = Start::shell_in(in_bash.place, &line).finish();
-    if in_fish.code() != Some(9) {
-        assert_eq!(
-            in_fish.output.trim(),
-            "pi5-250hz\tbuilt-in scenario",
-            "{}",
-            in_fish.said()
-        );
-    }
 }
 
 fn every_command_has_one_line_in_its_family() {

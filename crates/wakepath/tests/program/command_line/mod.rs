@@ -32,6 +32,7 @@ pub mod scenarios;
 pub mod schedulability;
 pub mod schedulability_of_runs;
 pub mod seals;
+pub mod shells;
 pub mod sweep;
 pub mod tiers;
 pub mod usage;
