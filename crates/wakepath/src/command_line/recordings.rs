@@ -360,6 +360,9 @@ pub struct Import {
     /// Tolerated share of late cycles, such as `0.1%` [default: none].
     #[arg(long, value_name = "SHARE")]
     pub miss_fraction: Option<String>,
+    /// Any limits of a scenario's [criterion], separated by commas.
+    #[arg(hide_short_help = true, long, value_name = "CRITERION")]
+    pub criterion: Option<String>,
     /// Of ROS 2: a chain of callbacks, from a topic to a topic or node, such as `/image:/motor` (repeatable).
     #[arg(hide_short_help = true, long, value_name = "FROM:TO")]
     pub chain: Vec<String>,

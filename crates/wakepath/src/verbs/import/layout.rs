@@ -4,7 +4,8 @@
 use super::Failure;
 use super::sources::Sources;
 use super::stated::{StatedPolicy, agree_on_period};
-use crate::command_line::Import;
+use crate::command_line::{CriterionOptions, Import};
+use crate::criterion_options;
 use std::fmt::Write;
 use wakepath_console::option_value::OptionError;
 use wakepath_import::{Imported, Thread, Values};
@@ -213,7 +214,7 @@ pub(super) fn scenario(
             "duration = \"{} ns\"",
             longest.max().unwrap_or(first_ns)
         );
-        criterion(&mut text, arguments, latency_ns);
+        text += &criterion(arguments, latency_ns)?;
         let mut known: Vec<&str> = Vec::new();
         for (thread, of) in placed() {
             if known.contains(&&*thread.name) {
@@ -242,7 +243,7 @@ pub(super) fn scenario(
             values.max(repetitions),
             policies.join(", "),
         );
-        criterion(&mut text, arguments, latency_ns);
+        text += &criterion(arguments, latency_ns)?;
     }
     let known = KnownCpus::first(1024);
     Scenario::parse(&text, "the import", &known).map_err(|errors| errors.to_string().into())
@@ -275,14 +276,14 @@ fn refuse_too_long(
     Ok(())
 }
 
-fn criterion(text: &mut String, arguments: &Import, latency_ns: Option<u64>) {
-    text.push_str("[criterion]\n");
-    if let Some(ns) = latency_ns {
-        let _ = writeln!(text, "latency = \"{ns} ns\"");
-    }
-    if let Some(share) = &arguments.miss_fraction {
-        let _ = writeln!(text, "miss-fraction = {}", quoted(share));
-    }
+fn criterion(arguments: &Import, latency_ns: Option<u64>) -> Result<String, Failure> {
+    let table = criterion_options::table(&CriterionOptions {
+        latency: latency_ns.map(|ns| format!("{ns} ns")),
+        miss_fraction: arguments.miss_fraction.clone(),
+        criterion: arguments.criterion.clone(),
+    })?;
+    let table = toml::to_string(&table.unwrap_or_default())?;
+    Ok(format!("[criterion]\n{table}"))
 }
 
 /// A policy as scenarios write it.

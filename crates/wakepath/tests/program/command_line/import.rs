@@ -195,12 +195,23 @@ fn what_a_form_has_no_use_for_is_refused() {
 
 fn an_imported_run_may_fail() {
     let place = Place::new();
-    let words = ["--latency", "10us", "--miss-fraction", "1%"];
     let file = fixture("cyclictest.json");
-    import(&place, "run", "rt-tests-json", &file, &words).assert_code(0);
-    let shown = ask("show", &place.path().join("run"));
-    shown.assert_code(2);
-    assert!(shown.output.contains("verdict: FAILED"), "{}", shown.said());
+    for (run, words) in [
+        ("named", ["--latency", "10us", "--miss-fraction", "1%"]),
+        (
+            "listed",
+            ["--latency", "10us", "--criterion", "miss-fraction 1 %"],
+        ),
+    ] {
+        import(&place, run, "rt-tests-json", &file, &words).assert_code(0);
+        let shown = ask("show", &place.path().join(run));
+        shown.assert_code(2);
+        assert!(shown.output.contains("verdict: FAILED"), "{}", shown.said());
+    }
+    let twice = ["--latency", "10us", "--criterion", "latency 20us"];
+    let refused = import(&place, "twice", "rt-tests-json", &file, &twice);
+    refused.assert_refused(1, &["`latency` is given twice"]);
+    assert!(!place.path().join("twice").exists(), "a directory was made");
 }
 
 fn noise_is_held_against_no_criterion() {
