@@ -80,37 +80,55 @@ pub enum Lab {
 /// The guests of a laboratory: their kernels and machine.
 #[derive(Debug, Args)]
 pub struct LabGuests {
-    /// Kernel: `debian:stock`, `debian:rt`, `package:NAME[=VERSION]` (with `@RELEASE` after it, from
-    /// another Debian release), or the path of a bzImage. Its own parameters follow after a space, as in
-    /// 'debian:stock preempt=full' (repeatable).
+    /// Kernel: `debian:stock`, `debian:rt`, a package or a bzImage (repeatable).
+    ///
+    /// A package is `package:NAME[=VERSION]` (with `@RELEASE` after it, from another Debian release); a
+    /// bzImage is given by its path. Its own parameters follow after a space, as in
+    /// 'debian:stock preempt=full'.
     #[arg(long, value_name = "KERNEL", required = true)]
     pub kernel: Vec<String>,
     /// Further kernel parameters, such as `preempt=full`: each kernel also runs with these (repeatable).
-    #[arg(long, value_name = "PARAMETERS")]
+    #[arg(hide_short_help = true, long, value_name = "PARAMETERS")]
     pub variant: Vec<String>,
-    /// Architecture of the guests: `x86-64`, `aarch64` (a Raspberry Pi's) or `armv7` (a BeagleBone's).
+    /// Architecture of the guests: `x86-64`, `aarch64` or `armv7`.
+    ///
+    /// A Raspberry Pi's is `aarch64`, a BeagleBone's `armv7`.
     #[arg(long, value_name = "NAME", default_value = "x86-64")]
     pub architecture: String,
-    /// CPUs of each guest. Several take turns; docs/concepts/virtual-time.md has the cost.
+    /// CPUs of each guest.
+    ///
+    /// Several take turns; docs/concepts/virtual-time.md has the cost.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=16))]
     pub cpus: u16,
     /// Topology of the CPUs, such as `sockets=2,cores=8` or `sockets=1,cores=4,threads=2` (x86-64
     /// alone): each socket is a NUMA node with its share of the memory.
-    #[arg(long, value_name = "TOPOLOGY")]
+    #[arg(hide_short_help = true, long, value_name = "TOPOLOGY")]
     pub topology: Option<Topology>,
     /// Wakepath command that each guest runs first, such as `tune apply --yes`, or a program or script
     /// of this host by its path; it must end with 0 unless you put a dash in front (repeatable).
-    #[arg(long, value_name = "COMMAND", allow_hyphen_values = true)]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "COMMAND",
+        allow_hyphen_values = true
+    )]
     pub before: Vec<String>,
     /// Additions to each guest.
     #[command(flatten)]
     pub added: LabAdded,
-    /// Virtual nanoseconds for each instruction: 1, 2, 4 … 1024, or a board, for as many times a
-    /// desktop's 1 as its core is slower: `raspberry-pi-5`, `jetson-orin`, `raspberry-pi-4`, `beaglebone`.
-    #[arg(long, value_name = "NS", default_value = "1", value_parser = wakepath_lab::ns_per_instruction)]
+    /// Virtual nanoseconds for each instruction, or a board's name.
+    ///
+    /// 1, 2, 4 … 1024, or a board, for as many times a desktop's 1 as its core is slower:
+    /// `raspberry-pi-5`, `jetson-orin`, `raspberry-pi-4`, `beaglebone`.
+    #[arg(hide_short_help = true, long, value_name = "NS", default_value = "1", value_parser = wakepath_lab::ns_per_instruction)]
     pub ns_per_instruction: u32,
     /// Memory of each guest in MiB.
-    #[arg(long, value_name = "MIB", default_value_t = 1024)]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "MIB",
+        default_value_t = 1024
+    )]
     pub memory: u32,
     /// Programs that run the guests.
     #[command(flatten)]
@@ -122,18 +140,18 @@ pub struct LabGuests {
 pub struct LabAdded {
     /// Kernel module that each guest loads first, after the modules that it depends on, with its
     /// parameters, such as 'dummy numdummies=2' (repeatable).
-    #[arg(long, value_name = "MODULE")]
+    #[arg(hide_short_help = true, long, value_name = "MODULE")]
     pub module: Vec<String>,
     /// Directory of the kernels' modules, such as /lib/modules or the target of `make modules_install`
     /// [default: for a package, the package's own].
-    #[arg(long, value_name = "DIR")]
+    #[arg(hide_short_help = true, long, value_name = "DIR")]
     pub modules: Option<String>,
     /// File or directory of this host and its place in each guest; a program brings its libraries
     /// (repeatable).
-    #[arg(long, value_name = "HOST=GUEST")]
+    #[arg(hide_short_help = true, long, value_name = "HOST=GUEST")]
     pub file: Vec<String>,
     /// Value written into each guest's kernel first, such as /proc/sys/vm/swappiness=10 (repeatable).
-    #[arg(long, value_name = "PATH=VALUE")]
+    #[arg(hide_short_help = true, long, value_name = "PATH=VALUE")]
     pub init_write: Vec<String>,
 }
 
@@ -141,28 +159,31 @@ pub struct LabAdded {
 #[derive(Debug, Clone, Args)]
 pub struct LabHost {
     /// Guests to run at the same time [default: one for each CPU of this host].
-    #[arg(short, long, value_name = "NUMBER")]
+    #[arg(hide_short_help = true, short, long, value_name = "NUMBER")]
     pub jobs: Option<u16>,
     /// Longest time of each guest on this host, such as `10min` [default: by its work].
-    #[arg(long, value_name = "TIME")]
+    #[arg(hide_short_help = true, long, value_name = "TIME")]
     pub timeout: Option<String>,
     /// Wakepath that runs in the guests [default: the one next to `wakepath-lab`, or on PATH; for another
     /// architecture, the one next to that or in the target directory it was built in].
-    #[arg(long, value_name = "FILE")]
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub program: Option<PathBuf>,
     /// The emulator's program [default: the installed QEMU; if that is too old, one
     /// fetched from Debian].
-    #[arg(long, value_name = "FILE")]
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub emulator: Option<PathBuf>,
     /// As root, allow a directory that another user owns or can write to.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub trust_directory: bool,
 }
 
 /// Boot each kernel in an emulator that counts instructions, run the scenario in it, compare.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 every guest ran its scenario, 1 one of them did not, or an error. \
+    after_help = "Exit codes: 0 every guest ran its scenario, 1 one of them did not, or an error.\n\n\
+                  Example:\n  \
+                  wakepath lab run pi5-250hz --kernel debian:stock --kernel debian:rt",
+    after_long_help = "Exit codes: 0 every guest ran its scenario, 1 one of them did not, or an error. \
                   Virtual time judges no criterion: no such run ever passes.\n\nExamples:\n  \
                   wakepath lab run pi5-250hz --kernel debian:stock --kernel debian:rt\n  \
                   wakepath lab run my-loop.toml --kernel debian:stock --variant preempt=full\n  \
@@ -170,15 +191,19 @@ pub struct LabHost {
                   wakepath lab run my-loop.toml --kernel debian:rt --cpus 2 --variant isolcpus=1"
 )]
 pub struct LabRun {
-    /// A file, or the name of a built-in scenario (see `wakepath scenario list`).
+    /// Scenario file or built-in scenario.
+    ///
+    /// `wakepath scenario list` has the names.
     pub scenario: String,
     /// The guests.
     #[command(flatten)]
     pub guests: LabGuests,
-    /// Seed of every random number; one seed is one sample, so give several.
+    /// Seed of every random number (repeatable).
+    ///
+    /// One seed is one sample, so give several.
     #[arg(long, value_name = "NUMBER", default_value = "1")]
     pub seed: Vec<u64>,
-    /// Scale the scenario to this virtual time for the whole run, such as `20s`.
+    /// Virtual time of the whole run, such as `20s`: scales the scenario.
     #[arg(long, value_name = "TIME")]
     pub duration: Option<String>,
     /// Also run a traced pass, so that late cycles can be explained.
@@ -187,12 +212,13 @@ pub struct LabRun {
     /// Write the counts into this file, for `lab check`.
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
-    /// Directory of the runs, one for each guest; must be empty or not exist [default:
-    /// wakepath-runs/lab-NAME-TIME].
+    /// Directory of the runs [default: wakepath-runs/lab-NAME-TIME].
+    ///
+    /// It has one for each guest, and must be empty or not exist.
     #[arg(long, value_name = "DIR")]
     pub directory: Option<PathBuf>,
     /// Print the result as JSON on standard output, for scripts.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub json: bool,
 }
 
@@ -213,7 +239,7 @@ pub struct LabCheck {
     #[arg(long, value_name = "KERNEL")]
     pub kernel: Vec<String>,
     /// Directory of the modules of these kernels, in place of the baseline's.
-    #[arg(long, value_name = "DIR")]
+    #[arg(hide_short_help = true, long, value_name = "DIR")]
     pub modules: Option<String>,
     /// Tolerated growth of a count, in percent.
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
@@ -224,8 +250,9 @@ pub struct LabCheck {
     /// Programs that run the guests.
     #[command(flatten)]
     pub host: LabHost,
-    /// Directory of the runs, one for each guest; must be empty or not exist [default:
-    /// wakepath-runs/lab-NAME-TIME].
+    /// Directory of the runs [default: wakepath-runs/lab-NAME-TIME].
+    ///
+    /// It has one for each guest, and must be empty or not exist.
     #[arg(long, value_name = "DIR")]
     pub directory: Option<PathBuf>,
     /// Print the changes as JSON.
@@ -236,7 +263,10 @@ pub struct LabCheck {
 /// Run a wakepath command in a guest, and bring back its files.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The command runs as root in /tmp of a guest that has nothing but memory; files \
+    after_help = "Exit codes: 0 all commands ended with 0; 1 error; otherwise the command's.\n\n\
+                  Example:\n  \
+                  wakepath lab exec --kernel debian:rt -- machine --json",
+    after_long_help = "The command runs as root in /tmp of a guest that has nothing but memory; files \
                   that it leaves in /tmp come back with --directory. With one guest its output is this \
                   command's, its exit code too.\n\nExit codes: 0 all commands ended with 0; 1 \
                   error; otherwise the command's.\n\nExamples:\n  \
@@ -249,7 +279,9 @@ pub struct LabExec {
     /// The guests.
     #[command(flatten)]
     pub guests: LabGuests,
-    /// Directory for the files, with one inside for each guest; must be empty or not exist.
+    /// Directory for the files.
+    ///
+    /// It has one for each guest, and must be empty or not exist.
     #[arg(long, value_name = "DIR")]
     pub directory: Option<PathBuf>,
     /// Wakepath command with its arguments, or a program of this host by its path.
@@ -308,16 +340,16 @@ pub struct LabAgain {
     #[arg(long, value_name = "KERNEL")]
     pub kernel: Option<String>,
     /// Wakepath that made the run in the guest [default: this one].
-    #[arg(long, value_name = "FILE")]
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub program: Option<PathBuf>,
     /// The emulator's program [default: the installed QEMU].
-    #[arg(long, value_name = "FILE")]
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub emulator: Option<PathBuf>,
     /// Longest time of the guest on this host, such as `10min` [default: by its work].
-    #[arg(long, value_name = "TIME")]
+    #[arg(hide_short_help = true, long, value_name = "TIME")]
     pub timeout: Option<String>,
     /// As root, allow a directory that another user owns or can write to.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub trust_directory: bool,
 }
 
@@ -374,7 +406,10 @@ pub struct LabCosts {
 /// Find which kernel in a series lengthened a latency's path, and through which functions.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The kernels are a row, from good to bad: packages, files, or one kernel with other \
+    after_help = "Exit codes: 0 found, 1 error, 3 nothing grew, or a kernel could not be measured.\n\n\
+                  Example:\n  \
+                  wakepath lab bisect my-loop.toml --good ./1 --bad debian:stock --directory b",
+    after_long_help = "The kernels are a row, from good to bad: packages, files, or one kernel with other \
                   parameters each ('debian:stock preempt=none'). Both ends are measured, then the row is \
                   halved. Each kernel runs with several seeds: it is bad if more than half of them are \
                   nearer to the median of the bad end, and the ends must differ by an exact rank test \
@@ -400,10 +435,10 @@ pub struct LabBisect {
     pub bad: Option<String>,
     /// Figure to compare; wake-up latencies cover the cycles that ran, as scheduled also the skipped due
     /// times.
-    #[arg(long, value_name = "COUNT", default_value = "latency-of-wake-ups-max", value_parser = ["latency-of-wake-ups-max", "latency-of-wake-ups-p99", "latency-of-wake-ups-median", "latency-as-scheduled-max", "latency-as-scheduled-p99", "response-max"])]
+    #[arg(hide_short_help = true, long, value_name = "COUNT", default_value = "latency-of-wake-ups-max", value_parser = ["latency-of-wake-ups-max", "latency-of-wake-ups-p99", "latency-of-wake-ups-median", "latency-as-scheduled-max", "latency-as-scheduled-p99", "response-max"])]
     pub count: String,
     /// Condition to compare it in, such as 'FIFO 80, stress' [default: the one in which it grew most].
-    #[arg(long, value_name = "CONDITION")]
+    #[arg(hide_short_help = true, long, value_name = "CONDITION")]
     pub condition: Option<String>,
     /// Seed of every random number: each kernel is measured with each of at least three.
     #[arg(long, value_name = "NUMBER", default_values_t = [1, 2, 3])]
@@ -412,10 +447,20 @@ pub struct LabBisect {
     #[arg(long, value_name = "NS", default_value = "1", value_parser = wakepath_lab::ns_per_instruction)]
     pub ns_per_instruction: u32,
     /// Memory of each guest in MiB.
-    #[arg(long, value_name = "MIB", default_value_t = 1024)]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "MIB",
+        default_value_t = 1024
+    )]
     pub memory: u32,
     /// Command that each guest runs first, as for `lab run` (repeatable).
-    #[arg(long, value_name = "COMMAND", allow_hyphen_values = true)]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "COMMAND",
+        allow_hyphen_values = true
+    )]
     pub before: Vec<String>,
     /// Additions to each guest.
     #[command(flatten)]

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 /// Repeat published experiments and compare with the published figures.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "An experiment that has runs in --directory is not repeated: the same command \
+    after_help = "Exit codes: 0 all were repeated, whatever they found; 1 error.\n\nExample:\n  \
+                  wakepath lab experiments beaglepilot --directory experiments",
+    after_long_help = "An experiment that has runs in --directory is not repeated: the same command \
                   resumes an interrupted one. Before the first guest it registers the \
                   claims in claims-EXPERIMENT.toml there, and those judge the runs.\n\nExit codes: 0 all were repeated, whatever they \
                   found; 1 error.\n\nExamples:\n  \
@@ -27,7 +29,9 @@ pub struct LabExperiments {
     /// Seeds, from 1: each guest runs with each. Fewer than an experiment's claims were registered for decide none.
     #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=100))]
     pub seeds: u64,
-    /// Kernel without a package: `xenomai=BZIMAGE` with Xenomai's Cobalt for beaglepilot,
+    /// Kernel without a package.
+    ///
+    /// `xenomai=BZIMAGE` with Xenomai's Cobalt for beaglepilot,
     /// `litmus=BZIMAGE` with LITMUS^RT for litmus-16core; their claims are not measured without it.
     #[arg(long, value_name = "NAME=BZIMAGE")]
     pub kernel: Vec<String>,

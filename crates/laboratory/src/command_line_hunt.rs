@@ -7,7 +7,9 @@ use std::path::PathBuf;
 /// Search for the programs that keep a kernel from preempting the longest.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Programs are sequences of system calls. The hunt changes those that reached new kernel \
+    after_help = "Exit codes: 0 the hunt ended or was stopped, 1 an error.\n\nExample:\n  \
+                  wakepath lab hunt --kernel debian:rt --directory hunt --for 1h --as-root",
+    after_long_help = "Programs are sequences of system calls. The hunt changes those that reached new kernel \
                   code or longer sections, and ends with the longest sections, each with its smallest \
                   program as text and as C. Crashes and warnings of the kernel are kept. Repeat the \
                   command to resume: the corpus in the directory survives Ctrl-C and kill -9.\n\nExit \
@@ -31,37 +33,52 @@ pub struct LabHunt {
     pub as_root: bool,
     /// File with further calls, such as those of your driver; docs/advanced/lab.md has the format
     /// (repeatable).
-    #[arg(long, value_name = "FILE")]
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub calls: Vec<PathBuf>,
     /// Seed of the programs and of the guest.
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "NUMBER",
+        default_value_t = 1
+    )]
     pub seed: u64,
     /// Programs of each branch of the booted guest.
-    #[arg(long, value_name = "NUMBER", default_value_t = 64, value_parser = value_parser!(u16).range(1..=1024))]
+    #[arg(hide_short_help = true, long, value_name = "NUMBER", default_value_t = 64, value_parser = value_parser!(u16).range(1..=1024))]
     pub programs: u16,
     /// Longest virtual time of a program.
-    #[arg(long, value_name = "TIME", default_value = "30ms")]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "TIME",
+        default_value = "30ms"
+    )]
     pub limit: String,
     /// Number of the longest sections whose programs are made smaller.
-    #[arg(long, value_name = "NUMBER", default_value_t = 5)]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "NUMBER",
+        default_value_t = 5
+    )]
     pub findings: usize,
     /// Run one program instead, and list its sections: a file, or the number of a program in the
     /// directory's corpus.
     #[arg(long, value_name = "PROGRAM")]
     pub repeat: Option<String>,
     /// Number of branches that repeat it; all must be the same to the instruction.
-    #[arg(long, value_name = "NUMBER", default_value_t = 2, value_parser = value_parser!(u32).range(2..), requires = "repeat")]
+    #[arg(hide_short_help = true, long, value_name = "NUMBER", default_value_t = 2, value_parser = value_parser!(u32).range(2..), requires = "repeat")]
     pub branches: u32,
     /// Stop as soon as a section begins in this kernel function.
-    #[arg(long, value_name = "FUNCTION")]
+    #[arg(hide_short_help = true, long, value_name = "FUNCTION")]
     pub until: Option<String>,
     /// Use only new random programs, to compare with the guided search.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub random: bool,
     /// Show all sections.
     #[arg(long)]
     pub all: bool,
     /// Print the result as JSON on standard output, for scripts.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub json: bool,
 }

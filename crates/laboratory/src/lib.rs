@@ -164,6 +164,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_short_help_of_every_command_fits_one_screen() {
+        let programs = [
+            CommandLine::command(),
+            board::command_line::CommandLine::command(),
+        ];
+        let mut wrong = String::new();
+        for mut program in programs {
+            program.build();
+            for of in std::iter::once(&program).chain(program.get_subcommands()) {
+                let help = of.clone().term_width(80).render_help().to_string();
+                let lines = help.lines().count();
+                if !of.is_hide_set() && lines > 39 {
+                    wrong += &format!("{} -h: {lines} lines\n{help}", of.get_name());
+                }
+            }
+        }
+        assert_eq!(wrong, "");
+    }
+
+    #[test]
     fn the_definitions_are_consistent() {
         CommandLine::command().debug_assert();
         board::command_line::CommandLine::command().debug_assert();
