@@ -2,7 +2,7 @@
 //! judged.
 
 use super::not_judged::{SeenThread, told};
-use super::{Finding, NotJudged, WatchedSection, WokenBy};
+use super::{Finding, NotJudged, WatchedSection, WokenBy, gaps, shows_each_cycle};
 use serde::Serialize;
 use wakepath_explain::watch::{BegunBy, Row, Task, ThreadActivity};
 use wakepath_statistics::{Distribution, DistributionSummary};
@@ -128,7 +128,8 @@ impl Watched {
     /// The figures of a thread's periodic tasks; otherwise why it is not judged.
     pub(super) fn all_of(seen: &SeenThread<'_>) -> Result<Vec<Self>, NotJudged> {
         let tasks = seen.activity.tasks();
-        let tasks = tasks.map_err(|why| seen.not_judged(told(why, seen.activity)))?;
+        let tasks =
+            tasks.map_err(|why| seen.not_judged(told(why, seen.activity, seen.watched_ns)))?;
         let watched = tasks.into_iter().map(|task| Self::new(seen, task));
         watched.collect()
     }
@@ -148,6 +149,7 @@ impl Watched {
             is_executor,
             declared,
             events_missing,
+            ..
         } = *seen;
         let rhythm = task.rhythm;
         // Limits of a scenario: below, timers are not a loop's; above, nothing repeats in a run.
@@ -188,15 +190,13 @@ impl Watched {
         let mut findings = Finding::new(&task, &row, woken_by.as_ref(), (activity, is_executor));
         findings.retain(|of| !(events_missing && of.needs_all_events()));
         let left_out = |of: &Finding| matches!(of, Finding::LeftOut { .. });
-        let shows_each_cycle = match rhythm.begun_by {
-            BegunBy::Timer => task.is_by_lasting_timers() || findings.iter().any(left_out),
-            BegunBy::Other => false,
-            BegunBy::Marks => true,
-        };
-        let gaps = match has_row && !events_missing {
-            false => Gaps::Unseen,
-            true if shows_each_cycle => Gaps::Skipped,
-            true => Gaps::UnseenWhileRunning,
+        let shows_each_cycle = shows_each_cycle(rhythm.begun_by, task.is_by_lasting_timers())
+            || findings.iter().any(left_out);
+        // Another thread of a pool may have served a due time.
+        let gaps = if events_missing || activity.pool.is_some() {
+            Gaps::Unseen
+        } else {
+            gaps(rhythm, shows_each_cycle)
         };
         let (tally, latencies) = due_times_of(&row, gaps);
         let switches = samples.iter().map(|s| u64::from(s.involuntary_switches));

@@ -56,6 +56,8 @@ pub enum Finding {
     Moves {
         /// How many, itself included.
         threads: usize,
+        /// Period of the cycles of all together, and how many were due; `None` if they have none.
+        together: Option<Together>,
     },
     /// Signals ended its sleeps before their time, and it did not sleep on.
     SleepCut {
@@ -117,6 +119,17 @@ pub enum Finding {
         /// The longest from a wake-up to the thread's running.
         latency_ns: u64,
     },
+}
+
+/// Cycles that run in any of several threads. Times are nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Together {
+    /// Their period.
+    pub period_ns: u64,
+    /// Due times.
+    pub dues: u64,
+    /// At how many of these an earlier cycle still ran, or no timer woke a thread.
+    pub unclear: u64,
 }
 
 impl Finding {
@@ -235,6 +248,29 @@ fn gaps_and_steps(
     Ok(())
 }
 
+fn together_or_not(f: &mut fmt::Formatter<'_>, together: Option<Together>) -> fmt::Result {
+    let probes = "Probes of the program can show them: --cycle BEGIN,END";
+    match together {
+        None => write!(
+            f,
+            "their period and their late and skipped ones are unknown. {probes}"
+        ),
+        Some(of) => {
+            write!(f, "together one every {}", length(of.period_ns))?;
+            if of.unclear == 0 {
+                return Ok(());
+            }
+            write!(
+                f,
+                ". At {} of {} an earlier cycle still ran, or no timer woke any: cycles of these ran late, or were \
+                 skipped. {probes}",
+                of.unclear,
+                counted(of.dues, "due time", "due times"),
+            )
+        }
+    }
+}
+
 /// The finding without its fix.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -280,11 +316,13 @@ impl fmt::Display for Finding {
                 counted(*times, "time", "times"),
                 three_digits(longest_ns.cast_signed()),
             ),
-            Self::Moves { threads } => write!(
-                f,
-                "its program's cycles run in any of {threads} threads, whichever is idle when one is due: their period \
-                 and their late and skipped ones are unknown. Probes of the program can show them: --cycle BEGIN,END",
-            ),
+            Self::Moves { threads, together } => {
+                write!(
+                    f,
+                    "its program's cycles run in any of {threads} threads, whichever is idle when one is due: "
+                )?;
+                together_or_not(f, *together)
+            }
             Self::SleepCut {
                 sender,
                 times,

@@ -4,6 +4,7 @@
 mod activity;
 mod figures;
 mod finding;
+mod gaps;
 mod not_judged;
 mod ros2;
 mod ros2_file;
@@ -13,7 +14,8 @@ mod waking;
 
 pub use activity::{RowOf, Seen, activity, comes_without_period, rows, sleeps_for_time};
 pub use figures::{Figures, Watched};
-pub use finding::Finding;
+pub use finding::{Finding, Together};
+pub use gaps::{gaps, shows_each_cycle};
 pub use not_judged::NotJudged;
 pub use ros2::{FirstAbove, Ros2Figures, Ros2Wish};
 pub use ros2_file::{Ros2File, Ros2FileError};

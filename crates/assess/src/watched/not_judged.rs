@@ -20,7 +20,12 @@ pub(super) struct SeenThread<'a> {
     pub declared: Option<Policy>,
     /// Whether events are lost, or it may run on CPUs whose events were not recorded.
     pub events_missing: bool,
+    /// How long was recorded, in nanoseconds.
+    pub watched_ns: u64,
 }
+
+/// A thread that waits by spinning runs for more of the time than this, one in so many.
+const SPINS: u64 = 4;
 
 /// A thread without a period.
 #[derive(Debug, Serialize)]
@@ -54,9 +59,9 @@ impl SeenThread<'_> {
 }
 
 /// Why a thread has no period.
-pub(super) fn told(why: NotPeriodic, activity: &ThreadActivity) -> String {
+pub(super) fn told(why: NotPeriodic, activity: &ThreadActivity, watched_ns: u64) -> String {
     let by_marks = !activity.marked.is_empty();
-    let never_slept = activity.other_wake_ups == 0 && activity.run_ns > 0;
+    let never_slept = activity.other_wake_ups == 0 && activity.run_ns * SPINS > watched_ns;
     let time = wakepath_timeline::duration::exact;
     match why {
         NotPeriodic::TooFew { activations } if by_marks => {
@@ -100,12 +105,17 @@ mod tests {
     #[test]
     fn a_loop_that_spins_is_told_about_probes() {
         let why = NotPeriodic::TooFew { activations: 0 };
-        let activity = |other_wake_ups| ThreadActivity {
-            other_wake_ups,
-            run_ns: 1_000_000,
-            ..ThreadActivity::default()
+        let told = |other_wake_ups, watched_ns| {
+            let activity = ThreadActivity {
+                other_wake_ups,
+                run_ns: 1_000_000,
+                ..ThreadActivity::default()
+            };
+            told(why, &activity, watched_ns)
         };
-        assert!(told(why, &activity(0)).contains("--cycle"));
-        assert_eq!(told(why, &activity(1)), "no timer woke it");
+        assert!(told(0, 2_000_000).contains("--cycle"));
+        assert_eq!(told(1, 2_000_000), "no timer woke it");
+        // It slept all the time, from before the first event on.
+        assert_eq!(told(0, 20_000_000), "no timer woke it");
     }
 }

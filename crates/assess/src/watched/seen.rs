@@ -36,6 +36,7 @@ impl Figures {
             declared: session.policy,
             events_missing: traced.lost > 0
                 || !thread.cpus.iter().all(|cpu| recorded.contains(cpu)),
+            watched_ns: traced.wall_ns,
         });
         let seen: Vec<SeenThread<'_>> = seen.collect();
         for thread in &seen {

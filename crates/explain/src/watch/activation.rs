@@ -1,6 +1,7 @@
 //! One turn of a thread, and all that is seen of one. Types only.
 
 use super::one_call::WokenIn;
+use super::pool::Pool;
 use super::sleep_call::CutSleeps;
 use super::waits::TurnWaits;
 use super::waker::Waker;
@@ -37,6 +38,9 @@ pub struct Activation {
     pub cpu: u16,
     /// The call in which its timer woke it.
     pub woken_in: WokenIn,
+    /// Its end and its time on a CPU, both in nanoseconds, when it first waited for any event, a lock or a condition;
+    /// `None` if it did not, or calls are not recorded.
+    pub first_wait: Option<(u64, u64)>,
 }
 
 /// Whether a timer with this callback is still there when a sleep is over, as one on a sleeper's stack is not.
@@ -111,8 +115,8 @@ pub struct ThreadActivity {
     pub cut_sleeps: Vec<CutSleeps>,
     /// Whether its timers wake it in waits for any event, so that the next event may come first.
     pub awaits_events: bool,
-    /// Threads with which it takes turns at waiting for the program's timers: any of them runs the next cycle.
-    pub takes_turns_with: Vec<u32>,
+    /// The threads with which it takes turns at waiting for the program's timers.
+    pub pool: Option<Pool>,
     /// Waits that something else than a timer ended, the longest in all first.
     pub waits: Vec<TurnWaits>,
 }

@@ -43,7 +43,7 @@ pub struct Taken {
     pub marked: Vec<Activation>,
     /// As [`ThreadActivity::is_by_lasting_timers`].
     pub by_lasting_timers: bool,
-    /// Whether it takes turns with others, as [`ThreadActivity::takes_turns_with`].
+    /// Whether it takes turns with others, as those of a [`ThreadActivity::pool`] do.
     pub takes_turns: bool,
 }
 
@@ -241,7 +241,7 @@ impl Activations {
                 handed: std::mem::take(&mut of.handed.ended),
                 marked: std::mem::take(&mut of.marked.ended),
                 by_lasting_timers: of.activity.is_by_lasting_timers(),
-                takes_turns: pools.contains_key(id),
+                takes_turns: pools.iter().any(|of| of.contains(id)),
             };
             (*id, taken)
         });
@@ -250,16 +250,14 @@ impl Activations {
 
     /// Observations by thread number; an activation that had not ended is left out.
     pub fn finish(self) -> BTreeMap<u32, ThreadActivity> {
-        let mut pools = pool::find(&self.threads);
+        let pools = pool::find(&self.threads);
         let (threads, open) = (self.threads.into_iter(), self.open);
-        let finished = threads.map(|(id, of)| {
-            let activity = ThreadActivity {
-                takes_turns_with: pools.remove(&id).unwrap_or_default(),
-                ..of.finish(&open)
-            };
-            (id, activity)
-        });
-        finished.collect()
+        let finished = threads.map(|(id, of)| (id, of.finish(&open)));
+        let mut finished = finished.collect();
+        for members in &pools {
+            pool::put_together(members, &mut finished);
+        }
+        finished
     }
 }
 

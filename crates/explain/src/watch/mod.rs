@@ -26,6 +26,7 @@ pub use activation::{Activation, BegunBy, CYCLE_BEGINS, CYCLE_ENDS, ThreadActivi
 pub use activations::{Activations, Taken};
 pub(crate) use expiry::WALL_CLOCK_NS;
 pub use one_call::WokenIn;
+pub use pool::{Pool, PoolCycles};
 pub use rhythm::{NotPeriodic, Rhythm};
 pub use row::{Row, row};
 pub use sections::{MarkedRun, MarkedSections, ThreadSections};

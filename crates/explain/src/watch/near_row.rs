@@ -44,9 +44,13 @@ impl NearRow {
     /// The row of an event loop that rounds the time to its next due time up to whole milliseconds, as asyncio does:
     /// each due time is late by less than one, and the remainder is made up for later.
     pub(super) fn in_milliseconds(turns: &[Activation]) -> Option<Self> {
-        let dues_ns = time_outs(turns)?;
+        Self::late_by_milliseconds(&time_outs(turns)?)
+    }
+
+    /// The row of due times each of which is late by less than a millisecond.
+    pub(super) fn late_by_milliseconds(dues_ns: &[u64]) -> Option<Self> {
         let between = dues_ns.windows(2).map(|two| two[1].saturating_sub(two[0]));
-        let usual_ns = Sorted::intervals(&dues_ns).at(5).max(1);
+        let usual_ns = Sorted::intervals(dues_ns).at(5).max(1);
         let (single, single_ns) = between
             .clone()
             .filter(|ns| *ns * 2 < usual_ns * 3)
@@ -55,8 +59,11 @@ impl NearRow {
         let periods: u64 = between.map(|ns| (ns + mean_ns / 2) / mean_ns).sum();
         let all_ns = dues_ns.last()?.saturating_sub(*dues_ns.first()?);
         let mean_ns = all_ns.checked_div(periods)?;
-        let period_ns = round_within(mean_ns, MS.div_ceil(periods))?;
-        (period_ns > 4 * HALF_NS).then(|| Self::with(&dues_ns, period_ns, HALF_NS))?
+        // As exactly as so many periods show it; of some the number is unclear.
+        let near = [MS.div_ceil(periods), mean_ns / ROUNDED].into_iter();
+        near.filter_map(|distance_ns| round_within(mean_ns, distance_ns))
+            .filter(|period_ns| *period_ns > 4 * HALF_NS)
+            .find_map(|period_ns| Self::with(dues_ns, period_ns, HALF_NS))
     }
 
     fn with(dues_ns: &[u64], period_ns: u64, beside_ns: u64) -> Option<Self> {

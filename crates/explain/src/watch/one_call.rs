@@ -48,6 +48,13 @@ impl WokenIn {
     }
 }
 
+impl WokenIn {
+    /// Whether another thread may end it as well as a timer.
+    pub(super) fn is_for_others(self) -> bool {
+        matches!(self, Self::Events | Self::Futex)
+    }
+}
+
 /// Whether timers mostly wake the thread in waits for any event, so that its next event may come first.
 pub(super) fn are_for_any_event(activations: &[Activation]) -> bool {
     let known = || {

@@ -2,6 +2,7 @@
 //! an event loop do; otherwise all its turns together.
 
 use super::activation::{Activation, BegunBy, ThreadActivity};
+use super::pool::Pool;
 use super::rhythm::{NotPeriodic, Rhythm};
 use super::row::{Row, row};
 use super::several_rows;
@@ -64,9 +65,10 @@ impl ThreadActivity {
     /// [`NotPeriodic`], of its marks or its timers.
     pub fn tasks(&self) -> Result<Vec<Task>, NotPeriodic> {
         if self.marked.is_empty() {
-            if !self.takes_turns_with.is_empty() {
-                let threads = self.takes_turns_with.len() + 1;
-                return Err(NotPeriodic::Moves { threads });
+            if let Some(pool) = &self.pool {
+                let whole = pool.cycles.map(|cycles| vec![self.whole(cycles.rhythm)]);
+                let threads = pool.threads;
+                return whole.ok_or(NotPeriodic::Moves { threads });
             }
             let several = by_timer(&self.activations);
             if !several.is_empty() {
@@ -86,7 +88,7 @@ impl ThreadActivity {
     /// was never seen to begin one.
     pub fn irregular(&self) -> Option<Task> {
         // What wakes an idle one is no cycle of its own.
-        let is_worker = !self.takes_turns_with.is_empty();
+        let is_worker = self.pool.is_some();
         let begun_by = match (self.marked.len(), self.activations.len(), self.handed.len()) {
             (1.., ..) => BegunBy::Marks,
             (0, timers, handed) if timers >= handed || is_worker => BegunBy::Timer,
@@ -98,6 +100,11 @@ impl ThreadActivity {
             BegunBy::Marks => &self.marked,
         };
         Rhythm::irregular(turns, begun_by).map(|rhythm| self.whole(rhythm))
+    }
+
+    /// The threads any of which runs the cycles of a task of this one.
+    pub fn pool_of(&self, task: &Task) -> Option<Pool> {
+        self.pool.filter(|_| task.rhythm.begun_by != BegunBy::Marks)
     }
 
     fn whole(&self, rhythm: Rhythm) -> Task {

@@ -171,6 +171,9 @@ impl Thread {
         self.asleep = matches!(left, Left::Sleeping | Left::Blocked);
         if self.asleep {
             self.waits.slept(at_ns);
+            if WokenIn::new(self.waits.call()).is_for_others() {
+                self.by_timers.waits();
+            }
         }
         match left {
             Left::Runnable => self.each(Turns::preempted),

@@ -51,6 +51,14 @@ impl Turns {
         }
     }
 
+    /// The thread waits for another, or for any event, and has run up to then.
+    pub(crate) fn waits(&mut self) {
+        if let Some(current) = self.current.as_mut().filter(|current| current.switched_in) {
+            let of = &mut current.activation;
+            of.first_wait.get_or_insert((of.end_ns, of.run_ns));
+        }
+    }
+
     pub(crate) fn close(&mut self) {
         let ended = self.current.take().filter(|current| current.switched_in);
         self.ended.extend(ended.map(|current| current.activation));
@@ -65,6 +73,7 @@ impl Turns {
             before.run_ns += activation.run_ns;
             before.preemptions += activation.preemptions;
             before.end_ns = activation.end_ns;
+            before.first_wait = None;
             self.current = Some(Current {
                 activation: before,
                 switched_in: true,

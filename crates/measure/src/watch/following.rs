@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use wakepath_archive::watch::Threads;
 use wakepath_archive::{ArchiveError, TraceFollower};
+use wakepath_assess::watched::{gaps, shows_each_cycle};
 use wakepath_directory::Directory;
 use wakepath_explain::watch::{Activation, Activations, BegunBy, Rhythm, Taken, row};
 use wakepath_ros2::{Begun, Live};
 use wakepath_timeline::Sample;
-use wakepath_verdict::{Gaps, Limits};
+use wakepath_verdict::Limits;
 
 /// The probe writes its events once a second, and all CPUs within a little more: an event does not come later
 /// than this. Where a viewer waits for one it writes more often, and notes up to when the trace is complete.
@@ -198,7 +199,8 @@ impl Followed {
                 ..*sample
             })
             .collect();
-        let gaps = gaps_of(rhythm, self.turns.by_lasting_timers);
+        let shows_each_cycle = shows_each_cycle(rhythm.begun_by, self.turns.by_lasting_timers);
+        let gaps = gaps(rhythm, shows_each_cycle);
         self.tally.add_as_due(0, rhythm.period_ns, gaps, &samples);
         if let Some(last) = samples.last() {
             let of = own.iter().rev().find(|of| is_of(last, of));
@@ -256,16 +258,6 @@ impl Followed {
             self.rhythm = Some(now);
         }
         self.rhythm
-    }
-}
-
-/// Meaning of a due time without an activation, the same as in the verdict.
-fn gaps_of(rhythm: Rhythm, by_lasting_timers: bool) -> Gaps {
-    match (rhythm.begun_by, rhythm.anchor_ns) {
-        (_, None) => Gaps::Unseen,
-        (BegunBy::Marks, _) => Gaps::Skipped,
-        (BegunBy::Timer, _) if by_lasting_timers => Gaps::Skipped,
-        (BegunBy::Timer | BegunBy::Other, _) => Gaps::UnseenWhileRunning,
     }
 }
 

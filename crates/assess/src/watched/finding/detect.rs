@@ -1,7 +1,7 @@
 //! What shows a finding.
 
-use super::Finding;
 use super::passed::passed;
+use super::{Finding, Together};
 use crate::watched::waking::WokenBy;
 use wakepath_explain::watch::{
     Activation, BegunBy, CutBy, CutSleeps, Row, Task, ThreadActivity, TurnWaits,
@@ -20,9 +20,15 @@ impl Finding {
         woken_by: Option<&WokenBy>,
         (activity, is_executor): (&ThreadActivity, bool),
     ) -> Vec<Self> {
-        if !activity.takes_turns_with.is_empty() && task.rhythm.begun_by != BegunBy::Marks {
-            let threads = activity.takes_turns_with.len() + 1;
-            return vec![Self::Moves { threads }];
+        if let Some(pool) = activity.pool_of(task) {
+            return vec![Self::Moves {
+                threads: pool.threads,
+                together: pool.cycles.map(|of| Together {
+                    period_ns: of.rhythm.period_ns,
+                    dues: of.dues,
+                    unclear: of.unclear,
+                }),
+            }];
         }
         let mut found = way_of_waiting(task, row, woken_by, (activity, is_executor));
         found.extend(waits_in_cycle(task, activity));

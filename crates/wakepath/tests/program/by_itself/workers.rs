@@ -2,11 +2,11 @@
 
 use crate::started::{Place, Start, built, is_root, not_run};
 
-wakepath_test_program::tests![a_loop_that_moves_between_workers_has_no_period_in_any_of_them];
+wakepath_test_program::tests![a_loop_that_moves_between_workers_has_the_period_of_all_together];
 
 const WHAT: &str = "watching a program whose workers take turns";
 
-fn a_loop_that_moves_between_workers_has_no_period_in_any_of_them() {
+fn a_loop_that_moves_between_workers_has_the_period_of_all_together() {
     if !is_root() {
         not_run(WHAT, "only root may trace");
     }
@@ -35,6 +35,11 @@ fn a_loop_that_moves_between_workers_has_no_period_in_any_of_them() {
             (&finding["kind"], &finding["threads"]),
             (&"moves".into(), &3.into())
         );
-        assert_eq!(worker["is_periodic"], false, "{}", finished.said());
+        let together = &finding["together"];
+        assert_eq!(together["period_ns"], 4_000_000, "{}", finished.said());
+        let [dues, unclear] = ["dues", "unclear"].map(|key| together[key].as_u64().unwrap());
+        assert!(dues > 400 && unclear * 4 < dues, "{}", finished.said());
+        assert_eq!(worker["period_ns"], 4_000_000);
+        assert_eq!(worker["skipped"], serde_json::Value::Null);
     }
 }
