@@ -262,8 +262,8 @@ fn together_or_not(f: &mut fmt::Formatter<'_>, together: Option<Together>) -> fm
             }
             write!(
                 f,
-                ". At {} of {} an earlier cycle still ran, or no timer woke any: cycles of these ran late, or were \
-                 skipped. {probes}",
+                ". At {} of {} an earlier cycle still ran, or no timer woke any: whether their cycles ran, and when, is \
+                 unknown. {probes}",
                 of.unclear,
                 counted(of.dues, "due time", "due times"),
             )

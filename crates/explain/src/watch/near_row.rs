@@ -59,7 +59,7 @@ impl NearRow {
         let periods: u64 = between.map(|ns| (ns + mean_ns / 2) / mean_ns).sum();
         let all_ns = dues_ns.last()?.saturating_sub(*dues_ns.first()?);
         let mean_ns = all_ns.checked_div(periods)?;
-        // As exactly as so many periods show it; of some the number is unclear.
+        // As exactly as that number of periods shows it, or less so: some intervals fit two numbers.
         let near = [MS.div_ceil(periods), mean_ns / ROUNDED].into_iter();
         near.filter_map(|distance_ns| round_within(mean_ns, distance_ns))
             .filter(|period_ns| *period_ns > 4 * HALF_NS)

@@ -3,17 +3,21 @@
 
 use crate::markup::Markup;
 
-/// One chapter. Links reach it by its `id`.
+/// One chapter. Links reach it by its `id`; of several runs on a page it is that of one.
 pub(super) fn write(
     markup: &mut Markup,
-    id: &str,
-    heading: &str,
+    (id, heading): (&str, &str),
+    run: Option<usize>,
     unfolded: bool,
     content: impl FnOnce(&mut Markup),
 ) {
-    let heading_id = format!("{id}-heading");
     markup.raw("\n");
-    markup.open("section", &[("id", &id), ("aria-labelledby", &heading_id)]);
+    let heading_id = format!("{id}-heading");
+    let name = match run {
+        Some(_) => ("aria-label", label(heading, run)),
+        None => ("aria-labelledby", heading_id.clone()),
+    };
+    markup.open("section", &[("id", &id), (name.0, &name.1)]);
     if unfolded {
         markup.raw("<details class=\"chapter\" open><summary>")
     } else {
@@ -29,9 +33,11 @@ pub(super) fn write(
 /// A link to each, by its `id` and heading.
 pub(super) fn contents<'a>(
     markup: &mut Markup,
+    run: Option<usize>,
     chapters: impl IntoIterator<Item = (String, &'a str)>,
 ) {
-    markup.raw("<nav aria-label=\"Chapters\"><ul>");
+    markup.open("nav", &[("aria-label", &label("Chapters", run))]);
+    markup.raw("<ul>");
     for (id, heading) in chapters {
         markup.raw("<li>");
         markup.element("a", &[("href", &format!("#{id}"))], heading);
@@ -40,4 +46,12 @@ pub(super) fn contents<'a>(
     markup.raw(
         "</ul><button type=\"button\" class=\"unfold\" hidden>Unfold all chapters</button></nav>",
     );
+}
+
+/// A name that no other landmark of the page has.
+fn label(of: &str, run: Option<usize>) -> String {
+    match run {
+        Some(number) => format!("{of}, run {}", number + 1),
+        None => of.to_owned(),
+    }
 }

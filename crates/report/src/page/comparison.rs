@@ -37,9 +37,9 @@ pub fn comparison_page(comparison: &Comparison) -> String {
         let named = CHAPTERS
             .iter()
             .map(|(id, heading)| ((*id).to_owned(), *heading));
-        chapters::contents(markup, named);
+        chapters::contents(markup, None, named);
         for (id, heading) in CHAPTERS {
-            chapters::write(markup, id, heading, false, |markup| match *id {
+            chapters::write(markup, (id, heading), None, false, |markup| match *id {
                 "differences" => differences(markup, comparison),
                 "metrics" => metrics(markup, comparison),
                 "distributions" => distributions(markup, &drawn(comparison, &shapes)),

@@ -64,7 +64,7 @@ pub fn page(runs: &[Reported<'_>], titles: &Titles) -> String {
             sections::several::write(markup, runs);
         }
         for (number, run) in runs.iter().enumerate() {
-            sections::write(markup, number, run, titles);
+            sections::write(markup, (number, runs.len() > 1), run, titles);
         }
     });
     match titles.unfolded {

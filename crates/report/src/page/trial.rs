@@ -15,7 +15,7 @@ pub fn trial_page(trial: &Trial, runs: &[Reported<'_>]) -> String {
     document(&title, "To the trial", &data, |markup| {
         write(markup, trial);
         for (number, run) in runs.iter().enumerate() {
-            sections::write(markup, number, run, &Titles::default());
+            sections::write(markup, (number, true), run, &Titles::default());
         }
     })
 }

@@ -84,17 +84,24 @@ fn heading(run: &Reported<'_>, name: &str, usual: &'static str) -> &'static str 
 }
 
 /// The first page of a run and all its chapters, folded. `number` is its place on the page.
-pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>, titles: &Titles) {
+pub(super) fn write(
+    markup: &mut Markup,
+    (number, is_one_of_several): (usize, bool),
+    run: &Reported<'_>,
+    titles: &Titles,
+) {
     let id = format!("run-{number}");
     markup.open("article", &[("id", &id)]);
     front::write(markup, number, run, titles);
     let name_of = |name: &str| format!("{name}-{number}");
     let own = || SECTIONS.iter().filter(|(name, ..)| has(run, name));
     let named = own().map(|(name, usual, _)| (name_of(name), heading(run, name, usual)));
-    chapters::contents(markup, named);
+    let of = is_one_of_several.then_some(number);
+    chapters::contents(markup, of, named);
     for (name, usual, section) in own() {
         let heading = heading(run, name, usual);
-        chapters::write(markup, &name_of(name), heading, titles.unfolded, |markup| {
+        let named = (&*name_of(name), heading);
+        chapters::write(markup, named, of, titles.unfolded, |markup| {
             section(markup, number, run);
         });
     }

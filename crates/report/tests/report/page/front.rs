@@ -3,7 +3,7 @@
 use super::browser::Browser;
 use super::made_up::MadeUp;
 use serde_json::json;
-use wakepath_report::Titles;
+use wakepath_report::{Titles, page};
 use wakepath_verdict::Outcome;
 
 const HOSTILE: &str = "<b>Arm</b>\" & co";
@@ -184,5 +184,29 @@ fn a_remark_that_the_lead_is_made_of_is_written_once() {
     let page = reporting.page(&Titles::default()).to_lowercase();
     for remark in remarks {
         assert_eq!(page.matches(remark).count(), 1, "{remark}");
+    }
+}
+
+#[test]
+fn no_two_landmarks_of_a_page_of_several_runs_have_one_name() {
+    let written = MadeUp::with_spikes(300, Vec::new()).write();
+    let reporting = written.report();
+    let several = [reporting.reported(), reporting.reported()];
+    for (runs, own) in [
+        (&several[..1], "Chapters"),
+        (&several[..], "Chapters, run 2"),
+    ] {
+        let page = page(runs, &Titles::default());
+        let landmarks = page.split("<nav ").chain(page.split("<section "));
+        let names =
+            landmarks.filter_map(|part| part.split_once('>')?.0.split_once("aria-label=\""));
+        let names: Vec<&str> = names
+            .filter_map(|(_, name)| name.split('"').next())
+            .collect();
+        assert!(names.contains(&own), "{names:?}");
+        let mut distinct = names.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), names.len(), "{names:?}");
     }
 }

@@ -256,7 +256,12 @@ impl Written {
 impl Reporting {
     /// The page with these titles.
     pub fn page(&self, titles: &Titles) -> String {
-        let reported = Reported {
+        page(&[self.reported()], titles)
+    }
+
+    /// The run without its bounds and explanation.
+    pub fn reported(&self) -> Reported<'_> {
+        Reported {
             manifest: &self.run.manifest,
             assessment: &self.assessment,
             bounds: None,
@@ -264,8 +269,7 @@ impl Reporting {
             callbacks: &[],
             pictures: &self.pictures,
             figures: &self.figures,
-        };
-        page(&[reported], titles)
+        }
     }
 
     /// Judges a run and writes its page.

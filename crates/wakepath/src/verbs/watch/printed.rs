@@ -73,10 +73,12 @@ pub(super) fn tell(
         lost => format!("{lost} lost: activations they touch are left out or unexplained"),
     };
     let has_ended = *ended == Ended::ByItself && arguments.command.is_empty();
-    let end = match has_ended {
-        true if traced.wall_ns < BEGINNING_NS => "it ended while the watch began\n",
-        true => "it ended during the watch\n",
-        false => "",
+    let end = if !has_ended {
+        ""
+    } else if traced.wall_ns < BEGINNING_NS {
+        "it ended while the watch began\n"
+    } else {
+        "it ended during the watch\n"
     };
     let head = format!(
         "{} watched for {:.1} s on CPU {cpus}: {} kernel events, {lost}\n{end}\n",

@@ -1,6 +1,6 @@
 //! Completions and man pages are made from the same definition as the command line.
 
-use crate::started::{Place, Start, binary, cpus};
+use crate::started::{Place, Start, cpus};
 
 wakepath_test_program::tests![
     completions_of_every_shell_know_the_verbs_and_no_internals,
@@ -33,12 +33,7 @@ fn completions_of_every_shell_know_the_verbs_and_no_internals() {
 
 /// What shells that are installed here make of a line.
 fn a_shell_completes_runs_scenarios_policies_and_cpus() {
-    let place = Place::new();
-    let run = place.path().join("wakepath-runs/check-20260101T120000Z");
-    std::fs::create_dir_all(&run).unwrap();
-    std::fs::write(run.join("manifest.json"), "{}").unwrap();
-    std::fs::create_dir(place.path().join("bin")).unwrap();
-    std::os::unix::fs::symlink(binary(), place.path().join("bin/wakepath")).unwrap();
+    let place = super::shells::place_with_a_run();
     let cpu = cpus()[0].to_string();
     let lines = [
         ("wakepath che", "check"),

@@ -34,7 +34,7 @@ zpty -d typed
 "#;
 
 /// A place with a run, and this program on its PATH.
-fn place() -> Place {
+pub(super) fn place_with_a_run() -> Place {
     let place = Place::new();
     let run = place.path().join("wakepath-runs/check-20260101T120000Z");
     std::fs::create_dir_all(&run).unwrap();
@@ -60,7 +60,7 @@ fn answers(shell: &str, command: &str, place: Place) -> Vec<String> {
 }
 
 fn zsh_completes_runs_and_scenarios_at_its_prompt() {
-    let place = place();
+    let place = place_with_a_run();
     std::fs::write(place.path().join("typed"), IN_ZSH).unwrap();
     let lines = LINES.map(|(line, _)| format!("'{line}'")).join(" ");
     let answers = answers("zsh", &format!("zsh -f ./typed {lines}"), place);
@@ -72,7 +72,7 @@ fn zsh_completes_runs_and_scenarios_at_its_prompt() {
 fn fish_completes_runs_and_scenarios() {
     let each = LINES.map(|(line, _)| format!("complete -C '{line}' | head -n 1"));
     let typed = format!("wakepath completions fish | source\n{}\n", each.join("\n"));
-    let place = place();
+    let place = place_with_a_run();
     std::fs::write(place.path().join("typed"), typed).unwrap();
     let answers = answers("fish", "fish ./typed", place);
     for ((line, word), answer) in LINES.iter().zip(answers) {
