@@ -11,6 +11,7 @@ wakepath_test_program::tests![
     the_other_requests_to_end_do_the_same_and_the_json_says_so,
     an_interruption_does_not_whitewash_a_criterion_that_is_not_met,
     a_second_ctrl_c_ends_at_once,
+    requests_at_the_same_time_are_one,
     a_run_interrupted_early_or_between_two_segments_says_honestly_what_it_is,
 ];
 
@@ -111,6 +112,8 @@ fn a_second_ctrl_c_ends_at_once() {
     running.signal(Signal::INT);
     // Two that wait at the same time are one to the kernel.
     wait_until("the first is taken", || !running.has_pending(Signal::INT));
+    // A person's second one comes later than `timeout`'s.
+    std::thread::sleep(Duration::from_millis(500));
     let (finished, took) = ended_by(running, Signal::INT);
     assert!(took < PATIENCE, "it took {took:?}");
     assert_ne!(finished.code(), Some(0), "{}", finished.said());
@@ -122,6 +125,17 @@ fn a_second_ctrl_c_ends_at_once() {
     assert!(is_alone, "{ending:?}");
     ask("recover", &finished.directory).assert_code(0);
     assert_ne!(ask("show", &finished.directory).code(), Some(0));
+}
+
+/// As `timeout` sends them, and a service manager.
+fn requests_at_the_same_time_are_one() {
+    for other in [Signal::INT, Signal::HUP] {
+        let running = started("", false);
+        running.signal(Signal::INT);
+        wait_until("the first is taken", || !running.has_pending(Signal::INT));
+        let (finished, took) = ended_by(running, other);
+        assert_ended_in_order(&finished, took);
+    }
 }
 
 /// Few of the moments that the stage `kills` tries: as the command starts, in the preparation, in the
