@@ -421,6 +421,9 @@ impl Account {
         if unseen.count > 0 {
             self.tally.unseen += unseen.count;
             self.clusters.end_series();
+            if open.window.gaps == Gaps::Unseen {
+                open.before_ns = None;
+            }
             each(Fate::Unknown(unseen));
         }
         if skipped.count == 0 {

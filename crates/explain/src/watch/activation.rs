@@ -39,7 +39,7 @@ pub struct Activation {
     /// The call in which its timer woke it.
     pub woken_in: WokenIn,
     /// Its end and its time on a CPU, both in nanoseconds, when it first waited for any event, a lock or a condition;
-    /// `None` if it did not, or calls are not recorded.
+    /// `None` if it did not.
     pub first_wait: Option<(u64, u64)>,
 }
 

@@ -104,6 +104,7 @@ impl Thread {
     /// Woken by something else than a timer.
     pub(super) fn handed(&mut self, at_ns: u64, cpu: u16, by: Key) {
         self.activity.other_wake_ups += 1;
+        self.may_wait_for_others(false);
         self.waits.ended(at_ns, &by);
         *self.wakers.entry(by).or_default() += 1;
         let is_on_cpu = self.woken(at_ns);
@@ -171,14 +172,21 @@ impl Thread {
         self.asleep = matches!(left, Left::Sleeping | Left::Blocked);
         if self.asleep {
             self.waits.slept(at_ns);
-            if WokenIn::new(self.waits.call()).is_for_others() {
-                self.by_timers.waits();
-            }
+            self.may_wait_for_others(left == Left::Sleeping);
         }
         match left {
             Left::Runnable => self.each(Turns::preempted),
             Left::Dead => self.each(Turns::close),
             _ => {}
+        }
+    }
+
+    /// It sleeps, or did: the kernel may have recorded no switch. The calls of a new thread are recorded a little later
+    /// than its switches; `in_any` counts one that is not known.
+    fn may_wait_for_others(&mut self, in_any: bool) {
+        let call = WokenIn::new(self.waits.call());
+        if call.is_for_others() || in_any && call == WokenIn::Unknown {
+            self.by_timers.waits();
         }
     }
 
@@ -237,5 +245,40 @@ fn woken(at_ns: u64, cpu: u16) -> Activation {
         end_ns: at_ns,
         cpu,
         ..Activation::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// When a turn first waits for others, if it sleeps like this from 110 to 500 ns in this call, or in one that is not
+    /// known, and again from 600 ns.
+    fn first_wait(call: Option<&str>, left: Left) -> Option<(u64, u64)> {
+        let mut thread = Thread::default();
+        thread.by_timers.begin(woken(0, 0), false);
+        thread.switched_in(10, 0);
+        if let Some(name) = call {
+            thread.waits.entered(&name.into());
+        }
+        thread.out(110, left);
+        thread.handed(500, 0, Key::Thread(2));
+        thread.switched_in(510, 0);
+        thread.out(600, left);
+        thread.by_timers.close();
+        let [turn] = thread.by_timers.ended[..] else {
+            panic!("{:?}", thread.by_timers);
+        };
+        assert_eq!((turn.end_ns, turn.run_ns), (600, 190));
+        turn.first_wait
+    }
+
+    #[test]
+    fn a_turn_first_waits_for_others_in_a_futex_or_where_the_call_was_not_recorded_yet() {
+        assert_eq!(first_wait(Some("futex"), Left::Sleeping), Some((110, 100)));
+        assert_eq!(first_wait(None, Left::Sleeping), Some((110, 100)));
+        // A device, or a page.
+        assert_eq!(first_wait(Some("read"), Left::Sleeping), None);
+        assert_eq!(first_wait(None, Left::Blocked), None);
     }
 }

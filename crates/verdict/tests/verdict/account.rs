@@ -195,7 +195,7 @@ fn batch(histories: &[History]) -> DueTally {
             tally.lost += lost;
             counted.extend((0..lost).map(|_| Counted::Unknown));
             let ended = ends.last().copied().flatten();
-            if lost > 0 {
+            if lost > 0 || history.gaps == Gaps::Unseen {
                 ends.push(None);
             }
             for skipped in cycle + lost..next {
