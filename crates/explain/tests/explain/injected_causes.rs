@@ -209,7 +209,7 @@ fn function_calls_from_another_cpu_are_named_as_ipis() {
     measured.note(&format!(
         "{hit} cycles were interrupted by IPIs, {incomplete} lack events"
     ));
-    assert!(hit >= 50, "{hit} cycles");
+    assert!(hit >= 50, "{hit} cycles, {incomplete} lack events");
     assert!(
         incomplete * 50 < measured.cycles.len(),
         "{incomplete} cycles"
