@@ -57,9 +57,14 @@ pub fn rows(record: &SegmentRecord, trace: &Trace) -> Result<BTreeMap<RowOf, Row
     let irregular = records.filter(|of| comes_without_period(of));
     let irregular: BTreeSet<u32> = irregular.filter_map(of_thread).collect();
     let wanted: Vec<RowOf> = record.threads.iter().filter_map(RowOf::recorded).collect();
-    let seen = activity(trace, wanted.iter().map(|of| of.thread))?;
+    // What a pool does shows in all of its threads.
+    let pools = record.threads.iter().flat_map(pool);
+    let seen = activity(trace, wanted.iter().map(|of| of.thread).chain(pools))?;
     let mut rows = BTreeMap::new();
     for (thread, activity) in seen.activity {
+        if wanted.iter().all(|of| of.thread != thread) {
+            continue;
+        }
         // Another thread that decided it may not be recorded.
         let tasks = match activity.tasks() {
             Ok(tasks) if !irregular.contains(&thread) => tasks,
@@ -91,6 +96,13 @@ impl RowOf {
             timer: number("timer").and_then(|timer| usize::try_from(timer).ok()),
         })
     }
+}
+
+/// The threads any of which runs the next cycle of the program of this one.
+fn pool(record: &ThreadRecord) -> Vec<u32> {
+    let pool = record.effective.details.get("pool").cloned();
+    pool.and_then(|pool| serde_json::from_value(pool).ok())
+        .unwrap_or_default()
 }
 
 /// Whether a recorded thread sleeps for a time after each cycle, instead of until its next due time.

@@ -58,6 +58,8 @@ pub struct Watched {
     /// Whether due times are those that it programmed; otherwise the beginning of its timer's callback,
     /// or where something else begins its turns, that wake-up.
     pub programmed: bool,
+    /// The threads any of which runs the program's next cycle, itself included; none if it has cycles of its own.
+    pub pool: Vec<u32>,
     /// Which of the thread's timers begins its cycles, from 0, where several begin cycles of their own.
     pub timer: Option<usize>,
     /// Whether its turns come with a period; otherwise `period_ns` is only the median between two.
@@ -152,6 +154,12 @@ impl Watched {
             ..
         } = *seen;
         let rhythm = task.rhythm;
+        if task.turns.is_empty() {
+            let others = activity.pool.as_ref().map_or(0, |of| of.threads.len());
+            let why =
+                format!("of the cycles of the {others} threads that take turns none ran in it");
+            return Err(seen.not_judged(why));
+        }
         // Limits of a scenario: below, timers are not a loop's; above, nothing repeats in a run.
         if !(10_000..=100_000_000_000).contains(&rhythm.period_ns) {
             let period = wakepath_timeline::duration::length(rhythm.period_ns);
@@ -215,6 +223,9 @@ impl Watched {
             programmed: rhythm.programmed,
             findings,
             woken_by,
+            pool: activity
+                .pool_of(&task)
+                .map_or_else(Vec::new, |of| of.threads.to_vec()),
             timer: task.timer,
             is_periodic: rhythm.is_periodic,
             sleeps_ns: rhythm.sleeps_ns,

@@ -9,6 +9,7 @@ use super::rhythm::Rhythm;
 use super::row::row;
 use super::thread::Thread;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// A member was woken by a timer this often, or more.
 const LEAST_ACTIVATIONS: u64 = 10;
@@ -20,10 +21,10 @@ const OWN_OF_HUNDRED: u64 = 60;
 const LOOKS_NS: u64 = MS / 2;
 
 /// Threads that take turns, of which this is one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pool {
-    /// How many.
-    pub threads: usize,
+    /// Their numbers, in ascending order.
+    pub threads: Arc<[u32]>,
     /// The cycles of all together, if they have a period.
     pub cycles: Option<PoolCycles>,
 }
@@ -92,14 +93,14 @@ pub(super) fn put_together(members: &BTreeSet<u32>, threads: &mut BTreeMap<u32, 
     all.sort_by_key(|(_, turn)| turn.programmed_ns.unwrap_or(turn.expiry_ns));
     let (all, cycles) = cycles(all);
     let pool = Pool {
-        threads: members.len(),
+        threads: members.iter().copied().collect(),
         cycles,
     };
     for id in members {
         if let Some(of) = threads.get_mut(id) {
             let own = all.iter().filter(|(by, _)| by == id);
             of.activations = own.map(|(_, turn)| *turn).collect();
-            of.pool = Some(pool);
+            of.pool = Some(pool.clone());
         }
     }
 }
@@ -279,9 +280,12 @@ mod tests {
     fn a_ticker_that_moves_between_threads_has_its_period() {
         let (mut threads, passed) = ticker();
         put_together(&BTreeSet::from([1, 2]), &mut threads);
-        let pool = threads[&1].pool.unwrap();
+        let pool = threads[&1].pool.clone().unwrap();
         let cycles = pool.cycles.unwrap();
-        assert_eq!((pool.threads, threads[&2].pool), (2, Some(pool)));
+        assert_eq!(
+            (&*pool.threads, &threads[&2].pool),
+            (&[1, 2][..], &Some(pool.clone()))
+        );
         assert_eq!(cycles.rhythm.period_ns, 4 * MS);
         assert_eq!((cycles.dues, cycles.unclear), (400, passed));
         let turns: usize = threads.values().map(|of| of.activations.len()).sum();
@@ -304,7 +308,7 @@ mod tests {
             }
         }
         put_together(&BTreeSet::from([1, 2]), &mut threads);
-        assert_eq!(threads[&1].pool.unwrap().cycles, None);
+        assert_eq!(threads[&1].pool.as_ref().unwrap().cycles, None);
         let kept: usize = threads.values().map(|of| of.activations.len()).sum();
         assert_eq!(kept, turns);
     }

@@ -67,7 +67,7 @@ impl ThreadActivity {
         if self.marked.is_empty() {
             if let Some(pool) = &self.pool {
                 let whole = pool.cycles.map(|cycles| vec![self.whole(cycles.rhythm)]);
-                let threads = pool.threads;
+                let threads = pool.threads.len();
                 return whole.ok_or(NotPeriodic::Moves { threads });
             }
             let several = by_timer(&self.activations);
@@ -103,8 +103,9 @@ impl ThreadActivity {
     }
 
     /// The threads any of which runs the cycles of a task of this one.
-    pub fn pool_of(&self, task: &Task) -> Option<Pool> {
-        self.pool.filter(|_| task.rhythm.begun_by != BegunBy::Marks)
+    pub fn pool_of(&self, task: &Task) -> Option<&Pool> {
+        let pool = self.pool.as_ref();
+        pool.filter(|_| task.rhythm.begun_by != BegunBy::Marks)
     }
 
     fn whole(&self, rhythm: Rhythm) -> Task {

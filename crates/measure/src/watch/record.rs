@@ -8,7 +8,7 @@ use wakepath_archive::{
     ArchiveError, Effective, Ending, Event, Imported, LogWriter, RunStarted, SegmentEnded,
     SegmentStarted, SegmentTraced, ThreadEnd, ThreadEnded, ThreadStarted, Told, ToldWriter,
 };
-use wakepath_assess::watched::{Figures, Watched, WatchedSection};
+use wakepath_assess::watched::{Figures, Finding, Watched, WatchedSection};
 use wakepath_directory::Directory;
 use wakepath_scenario::{KnownCpus, Scenario, ScenarioErrors};
 use wakepath_timeline::{Lack, Policy};
@@ -35,11 +35,7 @@ pub fn record(
 ) -> Result<(), WatchError> {
     let name = session.run_name();
     let scenario = scenario(figures, &name, session.latency_ns)?;
-    let found = figures.threads.iter().flat_map(|of| {
-        let own = of.findings.iter();
-        own.map(move |finding| format!("{}: {}", of.name, finding.with_fix()))
-    });
-    session.notes.extend(found);
+    session.notes.extend(found(figures));
     let started = begin(&scenario, &session).map_err(WatchError::Begin)?;
     log.append_event(&Event::RunStarted(Box::new(started)))?;
     log.append_event(&Event::Imported(Box::new(Imported {
@@ -78,6 +74,23 @@ pub fn record(
     log.end(ending)?;
     wakepath_archive::finish_in(directory)?;
     Ok(Session::forget(directory)?)
+}
+
+/// The findings, each once, with the names of all threads that have it.
+fn found(figures: &Figures) -> Vec<String> {
+    let mut found: Vec<(String, Vec<&str>)> = Vec::new();
+    for of in &figures.threads {
+        for text in of.findings.iter().map(Finding::with_fix) {
+            match found.iter_mut().find(|(same, _)| *same == text) {
+                Some((_, names)) => names.push(&of.name),
+                None => found.push((text, vec![&of.name])),
+            }
+        }
+    }
+    let lines = found.iter();
+    lines
+        .map(|(text, names)| format!("{}: {text}", names.join(", ")))
+        .collect()
 }
 
 /// The sections of single cycles, as recorded by user loops.
@@ -124,6 +137,7 @@ fn thread_started(number: u16, of: &Watched) -> ThreadStarted {
                 "shows_each_cycle": of.shows_each_cycle,
                 "marked": of.marked,
                 "timer": of.timer,
+                "pool": of.pool,
                 "periodic": of.is_periodic,
                 "sleeps_ns": of.sleeps_ns,
                 "allowed_cpus": of.allowed,

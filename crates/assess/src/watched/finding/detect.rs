@@ -22,7 +22,7 @@ impl Finding {
     ) -> Vec<Self> {
         if let Some(pool) = activity.pool_of(task) {
             return vec![Self::Moves {
-                threads: pool.threads,
+                threads: pool.threads.len(),
                 together: pool.cycles.map(|of| Together {
                     period_ns: of.rhythm.period_ns,
                     dues: of.dues,

@@ -41,5 +41,7 @@ fn a_loop_that_moves_between_workers_has_the_period_of_all_together() {
         assert!(dues > 400 && unclear * 4 < dues, "{}", finished.said());
         assert_eq!(worker["period_ns"], 4_000_000);
         assert_eq!(worker["skipped"], serde_json::Value::Null);
+        let pool = worker["pool"].as_array().unwrap();
+        assert!(pool.len() == 3 && pool.contains(&worker["thread_id"]));
     }
 }
