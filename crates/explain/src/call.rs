@@ -92,6 +92,15 @@ pub fn waits_for_any_event(name: &str) -> bool {
     .contains(&name)
 }
 
+/// Whether the call of this name writes to a descriptor or sends through a socket.
+pub(crate) fn sends(name: &str) -> bool {
+    [
+        "write", "writev", "pwrite64", "pwritev", "pwritev2", "send", "sendto", "sendmsg",
+        "sendmmsg",
+    ]
+    .contains(&name)
+}
+
 /// Whether a wait in this call may be for a lock of the program; of a call that was not recorded that is the likeliest.
 /// One that signals can't end is for a lock of the kernel's own.
 pub(crate) fn may_be_lock(call: Option<&Call>, uninterruptible: bool) -> bool {

@@ -57,7 +57,7 @@ pub fn rows(record: &SegmentRecord, trace: &Trace) -> Result<BTreeMap<RowOf, Row
     let irregular = records.filter(|of| comes_without_period(of));
     let irregular: BTreeSet<u32> = irregular.filter_map(of_thread).collect();
     let wanted: Vec<RowOf> = record.threads.iter().filter_map(RowOf::recorded).collect();
-    // What a pool does shows in all of its threads.
+    // A pool's doings show in all of its threads.
     let pools = record.threads.iter().flat_map(pool);
     let seen = activity(trace, wanted.iter().map(|of| of.thread).chain(pools))?;
     let mut rows = BTreeMap::new();

@@ -2,7 +2,7 @@
 //! judged.
 
 use super::not_judged::{SeenThread, told};
-use super::{Finding, NotJudged, WatchedSection, WokenBy, gaps, shows_each_cycle};
+use super::{Finding, NotJudged, ThreadChain, WatchedSection, WokenBy, gaps, shows_each_cycle};
 use serde::Serialize;
 use wakepath_explain::watch::{BegunBy, Row, Task, ThreadActivity};
 use wakepath_statistics::{Distribution, DistributionSummary};
@@ -26,6 +26,8 @@ pub struct Figures {
     pub sections_beyond: u64,
     /// Periodic threads, shortest period first, and those without a period that are recorded all the same.
     pub threads: Vec<Watched>,
+    /// Chains of threads, each of which wakes the next.
+    pub chains: Vec<ThreadChain>,
     /// The others, most time on a CPU first.
     pub not_judged: Vec<NotJudged>,
 }

@@ -205,6 +205,10 @@ impl Finding {
             Self::SleepsFor { .. } => &fix::ABSOLUTE_SLEEP,
             Self::WallClock { .. } => &fix::MONOTONIC_CLOCK,
             Self::ExecutorClock { .. } => &fix::NO_CLOCK_STEPS,
+            Self::WokenLate {
+                by: WakerKind::Thread,
+                ..
+            } => &fix::WATCH_WAKER,
             Self::WokenLate { .. } => &fix::WATCH_SENDER,
             // What such a call waits for may be a device.
             Self::WaitsInCycle { call, .. } if ["read", "readv", "ioctl"].contains(&&**call) => {

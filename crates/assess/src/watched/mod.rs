@@ -2,6 +2,7 @@
 //! the others are not judged. How that is recorded or printed is elsewhere.
 
 mod activity;
+mod chain;
 mod figures;
 mod finding;
 mod gaps;
@@ -13,6 +14,7 @@ mod seen;
 mod waking;
 
 pub use activity::{RowOf, Seen, activity, comes_without_period, rows, sleeps_for_time};
+pub use chain::{ChainPart, ThreadChain};
 pub use figures::{Figures, Watched};
 pub use finding::{Finding, Together};
 pub use gaps::{gaps, shows_each_cycle};

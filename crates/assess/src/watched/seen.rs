@@ -2,7 +2,7 @@
 //! own.
 
 use super::not_judged::SeenThread;
-use super::{Figures, NotJudged, Watched, WatchedSection, activity};
+use super::{Figures, NotJudged, ThreadChain, Watched, WatchedSection, activity};
 use wakepath_archive::watch::Session;
 use wakepath_archive::{ArchiveError, SegmentTraced, Trace};
 use wakepath_explain::watch::{ThreadActivity, ThreadSections};
@@ -15,7 +15,8 @@ const MOST_THREADS: usize = 256;
 const LEAST_TURNS: usize = 10;
 
 impl Figures {
-    /// Observations of a watch.
+    /// Observations of a watch. Chains of threads count as late beyond the limit, in nanoseconds, otherwise beyond
+    /// their period.
     ///
     /// # Errors
     /// When the trace can't be read.
@@ -23,6 +24,7 @@ impl Figures {
         session: &Session,
         trace: &Trace,
         traced: &SegmentTraced,
+        limit_ns: Option<u64>,
     ) -> Result<Self, ArchiveError> {
         let all = activity(trace, session.threads.keys().copied())?;
         let (mut periodic, mut not_judged) = (Vec::new(), Vec::new());
@@ -60,6 +62,16 @@ impl Figures {
         periodic.extend(irregular);
         not_judged.extend(too_many(&mut periodic));
         tell_apart(&mut periodic);
+        let chains = wakepath_explain::watch::chains(&all.activity);
+        let named = |id: u32| {
+            let own = periodic.iter().find(|of| of.thread_id == id);
+            let name = own.map(|of| of.name.clone());
+            name.or_else(|| Some(session.threads.get(&id)?.name.clone()))
+                .unwrap_or_else(|| id.to_string())
+        };
+        let chains = chains.iter();
+        let chains = chains.map(|of| ThreadChain::new(of, limit_ns, named));
+        let chains = chains.collect();
         Ok(Self {
             watched_ns: traced.wall_ns,
             cpus: session.cpus.clone(),
@@ -67,6 +79,7 @@ impl Figures {
             events_lost: traced.lost,
             cycle: session.marked.cycle.clone(),
             sections_beyond: all.beyond,
+            chains,
             threads: periodic,
             not_judged,
         })

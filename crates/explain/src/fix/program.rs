@@ -72,6 +72,14 @@ rows! {
         trial: None,
         proof: NotHere("it finds the cause, and cures nothing"),
     };
+    WATCH_WAKER: Fix {
+        name: "find out why the thread that wakes it is late",
+        words: "that thread's own late cycles are explained if it is watched (`wakepath explain --all`); -p adds its process",
+        changes: "nothing: it finds the cause",
+        who: &[User],
+        trial: None,
+        proof: NotHere("it finds the cause, and cures nothing"),
+    };
     RECORD_CALLS: Fix {
         name: "record system calls",
         words: "which of the two is unknown: the system calls of this loop were not recorded (raw_syscalls:sys_enter and \

@@ -1,7 +1,7 @@
 //! Advice on a system call that takes long, or in which a loop waits. Whether that is for another thread is
 //! in `super`.
 
-use crate::call::Call;
+use crate::call::{Call, sends};
 use crate::fix::{self, Remedy};
 use wakepath_timeline::CallTarget;
 
@@ -29,8 +29,7 @@ pub(super) fn of_kind(call: &Call) -> Option<Remedy> {
         "fsync" | "fdatasync" | "syncfs" | "sync" | "sync_file_range" | "msync" => {
             fix::SYNC_ELSEWHERE.plain()
         }
-        "write" | "writev" | "pwrite64" | "pwritev" | "pwritev2" | "send" | "sendto"
-        | "sendmsg" | "sendmmsg" => writes(call.target.as_ref()).plain(),
+        name if sends(name) => writes(call.target.as_ref()).plain(),
         "read" | "readv" | "pread64" | "preadv" | "preadv2" | "recv" | "recvfrom" | "recvmsg"
         | "recvmmsg" => reads(call.target.as_ref()),
         "open" | "openat" | "openat2" | "creat" | "close" | "stat" | "lstat" | "fstat"

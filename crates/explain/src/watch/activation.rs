@@ -36,8 +36,10 @@ pub struct Activation {
     pub preemptions: u32,
     /// CPU that it woke on.
     pub cpu: u16,
-    /// The call in which its timer woke it.
+    /// The call in which it was woken.
     pub woken_in: WokenIn,
+    /// Number of the thread that woke it, also by what it sent over the network of this machine.
+    pub woken_by: Option<u32>,
     /// Its end and its time on a CPU, both in nanoseconds, when it first waited for any event, a lock or a condition;
     /// `None` if it did not.
     pub first_wait: Option<(u64, u64)>,

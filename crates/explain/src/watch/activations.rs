@@ -10,12 +10,13 @@ use super::expiry::{Expiry, Programmed};
 use super::pool;
 use super::sleep_call::CutKey;
 use super::thread::Thread;
-use super::waker::Open;
+use super::waker::{Key, Open};
 use super::wall_clock;
+use crate::call::sends;
 use crate::untold::{Untold, UntoldSwitch};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use wakepath_timeline::{KernelEvent, Left, What};
+use wakepath_timeline::{KernelEvent, Left, SoftIrq, What};
 
 /// Collects the activations of some threads while events go by.
 #[derive(Debug)]
@@ -124,6 +125,8 @@ impl Activations {
                 }
             }
             What::Waking { thread, .. } => {
+                let by = self.open.by(event);
+                let sender = self.sender(event, &by);
                 let open = self.cpus.get_mut(&cpu);
                 let expiry = open.and_then(|open| open.last_mut());
                 let expiry = expiry.filter(|of| !of.is_tick());
@@ -145,8 +148,7 @@ impl Activations {
                             of.out_of_sleep(at_ns, cpu, by);
                         }
                         None => {
-                            let by = self.open.by(event);
-                            of.handed(at_ns, cpu, by.clone());
+                            of.handed(at_ns, cpu, by.clone(), sender);
                             of.out_of_sleep(at_ns, cpu, || CutKey::Waker(by));
                         }
                     }
@@ -204,6 +206,19 @@ impl Activations {
             && let Some(of) = self.threads.get_mut(owner)
         {
             of.serves_late(event.at_ns, event.cpu, &expiry, *owner);
+        }
+    }
+
+    /// The thread that causes a wake-up: the waker, or where the network's reception is that, the thread in whose call to
+    /// send it runs.
+    fn sender(&self, event: &KernelEvent, waker: &Key) -> Option<u32> {
+        match waker {
+            Key::Thread(id) => Some(*id),
+            Key::SoftIrq(SoftIrq::NET_RX) => {
+                let call = self.threads.get(&event.current)?.waits.call()?;
+                sends(call).then_some(event.current)
+            }
+            _ => None,
         }
     }
 

@@ -4,6 +4,7 @@
 
 mod activation;
 mod activations;
+mod chain;
 mod expiry;
 mod near_row;
 mod one_call;
@@ -24,6 +25,7 @@ mod wall_clock;
 
 pub use activation::{Activation, BegunBy, CYCLE_BEGINS, CYCLE_ENDS, ThreadActivity};
 pub use activations::{Activations, Taken};
+pub use chain::{Chain, Hop, Pass, chains};
 pub(crate) use expiry::WALL_CLOCK_NS;
 pub use one_call::WokenIn;
 pub use pool::{Pool, PoolCycles};

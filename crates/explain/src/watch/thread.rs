@@ -101,15 +101,21 @@ impl Thread {
         self.by_timers.begin(activation, is_on_cpu);
     }
 
-    /// Woken by something else than a timer.
-    pub(super) fn handed(&mut self, at_ns: u64, cpu: u16, by: Key) {
+    /// Woken by something else than a timer, which this thread caused if one did.
+    pub(super) fn handed(&mut self, at_ns: u64, cpu: u16, by: Key, thread: Option<u32>) {
         self.activity.other_wake_ups += 1;
+        let woken_in = WokenIn::new(self.waits.call());
         self.may_wait_for_others(false);
         self.waits.ended(at_ns, &by);
         *self.wakers.entry(by).or_default() += 1;
         let is_on_cpu = self.woken(at_ns);
         self.last_wake_up = Some((None, at_ns));
-        self.handed.begin(woken(at_ns, cpu), is_on_cpu);
+        let activation = Activation {
+            woken_in,
+            woken_by: thread,
+            ..woken(at_ns, cpu)
+        };
+        self.handed.begin(activation, is_on_cpu);
     }
 
     /// The thread passes one of its program's marks. A cycle is due when the thread was last woken before it.
@@ -262,7 +268,7 @@ mod tests {
             thread.waits.entered(&name.into());
         }
         thread.out(110, left);
-        thread.handed(500, 0, Key::Thread(2));
+        thread.handed(500, 0, Key::Thread(2), Some(2));
         thread.switched_in(510, 0);
         thread.out(600, left);
         thread.by_timers.close();

@@ -36,6 +36,9 @@ pub fn record(
     let name = session.run_name();
     let scenario = scenario(figures, &name, session.latency_ns)?;
     session.notes.extend(found(figures));
+    session
+        .notes
+        .extend(figures.chains.iter().map(ToString::to_string));
     let started = begin(&scenario, &session).map_err(WatchError::Begin)?;
     log.append_event(&Event::RunStarted(Box::new(started)))?;
     log.append_event(&Event::Imported(Box::new(Imported {

@@ -43,7 +43,7 @@ pub fn recover(directory: &Directory, begin: Begin<'_>) -> Result<Option<Recover
         return Ok(Some(Recovered::Empty));
     };
     let traced = traced(&trace)?;
-    let figures = Figures::new(&session, &trace, &traced)?;
+    let figures = Figures::new(&session, &trace, &traced, None)?;
     if figures.threads.is_empty() {
         return Ok(Some(Recovered::NothingWoken(figures)));
     }

@@ -435,8 +435,9 @@ pub struct Watch {
     /// A chain of messages, from a topic to a topic or node, such as `/image:/motor` (repeatable).
     #[arg(hide_short_help = true, long, value_name = "FROM:TO")]
     pub chain: Vec<String>,
-    /// Latency above which the end of a chain counts as late, such as `40ms`.
-    #[arg(hide_short_help = true, long, value_name = "TIME", requires = "chain")]
+    /// Latency above which the end of a chain counts as late, such as `40ms` [default, for threads: the period of the
+    /// first].
+    #[arg(hide_short_help = true, long, value_name = "TIME")]
     pub limit: Option<String>,
     /// Print everything, of each thread.
     #[arg(

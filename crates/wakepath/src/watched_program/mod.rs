@@ -1,5 +1,6 @@
 //! The run of a program that was watched: its first event, and its text.
 
+mod chains;
 mod remarks;
 mod text;
 

@@ -1,5 +1,6 @@
 //! The watched threads as a table, and what is not judged.
 
+use super::chains::chains;
 use super::remarks::remarks;
 use std::fmt::Write;
 use wakepath_assess::explanation::urgency;
@@ -14,7 +15,9 @@ use wakepath_verdict::counted;
 const MOST_NAMES: usize = 4;
 /// Threads without a period that are named of many; JSON has all.
 const MOST_NOT_JUDGED: usize = 8;
-/// Those in a short answer.
+/// Chains of threads in a short answer.
+const CHAINS_IN_SHORT: usize = 2;
+/// Threads without a period in a short answer.
 const NOT_JUDGED_IN_SHORT: usize = 3;
 
 /// All findings.
@@ -26,6 +29,7 @@ pub fn text(figures: &Figures) -> String {
             let _ = writeln!(text, "{}: {remark}", names_of(&threads));
         }
         text += &sections(&figures.threads, usize::MAX);
+        text += &chains(&figures.chains, usize::MAX);
     }
     text += &left_out(figures);
     text + &not_judged(figures, MOST_NOT_JUDGED)
@@ -54,6 +58,7 @@ pub fn in_short(figures: &Figures, most: usize) -> String {
             let _ = writeln!(text, "{}: {remark}", names_of(&threads));
         }
         text += &sections(all, most);
+        text += &chains(&figures.chains, most.min(CHAINS_IN_SHORT));
     }
     text + &not_judged(figures, most.min(NOT_JUDGED_IN_SHORT))
 }
@@ -256,14 +261,17 @@ fn sections(threads: &[Watched], most: usize) -> String {
 }
 
 /// A figure of a distribution.
-fn figure(of: &Option<DistributionSummary>, figure: fn(&DistributionSummary) -> i64) -> Cell {
+pub(super) fn figure(
+    of: &Option<DistributionSummary>,
+    figure: fn(&DistributionSummary) -> i64,
+) -> Cell {
     of.as_ref()
         .map(|summary| Cell::time(figure(summary)))
         .into()
 }
 
 /// A quantile; unknown where the sample is too small to tell it from the maximum.
-fn quantile(of: &Option<DistributionSummary>, wanted: Quantile) -> Cell {
+pub(super) fn quantile(of: &Option<DistributionSummary>, wanted: Quantile) -> Cell {
     let mut known = of.iter().flat_map(|summary| &summary.quantiles);
     let found = known.find(|known| known.parts_per_million == wanted.parts_per_million());
     let told = found.filter(|quantile| !quantile.is_maximum);

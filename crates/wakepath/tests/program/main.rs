@@ -16,6 +16,7 @@ mod typed;
 mod whole_machine;
 
 wakepath_test_program::program![
+    by_itself::chain::TESTS,
     by_itself::cures::TESTS,
     by_itself::disturbed::TESTS,
     by_itself::full_disk::TESTS,

@@ -187,7 +187,12 @@ fn made_a_run(
     arguments: &Watch,
     (terms, wish): (&Terms, &Ros2Wish),
 ) -> Result<Made, Failure> {
-    let figures = Figures::new(&recorded.session, &recorded.trace, &recorded.traced)?;
+    let figures = Figures::new(
+        &recorded.session,
+        &recorded.trace,
+        &recorded.traced,
+        terms.limit_ns,
+    )?;
     let ros2 = Ros2Figures::new(&recorded.session, &recorded.trace, wish)?;
     let limited = ros2.as_ref().filter(|_| terms.stop_above_ns.is_some());
     let is_above =

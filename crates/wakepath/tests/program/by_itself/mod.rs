@@ -1,6 +1,7 @@
 //! The whole command with loops that must have their CPU for themselves, or that take it for long: two of
 //! these at a time disturb each other, so they take turns, also where several tests run at a time.
 
+pub mod chain;
 pub mod cures;
 pub mod disturbed;
 pub mod full_disk;

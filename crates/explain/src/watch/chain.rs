@@ -1,0 +1,318 @@
+//! Chains of threads: one that a timer wakes wakes the next, and that the one after it, as a sensor's thread feeds a
+//! filter's and that an actuator's. Each turn of the last one is traced back to the timer that it began with, from
+//! wake-up to wake-up, in one process or in several.
+
+use super::activation::{Activation, BegunBy, ThreadActivity};
+use super::one_call::WokenIn;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Turns that show who feeds a thread.
+const LEAST_TURNS: usize = 10;
+
+/// Threads each of which wakes the next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chain {
+    /// Their numbers. A timer wakes the first.
+    pub threads: Vec<u32>,
+    /// Period of the first, in nanoseconds.
+    pub period_ns: u64,
+    /// Cycles of the first, from the first to the last that came to the end of the chain.
+    pub begun: u64,
+    /// Those that came to the end, in order.
+    pub passes: Vec<Pass>,
+}
+
+/// A cycle that came to the end of its chain. Times are nanoseconds on `CLOCK_MONOTONIC`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pass {
+    /// When it was due: the programmed time of the first thread's timer.
+    pub due_ns: u64,
+    /// Its way through each thread of the chain.
+    pub hops: Vec<Hop>,
+    /// When the last thread slept again.
+    pub end_ns: u64,
+    /// Whether other threads woke one of the chain within its turn: it waited for them, or worked for them too.
+    pub with_others: bool,
+}
+
+/// A thread's part in a pass. It ends where the next one's begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hop {
+    /// When the thread was woken, in nanoseconds; of the first one, when it was due.
+    pub woken_ns: u64,
+    /// When it came to run, in nanoseconds.
+    pub began_ns: u64,
+}
+
+/// The chains of a program's threads, each as long as it is, those with the shortest periods first.
+pub fn chains(threads: &BTreeMap<u32, ThreadActivity>) -> Vec<Chain> {
+    let feeders: BTreeMap<u32, u32> = threads
+        .iter()
+        .filter_map(|(id, of)| Some((*id, feeder(of)?)))
+        .filter(|(id, by)| by != id && threads.contains_key(by))
+        .collect();
+    let feeding: BTreeSet<u32> = feeders.values().copied().collect();
+    let last = feeders.keys().filter(|id| !feeding.contains(id));
+    let mut chains: Vec<Chain> = last
+        .filter_map(|last| chain(&from_first(*last, &feeders)?, threads))
+        .collect();
+    chains.sort_by(|one, other| {
+        (one.period_ns, &one.threads).cmp(&(other.period_ns, &other.threads))
+    });
+    chains
+}
+
+/// The thread that wakes this one in most of its turns, if no timer does.
+fn feeder(of: &ThreadActivity) -> Option<u32> {
+    let is_fed = of.handed.len() >= LEAST_TURNS && of.handed.len() >= 2 * of.activations.len();
+    if !is_fed || of.pool.is_some() {
+        return None;
+    }
+    let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+    for by in of.handed.iter().filter_map(|turn| turn.woken_by) {
+        *counts.entry(by).or_default() += 1;
+    }
+    let (by, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+    (count * 2 >= of.handed.len()).then_some(by)
+}
+
+/// The threads of the chain that ends with this one; `None` if it goes round.
+fn from_first(last: u32, feeders: &BTreeMap<u32, u32>) -> Option<Vec<u32>> {
+    let mut threads = vec![last];
+    while let Some(by) = feeders.get(&threads[threads.len() - 1]) {
+        if threads.contains(by) {
+            return None;
+        }
+        threads.push(*by);
+    }
+    threads.reverse();
+    Some(threads)
+}
+
+fn chain(threads: &[u32], all: &BTreeMap<u32, ThreadActivity>) -> Option<Chain> {
+    let first = all.get(threads.first()?)?;
+    let [task] = &first.tasks().ok()?[..] else {
+        return None;
+    };
+    if task.rhythm.begun_by != BegunBy::Timer || !task.rhythm.is_periodic || first.pool.is_some() {
+        return None;
+    }
+    let fed: Vec<Fed<'_>> = threads
+        .windows(2)
+        .filter_map(|two| Some(Fed::new(all.get(&two[1])?, two[0])))
+        .collect();
+    // The last of several passes of one cycle is the one that ends it.
+    let mut passes: BTreeMap<usize, Pass> = BTreeMap::new();
+    for turn in &fed.last()?.turns {
+        if let Some((cycle, pass)) = traced_back(*turn, &fed, &task.turns) {
+            passes.insert(cycle, pass);
+        }
+    }
+    let (from, _) = passes.first_key_value()?;
+    let (to, _) = passes.last_key_value()?;
+    Some(Chain {
+        threads: threads.to_vec(),
+        period_ns: task.rhythm.period_ns,
+        begun: (to - from + 1) as u64,
+        passes: passes.into_values().collect(),
+    })
+}
+
+/// A thread's turns that its feeder begins.
+struct Fed<'a> {
+    activity: &'a ThreadActivity,
+    /// Which of its turns begin with that, and how many follow that belong to the same.
+    turns: Vec<(usize, usize)>,
+}
+
+impl<'a> Fed<'a> {
+    fn new(activity: &'a ThreadActivity, feeder: u32) -> Self {
+        let mut turns: Vec<(usize, usize)> = Vec::new();
+        for (at, turn) in activity.handed.iter().enumerate() {
+            match turns.last_mut() {
+                _ if turn.woken_by == Some(feeder) => turns.push((at, 0)),
+                // In a wait for any event, the next one comes from elsewhere and is another matter.
+                Some((_, more)) if turn.woken_in != WokenIn::Events => *more += 1,
+                _ => {}
+            }
+        }
+        Self { activity, turns }
+    }
+
+    /// The turns that belong together with the one that held an instant.
+    fn holding(&self, at_ns: u64) -> Option<(usize, usize)> {
+        let next = self
+            .turns
+            .partition_point(|(from, _)| self.activity.handed[*from].expiry_ns <= at_ns);
+        let found @ (from, more) = *self.turns.get(next.checked_sub(1)?)?;
+        (at_ns <= self.activity.handed[from + more].end_ns).then_some(found)
+    }
+}
+
+/// Which of the first thread's cycles turns of the last one began with, and the way from there.
+fn traced_back(
+    mut turns: (usize, usize),
+    fed: &[Fed<'_>],
+    cycles: &[Activation],
+) -> Option<(usize, Pass)> {
+    let (last, before) = fed.split_last()?;
+    let end_ns = last.activity.handed[turns.0 + turns.1].end_ns;
+    let mut with_others = turns.1 > 0;
+    let mut hops = vec![hop(&last.activity.handed[turns.0])];
+    for of in before.iter().rev() {
+        turns = of.holding(hops[hops.len() - 1].woken_ns)?;
+        let woken = |turn: &Activation| turn.expiry_ns < hops[hops.len() - 1].woken_ns;
+        let own = &of.activity.handed[turns.0..=turns.0 + turns.1];
+        with_others |= own.iter().filter(|turn| woken(turn)).count() > 1;
+        hops.push(hop(&of.activity.handed[turns.0]));
+    }
+    let woken_ns = hops[hops.len() - 1].woken_ns;
+    let cycle = cycles
+        .partition_point(|of| of.expiry_ns <= woken_ns)
+        .checked_sub(1)?;
+    let begins = &cycles[cycle];
+    if woken_ns > begins.end_ns {
+        return None;
+    }
+    let due_ns = begins.programmed_ns.unwrap_or(begins.expiry_ns);
+    hops.push(Hop {
+        woken_ns: due_ns,
+        began_ns: begins.switched_in_ns,
+    });
+    hops.reverse();
+    Some((
+        cycle,
+        Pass {
+            due_ns,
+            hops,
+            end_ns,
+            with_others,
+        },
+    ))
+}
+
+fn hop(turn: &Activation) -> Hop {
+    Hop {
+        woken_ns: turn.expiry_ns,
+        began_ns: turn.switched_in_ns,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+    const CYCLES: u64 = 100;
+
+    /// Turns of a millisecond, this long after each due time of 10 ms, woken by this thread in this call.
+    fn turns(after_ms: u64, by: Option<u32>, woken_in: WokenIn) -> Vec<Activation> {
+        let due = |cycle| (cycle + 1) * 10 * MS;
+        let turn = |cycle| Activation {
+            programmed_ns: by.is_none().then(|| due(cycle)),
+            expiry_ns: due(cycle) + after_ms * MS,
+            switched_in_ns: due(cycle) + after_ms * MS + 1,
+            end_ns: due(cycle) + (after_ms + 1) * MS,
+            woken_by: by,
+            woken_in,
+            ..Activation::default()
+        };
+        (0..CYCLES).map(turn).collect()
+    }
+
+    fn fed(handed: Vec<Activation>) -> ThreadActivity {
+        ThreadActivity {
+            handed,
+            ..ThreadActivity::default()
+        }
+    }
+
+    /// Thread 1 by a timer, 2 woken by 1 as it ends, 3 by 2.
+    fn three() -> BTreeMap<u32, ThreadActivity> {
+        let first = ThreadActivity {
+            activations: turns(0, None, WokenIn::Sleep),
+            ..ThreadActivity::default()
+        };
+        BTreeMap::from([
+            (1, first),
+            (2, fed(turns(1, Some(1), WokenIn::Futex))),
+            (3, fed(turns(2, Some(2), WokenIn::Read))),
+        ])
+    }
+
+    #[test]
+    fn a_turn_of_the_last_thread_is_traced_back_to_the_first_one_s_timer() {
+        let [chain] = &chains(&three())[..] else {
+            panic!();
+        };
+        assert_eq!(
+            (&chain.threads[..], chain.period_ns),
+            (&[1, 2, 3][..], 10 * MS)
+        );
+        assert_eq!((chain.begun, chain.passes.len() as u64), (CYCLES, CYCLES));
+        let hop = |woken_ns| Hop {
+            woken_ns,
+            began_ns: woken_ns + 1,
+        };
+        let expected = Pass {
+            due_ns: 10 * MS,
+            hops: [10, 11, 12].map(|ms| hop(ms * MS)).to_vec(),
+            end_ns: 13 * MS,
+            with_others: false,
+        };
+        assert_eq!(chain.passes[0], expected);
+    }
+
+    #[test]
+    fn a_cycle_that_wakes_nobody_has_no_pass() {
+        let mut threads = three();
+        threads.get_mut(&2).unwrap().handed.remove(50);
+        let [chain] = &chains(&threads)[..] else {
+            panic!();
+        };
+        assert_eq!(
+            (chain.begun, chain.passes.len() as u64),
+            (CYCLES, CYCLES - 1)
+        );
+    }
+
+    #[test]
+    fn what_a_thread_waits_for_within_its_turn_is_part_of_it_and_another_event_is_not() {
+        for (woken_in, end_ms, with_others) in
+            [(WokenIn::Futex, 16, true), (WokenIn::Events, 13, false)]
+        {
+            let mut threads = three();
+            let last = &mut threads.get_mut(&3).unwrap().handed;
+            let other = Activation {
+                expiry_ns: 15 * MS,
+                switched_in_ns: 15 * MS,
+                end_ns: 16 * MS,
+                woken_by: Some(9),
+                woken_in,
+                ..Activation::default()
+            };
+            last.insert(1, other);
+            let [chain] = &chains(&threads)[..] else {
+                panic!();
+            };
+            let first = &chain.passes[0];
+            assert_eq!(
+                (first.end_ns, first.with_others),
+                (end_ms * MS, with_others)
+            );
+            assert!(chain.passes[1..].iter().all(|pass| !pass.with_others));
+        }
+    }
+
+    #[test]
+    fn threads_that_wake_each_other_or_that_no_timer_begins_are_no_chain() {
+        let mut threads = three();
+        threads.insert(1, fed(turns(0, Some(3), WokenIn::Futex)));
+        assert_eq!(chains(&threads), []);
+        threads.insert(1, fed(turns(0, None, WokenIn::Futex)));
+        assert_eq!(chains(&threads), []);
+        let mut threads = three();
+        threads.remove(&1);
+        assert_eq!(chains(&threads), []);
+    }
+}

@@ -1,0 +1,55 @@
+//! Chains of threads as a table.
+
+use super::text::{figure, quantile};
+use std::fmt::Write;
+use wakepath_assess::watched::ThreadChain;
+use wakepath_console::terminal::columns;
+use wakepath_report::{Cell, Table, number};
+use wakepath_statistics::Quantile;
+use wakepath_timeline::duration::length;
+use wakepath_verdict::counted;
+
+/// At most so many chains, the latest first; nothing without any.
+pub(super) fn chains(all: &[ThreadChain], most: usize) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut shown: Vec<&ThreadChain> = all.iter().collect();
+    if shown.len() > most {
+        shown.sort_by_key(|of| std::cmp::Reverse(of.late));
+        shown.truncate(most);
+    }
+    let mut table = Table::new("chain of threads")
+        .group("due time to end", "", &["median", "p99", "max"].map(number))
+        .column(number("ends"))
+        .column(number("late"))
+        .column(number("limit"));
+    for of in &shown {
+        let latency = &of.latency_ns;
+        table.row(
+            of.name().as_str(),
+            vec![
+                quantile(latency, Quantile::P50),
+                quantile(latency, Quantile::P99),
+                figure(latency, |summary| summary.max),
+                Cell::new(of.ended),
+                Cell::new(of.late),
+                Cell::new(length(of.limit_ns)),
+            ],
+        );
+    }
+    let mut text = format!("\n{}", table.to_terminal(Some(columns())));
+    if let Some(more @ 1..) = all.len().checked_sub(shown.len()) {
+        let _ = writeln!(
+            text,
+            "and {}",
+            counted(more as u64, "more chain", "more chains")
+        );
+    }
+    for of in shown {
+        for remark in of.remarks() {
+            let _ = writeln!(text, "{}: {remark}", of.name());
+        }
+    }
+    text
+}
