@@ -4,6 +4,7 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod candidates;
 pub mod explanation;
 pub mod files;
 pub mod limits;

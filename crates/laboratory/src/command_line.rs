@@ -66,6 +66,13 @@ pub enum Lab {
         /// Directory to write them to; it must exist.
         directory: PathBuf,
     },
+    /// Candidates for the last word of a command line, for a shell's completion.
+    #[command(hide = true)]
+    Candidates {
+        /// The words after the program's name.
+        #[arg(last = true)]
+        words: Vec<String>,
+    },
     /// An emulator that dies with the laboratory.
     #[command(hide = true, name = wakepath_lab::SUPERVISE)]
     SuperviseEmulator {

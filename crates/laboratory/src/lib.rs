@@ -25,7 +25,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 use wakepath_archive::GuestAdditions;
 use wakepath_console::{
-    Outcome, VERSION, ended, limits, manual, memory, run_directory, terminal, usage,
+    Outcome, VERSION, candidates, ended, limits, manual, memory, run_directory, terminal, usage,
     without_capabilities,
 };
 use wakepath_directory::Trust;
@@ -75,6 +75,7 @@ fn run(verb: &Lab) -> Outcome {
         Lab::Costs(arguments) => costs::run(arguments),
         Lab::Hunt(arguments) => hunt::run(arguments),
         Lab::Bisect(arguments) => bisect::run(arguments),
+        Lab::Candidates { words } => Ok(candidates::print(CommandLine::command(), words)),
         Lab::Man { directory } => manual::write(CommandLine::command(), directory),
         Lab::SuperviseEmulator { parent, command } => become_emulator(*parent, command),
     }

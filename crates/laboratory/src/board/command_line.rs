@@ -48,6 +48,13 @@ pub enum Experiment {
         /// Directory to write them to; it must exist.
         directory: PathBuf,
     },
+    /// Candidates for the last word of a command line, for a shell's completion.
+    #[command(hide = true)]
+    Candidates {
+        /// The words after the program's name.
+        #[arg(last = true)]
+        words: Vec<String>,
+    },
 }
 
 /// Measure an experiment on the booted kernel, round by round, and write its page.

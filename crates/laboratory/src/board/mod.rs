@@ -11,7 +11,7 @@ use joined::{findings_json, joined};
 use serde_json::json;
 use std::process::ExitCode;
 use wakepath_console::terminal::{OneLine, print_result};
-use wakepath_console::{Outcome, manual, scenarios};
+use wakepath_console::{Outcome, candidates, manual, scenarios};
 use wakepath_experiments::{Guest, Repeated, findings_text, guest_of, of_boards, pages};
 use wakepath_lab::write_pages;
 use wakepath_machine::{Facts, Root};
@@ -28,6 +28,7 @@ pub fn run(verb: &Experiment) -> Outcome {
         Experiment::List { json } => list(*json),
         Experiment::Run(arguments) => rounds::run(arguments),
         Experiment::Page(arguments) => page_of(arguments),
+        Experiment::Candidates { words } => Ok(candidates::print(CommandLine::command(), words)),
         Experiment::Man { directory } => manual::write(CommandLine::command(), directory),
     }
 }

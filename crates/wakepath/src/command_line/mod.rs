@@ -2,7 +2,6 @@
 //! themselves are in `verbs`.
 
 mod analysis;
-mod candidates;
 mod criterion;
 mod evidence;
 mod first_page;
@@ -16,7 +15,6 @@ mod sweep;
 mod tuning;
 
 pub use analysis::*;
-pub use candidates::{Kind, candidates};
 use clap::{Parser, Subcommand};
 pub use criterion::*;
 pub use evidence::*;

@@ -1,12 +1,11 @@
 //! `wakepath help`, `wakepath completions` and `wakepath man`: made from the one definition of the command line.
 
-use crate::command_line::{Kind, candidates, every_command, first_page, visible};
+use crate::command_line::{every_command, first_page, visible};
 use crate::companion;
 use clap::error::ErrorKind;
 use std::path::Path;
 use std::process::ExitCode;
-use wakepath_console::{Outcome, Printing, manual, runs, usage};
-use wakepath_timeline::one_line;
+use wakepath_console::{Outcome, Printing, candidates, manual, usage};
 
 /// Prints a shell's completions. Bash, zsh and fish ask the program for each word, so they know runs, scenarios,
 /// policies and CPUs.
@@ -73,68 +72,30 @@ end
 complete -c wakepath -f -a '(__wakepath_candidates)'
 "#;
 
-/// Prints the candidates for the last word, each with what it is after a tab; exit code 1 if there are none.
+/// Prints the candidates for the last word, each with what it is after a tab; exit code 1 if there are none. Another
+/// program answers for its own family.
 pub fn print_candidates(words: &[String]) -> ExitCode {
-    let found = candidates(words, &values);
-    let lines = found
-        .iter()
-        .map(|(word, what)| format!("{}\t{}\n", one_line(word), one_line(what)));
-    // A shell that went away needs no candidates.
-    let _ = wakepath_console::terminal::print_own(&lines.collect::<String>());
-    ExitCode::from(u8::from(found.is_empty()))
+    if let Some((program, words)) = companions(words) {
+        let asked = ["candidates", "--"].into_iter();
+        let words: Vec<&str> = asked.chain(words.iter().map(String::as_str)).collect();
+        // A program that is not installed has no candidates, and a prompt no room for the reason.
+        let found = companion::run(program, Printing::default(), &words);
+        return found.unwrap_or(ExitCode::FAILURE);
+    }
+    candidates::print(visible(), words)
 }
 
-/// Values of a kind on this machine and in this directory.
-fn values(kind: Kind) -> Vec<(String, String)> {
-    let with = |what: &str, words: &[&str]| {
-        let each = words
-            .iter()
-            .map(|word| ((*word).to_owned(), what.to_owned()));
-        each.collect()
+/// The other program that these words are for, and those that it gets.
+fn companions(words: &[String]) -> Option<(&'static str, &[String])> {
+    let options = words.iter().take_while(|word| word.starts_with('-'));
+    let words = &words[options.count()..];
+    let (first, rest) = words.split_first()?;
+    let (first, rest) = match rest {
+        [family, _] if first == "help" => (family, &rest[1..]),
+        [] => return None,
+        _ => (first, rest),
     };
-    match kind {
-        Kind::Run => {
-            let runs = runs::all();
-            let number =
-                |at: usize, run: &runs::ListedRun| (format!("@{}", at + 1), run.name.clone());
-            let numbers = runs.iter().enumerate().map(|(at, run)| number(at, run));
-            numbers
-                .chain(runs.iter().map(|run| (run.name.clone(), "run".to_owned())))
-                .collect()
-        }
-        Kind::Scenario => {
-            let all = wakepath_scenario::builtin::all().iter();
-            all.map(|of| (of.name.to_owned(), "built-in scenario".to_owned()))
-                .collect()
-        }
-        Kind::Policy => with(
-            "policy",
-            &[
-                "FIFO 50",
-                "FIFO 80",
-                "FIFO 99",
-                "RR 50",
-                "RR 99",
-                "DEADLINE 400us",
-                "OTHER nice 0",
-                "OTHER nice -19",
-                "BATCH nice 0",
-                "IDLE",
-            ],
-        ),
-        Kind::Cpu => {
-            let cpus = wakepath_rt::affinity::current().unwrap_or_default();
-            cpus.iter()
-                .map(|cpu| (cpu.to_string(), "CPU".to_owned()))
-                .collect()
-        }
-        Kind::Vehicle => {
-            let names = wakepath_flight::Vehicle::built_in_names();
-            names
-                .map(|name| (name.to_owned(), "vehicle".to_owned()))
-                .collect()
-        }
-    }
+    Some((companion::of_verb(first)?, rest))
 }
 
 /// Shows the first page, every command, or one command's help.
@@ -204,6 +165,69 @@ mod tests {
         ] {
             let words: Vec<String> = words.iter().map(ToString::to_string).collect();
             assert_eq!(help(false, &words).unwrap_err().to_string(), meant);
+        }
+    }
+
+    fn of(words: &[&str]) -> Vec<String> {
+        let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+        let values =
+            |kind: candidates::Kind| vec![(format!("{kind:?}-1").to_lowercase(), String::new())];
+        candidates::candidates(visible(), &words, &values)
+            .into_iter()
+            .map(|(word, _)| word)
+            .collect()
+    }
+
+    #[test]
+    fn every_kind_of_word_has_its_candidates_and_internals_have_none() {
+        assert_eq!(of(&["che"]), ["check"]);
+        assert!(of(&["int"]).is_empty());
+        assert!(!of(&[""]).contains(&"internal".to_owned()));
+        assert_eq!(of(&["check", "--policy", ""]), ["policy-1"]);
+        assert_eq!(of(&["check", "-p", "pol"]), ["policy-1"]);
+        assert_eq!(of(&["check", "--policy=p"]), ["--policy=policy-1"]);
+        assert_eq!(of(&["rate", "--cpu", ""]), ["cpu-1"]);
+        assert_eq!(of(&["run", ""]), ["scenario-1"]);
+        for verb in ["show", "check"] {
+            assert_eq!(of(&["scenario", verb, ""]), ["scenario-1"], "{verb}");
+        }
+        assert_eq!(of(&["export", "--format", "m"]), ["mcap", "markdown"]);
+        assert_eq!(of(&["fly", "--vehicle", ""]), ["vehicle-1"]);
+        for verb in [
+            "show", "explain", "report", "bound", "fly", "compare", "tiers",
+        ] {
+            assert_eq!(of(&[verb, "r"]), ["run-1"], "{verb}");
+        }
+        assert_eq!(of(&["tune", "pl"]), ["plan"]);
+        assert!(of(&["show", "--det"]).contains(&"--details".to_owned()));
+        assert_eq!(of(&["show", "--color", "ne"]), ["never"]);
+        assert_eq!(of(&["help", "expl"]), ["explain"]);
+        assert!(of(&["watch", "--", "./l"]).is_empty());
+        assert!(of(&[]).is_empty());
+    }
+
+    #[test]
+    fn words_of_another_program_s_family_are_asked_of_that_program() {
+        let asked = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+            companions(&words).map(|(program, words)| (program, words.join(" ")))
+        };
+        let lab = |words: &str| Some((companion::LAB, words.to_owned()));
+        assert_eq!(asked(&["lab", ""]), lab(""));
+        assert_eq!(asked(&["-q", "lab", "run", "--k"]), lab("run --k"));
+        assert_eq!(asked(&["help", "lab", "r"]), lab("r"));
+        assert_eq!(
+            asked(&["experiment", "l"]),
+            Some((companion::EXPERIMENT, "l".into()))
+        );
+        for own in [
+            &["lab"][..],
+            &["la"],
+            &["help", "lab"],
+            &["show", "lab", ""],
+            &[],
+        ] {
+            assert_eq!(asked(own), None, "{own:?}");
         }
     }
 }

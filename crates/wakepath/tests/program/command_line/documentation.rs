@@ -43,6 +43,10 @@ fn a_shell_completes_runs_scenarios_policies_and_cpus() {
         ("wakepath check --quick -c ", &cpu),
         ("wakepath tune re", "revert"),
         ("wakepath show --his", "--histogram"),
+        ("wakepath lab ", "bisect"),
+        ("wakepath lab run --kern", "--kernel"),
+        ("wakepath help lab bis", "bisect"),
+        ("wakepath experiment ", "list"),
     ];
     let mut script = "export PATH=\"$PWD/bin:$PATH\"\n".to_owned();
     script += "COMP_WORDBREAKS=$' \\t\\n\"\\'@><=;|&(:'\nsource <(wakepath completions bash)\n";

@@ -9,11 +9,13 @@ wakepath_test_program::tests![
 ];
 
 /// A line at the prompt, and a word of the answer.
-const LINES: [(&str, &str); 4] = [
+const LINES: [(&str, &str); 6] = [
     ("wakepath che", "check"),
     ("wakepath show che", "check-20260101T120000Z"),
     ("wakepath run pi5", "pi5-250hz"),
     ("wakepath show --his", "--histogram"),
+    ("wakepath lab bis", "bisect"),
+    ("wakepath experiment li", "list"),
 ];
 
 /// Types each line at a prompt of its own terminal, then Tab; reads for a second.

@@ -1,8 +1,10 @@
-//! Candidates for the word that is being typed, from the definition of the command line. It reads no run and no
-//! machine: values of a kind come from its caller.
+//! Candidates for the word that is being typed, from the definition of a command line. [`candidates`] reads no run and
+//! no machine: values of a kind come from its caller.
 
-use super::visible;
+use crate::{runs, terminal};
 use clap::{Arg, Command};
+use std::process::ExitCode;
+use wakepath_timeline::one_line;
 
 /// Kind of a value, by its name in the help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,8 +38,23 @@ impl Kind {
 /// A word with what it is.
 pub type Candidate = (String, String);
 
+/// Prints the candidates for the last word, each with what it is after a tab; exit code 1 if there are none.
+pub fn print(command: Command, words: &[String]) -> ExitCode {
+    let found = candidates(command, words, &values);
+    let lines = found
+        .iter()
+        .map(|(word, what)| format!("{}\t{}\n", one_line(word), one_line(what)));
+    // A shell that went away needs no candidates.
+    let _ = terminal::print_own(&lines.collect::<String>());
+    ExitCode::from(u8::from(found.is_empty()))
+}
+
 /// Words that the last of these can become.
-pub fn candidates(words: &[String], values: &dyn Fn(Kind) -> Vec<Candidate>) -> Vec<Candidate> {
+pub fn candidates(
+    mut whole: Command,
+    words: &[String],
+    values: &dyn Fn(Kind) -> Vec<Candidate>,
+) -> Vec<Candidate> {
     let Some((typed, before)) = words.split_last() else {
         return Vec::new();
     };
@@ -45,9 +62,9 @@ pub fn candidates(words: &[String], values: &dyn Fn(Kind) -> Vec<Candidate>) -> 
     if before.iter().any(|word| word == "--") {
         return Vec::new();
     }
-    let mut command = visible();
-    command.build();
-    let mut command = &command;
+    whole.build();
+    let whole = &whole;
+    let mut command = whole;
     for word in before {
         command = command.find_subcommand(word).unwrap_or(command);
     }
@@ -62,9 +79,9 @@ pub fn candidates(words: &[String], values: &dyn Fn(Kind) -> Vec<Candidate>) -> 
     let (begin, found) = if let Some((name, _)) = typed.split_once('=')
         && let Some(option) = of_option(name)
     {
-        (format!("{name}="), of_value(option, values))
+        (format!("{name}="), of_value(whole, option, values))
     } else if let Some(option) = before.last().and_then(|name| of_option(name)) {
-        (String::new(), of_value(option, values))
+        (String::new(), of_value(whole, option, values))
     } else if typed.starts_with('-') {
         (String::new(), options(command))
     } else {
@@ -76,7 +93,7 @@ pub fn candidates(words: &[String], values: &dyn Fn(Kind) -> Vec<Candidate>) -> 
         found.extend(
             command
                 .get_positionals()
-                .flat_map(|of| of_value(of, values)),
+                .flat_map(|of| of_value(whole, of, values)),
         );
         (String::new(), found)
     };
@@ -88,7 +105,11 @@ pub fn candidates(words: &[String], values: &dyn Fn(Kind) -> Vec<Candidate>) -> 
         .collect()
 }
 
-fn of_value(argument: &Arg, values: &dyn Fn(Kind) -> Vec<Candidate>) -> Vec<Candidate> {
+fn of_value(
+    whole: &Command,
+    argument: &Arg,
+    values: &dyn Fn(Kind) -> Vec<Candidate>,
+) -> Vec<Candidate> {
     let known = argument.get_possible_values();
     let known = known.iter().filter(|value| !value.is_hide_set());
     let mut found: Vec<Candidate> = known
@@ -100,9 +121,9 @@ fn of_value(argument: &Arg, values: &dyn Fn(Kind) -> Vec<Candidate>) -> Vec<Cand
             .get_value_names()
             .is_some_and(|of| of[0] == "COMMAND")
     {
-        let all = visible();
         found.extend(
-            all.get_subcommands()
+            whole
+                .get_subcommands()
                 .map(|of| (of.get_name().to_owned(), first_line(of.get_about()))),
         );
     }
@@ -121,44 +142,55 @@ fn first_line(help: Option<&clap::builder::StyledStr>) -> String {
     help.lines().next().unwrap_or_default().to_owned()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn of(words: &[&str]) -> Vec<String> {
-        let words: Vec<String> = words.iter().map(ToString::to_string).collect();
-        let values = |kind: Kind| vec![(format!("{kind:?}-1").to_lowercase(), String::new())];
-        candidates(&words, &values)
-            .into_iter()
-            .map(|(word, _)| word)
-            .collect()
-    }
-
-    #[test]
-    fn every_kind_of_word_has_its_candidates_and_internals_have_none() {
-        assert_eq!(of(&["che"]), ["check"]);
-        assert!(of(&["int"]).is_empty());
-        assert!(!of(&[""]).contains(&"internal".to_owned()));
-        assert_eq!(of(&["check", "--policy", ""]), ["policy-1"]);
-        assert_eq!(of(&["check", "-p", "pol"]), ["policy-1"]);
-        assert_eq!(of(&["check", "--policy=p"]), ["--policy=policy-1"]);
-        assert_eq!(of(&["rate", "--cpu", ""]), ["cpu-1"]);
-        assert_eq!(of(&["run", ""]), ["scenario-1"]);
-        for verb in ["show", "check"] {
-            assert_eq!(of(&["scenario", verb, ""]), ["scenario-1"], "{verb}");
+/// Values of a kind on this machine and in this directory.
+fn values(kind: Kind) -> Vec<(String, String)> {
+    let with = |what: &str, words: &[&str]| {
+        let each = words
+            .iter()
+            .map(|word| ((*word).to_owned(), what.to_owned()));
+        each.collect()
+    };
+    match kind {
+        Kind::Run => {
+            let runs = runs::all();
+            let number =
+                |at: usize, run: &runs::ListedRun| (format!("@{}", at + 1), run.name.clone());
+            let numbers = runs.iter().enumerate().map(|(at, run)| number(at, run));
+            numbers
+                .chain(runs.iter().map(|run| (run.name.clone(), "run".to_owned())))
+                .collect()
         }
-        assert_eq!(of(&["export", "--format", "m"]), ["mcap", "markdown"]);
-        assert_eq!(of(&["fly", "--vehicle", ""]), ["vehicle-1"]);
-        for verb in [
-            "show", "explain", "report", "bound", "fly", "compare", "tiers",
-        ] {
-            assert_eq!(of(&[verb, "r"]), ["run-1"], "{verb}");
+        Kind::Scenario => {
+            let all = wakepath_scenario::builtin::all().iter();
+            all.map(|of| (of.name.to_owned(), "built-in scenario".to_owned()))
+                .collect()
         }
-        assert_eq!(of(&["tune", "pl"]), ["plan"]);
-        assert!(of(&["show", "--det"]).contains(&"--details".to_owned()));
-        assert_eq!(of(&["show", "--color", "ne"]), ["never"]);
-        assert_eq!(of(&["help", "expl"]), ["explain"]);
-        assert!(of(&["watch", "--", "./l"]).is_empty());
-        assert!(of(&[]).is_empty());
+        Kind::Policy => with(
+            "policy",
+            &[
+                "FIFO 50",
+                "FIFO 80",
+                "FIFO 99",
+                "RR 50",
+                "RR 99",
+                "DEADLINE 400us",
+                "OTHER nice 0",
+                "OTHER nice -19",
+                "BATCH nice 0",
+                "IDLE",
+            ],
+        ),
+        Kind::Cpu => {
+            let cpus = wakepath_rt::affinity::current().unwrap_or_default();
+            cpus.iter()
+                .map(|cpu| (cpu.to_string(), "CPU".to_owned()))
+                .collect()
+        }
+        Kind::Vehicle => {
+            let names = wakepath_flight::Vehicle::built_in_names();
+            names
+                .map(|name| (name.to_owned(), "vehicle".to_owned()))
+                .collect()
+        }
     }
 }
