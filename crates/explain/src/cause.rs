@@ -3,6 +3,7 @@
 
 use crate::call::Call;
 use crate::halt::Halt;
+use crate::own::is_of_another;
 use crate::stacks::Place;
 use crate::wait::{Source, Wait};
 use std::fmt;
@@ -331,7 +332,8 @@ impl fmt::Display for Cause {
                     Relation::Sibling => "of the loop's own priority and process",
                     Relation::Shared => "sharing the CPU",
                 };
-                write!(f, "thread {}, {right}", Named(thread))
+                let what = if is_of_another(thread) { "" } else { "thread " };
+                write!(f, "{what}{}, {right}", Named(thread))
             }
             Self::NotPreemptible(thread) => {
                 write!(f, "{} in code that can't be preempted", Named(thread))
@@ -407,6 +409,9 @@ impl fmt::Display for Named<'_> {
         let Thread { id, name, priority } = self.0;
         if *id == 0 && name.bytes().is_empty() {
             return f.write_str("idle");
+        }
+        if is_of_another(self.0) {
+            f.write_str("an")?;
         }
         match id {
             0 => write!(f, "{name}")?,

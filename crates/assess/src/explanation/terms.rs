@@ -86,15 +86,14 @@ fn own(record: &SegmentRecord, loops: &[Option<u32>]) -> Own {
         return Own::Named("wakepath".into());
     };
     let mut threads = Vec::new();
-    for process in processes.iter().filter(|process| process.role.is_tool()) {
+    for process in processes {
         for thread in &process.threads {
             let number = thread.thread;
             // What else runs in the loop's process is the controller's, and not ours.
             let is_controller = process.role == OwnRole::Loop && number != process.process;
-            if is_controller || loops.contains(&Some(number)) {
-                continue;
-            }
+            let is_loop = is_controller || loops.contains(&Some(number));
             threads.push(OwnThread {
+                is_tool: process.role.is_tool() && !is_loop,
                 thread: number,
                 from_ns: thread.from_ns,
                 to_ns: thread.to_ns.unwrap_or(u64::MAX),

@@ -112,6 +112,8 @@ impl Explainer {
     /// Takes the next event; cycles that it completes are handed out with their loop's number.
     pub fn event(&mut self, event: &KernelEvent, mut out: impl FnMut(usize, Explained)) {
         self.events += 1;
+        let event = self.options.own.named(event);
+        let event = &*event;
         if self.untold.is_within_switch(event) {
             return;
         }

@@ -6,7 +6,8 @@ use wakepath_timeline::{Left, Thread};
 
 wakepath_test_program::tests![
     the_own_tool_is_not_spared_whatever_its_threads_are_called,
-    a_program_that_is_called_like_wakepath_is_not_wakepath,
+    another_run_s_wakepath_is_not_this_run_s,
+    a_load_s_thread_is_neither_the_tool_s_nor_another_run_s,
     a_number_is_another_s_before_its_thread_started_and_after_it_ended,
     in_a_run_that_did_not_record_them_the_name_decides,
 ];
@@ -26,6 +27,7 @@ fn recorded(thread: u32, from_ns: u64, to_ns: u64) -> Own {
         thread,
         from_ns,
         to_ns,
+        is_tool: true,
     }])
 }
 
@@ -36,10 +38,23 @@ fn the_own_tool_is_not_spared_whatever_its_threads_are_called() {
     assert_eq!(found, [(name.into(), 50_000)]);
 }
 
-fn a_program_that_is_called_like_wakepath_is_not_wakepath() {
+fn another_run_s_wakepath_is_not_this_run_s() {
     let own = recorded(400, DUE - 10 * MS, u64::MAX);
-    let found = held_up_by(thread(401, "wakepath", 120), own);
-    let name = "wakepath-401 (OTHER) in code that can't be preempted";
+    let found = held_up_by(thread(401, "wakepath", 100), own.clone());
+    let name = "another wakepath-401 (OTHER nice -20) in code that can't be preempted";
+    assert_eq!(found, [(name.into(), 50_000)]);
+    let found = held_up_by(thread(401, "wakepath", 5), own);
+    let name = "another wakepath-401 (FIFO/RR 94), more urgent";
+    assert_eq!(found[0].0, name);
+}
+
+fn a_load_s_thread_is_neither_the_tool_s_nor_another_run_s() {
+    let Own::Threads(mut own) = recorded(400, DUE - 10 * MS, u64::MAX) else {
+        unreachable!()
+    };
+    own[0].is_tool = false;
+    let found = held_up_by(thread(400, "wakepath", 120), Own::Threads(own));
+    let name = "wakepath-400 (OTHER) in code that can't be preempted";
     assert_eq!(found, [(name.into(), 50_000)]);
 }
 

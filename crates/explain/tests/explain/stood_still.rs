@@ -37,6 +37,7 @@ fn so_are_wakepath_s_own_threads() {
         thread: 400,
         from_ns: 0,
         to_ns: u64::MAX,
+        is_tool: true,
     }]);
     let cycle = &stream.explain()[0];
     assert_eq!(beyond_usual(cycle), [(STILL.into(), 5_300_000)]);
