@@ -121,8 +121,9 @@ impl Shown {
                 };
             }
             let periodic = self.periodic.len();
+            // The trace is written once a second, and read when no CPU can still add to what is read.
             standing.status = format!(
-                "{periodic} of {} threads look periodic so far",
+                "{periodic} of {} threads look periodic so far; figures lag by about 2 s",
                 threads.len()
             );
         }
