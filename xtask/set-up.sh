@@ -102,6 +102,17 @@ schema_validators() {
     fi
 }
 
+# Makes target/axe: axe-core, which judges the report's pages. Bounded, as above.
+axe() {
+    at=target/axe
+    [ ! -e "$at/complete" ] || return 0
+    if timeout 120 npm install --prefix "$at" --no-audit --no-fund --silent axe-core@4 >/dev/null 2>&1; then
+        : >"$at/complete"
+    else
+        say "axe-core is not available"
+    fi
+}
+
 # Makes environments for the tests of the Python package in target/python-environments: for `python3`, and for the
 # oldest and the newest other version that is here, 3.9 or later. The first gets what runs are read with, too.
 python_environments() {

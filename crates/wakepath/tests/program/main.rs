@@ -104,6 +104,7 @@ wakepath_test_program::program![
     repetition::TESTS,
     repetition::devices::TESTS,
     sweeps::TESTS,
+    system::accessible::TESTS,
     system::control_groups::TESTS,
     system::death::TESTS,
     system::ethercat::TESTS,

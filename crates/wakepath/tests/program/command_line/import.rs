@@ -19,19 +19,13 @@ wakepath_test_program::tests![
     a_directory_of_another_kind_is_refused_and_leaves_nothing,
 ];
 
-pub(super) fn fixture(name: &str) -> PathBuf {
+pub fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../import/tests/fixtures")
         .join(name)
 }
 
-pub(super) fn import(
-    place: &Place,
-    name: &str,
-    form: &str,
-    file: &Path,
-    words: &[&str],
-) -> Finished {
+pub fn import(place: &Place, name: &str, form: &str, file: &Path, words: &[&str]) -> Finished {
     let form = ["--form", form];
     Start::command(&["import"])
         .with(if form[1].is_empty() { &[] } else { &form[..] })

@@ -1,6 +1,7 @@
 //! The whole command with real processes, loops, loads, signals and disks: does it tell the truth,
 //! and does it survive? Two of these tests at a time disturb each other no more than a busy machine does.
 
+pub mod accessible;
 pub mod control_groups;
 pub mod death;
 pub mod ethercat;
