@@ -29,7 +29,7 @@ const SHORTER: [(&str, &str); 2] = [
 const RECORDED: &str = "wakepath check";
 
 /// Lines that this test does not type, by their beginning, with the reason.
-const ELSEWHERE: [(&str, &str); 4] = [
+const ELSEWHERE: [(&str, &str); 5] = [
     (
         "git clone ",
         "needs the network; `cargo xtask bench first-verdict` types it",
@@ -37,6 +37,10 @@ const ELSEWHERE: [(&str, &str); 4] = [
     (
         "./check",
         "builds a clone; `cargo xtask bench first-verdict` types it",
+    ),
+    (
+        "install \"target/",
+        "changes the machine; the program of the tests is on the newcomer's PATH",
     ),
     ("scp ", "needs a board"),
     ("ssh ", "needs a board"),
