@@ -261,9 +261,9 @@ fn repeat(markup: &mut Markup, number: usize, run: &Reported<'_>) {
         Some(command) => command.to_string(),
         None => super::sections::repeat::command_line(&run.assessment.run.command),
     };
-    markup.raw("<pre><code>");
-    markup.text(command);
-    markup.raw("</code></pre>");
+    markup.raw("<pre>");
+    markup.command(&command);
+    markup.raw("</pre>");
     markup.open("p", &[("class", &"about")]);
     markup.text(format!("with wakepath {}", run.assessment.run.wakepath));
     markup.raw("<span class=\"link\">; the whole scenario is in ");

@@ -42,7 +42,7 @@ fn code(markup: &mut Markup, label: &str, text: &str) {
             ("aria-label", &label),
         ],
     );
-    markup.element("code", &[], text);
+    markup.command(text);
     markup.close("pre");
 }
 

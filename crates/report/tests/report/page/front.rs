@@ -3,6 +3,7 @@
 use super::browser::Browser;
 use super::made_up::MadeUp;
 use serde_json::json;
+use wakepath_archive::Invocation;
 use wakepath_report::{Titles, page};
 use wakepath_verdict::Outcome;
 
@@ -209,4 +210,15 @@ fn no_two_landmarks_of_a_page_of_several_runs_have_one_name() {
         distinct.dedup();
         assert_eq!(distinct.len(), names.len(), "{names:?}");
     }
+}
+
+#[test]
+fn a_command_that_is_copied_has_the_blanks_that_a_shell_reads() {
+    let mut made_up = MadeUp::with_spikes(1_000, vec![]);
+    made_up.command = Invocation::of_scenario("at 1 % of 2 ms.toml");
+    let reporting = made_up.write().report();
+    let page = reporting.page(&Titles::default());
+    let commands = page.matches("run &#39;at 1 % of 2 ms.toml&#39;").count();
+    assert!(commands >= 2, "on the first page and in its chapter");
+    assert!(!page.contains("at 1\u{a0}%"));
 }
