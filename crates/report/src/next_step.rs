@@ -4,6 +4,7 @@
 use std::fmt;
 use wakepath_archive::{Invocation, MeasuringVerb, RunOption, command_about, shell_word};
 use wakepath_assess::{Assessment, NextStep};
+use wakepath_timeline::duration::long;
 use wakepath_timeline::one_line;
 use wakepath_verdict::Advice;
 
@@ -49,10 +50,7 @@ pub(crate) fn steps_of(assessment: &Assessment) -> Vec<Step> {
 fn of_step(assessment: &Assessment, step: &NextStep) -> Step {
     let (what, command) = match &step.advice {
         Advice::MeasureLonger { more, .. } => (
-            format!(
-                "{} s more of each condition would decide",
-                more.seconds.ceil()
-            ),
+            format!("{} more of each condition would decide", long(more.seconds)),
             longer(assessment, step).map(NextCommand::Measure),
         ),
         Advice::MeasureToTheEnd => (
