@@ -2,7 +2,7 @@
 //! ended, and the explanation read again. They hold nothing that can't be made again from the traces.
 
 use super::feather_trace::Recorded;
-use super::{ExplainError, ExplainedRun, Nobody, Order, explain};
+use super::{Along, ExplainError, ExplainedRun, Order, explain};
 use serde::Serialize;
 use std::io;
 use std::path::Path;
@@ -15,7 +15,11 @@ use wakepath_explain::{Explanation, OverheadTable, Places, Stacks};
 ///
 /// # Errors
 /// When the run can't be read or the files not be written.
-pub fn write_beside(run: &Run, directory: &Directory) -> Result<Option<Explanation>, ExplainError> {
+pub fn write_beside(
+    run: &Run,
+    directory: &Directory,
+    along: &mut dyn Along,
+) -> Result<Option<Explanation>, ExplainError> {
     let mut traced = false;
     for segment in &run.manifest.segments {
         traced |= Trace::open_in(directory, segment.segment)?.is_some();
@@ -34,7 +38,7 @@ pub fn write_beside(run: &Run, directory: &Directory) -> Result<Option<Explanati
     let ExplainedRun {
         explanation,
         overheads,
-    } = explain(run, &Order::of_run(run)?, &mut Nobody)?;
+    } = explain(run, &Order::of_run(run)?, along)?;
     write(directory, Explanation::FILE_NAME, &explanation)?;
     write(directory, OverheadTable::FILE_NAME, &overheads)?;
     Ok(Some(explanation))

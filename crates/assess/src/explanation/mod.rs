@@ -51,11 +51,17 @@ pub trait Along {
         Ok(())
     }
 
+    /// So many events more have been read.
+    fn read(&mut self, _events: u64) {}
+
     /// Whether spans are wanted: they cost time.
     fn wants_spans(&self) -> bool {
         false
     }
 }
+
+/// Progress is reported each time that so many events have been read.
+const EVENTS_AT_A_TIME: u64 = 1 << 16;
 
 /// Nobody reads along.
 pub struct Nobody;
@@ -219,8 +225,11 @@ fn one_segment(
             read_along = along.cycle(loops, number, cycle);
         }
     };
-    for event in trace.events()? {
+    for (number, event) in (1..).zip(trace.events()?) {
         let event = event?;
+        if number % EVENTS_AT_A_TIME == 0 {
+            along.read(EVENTS_AT_A_TIME);
+        }
         if let Some(until_ns) = gaps.before(event.at_ns) {
             explainer.gap(until_ns);
             if let Some(activities) = &mut activities {

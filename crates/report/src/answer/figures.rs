@@ -9,6 +9,12 @@ use wakepath_statistics::Quantile;
 use wakepath_timeline::one_line;
 use wakepath_verdict::{Caution, Judgement, Outcome, Reason, fraction, gravest, upper_fraction};
 
+/// Whether wakepath made no load, in phases named idle.
+pub(crate) fn is_idle(assessment: &Assessment) -> bool {
+    let mut conditions = assessment.conditions.iter();
+    assessment.loads.is_empty() && conditions.all(|of| of.name.phase == "idle")
+}
+
 /// Classes and rows, in the order in which the policies were measured.
 pub(crate) fn rows(assessment: &Assessment) -> (Vec<Class>, Vec<Row>) {
     let is_loaded = |phase: &str| assessment.loads.iter().any(|load| load.phase == phase);
@@ -17,11 +23,10 @@ pub(crate) fn rows(assessment: &Assessment) -> (Vec<Class>, Vec<Row>) {
         let mut phases = conditions.iter().map(|of| is_loaded(&of.name.phase));
         phases.any(|is| is == loaded)
     };
-    let is_idle = conditions.iter().all(|of| of.name.phase == "idle");
     let classes = match (any(false), any(true)) {
         (true, true) => vec![Class::Idle, Class::UnderLoad],
         (false, true) => vec![Class::UnderLoad],
-        (true, false) if is_idle => vec![Class::Idle],
+        (true, false) if is_idle(assessment) => vec![Class::Idle],
         _ => vec![Class::All],
     };
     let holds = |class: Class, of: &Judgement| match class {

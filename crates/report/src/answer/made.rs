@@ -1,6 +1,6 @@
 //! From an assessment to the short answer.
 
-use super::{Answer, Row, figures, machine, next, variants};
+use super::{Answer, Row, figures, is_idle, machine, next, variants};
 use crate::label::policy as label;
 use crate::text::{cache_delays_lines, criterion_text, no_criterion, source, virtual_time_text};
 use std::cmp::Ordering;
@@ -105,6 +105,10 @@ fn because(assessment: &Assessment) -> Vec<Sentence> {
             None => because.extend(tightest(assessment).map(|of| kept(of).into())),
         },
         (outcome, _) => because.extend(stands_against(assessment, outcome)),
+    }
+    if assessment.outcome == Outcome::Passed && is_idle(assessment) {
+        let without = "measured without load: behaviour while other programs work is not known";
+        because.push(without.to_owned().into());
     }
     let losses = cache_delays_lines(&assessment.cache_delays).into_iter();
     because.extend(losses.map(Sentence::from));

@@ -13,7 +13,7 @@ mod why;
 
 use crate::table::Tone;
 use crate::text::tone;
-pub(crate) use figures::rows;
+pub(crate) use figures::{is_idle, rows};
 pub use laid::Shown;
 pub use made::nearest_to_passing;
 pub(crate) use made::{measures_caches, nearest, observed};

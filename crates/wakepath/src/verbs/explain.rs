@@ -12,7 +12,8 @@ use crate::service;
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_archive::{Run, command_about};
-use wakepath_assess::explanation::{self, Nobody, Order, explain, tell_of};
+use wakepath_assess::explanation::{self, Nobody, Order, tell_of};
+use wakepath_console::explanation::explained;
 use wakepath_console::terminal::{OneLine, print, print_result};
 use wakepath_console::{Outcome, runs};
 use wakepath_directory::WholeFile;
@@ -60,13 +61,13 @@ pub fn run(arguments: &Explain) -> Outcome {
     }
     let explanation = match (&arguments.perfetto, kept_answer(&directory, arguments)) {
         (None, Some(kept)) => kept,
-        (None, None) => explain(&run, &order, &mut Nobody)?.explanation,
+        (None, None) => explained(&run, &order, &mut Nobody)?.explanation,
         (Some(path), _) => {
             let failed = |error: std::io::Error| format!("{}: {error}", path.display());
             let mut timelines = Timelines::new(WholeFile::create(path)?);
-            let explained = explain(&run, &order, &mut timelines)?;
+            let made = explained(&run, &order, &mut timelines)?;
             timelines.finish().map_err(failed)?.finish()?;
-            explained.explanation
+            made.explanation
         }
     };
     let name = runs::word_for(&directory);
@@ -110,7 +111,7 @@ fn kept_answer(directory: &Path, arguments: &Explain) -> Option<Explanation> {
 /// The cycles of one number, each as a timeline.
 fn one_cycle(run: &Run, order: &Order, cycle: u64, arguments: &Explain) -> Outcome {
     let mut wanted = CycleFilter::new(cycle, arguments.segment);
-    explain(run, order, &mut wanted)?;
+    explained(run, order, &mut wanted)?;
     if wanted.found.is_empty() {
         return Err(format!(
             "cycle {cycle} can't be explained: {}; the worst cycles of each condition, with their segments: {}",

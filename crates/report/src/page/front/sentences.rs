@@ -1,7 +1,7 @@
 //! The verdict and what follows from it in plain sentences, for a reader who has not seen the
 //! documentation.
 
-use crate::answer::{self, Answer};
+use crate::answer::{self, Answer, is_idle};
 use crate::page::sections::sentence;
 use wakepath_assess::Assessment;
 use wakepath_timeline::count::all_of;
@@ -14,6 +14,11 @@ use wakepath_verdict::{
 /// Advice, and its evidence.
 pub(super) fn two(assessment: &Assessment, answer: &Answer) -> [String; 2] {
     let policies = assessment.overall.policies.len();
+    let machine = if is_idle(assessment) {
+        "on this machine without load"
+    } else {
+        "on this machine"
+    };
     let nearest = || match answer::nearest(assessment, assessment.outcome) {
         Some(of) => stands_against(of, policies > 1),
         None => answer
@@ -23,10 +28,9 @@ pub(super) fn two(assessment: &Assessment, answer: &Answer) -> [String; 2] {
             .unwrap_or_default(),
     };
     match (assessment.outcome, &assessment.overall.recommendation) {
-        (Outcome::Passed, Some(found)) => recommended(found, policies),
+        (Outcome::Passed, Some(found)) => recommended(found, policies, machine),
         (Outcome::Passed, None) => [
-            "The loop meets its criterion on this machine: every condition passed."
-                .to_owned(),
+            format!("The loop meets its criterion {machine}: every condition passed."),
             answer
                 .because
                 .first()
@@ -194,10 +198,10 @@ fn missed_up_to(missed: String, at_most: f64, criterion: f64) -> String {
     )
 }
 
-fn recommended(found: &Recommendation, policies: usize) -> [String; 2] {
+fn recommended(found: &Recommendation, policies: usize, machine: &str) -> [String; 2] {
     let first = match (policies, found.among) {
         (0 | 1, _) => format!(
-            "The loop meets its criterion on this machine under {}.",
+            "The loop meets its criterion {machine} under {}.",
             found.policy
         ),
         (all, 1) if found.open == 0 => format!(
@@ -307,26 +311,30 @@ mod tests {
             equal_counts: true,
         };
         assert_eq!(
-            recommended(&found, 8),
+            recommended(&found, 8, "on this machine"),
             [
                 "Run this loop under FIFO 50: it is the only one of 8 policies that passed.",
                 "Of 12 500 due times, it missed nothing, and the largest value observed left 13 % \
                  of the limit."
             ]
         );
+        assert_eq!(
+            recommended(&found, 1, "on this machine without load")[0],
+            "The loop meets its criterion on this machine without load under FIFO 50."
+        );
         found.open = 3;
         assert!(
-            recommended(&found, 8)[0]
+            recommended(&found, 8, "on this machine")[0]
                 .ends_with("that passed so far, and 3 others are not decided.")
         );
         (found.among, found.equivalent) = (5, 4);
-        assert!(recommended(&found, 8)[0].ends_with(
+        assert!(recommended(&found, 8, "on this machine")[0].ends_with(
             "5 policies passed, this run can't distinguish them, and it is the usual one."
         ));
         found.margin.head_room = -1.0;
         found.margin.miss_fraction = 0.001;
         assert_eq!(
-            recommended(&found, 1)[1],
+            recommended(&found, 1, "on this machine")[1],
             "Of 12 500 due times, it missed 0.1 % in its worst phase."
         );
     }

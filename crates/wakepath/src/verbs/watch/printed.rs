@@ -6,8 +6,9 @@ use crate::fit_to_screen::{MOST, fit_to_screen};
 use crate::report_files;
 use crate::watched_program::{in_short, text};
 use wakepath_archive::{Run, command_about};
-use wakepath_assess::explanation;
+
 use wakepath_assess::watched::{Figures, Ros2Figures};
+use wakepath_console::explanation::write_beside;
 use wakepath_console::terminal::{self, OneLine, folded_for_people, print, print_result};
 use wakepath_directory::Directory;
 use wakepath_measure::watch::{Ended, Recorded};
@@ -122,7 +123,7 @@ pub(super) fn explain(
     lines: usize,
 ) -> Result<(), Failure> {
     let run = Run::open_in(directory)?;
-    let explanation = explanation::write_beside(&run, directory)?;
+    let explanation = write_beside(&run, directory)?;
     if let Some(explanation) = explanation.filter(|_| !arguments.json) {
         let whole = || late_text(&explanation, arguments.worst);
         print(&match shown {
