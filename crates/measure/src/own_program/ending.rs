@@ -4,10 +4,14 @@ use super::OwnProgram;
 use super::thread::modules;
 use super::watched::Watched;
 use super::within::within;
+use std::time::{Duration, Instant};
 use wakepath_archive::ThreadEnd;
 use wakepath_measured_loop::ThreadEndReport;
 use wakepath_rt::PageFaults;
 use wakepath_rt::announcement::{Left, State};
+
+/// So long may a program that gave a loop up take to print why and to exit.
+const TIME_TO_TELL_WHY: Duration = Duration::from_secs(1);
 
 impl OwnProgram {
     /// How all loops ended, once they have; of a program that is no longer there, how those ended that did. A
@@ -23,6 +27,11 @@ impl OwnProgram {
         if over == 0 || (!program_has_ended && over < ends.len()) {
             return None;
         }
+        if !program_has_ended && self.may_tell_why() {
+            return None;
+        }
+        let last_line = program_has_ended.then(|| self.last_line()).flatten();
+        let printed = last_line.map_or_else(String::new, |line| format!("; its last line: {line}"));
         // A last time: its thread is as it was in its last cycle, if its program is still there.
         self.watched.iter_mut().for_each(Watched::look);
         let report = |(number, ended): (usize, Option<_>)| {
@@ -43,7 +52,7 @@ impl OwnProgram {
                 let within = within(&self.memory.running_sections(number as u32));
                 let within = within.map_or_else(String::new, |within| format!(", {within}"));
                 return ThreadEndReport {
-                    why: end(format!("{why}{within}")),
+                    why: end(format!("{why}{within}{printed}")),
                     page_faults: PageFaults::default(),
                     counted: None,
                     on_a_core: None,
@@ -58,9 +67,9 @@ impl OwnProgram {
                     Left::AllCycles => ThreadEnd::AllCycles,
                     Left::Stopped => ThreadEnd::Stopped,
                     Left::Overrun => ThreadEnd::Overrun,
-                    Left::GivenUp => {
-                        ThreadEnd::failed("its program ended the loop before its last cycle")
-                    }
+                    Left::GivenUp => ThreadEnd::failed(format!(
+                        "its program ended the loop before its last cycle{printed}"
+                    )),
                     Left::Unsaid => ThreadEnd::failed("the loop reported no reason for its end"),
                 },
                 page_faults,
@@ -70,6 +79,22 @@ impl OwnProgram {
             }
         };
         Some(ends.into_iter().enumerate().map(report).collect())
+    }
+
+    /// Whether the program gave a loop up a moment ago: it may be about to print why, and to exit.
+    fn may_tell_why(&mut self) -> bool {
+        let rings = 0..self.threads.len() as u32;
+        let mut lefts = rings.map(|ring| self.memory.announcement(ring).left().0);
+        if !lefts.any(|left| left == Left::GivenUp) {
+            return false;
+        }
+        self.given_up.get_or_insert_with(Instant::now).elapsed() < TIME_TO_TELL_WHY
+    }
+
+    /// The last line that the program printed, once it has ended.
+    fn last_line(&mut self) -> Option<String> {
+        self.output.end();
+        self.output.last_line()
     }
 
     /// Whether another program has taken the place of the loop's.

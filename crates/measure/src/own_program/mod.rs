@@ -57,6 +57,8 @@ pub(crate) struct OwnProgram {
     lead_ns: u64,
     course: At,
     started: Instant,
+    /// When it was first seen that it gave a loop up.
+    given_up: Option<Instant>,
     left_late: Option<String>,
     watched: Vec<Watched>,
     looked: Instant,
@@ -133,6 +135,7 @@ impl OwnProgram {
             lead_ns: 0,
             course: At::GettingReady,
             started: Instant::now(),
+            given_up: None,
             left_late: None,
             watched: Vec::new(),
             looked: Instant::now(),

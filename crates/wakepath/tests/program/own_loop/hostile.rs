@@ -34,12 +34,16 @@ fn a_program_that_crashes_leaves_its_samples_and_says_how_it_ended() {
 
 fn a_loop_that_is_given_up_makes_the_condition_invalid() {
     let place = Place::new();
-    let program = built_of(&place, &looping("", "if (cycle.cycle >= 500) break;"));
+    // As an exception does that runs destructors first and is printed then.
+    let each = "if (cycle.cycle >= 500) { wakepath_loop_destroy(loop); usleep(100000); puts(\"no more set points\"); \
+                return 3; }";
+    let headers = "#include <stdio.h>\n#include <unistd.h>";
+    let program = built_of(&place, &looping(headers, each));
     let finished = recorded(place, "2s", &[], &program);
     finished.assert_code(1);
     let why = finished.json().to_string();
     assert!(
-        why.contains("ended the loop before its last cycle"),
+        why.contains("ended the loop before its last cycle; its last line: no more set points"),
         "{why}"
     );
 }
