@@ -72,7 +72,7 @@ pub enum ArchiveError {
         path: PathBuf,
     },
     /// The run was stopped before its first event: nothing is known about it, and it has no sample.
-    #[error("{}: the run was stopped before anything was recorded; `{}` removes what is left of it", path.display(), recover(path))]
+    #[error("{}: the run was stopped before anything was in its log; `{}` recovers a watch's events, or removes what is left", path.display(), recover(path))]
     NothingRecorded {
         /// The directory.
         path: PathBuf,

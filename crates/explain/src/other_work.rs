@@ -5,7 +5,7 @@
 
 use crate::call::Call;
 use crate::cause::{Cause, RanIn};
-use crate::cycle::Piece;
+use crate::cycle::{Explained, Piece, Stretch};
 use crate::resolve::Raw;
 use crate::wait::{Meanwhile, Source, Wait};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,6 +14,38 @@ use wakepath_timeline::CallTarget;
 /// Whether a cycle holds such a wait that something else than a timer ended.
 pub(crate) fn is_in(pieces: &[Piece]) -> bool {
     pieces.iter().any(|piece| source(piece).is_some())
+}
+
+/// Names the thread's own running between a cycle's due time and its beginning, beyond `path_ns`, which its way to the
+/// cycle takes: the cycle before, or if it has waited for any event since, another event. So is all that a thread does
+/// `until_next_wake_up` before it takes what woke it.
+pub(crate) fn name_before(
+    pieces: &mut [Piece],
+    path_ns: u64,
+    (previous, until_next_wake_up): (Option<&Explained>, bool),
+) {
+    let waited = |piece: &Piece| match &piece.cause {
+        Cause::Awaiting => true,
+        Cause::Blocked(wait) => wait.call.as_ref().is_some_and(Call::is_for_any_event),
+        _ => false,
+    };
+    for piece in pieces {
+        let is_before = match piece.stretch {
+            Stretch::NotAsleep => true,
+            Stretch::SwitchToUser => until_next_wake_up,
+            _ => false,
+        };
+        if !is_before || piece.cause != Cause::Path || piece.ns() <= path_ns {
+            continue;
+        }
+        let before = previous.filter(|before| piece.from_ns < before.sample.end_ns);
+        piece.cause = match before {
+            Some(before) if !before.execution.iter().any(waited) => {
+                Cause::Overrun(Box::new(Cause::OwnCode))
+            }
+            _ => Cause::OtherWork(Source::Own),
+        };
+    }
 }
 
 /// Names the waits and what follows them.

@@ -135,6 +135,9 @@ pub(crate) fn resolve(raw: Raw, usual: &Usual, previous: Option<&Explained>) -> 
     if let Some(index) = switch(pieces) {
         keep_usual_at_end(pieces, index, usual.switch_ns, Cause::Path);
     }
+    // Not of `user_ns`, which in such a cycle is what else the thread did.
+    let path_ns = TIMES_USUAL * (usual.waking_ns + usual.switch_ns);
+    other_work::name_before(pieces, path_ns, (previous, raw.until_next_wake_up));
     for (stretch, usual_ns) in [
         (Stretch::InterruptToExpiry, usual.interrupt_ns),
         (Stretch::ExpiryToWaking, usual.expiry_ns),

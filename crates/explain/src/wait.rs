@@ -67,6 +67,8 @@ pub enum Source {
     Handler(Handler),
     /// The event came while the thread ran, which took it by this call.
     Taken(Call),
+    /// Another of its own, such as another of its timers.
+    Own,
 }
 
 impl fmt::Display for Source {
@@ -75,6 +77,7 @@ impl fmt::Display for Source {
             Self::Thread(thread) => write!(f, "woken by {}", Named(thread)),
             Self::Handler(handler) => write!(f, "woken by {handler}"),
             Self::Taken(call) => write!(f, "after {call}"),
+            Self::Own => f.write_str("another of its events, such as another timer"),
         }
     }
 }

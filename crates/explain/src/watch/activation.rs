@@ -45,6 +45,14 @@ pub struct Activation {
     pub first_wait: Option<(u64, u64)>,
 }
 
+impl Activation {
+    /// Whether it was woken before the time for which it had programmed its timer.
+    pub(super) fn is_early(&self) -> bool {
+        self.programmed_ns
+            .is_some_and(|for_ns| self.expiry_ns < for_ns)
+    }
+}
+
 /// Whether a timer with this callback is still there when a sleep is over, as one on a sleeper's stack is not.
 pub(super) fn outlives_sleep(function: &str) -> bool {
     function != "hrtimer_wakeup" && !is_tick(function)

@@ -107,6 +107,7 @@ impl Thread {
         let woken_in = WokenIn::new(self.waits.call());
         self.may_wait_for_others(false);
         self.waits.ended(at_ns, &by);
+        let by = thread.map_or(by, Key::Thread);
         *self.wakers.entry(by).or_default() += 1;
         let is_on_cpu = self.woken(at_ns);
         self.last_wake_up = Some((None, at_ns));
@@ -182,9 +183,17 @@ impl Thread {
         }
         match left {
             Left::Runnable => self.each(Turns::preempted),
-            Left::Dead => self.each(Turns::close),
+            Left::Dead => self.died(),
             _ => {}
         }
+    }
+
+    /// It ends. Its last turn is no cycle if its program ended there, or if the thread was only woken to end.
+    fn died(&mut self) {
+        let exits = matches!(self.waits.call(), Some("exit" | "exit_group"));
+        self.by_timers.end_for_good(|of| exits || of.is_early());
+        self.handed.end_for_good(|_| true);
+        self.marked.end_for_good(|_| exits);
     }
 
     /// It sleeps, or did: the kernel may have recorded no switch. The calls of a new thread are recorded a little later
@@ -286,5 +295,37 @@ mod tests {
         // A device, or a page.
         assert_eq!(first_wait(Some("read"), Left::Sleeping), None);
         assert_eq!(first_wait(None, Left::Blocked), None);
+    }
+
+    /// A turn at 0 ns, and one at 1000 ns for which a timer was programmed at 1000 + `early_ns`, in which the thread ends in
+    /// this call: how many turns remain by timers and by others.
+    fn left_after_end(call: &str, early_ns: u64) -> [usize; 2] {
+        let mut thread = Thread::default();
+        for (at_ns, for_ns) in [(0, 0), (1_000, 1_000 + early_ns)] {
+            let turn = Activation {
+                programmed_ns: Some(for_ns),
+                ..woken(at_ns, 0)
+            };
+            thread.woken(at_ns);
+            thread.by_timers.begin(turn, false);
+            thread.handed.begin(woken(at_ns, 0), false);
+            thread.switched_in(at_ns + 10, 0);
+            thread.waits.entered(&call.into());
+            let left = if at_ns == 0 {
+                Left::Sleeping
+            } else {
+                Left::Dead
+            };
+            thread.out(at_ns + 100, left);
+        }
+        [thread.by_timers.ended.len(), thread.handed.ended.len()]
+    }
+
+    #[test]
+    fn a_turn_in_which_the_program_ends_or_that_a_kill_began_is_no_cycle() {
+        assert_eq!(left_after_end("exit_group", 0), [1, 1]);
+        assert_eq!(left_after_end("clock_nanosleep", 500), [1, 1]);
+        // Killed while it ran too long.
+        assert_eq!(left_after_end("read", 0), [2, 1]);
     }
 }

@@ -59,6 +59,15 @@ impl Turns {
         }
     }
 
+    /// No further turn comes. The one under way is left out if it is no cycle, unless it is the only one.
+    pub(crate) fn end_for_good(&mut self, is_none: impl Fn(&Activation) -> bool) {
+        let is_left_out = |of: &Current| !self.ended.is_empty() && is_none(&of.activation);
+        if self.current.as_ref().is_some_and(is_left_out) {
+            self.current = None;
+        }
+        self.close();
+    }
+
     pub(crate) fn close(&mut self) {
         let ended = self.current.take().filter(|current| current.switched_in);
         self.ended.extend(ended.map(|current| current.activation));

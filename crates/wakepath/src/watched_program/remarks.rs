@@ -4,6 +4,9 @@ use wakepath_assess::watched::{Finding, Watched, WokenBy};
 use wakepath_timeline::duration;
 use wakepath_verdict::counted;
 
+/// Switch-ins with another priority are remarked if there is more than one in so many activations.
+const OTHERS_OF: u64 = 100;
+
 /// A remark on a thread, if it applies.
 type Remark = fn(&Watched) -> Option<String>;
 
@@ -50,7 +53,8 @@ const REMARKS: &[Remark] = &[
     },
     |of| {
         let times = counted(of.other_priorities, "time", "times");
-        (of.other_priorities > 0).then(|| {
+        // Some before its policy is set are no news.
+        (of.other_priorities * OTHERS_OF > of.activations).then(|| {
             format!(
                 "switched in {times} with another priority than its policy's (before it was set, or \
                  inherited by a lock)"
@@ -120,8 +124,8 @@ const REMARKS: &[Remark] = &[
         count(
             of.unseen,
             ["due time", "due times"],
-            "passed during its own long cycles, and it slept again until the next one. It made no call for these: \
-             it ran them at once, or left them out; --cycle with two probes in the program shows which",
+            "passed before the cycle under way had ended, and it slept again until the next one. It made no call for \
+             these: it ran them at once, or left them out; --cycle with two probes in the program shows which",
         )
     },
     |of| {
