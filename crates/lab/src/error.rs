@@ -436,7 +436,7 @@ pub enum LabError {
     OtherRuns {
         /// Expected directory of the run.
         run: PathBuf,
-        /// The experiment's directory.
+        /// Remove this: the experiment's directory, or this run's alone.
         place: PathBuf,
     },
     /// A run that only passed in real time.

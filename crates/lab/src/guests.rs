@@ -93,6 +93,19 @@ pub fn carry_out(
     host: &Host,
     stopped: Stopped<'_>,
 ) -> Vec<Result<()>> {
+    carry_out_and(guests, qemu, beside, limit, host, stopped, &|_| Ok(()))
+}
+
+/// The same, and `finish` for each guest as soon as it has ended: later guests can take hours, and may be killed.
+pub fn carry_out_and(
+    guests: &[Guest],
+    qemu: &Qemu,
+    beside: usize,
+    limit: Limit,
+    host: &Host,
+    stopped: Stopped<'_>,
+    finish: &(dyn Fn(&Guest) -> Result<()> + Sync),
+) -> Vec<Result<()>> {
     let next = AtomicUsize::new(0);
     let ended: Mutex<HashMap<usize, Result<()>>> = Mutex::default();
     let attend = || {
@@ -101,7 +114,7 @@ pub fn carry_out(
             let Some(guest) = guests.get(index) else {
                 break;
             };
-            let outcome = one(guest, qemu, limit, host, stopped);
+            let outcome = one(guest, qemu, limit, host, stopped).and_then(|()| finish(guest));
             (host.tell)(&match &outcome {
                 Ok(()) => format!("{}: done", guest.name),
                 Err(error) => format!("{}: {error}", guest.name),

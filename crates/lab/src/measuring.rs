@@ -3,7 +3,7 @@
 //! `comparison` evaluates the runs.
 
 use crate::Result;
-use crate::guests::{Guest, Limit, Stopped, carry_out};
+use crate::guests::{Guest, Limit, Stopped, carry_out_and};
 use crate::laboratory::{Laboratory, Task};
 use std::path::{Path, PathBuf};
 use wakepath_scenario::Scenario;
@@ -88,18 +88,18 @@ impl<'a> Measuring<'a> {
             limit,
             ..
         } = self;
-        let ended = carry_out(
+        let ended = carry_out_and(
             &guests,
             &laboratory.qemu,
             laboratory.beside(),
             limit,
             laboratory.host,
             stopped,
+            &|guest| Ok(wakepath_archive::finish(&guest.directory).map(drop)?),
         );
         let runs = guests.into_iter().zip(ended);
         runs.map(|(guest, outcome)| Recorded {
-            outcome: outcome
-                .and_then(|()| Ok(wakepath_archive::finish(&guest.directory).map(drop)?)),
+            outcome,
             guest: guest.name,
             directory: guest.directory,
         })

@@ -10,7 +10,7 @@ use crate::whole_file::whole_or_not;
 use crate::{LabError, Result, guests, place};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use wakepath_archive::{GuestAdditions, MANIFEST_NAME, PARQUET_NAME, Run};
+use wakepath_archive::{ArchiveError, GuestAdditions, MANIFEST_NAME, PARQUET_NAME, Run, State};
 use wakepath_assess::{Assessment, Picture};
 use wakepath_experiments::{
     Experiment, Given, Guest, GuestRun, Pages, Repeated, all, findings, findings_text, named,
@@ -344,7 +344,7 @@ fn place_of(place: &Path, kernel: &str, seed: u64, seeds: usize) -> PathBuf {
 }
 
 /// Whether all runs of a scenario exist, and the list of those that do. Removes the remains of
-/// interrupted guests.
+/// interrupted guests, and finishes runs whose laboratory was killed before it did.
 fn there(
     scenario: &Scenario,
     runs: impl Iterator<Item = PathBuf>,
@@ -357,7 +357,10 @@ fn there(
             found.manifest.scenario.toml == scenario.to_toml()
                 && found.manifest.virtual_time.is_some()
         });
-        if found.is_some() {
+        if let Some(found) = found {
+            if matches!(found.state(), State::NotFinished) {
+                finish(&run)?;
+            }
             done.push(run);
         } else if is_free || place::is_free_of_a_guest(&run)? {
             missing = Some(run);
@@ -379,6 +382,20 @@ fn there(
             place::sweep(place)?;
             Ok((false, done))
         }
+    }
+}
+
+/// Finishes a run that its guest sent whole.
+fn finish(run: &Path) -> Result<()> {
+    match wakepath_archive::finish(run) {
+        // Nothing can be added to it: its guest has to run again.
+        Err(ArchiveError::NotEnded { .. } | ArchiveError::Inconsistent { .. }) => {
+            Err(LabError::OtherRuns {
+                run: run.to_owned(),
+                place: run.to_owned(),
+            })
+        }
+        finished => Ok(finished.map(drop)?),
     }
 }
 
