@@ -47,5 +47,7 @@ pub const EXPERIMENT: Experiment = Experiment {
          an interrupt. It belongs to the wake-up and is not counted as interference.",
         "200 due times instead of 600 000. Storage is the load `files`, system arithmetic, messages and processes; combined \
          adds memory, files and a network.",
+        "The guests have no disk: `files` works in memory, without a device's interrupts and threads, which isolation \
+         keeps away on the Orin.",
     ],
 };
