@@ -140,6 +140,12 @@ impl GuestRun {
         }
     }
 
+    /// How many times longer a path can take while its other CPUs work: they all take turns. On a board none.
+    pub fn may_be_slowed(&self) -> f64 {
+        let time = self.virtual_time.as_ref();
+        time.map_or(1.0, |time| f64::from(time.cpus.max(1)))
+    }
+
     /// A condition by phase and policy.
     pub fn condition(&self, phase: &str, policy: &str) -> Option<&Measured> {
         let mut all = self.conditions.iter();

@@ -55,7 +55,14 @@ pub(super) fn values(
             let most = off.map(|all| all.into_iter().fold(0.0, f64::max));
             let is_known = most.is_some();
             let off = most.unwrap_or(0.0);
-            Ok((Seen { values, off }, is_known))
+            Ok((
+                Seen {
+                    values,
+                    off,
+                    slowed: 1.0,
+                },
+                is_known,
+            ))
         }
         Quantity::DisturbedCycles => {
             let all = explained(repeated, condition)?;
@@ -68,9 +75,27 @@ pub(super) fn values(
             // None at all would make every ratio infinite.
             let values = all.into_iter().map(|found| disturbers(found).1 as f64);
             let values = values.collect();
-            Ok((Seen { values, off: 0.0 }, true))
+            Ok((
+                Seen {
+                    values,
+                    off: 0.0,
+                    slowed: 1.0,
+                },
+                true,
+            ))
         }
     }
+}
+
+/// How many times longer emulated CPUs can make a path of one condition than the same path of the other. Under one load
+/// the other CPUs work in both; under different loads they can take turns in one and be idle in the other.
+pub(super) fn slowed(repeated: &Repeated, [one, other]: [&Condition; 2]) -> f64 {
+    if one.phase == other.phase {
+        return 1.0;
+    }
+    let runs = [one, other].into_iter();
+    let runs = runs.flat_map(|condition| repeated.runs_of(&condition.guest));
+    runs.map(GuestRun::may_be_slowed).fold(1.0, f64::max)
 }
 
 /// Explanations of a condition, one for each run.

@@ -1,6 +1,6 @@
 //! The verdict on each claim of an experiment, by our figures.
 
-use super::figures::{Missing, explained, middle, name, over_runs, values};
+use super::figures::{Missing, explained, middle, name, over_runs, slowed, values};
 use super::shown::{self, Seen, Shown};
 use super::{Claim, Condition, Quantity, Reasoned, Smallest, Test, holm};
 use crate::{Repeated, Setting};
@@ -234,8 +234,12 @@ fn compared(
     quantity: Quantity,
     test: impl Fn([&Seen; 2]) -> Option<Shown>,
 ) -> Result<Tried, Missing> {
-    let (one, one_is_known) = values(repeated, first, quantity)?;
-    let (other, other_is_known) = values(repeated, second, quantity)?;
+    let (mut one, one_is_known) = values(repeated, first, quantity)?;
+    let (mut other, other_is_known) = values(repeated, second, quantity)?;
+    if let Quantity::Figure(_) = quantity {
+        let slowed = slowed(repeated, [first, second]);
+        (one.slowed, other.slowed) = (slowed, slowed);
+    }
     let setting = repeated.experiment.setting;
     let mut here = format!(
         "{} of {}: {}; of {}: {}",
@@ -259,7 +263,12 @@ fn compared(
     let by_turns = still.two_sided() <= BY_CHANCE && shown.two_sided() > BY_CHANCE;
     let doubt = by_turns.then(|| {
         let turn = duration(one.off.max(other.off).round() as i64);
-        format!("too close for CPUs that take turns of {turn}")
+        let speed = if one.slowed > 1.0 {
+            format!(" and have 1/{} of the speed while all work", one.slowed)
+        } else {
+            String::new()
+        };
+        format!("too close for CPUs that take turns of {turn}{speed}")
     });
     Ok(Tried::Tested {
         here,

@@ -30,12 +30,22 @@ impl Shown {
 pub(super) struct Seen {
     pub(super) values: Vec<f64>,
     pub(super) off: f64,
+    /// How many times longer the emulator can have made each value than the guest's own.
+    pub(super) slowed: f64,
 }
 
 impl Seen {
-    fn moved(&self, by: f64, times: f64) -> Vec<f64> {
-        let moved = self.values.iter().map(|value| (value + by) * times);
-        moved.collect()
+    /// The largest that they can be, multiplied by `times`.
+    fn most(&self, times: f64) -> Vec<f64> {
+        let values = self.values.iter();
+        values.map(|value| (value + self.off) * times).collect()
+    }
+
+    /// The least that they can be, multiplied by `times`.
+    fn least(&self, times: f64) -> Vec<f64> {
+        let values = self.values.iter();
+        let least = values.map(|value| (value - self.off) / self.slowed * times);
+        least.collect()
     }
 
     /// The same as if nothing were off.
@@ -43,14 +53,15 @@ impl Seen {
         Self {
             values: self.values.clone(),
             off: 0.0,
+            slowed: 1.0,
         }
     }
 }
 
 /// Whether `low`, multiplied by `times`, is still lower than `high`, within the error of both.
 pub(super) fn lower(low: &Seen, high: &Seen, times: f64) -> Option<Shown> {
-    let is_lower = rank_sum_test(&low.moved(low.off, times), &high.moved(-high.off, 1.0))?;
-    let is_higher = rank_sum_test(&low.moved(-low.off, times), &high.moved(high.off, 1.0))?;
+    let is_lower = rank_sum_test(&low.most(times), &high.least(1.0))?;
+    let is_higher = rank_sum_test(&low.least(times), &high.most(1.0))?;
     Some(Shown {
         for_it: is_lower.p_higher,
         against: is_higher.p_lower,
@@ -89,8 +100,11 @@ mod tests {
     use super::*;
 
     fn seen(values: &[f64]) -> Seen {
-        let values = values.to_vec();
-        Seen { values, off: 0.0 }
+        Seen {
+            values: values.to_vec(),
+            off: 0.0,
+            slowed: 1.0,
+        }
     }
 
     #[test]
@@ -121,10 +135,28 @@ mod tests {
             let [low, high] = [[1.0, 2.0, 3.0], [7.0, 8.0, 9.0]].map(|values| Seen {
                 values: values.to_vec(),
                 off,
+                slowed: 1.0,
             });
             lower(&low, &high, 1.0).unwrap().for_it
         };
         assert!(p(1.9) <= 0.051 && p(2.1) > 0.051);
+    }
+
+    #[test]
+    fn half_the_speed_can_be_the_whole_effect() {
+        let shown = |high: &[f64]| {
+            let [low, high] = [&[4.0, 4.1, 4.2], high].map(|values| Seen {
+                slowed: 2.0,
+                ..seen(values)
+            });
+            let found = lower(&low, &high, 1.3).unwrap();
+            (found.for_it <= 0.051, found.against <= 0.051)
+        };
+        // Half of 10 is less than 1.3 times 4; half of 11 is more.
+        assert_eq!(shown(&[10.0, 10.1, 10.2]), (false, false));
+        assert_eq!(shown(&[11.0, 11.1, 11.2]), (true, false));
+        // Half of 4, 1.3 times, is still more than 2.
+        assert_eq!(shown(&[2.0, 2.1, 2.2]), (false, true));
     }
 
     #[test]

@@ -44,8 +44,9 @@ for all claims of an experiment together (Holm), in both directions. Otherwise i
 with fewer seeds than were registered. *Not comparable* and *not run* have their reasons. Figures and single causes are
 those of the first seed.
 
-Emulated CPUs take turns, so figures from guests with several CPUs can be off by one turn. A claim that this could
-reverse is undecided too.
+Emulated CPUs take turns, so figures from guests with several CPUs can be off by one turn, and two CPUs that work have
+half the speed each: a load makes a path longer that has nothing to do with it. A claim that a turn, or between
+different loads the speed, could reverse is undecided too.
 ";
 
 const ON_A_BOARD: &str = "\

@@ -19,6 +19,7 @@ wakepath_test_program::tests![
     an_effect_below_the_smallest_that_counts_contradicts,
     the_worst_over_policies_and_each_policy_are_judged_apart,
     what_a_turn_of_the_cpus_could_reverse_is_undecided,
+    a_load_that_halves_the_speed_of_the_cpus_is_no_effect,
     what_was_not_run_is_neither_agreement_nor_contradiction,
     what_disturbs_is_counted_where_nearly_all_is_explained,
     a_page_sets_ours_beside_the_published_and_says_that_time_is_virtual,
@@ -321,6 +322,28 @@ fn what_a_turn_of_the_cpus_could_reverse_is_undecided() {
     }
     let unknown = found(&turns_unknown, "combined load: isolation lowers");
     assert_eq!(unknown.agreement, Agreement::Undecided);
+}
+
+fn a_load_that_halves_the_speed_of_the_cpus_is_no_effect() {
+    // Published: 2.4 and 5.3 µs; a third is 1.30 times.
+    let storage = |idle: i64, loaded: i64| {
+        let latencies = move |_: &str, phase: &str| match phase {
+            "idle" => vec![idle],
+            _ => vec![loaded],
+        };
+        let run = repeated("isolation", latencies, &["FIFO 80"]);
+        found(&run, "storage load raises")
+    };
+    // The loads keep the other CPU busy: 18 µs can be 8 µs, less than 1.3 times 10 + 2.
+    let near = storage(10_000, 18_000);
+    assert_eq!(near.agreement, Agreement::Undecided, "{near:?}");
+    assert!(
+        near.here
+            .ends_with("turns of 2 µs and have 1/2 of the speed while all work"),
+        "{near:?}"
+    );
+    assert_eq!(storage(10_000, 34_000).agreement, Agreement::Agrees);
+    assert_eq!(storage(10_000, 3_000).agreement, Agreement::Contradicts);
 }
 
 fn what_was_not_run_is_neither_agreement_nor_contradiction() {
