@@ -439,6 +439,20 @@ pub enum LabError {
         /// Remove this: the experiment's directory, or this run's alone.
         place: PathBuf,
     },
+    /// Runs of an experiment by another wakepath, which makes other guests.
+    #[error(
+        "{}: measured by wakepath {was}; with {now} in the other guests no run is comparable or repeats; name the \
+        earlier one with --program, or give another --directory",
+        run.display()
+    )]
+    OtherProgram {
+        /// The run.
+        run: PathBuf,
+        /// Version of the wakepath in its guest.
+        was: String,
+        /// Version of the one for the guests that are left.
+        now: String,
+    },
     /// A run that only passed in real time.
     #[error(
         "{}: not in virtual time: two such runs part at once and by chance; `wakepath show` shows each",

@@ -3,11 +3,12 @@
 //! The room `experiments` describes the experiments and their claims.
 
 use crate::architecture::Architecture;
-use crate::asked::GuestsAsked;
+use crate::asked::{GuestsAsked, HostAsked};
 use crate::divergence::first_divergence;
+use crate::host::Host;
 use crate::recorded::streams;
 use crate::whole_file::whole_or_not;
-use crate::{LabError, Result, guests, place};
+use crate::{LabError, Result, guests, own_program, place};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use wakepath_archive::{ArchiveError, GuestAdditions, MANIFEST_NAME, PARQUET_NAME, Run, State};
@@ -222,6 +223,30 @@ impl Repetition {
     /// Whether any of its runs exists.
     pub fn has_runs(&self) -> bool {
         !self.done.is_empty() || self.given.iter().any(|one| !one.done.is_empty())
+    }
+
+    /// Checks that the guests that are left get the wakepath of the existing runs: another program takes other paths.
+    /// A build from no repository has no version to compare.
+    ///
+    /// # Errors
+    /// [`LabError::OtherProgram`]; if the program or a run can't be read.
+    pub fn has_the_program_of_its_runs(&self, on: &HostAsked, host: &Host) -> Result<()> {
+        let program =
+            own_program::find(on.program.as_deref(), &host.program, Architecture::X86_64)?;
+        let bytes = std::fs::read(&program);
+        let bytes = bytes.map_err(|error| LabError::io("read", &program, error))?;
+        let Some(now) = own_program::version_in(&bytes) else {
+            return Ok(());
+        };
+        let given = self.given.iter().flat_map(|one| &one.done);
+        for run in self.done.iter().chain(given) {
+            let was = Run::open(run)?.manifest.tool.version;
+            if was != now {
+                let run = run.clone();
+                return Err(LabError::OtherProgram { run, was, now });
+            }
+        }
+        Ok(())
     }
 
     /// Guests that are still to run, the second run of one included.

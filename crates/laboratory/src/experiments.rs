@@ -2,6 +2,7 @@
 //! figures with the published ones.
 
 use super::command_line::LabExperiments;
+use super::host;
 use super::run::{Before, measure_as};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -113,6 +114,9 @@ fn announce(arguments: &LabExperiments, all: &[Repetition]) {
 /// Runs the guests of an experiment that are not there yet.
 fn repeat(arguments: &LabExperiments, wanted: &Repetition) -> Result<(), Failure> {
     let (experiment, place) = (wanted.experiment, &wanted.place);
+    if wanted.guests_left() > 0 {
+        wanted.has_the_program_of_its_runs(&arguments.host.asked(), &host()?)?;
+    }
     if wanted.is_there {
         tell!("{}: its runs are in {}", experiment.name, place.display());
     } else {

@@ -4,12 +4,13 @@ use std::path::Path;
 use wakepath_archive::{Ending, Event, LogWriter, RunStarted, ScenarioText, Tool, VirtualTime};
 use wakepath_archive::{PARQUET_NAME, run_id};
 use wakepath_experiments::named;
-use wakepath_lab::{Guest, Repetition};
+use wakepath_lab::{Guest, Host, HostAsked, Repetition};
 use wakepath_scenario::{KnownCpus, Scenario};
 
 wakepath_test_program::tests![
     a_run_that_was_not_finished_is_finished_and_counts,
     a_run_without_its_end_is_refused_and_kept,
+    runs_of_another_wakepath_are_not_continued,
 ];
 
 /// A guest's recording as it came back: a log.
@@ -20,7 +21,7 @@ fn sent(directory: &Path, scenario: &Scenario) -> LogWriter {
         run_id: run_id("2026-11-03T10:15:00Z", [1, 2, 3, 4]),
         tool: Tool {
             name: "wakepath".into(),
-            version: "0.1.0".into(),
+            version: "0.1.0 (0123456789ab)".into(),
             commit: None,
         },
         command: Vec::new(),
@@ -85,4 +86,31 @@ fn a_run_without_its_end_is_refused_and_kept() {
     let expected = format!("remove {} or give another", run.display());
     assert!(said.contains(&expected), "{said}");
     assert!(run.join("samples.log").is_file());
+}
+
+fn runs_of_another_wakepath_are_not_continued() {
+    let place = tempfile::tempdir().unwrap();
+    let (_, found) = repetition(place.path(), Some(Ending::Complete));
+    let found = found.unwrap();
+    let with = |text: &str| {
+        let program = place.path().join("wakepath");
+        std::fs::write(&program, text).unwrap();
+        let host = Host {
+            own: program.clone(),
+            program,
+            version: "0.1.0".into(),
+            tell: |_| (),
+        };
+        found.has_the_program_of_its_runs(&HostAsked::default(), &host)
+    };
+    with("wakepath 0.1.0 (0123456789ab)").unwrap();
+    with("of no repository").unwrap();
+    let said = with("wakepath 0.1.0 (ba9876543210)")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        said.contains("by wakepath 0.1.0 (0123456789ab); with 0.1.0 (ba9876543210)")
+            && said.contains("--program"),
+        "{said}"
+    );
 }
