@@ -212,6 +212,7 @@ pub fn woken(text: &mut String, repeated: &Repeated) {
             };
             let way = |way: &str| found.woken.get(way).copied().unwrap_or(0);
             let (causes, cycles) = disturbers(found);
+            let unit = if cycles == 1 { "cycle" } else { "cycles" };
             let usual = ["path", "timer-delivery"];
             let mut causes_of = found.causes.iter();
             let longest = causes_of
@@ -224,7 +225,7 @@ pub fn woken(text: &mut String, repeated: &Repeated) {
             });
             line!(
                 text,
-                "| {} | {policy} | {phase} | {} | {} | {} | {} | {causes} in {cycles} cycles | {longest} |",
+                "| {} | {policy} | {phase} | {} | {} | {} | {} | {causes} in {cycles} {unit} | {longest} |",
                 guest.guest.name,
                 found.cycles,
                 way("direct"),
