@@ -39,7 +39,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     drawing: Drawing::Overlay,
     table: published::NONE,
     claims: include_str!("../../claims/laboratory/isolation.toml"),
-    host_seconds: 60.0,
+    host_seconds: 170.0,
     differs: &[
         "Two emulated x86-64 CPUs that take turns of 2 µs: figures are right to some microseconds, and \
          a path takes twice as long while the other CPU is busy.",
