@@ -149,3 +149,56 @@ pub(crate) fn name_taken(pieces: &mut [Piece], usually: &BTreeSet<String>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cycle::WokenBy;
+    use wakepath_timeline::Sample;
+
+    const PATH_NS: u64 = 20_000;
+
+    fn piece(ns: (u64, u64), stretch: Stretch, cause: Cause) -> Piece {
+        let (from_ns, to_ns) = ns;
+        Piece {
+            from_ns,
+            to_ns,
+            stretch,
+            cause,
+        }
+    }
+
+    /// The cause of own running from 1 to 4 ms in this stretch, after a cycle that ended at 2 ms with this cause.
+    fn named(stretch: Stretch, previous: Cause, until_next_wake_up: bool) -> Cause {
+        let before = Explained {
+            sample: Sample {
+                end_ns: 2_000_000,
+                ..Sample::default()
+            },
+            woken: WokenBy::NotAsleep,
+            latency: Vec::new(),
+            execution: vec![piece((0, 900_000), Stretch::Execution, previous)],
+        };
+        let mut pieces = [
+            piece((1_000_000, 4_000_000), stretch, Cause::Path),
+            piece((4_000_000, 4_000_000 + PATH_NS), stretch, Cause::Path),
+        ];
+        name_before(&mut pieces, PATH_NS, (Some(&before), until_next_wake_up));
+        let [first, last] = pieces;
+        assert_eq!(last.cause, Cause::Path, "its way takes so long");
+        first.cause
+    }
+
+    #[test]
+    fn own_running_before_a_cycle_is_the_cycle_before_or_another_event() {
+        let overrun = Cause::Overrun(Box::new(Cause::OwnCode));
+        let other = Cause::OtherWork(Source::Own);
+        let not_asleep = |previous| named(Stretch::NotAsleep, previous, true);
+        assert_eq!(not_asleep(Cause::OwnCode), overrun);
+        assert_eq!(not_asleep(Cause::Awaiting), other);
+        let on_its_way = |until| named(Stretch::SwitchToUser, Cause::Awaiting, until);
+        assert_eq!(on_its_way(true), other);
+        // A loop that records itself: its first instruction is its own.
+        assert_eq!(on_its_way(false), Cause::Path);
+    }
+}
