@@ -173,7 +173,8 @@ impl Thread {
     }
 
     pub(super) fn out(&mut self, at_ns: u64, left: Left) {
-        if let Some(since) = self.running_since.take() {
+        let ran_since = self.running_since.take();
+        if let Some(since) = ran_since {
             self.ran(since, at_ns);
         }
         self.asleep = matches!(left, Left::Sleeping | Left::Blocked);
@@ -183,16 +184,19 @@ impl Thread {
         }
         match left {
             Left::Runnable => self.each(Turns::preempted),
-            Left::Dead => self.died(),
+            Left::Dead if ran_since.is_some() => self.died(),
+            Left::Dead => self.each(Turns::close),
             _ => {}
         }
     }
 
     /// It ends. Its last turn is no cycle if its program ended there, or if the thread was only woken to end.
     fn died(&mut self) {
-        let exits = matches!(self.waits.call(), Some("exit" | "exit_group"));
+        let call = self.waits.call();
+        let exits = matches!(call, Some("exit" | "exit_group"));
+        let in_call = call.is_some();
         self.by_timers.end_for_good(|of| exits || of.is_early());
-        self.handed.end_for_good(|_| true);
+        self.handed.end_for_good(|_| in_call);
         self.marked.end_for_good(|_| exits);
     }
 
