@@ -74,7 +74,7 @@ rows! {
     };
     WATCH_WAKER: Fix {
         name: "find out why the thread that wakes it is late",
-        words: "that thread's own late cycles are explained if it is watched (`wakepath explain --all`); -p adds its process",
+        words: "that thread's own late cycles are explained, too, if it is watched; -p adds its process",
         changes: "nothing: it finds the cause",
         who: &[User],
         trial: None,
