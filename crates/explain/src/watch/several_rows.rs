@@ -20,6 +20,8 @@ const LEAST_DUES: usize = 15;
 /// Of ten due times of a row, the number at which the loop must have been woken: one that comes while it runs is served
 /// without a time-out.
 const WOKEN_OF_TEN: usize = 8;
+/// The same of a further row, as the turns of those before serve some of its due times.
+const WOKEN_OF_TEN_BESIDE: usize = 6;
 /// Of ten of those, the number that no row before explains: another's every second due time is no row.
 const OWN_OF_TEN: usize = 4;
 /// Of a hundred due times, the number that the rows must explain together.
@@ -48,22 +50,27 @@ pub(super) fn rows(turns: &[Activation]) -> Vec<(Rhythm, Vec<usize>)> {
         let Some(best) = best(first, &is_explained) else {
             break;
         };
-        for (known, due_ns) in is_explained.iter_mut().zip(first) {
-            *known |= best.holds(*due_ns);
-        }
+        best.explain(first, &mut is_explained);
         rows.push(best);
     }
     if rows.len() < 2 || !are_explained(&is_explained) {
         return Vec::new();
     }
-    rows.sort_by_key(|row| row.period_ns);
+    let with_one = (0..turns.len()).filter(|number| turns[*number].programmed_ns.is_some());
+    let with_one: Vec<usize> = with_one.collect();
+    let programmed = turns.iter().filter_map(|of| of.programmed_ns);
+    let programmed: Vec<u64> = programmed.collect();
+    let mut is_explained = vec![false; programmed.len()];
     let with_turns = rows.iter().map(|row| {
-        let on_row =
-            |(_, of): &(usize, &Activation)| of.programmed_ns.is_some_and(|at| row.holds(at));
-        let numbers = (0..).zip(turns).filter(on_row).map(|(number, _)| number);
-        (Rhythm::near(row.near()), numbers.collect())
+        let held = row.explain(&programmed, &mut is_explained).into_iter();
+        (
+            Rhythm::near(row.near()),
+            held.map(|number| with_one[number]).collect(),
+        )
     });
-    with_turns.collect()
+    let mut with_turns: Vec<(Rhythm, Vec<usize>)> = with_turns.collect();
+    with_turns.sort_by_key(|(rhythm, _)| rhythm.period_ns);
+    with_turns
 }
 
 /// A row on trial.
@@ -76,10 +83,36 @@ struct Candidate {
 }
 
 impl Candidate {
-    fn holds(&self, due_ns: u64) -> bool {
-        let place_ns = due_ns.saturating_sub(self.first_ns) % self.period_ns;
-        let after_ns = (place_ns + self.period_ns - self.phase_ns) % self.period_ns;
-        after_ns < WIDE_NS
+    /// The time-outs for its due times, one for each: the first that no row explains, otherwise the first.
+    fn held(&self, time_outs_ns: &[u64], is_explained: &[bool]) -> Vec<usize> {
+        let (mut held, mut last): (Vec<usize>, Option<u64>) = (Vec::new(), None);
+        for (number, due_ns) in time_outs_ns.iter().enumerate() {
+            // The row begins a period early, as its first due time may be a little before the first of all.
+            let after_ns = due_ns.saturating_sub(self.first_ns) + self.period_ns - self.phase_ns;
+            if after_ns % self.period_ns >= WIDE_NS {
+                continue;
+            }
+            let due = after_ns / self.period_ns;
+            match held.last_mut() {
+                Some(first) if last == Some(due) => {
+                    if is_explained[*first] && !is_explained[number] {
+                        *first = number;
+                    }
+                }
+                _ => held.push(number),
+            }
+            last = Some(due);
+        }
+        held
+    }
+
+    /// Marks the time-outs for its due times as explained.
+    fn explain(&self, time_outs_ns: &[u64], is_explained: &mut [bool]) -> Vec<usize> {
+        let held = self.held(time_outs_ns, is_explained);
+        for number in &held {
+            is_explained[*number] = true;
+        }
+        held
     }
 
     fn near(&self) -> NearRow {
@@ -97,17 +130,39 @@ fn best(dues_ns: &[u64], is_explained: &[bool]) -> Option<Candidate> {
     let rates = (1..=HIGHEST_HZ).map(|rate| 1_000_000_000 / rate);
     let tried = milliseconds.chain(rates);
     let found = tried.filter_map(|period_ns| row(dues_ns, is_explained, period_ns));
-    let found: Vec<(usize, Candidate)> = found.collect();
-    let most = found.iter().map(|(own, _)| *own).max()?;
+    let mut found: Vec<Tried> = found.collect();
+    let most = found.iter().map(|of| of.own).max()?;
     // A multiple explains as much where another row has all the others of its due times.
-    let as_much = found
-        .into_iter()
-        .filter(|(own, _)| own * 100 >= most * AS_MUCH_OF_HUNDRED);
-    as_much.map(|(_, row)| row).min_by_key(|row| row.period_ns)
+    found.retain(|of| of.own * 100 >= most * AS_MUCH_OF_HUNDRED);
+    let is_multiple = |more: &Tried, of: &Tried| {
+        let [more_ns, ns] = [more, of].map(|of| of.row.period_ns);
+        more_ns > ns && more_ns.is_multiple_of(ns)
+    };
+    // A divisor has further due times, at which the loop must have been woken too.
+    let has_others = |of: &&Tried| {
+        let mut multiples = found.iter().filter(|more| is_multiple(more, of));
+        multiples.all(|more| {
+            let others = of.expected - more.expected;
+            of.all.saturating_sub(more.all) * 10 >= others * WOKEN_OF_TEN
+        })
+    };
+    let kept = found.iter().filter(has_others).map(|of| of.row);
+    kept.min_by_key(|row| row.period_ns)
 }
 
-/// The best row of this period, with the number of due times that it alone explains.
-fn row(dues_ns: &[u64], is_explained: &[bool], period_ns: u64) -> Option<(usize, Candidate)> {
+/// The best row of a period.
+struct Tried {
+    row: Candidate,
+    /// Its due times, whether the loop was woken at them or not.
+    expected: usize,
+    /// The due times that it explains.
+    all: usize,
+    /// Of these, those that no row before explains.
+    own: usize,
+}
+
+/// The best row of this period.
+fn row(dues_ns: &[u64], is_explained: &[bool], period_ns: u64) -> Option<Tried> {
     let (first_ns, last_ns) = (*dues_ns.first()?, *dues_ns.last()?);
     let expected = usize::try_from((last_ns - first_ns) / period_ns).ok()?;
     if expected < LEAST_DUES {
@@ -123,17 +178,26 @@ fn row(dues_ns: &[u64], is_explained: &[bool], period_ns: u64) -> Option<(usize,
     let within = |counts: &[usize], from: usize| -> usize {
         (0..WIDE).map(|next| counts[(from + next) % places]).sum()
     };
-    let (from, own) = (0..places)
-        .map(|from| (from, within(&own, from)))
-        .max_by_key(|(from, count)| (*count, within(&all, *from)))?;
-    let is_row =
-        within(&all, from) * 10 >= expected * WOKEN_OF_TEN && own * 10 >= expected * OWN_OF_TEN;
-    let candidate = Candidate {
+    let from = (0..places).max_by_key(|from| (within(&own, *from), within(&all, *from)))?;
+    let row = Candidate {
         period_ns,
         phase_ns: from as u64 * PLACE_NS,
         first_ns,
     };
-    is_row.then_some((own, candidate))
+    let held = row.held(dues_ns, is_explained);
+    let own = held.iter().filter(|number| !is_explained[**number]).count();
+    let all = held.len();
+    let woken = match is_explained.contains(&true) {
+        true => WOKEN_OF_TEN_BESIDE,
+        false => WOKEN_OF_TEN,
+    };
+    let is_row = all * 10 >= expected * woken && own * 10 >= expected * OWN_OF_TEN;
+    is_row.then_some(Tried {
+        row,
+        expected,
+        all,
+        own,
+    })
 }
 
 #[cfg(test)]
@@ -167,7 +231,8 @@ mod tests {
                     *due_ns += period * 1_000;
                 }
             }
-            now_ns += turn_us * 1_000;
+            // No two turns of a real loop are equally long.
+            now_ns += turn_us * 1_000 + (turns.len() as u64 * 7_919) % 31_000;
         }
         turns
     }
@@ -185,6 +250,15 @@ mod tests {
             let turns = event_loop(&[(short * 1_000, 0), (middle * 1_000, offset)], turn_us);
             let periods: Vec<u64> = rows(&turns).iter().map(|(rhythm, _)| rhythm.period_ns / MS).collect();
             prop_assert!(periods.is_empty() || periods == [short, middle], "{periods:?}");
+        }
+    }
+
+    #[test]
+    fn a_period_is_no_half_nor_double_of_itself_where_another_task_fills_the_gaps() {
+        for (short, long, offset, turn_us) in [(4, 18, 961, 68), (4, 23, 1_380, 60)] {
+            let turns = event_loop(&[(short * 1_000, 0), (long * 1_000, offset)], turn_us);
+            let periods = rows(&turns).into_iter().map(|(of, _)| of.period_ns / MS);
+            assert_eq!(periods.collect::<Vec<u64>>(), [short, long]);
         }
     }
 
