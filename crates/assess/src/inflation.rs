@@ -70,11 +70,8 @@ impl Inflated {
 
 /// A quantile, and whether it is merely the maximum.
 fn value(distribution: &DistributionSummary, wanted: Quantile) -> Option<(i64, bool)> {
-    let found = distribution
-        .quantiles
-        .iter()
-        .find(|quantile| quantile.parts_per_million == wanted.parts_per_million());
-    found.and_then(|found| Some((found.value?, found.is_maximum)))
+    let found = distribution.quantile(wanted)?;
+    Some((found.value?, found.is_maximum))
 }
 
 /// Every loaded condition with nonzero work, compared with its idle counterpart. Conditions without one are

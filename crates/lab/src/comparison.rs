@@ -251,9 +251,7 @@ pub(crate) fn quantile(
     distribution: &Option<DistributionSummary>,
     wanted: Quantile,
 ) -> Option<i64> {
-    let mut all = distribution.as_ref()?.quantiles.iter();
-    let found = all.find(|q| q.parts_per_million == wanted.parts_per_million())?;
-    found.value
+    distribution.as_ref()?.quantile(wanted)?.value
 }
 
 /// All of it for a script.

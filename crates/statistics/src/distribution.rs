@@ -38,6 +38,14 @@ pub struct DistributionSummary {
     pub quantiles: Vec<QuantileValue>,
 }
 
+impl DistributionSummary {
+    /// The quantile, if it is one of those that it has.
+    pub fn quantile(&self, wanted: Quantile) -> Option<&QuantileValue> {
+        let mut all = self.quantiles.iter();
+        all.find(|of| of.parts_per_million == wanted.parts_per_million())
+    }
+}
+
 impl Distribution {
     /// Sorts `values`; `None` when there are none.
     pub fn new(mut values: Vec<i64>) -> Option<Self> {

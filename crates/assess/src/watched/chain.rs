@@ -121,9 +121,7 @@ impl fmt::Display for ThreadChain {
             self.name()
         )?;
         if let Some(summary) = &self.latency_ns {
-            let median = summary.quantiles.iter().find(|of| {
-                of.parts_per_million == Quantile::P50.parts_per_million() && !of.is_maximum
-            });
+            let median = summary.quantile(Quantile::P50).filter(|of| !of.is_maximum);
             if let Some(median) = median.and_then(|of| of.value) {
                 write!(f, " median {},", three_digits(median))?;
             }

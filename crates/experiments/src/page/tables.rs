@@ -141,11 +141,8 @@ fn conditions(repeated: &Repeated) -> Vec<(String, String)> {
 
 fn figures(of_each_run: &[&Measured]) -> [String; 7] {
     let p99 = |latency: &DistributionSummary| {
-        let wanted = Quantile::P99.parts_per_million();
-        let mut all = latency.quantiles.iter();
-        all.find(|q| q.parts_per_million == wanted)
-            .and_then(|q| q.value)
-            .map(|ns| ns as f64)
+        let found = latency.quantile(Quantile::P99);
+        found.and_then(|found| found.value).map(|ns| ns as f64)
     };
     let all = || of_each_run.iter();
     let of = |figure| all().filter_map(move |one| one.figure(figure));

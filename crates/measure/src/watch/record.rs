@@ -8,7 +8,7 @@ use wakepath_archive::{
     ArchiveError, Effective, Ending, Event, Imported, LogWriter, RunStarted, SegmentEnded,
     SegmentStarted, SegmentTraced, ThreadEnd, ThreadEnded, ThreadStarted, Told, ToldWriter,
 };
-use wakepath_assess::watched::{Figures, Finding, Watched, WatchedSection};
+use wakepath_assess::watched::{Figures, Finding, Remark, Watched, WatchedSection};
 use wakepath_directory::Directory;
 use wakepath_scenario::{KnownCpus, Scenario, ScenarioErrors};
 use wakepath_timeline::{Lack, Policy};
@@ -80,20 +80,13 @@ pub fn record(
 }
 
 /// The findings, each once, with the names of all threads that have it.
-fn found(figures: &Figures) -> Vec<String> {
-    let mut found: Vec<(String, Vec<&str>)> = Vec::new();
-    for of in &figures.threads {
-        for text in of.findings.iter().map(Finding::with_fix) {
-            match found.iter_mut().find(|(same, _)| *same == text) {
-                Some((_, names)) => names.push(&of.name),
-                None => found.push((text, vec![&of.name])),
-            }
-        }
-    }
-    let lines = found.iter();
-    lines
-        .map(|(text, names)| format!("{}: {text}", names.join(", ")))
-        .collect()
+fn found(figures: &Figures) -> impl Iterator<Item = String> {
+    let each = figures.threads.iter().flat_map(|of| {
+        let own = of.findings.iter().map(Finding::with_fix);
+        own.map(|finding| (of.name.as_str(), finding))
+    });
+    let found = Remark::merged(each).into_iter();
+    found.map(|of| format!("{}: {}", of.threads.join(", "), of.remark))
 }
 
 /// The sections of single cycles, as recorded by user loops.

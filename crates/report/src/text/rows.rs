@@ -238,9 +238,6 @@ pub(crate) fn quantile(
     distribution: &DistributionSummary,
     wanted: Quantile,
 ) -> (Option<i64>, bool) {
-    let found = distribution
-        .quantiles
-        .iter()
-        .find(|quantile| quantile.parts_per_million == wanted.parts_per_million());
+    let found = distribution.quantile(wanted);
     found.map_or((None, true), |found| (found.value, found.is_maximum))
 }

@@ -4,7 +4,7 @@ use super::chains::chains;
 use super::remarks::remarks;
 use std::fmt::Write;
 use wakepath_assess::explanation::urgency;
-use wakepath_assess::watched::{Figures, Watched};
+use wakepath_assess::watched::{Figures, Remark, Watched};
 use wakepath_console::terminal::columns;
 use wakepath_report::{Cell, Table, number, words};
 use wakepath_statistics::{DistributionSummary, Quantile};
@@ -71,12 +71,6 @@ fn leading(all: &[Watched]) -> Option<u32> {
     first.map(|of| of.thread_id)
 }
 
-/// A remark, and every thread that it applies to.
-struct Remark<'a> {
-    threads: Vec<&'a str>,
-    remark: String,
-}
-
 /// Each thread's first remark, then each one's second, and so on; a remark on several threads once.
 fn each_remark(figures: &Figures, is_shown: impl Fn(&str) -> bool) -> Vec<Remark<'_>> {
     let cycle = figures.cycle.as_deref();
@@ -91,17 +85,7 @@ fn each_remark(figures: &Figures, is_shown: impl Fn(&str) -> bool) -> Vec<Remark
 /// Remarks, each with its place among those of its thread and the thread: by place, and equal ones as one.
 fn merged(mut all: Vec<(usize, &str, String)>) -> Vec<Remark<'_>> {
     all.sort_by_key(|(number, ..)| *number);
-    let mut merged: Vec<Remark<'_>> = Vec::new();
-    for (_, name, remark) in all {
-        match merged.iter_mut().find(|of| of.remark == remark) {
-            Some(known) => known.threads.push(name),
-            None => merged.push(Remark {
-                threads: vec![name],
-                remark,
-            }),
-        }
-    }
-    merged
+    Remark::merged(all.into_iter().map(|(_, name, remark)| (name, remark)))
 }
 
 /// The names of threads, of many the first and their number.
@@ -272,8 +256,7 @@ pub(super) fn figure(
 
 /// A quantile; unknown where the sample is too small to tell it from the maximum.
 pub(super) fn quantile(of: &Option<DistributionSummary>, wanted: Quantile) -> Cell {
-    let mut known = of.iter().flat_map(|summary| &summary.quantiles);
-    let found = known.find(|known| known.parts_per_million == wanted.parts_per_million());
+    let found = of.as_ref().and_then(|summary| summary.quantile(wanted));
     let told = found.filter(|quantile| !quantile.is_maximum);
     told.and_then(|quantile| quantile.value)
         .map(Cell::time)
