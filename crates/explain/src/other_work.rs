@@ -6,6 +6,7 @@
 use crate::call::Call;
 use crate::cause::{Cause, RanIn};
 use crate::cycle::{Explained, Piece, Stretch};
+use crate::path::overrun;
 use crate::resolve::Raw;
 use crate::wait::{Meanwhile, Source, Wait};
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,9 +41,7 @@ pub(crate) fn name_before(
         }
         let before = previous.filter(|before| piece.from_ns < before.sample.end_ns);
         piece.cause = match before {
-            Some(before) if !before.execution.iter().any(waited) => {
-                Cause::Overrun(Box::new(Cause::OwnCode))
-            }
+            Some(before) if !before.execution.iter().any(waited) => overrun(),
             _ => Cause::OtherWork(Source::Own),
         };
     }
@@ -191,10 +190,9 @@ mod tests {
 
     #[test]
     fn own_running_before_a_cycle_is_the_cycle_before_or_another_event() {
-        let overrun = Cause::Overrun(Box::new(Cause::OwnCode));
         let other = Cause::OtherWork(Source::Own);
         let not_asleep = |previous| named(Stretch::NotAsleep, previous, true);
-        assert_eq!(not_asleep(Cause::OwnCode), overrun);
+        assert_eq!(not_asleep(Cause::OwnCode), overrun());
         assert_eq!(not_asleep(Cause::Awaiting), other);
         let on_its_way = |until| named(Stretch::SwitchToUser, Cause::Awaiting, until);
         assert_eq!(on_its_way(true), other);

@@ -51,7 +51,7 @@ pub trait Along {
         Ok(())
     }
 
-    /// So many events more have been read.
+    /// This number of further events has been read.
     fn read(&mut self, _events: u64) {}
 
     /// Whether spans are wanted: they cost time.
@@ -60,7 +60,7 @@ pub trait Along {
     }
 }
 
-/// Progress is reported each time that so many events have been read.
+/// Events between two reports of progress.
 const EVENTS_AT_A_TIME: u64 = 1 << 16;
 
 /// Nobody reads along.

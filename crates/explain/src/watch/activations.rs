@@ -125,6 +125,9 @@ impl Activations {
                 }
             }
             What::Waking { thread, .. } => {
+                if !self.threads.contains_key(&thread.id) {
+                    return;
+                }
                 let by = self.open.by(event);
                 let sender = self.sender(event, &by);
                 let open = self.cpus.get_mut(&cpu);
@@ -132,7 +135,6 @@ impl Activations {
                 let expiry = expiry.filter(|of| !of.is_tick());
                 if let Some(expiry) = expiry.as_deref()
                     && expiry.outlives_sleep()
-                    && self.threads.contains_key(&thread.id)
                 {
                     self.owners.insert(expiry.timer, thread.id);
                 }

@@ -9,7 +9,7 @@ use wakepath_statistics::Quantile;
 use wakepath_timeline::duration::length;
 use wakepath_verdict::counted;
 
-/// At most so many chains, the latest first; nothing without any.
+/// At most `most` chains, the latest first; nothing without any.
 pub(super) fn chains(all: &[ThreadChain], most: usize) -> String {
     if all.is_empty() {
         return String::new();

@@ -4,7 +4,7 @@ use wakepath_assess::watched::{Finding, Watched, WokenBy};
 use wakepath_timeline::duration;
 use wakepath_verdict::counted;
 
-/// Switch-ins with another priority are remarked if there is more than one in so many activations.
+/// Activations for each switch-in with another priority, from which on those are not remarked.
 const OTHERS_OF: u64 = 100;
 
 /// A remark on a thread, if it applies.

@@ -6,7 +6,6 @@ use crate::fit_to_screen::{MOST, fit_to_screen};
 use crate::report_files;
 use crate::watched_program::{in_short, text};
 use wakepath_archive::{Run, command_about};
-
 use wakepath_assess::watched::{Figures, Ros2Figures};
 use wakepath_console::explanation::write_beside;
 use wakepath_console::terminal::{self, OneLine, folded_for_people, print, print_result};
