@@ -79,7 +79,7 @@ pub struct Watched {
     pub shows_each_cycle: bool,
     /// Whether its cycles lie between marks that its program passes.
     pub marked: bool,
-    /// Of the cycles between marks, the ones before which it was not woken: their latency is not known, and counts as nothing.
+    /// Cycles before which it was not woken: their latency is not known, and counts as nothing.
     pub unwoken: u64,
     /// Its sections between marks.
     pub sections: Vec<WatchedSection>,
@@ -234,11 +234,7 @@ impl Watched {
             apart_ns: apart_ns(&row),
             marked: by(BegunBy::Marks),
             shows_each_cycle,
-            unwoken: if by(BegunBy::Marks) {
-                activity.unwoken
-            } else {
-                0
-            },
+            unwoken: task.unwoken,
             sections: Vec::new(),
             outside: 0,
             unpaired: 0,

@@ -19,6 +19,7 @@ mod sorted;
 mod tasks;
 mod thread;
 mod turns;
+mod under_way;
 mod waits;
 mod waker;
 mod wall_clock;

@@ -23,13 +23,7 @@ pub struct Row {
 /// The row of a thread with this rhythm.
 pub fn row(activations: &[Activation], rhythm: Rhythm) -> Row {
     let exact = rhythm.anchor_ns.is_some();
-    let due = |of: &Activation| {
-        expiry_ns(of, rhythm.programmed).filter(|&at| !exact || rhythm.is_on_row(at))
-    };
-    let expiry = |number: usize| {
-        let (of, before) = (&activations[number], number.checked_sub(1));
-        due(of).or_else(|| put_off(before.map(|before| &activations[before])?, of, rhythm))
-    };
+    let due = |of| programmed_due_ns(of, rhythm);
     let first_ns = activations.iter().find_map(due).unwrap_or(0);
     let due = DueTimes {
         start_ns: first_ns,
@@ -39,7 +33,7 @@ pub fn row(activations: &[Activation], rhythm: Rhythm) -> Row {
     let mut left_out = 0;
     for (place, of) in activations.iter().enumerate() {
         let before = samples.last();
-        let number = expiry(place).and_then(|due_ns| {
+        let number = due_ns(activations, place, rhythm).and_then(|due_ns| {
             let cycle = if exact {
                 (due_ns + rhythm.beside_ns * 2).checked_sub(first_ns)? / rhythm.period_ns
             } else {
@@ -84,6 +78,18 @@ pub fn row(activations: &[Activation], rhythm: Rhythm) -> Row {
         is_near,
         left_out,
     }
+}
+
+/// The due time of a turn; `None` if it is unknown, or on no row although the rhythm has one.
+pub(super) fn due_ns(turns: &[Activation], place: usize, rhythm: Rhythm) -> Option<u64> {
+    let of = &turns[place];
+    let put_off = || put_off(&turns[place.checked_sub(1)?], of, rhythm);
+    programmed_due_ns(of, rhythm).or_else(put_off)
+}
+
+fn programmed_due_ns(of: &Activation, rhythm: Rhythm) -> Option<u64> {
+    let has_row = rhythm.anchor_ns.is_some();
+    expiry_ns(of, rhythm.programmed).filter(|&at| !has_row || rhythm.is_on_row(at))
 }
 
 /// The due time of a turn near a row that asked for a later instant: the thread had computed the time to it, and was

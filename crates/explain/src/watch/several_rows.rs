@@ -33,8 +33,7 @@ const PLACE_NS: u64 = MS / 4;
 const WIDE: usize = 5;
 const WIDE_NS: u64 = WIDE as u64 * PLACE_NS;
 
-/// The rows of a thread's time-outs, with the numbers of the turns on each; none for one that has a single row or due times
-/// on none of them.
+/// The rows of a thread's time-outs, with the numbers of the turns on each; none if too many are on none of them.
 pub(super) fn rows(turns: &[Activation]) -> Vec<(Rhythm, Vec<usize>)> {
     let Some(dues_ns) = time_outs(turns) else {
         return Vec::new();
@@ -46,14 +45,15 @@ pub(super) fn rows(turns: &[Activation]) -> Vec<(Rhythm, Vec<usize>)> {
         let count = known.iter().filter(|known| **known).count();
         count * 100 >= known.len() * EXPLAINED_OF_HUNDRED
     };
-    while rows.len() < MOST_ROWS && !are_explained(&is_explained) {
+    // A second one may have few of them.
+    while rows.len() < 2 || (rows.len() < MOST_ROWS && !are_explained(&is_explained)) {
         let Some(best) = best(first, &is_explained) else {
             break;
         };
         best.explain(first, &mut is_explained);
         rows.push(best);
     }
-    if rows.len() < 2 || !are_explained(&is_explained) {
+    if rows.is_empty() || !are_explained(&is_explained) {
         return Vec::new();
     }
     let with_one = (0..turns.len()).filter(|number| turns[*number].programmed_ns.is_some());
@@ -263,6 +263,14 @@ mod tests {
     }
 
     #[test]
+    fn a_rare_task_has_a_row_of_its_own_too() {
+        let turns = event_loop(&[(5_000, 0), (130_000, 2_300)], 100);
+        let found = rows(&turns);
+        let periods = found.iter().map(|(of, _)| of.period_ns / MS);
+        assert_eq!(periods.collect::<Vec<u64>>(), [5, 130]);
+    }
+
+    #[test]
     fn three_tasks_as_in_a_python_program_have_their_periods() {
         let turns = event_loop(&[(10_000, 40), (33_000, 80), (4_000, 120)], 90);
         let found = rows(&turns);
@@ -281,8 +289,9 @@ mod tests {
     }
 
     #[test]
-    fn one_task_or_time_outs_at_random_are_no_rows() {
-        assert!(rows(&event_loop(&[(10_000, 0)], 100)).is_empty());
+    fn one_task_has_a_row_and_time_outs_at_random_have_none() {
+        let single = rows(&event_loop(&[(10_000, 0)], 100));
+        assert_eq!((single.len(), single[0].0.period_ns), (1, 10 * MS));
         let (mut state, mut now_ns, mut turns) = (7_u64, MS, Vec::new());
         for _ in 0..600 {
             state = state

@@ -4,8 +4,9 @@
 use super::activation::{Activation, BegunBy, ThreadActivity};
 use super::pool::Pool;
 use super::rhythm::{NotPeriodic, Rhythm};
-use super::row::{Row, row};
+use super::row::{Row, due_ns, row};
 use super::several_rows;
+use super::under_way::cycles_under_way;
 use std::collections::BTreeMap;
 
 /// One task of a thread.
@@ -18,6 +19,9 @@ pub struct Task {
     pub timer: Option<usize>,
     /// Its turns, in order.
     pub turns: Vec<Activation>,
+    /// Of those, the ones that came due while the thread was at something else: when they began is not known, and
+    /// their latency counts as nothing.
+    pub unwoken: u64,
 }
 
 impl Task {
@@ -109,10 +113,25 @@ impl ThreadActivity {
     }
 
     fn whole(&self, rhythm: Rhythm) -> Task {
+        let mut turns = self.turns(rhythm).to_vec();
+        let mut unwoken = match rhythm.begun_by {
+            BegunBy::Marks => self.unwoken,
+            BegunBy::Timer | BegunBy::Other => 0,
+        };
+        // In a pool another thread may serve them.
+        if rhythm.begun_by == BegunBy::Timer && self.pool.is_none() {
+            let is_own = |place: usize| due_ns(&turns, place, rhythm).is_some();
+            let under_way = cycles_under_way(&turns, rhythm, is_own);
+            unwoken = under_way.len() as u64;
+            for (place, turn) in under_way {
+                turns[place] = turn;
+            }
+        }
         Task {
             rhythm,
             timer: None,
-            turns: self.turns(rhythm).to_vec(),
+            turns,
+            unwoken,
         }
     }
 }
@@ -162,6 +181,7 @@ fn by_timer(activations: &[Activation]) -> Vec<Task> {
             rhythm: Rhythm::new(&turns).ok()?,
             timer: (!is_alone).then_some(number),
             turns,
+            unwoken: 0,
         })
     });
     made.collect()
@@ -169,11 +189,20 @@ fn by_timer(activations: &[Activation]) -> Vec<Task> {
 
 /// The tasks of an event loop with several periods. A turn at due times of several is a turn of each.
 fn of_event_loop(activations: &[Activation]) -> Vec<Task> {
-    let rows = several_rows::rows(activations).into_iter();
-    let task = |(number, (rhythm, turns)): (usize, (Rhythm, Vec<usize>))| Task {
-        rhythm,
-        timer: Some(number),
-        turns: turns.into_iter().map(|at| activations[at]).collect(),
+    let rows = several_rows::rows(activations);
+    let is_alone = rows.len() == 1;
+    let task = |(number, (rhythm, own)): (usize, (Rhythm, Vec<usize>))| {
+        let is_own = |place: usize| own.binary_search(&place).is_ok();
+        let under_way = cycles_under_way(activations, rhythm, is_own);
+        let unwoken = under_way.len() as u64;
+        let mut turns = under_way;
+        turns.extend(own.iter().map(|place| (*place, activations[*place])));
+        Task {
+            rhythm,
+            timer: (!is_alone).then_some(number),
+            turns: turns.into_values().collect(),
+            unwoken,
+        }
     };
     (0..).zip(rows).map(task).collect()
 }

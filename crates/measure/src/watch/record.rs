@@ -185,7 +185,7 @@ fn lacks(figures: &Figures) -> Vec<Lack> {
     if let Some(threads) = named(&|of| of.woken_by.is_some()) {
         lacks.push(Lack::Timers { threads });
     }
-    if let Some(threads) = named(&|of| of.marked && of.unwoken > 0) {
+    if let Some(threads) = named(&|of| of.unwoken > 0) {
         lacks.push(Lack::DueTimesOfSomeCycles { threads });
     }
     if let Some(threads) = named(&|of| !of.programmed && of.woken_by.is_none() && !of.marked) {

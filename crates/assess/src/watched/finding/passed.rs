@@ -121,6 +121,7 @@ mod tests {
             rhythm: Rhythm::new(&turns).unwrap(),
             timer: None,
             turns,
+            unwoken: 0,
         }
     }
 

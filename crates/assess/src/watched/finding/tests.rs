@@ -34,6 +34,7 @@ fn found(
         },
         timer: None,
         turns: dues_ms.iter().map(turn).collect(),
+        unwoken: 0,
     };
     let woken_by = WokenBy {
         waker: "SoftIRQ NET_RX".into(),
@@ -132,6 +133,7 @@ fn of_turns_in(activity: (&ThreadActivity, bool), turns: Vec<Activation>) -> Vec
         rhythm,
         timer,
         turns,
+        unwoken: 0,
     };
     let found = Finding::new(&task, &task.row(), None, activity);
     found.iter().map(Finding::with_fix).collect()
