@@ -17,8 +17,8 @@ pub(crate) fn is_in(pieces: &[Piece]) -> bool {
     pieces.iter().any(|piece| source(piece).is_some())
 }
 
-/// Names the thread's own running between a cycle's due time and its beginning, beyond `path_ns`, which its way to the
-/// cycle takes: the cycle before, or if it has waited for any event since, another event. So is all that a thread does
+/// Names the thread's own running between a cycle's due time and its beginning, but for the last `path_ns`, which its way
+/// to the cycle takes: the cycle before, or if it has waited for any event since, another event. So is all that a thread does
 /// `until_next_wake_up` before it takes what woke it.
 pub(crate) fn name_before(
     pieces: &mut [Piece],
@@ -30,15 +30,21 @@ pub(crate) fn name_before(
         Cause::Blocked(wait) => wait.call.as_ref().is_some_and(Call::is_for_any_event),
         _ => false,
     };
-    for piece in pieces {
+    let mut path_ns = path_ns;
+    for piece in pieces.iter_mut().rev() {
         let is_before = match piece.stretch {
             Stretch::NotAsleep => true,
             Stretch::SwitchToUser => until_next_wake_up,
             _ => false,
         };
-        if !is_before || piece.cause != Cause::Path || piece.ns() <= path_ns {
+        if !is_before || piece.cause != Cause::Path {
             continue;
         }
+        if piece.ns() <= path_ns {
+            path_ns -= piece.ns();
+            continue;
+        }
+        path_ns = 0;
         let before = previous.filter(|before| piece.from_ns < before.sample.end_ns);
         piece.cause = match before {
             Some(before) if !before.execution.iter().any(waited) => overrun(),
@@ -198,5 +204,22 @@ mod tests {
         assert_eq!(on_its_way(true), other);
         // A loop that records itself: its first instruction is its own.
         assert_eq!(on_its_way(false), Cause::Path);
+    }
+
+    #[test]
+    fn own_running_in_short_pieces_between_interrupts_is_no_path_but_for_the_last() {
+        let piece = |number: u64| {
+            let cause = match number % 2 {
+                0 => Cause::Path,
+                _ => Cause::NothingRan,
+            };
+            let ns = (number * 15_000, (number + 1) * 15_000);
+            piece(ns, Stretch::NotAsleep, cause)
+        };
+        let mut pieces: Vec<Piece> = (0..101).map(piece).collect();
+        name_before(&mut pieces, PATH_NS, (None, true));
+        let own = Cause::OtherWork(Source::Own);
+        assert_eq!(pieces.iter().filter(|of| of.cause == own).count(), 50);
+        assert_eq!(pieces[100].cause, Cause::Path);
     }
 }
