@@ -56,7 +56,7 @@ fn advice(cause: &Cause) -> Option<Remedy> {
         } => used_up(budget),
         Cause::Throttled { .. } => fix::SHARE.plain(),
         Cause::PageFault => fix::LOCK_MEMORY.plain(),
-        Cause::SystemCall(call) => calls::long(call)?,
+        Cause::SystemCall(call) => calls::working(call)?,
         Cause::OwnInflation => fix::RECORD_CALLS.plain(),
         Cause::UserCode(RanIn::NotRecorded) => fix::RECORD_STACKS.plain(),
         Cause::UserCode(RanIn::NotSeen) => fix::TIME_SECTIONS.plain(),
@@ -135,6 +135,9 @@ fn blocked(wait: &Wait) -> Option<Remedy> {
             }
         }
         (Meanwhile::Ran, Some(holder)) if may_be_lock => fix::SHORT_HOLD.with(&[holder, holder]),
+        (Meanwhile::Slept | Meanwhile::Device(_), Some(holder)) if may_be_lock => {
+            fix::NO_WAIT_UNDER_LOCK.with(&[holder])
+        }
         (_, Some(holder)) => fix::NO_WAIT_FOR.with(&[holder]),
         (Meanwhile::Slept, None) if wait.call.as_ref().is_some_and(Call::is_for_lock) => {
             fix::LOCK_IN_TIME.plain()

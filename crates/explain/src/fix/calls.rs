@@ -58,7 +58,7 @@ rows! {
     };
     READ_FILE_ELSEWHERE: Fix {
         name: "another thread reads the file",
-        words: "let another thread read the file, and pass the value on in memory",
+        words: "let another thread read, and pass the value on in memory",
         changes: "who reads",
         who: &[Programmer],
         trial: None,

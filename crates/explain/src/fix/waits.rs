@@ -39,6 +39,15 @@ rows! {
         trial: None,
         proof: Tests(&["calls_that_wait_for_nothing_cure_waits"]),
     };
+    NO_WAIT_UNDER_LOCK: Fix {
+        name: "no waiting under the lock",
+        words: "if {} holds a lock: take what it waits for (a sleep, a file, a device) out of the work under the lock. Otherwise \
+                pass the data without waiting",
+        changes: "how long the lock is held",
+        who: &[Programmer],
+        trial: None,
+        proof: Tests(&["calls_that_wait_for_nothing_cure_waits"]),
+    };
     NO_WAIT_FOR: Fix {
         name: "another thread waits for a thread",
         words: "the loop waits for {}: let another thread do what waits for it",

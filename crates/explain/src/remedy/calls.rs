@@ -22,6 +22,22 @@ pub(super) fn long(call: &Call) -> Option<Remedy> {
     Some(of_kind(call).unwrap_or_else(|| fix::CALL_BEFORE.with(&[&call.name])))
 }
 
+/// Of a call in which the kernel itself works for long: what it reads it computes, as much of `/proc`, and no device holds it
+/// back.
+pub(super) fn working(call: &Call) -> Option<Remedy> {
+    match call.target {
+        None if is_read(&call.name) => Some(fix::READ_FILE_ELSEWHERE.plain()),
+        _ => long(call),
+    }
+}
+
+fn is_read(name: &str) -> bool {
+    [
+        "read", "readv", "pread64", "preadv", "preadv2", "recv", "recvfrom", "recvmsg", "recvmmsg",
+    ]
+    .contains(&name)
+}
+
 /// Of the call's kind; `None` if it has no advice.
 pub(super) fn of_kind(call: &Call) -> Option<Remedy> {
     Some(match &*call.name {
@@ -30,8 +46,7 @@ pub(super) fn of_kind(call: &Call) -> Option<Remedy> {
             fix::SYNC_ELSEWHERE.plain()
         }
         name if sends(name) => writes(call.target.as_ref()).plain(),
-        "read" | "readv" | "pread64" | "preadv" | "preadv2" | "recv" | "recvfrom" | "recvmsg"
-        | "recvmmsg" => reads(call.target.as_ref()),
+        name if is_read(name) => reads(call.target.as_ref()),
         "open" | "openat" | "openat2" | "creat" | "close" | "stat" | "lstat" | "fstat"
         | "newfstatat" | "statx" | "getdents64" | "rename" | "renameat" | "renameat2"
         | "unlink" | "unlinkat" | "ftruncate" | "fallocate" => fix::OPEN_BEFORE.plain(),

@@ -235,6 +235,11 @@ fn calls_that_wait_for_nothing_cure_waits() {
         way("polled", "in poll()", &fix::POLL_WITHOUT_WAITING),
         way("child", "vfork()", &fix::START_BEFORE),
         way("held", "blocked on long-holder", &fix::SHORT_HOLD),
+        way(
+            "slept",
+            "blocked on sleeping-holder",
+            &fix::NO_WAIT_UNDER_LOCK,
+        ),
         way("timed", "until its time-out", &fix::LOCK_IN_TIME),
     ];
     cure("2s", &[], &ways);

@@ -140,28 +140,35 @@ static void *holder(void *nothing)
     return nothing;
 }
 
-/* Holds another lock for long, on another CPU. */
+/* Other locks, held for long on another CPU: by a thread that works, and by one that sleeps. */
 static pthread_mutex_t long_held = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t slept_with = PTHREAD_MUTEX_INITIALIZER;
 
-/* Holds a lock for 15 ms now and then, from another CPU; with the way's fix it works before it takes the lock. */
-static void hold(const char *name, const char *way, pthread_mutex_t *held, long every)
+/* Holds a lock for 15 ms now and then, from another CPU; with the way's fix it works or sleeps before it takes the lock. */
+static void hold(const char *name, const char *way, pthread_mutex_t *held, long every, void (*pass)(long))
 {
     settle(name, 85);
     pin(name, cpu ? cpu - 1 : cpu + 1);
     for (;;) {
         rest(every);
         if (fixed(way))
-            compute(15 * MS);
+            pass(15 * MS);
         pthread_mutex_lock(held);
         if (!fixed(way))
-            compute(15 * MS);
+            pass(15 * MS);
         pthread_mutex_unlock(held);
     }
 }
 
 static void *long_holder(void *nothing)
 {
-    hold("long-holder", "held", &long_held, 150 * MS);
+    hold("long-holder", "held", &long_held, 150 * MS, compute);
+    return nothing;
+}
+
+static void *sleeping_holder(void *nothing)
+{
+    hold("sleeping-holder", "slept", &slept_with, 170 * MS, rest);
     return nothing;
 }
 
@@ -170,7 +177,7 @@ static pthread_mutex_t timed = PTHREAD_MUTEX_INITIALIZER;
 
 static void *timed_holder(void *nothing)
 {
-    hold("timed-holder", "timed", &timed, 190 * MS);
+    hold("timed-holder", "timed", &timed, 190 * MS, compute);
     return nothing;
 }
 
@@ -637,7 +644,7 @@ static void start_all(void)
         {"terminal", reader, &terminal[0]}, {"socket", reader, &sockets[0]}, {"answer", device, asked}, {"polled", device, polled},
         {"sync", writer},
         {"slack", slack},         {"relative", relative},   {"executor", requester}, {"executor", executor},
-        {"held", long_holder}, {"signalled", signaller}, {"signalled", signalled},
+        {"held", long_holder}, {"slept", sleeping_holder}, {"signalled", signaller}, {"signalled", signalled},
         {"timed", timed_holder}, {"mapping", mapper}, {"greedy", starved}, {"greedy", greedy},
     };
     if (way("equal"))
@@ -690,6 +697,10 @@ int main(int count, char **words)
         if (way("held")) {
             pthread_mutex_lock(&long_held);
             pthread_mutex_unlock(&long_held);
+        }
+        if (way("slept")) {
+            pthread_mutex_lock(&slept_with);
+            pthread_mutex_unlock(&slept_with);
         }
         if (way("timed"))
             lock_in_time();
