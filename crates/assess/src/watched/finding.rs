@@ -26,6 +26,8 @@ pub enum Finding {
         latency_ns: u64,
         /// Between two turns, on average.
         interval_ns: u64,
+        /// Whether that is the time-out of a wait for any event, as an event loop's is.
+        is_time_out: bool,
     },
     /// It sleeps until times of a clock that is set while it runs.
     WallClock {
@@ -202,6 +204,9 @@ impl Finding {
     /// The fix, if there is one.
     pub fn fix(&self) -> Option<&'static str> {
         let row = match self {
+            Self::SleepsFor {
+                is_time_out: true, ..
+            } => &fix::TIME_OUT_FROM_DUE_TIME,
             Self::SleepsFor { .. } => &fix::ABSOLUTE_SLEEP,
             Self::WallClock { .. } => &fix::MONOTONIC_CLOCK,
             Self::ExecutorClock { .. } => &fix::NO_CLOCK_STEPS,
@@ -284,6 +289,7 @@ impl fmt::Display for Finding {
                 work_ns,
                 latency_ns,
                 interval_ns,
+                ..
             } => write!(
                 f,
                 "it sleeps for {} after its work, so its period is {} + {} of work + {} of wake-up latency = {} on \

@@ -139,7 +139,8 @@ rows! {
     };
     RECORDER_ELSEWHERE: Fix {
         name: "another CPU for wakepath's recorder",
-        words: "give wakepath's recorder another CPU",
+        words: "without wakepath the loop is not late for this. To measure it, give the loop a real-time policy, or CPUs of its \
+                own",
         changes: "CPUs of wakepath",
         who: &[Root],
         trial: None,

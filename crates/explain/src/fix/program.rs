@@ -13,6 +13,15 @@ rows! {
         trial: None,
         proof: Tests(&["ways_of_sleeping_and_serving_cure_late_timers"]),
     };
+    TIME_OUT_FROM_DUE_TIME: Fix {
+        name: "time-out counted from the due time",
+        words: "compute each time-out from the next due time (next += period, time-out = next − now): in Python loop.call_at, \
+                in Node setTimeout instead of setInterval, in C a timerfd",
+        changes: "time-outs of the event loop",
+        who: &[Programmer],
+        trial: None,
+        proof: NotHere("the same change is tested with clock_nanosleep"),
+    };
     MONOTONIC_CLOCK: Fix {
         name: "CLOCK_MONOTONIC",
         words: "use CLOCK_MONOTONIC (in C++ steady_clock), which is never set",

@@ -50,7 +50,7 @@ fn way_of_waiting(
     let samples = &row.samples;
     let mut found = Vec::new();
     if let Some(asked_ns) = rhythm.sleeps_ns {
-        found.extend(sleeps_for(asked_ns, samples));
+        found.extend(sleeps_for(asked_ns, samples, activity.awaits_events));
         return found;
     }
     if !rhythm.is_periodic {
@@ -156,7 +156,7 @@ fn caught_up(task: &Task) -> Option<Finding> {
         .then_some(Finding::CaughtUp { times, longest_ns })
 }
 
-fn sleeps_for(asked_ns: u64, samples: &[Sample]) -> Option<Finding> {
+fn sleeps_for(asked_ns: u64, samples: &[Sample], is_time_out: bool) -> Option<Finding> {
     let (first, last) = (samples.first()?, samples.last()?);
     let intervals = samples.len() as u64 - 1;
     let interval_ns = last
@@ -173,6 +173,7 @@ fn sleeps_for(asked_ns: u64, samples: &[Sample]) -> Option<Finding> {
         work_ns: interval_ns.saturating_sub(asked_ns + latency_ns),
         latency_ns,
         interval_ns,
+        is_time_out,
     })
 }
 

@@ -256,6 +256,7 @@ fn what_a_way_of_waiting_costs_in_all_is_that_of_each_time() {
         work_ns: MS,
         latency_ns: 3 * MS,
         interval_ns: 304 * MS,
+        is_time_out: false,
     };
     assert_eq!(naps.lost_ns(19), 19 * 4 * MS);
     let gaps = Finding::WallClock {
