@@ -30,8 +30,8 @@ pub(crate) struct Window<'a> {
     pub threads: &'a Threads,
     /// The loop's thread number.
     pub thread: u32,
-    /// End of the previous cycle, or its due time if it did not run.
-    pub previous_end_ns: u64,
+    /// The cycle before, if there is one.
+    pub before: Option<Sample>,
     /// Whether a thread that ran at an instant is wakepath's own.
     pub is_own_tool: &'a dyn Fn(&Thread, u64) -> bool,
     /// Whether a thread is known to be of the loop's own process.
@@ -180,7 +180,8 @@ impl<'a> Cut<'a> {
         } else {
             Stretch::NotAsleep
         };
-        let previous_end_ns = self.window.previous_end_ns;
+        let before = self.window.before;
+        let previous_end_ns = before.map_or(self.sample.due_ns, |of| of.end_ns);
         let past = self.sample.flags.contains(SampleFlags::DUE_ALREADY_PAST);
         self.spans(
             cpu,
@@ -249,6 +250,9 @@ impl<'a> Cut<'a> {
                 if let Some(kind) = self.halt(interval) {
                     return self.halted(interval, stretch, kind);
                 }
+                if self.is_of_sleep_before(interval) {
+                    return self.push(from, to, stretch, overrun());
+                }
                 if let Some(asked_ns) = self.overslept(interval) {
                     return self.frozen_from(asked_ns, interval, stretch);
                 }
@@ -264,6 +268,13 @@ impl<'a> Cut<'a> {
             }
             State::Away | State::Unknown | State::Running(_) => self.unexplained(from, to, stretch),
         }
+    }
+
+    /// Whether the loop still slept until the cycle before, which came late: it has that one's cause.
+    fn is_of_sleep_before(&self, interval: &Interval) -> bool {
+        let is_past = self.sample.flags.contains(SampleFlags::DUE_ALREADY_PAST);
+        let before = self.window.before.filter(|_| is_past);
+        interval.state == State::Sleeping && before.is_some_and(|of| interval.to_ns <= of.wake_ns)
     }
 
     /// The cause that a span means if it does not depend on the loop's own state.

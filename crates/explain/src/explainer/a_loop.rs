@@ -19,7 +19,8 @@ pub(super) struct Loop {
     pub cpus: Vec<u16>,
     pub samples: std::iter::Peekable<std::vec::IntoIter<Sample>>,
     pub track: Track,
-    pub previous_end_ns: Option<u64>,
+    /// The cycle before the next one.
+    pub before: Option<Sample>,
     pub usual: Option<Usual>,
     pub waiting: Vec<Raw>,
     pub pieces_waiting: usize,
@@ -39,7 +40,7 @@ impl Loop {
             cpus: of.cpus,
             samples: of.samples.into_iter().peekable(),
             track: Track::default(),
-            previous_end_ns: None,
+            before: None,
             usual: options.usual.clone(),
             waiting: Vec::new(),
             pieces_waiting: 0,
@@ -59,7 +60,10 @@ impl Loop {
         let Some(next) = self.samples.peek() else {
             return u64::MAX;
         };
-        let needed = self.previous_end_ns.unwrap_or(u64::MAX).min(next.due_ns);
+        let needed = self
+            .before
+            .map_or(u64::MAX, |of| of.end_ns)
+            .min(next.due_ns);
         let needed = needed.saturating_sub(REORDERING_NS);
         // The loop was stopped when it was last woken, perhaps some cycles ago.
         let woken_ns = self.track.woken_before(needed);

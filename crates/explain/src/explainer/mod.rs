@@ -202,7 +202,7 @@ impl Explainer {
             {
                 let raw = self.raw(number, sample);
                 self.overheads.cycle(&raw.explained);
-                self.loops[number].previous_end_ns = Some(sample.end_ns);
+                self.loops[number].before = Some(sample);
                 self.loops[number].hand(number, raw, out);
                 // Every look at the marks goes through all of them.
                 self.loops[number].forget();
@@ -223,7 +223,7 @@ impl Explainer {
             track: &of.track,
             threads: &self.threads,
             thread: of.thread,
-            previous_end_ns: of.previous_end_ns.unwrap_or(sample.due_ns),
+            before: of.before,
             is_own_tool: &is_own_tool,
             is_sibling: &is_sibling,
             calls_recorded: of.calls,

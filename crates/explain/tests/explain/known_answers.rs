@@ -25,6 +25,7 @@ wakepath_test_program::tests![
     a_block_after_the_switch_in_is_not_taken_for_the_path,
     a_stopped_loop_says_so,
     a_cycle_that_was_due_already_is_the_consequence_of_what_stretched_the_one_before,
+    a_cycle_that_came_due_before_the_one_before_was_woken_has_that_one_s_cause,
     work_that_takes_longer_although_nothing_else_runs_is_its_own_inflation,
     page_faults_in_the_work_take_what_it_took_longer,
     a_changed_frequency_is_named_where_the_work_took_longer,
@@ -411,6 +412,26 @@ fn a_cycle_that_was_due_already_is_the_consequence_of_what_stretched_the_one_bef
         ]
     );
     assert_eq!(of_kind(&cycles[1], "path"), 2_000);
+}
+
+fn a_cycle_that_came_due_before_the_one_before_was_woken_has_that_one_s_cause() {
+    let mut stream = Stream::with(hog(), fifo());
+    let late = |us: u64| DUE + 3 * MS + us * US;
+    stream
+        .timer(late(0))
+        .run(late(5), DUE, Left::Runnable)
+        .flagged(DUE + MS, late(57), late(110), SampleFlags::DUE_ALREADY_PAST);
+    let cycles = stream.explain();
+    let name = "CPU stalled (hypervisor, firmware or hardware)";
+    let overrun = format!("the cycle before had not ended, because of: {name}");
+    let sums = beyond_usual(&cycles[1]);
+    let of_before = sums.iter().filter(|(cause, _)| *cause == overrun);
+    let ns: u64 = of_before.map(|(_, ns)| ns).sum();
+    assert!(ns > 2_000_000, "{sums:?}");
+    assert!(
+        !sums.iter().any(|(cause, _)| cause.contains("sleep")),
+        "{sums:?}"
+    );
 }
 
 fn work_that_takes_longer_although_nothing_else_runs_is_its_own_inflation() {
