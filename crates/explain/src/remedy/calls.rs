@@ -22,8 +22,7 @@ pub(super) fn long(call: &Call) -> Option<Remedy> {
     Some(of_kind(call).unwrap_or_else(|| fix::CALL_BEFORE.with(&[&call.name])))
 }
 
-/// Of a call in which the kernel itself works for long: what it reads it computes, as much of `/proc`, and no device holds it
-/// back.
+/// Of a call in which the kernel itself works for long, as it does to read much of `/proc`: no device holds data back.
 pub(super) fn working(call: &Call) -> Option<Remedy> {
     match call.target {
         None if is_read(&call.name) => Some(fix::READ_FILE_ELSEWHERE.plain()),
