@@ -17,7 +17,7 @@ pub(crate) fn is_in(pieces: &[Piece]) -> bool {
     pieces.iter().any(|piece| source(piece).is_some())
 }
 
-/// Names the thread's own running between a cycle's due time and its beginning, but for the last `path_ns`, which its way
+/// Names the thread's own running between a cycle's due time and its beginning, except for the last `path_ns`, which its way
 /// to the cycle takes: the cycle before, or if it has waited for any event since, another event. So is all that a thread does
 /// `until_next_wake_up` before it takes what woke it.
 pub(crate) fn name_before(
