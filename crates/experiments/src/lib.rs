@@ -23,4 +23,4 @@ pub use experiment::{
 pub use laboratory::{all, named};
 pub use page::{Pages, pages};
 pub use published::Published;
-pub use repeated::{GuestRun, Measured, Repeated, Unlike};
+pub use repeated::{GuestRun, Measured, Repeated, SecondRun, Unlike};

@@ -7,6 +7,7 @@ use wakepath_assess::{Assessment, Picture};
 use wakepath_explain::{ConditionExplanation, Explanation};
 use wakepath_report::Figures;
 use wakepath_statistics::DistributionSummary;
+use wakepath_timeline::duration::length;
 use wakepath_verdict::{Judgement, Outcome};
 
 /// An experiment with the runs of its guests.
@@ -16,9 +17,51 @@ pub struct Repeated {
     pub experiment: &'static Experiment,
     /// The claims that were registered before its first run.
     pub claims: Claims,
+    /// The outcome of a second run of one of its guests.
+    pub second_run: SecondRun,
     /// A run for each of its guests with each seed, or in each round, in the order of the guests,
     /// then of the seeds or rounds. For a board only of the kernels that it has booted.
     pub guests: Vec<GuestRun>,
+}
+
+/// The outcome of a second run of a guest with the same seed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SecondRun {
+    /// There is none: on a board, or not yet.
+    None,
+    /// The same samples.
+    Same,
+    /// Other samples, as guests with several CPUs may have.
+    Differs {
+        /// The guest's name.
+        guest: &'static str,
+        /// Cycles with another latency.
+        cycles: u64,
+        /// Cycles compared.
+        of: u64,
+        /// The largest difference of a latency, in nanoseconds.
+        largest_ns: u64,
+    },
+}
+
+impl SecondRun {
+    /// As a page or a terminal says it; `None` if it repeated.
+    pub fn in_words(self) -> Option<String> {
+        match self {
+            Self::Same => None,
+            Self::None => Some("no guest ran twice to show that it repeats".to_owned()),
+            Self::Differs {
+                guest,
+                cycles,
+                of,
+                largest_ns,
+            } => Some(format!(
+                "a second run of {guest} with the first seed differs in {cycles} of {of} latencies, by up to {}: guests with \
+                 several CPUs are not promised to repeat, and these figures will not come out to the nanosecond again",
+                length(largest_ns)
+            )),
+        }
+    }
 }
 
 /// One guest's run.
@@ -257,6 +300,7 @@ impl Repeated {
         Ok(Self {
             experiment,
             claims,
+            second_run: SecondRun::None,
             guests,
         })
     }

@@ -3,6 +3,7 @@
 //! Pure.
 
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt;
 use wakepath_timeline::Sample;
 
@@ -77,6 +78,39 @@ pub fn first_divergence(first: &[Stream], second: &[Stream]) -> Option<Divergenc
         }
     }
     None
+}
+
+/// How often and by how much the latencies of two runs differ, of the cycles that both have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Differences {
+    /// Cycles with another latency.
+    pub differ: u64,
+    /// Cycles compared.
+    pub of: u64,
+    /// The largest difference, in nanoseconds.
+    pub largest_ns: u64,
+}
+
+/// Compares the latencies of two runs.
+pub fn differences(first: &[Stream], second: &[Stream]) -> Differences {
+    let mut found = Differences::default();
+    for (one, other) in first.iter().zip(second).filter(|(a, b)| key(a) == key(b)) {
+        let others: BTreeMap<u64, i64> = other
+            .samples
+            .iter()
+            .map(|of| (of.cycle, of.latency_ns()))
+            .collect();
+        for sample in &one.samples {
+            let Some(latency_ns) = others.get(&sample.cycle) else {
+                continue;
+            };
+            let by_ns = sample.latency_ns().abs_diff(*latency_ns);
+            found.of += 1;
+            found.differ += u64::from(by_ns > 0);
+            found.largest_ns = found.largest_ns.max(by_ns);
+        }
+    }
+    found
 }
 
 fn key(stream: &Stream) -> (u32, u16, &str) {
@@ -210,6 +244,20 @@ mod tests {
             found.to_string(),
             "they part at cycle 1 of FIFO 50, idle (thread 0): wake-up 1005 against 1006, +1"
         );
+    }
+
+    #[test]
+    fn differences_of_latencies_are_counted_over_the_cycles_of_both() {
+        let mut other = stream(&[0, 1, 2]);
+        other.samples[1].wake_ns += 1;
+        other.samples[2].wake_ns += 7;
+        let found = differences(&[stream(&[0, 1, 2, 3])], &[other]);
+        let expected = Differences {
+            differ: 2,
+            of: 3,
+            largest_ns: 7,
+        };
+        assert_eq!(found, expected);
     }
 
     #[test]

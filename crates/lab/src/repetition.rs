@@ -4,7 +4,7 @@
 
 use crate::architecture::Architecture;
 use crate::asked::{GuestsAsked, HostAsked};
-use crate::divergence::first_divergence;
+use crate::divergence::{differences, first_divergence};
 use crate::host::Host;
 use crate::recorded::streams;
 use crate::whole_file::whole_or_not;
@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 use wakepath_archive::{ArchiveError, GuestAdditions, MANIFEST_NAME, PARQUET_NAME, Run, State};
 use wakepath_assess::{Assessment, Picture};
 use wakepath_experiments::{
-    Experiment, Given, Guest, GuestRun, Pages, Repeated, all, findings, findings_text, named,
+    Experiment, Given, Guest, GuestRun, Pages, Repeated, SecondRun, all, findings, findings_text,
+    named,
 };
 use wakepath_explain::Explanation;
 use wakepath_scenario::{KnownCpus, Scenario};
@@ -288,15 +289,33 @@ impl Repetition {
         (guest, place_of(&place.join(AGAIN), guest.kernel, 1, 1))
     }
 
+    /// Whether a guest that does not repeat stops the experiment. The emulator promises nothing for several CPUs.
+    pub fn must_repeat(&self) -> bool {
+        self.experiment.cpus == 1
+    }
+
     /// Compares the two runs of that guest, sample by sample.
     ///
     /// # Errors
-    /// [`LabError::Diverged`] if they differ; if one can't be read.
-    pub fn holds(&self) -> Result<()> {
+    /// [`LabError::Diverged`] if they differ although they must not; if one can't be read.
+    pub fn second_run(&self) -> Result<SecondRun> {
+        if !self.has_second_run() {
+            return Ok(SecondRun::None);
+        }
         let (guest, second) = Self::again_of(self.experiment, &self.place);
         let first = self.first_run();
-        match first_divergence(&streams(&first)?, &streams(&second)?) {
-            None => Ok(()),
+        let both = [streams(&first)?, streams(&second)?];
+        match first_divergence(&both[0], &both[1]) {
+            None => Ok(SecondRun::Same),
+            Some(_) if !self.must_repeat() => {
+                let found = differences(&both[0], &both[1]);
+                Ok(SecondRun::Differs {
+                    guest: guest.name,
+                    cycles: found.differ,
+                    of: found.of,
+                    largest_ns: found.largest_ns,
+                })
+            }
             Some(divergence) => Err(LabError::Diverged {
                 guest: format!("{}, {}", self.experiment.name, guest.name),
                 divergence: Box::new(divergence),
@@ -304,6 +323,11 @@ impl Repetition {
                 second,
             }),
         }
+    }
+
+    fn has_second_run(&self) -> bool {
+        let (_, second) = Self::again_of(self.experiment, &self.place);
+        second.join(MANIFEST_NAME).is_file()
     }
 
     /// Seed of the repeated run.

@@ -14,7 +14,7 @@ use wakepath_console::progress::assessed;
 use wakepath_console::terminal::{print_result, tell};
 use wakepath_console::{Outcome, explanation, run_directory};
 use wakepath_directory::{Directory, Trust};
-use wakepath_experiments::{Claims, Repeated, all, pages};
+use wakepath_experiments::{Claims, Repeated, SecondRun, all, pages};
 use wakepath_explain::Explanation;
 use wakepath_lab::{
     Compared, GivenKernel, GuestsAsked, Repetition, chosen_experiments, guest_run, registered,
@@ -64,15 +64,11 @@ pub fn run(arguments: &LabExperiments) -> Outcome {
         if !arguments.pages_only {
             repeat(arguments, wanted)?;
         }
-        if arguments.pages_only && !wanted.is_repeated {
-            tell!(
-                "{}: no guest ran twice to show that it repeats",
-                experiment.name
-            );
-        } else {
-            wanted.holds()?;
+        let second_run = wanted.second_run()?;
+        if let Some(words) = second_run.in_words() {
+            tell!("{}: {words}", experiment.name);
         }
-        repeated.push(read(wanted, claims, arguments.host.trust())?);
+        repeated.push(read(wanted, claims, second_run, arguments.host.trust())?);
     }
     let place = arguments.page.as_ref().unwrap_or(&directory);
     let path = write_pages(&pages(&repeated), place)?;
@@ -145,7 +141,7 @@ fn repeat(arguments: &LabExperiments, wanted: &Repetition) -> Result<(), Failure
         )?;
     }
     if !wanted.is_repeated {
-        tell!("{}: one guest once more: it must repeat", experiment.name);
+        tell!("{}: one guest once more: does it repeat?", experiment.name);
         carry_out(
             arguments,
             wanted,
@@ -154,7 +150,7 @@ fn repeat(arguments: &LabExperiments, wanted: &Repetition) -> Result<(), Failure
             &[wanted.seed_again()],
             &wanted.place_again(),
             &Before {
-                first: Some(wanted.first_run()),
+                first: wanted.must_repeat().then(|| wanted.first_run()),
                 ..Before::default()
             },
         )?;
@@ -202,7 +198,12 @@ fn list() -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn read(repetition: &Repetition, claims: Claims, trust: Trust) -> Result<Repeated, Failure> {
+fn read(
+    repetition: &Repetition,
+    claims: Claims,
+    second_run: SecondRun,
+    trust: Trust,
+) -> Result<Repeated, Failure> {
     let mut guests = Vec::new();
     for (guest, run) in repetition.runs() {
         let Some(run) = run? else { continue };
@@ -217,6 +218,7 @@ fn read(repetition: &Repetition, claims: Claims, trust: Trust) -> Result<Repeate
     Ok(Repeated {
         experiment: repetition.experiment,
         claims,
+        second_run,
         guests,
     })
 }

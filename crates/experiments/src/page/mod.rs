@@ -28,7 +28,7 @@ const INTRODUCTION: &str = "\
 # Published experiments, repeated in virtual time
 
 Written by `wakepath lab experiments`. With the same wakepath, kernels and emulator, listed at the end, it writes the
-same figures again, to the nanosecond. Each experiment has its own page, which begins with the claims.
+same figures again, with one CPU to the nanosecond. Each experiment has its own page, which begins with the claims.
 
 Each experiment was published with figures of one machine. Here its kernels run in an emulator that counts
 instructions (docs/concepts/virtual-time.md): our figures are **software path lengths, not latencies of any machine**.
@@ -145,6 +145,10 @@ fn section(text: &mut String, figures: &mut Vec<(String, String)>, repeated: &Re
     line!(text, "Here:\n");
     for differs in experiment.differs {
         line!(text, "- {differs}");
+    }
+    let is_of_guests = experiment.setting == Setting::Laboratory && !repeated.guests.is_empty();
+    if let Some(words) = repeated.second_run.in_words().filter(|_| is_of_guests) {
+        line!(text, "- Repetition: {words}.");
     }
     let given = experiment.given.iter();
     let given = given.filter(|one| repeated.runs_of(one.name).next().is_some());

@@ -3,8 +3,8 @@
 
 use crate::text_of;
 use wakepath_experiments::{
-    Agreement, Experiment, GuestRun, Measured, OVER_POLICIES, Published, Repeated, Unlike,
-    findings, guest_of, of_boards, on_a_board,
+    Agreement, Experiment, GuestRun, Measured, OVER_POLICIES, Published, Repeated, SecondRun,
+    Unlike, findings, guest_of, of_boards, on_a_board,
 };
 use wakepath_machine::PreemptionModel::{self, Full, Lazy, RealTime, Unknown, Voluntary};
 use wakepath_report::Figures;
@@ -117,6 +117,7 @@ fn rounds(name: &str, guest: &str, latencies: &[i64]) -> Repeated {
     Repeated {
         experiment,
         claims: experiment.claims(),
+        second_run: SecondRun::None,
         guests: guests.collect(),
     }
 }

@@ -3,8 +3,8 @@
 use crate::text_of;
 use wakepath_archive::{KernelLatency, StageLatency, VirtualTime};
 use wakepath_experiments::{
-    Agreement, Cell, Experiment, Finding, GuestRun, Measured, OVER_POLICIES, Repeated, Test, all,
-    findings, named, of_boards,
+    Agreement, Cell, Experiment, Finding, GuestRun, Measured, OVER_POLICIES, Repeated, SecondRun,
+    Test, all, findings, named, of_boards,
 };
 use wakepath_explain::{CauseFigures, ConditionExplanation, Explanation, Usual};
 use wakepath_report::Figures;
@@ -24,6 +24,7 @@ wakepath_test_program::tests![
     what_disturbs_is_counted_where_nearly_all_is_explained,
     a_page_sets_ours_beside_the_published_and_says_that_time_is_virtual,
     a_kernel_that_is_given_has_its_rows_and_one_that_is_not_says_so,
+    a_page_says_by_how_much_a_second_run_differs,
     an_experiment_s_name_finds_it_and_another_none,
 ];
 
@@ -97,6 +98,7 @@ fn with_seeds(
     Repeated {
         experiment,
         claims: experiment.claims(),
+        second_run: SecondRun::Same,
         guests: guests.collect(),
     }
 }
@@ -547,6 +549,22 @@ fn a_kernel_that_is_given_has_its_rows_and_one_that_is_not_says_so() {
     assert!(!text.contains("no such kernel"), "{text}");
     assert!(
         text.contains("| Xenomai | COBALT FIFO 99 | stress | 30 | 0 |"),
+        "{text}"
+    );
+}
+
+fn a_page_says_by_how_much_a_second_run_differs() {
+    let mut repeated = repeated("beaglepilot", beaglepilot, &["FIFO 99"]);
+    let page = |of: Repeated| text_of(&[of]);
+    repeated.second_run = SecondRun::Differs {
+        guest: "RT_PREEMPT",
+        cycles: 3,
+        of: 800,
+        largest_ns: 430,
+    };
+    let text = page(repeated);
+    assert!(
+        text.contains("a second run of RT_PREEMPT with the first seed differs in 3 of 800 latencies, by up to 430 ns"),
         "{text}"
     );
 }
