@@ -2,6 +2,7 @@
 
 use crate::console::Console;
 use crate::fault::Unfinished;
+use crate::host_cpu::HostCpu;
 use crate::machine::{CONSOLE, SENT};
 use crate::qemu::Qemu;
 use crate::said::last_line;
@@ -59,13 +60,15 @@ pub struct Home {
 }
 
 /// The running emulator; gone when this is.
-pub(crate) struct Running(pub(crate) Child);
+pub(crate) struct Running(pub(crate) Child, Option<HostCpu>);
 
 impl Drop for Running {
     fn drop(&mut self) {
         // It might have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
+        // From now on its CPU is free.
+        drop(self.1.take());
     }
 }
 
@@ -166,7 +169,8 @@ impl Emulation<'_> {
         };
         let output = self.output.try_clone();
         let output = output.map_err(|e| LabError::io("share a file with", program, e))?;
-        Command::new(program)
+        let mut command = Command::new(program);
+        command
             .args(first)
             .arg(std::process::id().to_string())
             .arg(&self.qemu.program)
@@ -178,9 +182,14 @@ impl Emulation<'_> {
             .stdin(input)
             // Passing the initramfs as a descriptor leaves no file to clean up.
             .stdout(Stdio::from(output))
-            .stderr(Stdio::piped())
-            .spawn()
-            .map(Running)
+            .stderr(Stdio::piped());
+        let cpu = HostCpu::for_guest(self.arguments);
+        let started = match &cpu {
+            Some(cpu) => cpu.started(|| command.spawn()),
+            None => command.spawn(),
+        };
+        started
+            .map(|child| Running(child, cpu))
             .map_err(|e| LabError::io("start", &self.qemu.program, e))
     }
 

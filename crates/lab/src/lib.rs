@@ -30,6 +30,7 @@ mod fitting;
 mod foreign;
 mod guests;
 mod host;
+mod host_cpu;
 mod hunt;
 mod initramfs;
 mod kernel;
