@@ -223,5 +223,12 @@ mod tests {
         };
         assert!(adapter(CallTarget::Device("/dev/ttyS0".into())));
         assert!(!adapter(CallTarget::Socket) && !adapter(CallTarget::Pipe));
+        // The kernel itself works in it, and nothing shows a device.
+        let unknown = Call {
+            name: "read".into(),
+            target: None,
+        };
+        let said = remedy(&Cause::SystemCall(unknown)).unwrap();
+        assert!(!said.contains("adapter") && said.contains("another thread read"));
     }
 }

@@ -193,7 +193,7 @@ const TIMERS: Around = (
 );
 const DUE_TIMES_OF_SOME_CYCLES: Around = (
     "due times of some cycles of ",
-    ": the thread was not woken before them, so that they count as due when they began",
+    ": the thread was not woken before them, so that their latency counts as 0",
 );
 const PROGRAMMED_TIMES: Around = (
     "programmed times of ",

@@ -259,6 +259,13 @@ fn what_a_way_of_waiting_costs_in_all_is_that_of_each_time() {
         is_time_out: false,
     };
     assert_eq!(naps.lost_ns(19), 19 * 4 * MS);
+    let fix = |of: &Finding| of.fix().unwrap();
+    assert!(fix(&naps).contains("TIMER_ABSTIME"));
+    let mut time_outs = naps;
+    if let Finding::SleepsFor { is_time_out, .. } = &mut time_outs {
+        *is_time_out = true;
+    }
+    assert!(fix(&time_outs).contains("compute each time-out"));
     let gaps = Finding::WallClock {
         gaps: 3,
         longest_ns: 204 * MS,
