@@ -8,7 +8,7 @@ use wakepath_explain::{ConditionExplanation, Explanation};
 use wakepath_report::Figures;
 use wakepath_statistics::DistributionSummary;
 use wakepath_timeline::duration::length;
-use wakepath_verdict::{Judgement, Outcome};
+use wakepath_verdict::{Judgement, Outcome, Reason};
 
 /// An experiment with the runs of its guests.
 #[derive(Debug)]
@@ -109,9 +109,12 @@ pub struct Measured {
     pub execution: Option<DistributionSummary>,
     /// Response time over the cycles that ran, in nanoseconds.
     pub response: Option<DistributionSummary>,
-    /// Reason why it is no evidence, if it isn't: a load without proof of work, another policy than
-    /// requested. No claim uses it.
+    /// Reason why its figures are no evidence, if they aren't: a load without proof of work, another policy
+    /// than requested. No claim on latencies or times uses it.
     pub invalid: Option<String>,
+    /// The same of its traced segments, whose samples are in none of the figures above. No claim on kernel
+    /// events uses it.
+    pub invalid_while_traced: Option<String>,
 }
 
 /// Whether each condition has the same number of due times in all runs in which it is evidence: one
@@ -128,11 +131,14 @@ fn are_of_one_length(runs: &[&GuestRun]) -> bool {
         && (0..most).all(|at| of(at).min() == of(at).max())
 }
 
-/// The most serious reason why a condition is no evidence.
-fn invalid(judged: &Judgement) -> Option<String> {
-    let mut reasons = judged.reasons.iter();
-    let gravest = reasons.find(|reason| reason.bearing() == Outcome::Invalid);
-    gravest.map(ToString::to_string)
+/// The most serious reasons why a condition's segments are no evidence: of those without tracing, and of the
+/// traced ones.
+fn invalid(judged: &Judgement) -> [Option<String>; 2] {
+    let reasons = judged.reasons.iter();
+    let (traced, untraced): (Vec<&Reason>, Vec<&Reason>) = reasons
+        .filter(|reason| reason.bearing() == Outcome::Invalid)
+        .partition(|reason| matches!(reason, Reason::WhileTraced { .. }));
+    [untraced, traced].map(|all| all.first().map(ToString::to_string))
 }
 
 impl GuestRun {
@@ -147,6 +153,7 @@ impl GuestRun {
         let conditions = assessment.conditions.iter().map(|judged| {
             let policy = judged.name.policy.map(|policy| policy.to_string());
             let parts: Vec<String> = policy.into_iter().chain(judged.name.task.clone()).collect();
+            let [invalid, invalid_while_traced] = invalid(judged);
             Measured {
                 phase: judged.name.phase.clone(),
                 policy: parts.join(", "),
@@ -156,7 +163,8 @@ impl GuestRun {
                 latency_as_scheduled: judged.cycles.latency_as_scheduled.clone(),
                 execution: judged.cycles.execution.clone(),
                 response: judged.cycles.response.clone(),
-                invalid: invalid(judged),
+                invalid,
+                invalid_while_traced,
             }
         });
         Self {

@@ -98,16 +98,25 @@ pub(super) fn slowed(repeated: &Repeated, [one, other]: [&Condition; 2]) -> f64 
     runs.map(GuestRun::may_be_slowed).fold(1.0, f64::max)
 }
 
-/// Explanations of a condition, one for each run.
+/// Explanations of a condition, one for each run in which its traced segments are evidence.
 pub(super) fn explained<'a>(
     repeated: &'a Repeated,
     condition: &'a Condition,
 ) -> Result<Vec<&'a ConditionExplanation>, Missing> {
-    if repeated.runs_of(&condition.guest).next().is_none() {
+    let mut runs: Vec<&GuestRun> = repeated.runs_of(&condition.guest).collect();
+    if runs.is_empty() {
         return Err(Missing::Runs(name(condition)));
     }
-    let runs = repeated.runs_of(&condition.guest);
-    let found = runs.map(|guest| guest.explained(&condition.phase, &condition.policy));
+    runs.retain(|run| {
+        let measured = run.condition(&condition.phase, &condition.policy);
+        measured.is_none_or(|measured| measured.invalid_while_traced.is_none())
+    });
+    if runs.is_empty() {
+        return Err(Missing::Figures(name(condition)));
+    }
+    let found = runs
+        .into_iter()
+        .map(|guest| guest.explained(&condition.phase, &condition.policy));
     let found: Option<Vec<_>> = found.collect();
     found.ok_or_else(|| match repeated.experiment.setting {
         Setting::Board => Missing::Untraced(name(condition)),

@@ -61,12 +61,30 @@ fn cost_model(text: &mut String, repeated: &Repeated) {
     }
 }
 
-/// Conditions in the table that are no evidence, each once, with the first reason.
+/// Conditions that are no evidence, each once, with the first reason.
 fn invalid(text: &mut String, repeated: &Repeated) {
-    let mut found: Vec<(String, &str, usize)> = Vec::new();
+    list_of_invalid(
+        text,
+        repeated,
+        "Invalid, and used for no claim on latencies",
+        |one| one.invalid.as_ref(),
+    );
+    let traced = "Invalid while traced, and used for no claim on kernel events";
+    list_of_invalid(text, repeated, traced, |one| {
+        one.invalid_while_traced.as_ref()
+    });
+}
+
+fn list_of_invalid(
+    text: &mut String,
+    repeated: &Repeated,
+    title: &str,
+    reason: impl Fn(&Measured) -> Option<&String>,
+) {
+    let mut found: Vec<(String, &String, usize)> = Vec::new();
     for run in &repeated.guests {
         for one in &run.conditions {
-            let Some(why) = &one.invalid else { continue };
+            let Some(why) = reason(one) else { continue };
             let condition = format!("{}, {}, {}", run.guest.name, one.policy, one.phase);
             match found.iter_mut().find(|(known, ..)| *known == condition) {
                 Some((.., runs)) => *runs += 1,
@@ -77,7 +95,7 @@ fn invalid(text: &mut String, repeated: &Repeated) {
     if found.is_empty() {
         return;
     }
-    line!(text, "\nInvalid, and not used for any claim:\n");
+    line!(text, "\n{title}:\n");
     let setting = repeated.experiment.setting;
     for (condition, why, runs) in found {
         let unit = match runs {

@@ -98,6 +98,7 @@ fn rounds(name: &str, guest: &str, latencies: &[i64]) -> Repeated {
                     execution: of(vec![ns]),
                     response: of(vec![2 * ns]),
                     invalid: None,
+                    invalid_while_traced: None,
                 });
             }
         }
@@ -189,7 +190,7 @@ fn a_condition_that_is_no_evidence_is_named_with_its_reason_and_judged_by_nothin
         "{lines}"
     );
     assert!(
-        lines.contains("Invalid, and not used for any claim:"),
+        lines.contains("Invalid, and used for no claim on latencies:"),
         "{lines}"
     );
     assert_eq!(before[0].agreement, Agreement::Agrees);

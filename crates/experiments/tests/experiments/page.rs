@@ -22,6 +22,7 @@ wakepath_test_program::tests![
     a_load_that_halves_the_speed_of_the_cpus_is_no_effect,
     what_was_not_run_is_neither_agreement_nor_contradiction,
     what_disturbs_is_counted_where_nearly_all_is_explained,
+    invalid_traced_segments_are_used_for_no_claim_on_kernel_events_and_for_no_other_reason,
     a_page_sets_ours_beside_the_published_and_says_that_time_is_virtual,
     a_kernel_that_is_given_has_its_rows_and_one_that_is_not_says_so,
     a_page_says_by_how_much_a_second_run_differs,
@@ -73,6 +74,7 @@ fn with_seeds(
                     execution: None,
                     response: None,
                     invalid: None,
+                    invalid_while_traced: None,
                 });
             }
         }
@@ -455,6 +457,37 @@ fn what_disturbs_is_counted_where_nearly_all_is_explained() {
         little.here.contains("too little of RT, isolated"),
         "{little:?}"
     );
+}
+
+fn invalid_traced_segments_are_used_for_no_claim_on_kernel_events_and_for_no_other_reason() {
+    let latencies = |_: &str, _: &str| vec![4_000; 10];
+    let found = |is_invalid: fn(usize) -> bool| {
+        let mut run = repeated("isolation", latencies, &["FIFO 80"]);
+        for (at, guest) in run.guests.iter_mut().enumerate() {
+            guest.explanation = Some(explanation(1_000_000, 5));
+            for condition in &mut guest.conditions {
+                condition.invalid_while_traced = is_invalid(at).then(|| "no proof".into());
+            }
+        }
+        let events = self::found(&run, "combined load: fewer threads");
+        let largest = self::found(&run, "combined load: isolation");
+        (events, largest, text_of(&[run]))
+    };
+    let (events, largest, text) = found(|_| false);
+    assert_eq!(events.agreement, Agreement::Contradicts, "{events:?}");
+    assert!(!text.contains("Invalid"), "{text}");
+    let (few, ..) = found(|run| run % SEEDS as usize == 0);
+    assert_eq!(few.agreement, Agreement::Undecided, "{few:?}");
+    assert!(few.here.contains("9 of the 10 seeds"), "{few:?}");
+    let (unused, same, text) = found(|_| true);
+    assert_eq!(unused.agreement, Agreement::Undecided, "{unused:?}");
+    assert!(unused.here.contains("no valid figures"), "{unused:?}");
+    assert_eq!(same.here, largest.here);
+    assert!(
+        text.contains("Invalid while traced, and used for no claim on kernel events:"),
+        "{text}"
+    );
+    assert!(!text.contains("Invalid, and used"), "{text}");
 }
 
 fn a_page_sets_ours_beside_the_published_and_says_that_time_is_virtual() {
