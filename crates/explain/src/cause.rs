@@ -140,6 +140,8 @@ pub enum Relation {
     Sibling,
     /// Both share the CPU's time by weight (OTHER, BATCH, IDLE).
     Shared,
+    /// It ran while the SoftIRQ that serves the loop's timer waited. The loop's own priority has no part in that.
+    AheadOfTimer,
 }
 
 /// Where an inter-processor interrupt came from.
@@ -331,6 +333,7 @@ impl fmt::Display for Cause {
                     Relation::SamePriority => "of the loop's own priority",
                     Relation::Sibling => "of the loop's own priority and process",
                     Relation::Shared => "sharing the CPU",
+                    Relation::AheadOfTimer => "ahead of the timer's SoftIRQ",
                 };
                 let what = if is_of_another(thread) { "" } else { "thread " };
                 write!(f, "{what}{}, {right}", Named(thread))

@@ -88,6 +88,7 @@ fn other_thread(thread: &Thread, relation: Relation) -> Remedy {
         Relation::Sibling => fix::OWN_PRIORITY_FOR_SIBLING.with(&[&name]),
         Relation::SamePriority => fix::LOWER_FOR_EQUAL.with(&[&name]),
         Relation::Shared => fix::REAL_TIME_POLICY.plain().with_trial(&[]),
+        Relation::AheadOfTimer => fix::TIMER_IN_INTERRUPT.with(&[&name]),
     }
 }
 

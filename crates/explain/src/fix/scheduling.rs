@@ -67,6 +67,17 @@ rows! {
         trial: None,
         proof: Tests(&["priorities_and_cpus_cure_more_urgent_threads"]),
     };
+    TIMER_IN_INTERRUPT: Fix {
+        name: "timer served in its interrupt",
+        words: "{} ran before the thread that serves the loop's timer (ktimers): PREEMPT_RT serves sleeps and time-outs of a \
+                thread with a real-time policy in the interrupt itself, but those of others, and every timerfd, \
+                timer_create and setitimer, in that thread. Sleep with clock_nanosleep under a real-time policy, or give \
+                ktimers of the loop's CPU a priority above the other's",
+        changes: "policy of the loop and how it waits, or priority of ktimers",
+        who: &[Programmer, Root],
+        trial: None,
+        proof: NotHere("the test machine's kernel is not PREEMPT_RT"),
+    };
     TIMER_SLACK: Fix {
         name: "timer slack of 1 ns",
         words: "a real-time policy has no timer slack; otherwise prctl(PR_SET_TIMERSLACK, 1)",

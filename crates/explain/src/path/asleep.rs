@@ -4,7 +4,7 @@
 use super::Cut;
 use super::woken::woken_by;
 use crate::call::Call;
-use crate::cause::{Cause, is_stopper};
+use crate::cause::{Cause, Relation, is_stopper};
 use crate::cpu::{Context, Doing, Span};
 use crate::cycle::{Stretch, WokenBy};
 use crate::track::{Happened, Interval};
@@ -25,8 +25,8 @@ struct Landmarks {
     expiry_ns: Option<u64>,
     waking_ns: u64,
     cpu: u16,
-    /// The waiting thread's priority: that of the SoftIRQ's own thread, if any.
-    deferred_priority: Option<i32>,
+    /// The thread in which the timer's SoftIRQ ran, if the timer is served by one.
+    deferred: Option<Option<Thread>>,
 }
 
 impl Cut<'_> {
@@ -56,7 +56,7 @@ impl Cut<'_> {
             expiry_ns: None,
             waking_ns: mark.at_ns,
             cpu: mark.cpu,
-            deferred_priority: None,
+            deferred: None,
         };
         match from {
             Context::Timer {
@@ -67,9 +67,7 @@ impl Cut<'_> {
                 let within = |at: &u64| (interval.from_ns..=interval.to_ns).contains(at);
                 landmarks.interrupt_ns = interrupt_ns.filter(within);
                 landmarks.expiry_ns = Some(*expiry_ns).filter(within);
-                landmarks.deferred_priority = deferred
-                    .as_ref()
-                    .map(|(_, thread)| thread.as_ref().map_or(i32::MAX, |thread| thread.priority));
+                landmarks.deferred = deferred.as_ref().map(|(_, thread)| thread.clone());
                 // A timer can't have expired before it was due: an earlier stamp is a small disagreement of
                 // clocks, and the stretch is empty then.
                 if interrupt_ns.is_some_and(|at| at < interval.from_ns) {
@@ -148,9 +146,9 @@ impl Cut<'_> {
             interrupt_ns,
             expiry_ns,
             |cut, from, to, span| {
-                let cause = match (&span.doing, landmarks.deferred_priority) {
-                    (Doing::Thread(thread), Some(priority)) => {
-                        cut.instead(thread, priority, interrupt_ns, (from, span))
+                let cause = match (&span.doing, &landmarks.deferred) {
+                    (Doing::Thread(thread), Some(server)) => {
+                        cut.ahead_of(server.as_ref(), thread, interrupt_ns, (from, span))
                     }
                     // The SoftIRQ that expires the timer, and the thread for it, are the path itself.
                     (Doing::SoftIrq(vector, _), Some(_))
@@ -175,6 +173,28 @@ impl Cut<'_> {
                 cut.push(from, to, Stretch::ExpiryToWaking, cause);
             },
         );
+    }
+
+    /// What ran while the SoftIRQ of the loop's timer was pending. It waits for its own thread's turn, not for the
+    /// loop's.
+    fn ahead_of(
+        &self,
+        server: Option<&Thread>,
+        thread: &Thread,
+        pending_ns: u64,
+        at: (u64, &Span),
+    ) -> Cause {
+        if server.is_some_and(|server| server.id == thread.id) {
+            return Cause::Path;
+        }
+        let waiting = server.map_or(i32::MAX, |server| server.priority);
+        match self.instead(thread, waiting, pending_ns, at) {
+            Cause::Thread { thread, .. } => Cause::Thread {
+                thread,
+                relation: Relation::AheadOfTimer,
+            },
+            other => other,
+        }
     }
 
     /// From the due time, or from the end of timer slack, to the timer's interrupt.

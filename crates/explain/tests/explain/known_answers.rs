@@ -2,7 +2,7 @@
 
 use crate::stream::*;
 use wakepath_explain::{Stretch, WokenBy};
-use wakepath_timeline::{Interrupt, Left, SampleFlags, SoftIrq, What};
+use wakepath_timeline::{Interrupt, Left, SampleFlags, What};
 
 wakepath_test_program::tests![
     an_undisturbed_direct_wake_up_is_the_path_and_nothing_else,
@@ -19,8 +19,6 @@ wakepath_test_program::tests![
     idle_is_named_with_its_state,
     timer_slack_is_a_cause_of_its_own,
     timers_that_expire_first_in_the_same_interrupt_are_named,
-    a_wake_up_from_the_timer_s_softirq_is_deferred_and_names_its_thread,
-    an_interrupt_within_another_timer_of_the_softirq_wakes_directly,
     an_ipi_is_named_with_its_sender,
     a_block_after_the_switch_in_is_not_taken_for_the_path,
     a_stopped_loop_says_so,
@@ -249,62 +247,6 @@ fn timers_that_expire_first_in_the_same_interrupt_are_named() {
     let cycle = &stream.explain()[0];
     let name = "other timer tick_nohz_handler first";
     assert_eq!(beyond_usual(cycle), [(name.into(), 30_000)]);
-}
-
-fn a_wake_up_from_the_timer_s_softirq_is_deferred_and_names_its_thread() {
-    let ktimers = thread(17, "ktimers/1", 98);
-    let other = thread(LOOP, "loop", 120);
-    let mut stream = Stream::with(hog(), other);
-    stream.at(DUE + 2 * US, What::InterruptEntry(Interrupt::LocalTimer));
-    stream.at(DUE + 2 * US + 500, What::SoftIrqRaise(SoftIrq::HRTIMER));
-    stream.at(DUE + 3 * US, What::InterruptExit(Interrupt::LocalTimer));
-    // 90 µs until the SoftIRQ's thread gets the CPU: the hog can't be preempted.
-    stream.switch(DUE + 93 * US, ktimers.clone(), Left::Runnable);
-    stream.at(DUE + 93 * US + 500, What::SoftIrqEntry(SoftIrq::HRTIMER));
-    stream.expiry(DUE + 94 * US, "hrtimer_wakeup");
-    stream.wake(DUE + 95 * US);
-    stream.at(DUE + 96 * US, What::TimerExpiryExit { timer: 7 });
-    stream.at(DUE + 96 * US + 500, What::SoftIrqExit(SoftIrq::HRTIMER));
-    stream.run(DUE + 98 * US, DUE, Left::Sleeping);
-    let cycle = &stream.explain()[0];
-    assert_eq!(
-        cycle.woken,
-        WokenBy::Deferred {
-            vector: SoftIrq::HRTIMER,
-            thread: Some(ktimers),
-        }
-    );
-    let in_stretch = |stretch| {
-        let pieces = cycle
-            .latency
-            .iter()
-            .filter(|piece| piece.stretch == stretch);
-        pieces.map(|p| (p.cause.kind(), p.ns())).collect::<Vec<_>>()
-    };
-    assert_eq!(
-        in_stretch(Stretch::DueToInterrupt),
-        [("timer-delivery", 2_000)]
-    );
-    let hog = in_stretch(Stretch::InterruptToExpiry);
-    assert!(hog.contains(&("not-preemptible", 90_000)), "{hog:?}");
-}
-
-fn an_interrupt_within_another_timer_of_the_softirq_wakes_directly() {
-    let ktimers = thread(17, "ktimers/1", 98);
-    let mut stream = Stream::with(hog(), fifo());
-    stream.switch(DUE - 20 * US, ktimers.clone(), Left::Runnable);
-    stream.at(DUE - 10 * US, What::SoftIrqEntry(SoftIrq::HRTIMER));
-    stream.expiry(DUE - 5 * US, "timerfd_tmrproc");
-    stream.timer(DUE + 2 * US);
-    stream.run(DUE + 7 * US, DUE, Left::Runnable);
-    // The SoftIRQ resumes in the timer in which it was interrupted.
-    stream.switch(DUE + 60 * US, ktimers, Left::Sleeping);
-    stream.at(DUE + 61 * US, What::TimerExpiryExit { timer: 7 });
-    stream.at(DUE + 62 * US, What::SoftIrqExit(SoftIrq::HRTIMER));
-    let cycle = &stream.explain()[0];
-    assert_eq!(cycle.woken, WokenBy::Direct);
-    let during = stretches(cycle).remove(0);
-    assert_eq!(during, (Stretch::DueToInterrupt, "other-timer", 2_000));
 }
 
 fn an_ipi_is_named_with_its_sender() {

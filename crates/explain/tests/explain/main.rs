@@ -4,6 +4,7 @@
 mod awkward_streams;
 mod budgets;
 mod calls;
+mod deferred_timers;
 mod faults;
 mod halts;
 mod hand_made;
@@ -28,6 +29,7 @@ wakepath_test_program::program![
     awkward_streams::TESTS,
     budgets::TESTS,
     calls::TESTS,
+    deferred_timers::TESTS,
     faults::TESTS,
     halts::TESTS,
     injected_causes::TESTS,
