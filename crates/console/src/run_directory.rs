@@ -48,6 +48,16 @@ impl RunDirectory {
             Directory::make_new(&self.path)?
         })
     }
+
+    /// Removes it after a run of which nothing was recorded, if it is empty, and the directory of all runs if that is
+    /// empty then.
+    pub fn withdraw(&self, made: &Directory) {
+        let _ = std::fs::remove_dir(made.path());
+        if !self.is_named {
+            // Other runs keep it.
+            let _ = std::fs::remove_dir(runs::HOME);
+        }
+    }
 }
 
 /// What `--trust-directory` says.

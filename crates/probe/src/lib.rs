@@ -55,4 +55,4 @@ pub use protocol::{Backend, Command, Ready, Reply, Setting};
 pub use self_test::{SelfTest, complete_paths};
 pub use source::{CpuBuffer, CpuStatistics, EventSource, Found};
 pub use symbols::Symbols;
-pub use tracefs::Tracefs;
+pub use tracefs::{Tracefs, may_trace};

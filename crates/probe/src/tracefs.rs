@@ -82,6 +82,17 @@ impl Tracefs {
     }
 }
 
+/// Whether this user may trace, as far as it can be seen without mounting or changing anything.
+///
+/// # Errors
+/// [`ProbeError`], with what would help.
+pub fn may_trace() -> Result<()> {
+    let Some(root) = mounted(&fs::read_to_string(MOUNTS).unwrap_or_default()) else {
+        return Ok(());
+    };
+    Tracefs { root }.read("events/header_page").map(drop)
+}
+
 /// The text of a file in tracefs. Some of them (`events/header_page`) answer the first `read` alone
 /// and end then, however little was asked for.
 pub(crate) fn read_text(path: &Path) -> io::Result<String> {

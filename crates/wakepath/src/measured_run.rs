@@ -189,8 +189,7 @@ pub fn measure(
         }
         (Err(error), Err(_)) => {
             // Removed only if nothing at all was recorded.
-            let _ = wakepath_archive::discard_in(&directory)
-                .map(|()| std::fs::remove_dir(directory.path()));
+            let _ = wakepath_archive::discard_in(&directory).map(|()| place.withdraw(&directory));
             return Err(error.into());
         }
     };

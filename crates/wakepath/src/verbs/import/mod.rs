@@ -77,7 +77,7 @@ pub fn run(arguments: &Import) -> Outcome {
     let directory = place.make()?;
     if let Err(error) = prepared.write(&directory) {
         // If that fails, `wakepath recover` distinguishes it from a whole run.
-        let _ = write::withdraw(&directory).map(|()| std::fs::remove_dir(directory.path()));
+        let _ = write::withdraw(&directory).map(|()| place.withdraw(&directory));
         return Err(error);
     }
     print_callbacks(arguments, &callbacks)?;

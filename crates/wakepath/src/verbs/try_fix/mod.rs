@@ -79,7 +79,7 @@ pub fn run(arguments: &Try) -> Outcome {
     reverted?;
     if bench.taken == 0 {
         // Only an empty one goes.
-        let _ = std::fs::remove_dir(directory.path());
+        place.withdraw(&directory);
     }
     let pairs = pairs?;
     let (answer, text) = answer::answer(&pairs, terminal::columns());

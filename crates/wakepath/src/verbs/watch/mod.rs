@@ -32,6 +32,7 @@ use wakepath_measure::watch::{
     Ended, Printing, Recorded, Subject, Until, Watch as Watching, facts_taken,
     has_the_kernels_numbers, record,
 };
+use wakepath_probe::may_trace;
 use wakepath_rt::affinity;
 
 type Failure = Box<dyn std::error::Error>;
@@ -50,6 +51,7 @@ pub fn run(arguments: &Watch) -> Outcome {
         executable::find(program)?.map_err(|(_, why)| why)?;
     }
     has_the_kernels_numbers().map_err(|reason| format!("can't watch: {reason}"))?;
+    may_trace().map_err(|reason| format!("can't watch: {reason}"))?;
     let started = SystemTime::now();
     let name = name(arguments);
     let place = RunDirectory::choose(
@@ -139,6 +141,7 @@ pub fn run(arguments: &Watch) -> Outcome {
     };
     if matches!(outcome, Ok(Made::Nothing(_))) || (outcome.is_err() && !has_record()) {
         let _ = std::fs::remove_dir_all(directory.path());
+        place.withdraw(&directory);
     }
     match outcome? {
         Made::Run(code) | Made::Nothing(code) => Ok(code),

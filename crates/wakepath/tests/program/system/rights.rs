@@ -1,7 +1,7 @@
 //! Capabilities end where code of others begins: what `exec`, a load and a controller get of those
 //! that wakepath was given, by its file or by a unit.
 
-use crate::started::{Place, is_root, loop_cpu, not_run};
+use crate::started::{Place, Start, is_root, loop_cpu, not_run};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -9,6 +9,7 @@ use std::process::{Command, Output};
 wakepath_test_program::tests![
     a_program_that_exec_starts_has_the_policy_and_no_capability,
     loads_have_no_capability_and_a_controller_the_one_that_locks_its_memory,
+    a_watch_that_recorded_nothing_says_why_and_leaves_no_directory,
 ];
 
 const NOBODY: u32 = 65_534;
@@ -231,4 +232,25 @@ fn loads_have_no_capability_and_a_controller_the_one_that_locks_its_memory() {
         assert_eq!(thread.effective.text, "FIFO 10", "{said}");
         assert!(thread.recorded > 400, "{said}");
     }
+}
+
+fn a_watch_that_recorded_nothing_says_why_and_leaves_no_directory() {
+    if !is_root() {
+        not_run("a watch as nobody", "only root can start it");
+    }
+    for target in [&["-p", "1"][..], &["--", "/bin/true"]] {
+        let arguments = [&["watch", "--for", "1s"], target].concat();
+        let finished = Start::command_in(Place::new(), &arguments);
+        let finished = finished.by_user(NOBODY).finish();
+        finished.assert_refused(1, &["can't watch", "run as root"]);
+        assert!(!finished.place.path().join("wakepath-runs").exists());
+    }
+    // With the right to trace, but of a program that does nothing.
+    let mut idle = Command::new("sleep").arg("60").spawn().unwrap();
+    let arguments = ["watch", "--for", "1s", "-p", &idle.id().to_string()];
+    let finished = Start::command_in(Place::new(), &arguments).finish();
+    idle.kill().unwrap();
+    idle.wait().unwrap();
+    finished.assert_code(3);
+    assert!(!finished.place.path().join("wakepath-runs").exists());
 }
