@@ -164,6 +164,7 @@ fn main() {
     drop(latencies);
     let mut totals = Totals::new(200_000, 0, 10, bands);
     let loops = vec![LoopThread {
+        name: "loop".into(),
         judged_ns: None,
         allowed: Vec::new(),
         until_next_wake_up: false,

@@ -29,6 +29,7 @@ mod idle_exit;
 mod interference;
 mod late_cycle;
 mod loop_thread;
+mod other_tasks;
 mod other_work;
 mod overheads;
 mod own;

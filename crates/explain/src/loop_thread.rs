@@ -1,10 +1,13 @@
 //! The explainer's description of a loop.
 
+use std::sync::Arc;
 use wakepath_timeline::{AllowedCpus, Sample};
 
 /// A loop whose cycles are to be explained.
 #[derive(Debug, Clone, Default)]
 pub struct LoopThread {
+    /// Its name, by which another loop of its thread calls it.
+    pub name: Arc<str>,
     /// Its thread number.
     pub thread: u32,
     /// CPUs that it may run on: events lost elsewhere don't touch it. Empty: all.

@@ -6,7 +6,7 @@ use crate::cause::{InterruptName, Named};
 use crate::stacks::Place;
 use std::fmt;
 use std::sync::Arc;
-use wakepath_timeline::{Interrupt, SoftIrq, Thread};
+use wakepath_timeline::{Interrupt, SoftIrq, Thread, one_line};
 
 /// A wait of the loop.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -67,6 +67,8 @@ pub enum Source {
     Handler(Handler),
     /// The event came while the thread ran, which took it by this call.
     Taken(Call),
+    /// Another task of its event loop, by name.
+    Task(Arc<str>),
     /// Another of its own, such as another of its timers.
     Own,
 }
@@ -77,6 +79,7 @@ impl fmt::Display for Source {
             Self::Thread(thread) => write!(f, "woken by {}", Named(thread)),
             Self::Handler(handler) => write!(f, "woken by {handler}"),
             Self::Taken(call) => write!(f, "after {call}"),
+            Self::Task(name) => write!(f, "its task {}", one_line(name)),
             Self::Own => f.write_str("another of its events, such as another timer"),
         }
     }

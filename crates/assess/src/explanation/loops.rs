@@ -116,6 +116,7 @@ impl<'a> SegmentLoops<'a> {
     /// The loops as the explainer takes them.
     pub fn to_explain(&self) -> Vec<LoopThread> {
         let loop_thread = |of: &Loop<'_>| LoopThread {
+            name: of.record.name.as_str().into(),
             // A thread that nobody is: its cycles come out without events.
             thread: of.thread.unwrap_or(u32::MAX),
             cpus: of.record.cpus.clone(),

@@ -4,6 +4,7 @@ use super::{Options, REORDERING_NS};
 use crate::cycle::Explained;
 use crate::interference::Counting;
 use crate::loop_thread::LoopThread;
+use crate::other_tasks::OtherTasks;
 use crate::placement::Placement;
 use crate::resolve::{Raw, Usual, resolve};
 use crate::track::{Happened, Mark, Track};
@@ -30,10 +31,11 @@ pub(super) struct Loop {
     pub calls: bool,
     pub until_next_wake_up: bool,
     pub placement: Placement,
+    pub other_tasks: OtherTasks,
 }
 
 impl Loop {
-    pub fn new(of: LoopThread, options: &Options) -> Self {
+    pub fn new(of: LoopThread, other_tasks: OtherTasks, options: &Options) -> Self {
         Self {
             counting: Counting::new(&of, &options.own),
             thread: of.thread,
@@ -48,6 +50,7 @@ impl Loop {
             calls: false,
             until_next_wake_up: of.until_next_wake_up,
             placement: Placement::new(of.allowed),
+            other_tasks,
         }
     }
 
@@ -103,7 +106,8 @@ impl Loop {
         usual: &Usual,
         out: &mut impl FnMut(usize, Explained),
     ) {
-        let explained = resolve(raw, usual, self.previous.as_ref());
+        let mut explained = resolve(raw, usual, self.previous.as_ref());
+        self.other_tasks.name(&mut explained);
         self.previous = Some(explained.clone());
         out(number, explained);
     }

@@ -12,6 +12,7 @@ use crate::faults;
 use crate::idle_exit::IdleExits;
 use crate::interference::Interference;
 use crate::loop_thread::LoopThread;
+use crate::other_tasks::OtherTasks;
 use crate::overheads::Overheads;
 use crate::own::Own;
 use crate::path::{self, Window};
@@ -83,7 +84,9 @@ impl Explainer {
         for (at, of) in loops.iter().enumerate() {
             by_thread.entry(of.thread).or_default().push(at);
         }
-        let loops = loops.into_iter().map(|of| Loop::new(of, &options));
+        let others = OtherTasks::new(&loops);
+        let loops = loops.into_iter().zip(others);
+        let loops = loops.map(|(of, others)| Loop::new(of, others, &options));
         let mut program = Program::default();
         for (thread, process) in &options.members {
             program.follow(*thread, *process);

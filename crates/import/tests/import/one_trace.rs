@@ -53,6 +53,7 @@ fn causes(found: &Imported) -> BTreeMap<u64, BTreeMap<String, u64>> {
         thread: found.threads[0].number.unwrap(),
         cpus: trace.cpus.clone(),
         samples: row.samples.clone(),
+        name: "loop".into(),
         judged_ns: None,
         allowed: Vec::new(),
         until_next_wake_up: false,

@@ -145,6 +145,7 @@ impl Laboratory {
             .map(|e| e.expect("whole"))
             .collect();
         let loops = vec![LoopThread {
+            name: "loop".into(),
             judged_ns: None,
             allowed: Vec::new(),
             until_next_wake_up: false,

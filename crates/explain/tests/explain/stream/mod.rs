@@ -201,6 +201,7 @@ impl Stream {
     /// For this number of equal timers of the loop's thread.
     pub fn explainer_of(&self, timers: usize, usual: Option<Usual>) -> Explainer {
         let thread = LoopThread {
+            name: "loop".into(),
             judged_ns: self.judged_ns,
             until_next_wake_up: self.until_next_wake_up,
             thread: LOOP,
