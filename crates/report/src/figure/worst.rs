@@ -8,6 +8,7 @@ use super::{Figure, distinct};
 use wakepath_assess::Assessment;
 use wakepath_explain::{ConditionExplanation, Explanation, LateCycle, LatePiece};
 use wakepath_timeline::duration::three_digits;
+use wakepath_verdict::fraction;
 
 /// A lane's name, and the bar below it.
 const NAME: f64 = 16.0;
@@ -83,6 +84,7 @@ fn panel(policy: &str, lanes: &[Lane<'_>]) -> Figure {
     let most_ns = lanes.iter().map(|lane| lane.cycle.latency_ns).max();
     let most_ns = most_ns.unwrap_or(1) as f64;
     let shares = shares(lanes);
+    let whole_ns = lanes.iter().map(|lane| lane.cycle.latency_ns).sum::<i64>();
     let below = shares.len() as f64 * LEGEND;
     let lower = 24.0 + lanes.len() as f64 * LANE;
     let mut plot = Plot::new(NARROW, lower + 40.0 + below + 8.0, 8.0, 14.0);
@@ -136,10 +138,12 @@ fn panel(policy: &str, lanes: &[Lane<'_>]) -> Figure {
         plot.rect("lane", [plot.left, y - 9.0, 10.0, 10.0], "");
         plot.ungroup();
         let time = three_digits(share.ns);
-        let name = shortened(&share.cause, NARROW - 110.0);
+        let part = fraction(share.ns as f64 / whole_ns.max(1) as f64);
+        let name = shortened(&share.cause, NARROW - 160.0);
         plot.text("", plot.left + 16.0, y, &name);
-        plot.text("mark end", plot.right, y, &time);
-        words.push(format!("{} {time}", share.cause));
+        plot.text("mark end", plot.right - 55.0, y, &time);
+        plot.text("mark end", plot.right, y, &part);
+        words.push(format!("{} {time}, {part}", share.cause));
     }
     let title = format!("Worst cycle of {policy}");
     plot.done(

@@ -64,17 +64,32 @@ pub fn lane(cycle: &LateCycle, limit_ns: u64, most: usize) -> String {
         };
         let _ = writeln!(
             text,
-            "    {mark} {:>7}  {times}{}",
+            "    {mark} {:>7}  {:>5}  {times}{}",
             time(part.ns),
+            share(part.ns, length_ns),
             part.cause
         );
     }
     let rest = &parts[named.len()..];
     if !rest.is_empty() {
         let ns = rest.iter().map(|part| part.ns).sum();
-        let _ = writeln!(text, "    {OTHERS} {:>7}  {} more", time(ns), rest.len());
+        let _ = writeln!(
+            text,
+            "    {OTHERS} {:>7}  {:>5}  {} more",
+            time(ns),
+            share(ns, length_ns),
+            rest.len()
+        );
     }
     text
+}
+
+/// Part of the bar in whole percent.
+fn share(ns: u64, length_ns: u64) -> String {
+    match (ns as f64 * 100.0 / length_ns.max(1) as f64).round() {
+        ..1.0 => "< 1 %".to_owned(),
+        percent => format!("{percent} %"),
+    }
 }
 
 fn is_path(kind: &str) -> bool {
@@ -189,9 +204,9 @@ mod tests {
             [
                 "  worst cycle: 4.80 ms late (segment 2 cycle 31)",
                 &bar,
-                "    █ 2.40 ms  2 × hog",
-                "    ▓ 1.20 ms  eth0",
-                "    ░  600 µs  1 more",
+                "    █ 2.40 ms   50 %  2 × hog",
+                "    ▓ 1.20 ms   25 %  eth0",
+                "    ░  600 µs   13 %  1 more",
             ]
         );
     }
@@ -234,8 +249,8 @@ mod tests {
             [
                 "  worst cycle: 4.80 ms late, done after 9.60 ms (segment 2 cycle 31)",
                 &bar,
-                "    █ 3.60 ms  in futex(): blocked on logger",
-                "    ░ 4.20 ms  3 more",
+                "    █ 3.60 ms   38 %  in futex(): blocked on logger",
+                "    ░ 4.20 ms   44 %  3 more",
             ]
         );
     }
