@@ -56,6 +56,7 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>, titl
     markup.raw("<div>");
     matters(markup, number, run, &answer);
     not_shown(markup, assessment);
+    markup.raw("</div><div>");
     repeat(markup, number, run);
     markup.raw("</div></div></header>\n");
 }

@@ -110,6 +110,41 @@ fn nothing_is_cut_at_any_width_and_words_on_figures_can_be_read() {
 }
 
 #[test]
+fn how_to_repeat_a_run_fills_the_room_below_the_figure_and_comes_last_on_a_narrow_screen() {
+    let written = MadeUp::with_spikes(3_000, vec![(500, 200_000)]).write();
+    let reporting = written.report();
+    let Some(mut browser) = Browser::showing_as_it_is(&reporting.file, 1400, 900) else {
+        return;
+    };
+    let places = "[...document.querySelectorAll('.front h2')].map(h => [h.textContent, \
+                  h.getBoundingClientRect()]).map(([name, b]) => ({name, x: b.x, y: b.y}))";
+    let mut seen = |width: u64| {
+        let screen = json!({
+            "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false
+        });
+        browser.ask("Emulation.setDeviceMetricsOverride", screen);
+        browser
+            .value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
+        let places = browser.value(places);
+        let names = [
+            "How late the loop woke",
+            "What this run does not show",
+            "How to repeat it",
+        ];
+        names.map(|name| {
+            let mut all = places.as_array().unwrap().iter();
+            let own = all.find(|place| place["name"] == name).unwrap();
+            [&own["x"], &own["y"]].map(|at| at.as_f64().unwrap())
+        })
+    };
+    let [[figure, _], [limits, _], [repeat, _]] = seen(1400);
+    assert!(repeat == figure && limits > figure);
+    let [[figure, top], [limits, middle], [repeat, end]] = seen(760);
+    assert!(repeat == figure && limits == figure);
+    assert!(top < middle && middle < end);
+}
+
+#[test]
 fn on_paper_the_first_page_is_one_sheet_and_all_chapters_follow_it() {
     let written = MadeUp::with_spikes(3_000, vec![(500, 200_000)]).write();
     let reporting = written.report();
