@@ -1,8 +1,9 @@
 //! Causes of late cycles for the answer, in the order in which their threads matter.
 
-use super::Matter;
+use super::{Matter, nearest_to_passing};
 use wakepath_assess::Assessment;
 use wakepath_explain::{AlikeFigures, ConditionExplanation, Explanation, Weight};
+use wakepath_scenario::PoliciesNeeded;
 use wakepath_timeline::duration::three_digits;
 use wakepath_timeline::one_line;
 use wakepath_verdict::counted;
@@ -26,16 +27,37 @@ pub(super) fn weight_of(explanation: Option<&Explanation>, thread: &str) -> Opti
     own.map(|of| Weight::new(of, all)).max()
 }
 
+/// Of several explained policies the one that came nearest to passing, if a trace shows what made it late. No policy is
+/// better, so its causes are the ones to remove; the rest may be late only because they are not real-time.
+pub(super) fn nearest_explained(
+    assessment: &Assessment,
+    explanation: &Explanation,
+) -> Option<String> {
+    let overall = &assessment.overall;
+    // Where every policy must pass, the others' causes matter as much.
+    if overall.recommendation.is_some() || overall.needed != PoliciesNeeded::Any {
+        return None;
+    }
+    let nearest = nearest_to_passing(assessment)?;
+    let all = &explanation.conditions;
+    let is_one_of_several = all.iter().any(|of| of.condition != nearest);
+    let mut own = all.iter().filter(|of| of.condition == nearest);
+    let is_explained = own.any(|of| of.alike.iter().any(is_cause));
+    (is_one_of_several && is_explained).then_some(nearest)
+}
+
 /// Causes of late cycles: those of the threads that matter most first, of threads that matter alike by their time over all
 /// conditions, each with its consequences, and those with one remedy together. If a policy is recommended, only that
-/// policy's: the others' causes no longer matter.
+/// policy's: the others' causes no longer matter. If none is, those of the policy that came nearest, which each names.
 pub(super) fn causes(assessment: &Assessment, explanation: &Explanation) -> Vec<Lost> {
+    let nearest = nearest_explained(assessment, explanation);
     let recommended = assessment.overall.recommendation.as_ref();
     let recommended = recommended.map(|of| of.policy.to_string());
+    let policy = recommended.as_ref().or(nearest.as_ref());
     let all = &explanation.conditions;
     let wanted = all
         .iter()
-        .filter(|of| recommended.as_ref().is_none_or(|it| *it == of.condition));
+        .filter(|of| policy.is_none_or(|it| *it == of.condition));
     let mut weighed: Vec<(Weight, Vec<&ConditionExplanation>)> = Vec::new();
     for condition in wanted {
         let weight = Weight::new(condition, all);
@@ -54,14 +76,14 @@ pub(super) fn causes(assessment: &Assessment, explanation: &Explanation) -> Vec<
         causes.extend(by_time(alike).iter().map(|sum| Lost {
             weight: Some(weight),
             ns: sum.total_ns,
-            matter: matter(sum, !is_of_one),
+            matter: matter(sum, !is_of_one, nearest.as_deref()),
         }));
     }
     causes.truncate(MOST_CAUSES);
     causes
 }
 
-fn matter(sum: &Sum<'_>, has_others: bool) -> Matter {
+fn matter(sum: &Sum<'_>, has_others: bool, policy: Option<&str>) -> Matter {
     let thread = match sum.threads[..] {
         [thread] if has_others => format!("{thread}: "),
         _ => String::new(),
@@ -69,11 +91,12 @@ fn matter(sum: &Sum<'_>, has_others: bool) -> Matter {
     Matter {
         what: one_line(&format!("{thread}{}", sum.name())),
         size: format!(
-            "{} at worst, {} in all, {}{}",
+            "{} at worst, {} in all, {}{}{}",
             three_digits(sum.worst_ns.cast_signed()),
             three_digits(sum.total_ns.cast_signed()),
             counted(sum.late_cycles, "late cycle", "late cycles"),
             if sum.are_least { " or more" } else { "" },
+            policy.map_or(String::new(), |policy| format!(" under {policy}")),
         ),
         remedy: one_line(sum.remedy),
         is_check: false,
@@ -104,12 +127,15 @@ impl Sum<'_> {
     }
 }
 
+/// Whether it made cycles late and is not the kernel's usual path.
+fn is_cause(of: &AlikeFigures) -> bool {
+    of.late_ns > 0 && !matches!(&*of.kind, "path" | "timer-delivery")
+}
+
 /// Causes of late cycles, the one with most time first, whether anything can be done about it or not.
 fn by_time<'a>(all: impl Iterator<Item = (&'a str, &'a AlikeFigures)>) -> Vec<Sum<'a>> {
     let mut sums: Vec<Sum<'a>> = Vec::new();
-    let usual = |of: &&AlikeFigures| matches!(&*of.kind, "path" | "timer-delivery");
-    let late = all.filter(|(_, of)| of.late_ns > 0);
-    for (thread, of) in late.filter(|(_, of)| !usual(of)) {
+    for (thread, of) in all.filter(|(_, of)| is_cause(of)) {
         let remedy = of.remedy.as_deref().unwrap_or_default();
         let is_alike = |sum: &Sum<'_>| {
             let is_same = remedy.is_empty() && sum.causes == [&*of.cause];

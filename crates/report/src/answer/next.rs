@@ -1,7 +1,7 @@
 //! The commands that lead on from a run: what would decide it, what would say why it failed, what
 //! to do with one that passed.
 
-use super::{Matter, Next, Word, machine::worst_check};
+use super::{Matter, Next, Word, causes::nearest_explained, machine::worst_check};
 use crate::next_step::{NextCommand, again, doctor, steps_of, takes, traced, trial, with_duration};
 use wakepath_archive::{MeasuringVerb, RunOption, shell_word};
 use wakepath_assess::Assessment;
@@ -87,7 +87,13 @@ fn why(
             Some(matter) => format!("why cycles were late: {}", matter.what),
             None => "why cycles were late".to_owned(),
         };
-        return Some(of_run("wakepath explain", "", what));
+        let policy = explanation.and_then(|of| nearest_explained(assessment, of));
+        let policy = policy.map(|policy| format!("--policy {}", shell_word(&policy)));
+        return Some(of_run(
+            "wakepath explain",
+            &policy.unwrap_or_default(),
+            what,
+        ));
     }
     let (command, ns) = traced(assessment)?;
     Some(text(

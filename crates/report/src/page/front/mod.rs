@@ -55,7 +55,7 @@ pub(super) fn write(markup: &mut Markup, number: usize, run: &Reported<'_>, titl
     }
     markup.raw("<div>");
     matters(markup, number, run, &answer);
-    not_shown(markup, assessment);
+    not_shown(markup, run);
     markup.raw("</div><div>");
     repeat(markup, number, run);
     markup.raw("</div></div></header>\n");
@@ -247,9 +247,9 @@ fn causes_link(markup: &mut Markup, number: usize) {
     markup.element("a", &[("href", &link)], "Causes and worst cycles");
 }
 
-fn not_shown(markup: &mut Markup, assessment: &Assessment) {
+fn not_shown(markup: &mut Markup, run: &Reported<'_>) {
     markup.raw("<h2>What this run does not show</h2><ul class=\"reasons\">");
-    for line in sentences::not_shown(assessment) {
+    for line in sentences::not_shown(run.assessment, run.explanation) {
         markup.element("li", &[], line);
     }
     markup.raw("</ul>");

@@ -4,10 +4,11 @@
 use crate::answer::{self, Answer, is_idle};
 use crate::page::sections::sentence;
 use wakepath_assess::Assessment;
+use wakepath_explain::Explanation;
 use wakepath_timeline::count::all_of;
 use wakepath_timeline::duration::{apart_from, length, three_digits};
 use wakepath_verdict::{
-    Judgement, MoreNeeded, Outcome, Reason, Recommendation, count, counted, fraction,
+    Judgement, MoreNeeded, Observed, Outcome, Reason, Recommendation, count, counted, fraction,
     upper_fraction,
 };
 
@@ -244,9 +245,10 @@ fn recommended(found: &Recommendation, policies: usize, machine: &str) -> [Strin
 }
 
 /// Limits of what the run shows.
-pub(super) fn not_shown(assessment: &Assessment) -> Vec<String> {
+pub(super) fn not_shown(assessment: &Assessment, explanation: Option<&Explanation>) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(answer::observed(assessment).map(|text| sentence(&text)));
+    lines.extend(explanation.and_then(|of| not_traced(assessment, of)));
     let measured = assessment.conditions.iter().filter(|of| {
         let cycles = &of.cycles;
         cycles.scheduled > 0 && cycles.judged_seconds > 0.0
@@ -279,6 +281,34 @@ pub(super) fn not_shown(assessment: &Assessment) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// The traced cycles are not the judged ones. If none of the nearest policy was half as late as the judged ones, the
+/// causes on this page are not those of its worst latency.
+fn not_traced(assessment: &Assessment, explanation: &Explanation) -> Option<String> {
+    if !matches!(assessment.outcome, Outcome::Failed | Outcome::Undecided) {
+        return None;
+    }
+    let nearest = answer::nearest(assessment, assessment.outcome)?
+        .name
+        .policy?;
+    let judged = assessment.conditions.iter();
+    let judged = judged.filter(|of| of.name.policy == Some(nearest));
+    let latencies = judged.flat_map(|of| &of.observations);
+    let latencies = latencies.filter(|seen| seen.of == Observed::LatencyAsScheduled);
+    let largest = latencies.map(|seen| seen.largest_ns).max()?;
+    let policy = nearest.to_string();
+    let traced = explanation.conditions.iter();
+    let traced = traced.filter(|of| of.condition == policy);
+    let traced = traced.flat_map(|of| &of.worst);
+    let traced = traced.map(|cycle| cycle.latency_ns).max()?;
+    (largest > traced.saturating_mul(2)).then(|| {
+        format!(
+            "The cause of the largest latency of {policy}, {}: no traced cycle was later than {}.",
+            three_digits(largest),
+            three_digits(traced)
+        )
+    })
 }
 
 #[cfg(test)]
