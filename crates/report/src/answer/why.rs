@@ -83,8 +83,10 @@ fn rank(reason: &Reason) -> u8 {
     match reason {
         Reason::MissFractionAbove { .. }
         | Reason::MissFractionUndecided { .. }
-        | Reason::MissesDepend { .. } => 2,
-        Reason::ConsecutiveMissesAbove { .. } | Reason::OutageAbove { .. } => 1,
+        | Reason::MissesDepend { .. } => 3,
+        // As the judge lists them: the sentence above the row has the first.
+        Reason::ConsecutiveMissesAbove { .. } => 2,
+        Reason::OutageAbove { .. } => 1,
         _ => 0,
     }
 }
@@ -202,6 +204,19 @@ mod tests {
         assert_eq!(brief(&undecided(more)), "needs 12 s");
         assert_eq!(brief(&undecided(None)), "too many missed");
         assert_eq!(brief(&outage), "outage 74.1 ms");
+    }
+
+    #[test]
+    fn a_row_gives_the_reason_that_the_sentence_above_it_gives() {
+        let in_a_row = Reason::ConsecutiveMissesAbove {
+            longest: 8,
+            limit: 1,
+        };
+        let outage = Reason::OutageAbove {
+            longest_ns: 8_070_000,
+            limit_ns: 3_000_000,
+        };
+        assert!(rank(&in_a_row) > rank(&outage));
     }
 
     #[test]
