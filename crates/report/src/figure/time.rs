@@ -46,7 +46,11 @@ fn strips(policy: &str, phases: &[&Drawn<'_>], axis: Log) -> Figure {
         to: plot.right,
     };
     plot.top = 18.0;
-    plot.numbers_below(clock, "", "s of measuring; dashed: the limit, red: missed");
+    plot.numbers_below(
+        clock,
+        "",
+        "measured time in s; dashed: the limit, red: missed",
+    );
     let mut told = Vec::new();
     for (number, one) in phases.iter().enumerate() {
         let top = 18.0 + number as f64 * (STRIP + GAP);

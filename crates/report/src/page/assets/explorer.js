@@ -256,7 +256,7 @@ class WakepathExplorer {
       legend: { show: false },
       scales: { x: { time: false }, y: { distr: 3, range: () => range } },
       axes: [
-        { ...axis, label: "s of measuring, repetitions after each other", labelSize: 20, labelFont: "11px system-ui, sans-serif", splits: (_, __, from, to) => this.seconds(from, to), values: (_, ticks) => ticks.map((tick) => Number((tick * this.period).toPrecision(9)).toString()) },
+        { ...axis, label: "measured time in s; repetitions follow each other", labelSize: 20, labelFont: "11px system-ui, sans-serif", splits: (_, __, from, to) => this.seconds(from, to), values: (_, ticks) => ticks.map((tick) => Number((tick * this.period).toPrecision(9)).toString()) },
         { ...axis, size: 62, values: (_, ticks) => ticks.map((tick) => (Number.isInteger(Math.log10(tick)) || range[1] / range[0] <= 100 ? wakepathWords.time(tick) : "")) },
       ],
       cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false } },
