@@ -4,6 +4,7 @@ use super::follower::worst_line;
 use super::headline;
 use std::collections::HashMap;
 use std::path::Path;
+use wakepath_archive::PlannedSegment;
 use wakepath_console::terminal::{OneLine, tell};
 use wakepath_measure::{LiveFigures, Plan, Segment};
 use wakepath_timeline::duration::three_digits;
@@ -55,23 +56,23 @@ impl PlainView {
         self.ended += 1;
         let place = format!("[{}/{}]", self.ended, self.segments);
         let condition = &segment.planned.condition;
-        let phase = &segment.planned.phase;
+        let name = name(&segment.planned);
         let figures = &self.last;
         match problem {
             Some(problem) => {
                 let before = self.problems.insert(condition.clone(), problem.to_owned());
                 if before.as_deref() == Some(problem) {
-                    tell!("{place} {condition}, {phase}: not measured, as before")
+                    tell!("{place} {name}: not measured, as before")
                 } else {
-                    tell!("{place} {condition}, {phase}: {problem}")
+                    tell!("{place} {name}: {problem}")
                 }
             }
             // It never ran, or the run was interrupted in its warm-up.
             None if figures.executed == 0 => {
-                tell!("{place} {condition}, {phase}: no cycle ran in its judged time")
+                tell!("{place} {name}: no cycle ran in its judged time")
             }
             None => tell!(
-                "{place} {condition}, {phase}: {} cycles, wake-up latency median {}, max {}, \
+                "{place} {name}: {} cycles, wake-up latency median {}, max {}, \
                  missed {}, skipped {}",
                 figures.executed,
                 three_digits(figures.median_ns),
@@ -94,5 +95,30 @@ impl PlainView {
 
     pub fn finishing(&mut self) {
         tell!("finalising the recording");
+    }
+}
+
+/// Condition and phase. Only untraced segments are judged, so a traced one is marked.
+fn name(planned: &PlannedSegment) -> String {
+    let traced = if planned.traced { ", traced" } else { "" };
+    format!("{}, {}{traced}", planned.condition, planned.phase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_two_passes_of_a_condition_have_names_of_their_own() {
+        let names = [false, true].map(|traced| {
+            name(&PlannedSegment {
+                segment: 3,
+                phase: "stress".into(),
+                repetition: 0,
+                condition: "FIFO 50".into(),
+                traced,
+            })
+        });
+        assert_eq!(names, ["FIFO 50, stress", "FIFO 50, stress, traced"]);
     }
 }
