@@ -27,6 +27,7 @@ mod home;
 mod identify;
 mod idle_exit;
 mod interference;
+mod late_chain;
 mod late_cycle;
 mod loop_thread;
 mod other_tasks;
@@ -69,6 +70,7 @@ pub use idle_exit::IdleExits;
 pub use interference::{
     Interference, InterferenceFigures, InterfererFigures, Kind as InterfererKind, KindFigures,
 };
+pub use late_chain::{LateChains, LatePart};
 pub use late_cycle::{LateCycle, LatePiece, LateShare, LateStack};
 pub use loop_thread::LoopThread;
 pub use overheads::{Distribution, OverheadCosts, OverheadTable, Overheads, PhaseOverheads};

@@ -13,11 +13,13 @@ mod terms;
 mod under_way;
 
 pub use beside::{tell_of, text_of};
+pub(crate) use covered::Covered;
 pub use error::ExplainError;
 pub use files::{kept, write_beside};
 pub use loops::SegmentLoops;
 pub use order::Order;
 pub use sums::urgency;
+pub(crate) use terms::options;
 pub use under_way::{UnderWay, WorstCycle};
 
 use feather_trace::Recorded;
@@ -140,7 +142,7 @@ pub fn explain(
         let options = terms::options(
             &run.manifest.facts,
             run.manifest.virtual_time.as_ref(),
-            record,
+            record.trace.as_ref(),
             &trace,
             &loops.threads(),
             places.clone(),

@@ -1,7 +1,7 @@
 //! Facts about a segment for the explainer, besides its loops: wakepath's own threads, and the
 //! drivers' figures for the CPUs' idle states.
 
-use wakepath_archive::{FactsTaken, OwnRole, SegmentRecord, Trace, VirtualTime};
+use wakepath_archive::{FactsTaken, OwnRole, SegmentTraced, Trace, VirtualTime};
 use wakepath_explain::{Budgets, IdleExits, Options, Own, OwnThread, Places, Quota};
 use wakepath_machine::{Facts, GroupBudget, GroupThrottling, IdleGroup};
 use wakepath_timeline::Budget;
@@ -10,7 +10,7 @@ use wakepath_timeline::Budget;
 pub fn options(
     facts: &[FactsTaken],
     virtual_time: Option<&VirtualTime>,
-    record: &SegmentRecord,
+    traced: Option<&SegmentTraced>,
     trace: &Trace,
     loops: &[Option<u32>],
     places: Places,
@@ -18,7 +18,7 @@ pub fn options(
     let members = trace.end().into_iter().flat_map(|end| &end.members);
     Options {
         usual: None,
-        own: own(record, loops),
+        own: own(traced, loops),
         idle_exits: idle_exits(facts),
         // Several take turns, each while the others are stopped.
         never_still: virtual_time.is_some_and(|time| time.cpus == 1),
@@ -80,8 +80,8 @@ fn real_time(facts: &Facts) -> Option<Budget> {
 }
 
 /// Its recorded processes; without a record, whatever is called wakepath.
-fn own(record: &SegmentRecord, loops: &[Option<u32>]) -> Own {
-    let recorded = record.trace.as_ref().and_then(|trace| trace.own.as_ref());
+fn own(traced: Option<&SegmentTraced>, loops: &[Option<u32>]) -> Own {
+    let recorded = traced.and_then(|traced| traced.own.as_ref());
     let Some(processes) = recorded else {
         return Own::Named("wakepath".into());
     };

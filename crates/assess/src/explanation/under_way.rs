@@ -62,7 +62,7 @@ impl UnderWay {
         let options = options(
             self.log.facts(),
             self.log.virtual_time(),
-            &record,
+            record.trace.as_ref(),
             &trace,
             &loops.threads(),
             Places::default(),

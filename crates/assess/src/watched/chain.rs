@@ -3,9 +3,10 @@
 use serde::Serialize;
 use std::fmt;
 use wakepath_explain::watch::{Chain, Pass};
+use wakepath_explain::{LatePart, remedy};
 use wakepath_statistics::{Distribution, DistributionSummary, Quantile};
 use wakepath_timeline::duration::{length, three_digits};
-use wakepath_verdict::counted;
+use wakepath_verdict::{count, counted, fraction};
 
 /// A chain of threads, each of which wakes the next. Times are nanoseconds.
 #[derive(Debug, Serialize)]
@@ -28,8 +29,30 @@ pub struct ThreadChain {
     pub limit_ns: u64,
     /// How many took longer.
     pub late: u64,
+    /// How long the late ones took together, in nanoseconds.
+    pub late_ns: u64,
+    /// What took time in these, beyond what its threads usually take, those with most time first.
+    pub causes: Vec<ChainCause>,
     /// The parts of the one that took longest. They add up.
     pub longest: Vec<ChainPart>,
+}
+
+/// What one cause took of a chain's late passes. Times are nanoseconds.
+#[derive(Debug, Serialize)]
+pub struct ChainCause {
+    /// The thread that it held up.
+    pub thread: String,
+    /// The cause, as a person reads it.
+    pub cause: String,
+    /// Late passes in which it had a part.
+    pub passes: u64,
+    /// Its time in them.
+    pub ns: u64,
+    /// Its largest time in one of them.
+    pub worst_ns: u64,
+    /// The fix, if something fits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
 }
 
 /// One thread's part of a chain, in nanoseconds.
@@ -43,27 +66,49 @@ pub struct ChainPart {
     pub took_ns: u64,
 }
 
+/// Causes that a sentence names.
+const NAMED: usize = 3;
+/// Those after the first are named if they took at least the hundredth part of the late passes.
+const LEAST_SHARE: u64 = 100;
+
 impl ThreadChain {
-    pub(super) fn new(chain: &Chain, limit_ns: Option<u64>, named: impl Fn(u32) -> String) -> Self {
+    /// `limit_ns`: beyond it a pass is late. `late`: what took time in these.
+    pub(super) fn new(
+        chain: &Chain,
+        limit_ns: u64,
+        late: Vec<LatePart>,
+        named: impl Fn(u32) -> String,
+    ) -> Self {
         let threads: Vec<String> = chain.threads.iter().map(|id| named(*id)).collect();
-        let limit_ns = limit_ns.unwrap_or(chain.period_ns);
-        let longest = chain.passes.iter().max_by_key(|pass| latency_ns(pass));
-        let count = |is: &dyn Fn(&Pass) -> bool| {
+        let longest = chain.passes.iter().max_by_key(|pass| pass.latency_ns());
+        let is_late = |pass: &&Pass| pass.latency_ns() > limit_ns;
+        let late_ns = chain.passes.iter().filter(is_late);
+        let causes = late.into_iter().map(|of| ChainCause {
+            thread: threads[of.thread].clone(),
+            remedy: remedy(&of.cause),
+            cause: of.cause.to_string(),
+            passes: of.passes,
+            ns: of.ns,
+            worst_ns: of.worst_ns,
+        });
+        let number_of = |is: &dyn Fn(&Pass) -> bool| {
             let counted = chain.passes.iter().filter(|pass| is(pass));
             counted.count() as u64
         };
         let all = chain
             .passes
             .iter()
-            .map(|pass| latency_ns(pass).cast_signed());
+            .map(|pass| pass.latency_ns().cast_signed());
         Self {
             period_ns: chain.period_ns,
             begun: chain.begun,
             ended: chain.passes.len() as u64,
-            with_others: count(&|pass| pass.with_others),
+            with_others: number_of(&|pass| pass.with_others),
             latency_ns: Distribution::new(all.collect()).map(|of| of.summary()),
             limit_ns,
-            late: count(&|pass| latency_ns(pass) > limit_ns),
+            late: number_of(&|pass| is_late(&pass)),
+            late_ns: late_ns.map(Pass::latency_ns).sum(),
+            causes: causes.collect(),
             longest: longest.map_or_else(Vec::new, |pass| parts(pass, &threads)),
             thread_ids: chain.threads.clone(),
             threads,
@@ -91,6 +136,7 @@ impl ThreadChain {
                 parts.join("; ")
             ));
         }
+        remarks.extend(self.why_late());
         if self.with_others > 0 {
             remarks.push(format!(
                 "in {} of {} other threads woke one of these, which waited for them, or worked for them too",
@@ -107,6 +153,39 @@ impl ThreadChain {
             ));
         }
         remarks
+    }
+}
+
+impl ThreadChain {
+    /// What took most time in the late ones, and what can be done about the first.
+    fn why_late(&self) -> Option<String> {
+        let first = self.causes.first()?;
+        let worth_it = |of: &&ChainCause| of.ns * LEAST_SHARE >= self.late_ns;
+        let others = self.causes[1..].iter().filter(worth_it).take(NAMED - 1);
+        let named: Vec<String> = [first]
+            .into_iter()
+            .chain(others)
+            .map(|of| self.share(of))
+            .collect();
+        let fix = match (&first.remedy, named.len()) {
+            (None, _) => String::new(),
+            (Some(fix), 1) => format!(" → {fix}"),
+            (Some(fix), _) => format!(" → for the first: {fix}"),
+        };
+        let passes = match self.late {
+            1 => "late pass".to_owned(),
+            late => format!("{} late passes", count(late)),
+        };
+        let took = time(self.late_ns);
+        Some(format!(
+            "the {passes} took {took}, of that {}{fix}",
+            named.join("; ")
+        ))
+    }
+
+    fn share(&self, of: &ChainCause) -> String {
+        let share = fraction(of.ns as f64 / self.late_ns.max(1) as f64);
+        format!("{} ({share}) in {}: {}", time(of.ns), of.thread, of.cause)
     }
 }
 
@@ -157,10 +236,6 @@ fn time(ns: u64) -> String {
     three_digits(ns.cast_signed())
 }
 
-fn latency_ns(pass: &Pass) -> u64 {
-    pass.end_ns.saturating_sub(pass.due_ns)
-}
-
 fn parts(pass: &Pass, threads: &[String]) -> Vec<ChainPart> {
     let ends = pass.hops.iter().skip(1).map(|next| next.woken_ns);
     let hops = pass.hops.iter().zip(ends.chain([pass.end_ns]));
@@ -172,4 +247,59 @@ fn parts(pass: &Pass, threads: &[String]) -> Vec<ChainPart> {
             took_ns: end_ns.saturating_sub(hop.began_ns.max(hop.woken_ns)),
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cause(thread: &str, cause: &str, ns: u64, remedy: Option<&str>) -> ChainCause {
+        ChainCause {
+            thread: thread.into(),
+            cause: cause.into(),
+            passes: 1,
+            ns,
+            worst_ns: ns,
+            remedy: remedy.map(Into::into),
+        }
+    }
+
+    fn why(late: u64, causes: Vec<ChainCause>) -> Option<String> {
+        let chain = ThreadChain {
+            threads: vec!["sensor".into(), "filter".into()],
+            thread_ids: vec![1, 2],
+            period_ns: 10_000_000,
+            begun: 100,
+            ended: 100,
+            with_others: 0,
+            latency_ns: None,
+            limit_ns: 10_000_000,
+            late,
+            late_ns: 20_000_000,
+            causes,
+            longest: Vec::new(),
+        };
+        chain.why_late()
+    }
+
+    #[test]
+    fn causes_of_late_passes_are_named_by_their_share_with_what_helps_against_the_first() {
+        let fix = "run it elsewhere";
+        let causes = || {
+            vec![
+                cause("filter", "thread hog, more urgent", 15_000_000, Some(fix)),
+                cause("sensor", "page faults", 4_000_000, None),
+                cause("filter", "interrupt eth0", 100_000, None),
+            ]
+        };
+        let both = "the 2 late passes took 20.0 ms, of that 15.0 ms (75 %) in filter: thread hog, more urgent; \
+                    4.00 ms (20 %) in sensor: page faults → for the first: run it elsewhere";
+        assert_eq!(why(2, causes()).unwrap(), both);
+        let mut one = causes();
+        one.remove(1);
+        let alone = "the late pass took 20.0 ms, of that 15.0 ms (75 %) in filter: thread hog, more urgent → run it \
+                     elsewhere";
+        assert_eq!(why(1, one).unwrap(), alone);
+        assert_eq!(why(0, Vec::new()), None);
+    }
 }

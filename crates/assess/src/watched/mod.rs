@@ -6,6 +6,7 @@ mod chain;
 mod figures;
 mod finding;
 mod gaps;
+mod late_chains;
 mod not_judged;
 mod remark;
 mod ros2;
@@ -15,7 +16,7 @@ mod seen;
 mod waking;
 
 pub use activity::{RowOf, Seen, activity, comes_without_period, rows, sleeps_for_time};
-pub use chain::{ChainPart, ThreadChain};
+pub use chain::{ChainCause, ChainPart, ThreadChain};
 pub use figures::{Figures, Watched};
 pub use finding::{Finding, Together};
 pub use gaps::{gaps, shows_each_cycle};

@@ -1,11 +1,12 @@
 //! All threads of a watch with their figures: which are periodic, which not, each under a name of its
 //! own.
 
+use super::late_chains::late_parts;
 use super::not_judged::SeenThread;
 use super::{Figures, NotJudged, ThreadChain, Watched, WatchedSection, activity};
 use wakepath_archive::watch::Session;
 use wakepath_archive::{ArchiveError, SegmentTraced, Trace};
-use wakepath_explain::watch::{ThreadActivity, ThreadSections};
+use wakepath_explain::watch::{Chain, ThreadActivity, ThreadSections};
 use wakepath_timeline::duration::length;
 use wakepath_timeline::plain_name;
 
@@ -69,8 +70,10 @@ impl Figures {
             name.or_else(|| Some(session.threads.get(&id)?.name.clone()))
                 .unwrap_or_else(|| id.to_string())
         };
-        let chains = chains.iter();
-        let chains = chains.map(|of| ThreadChain::new(of, limit_ns, named));
+        let limit_of = |chain: &Chain| limit_ns.unwrap_or(chain.period_ns);
+        let late = late_parts(&chains, limit_of, session, (trace, traced))?;
+        let chains = chains.iter().zip(late);
+        let chains = chains.map(|(of, late)| ThreadChain::new(of, limit_of(of), late, named));
         let chains = chains.collect();
         Ok(Self {
             watched_ns: traced.wall_ns,

@@ -35,6 +35,13 @@ pub struct Pass {
     pub with_others: bool,
 }
 
+impl Pass {
+    /// From the due time to the end, in nanoseconds.
+    pub fn latency_ns(&self) -> u64 {
+        self.end_ns.saturating_sub(self.due_ns)
+    }
+}
+
 /// A thread's part in a pass. It ends where the next one's begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hop {

@@ -59,6 +59,20 @@ fn a_chain_of_threads_takes_as_long_as_its_program_noted() {
         "longest {longest_ns}\n{}",
         finished.said()
     );
+    // What the filter computes for longer is most of it.
+    let causes = chain["causes"].as_array().unwrap();
+    let first = &causes[0];
+    assert_eq!(first["thread"], "filter", "{}", finished.said());
+    let cause = first["cause"].as_str().unwrap();
+    assert!(cause.contains("own code"), "{}", finished.said());
+    assert!(first["remedy"].is_string(), "{}", finished.said());
+    assert!(number(&first["passes"]) >= 4, "{}", finished.said());
+    let [late_ns, own_ns] = [&chain["late_ns"], &first["ns"]].map(number);
+    assert!(
+        own_ns < late_ns && own_ns * 10 > late_ns * 7,
+        "{}",
+        finished.said()
+    );
     let parts = chain["longest"].as_array().unwrap().iter();
     let parts = parts.map(|part| number(&part["waited_ns"]) + number(&part["took_ns"]));
     assert_eq!(parts.sum::<u64>(), max_ns);

@@ -1,0 +1,39 @@
+//! What made a watched program's chains of threads late, out of its trace.
+
+use crate::explanation::{Covered, options};
+use wakepath_archive::watch::Session;
+use wakepath_archive::{ArchiveError, SegmentTraced, Trace};
+use wakepath_explain::watch::Chain;
+use wakepath_explain::{Explainer, LateChains, LatePart, Places};
+
+/// The parts of the late passes of each chain. The trace is read only if there are any.
+///
+/// # Errors
+/// When the trace can't be read.
+pub(super) fn late_parts(
+    chains: &[Chain],
+    limit_ns: impl Fn(&Chain) -> u64,
+    session: &Session,
+    (trace, traced): (&Trace, &SegmentTraced),
+) -> Result<Vec<Vec<LatePart>>, ArchiveError> {
+    let mut late = LateChains::new(chains, limit_ns);
+    let loops = late.to_explain();
+    if loops.is_empty() {
+        return Ok(late.finish());
+    }
+    let threads: Vec<Option<u32>> = loops.iter().map(|of| Some(of.thread)).collect();
+    let places = Places::default();
+    let options = options(&session.facts, None, Some(traced), trace, &threads, places);
+    let mut explainer = Explainer::new(loops, options);
+    let covered = Covered::new(trace);
+    let mut gaps = covered.gaps();
+    for event in trace.events()? {
+        let event = event?;
+        if let Some(until_ns) = gaps.before(event.at_ns) {
+            explainer.gap(until_ns);
+        }
+        explainer.event(&event, |number, part| late.add(number, &part));
+    }
+    explainer.finish(|number, part| late.add(number, &part));
+    Ok(late.finish())
+}
