@@ -2,77 +2,62 @@
 //! thread was woken and done when it woke the next one.
 
 use crate::cause::Cause;
-use crate::cycle::Explained;
+use crate::cycle::{Explained, Piece};
 use crate::loop_thread::LoopThread;
+use crate::summary::{CauseFigures, ranked};
+use crate::totals::{CauseSum, add_causes};
 use crate::watch::{Chain, Pass};
 use std::collections::HashMap;
 use wakepath_timeline::Sample;
-
-/// What one cause took of the late passes of a chain, in one of its threads.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LatePart {
-    /// The thread, by its place in the chain.
-    pub thread: usize,
-    /// The cause, without what changes from one time to the next.
-    pub cause: Cause,
-    /// Late passes in which it had a part.
-    pub passes: u64,
-    /// Its time in them, in nanoseconds.
-    pub ns: u64,
-    /// Its largest time in one of them, in nanoseconds.
-    pub worst_ns: u64,
-}
 
 /// Chains with late passes, on the way through an [`Explainer`](crate::Explainer).
 #[derive(Debug)]
 pub struct LateChains<'a> {
     chains: &'a [Chain],
     limits_ns: Vec<u64>,
-    /// Chain and thread of each loop.
-    loops: Vec<(usize, usize)>,
-    sums: Vec<HashMap<(usize, Cause), Sum>>,
+    loops: Vec<Part>,
 }
 
-#[derive(Debug, Default)]
-struct Sum {
-    ns: u64,
-    worst_ns: u64,
-    /// Time in the pass that was added last.
-    pass: Option<(u64, u64)>,
-    passes: u64,
+/// A thread's part in the passes of a chain.
+#[derive(Debug)]
+struct Part {
+    chain: usize,
+    thread: usize,
+    late: HashMap<Cause, CauseSum>,
 }
 
 impl<'a> LateChains<'a> {
     /// Of these chains, with the limit of each in nanoseconds.
     pub fn new(chains: &'a [Chain], limit_ns: impl Fn(&Chain) -> u64) -> Self {
         let limits_ns: Vec<u64> = chains.iter().map(limit_ns).collect();
-        let late = chains.iter().zip(&limits_ns).enumerate();
-        let late = late.filter(|(_, (chain, limit_ns))| {
+        let mut loops = Vec::new();
+        for (at, (chain, limit_ns)) in chains.iter().zip(&limits_ns).enumerate() {
             let mut passes = chain.passes.iter();
-            passes.any(|pass| pass.latency_ns() > **limit_ns)
-        });
-        let threads = |(at, (chain, _)): (usize, (&Chain, &u64))| {
-            (0..chain.threads.len()).map(move |thread| (at, thread))
-        };
+            if passes.any(|pass| pass.latency_ns() > *limit_ns) {
+                loops.extend((0..chain.threads.len()).map(|thread| Part {
+                    chain: at,
+                    thread,
+                    late: HashMap::new(),
+                }));
+            }
+        }
         Self {
             chains,
-            loops: late.flat_map(threads).collect(),
-            sums: chains.iter().map(|_| HashMap::new()).collect(),
             limits_ns,
+            loops,
         }
     }
 
     /// The threads of chains with late passes, each with its part of every pass: the punctual ones show what is usual.
     pub fn to_explain(&self) -> Vec<LoopThread> {
         let loops = self.loops.iter();
-        let loops = loops.map(|&(chain, thread)| {
-            let chain = &self.chains[chain];
+        let loops = loops.map(|part| {
+            let chain = &self.chains[part.chain];
             let passes = (0..).zip(&chain.passes);
+            let samples = passes.map(|(number, pass)| part_of(pass, part.thread, number));
             LoopThread {
-                thread: chain.threads[thread],
-                samples: passes
-                    .map(|(number, pass)| part_of(pass, thread, number))
-                    .collect(),
+                thread: chain.threads[part.thread],
+                samples: samples.collect(),
                 ..LoopThread::default()
             }
         });
@@ -80,55 +65,47 @@ impl<'a> LateChains<'a> {
     }
 
     /// Adds an explained part, by the number of its loop.
-    pub fn add(&mut self, number: usize, part: &Explained) {
-        let (chain, thread) = self.loops[number];
-        let pass = part.sample.cycle;
+    pub fn add(&mut self, number: usize, explained: &Explained) {
+        let part = &mut self.loops[number];
+        let pass = explained.sample.cycle;
         let found = usize::try_from(pass).ok();
-        let found = found.and_then(|at| self.chains[chain].passes.get(at));
-        if found.is_none_or(|found| found.latency_ns() <= self.limits_ns[chain]) {
+        let found = found.and_then(|at| self.chains[part.chain].passes.get(at));
+        if found.is_none_or(|found| found.latency_ns() <= self.limits_ns[part.chain]) {
             return;
         }
-        let pieces = part.latency.iter().chain(&part.execution);
-        for piece in pieces.filter(|piece| !piece.cause.is_usual()) {
-            let cause = piece.cause.grouped();
-            let sum = self.sums[chain].entry((thread, cause)).or_default();
-            sum.add(pass, piece.ns());
-        }
+        let pieces = explained.latency.iter().chain(&explained.execution);
+        let pieces = pieces.filter(|piece| !piece.cause.is_usual());
+        let pieces: Vec<Piece> = pieces.cloned().collect();
+        add_causes(&mut part.late, &pieces, true, pass);
     }
 
-    /// The parts of each chain's late passes, those with most time first.
-    pub fn finish(self) -> Vec<Vec<LatePart>> {
-        let of_chain = |sums: HashMap<(usize, Cause), Sum>| {
-            let parts = sums.into_iter();
-            let parts = parts.map(|((thread, cause), sum)| LatePart {
-                thread,
-                cause,
-                passes: sum.passes,
-                ns: sum.ns,
-                worst_ns: sum.worst_ns,
-            });
-            let mut parts: Vec<LatePart> = parts.collect();
-            parts.sort_by_cached_key(|of| {
-                (std::cmp::Reverse(of.ns), of.thread, of.cause.to_string())
-            });
-            parts
+    /// What took time in each chain's late passes, those with most time first, with the thread by its place in the chain.
+    /// A cycle of these figures is a pass.
+    pub fn finish(self) -> Vec<Vec<(usize, CauseFigures)>> {
+        let causes = |part: &Part| {
+            let mut causes = ranked(&part.late, |_| true);
+            causes.reverse();
+            causes
         };
-        self.sums.into_iter().map(of_chain).collect()
+        let of_chain = |chain: usize| {
+            let parts = self.loops.iter().filter(|part| part.chain == chain);
+            merged(parts.map(causes).collect())
+        };
+        (0..self.chains.len()).map(of_chain).collect()
     }
 }
 
-impl Sum {
-    fn add(&mut self, pass: u64, ns: u64) {
-        let in_pass = match self.pass {
-            Some((last, before)) if last == pass => before + ns,
-            _ => {
-                self.passes += 1;
-                ns
-            }
+/// The causes of several threads, each with the most time last, as one list with the most time first.
+fn merged(mut threads: Vec<Vec<CauseFigures>>) -> Vec<(usize, CauseFigures)> {
+    let mut all = Vec::new();
+    loop {
+        let next = threads.iter_mut().enumerate();
+        let next = next.max_by_key(|(_, causes)| causes.last().map(|of| of.late_ns));
+        let Some((thread, Some(cause))) = next.map(|(thread, causes)| (thread, causes.pop()))
+        else {
+            return all;
         };
-        self.pass = Some((pass, in_pass));
-        self.ns += ns;
-        self.worst_ns = self.worst_ns.max(in_pass);
+        all.push((thread, cause));
     }
 }
 
@@ -150,7 +127,7 @@ fn part_of(pass: &Pass, thread: usize, number: u64) -> Sample {
 mod tests {
     use super::*;
     use crate::cause::RanIn;
-    use crate::cycle::{Piece, Stretch, WokenBy};
+    use crate::cycle::{Stretch, WokenBy};
     use crate::watch::Hop;
 
     /// Two threads; this pass is due at 0, wakes the second at 10, and ends then.
@@ -217,18 +194,16 @@ mod tests {
         );
         let parts = late.finish();
         assert_eq!(parts[0], []);
-        let part = |thread, cause: &Cause, passes, ns, worst_ns| LatePart {
-            thread,
-            cause: cause.clone(),
-            passes,
-            ns,
-            worst_ns,
-        };
+        let found = parts[1].iter().map(|(thread, of)| {
+            let figures = (of.late_cycles, of.late_ns, of.late_worst_ns);
+            (*thread, of.cause.clone(), figures)
+        });
+        let [code, stalled] = [code, stalled].map(|of| of.to_string());
         let expected = [
-            part(1, &code, 2, 210, 110),
-            part(1, &stalled, 1, 6, 6),
-            part(0, &code, 1, 5, 5),
+            (1, code.clone(), (2, 210, 110)),
+            (1, stalled, (1, 6, 6)),
+            (0, code, (1, 5, 5)),
         ];
-        assert_eq!(parts[1], expected);
+        assert_eq!(found.collect::<Vec<_>>(), expected);
     }
 }

@@ -70,7 +70,7 @@ pub use idle_exit::IdleExits;
 pub use interference::{
     Interference, InterferenceFigures, InterfererFigures, Kind as InterfererKind, KindFigures,
 };
-pub use late_chain::{LateChains, LatePart};
+pub use late_chain::LateChains;
 pub use late_cycle::{LateCycle, LatePiece, LateShare, LateStack};
 pub use loop_thread::LoopThread;
 pub use overheads::{Distribution, OverheadCosts, OverheadTable, Overheads, PhaseOverheads};

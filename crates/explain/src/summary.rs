@@ -335,7 +335,10 @@ fn stretch_name(stretch: Stretch) -> String {
     stretch.to_string()
 }
 
-fn ranked(sums: &HashMap<Cause, CauseSum>, which: impl Fn(&Cause) -> bool) -> Vec<CauseFigures> {
+pub(crate) fn ranked(
+    sums: &HashMap<Cause, CauseSum>,
+    which: impl Fn(&Cause) -> bool,
+) -> Vec<CauseFigures> {
     let mut ranked: Vec<CauseFigures> = sums
         .iter()
         .filter(|(cause, _)| which(cause))

@@ -252,7 +252,12 @@ impl Way {
     }
 }
 
-fn add_causes(sums: &mut HashMap<Cause, CauseSum>, pieces: &[Piece], is_late: bool, cycle: u64) {
+pub(crate) fn add_causes(
+    sums: &mut HashMap<Cause, CauseSum>,
+    pieces: &[Piece],
+    is_late: bool,
+    cycle: u64,
+) {
     // A cause that comes several times in a cycle is counted once, with its whole time.
     let mut mine: Vec<(Cause, u64)> = Vec::with_capacity(pieces.len());
     for piece in pieces {

@@ -208,6 +208,9 @@ fn add(overheads: &mut Vec<(String, Overheads)>, phase: &str, own: &Overheads) {
     }
 }
 
+/// What takes explained cycles. Of one type, so that the explainer is compiled once.
+pub(crate) type Out<'a> = &'a mut dyn FnMut(usize, Explained);
+
 fn one_segment(
     loops: &SegmentLoops<'_>,
     trace: &Trace,
@@ -238,7 +241,8 @@ fn one_segment(
                 activities.gap(until_ns);
             }
         }
-        explainer.event(&event, |number, cycle| add(along, number, &cycle));
+        let out: Out<'_> = &mut |number, cycle| add(along, number, &cycle);
+        explainer.event(&event, out);
         if let Some(activities) = &mut activities {
             activities.event(&event, |cpu, from, to, name| {
                 spans.push((cpu, (from, to), name.to_owned()));
@@ -248,7 +252,8 @@ fn one_segment(
             along.span(cpu, span_ns, &name)?;
         }
     }
-    explainer.finish(|number, cycle| add(along, number, &cycle));
+    let out: Out<'_> = &mut |number, cycle| add(along, number, &cycle);
+    explainer.finish(out);
     read_along?;
     Ok(explainer)
 }

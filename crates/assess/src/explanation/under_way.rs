@@ -2,6 +2,7 @@
 //! end of the segment, long before the run ends. Reads only new records of the log and the part of the
 //! trace around that cycle; the whole segment is explained when the run has ended.
 
+use super::Out;
 use super::terms::options;
 use super::{ExplainError, SegmentLoops};
 use std::path::{Path, PathBuf};
@@ -69,7 +70,7 @@ impl UnderWay {
         );
         let mut explainer = Explainer::new(loops.to_explain(), options);
         let mut found = None;
-        let mut look = |of: usize, cycle: Explained| {
+        let look: Out<'_> = &mut |of: usize, cycle: Explained| {
             if of == number && cycle.sample.cycle == worst.cycle {
                 found = Some(cycle);
             }
@@ -82,9 +83,9 @@ impl UnderWay {
             if let Some(until_ns) = gaps.before(event.at_ns) {
                 explainer.gap(until_ns);
             }
-            explainer.event(&event, &mut look);
+            explainer.event(&event, &mut *look);
         }
-        explainer.finish(&mut look);
+        explainer.finish(look);
         Ok(found.map(|cycle| WorstCycle {
             latency_ns: cycle.latency_ns(),
             main_cause: cycle

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use std::fmt;
+use wakepath_explain::CauseFigures;
 use wakepath_explain::watch::{Chain, Pass};
-use wakepath_explain::{LatePart, remedy};
 use wakepath_statistics::{Distribution, DistributionSummary, Quantile};
 use wakepath_timeline::duration::{length, three_digits};
 use wakepath_verdict::{count, counted, fraction};
@@ -76,20 +76,20 @@ impl ThreadChain {
     pub(super) fn new(
         chain: &Chain,
         limit_ns: u64,
-        late: Vec<LatePart>,
+        late: Vec<(usize, CauseFigures)>,
         named: impl Fn(u32) -> String,
     ) -> Self {
         let threads: Vec<String> = chain.threads.iter().map(|id| named(*id)).collect();
         let longest = chain.passes.iter().max_by_key(|pass| pass.latency_ns());
         let is_late = |pass: &&Pass| pass.latency_ns() > limit_ns;
         let late_ns = chain.passes.iter().filter(is_late);
-        let causes = late.into_iter().map(|of| ChainCause {
-            thread: threads[of.thread].clone(),
-            remedy: remedy(&of.cause),
-            cause: of.cause.to_string(),
-            passes: of.passes,
-            ns: of.ns,
-            worst_ns: of.worst_ns,
+        let causes = late.into_iter().map(|(thread, of)| ChainCause {
+            thread: threads[thread].clone(),
+            remedy: of.remedy,
+            cause: of.cause,
+            passes: of.late_cycles,
+            ns: of.late_ns,
+            worst_ns: of.late_worst_ns,
         });
         let number_of = |is: &dyn Fn(&Pass) -> bool| {
             let counted = chain.passes.iter().filter(|pass| is(pass));

@@ -1,12 +1,12 @@
 //! What made a watched program's chains of threads late, out of its trace.
 
-use crate::explanation::{Covered, options};
+use crate::explanation::{Covered, Out, options};
 use wakepath_archive::watch::Session;
 use wakepath_archive::{ArchiveError, SegmentTraced, Trace};
 use wakepath_explain::watch::Chain;
-use wakepath_explain::{Explainer, LateChains, LatePart, Places};
+use wakepath_explain::{CauseFigures, Explainer, LateChains, Places};
 
-/// The parts of the late passes of each chain. The trace is read only if there are any.
+/// What took time in the late passes of each chain, by the thread's place in it. The trace is read only if there are any.
 ///
 /// # Errors
 /// When the trace can't be read.
@@ -15,7 +15,7 @@ pub(super) fn late_parts(
     limit_ns: impl Fn(&Chain) -> u64,
     session: &Session,
     (trace, traced): (&Trace, &SegmentTraced),
-) -> Result<Vec<Vec<LatePart>>, ArchiveError> {
+) -> Result<Vec<Vec<(usize, CauseFigures)>>, ArchiveError> {
     let mut late = LateChains::new(chains, limit_ns);
     let loops = late.to_explain();
     if loops.is_empty() {
@@ -32,8 +32,10 @@ pub(super) fn late_parts(
         if let Some(until_ns) = gaps.before(event.at_ns) {
             explainer.gap(until_ns);
         }
-        explainer.event(&event, |number, part| late.add(number, &part));
+        let out: Out<'_> = &mut |number, part| late.add(number, &part);
+        explainer.event(&event, out);
     }
-    explainer.finish(|number, part| late.add(number, &part));
+    let out: Out<'_> = &mut |number, part| late.add(number, &part);
+    explainer.finish(out);
     Ok(late.finish())
 }
