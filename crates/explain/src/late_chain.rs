@@ -1,4 +1,4 @@
-//! What made chains of threads late: each thread's part of every pass is explained as a loop's cycle is, due when the
+//! Causes of the late passes of chains of threads: each thread's part of every pass is explained as a loop's cycle is, due when the
 //! thread was woken and done when it woke the next one.
 
 use crate::cause::Cause;
@@ -79,7 +79,7 @@ impl<'a> LateChains<'a> {
         add_causes(&mut part.late, &pieces, true, pass);
     }
 
-    /// What took time in each chain's late passes, those with most time first, with the thread by its place in the chain.
+    /// The causes of each chain's late passes, those with most time first, with the thread by its place in the chain.
     /// A cycle of these figures is a pass.
     pub fn finish(self) -> Vec<Vec<(usize, CauseFigures)>> {
         let causes = |part: &Part| {

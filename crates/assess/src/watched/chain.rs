@@ -31,13 +31,13 @@ pub struct ThreadChain {
     pub late: u64,
     /// How long the late ones took together, in nanoseconds.
     pub late_ns: u64,
-    /// What took time in these, beyond what its threads usually take, those with most time first.
+    /// Causes of the time in these, beyond the threads' usual work, those with most time first.
     pub causes: Vec<ChainCause>,
     /// The parts of the one that took longest. They add up.
     pub longest: Vec<ChainPart>,
 }
 
-/// What one cause took of a chain's late passes. Times are nanoseconds.
+/// The part of one cause in a chain's late passes. Times are nanoseconds.
 #[derive(Debug, Serialize)]
 pub struct ChainCause {
     /// The thread that it held up.

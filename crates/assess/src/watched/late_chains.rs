@@ -1,4 +1,4 @@
-//! What made a watched program's chains of threads late, out of its trace.
+//! Causes of the late passes of a watched program's chains of threads, out of its trace.
 
 use crate::explanation::{Covered, Out, options};
 use wakepath_archive::watch::Session;
@@ -6,7 +6,7 @@ use wakepath_archive::{ArchiveError, SegmentTraced, Trace};
 use wakepath_explain::watch::Chain;
 use wakepath_explain::{CauseFigures, Explainer, LateChains, Places};
 
-/// What took time in the late passes of each chain, by the thread's place in it. The trace is read only if there are any.
+/// Causes of the late passes of each chain, by the thread's place in it. The trace is read only if there are any.
 ///
 /// # Errors
 /// When the trace can't be read.

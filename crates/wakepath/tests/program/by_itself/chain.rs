@@ -59,7 +59,7 @@ fn a_chain_of_threads_takes_as_long_as_its_program_noted() {
         "longest {longest_ns}\n{}",
         finished.said()
     );
-    // What the filter computes for longer is most of it.
+    // The filter's longer computation is most of it.
     let causes = chain["causes"].as_array().unwrap();
     let first = &causes[0];
     assert_eq!(first["thread"], "filter", "{}", finished.said());
