@@ -1,5 +1,5 @@
-//! Causes of the late passes of chains of threads: each thread's part of every pass is explained as a loop's cycle is, due when the
-//! thread was woken and done when it woke the next one.
+//! Causes of the late passes of chains of threads: each thread's part of every pass is explained as a loop's cycle is,
+//! due when the thread was woken and done when it woke the next one.
 
 use crate::cause::Cause;
 use crate::cycle::{Explained, Piece};
