@@ -68,7 +68,7 @@ pub fn kept(run: &Path) -> Result<Option<Explanation>, ExplainError> {
 ///
 /// # Errors
 /// [`ExplainError::Read`], [`ExplainError::NotStacks`], [`ExplainError::Newer`].
-pub(super) fn places(run: &Path) -> Result<Places, ExplainError> {
+pub fn places(run: &Path) -> Result<Places, ExplainError> {
     let path = run.join(Stacks::FILE_NAME).display().to_string();
     let read = Directory::to_read(run).and_then(|run| run.read(Stacks::FILE_NAME));
     let Some(text) = read.map_err(|error| ExplainError::Read {

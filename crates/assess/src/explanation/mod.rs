@@ -15,7 +15,7 @@ mod under_way;
 pub use beside::{tell_of, text_of};
 pub(crate) use covered::Covered;
 pub use error::ExplainError;
-pub use files::{kept, write_beside};
+pub use files::{kept, places, write_beside};
 pub use loops::SegmentLoops;
 pub use order::Order;
 pub use sums::urgency;

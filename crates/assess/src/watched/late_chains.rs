@@ -14,7 +14,7 @@ pub(super) fn late_parts(
     chains: &[Chain],
     limit_ns: impl Fn(&Chain) -> u64,
     session: &Session,
-    (trace, traced): (&Trace, &SegmentTraced),
+    (trace, traced, places): (&Trace, &SegmentTraced, Places),
 ) -> Result<Vec<Vec<(usize, CauseFigures)>>, ArchiveError> {
     let mut late = LateChains::new(chains, limit_ns);
     let loops = late.to_explain();
@@ -22,7 +22,6 @@ pub(super) fn late_parts(
         return Ok(late.finish());
     }
     let threads: Vec<Option<u32>> = loops.iter().map(|of| Some(of.thread)).collect();
-    let places = Places::default();
     let options = options(&session.facts, None, Some(traced), trace, &threads, places);
     let mut explainer = Explainer::new(loops, options);
     let covered = Covered::new(trace);

@@ -6,6 +6,7 @@ use super::not_judged::SeenThread;
 use super::{Figures, NotJudged, ThreadChain, Watched, WatchedSection, activity};
 use wakepath_archive::watch::Session;
 use wakepath_archive::{ArchiveError, SegmentTraced, Trace};
+use wakepath_explain::Places;
 use wakepath_explain::watch::{Chain, ThreadActivity, ThreadSections};
 use wakepath_timeline::duration::length;
 use wakepath_timeline::plain_name;
@@ -17,7 +18,7 @@ const LEAST_TURNS: usize = 10;
 
 impl Figures {
     /// Observations of a watch. Chains of threads count as late beyond the limit, in nanoseconds, otherwise beyond
-    /// their period.
+    /// their period. `places`: where in the program threads waited and ran, if stacks were recorded.
     ///
     /// # Errors
     /// When the trace can't be read.
@@ -26,6 +27,7 @@ impl Figures {
         trace: &Trace,
         traced: &SegmentTraced,
         limit_ns: Option<u64>,
+        places: Places,
     ) -> Result<Self, ArchiveError> {
         let all = activity(trace, session.threads.keys().copied())?;
         let (mut periodic, mut not_judged) = (Vec::new(), Vec::new());
@@ -71,7 +73,7 @@ impl Figures {
                 .unwrap_or_else(|| id.to_string())
         };
         let limit_of = |chain: &Chain| limit_ns.unwrap_or(chain.period_ns);
-        let late = late_parts(&chains, limit_of, session, (trace, traced))?;
+        let late = late_parts(&chains, limit_of, session, (trace, traced, places))?;
         let chains = chains.iter().zip(late);
         let chains = chains.map(|(of, late)| ThreadChain::new(of, limit_of(of), late, named));
         let chains = chains.collect();

@@ -9,6 +9,7 @@ use wakepath_archive::{
 };
 use wakepath_assess::watched::Figures;
 use wakepath_directory::Directory;
+use wakepath_explain::Places;
 
 /// The result of recovering a killed watch.
 pub enum Recovered {
@@ -43,7 +44,8 @@ pub fn recover(directory: &Directory, begin: Begin<'_>) -> Result<Option<Recover
         return Ok(Some(Recovered::Empty));
     };
     let traced = traced(&trace)?;
-    let figures = Figures::new(&session, &trace, &traced, None)?;
+    // Stacks are stored when a watch ends.
+    let figures = Figures::new(&session, &trace, &traced, None, Places::default())?;
     if figures.threads.is_empty() {
         return Ok(Some(Recovered::NothingWoken(figures)));
     }

@@ -21,6 +21,7 @@ use std::time::SystemTime;
 use terms::{Terms, name, there, used};
 use wakepath_archive::watch::{Session, Threads};
 use wakepath_archive::{Ending, LogWriter, MANIFEST_NAME, When};
+use wakepath_assess::explanation::places;
 use wakepath_assess::watched::{Figures, Ros2Figures, Ros2File, Ros2Wish};
 use wakepath_console::Outcome;
 use wakepath_console::run_directory::RunDirectory;
@@ -195,6 +196,7 @@ fn made_a_run(
         &recorded.trace,
         &recorded.traced,
         terms.limit_ns,
+        places(directory.path())?,
     )?;
     let ros2 = Ros2Figures::new(&recorded.session, &recorded.trace, wish)?;
     let limited = ros2.as_ref().filter(|_| terms.stop_above_ns.is_some());
