@@ -3,6 +3,7 @@
 //! trace around that cycle; the whole segment is explained when the run has ended.
 
 use super::Out;
+use super::feed::feed;
 use super::terms::options;
 use super::{ExplainError, SegmentLoops};
 use std::path::{Path, PathBuf};
@@ -75,17 +76,10 @@ impl UnderWay {
                 found = Some(cycle);
             }
         };
-        let mut gaps = loops.gaps();
         // What ran before the first due time runs on into it.
         let from_ns = from_ns.saturating_sub(loops.period_ns(number));
-        for event in trace.between(from_ns, to_ns.saturating_add(LATER_NS))? {
-            let event = event?;
-            if let Some(until_ns) = gaps.before(event.at_ns) {
-                explainer.gap(until_ns);
-            }
-            explainer.event(&event, &mut *look);
-        }
-        explainer.finish(look);
+        let events = trace.between(from_ns, to_ns.saturating_add(LATER_NS))?;
+        feed(&mut explainer, events, loops.gaps(), look)?;
         Ok(found.map(|cycle| WorstCycle {
             latency_ns: cycle.latency_ns(),
             main_cause: cycle

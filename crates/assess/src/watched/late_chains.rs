@@ -1,6 +1,6 @@
 //! Causes of the late passes of a watched program's chains of threads, out of its trace.
 
-use crate::explanation::{Covered, Out, options};
+use crate::explanation::{Covered, Out, feed, options};
 use wakepath_archive::watch::Session;
 use wakepath_archive::{ArchiveError, SegmentTraced, Trace};
 use wakepath_explain::watch::Chain;
@@ -25,16 +25,7 @@ pub(super) fn late_parts(
     let options = options(&session.facts, None, Some(traced), trace, &threads, places);
     let mut explainer = Explainer::new(loops, options);
     let covered = Covered::new(trace);
-    let mut gaps = covered.gaps();
-    for event in trace.events()? {
-        let event = event?;
-        if let Some(until_ns) = gaps.before(event.at_ns) {
-            explainer.gap(until_ns);
-        }
-        let out: Out<'_> = &mut |number, part| late.add(number, &part);
-        explainer.event(&event, out);
-    }
     let out: Out<'_> = &mut |number, part| late.add(number, &part);
-    explainer.finish(out);
+    feed(&mut explainer, trace.events()?, covered.gaps(), out)?;
     Ok(late.finish())
 }
