@@ -42,6 +42,8 @@ pub struct ThreadChain {
 pub struct ChainCause {
     /// The thread that it held up.
     pub thread: String,
+    /// Kind of cause, for scripts, as in an explanation.
+    pub kind: String,
     /// The cause, as a person reads it.
     pub cause: String,
     /// Late passes in which it had a part.
@@ -86,6 +88,7 @@ impl ThreadChain {
         let causes = late.into_iter().map(|(thread, of)| ChainCause {
             thread: threads[thread].clone(),
             remedy: of.remedy,
+            kind: of.kind,
             cause: of.cause,
             passes: of.late_cycles,
             ns: of.late_ns,
@@ -255,6 +258,7 @@ mod tests {
 
     fn cause(thread: &str, cause: &str, ns: u64, remedy: Option<&str>) -> ChainCause {
         ChainCause {
+            kind: "user-code".into(),
             thread: thread.into(),
             cause: cause.into(),
             passes: 1,

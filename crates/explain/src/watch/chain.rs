@@ -51,22 +51,43 @@ pub struct Hop {
     pub began_ns: u64,
 }
 
-/// The chains of a program's threads, each as long as it is, those with the shortest periods first.
+/// The chains of a program's threads, those with the shortest periods first. A chain ends where most turns end.
 pub fn chains(threads: &BTreeMap<u32, ThreadActivity>) -> Vec<Chain> {
-    let feeders: BTreeMap<u32, u32> = threads
+    let mut feeders: BTreeMap<u32, u32> = threads
         .iter()
         .filter_map(|(id, of)| Some((*id, feeder(of)?)))
         .filter(|(id, by)| by != id && threads.contains_key(by))
         .collect();
-    let feeding: BTreeSet<u32> = feeders.values().copied().collect();
-    let last = feeders.keys().filter(|id| !feeding.contains(id));
+    let carries_on =
+        |(id, by): (&u32, &u32)| 2 * threads[id].handed.len() >= turns_of(&threads[by]);
+    let continued: BTreeSet<u32> = feeders
+        .iter()
+        .filter(|pair| carries_on(*pair))
+        .map(|(_, by)| *by)
+        .collect();
+    feeders.retain(|id, by| {
+        carries_on((id, by)) || !answers(*id, &threads[by], threads[id].handed.len())
+    });
+    let last = feeders.keys().filter(|id| !continued.contains(id));
     let mut chains: Vec<Chain> = last
         .filter_map(|last| chain(&from_first(*last, &feeders)?, threads))
         .collect();
-    chains.sort_by(|one, other| {
+    chains.sort_unstable_by(|one, other| {
         (one.period_ns, &one.threads).cmp(&(other.period_ns, &other.threads))
     });
     chains
+}
+
+/// Turns of a thread, whatever begins them.
+fn turns_of(of: &ThreadActivity) -> usize {
+    of.activations.len().max(of.handed.len())
+}
+
+/// Whether a thread that has this number of turns wakes its feeder in most of them: the feeder waits for its answer,
+/// so its turns are within the feeder's.
+fn answers(id: u32, feeder: &ThreadActivity, turns: usize) -> bool {
+    let woken = feeder.handed.iter().filter(|of| of.woken_by == Some(id));
+    2 * woken.count() >= turns
 }
 
 /// The thread that wakes this one in most of its turns, if no timer does.
@@ -268,6 +289,40 @@ mod tests {
             with_others: false,
         };
         assert_eq!(chain.passes[0], expected);
+    }
+
+    /// The third thread wakes a fourth in every fifth of its turns.
+    fn with_fourth() -> BTreeMap<u32, ThreadActivity> {
+        let mut threads = three();
+        let fourth = turns(3, Some(3), WokenIn::Futex).into_iter().step_by(5);
+        threads.insert(4, fed(fourth.collect()));
+        threads
+    }
+
+    #[test]
+    fn a_chain_ends_where_most_turns_end_and_what_goes_further_at_times_is_another() {
+        let found = chains(&with_fourth());
+        let ends = found.iter().map(|of| (&of.threads[..], of.passes.len()));
+        let expected: [(&[u32], usize); 2] = [(&[1, 2, 3], 100), (&[1, 2, 3, 4], 20)];
+        assert_eq!(ends.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_thread_that_is_asked_at_times_and_waited_for_is_no_end_of_a_chain() {
+        let mut threads = with_fourth();
+        let answers = turns(4, Some(4), WokenIn::Futex).into_iter().step_by(5);
+        let asking = &mut threads.get_mut(&3).unwrap().handed;
+        asking.extend(answers);
+        asking.sort_by_key(|of| of.expiry_ns);
+        let [chain] = &chains(&threads)[..] else {
+            panic!();
+        };
+        assert_eq!(
+            (&chain.threads[..], chain.passes.len()),
+            (&[1, 2, 3][..], 100)
+        );
+        let waited = chain.passes.iter().filter(|of| of.with_others);
+        assert_eq!(waited.count(), 20);
     }
 
     #[test]
