@@ -45,6 +45,8 @@ Usage: cargo xtask <command>
         [--rounds N] [--seconds S] [--cpu C] [--program PATH]
   bench causes             causes of lateness injected at random, two in a program: how often they are named first
         [--programs N] [--cycles N] [--seed N] [--cpu C] [--kind NAME]... [--program PATH]
+  bench chains             the same causes in a thread of a chain of three, each kind in the middle and at the end
+        [--cycles N] [--seed N] [--cpu C] [--kind NAME]... [--program PATH]
   bench healthy            healthy programs, watched: false causes and fixes
         [--seconds S] [--program PATH]
   docs [--check]           write the generated documents, or fail if they drifted
@@ -73,6 +75,7 @@ fn main() -> ExitCode {
             Some("fleet") => bench::fleet::run(arguments),
             Some("probe") => bench::probe::run(arguments),
             Some("causes") => bench::causes::run(arguments),
+            Some("chains") => bench::causes::chains::run(arguments),
             Some("healthy") => bench::healthy::run(arguments),
             Some("recording") => bench::recording::run(arguments),
             _ => Err(USAGE.into()),

@@ -1,6 +1,7 @@
 //! The causes that were injected against those that were named: late cycle by late cycle, and in time. Pure.
 
 use super::kinds::{Kind, named};
+use super::watched::{LOOP, LateChain};
 use crate::table;
 use std::collections::BTreeMap;
 
@@ -115,6 +116,29 @@ impl Matrix {
             .entry(first.unwrap_or_else(|| NOTHING.into()))
             .or_default() += 1;
         self.charge(&within, pieces);
+    }
+
+    /// Adds the late passes of a chain, all of them by one kind.
+    pub fn add_chain(&mut self, kind: &'static Kind, injected_ns: u64, chain: &LateChain) {
+        let mut sums: BTreeMap<String, u64> = BTreeMap::new();
+        for of in &chain.causes {
+            let is_kind = of.thread == LOOP && kind.is_named_by(&of.word, &of.cause);
+            let column = match is_kind {
+                true => kind.name.to_owned(),
+                false => format!("{}: {}: {}", of.thread, of.word, of.cause),
+            };
+            *sums.entry(column).or_default() += of.ns;
+        }
+        let row = self.rows.entry(kind.name).or_default();
+        let first = sums.iter().max_by_key(|(_, ns)| **ns);
+        let first = first.map_or_else(|| NOTHING.to_owned(), |(name, _)| name.clone());
+        *row.cycles.entry(first).or_default() += chain.late;
+        let right_ns = sums.remove(kind.name).unwrap_or(0).min(injected_ns);
+        row.ns += injected_ns;
+        row.right_ns += right_ns;
+        for (column, ns) in sums {
+            *row.wrong_ns.entry(column).or_default() += ns;
+        }
     }
 
     fn charge(&mut self, within: &[&Injected], pieces: &[Charged]) {

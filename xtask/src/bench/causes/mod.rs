@@ -3,6 +3,7 @@
 //! A program delays its own loop by two of 29 kinds of causes and writes down by which, from when to when. It is
 //! watched and explained; the matrix compares what was injected with what was named first, and where the time went.
 
+pub mod chains;
 mod kinds;
 mod matrix;
 mod watched;
@@ -14,7 +15,7 @@ use kinds::{KINDS, Kind, go_together};
 use matrix::Matrix;
 use std::path::Path;
 use std::process::ExitCode;
-use watched::{Program, build};
+use watched::{Feed, Program, build};
 
 /// Share of late cycles whose cause is to be named first, and of their time that is to be charged to it.
 const GOAL_FIRST: f64 = 0.97;
@@ -68,7 +69,7 @@ pub fn measure(
     let scratch = place::scratch("causes")?;
     let injected = build(&scratch)?;
     let mut matrix = Matrix::default();
-    let mut draw = Draw(extent.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut draw = Draw::new(extent.seed);
     for number in 0..extent.programs {
         let (kind, others) = &pairs[number as usize % pairs.len()];
         let other = others[(draw.next() % others.len() as u64) as usize];
@@ -82,6 +83,7 @@ pub fn measure(
             other_cpu: usize::from(extent.cpu == 0),
             cycles: extent.cycles,
             seed: draw.next() >> 16,
+            feed: Feed::Timer,
             kinds: [kind, other],
         };
         let names = program.kinds.map(|kind| kind.name).join(" and ");
@@ -159,6 +161,10 @@ fn pairs(known: &[&'static Kind], only: &[String]) -> Vec<(&'static Kind, Vec<&'
 struct Draw(u64);
 
 impl Draw {
+    fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

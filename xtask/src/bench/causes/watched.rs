@@ -1,4 +1,4 @@
-//! One program with two injected causes, watched and explained.
+//! One program with injected causes, watched and explained.
 
 use super::kinds::{Kind, Policy};
 use super::matrix::{Charged, Injected, injections};
@@ -16,7 +16,27 @@ pub struct Program<'a> {
     pub other_cpu: usize,
     pub cycles: u64,
     pub seed: u64,
+    /// The loop wakes by a timer; or its place in a chain of threads.
+    pub feed: Feed,
     pub kinds: [&'static Kind; 2],
+}
+
+/// What wakes the loop, as the program takes it.
+#[derive(Debug, Clone, Copy)]
+pub enum Feed {
+    Timer,
+    Middle,
+    End,
+}
+
+impl Feed {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Timer => "timer",
+            Self::Middle => "middle",
+            Self::End => "end",
+        }
+    }
 }
 
 /// Injections of a program, and its late cycles as explained.
@@ -25,11 +45,34 @@ pub struct Watched {
     pub late: Vec<Vec<Charged>>,
 }
 
+/// The thread with the injections.
+pub const LOOP: &str = "control";
+
+/// A chain of threads and the causes of its late passes.
+#[derive(Debug, Default)]
+pub struct LateChain {
+    pub threads: Vec<String>,
+    pub late: u64,
+    pub causes: Vec<LateCause>,
+}
+
+/// A cause of late passes.
+#[derive(Debug)]
+pub struct LateCause {
+    pub thread: String,
+    /// Kind of the cause, as in `explanation.json`.
+    pub word: String,
+    pub cause: String,
+    /// Its time in all late passes.
+    pub ns: u64,
+}
+
 /// Builds the program.
 pub fn build(scratch: &Path) -> Result<PathBuf, String> {
     let source = crate::place::root().join("xtask/src/bench/causes/program");
     let program = scratch.join("injected");
-    let parts = ["injected.c", "work.c", "waits.c", "outside.c"].map(|part| source.join(part));
+    let parts =
+        ["injected.c", "chain.c", "work.c", "waits.c", "outside.c"].map(|part| source.join(part));
     let built = Command::new("cc")
         .args(["-O2", "-pthread", "-o"])
         .arg(&program)
@@ -54,6 +97,26 @@ impl Program<'_> {
 
     /// Watches it to its end, and explains all its late cycles.
     pub fn watch(&self) -> Result<Watched, String> {
+        let (injected, _) = self.run(&["--quiet"])?;
+        let explained = Command::new(self.wakepath)
+            .args(["explain", "run", "--json", "--worst", "1000000"])
+            .current_dir(self.directory)
+            .output();
+        let explained = json_of("explain", &succeeded("explain", explained)?)?;
+        Ok(Watched {
+            injected,
+            late: late_cycles(&explained),
+        })
+    }
+
+    /// Watches it to its end, with the late passes of chains of threads.
+    pub fn watch_chains(&self) -> Result<(Vec<Injected>, Vec<LateChain>), String> {
+        let (injected, printed) = self.run(&["--json", "--limit", "1ms"])?;
+        let json = json_of("watch", &printed)?;
+        Ok((injected, late_chains(&json)))
+    }
+
+    fn run(&self, options: &[&str]) -> Result<(Vec<Injected>, Output), String> {
         let is_other = self.kinds.iter().any(|kind| kind.policy == Policy::Other);
         let priority = if is_other { "0" } else { "80" };
         let numbers = [
@@ -63,15 +126,9 @@ impl Program<'_> {
             self.seed,
         ];
         let watched = Command::new(self.wakepath)
-            .args([
-                "watch",
-                "--quiet",
-                "--directory",
-                "run",
-                "--latency",
-                "500us",
-                "--",
-            ])
+            .args(["watch", "--directory", "run", "--latency", "500us"])
+            .args(options)
+            .arg("--")
             .arg(self.injected)
             .args(numbers.map(|number| number.to_string()))
             .args([
@@ -81,6 +138,7 @@ impl Program<'_> {
                 } else {
                     "1"
                 },
+                self.feed.word(),
                 "truth",
             ])
             .args(self.in_order())
@@ -96,18 +154,14 @@ impl Program<'_> {
                 errors(&watched)
             )
         })?;
-        let explained = Command::new(self.wakepath)
-            .args(["explain", "run", "--json", "--worst", "1000000"])
-            .current_dir(self.directory)
-            .output();
-        let explained = succeeded("explain", explained)?;
-        let json: Value = serde_json::from_slice(&explained.stdout)
-            .map_err(|error| format!("explain prints no JSON: {error}; {}", errors(&explained)))?;
-        Ok(Watched {
-            injected: injections(&truth)?,
-            late: late_cycles(&json),
-        })
+        Ok((injections(&truth)?, watched))
     }
+}
+
+/// What a command prints as JSON.
+fn json_of(verb: &str, printed: &Output) -> Result<Value, String> {
+    serde_json::from_slice(&printed.stdout)
+        .map_err(|error| format!("{verb} prints no JSON: {error}; {}", errors(printed)))
 }
 
 fn succeeded(what: &str, output: std::io::Result<Output>) -> Result<Output, String> {
@@ -123,7 +177,7 @@ fn late_cycles(json: &Value) -> Vec<Vec<Charged>> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let of_loop = list(&json["conditions"])
         .into_iter()
-        .filter(|of| of["thread"] == "control");
+        .filter(|of| of["thread"] == LOOP);
     let cycles = of_loop.flat_map(|of| {
         list(&of["worst"])
             .into_iter()
@@ -148,6 +202,28 @@ fn late_cycles(json: &Value) -> Vec<Vec<Charged>> {
         charged.collect()
     };
     cycles.map(pieces).collect()
+}
+
+/// Chains of threads that contain the loop.
+fn late_chains(json: &Value) -> Vec<LateChain> {
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let chain = |of: &Value| {
+        let cause = |of: &Value| LateCause {
+            thread: text(&of["thread"]),
+            word: text(&of["kind"]),
+            cause: without_numbers(&text(&of["cause"])),
+            ns: of["ns"].as_u64().unwrap_or(0),
+        };
+        LateChain {
+            threads: list(&of["threads"]).iter().map(text).collect(),
+            late: of["late"].as_u64().unwrap_or(0),
+            causes: list(&of["causes"]).iter().map(cause).collect(),
+        }
+    };
+    let has_loop = |of: &LateChain| of.threads.iter().any(|thread| thread == LOOP);
+    let chains = list(&json["chains"]);
+    chains.iter().map(chain).filter(has_loop).collect()
 }
 
 /// A cause without the numbers of its threads: `hog-17 (FIFO/RR 90)` becomes `hog (FIFO/RR 90)`.

@@ -1,5 +1,6 @@
-/* injected CPU OTHER-CPU CYCLES SEED FIFO-PRIORITY CATCH-UP TRUTH KIND KIND: a loop of 4 ms with two causes, and its own
- * account of which delayed it when: a line `KIND FROM TO` for each in the file TRUTH, ns on CLOCK_MONOTONIC. */
+/* injected CPU OTHER-CPU CYCLES SEED FIFO-PRIORITY CATCH-UP FEED TRUTH KIND KIND: a loop of 4 ms with two causes, and its
+ * own account of which delayed it when: a line `KIND FROM TO` for each in the file TRUTH, ns on CLOCK_MONOTONIC. FEED:
+ * `timer`, or the loop's place in a chain of threads: `middle` or `end`. */
 #include "injected.h"
 #include <errno.h>
 #include <linux/futex.h>
@@ -185,7 +186,7 @@ static void write_truth(const char *path)
 
 int main(int count, char **words)
 {
-    if (count != 10)
+    if (count != 11)
         return 2;
     loop_cpu = atoi(words[1]);
     other_cpu = atoi(words[2]);
@@ -193,17 +194,23 @@ int main(int count, char **words)
     state = 88172645463325252ULL ^ (strtoull(words[4], 0, 10) * 2654435761ULL);
     loop_priority = atoi(words[5]);
     int catch_up = atoi(words[6]);
-    const struct kind *kinds[] = {kind_of(words[8]), kind_of(words[9])};
+    const struct kind *kinds[] = {kind_of(words[9]), kind_of(words[10])};
     account = mmap(0, sizeof *account, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     must(account == MAP_FAILED ? -1 : 0, "mmap");
-    for (int each = 0; each < 2; each++)
+    for (int each = 0; each < 1 + (kinds[0] != kinds[1]); each++)
         if (kinds[each]->prepare)
             kinds[each]->prepare();
+    const int has_timer = !strcmp(words[7], "timer");
+    if (!has_timer)
+        make_chain(!strcmp(words[7], "end"));
     settle("control", loop_cpu, loop_priority);
     rest(50 * MS);
     long due = now() + PERIOD;
     for (long cycle = 0, quiet = 200; cycle < cycles; cycle++) {
-        rest_until(due);
+        if (has_timer)
+            rest_until(due);
+        else
+            await_turn();
         compute(100000);
         due += PERIOD;
         if (--quiet < 0) {
@@ -212,12 +219,14 @@ int main(int count, char **words)
             if (kind->within)
                 kind->within(5 * MS + draw() % (8 * MS));
             else
-                kind->outside(due, 2 * MS + draw() % (8 * MS));
+                kind->outside(has_timer ? due : next_due(now() + MS), 2 * MS + draw() % (8 * MS));
         }
+        if (!has_timer)
+            pass_on();
         while (!catch_up && due < now())
             due += PERIOD;
     }
     rest(100 * MS);
-    write_truth(words[7]);
+    write_truth(words[8]);
     return 0;
 }

@@ -62,3 +62,11 @@ void ask(struct request *request, long due, long ns);
 void wait_for(struct request *request);
 struct request *shared_request(void);
 void must(long result, const char *what);
+/* Feeds the loop by a chain of threads, of which it is the last one or not. */
+void make_chain(int is_last);
+/* Waits for the thread before it. */
+void await_turn(void);
+/* Wakes the thread after it, if there is one. */
+void pass_on(void);
+/* The sensor's first due time from `at` on; 0 without a chain. */
+long next_due(long at);
