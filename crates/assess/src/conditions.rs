@@ -92,7 +92,7 @@ pub(crate) fn group<'a>(manifest: &'a Manifest, scenario: &Scenario) -> Vec<Cond
             .iter()
             .position(|&known| Some(known) == policy)
     };
-    conditions.sort_by_key(|c| (place(&c.phase), policy_place(c.policy)));
+    conditions.sort_by_cached_key(|c| (place(&c.phase), policy_place(c.policy)));
     conditions
 }
 

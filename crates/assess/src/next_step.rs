@@ -54,7 +54,7 @@ pub(crate) fn next_steps(
     let is_any = overall.needed == PoliciesNeeded::Any;
     // Complete an interrupted run first; if one policy is enough, put those that a longer run would decide
     // before those that it would not.
-    steps.sort_by_key(|step| match &step.advice {
+    steps.sort_by_cached_key(|step| match &step.advice {
         Advice::MeasureToTheEnd => 0,
         Advice::MeasureLonger { .. } if is_any => 1,
         _ => 2,

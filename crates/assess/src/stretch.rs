@@ -60,7 +60,7 @@ pub struct Share {
 
 impl Share {
     fn new(mut values: Vec<f64>) -> Option<Self> {
-        values.sort_by(f64::total_cmp);
+        values.sort_unstable_by(f64::total_cmp);
         let count = values.len();
         if count == 0 {
             return None;

@@ -48,7 +48,7 @@ pub fn all() -> Vec<ListedRun> {
         look(Path::new(HOME), Path::new(""), 0, &mut found);
     }
     found.extend(beside());
-    found.sort_by(|a, b| b.began.cmp(&a.began).then_with(|| b.name.cmp(&a.name)));
+    found.sort_unstable_by(|a, b| b.began.cmp(&a.began).then_with(|| b.name.cmp(&a.name)));
     found
 }
 

@@ -35,7 +35,7 @@ pub struct ContentFile {
 pub fn content(directory: &Path, but: &str) -> Result<Vec<ContentFile>, DirectoryError> {
     let mut found = Vec::new();
     look(directory, "", but, 0, &mut found)?;
-    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
     Ok(found)
 }
 
@@ -66,7 +66,7 @@ pub fn empty_directories(directory: &Path) -> Result<Vec<String>, DirectoryError
             found.push(below);
         }
     }
-    found.sort();
+    found.sort_unstable();
     Ok(found)
 }
 

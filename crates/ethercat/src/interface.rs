@@ -35,7 +35,7 @@ fn names() -> Vec<String> {
     let mut names: Vec<String> = entries
         .filter_map(|entry| entry.file_name().into_string().ok())
         .collect();
-    names.sort();
+    names.sort_unstable();
     names
 }
 

@@ -81,7 +81,7 @@ pub struct FileDigest {
 impl Statement {
     /// States that these are the files.
     pub fn about(mut files: Vec<FileDigest>, predicate: Predicate) -> Self {
-        files.sort();
+        files.sort_unstable();
         let subject = files.into_iter().map(|file| Subject {
             name: file.name,
             digest: Digests {

@@ -150,6 +150,6 @@ fn differences(statement: &Statement, files: &[FileDigest]) -> Vec<Finding> {
             .into_keys()
             .map(|name| Finding::Missing(name.to_owned())),
     );
-    found.sort_by(|a, b| a.file().cmp(&b.file()));
+    found.sort_unstable_by(|a, b| a.file().cmp(&b.file()));
     found
 }

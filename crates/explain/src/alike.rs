@@ -77,7 +77,7 @@ pub(crate) fn alike(ranked: &[CauseFigures]) -> Vec<AlikeFigures> {
     }
     let mut groups: Vec<AlikeFigures> = groups.into_iter().map(|(group, _)| group).collect();
     // Stable, so that of equals the order is that of the causes.
-    groups.sort_by_key(|of| std::cmp::Reverse((of.late_ns, of.total_ns)));
+    groups.sort_by_cached_key(|of| std::cmp::Reverse((of.late_ns, of.total_ns)));
     groups
 }
 

@@ -95,7 +95,7 @@ impl Interference {
                 total_ns: sum.total_ns,
             });
         }
-        most.sort_by(|a, b| {
+        most.sort_unstable_by(|a, b| {
             let key = |of: &InterfererFigures| std::cmp::Reverse((of.total_ns, of.count));
             key(a).cmp(&key(b)).then_with(|| a.name.cmp(&b.name))
         });

@@ -43,7 +43,7 @@ pub fn shares(pieces: &[Piece]) -> Vec<Share> {
         }
     }
     let mut shares: Vec<Share> = shares.into_iter().map(|(_, share)| share).collect();
-    shares.sort_by_key(|share| (share.stretch, std::cmp::Reverse(share.ns)));
+    shares.sort_by_cached_key(|share| (share.stretch, std::cmp::Reverse(share.ns)));
     shares
 }
 

@@ -297,7 +297,7 @@ impl WaterfallFigures {
             return None;
         }
         let mut parts: Vec<_> = way.parts.iter().collect();
-        parts.sort_by_key(|((stretch, cause), ns)| {
+        parts.sort_by_cached_key(|((stretch, cause), ns)| {
             (*stretch, std::cmp::Reverse(**ns), cause.kind())
         });
         let cycles = way.cycles as f64;
@@ -360,7 +360,7 @@ pub(crate) fn ranked(
         })
         .collect();
     // The name decides between equals, so that the order is the same every time.
-    ranked.sort_by(|a, b| {
+    ranked.sort_unstable_by(|a, b| {
         let key = |of: &CauseFigures| std::cmp::Reverse((of.late_ns, of.total_ns));
         key(a).cmp(&key(b)).then_with(|| a.cause.cmp(&b.cause))
     });

@@ -55,7 +55,7 @@ impl LateSection {
                 }),
             }
         }
-        instead.sort_by_key(|piece| std::cmp::Reverse(piece.ns));
+        instead.sort_by_cached_key(|piece| std::cmp::Reverse(piece.ns));
         Self {
             name,
             from_ns,

@@ -43,7 +43,7 @@ pub fn by_weight(conditions: Vec<ConditionExplanation>) -> Vec<ConditionExplanat
     let ranks: Vec<_> = conditions.iter().map(rank).collect();
     let mut ranked: Vec<_> = ranks.into_iter().zip(conditions).collect();
     // Stable, so that of those alike the first measured is first.
-    ranked.sort_by_key(|(rank, _)| std::cmp::Reverse(*rank));
+    ranked.sort_by_cached_key(|(rank, _)| std::cmp::Reverse(*rank));
     ranked.into_iter().map(|(_, of)| of).collect()
 }
 

@@ -24,7 +24,7 @@ impl Windows {
         let same = |window: &Window| newer.iter().any(|other| other.place() == window.place());
         self.windows.retain(|window| !same(window));
         self.windows.extend(newer);
-        self.windows.sort_by_key(Window::place);
+        self.windows.sort_by_cached_key(Window::place);
         self
     }
 }

@@ -52,7 +52,7 @@ pub fn ljung_box(series: &[f64], lags: usize) -> Option<Tested> {
 /// differs from the one expected. `None` for a series that is constant.
 pub fn median_runs(series: &[f64]) -> Option<Tested> {
     let mut sorted = series.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     let half = sorted.len() / 2;
     let median = match sorted.len() % 2 {
         _ if sorted.is_empty() => return None,
@@ -193,7 +193,7 @@ mod tests {
                 .map(|some| some.iter().copied().fold(0.0, f64::max))
                 .collect();
             let mut sorted = series.clone();
-            sorted.sort_by(f64::total_cmp);
+            sorted.sort_unstable_by(f64::total_cmp);
             let threshold = sorted[sorted.len() - 1000];
             let exceedances: Vec<(u64, f64)> = (0_u64..)
                 .zip(series)

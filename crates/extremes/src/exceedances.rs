@@ -98,7 +98,7 @@ impl Highest {
             .collect();
         let mut found = clusters(&excesses, run_length);
         let mut sorted: Vec<f64> = found.iter().map(|(_, value)| *value).collect();
-        sorted.sort_by(f64::total_cmp);
+        sorted.sort_unstable_by(f64::total_cmp);
         let mut different = sorted.clone();
         different.dedup();
         let ties = 1.0 - different.len() as f64 / sorted.len() as f64;

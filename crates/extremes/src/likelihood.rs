@@ -208,7 +208,7 @@ impl AtRatio {
 /// Each value once, ascending, with how often it occurs.
 fn sorted_counts(values: &[f64]) -> Vec<(f64, u64)> {
     let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     let same = sorted.chunk_by(|a, b| a == b);
     same.map(|same| (same[0], same.len() as u64)).collect()
 }

@@ -234,7 +234,7 @@ mod tests {
                     .iter()
                     .map(|x| ((x + shift) * round).round() / round)
                     .collect();
-                part.sort_by(f64::total_cmp);
+                part.sort_unstable_by(f64::total_cmp);
                 part
             };
             let (first, second) = (of(&SERIES[..70], 0.0), of(&SERIES[70..], shift));

@@ -119,7 +119,7 @@ fn chips() -> Vec<String> {
     let entries = std::fs::read_dir("/dev").into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let mut names: Vec<String> = names.filter(|name| name.starts_with("gpiochip")).collect();
-    names.sort();
+    names.sort_unstable();
     let with_label = |name: String| {
         let told = File::open(Path::new("/dev").join(&name)).ok();
         match told.and_then(|chip| get_chip_info(&chip).ok()) {

@@ -150,7 +150,7 @@ fn follow(
 }
 
 fn send_home(mut files: Files) -> Result<(), InsideError> {
-    files.sort();
+    files.sort_unstable();
     let ports = if cfg!(target_arch = "x86_64") {
         ports().ok()
     } else {

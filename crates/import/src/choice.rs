@@ -57,7 +57,7 @@ pub(crate) fn chosen<'a>(
 
 /// Real-time threads first, then those that were woken most.
 fn listed(mut threads: Vec<(u32, &Woken)>) -> String {
-    threads.sort_by_key(|(_, found)| {
+    threads.sort_by_cached_key(|(_, found)| {
         (
             std::cmp::Reverse(found.real_time_priority()),
             std::cmp::Reverse(found.wake_ups.len()),

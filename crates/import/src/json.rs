@@ -50,7 +50,7 @@ pub(crate) fn in_order(
             .map_err(|_| ImportError::whole("a thread's key is not its number"))?;
         numbered.push((number, thread));
     }
-    numbered.sort_by_key(|(number, _)| *number);
+    numbered.sort_by_cached_key(|(number, _)| *number);
     if numbered.is_empty() {
         Err(ImportError::whole("no thread in it"))
     } else {

@@ -49,7 +49,7 @@ pub(crate) fn imported(recording: Recording, asked: &Asked<'_>) -> Result<Import
         lacks: mut own_lacks,
     } = recording;
     // Each CPU has a buffer of its own.
-    events.sort_by_key(|event| event.at_ns);
+    events.sort_by_cached_key(|event| event.at_ns);
     match clock.moves(&mut events) {
         Clock::Monotonic => {}
         Clock::Moved => own_lacks.push(Lack::Other(

@@ -62,7 +62,7 @@ pub(crate) fn read(text: &str, asked: &Asked<'_>) -> Result<Imported, ImportErro
             }
         }
     }
-    stretches.sort_by_key(|of| of.ended_ns);
+    stretches.sort_by_cached_key(|of| of.ended_ns);
     let mut found = imported(
         Recording {
             tool: "perf sched timehist",

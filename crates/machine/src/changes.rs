@@ -92,7 +92,7 @@ pub(crate) fn between(earlier: &Facts, later: &Facts) -> Vec<Change> {
     counters::compare(earlier, later, &mut changes);
     changes
         .0
-        .sort_by_key(|change| std::cmp::Reverse(change.severity));
+        .sort_by_cached_key(|change| std::cmp::Reverse(change.severity));
     changes.0
 }
 
@@ -127,7 +127,7 @@ pub(crate) fn drift(earlier: &Facts, later: &Facts) -> Vec<Change> {
     changes.0.retain(|change| !change.fact.is_of_this_process());
     changes
         .0
-        .sort_by_key(|change| std::cmp::Reverse(change.severity));
+        .sort_by_cached_key(|change| std::cmp::Reverse(change.severity));
     changes.0
 }
 

@@ -320,7 +320,7 @@ impl Running<'_> {
     fn count_repeated(&mut self) -> Result<(), MeasureError> {
         let mut repeated: Vec<(String, u64)> = self.said_once.drain().collect();
         repeated.retain(|(_, times)| *times > 1);
-        repeated.sort();
+        repeated.sort_unstable();
         repeated.iter().try_for_each(|(text, times)| {
             // Its details and its fix were written the first time.
             let short = text.split(" (").next().unwrap_or(text);

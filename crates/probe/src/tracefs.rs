@@ -128,7 +128,7 @@ fn mounted(mounts: &str) -> Option<PathBuf> {
             (kind == "tracefs" && !place.contains('\\')).then_some(place)
         })
         .collect();
-    found.sort_by_key(|&place| (place != USUAL, place != OLD));
+    found.sort_by_cached_key(|&place| (place != USUAL, place != OLD));
     found.first().map(|place| Path::new(place).to_owned())
 }
 

@@ -152,7 +152,7 @@ impl Report {
             State::DoesNotApply => 3,
         };
         // Stable: within a severity the table's order stays, and so its groups.
-        checks.sort_by_key(|judged| {
+        checks.sort_by_cached_key(|judged| {
             let severity = match judged.finding.state {
                 State::Bad | State::Unknown => judged.severity,
                 _ => Severity::Minor,

@@ -181,7 +181,7 @@ impl Executors {
         let mut executors: Vec<Executor> = executors
             .map(|threads| self.executor(seen, &threads))
             .collect();
-        executors.sort_by_key(|of| (of.process, of.callbacks.first().copied()));
+        executors.sort_by_cached_key(|of| (of.process, of.callbacks.first().copied()));
         executors
     }
 
@@ -193,7 +193,7 @@ impl Executors {
         };
         let busy_ns = |of: &OfThread| of.runs.iter().map(Run::length_ns).sum::<u64>();
         let mut busy: Vec<(u64, u32)> = own().map(|(id, of)| (busy_ns(of), *id)).collect();
-        busy.sort_by_key(|(ns, id)| (std::cmp::Reverse(*ns), *id));
+        busy.sort_by_cached_key(|(ns, id)| (std::cmp::Reverse(*ns), *id));
         let runs = seen.runs.iter().filter(|run| threads.contains(&run.thread));
         let callbacks: BTreeSet<usize> = runs.clone().map(|run| run.callback).collect();
         let process = callbacks
@@ -251,7 +251,7 @@ fn longest(thread: u32, of: &OfThread) -> Option<Stretch> {
     }
     let known = parts.into_iter().filter(|(_, ns)| *ns > 0);
     let mut parts: Vec<(usize, u64)> = known.collect();
-    parts.sort_by_key(|(number, ns)| (std::cmp::Reverse(*ns), *number));
+    parts.sort_by_cached_key(|(number, ns)| (std::cmp::Reverse(*ns), *number));
     let more_parts = parts.len().saturating_sub(MOST_PARTS) as u64;
     parts.truncate(MOST_PARTS);
     Some(Stretch {

@@ -244,7 +244,7 @@ pub(crate) fn lates(seen: &Seen, runs: &[Run], dues: &Dues, most: usize) -> (u64
         })
         .collect();
     let count = late.len() as u64;
-    late.sort_by_key(|(gap_ns, run, _)| (std::cmp::Reverse(*gap_ns), run.from_ns));
+    late.sort_by_cached_key(|(gap_ns, run, _)| (std::cmp::Reverse(*gap_ns), run.from_ns));
     late.truncate(most);
     let explained = late.into_iter();
     let explained = explained.map(|(gap_ns, run, due_ns)| Late::new(seen, gap_ns, &run, due_ns));
@@ -311,6 +311,6 @@ fn holders(seen: &Seen, late: &Run, due_ns: u64) -> Vec<Holder> {
             found = others;
         }
     }
-    found.sort_by_key(|holder| std::cmp::Reverse(holder.share_ns));
+    found.sort_by_cached_key(|holder| std::cmp::Reverse(holder.share_ns));
     found
 }

@@ -389,11 +389,13 @@ impl Recorder {
     pub fn finish(mut self) -> Seen {
         let open = self.open.values().map(Vec::len).sum::<usize>();
         self.seen.unpaired += open as u64;
-        self.seen.runs.sort_by_key(|run| (run.from_ns, run.to_ns));
+        self.seen
+            .runs
+            .sort_by_cached_key(|run| (run.from_ns, run.to_ns));
         self.subscribed();
         self.seen.lost = merged(std::mem::take(&mut self.seen.lost));
         self.seen.together = together(&self.seen);
-        self.seen.published.sort_by_key(|of| of.at_ns);
+        self.seen.published.sort_by_cached_key(|of| of.at_ns);
         self.seen.overwritten = self.within.overwritten;
         self.seen.has_unmarked = self.graph.has_unmarked();
         self.seen

@@ -74,7 +74,7 @@ pub fn rows(seen: &Seen, worst: usize) -> Vec<Row> {
         .into_iter()
         .map(|(number, runs)| row(seen, number, &runs, &published, worst))
         .collect();
-    rows.sort_by_key(|row| {
+    rows.sort_by_cached_key(|row| {
         let order = match &row.callback.kind {
             Kind::Timer { period_ns, .. } => (0, *period_ns),
             Kind::Subscription { .. } => (1, 0),

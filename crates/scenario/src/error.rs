@@ -147,7 +147,7 @@ impl Findings {
         if let (Some(value), true) = (value, self.all.is_empty()) {
             return Ok(value);
         }
-        self.all.sort_by_key(|finding| finding.at);
+        self.all.sort_by_cached_key(|finding| finding.at);
         let left_out = self.all.len().saturating_sub(ScenarioErrors::MOST_SHOWN);
         self.all.truncate(ScenarioErrors::MOST_SHOWN);
         let errors = self

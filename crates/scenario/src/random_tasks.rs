@@ -139,7 +139,7 @@ impl RandomTasks {
 /// The place of each among all by its period, the shortest first.
 fn by_period(tasks: &[RandomTask]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..tasks.len()).collect();
-    order.sort_by_key(|&task| tasks[task].period_ns);
+    order.sort_by_cached_key(|&task| tasks[task].period_ns);
     let mut places = vec![0; tasks.len()];
     for (place, task) in order.into_iter().enumerate() {
         places[task] = place;

@@ -51,13 +51,13 @@ pub fn place(
         return Err(NotPlaced::Tied(task.name.clone()));
     }
     let mut order: Vec<usize> = (0..question.tasks.len()).collect();
-    order.sort_by_key(|&place| {
+    order.sort_by_cached_key(|&place| {
         let task = &question.tasks[place];
         std::cmp::Reverse(Share::up(task.execution_ns, task.period_ns().max(1)))
     });
     let mut placed: Vec<(usize, Task)> = Vec::new();
     // Pinned tasks are placed first.
-    order.sort_by_key(|&place| question.tasks[place].cpu.is_none());
+    order.sort_by_cached_key(|&place| question.tasks[place].cpu.is_none());
     let size = question.method.cluster_size(question.cpus);
     for place in order {
         let task = &question.tasks[place];
@@ -73,8 +73,8 @@ pub fn place(
         };
         match fit {
             Fit::First => {}
-            Fit::Best => candidates.sort_by_key(|&cpu| std::cmp::Reverse(filled(cpu))),
-            Fit::Worst => candidates.sort_by_key(|&cpu| filled(cpu)),
+            Fit::Best => candidates.sort_by_cached_key(|&cpu| std::cmp::Reverse(filled(cpu))),
+            Fit::Worst => candidates.sort_by_cached_key(|&cpu| filled(cpu)),
         }
         let mut found = None;
         for cpu in candidates {
@@ -95,7 +95,7 @@ pub fn place(
             }
         }
     }
-    placed.sort_by_key(|(place, _)| *place);
+    placed.sort_by_cached_key(|(place, _)| *place);
     Ok(placed.into_iter().map(|(_, task)| task).collect())
 }
 

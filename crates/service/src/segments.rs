@@ -121,7 +121,7 @@ impl Segments {
         if own.len() != before {
             self.write(&own)?;
         }
-        strange.names.sort();
+        strange.names.sort_unstable();
         Ok(strange)
     }
 }
@@ -176,7 +176,7 @@ mod tests {
 
     fn sorted(directory: &Directory) -> Vec<String> {
         let mut names = directory.names().unwrap();
-        names.sort();
+        names.sort_unstable();
         names
     }
 

@@ -43,7 +43,7 @@ impl Generated {
         });
         let mut functions: Vec<(u64, u64, String)> = lines.collect();
         // Stable: of code that was replaced the last line counts.
-        functions.sort_by_key(|(start, ..)| *start);
+        functions.sort_by_cached_key(|(start, ..)| *start);
         Self(functions)
     }
 

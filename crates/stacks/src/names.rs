@@ -109,7 +109,7 @@ fn symbols_of<'data>(
         }
     }
     // Of several names of a function the first in the table.
-    functions.sort_by_key(|(address, ..)| *address);
+    functions.sort_by_cached_key(|(address, ..)| *address);
     let found = addresses.iter().filter_map(|&address| {
         let after = functions.partition_point(|(at, ..)| *at <= address);
         let (at, size, _) = functions.get(after.checked_sub(1)?)?;

@@ -61,7 +61,7 @@ fn shift_of(mut values: Vec<f64>, ways: &[f64], confidence: f64) -> Option<Shift
     if values.iter().any(|value| value.is_nan()) {
         return None;
     }
-    values.sort_by(f64::total_cmp);
+    values.sort_unstable_by(f64::total_cmp);
     let middle = values.len() / 2;
     let estimate = match values.len() % 2 {
         1 => values[middle],

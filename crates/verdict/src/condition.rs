@@ -56,7 +56,7 @@ impl Judgement {
     #[must_use]
     pub fn with(mut self, reason: Reason) -> Self {
         self.reasons.push(reason);
-        self.reasons.sort_by_key(Reason::rank);
+        self.reasons.sort_by_cached_key(Reason::rank);
         self.outcome = Outcome::of_reasons(self.reasons.iter().map(Reason::bearing));
         self.more = self.more.filter(|_| self.outcome == Outcome::Undecided);
         self

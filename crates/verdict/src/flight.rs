@@ -123,7 +123,7 @@ impl Judgement {
     }
 
     fn judge_again(mut self) -> Self {
-        self.reasons.sort_by_key(Reason::rank);
+        self.reasons.sort_by_cached_key(Reason::rank);
         self.outcome = Outcome::of_reasons(self.reasons.iter().map(Reason::bearing));
         self.more = self.more.filter(|_| self.outcome == Outcome::Undecided);
         self

@@ -99,7 +99,7 @@ pub fn judged(
     mut reasons: Vec<Reason>,
     criterion: &Criterion,
 ) -> Judgement {
-    reasons.sort_by_key(Reason::rank);
+    reasons.sort_by_cached_key(Reason::rank);
     let outcome = Outcome::of_reasons(reasons.iter().map(Reason::bearing));
     let more = reasons.iter().find_map(more_in);
     Judgement {

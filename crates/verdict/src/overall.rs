@@ -190,7 +190,7 @@ fn recommendation(policies: &[PolicyOutcome], judgements: &[Judgement]) -> Optio
         .filter(|policy| policy.outcome == Outcome::Passed)
         .filter_map(|policy| Some((policy.policy?, policy.margin?)))
         .collect();
-    passed.sort_by_key(|(policy, _)| usual(*policy));
+    passed.sort_by_cached_key(|(policy, _)| usual(*policy));
     let comparisons = passed.len() * passed.len() * judgements.len();
     let misses_more = |one: Policy, other: Policy| misses_more(judgements, one, other, comparisons);
     let is_beaten = |one: Policy| passed.iter().any(|(other, _)| misses_more(one, *other));

@@ -88,7 +88,7 @@ impl Along for CycleFilter {
 /// rest.
 pub fn cycles_in_short(found: &[(String, String, LateCycle)], all: &str) -> String {
     let mut latest: Vec<_> = found.iter().collect();
-    latest.sort_by_key(|(.., cycle)| std::cmp::Reverse(cycle.latency_ns));
+    latest.sort_by_cached_key(|(.., cycle)| std::cmp::Reverse(cycle.latency_ns));
     let Some(((heading, _, cycle), others)) = latest.split_first() else {
         return String::new();
     };

@@ -247,6 +247,6 @@ fn measured(run: &Run) -> wakepath_archive::Result<Measured> {
             }));
         }
     }
-    samples.sort_by_key(|late| late.sample.due_ns);
+    samples.sort_by_cached_key(|late| late.sample.due_ns);
     Ok(Measured { samples })
 }

@@ -123,8 +123,8 @@ impl SegmentTold {
         told.is_whole = told.blocks(rest).is_some();
         for thread in told.threads.values_mut() {
             // A loop that numbers its cycles in any order can still be searched.
-            thread.spans.sort_by_key(|span| span.cycle);
-            thread.dues.sort_by_key(|&(cycle, _)| cycle);
+            thread.spans.sort_by_cached_key(|span| span.cycle);
+            thread.dues.sort_by_cached_key(|&(cycle, _)| cycle);
             thread.dues.dedup_by_key(|&mut (cycle, _)| cycle);
         }
         Ok(told)

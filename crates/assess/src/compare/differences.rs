@@ -89,7 +89,7 @@ impl Subject {
         }
         self.loads(other, &mut found);
         let mut found = found.0;
-        found.sort_by_key(|difference| match difference.weight {
+        found.sort_by_cached_key(|difference| match difference.weight {
             Weight::Forbids => 0,
             Weight::Explains => 1,
             Weight::Note => 2,

@@ -218,7 +218,7 @@ fn compared(
 /// The median run's value; between two of them, the lower one: a value that occurred.
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     sorted[(sorted.len() - 1) / 2]
 }
 

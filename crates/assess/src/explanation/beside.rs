@@ -83,7 +83,7 @@ impl Segments {
         });
         let mut sections: Vec<LateSection> = sections.collect();
         // The outer before the inner.
-        sections.sort_by_key(|of| (of.from_ns, std::cmp::Reverse(of.ns)));
+        sections.sort_by_cached_key(|of| (of.from_ns, std::cmp::Reverse(of.ns)));
         cycle.sections = sections;
         Ok(())
     }

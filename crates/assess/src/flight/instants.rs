@@ -40,7 +40,7 @@ pub(super) fn schedule(
     choices: Choices,
 ) -> Result<Result<Schedule, NotFlown>, ArchiveError> {
     let mut threads = condition.threads.clone();
-    threads.sort_by_key(|(_, thread)| thread.thread);
+    threads.sort_by_cached_key(|(_, thread)| thread.thread);
     let mut joined: Option<Schedule> = None;
     let mut recorded = 0;
     for (segment, thread) in threads {

@@ -56,7 +56,7 @@ impl Worst {
     fn settle(&mut self) {
         // Stable, so that of equally late ones the earlier comes first.
         self.kept
-            .sort_by_key(|cycle| std::cmp::Reverse(cycle.lateness_ns()));
+            .sort_by_cached_key(|cycle| std::cmp::Reverse(cycle.lateness_ns()));
         self.kept.truncate(KEPT);
         self.least = if self.kept.len() < KEPT {
             i64::MIN

@@ -229,7 +229,7 @@ fn policy_of(name: &str, threads: &[&ThreadRecord], notes: &mut Vec<String>) -> 
 /// Priorities for threads that have none: the shorter the period, the higher.
 fn by_rate(found: &mut [(Task, Policy, Vec<u16>)], notes: &mut Vec<String>) {
     let mut order: Vec<usize> = (0..found.len()).collect();
-    order.sort_by_key(|&place| std::cmp::Reverse(found[place].0.period_ns()));
+    order.sort_by_cached_key(|&place| std::cmp::Reverse(found[place].0.period_ns()));
     for (priority, place) in (1..).zip(order) {
         found[place].0.priority = priority;
         notes.push(format!(

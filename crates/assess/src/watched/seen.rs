@@ -60,8 +60,8 @@ impl Figures {
             (watched.sections, watched.outside) =
                 WatchedSection::new(sections, &watched.row.samples, names);
         }
-        periodic.sort_by_key(|of| (of.period_ns, of.thread_id));
-        not_judged.sort_by_key(|of| (std::cmp::Reverse(of.run_ns), of.thread_id));
+        periodic.sort_by_cached_key(|of| (of.period_ns, of.thread_id));
+        not_judged.sort_by_cached_key(|of| (std::cmp::Reverse(of.run_ns), of.thread_id));
         periodic.extend(irregular);
         not_judged.extend(too_many(&mut periodic));
         tell_apart(&mut periodic);
@@ -101,7 +101,7 @@ fn without_period(seen: &[SeenThread<'_>], others: &[NotJudged], is_all: bool) -
             .filter_map(|of| Watched::irregular(of, least))
             .filter(|of| is_all || of.policy.is_real_time())
             .collect();
-        all.sort_by_key(|of| (std::cmp::Reverse(of.activations), of.thread_id));
+        all.sort_by_cached_key(|of| (std::cmp::Reverse(of.activations), of.thread_id));
         all
     };
     let many = with(LEAST_TURNS);

@@ -162,7 +162,7 @@ pub(super) fn over_runs(setting: Setting, quantity: Quantity, values: &[f64]) ->
         Quantity::DisturbedCycles => value.to_string(),
     };
     let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     match sorted[..] {
         [] => "–".to_owned(),
         [one] => shown(one),
@@ -180,6 +180,6 @@ pub(super) fn over_runs(setting: Setting, quantity: Quantity, values: &[f64]) ->
 /// The upper median; 0 of none.
 pub(super) fn middle(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
 }

@@ -183,7 +183,7 @@ fn figures(of_each_run: &[&Measured]) -> [String; 7] {
 /// The middle value, and if there are several the least and the greatest.
 fn over_runs(values: &[f64]) -> String {
     let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     let at = |index: usize| time(sorted.get(index).copied());
     match sorted.len() {
         0 | 1 => at(0),

@@ -90,7 +90,7 @@ impl FeatherTrace {
         let mut records: Vec<Record> = records.iter().map(Record::new).collect();
         if let Some(first) = records.first().map(|record| record.sequence) {
             // By their distance from the first, since numbers begin again.
-            records.sort_by_key(|record| record.sequence.wrapping_sub(first) as i32);
+            records.sort_by_cached_key(|record| record.sequence.wrapping_sub(first) as i32);
         }
         for record in &records {
             self.record(buffer, record);

@@ -90,7 +90,7 @@ pub(super) fn put_together(members: &BTreeSet<u32>, threads: &mut BTreeMap<u32, 
             .map(|turn| (*id, until_first_wait(turn)))
     });
     let mut all: Vec<(u32, Activation)> = turns.collect();
-    all.sort_by_key(|(_, turn)| turn.programmed_ns.unwrap_or(turn.expiry_ns));
+    all.sort_by_cached_key(|(_, turn)| turn.programmed_ns.unwrap_or(turn.expiry_ns));
     let (all, cycles) = cycles(all);
     let pool = Pool {
         threads: members.iter().copied().collect(),

@@ -69,7 +69,7 @@ pub(super) fn rows(turns: &[Activation]) -> Vec<(Rhythm, Vec<usize>)> {
         )
     });
     let mut with_turns: Vec<(Rhythm, Vec<usize>)> = with_turns.collect();
-    with_turns.sort_by_key(|(rhythm, _)| rhythm.period_ns);
+    with_turns.sort_by_cached_key(|(rhythm, _)| rhythm.period_ns);
     with_turns
 }
 

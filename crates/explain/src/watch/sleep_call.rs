@@ -119,7 +119,7 @@ impl SleepCalls {
             early_ns,
         };
         let mut cuts: Vec<CutSleeps> = self.cuts.into_iter().map(named).collect();
-        cuts.sort_by_key(|cut| std::cmp::Reverse(cut.times));
+        cuts.sort_by_cached_key(|cut| std::cmp::Reverse(cut.times));
         cuts
     }
 }

@@ -238,7 +238,7 @@ impl Thread {
             .into_iter()
             .map(|(key, count)| (open.named(key), count))
             .collect();
-        wakers.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        wakers.sort_by_cached_key(|(_, count)| std::cmp::Reverse(*count));
         let mut activations = self.by_timers.ended;
         let clock_steps_ns = wall_clock::onto_monotonic(&mut activations);
         let activations = one_call::cycles(activations);

@@ -113,7 +113,7 @@ impl Waits {
             total_ns,
         };
         let mut waits: Vec<TurnWaits> = self.kinds.into_iter().map(named).collect();
-        waits.sort_by_key(|of| std::cmp::Reverse(of.total_ns));
+        waits.sort_by_cached_key(|of| std::cmp::Reverse(of.total_ns));
         waits
     }
 }

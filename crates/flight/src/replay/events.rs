@@ -50,7 +50,7 @@ pub(crate) fn merged(schedule: &Schedule, missed: Missed) -> Vec<Event> {
         }
     }
     // Nearly sorted already, which the stable sort makes use of.
-    events.sort();
+    events.sort_unstable();
     events
 }
 

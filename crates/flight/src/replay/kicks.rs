@@ -188,7 +188,7 @@ fn worst_bursts(schedule: &Schedule, burst_ns: u64, count: usize) -> Vec<u64> {
         sum = sum + reactions[start + length - 1] - reactions[start - 1];
         sums.push((sum, start));
     }
-    sums.sort_by_key(|(sum, start)| (std::cmp::Reverse(*sum), *start));
+    sums.sort_by_cached_key(|(sum, start)| (std::cmp::Reverse(*sum), *start));
     let mut chosen: Vec<usize> = vec![];
     for (_, start) in sums {
         if chosen.len() == count {

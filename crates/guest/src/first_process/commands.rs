@@ -113,7 +113,7 @@ mod tests {
         fs::write(place.path().join("note"), "b").unwrap();
         std::os::unix::fs::symlink("/etc/passwd", place.path().join("link")).unwrap();
         let mut files = files_in(place.path(), "tmp/").unwrap();
-        files.sort();
+        files.sort_unstable();
         let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["tmp/note", "tmp/run/inner/samples.log"]);
     }

@@ -77,7 +77,7 @@ fn devices(place: &Path, is_block: bool) -> Vec<Device> {
     };
     let mut devices: Vec<Device> = entries.filter_map(device).collect();
     // The same guest makes them in the same order.
-    devices.sort_by_key(|device| device.numbers);
+    devices.sort_by_cached_key(|device| device.numbers);
     devices
 }
 

@@ -269,7 +269,7 @@ impl Reader {
     fn useless(&self) -> Option<String> {
         let events: u64 = self.others.values().sum::<u64>() + self.more_others;
         let mut kinds: Vec<(&String, &u64)> = self.others.iter().collect();
-        kinds.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        kinds.sort_by_cached_key(|(_, count)| std::cmp::Reverse(**count));
         let kinds: Vec<&str> = kinds
             .iter()
             .take(4)

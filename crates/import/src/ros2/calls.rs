@@ -76,7 +76,7 @@ impl Calls {
 
     /// The calls in order of time, each once.
     pub(super) fn finish(mut self) -> (Vec<KernelEvent>, BTreeMap<u32, u32>) {
-        self.all.sort_by_key(|of| of.event.at_ns);
+        self.all.sort_by_cached_key(|of| of.event.at_ns);
         let mut last: BTreeMap<(u32, Arc<str>), Recorded> = BTreeMap::new();
         let several = self.all.iter().any(|of| of.session != self.all[0].session);
         let mut events = Vec::with_capacity(self.all.len());

@@ -104,7 +104,7 @@ pub(crate) fn read(parts: &[Part]) -> Result<Imported, ImportError> {
     let has_kernel = !kernel.events.is_empty();
     kernel.events.extend(events);
     let mut events = kernel.events;
-    events.sort_by_key(|event| event.at_ns);
+    events.sort_by_cached_key(|event| event.at_ns);
     kernel.clock.moves(&mut events);
     let mut recorder = Recorder::default();
     for event in &events {

@@ -115,7 +115,7 @@ impl Recorder {
         let names = all.flatten().flatten();
         let names = names.filter_map(|entry| entry.file_name().into_string().ok());
         let mut entries: Vec<String> = names.filter(|name| name.ends_with("_entry")).collect();
-        entries.sort();
+        entries.sort_unstable();
         entries
     }
 

@@ -43,7 +43,7 @@ pub(super) fn told(fold: &Fold, symbols: &mut Symbols, readings: &Readings) -> K
             count: found.variable.count,
         })
         .collect();
-    interrupts.sort_by(|a, b| (b.longest_ns, &a.name).cmp(&(a.longest_ns, &b.name)));
+    interrupts.sort_unstable_by(|a, b| (b.longest_ns, &a.name).cmp(&(a.longest_ns, &b.name)));
     KernelSections {
         events: fold.events,
         preemption_off: kind(&fold.off),

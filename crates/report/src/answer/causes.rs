@@ -66,7 +66,7 @@ pub(super) fn causes(assessment: &Assessment, explanation: &Explanation) -> Vec<
             None => weighed.push((weight, vec![condition])),
         }
     }
-    weighed.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
+    weighed.sort_by_cached_key(|(weight, _)| std::cmp::Reverse(*weight));
     let is_of_one = all.iter().all(|of| of.thread == all[0].thread);
     let mut causes = Vec::new();
     for (weight, conditions) in weighed {
@@ -168,7 +168,7 @@ fn by_time<'a>(all: impl Iterator<Item = (&'a str, &'a AlikeFigures)>) -> Vec<Su
         sum.total_ns += of.late_ns;
         sum.worst_ns = sum.worst_ns.max(of.late_worst_ns);
     }
-    sums.sort_by_key(|sum| std::cmp::Reverse(sum.total_ns));
+    sums.sort_by_cached_key(|sum| std::cmp::Reverse(sum.total_ns));
     sums
 }
 

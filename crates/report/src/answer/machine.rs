@@ -32,7 +32,7 @@ pub(super) fn matters(
             .into_iter()
             .flat_map(|of| causes(assessment, of)),
     );
-    lost.sort_by_key(|of| std::cmp::Reverse((of.weight, of.ns)));
+    lost.sort_by_cached_key(|of| std::cmp::Reverse((of.weight, of.ns)));
     matters.extend(lost.into_iter().map(|of| of.matter));
     matters.truncate(MOST);
     let mut bad = worst_checks(assessment);
@@ -104,7 +104,7 @@ fn worst_checks(assessment: &Assessment) -> Vec<&Judged> {
         // It strikes a loop that never sleeps, and only that.
         Magnitude::Stop { .. } | Magnitude::NotKnown => 0,
     };
-    bad.sort_by_key(|judged| std::cmp::Reverse((judged.severity, cost(judged))));
+    bad.sort_by_cached_key(|judged| std::cmp::Reverse((judged.severity, cost(judged))));
     bad
 }
 

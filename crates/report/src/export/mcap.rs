@@ -199,7 +199,7 @@ mod tests {
         let schema: serde_json::Value = serde_json::from_str(CYCLE_SCHEMA).unwrap();
         let fields = |of: &serde_json::Value| -> Vec<String> {
             let mut names: Vec<String> = of.as_object().unwrap().keys().cloned().collect();
-            names.sort();
+            names.sort_unstable();
             names
         };
         assert_eq!(fields(&message), fields(&schema["properties"]));

@@ -207,7 +207,7 @@ impl Notes {
 /// Sections as nested slices: the outer before the inner, and none beyond the end of its outer one.
 fn nested(spans: &[Span]) -> Vec<Span> {
     let mut spans = spans.to_vec();
-    spans.sort_by_key(|span| (span.from_ns, std::cmp::Reverse(span.to_ns)));
+    spans.sort_by_cached_key(|span| (span.from_ns, std::cmp::Reverse(span.to_ns)));
     let mut open: Vec<u64> = Vec::new();
     for span in &mut spans {
         open.retain(|&end_ns| end_ns > span.from_ns);

@@ -18,7 +18,7 @@ pub(super) fn draw(drawn: &[Drawn<'_>]) -> Option<Figure> {
             Some((one, one.picture.mean?))
         })
         .collect();
-    rows.sort_by_key(|(one, ..)| one.colour);
+    rows.sort_by_cached_key(|(one, ..)| one.colour);
     rows.first()?;
     let label = |one: &Drawn<'_>| format!("{}, {}", one.policy(), one.phase());
     let named: Vec<_> = rows.iter().map(|(one, ..)| one.row()).collect();

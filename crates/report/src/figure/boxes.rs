@@ -27,7 +27,7 @@ fn boxes(measure: MeasureName, drawn: &[Drawn<'_>]) -> Option<Figure> {
     let axis = Log::around(ends.chain(limit));
     // Policy by policy, its phases below each other.
     let mut rows = rows.clone();
-    rows.sort_by_key(|(one, _)| one.colour);
+    rows.sort_by_cached_key(|(one, _)| one.colour);
     rows.first()?;
     let label = |one: &Drawn<'_>| format!("{}, {}", one.policy(), one.phase());
     let named: Vec<_> = rows.iter().map(|(one, _)| one.row()).collect();

@@ -19,7 +19,7 @@ const DEEPEST: usize = 40;
 
 pub(super) fn draw(windows: &Windows) -> Vec<Figure> {
     let mut windows: Vec<&Window> = windows.windows.iter().collect();
-    windows.sort_by_key(|window| std::cmp::Reverse(window.latency_ns));
+    windows.sort_by_cached_key(|window| std::cmp::Reverse(window.latency_ns));
     let drawn = windows.into_iter().take(DRAWN);
     drawn.map(flame).collect()
 }

@@ -23,7 +23,7 @@ pub(crate) fn draw(answer: &Schedulability, window: &Window) -> Figure {
         }
     }
     // Interrupts and blocking first, then by priority; the task itself last.
-    rows.sort_by_key(|row| match row {
+    rows.sort_by_cached_key(|row| match row {
         Runs::Interrupt(_) => (0, 0),
         Runs::Blocking => (1, 0),
         Runs::Task(task) => (2, u32::MAX - answer.set.tasks[*task].priority),

@@ -27,7 +27,7 @@ pub(super) fn draw(explanation: Option<&Explanation>) -> Vec<Figure> {
         })
         .filter(|(_, cycle)| !cycle.sections.is_empty())
         .collect();
-    longest.sort_by_key(|(_, cycle)| std::cmp::Reverse(cycle.execution_ns));
+    longest.sort_by_cached_key(|(_, cycle)| std::cmp::Reverse(cycle.execution_ns));
     let longest = longest.into_iter().take(DRAWN);
     longest
         .map(|(condition, cycle)| of_work(condition, cycle))
@@ -163,9 +163,9 @@ fn timeline(
 ) -> Figure {
     let sum = |row: &str| -> u64 { bars.iter().filter(|of| of.row == row).map(|of| of.ns).sum() };
     let mut causes: Vec<&str> = distinct(bars.iter().map(|of| of.row));
-    causes.sort_by_key(|cause| std::cmp::Reverse(sum(cause)));
+    causes.sort_by_cached_key(|cause| std::cmp::Reverse(sum(cause)));
     causes.truncate(NAMED);
-    causes.sort_by_key(|cause| bars.iter().position(|of| of.row == *cause));
+    causes.sort_by_cached_key(|cause| bars.iter().position(|of| of.row == *cause));
     let rest = "other causes";
     let row_of = |cause: &str| {
         causes

@@ -176,7 +176,7 @@ fn shares(lanes: &[Lane<'_>]) -> Vec<Share> {
             }),
         }
     }
-    all.sort_by_key(|share| std::cmp::Reverse(share.ns));
+    all.sort_by_cached_key(|share| std::cmp::Reverse(share.ns));
     if all.len() > NAMED {
         let rest = all.split_off(NAMED - 1);
         all.push(Share {

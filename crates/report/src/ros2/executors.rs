@@ -16,7 +16,7 @@ pub(super) fn lines(figures: &Ros2Figures, rows: &[(&Row, &str)], most: usize) -
     let mut shown: Vec<&Executor> = figures.executors.iter().collect();
     if shown.len() > most {
         let held_ns = |of: &Executor| of.longest.as_ref().map_or(0, Stretch::length_ns);
-        shown.sort_by_key(|of| std::cmp::Reverse((held_ns(of), of.busy_ns)));
+        shown.sort_by_cached_key(|of| std::cmp::Reverse((held_ns(of), of.busy_ns)));
         shown.truncate(most);
     }
     let line = |executor: &&Executor| line(executor, &names, figures.began_ns);

@@ -94,7 +94,7 @@ pub(super) fn hidden(all: usize, shown: usize) -> String {
 /// Most late runs first, then the longest latency, then the longest run.
 fn worst<'a>(all: &[Named<'a>], most: usize) -> Vec<Named<'a>> {
     let mut order: Vec<usize> = (0..all.len()).collect();
-    order.sort_by_key(|at| {
+    order.sort_by_cached_key(|at| {
         let (row, _) = all[*at];
         let latency = row.latency_ns.or(row.waited_ns).map_or(0, |of| of.max);
         let ran = row.run_ns.map_or(0, |of| of.max);

@@ -113,7 +113,7 @@ fn parts<'a>(shares: &'a [LateShare], work: &'a [LatePiece]) -> Vec<Part<'a>> {
             None => parts.push(Part { cause, times, ns }),
         }
     }
-    parts.sort_by_key(|part| std::cmp::Reverse(part.ns));
+    parts.sort_by_cached_key(|part| std::cmp::Reverse(part.ns));
     parts
 }
 

@@ -110,7 +110,7 @@ fn with_sections(cycle: &LateCycle) -> Vec<LatePiece> {
         .chain(said)
         .chain(cycle.execution.iter().cloned())
         .collect();
-    all.sort_by_key(|piece| piece.from_ns);
+    all.sort_by_cached_key(|piece| piece.from_ns);
     all
 }
 
@@ -161,7 +161,7 @@ fn sums(text: &mut String, shares: &[LateShare], most: usize) {
     }
     let _ = writeln!(text, "\n  {:>12}", "in all");
     let mut ranked: Vec<&LateShare> = shares.iter().collect();
-    ranked.sort_by_key(|share| std::cmp::Reverse(share.ns));
+    ranked.sort_by_cached_key(|share| std::cmp::Reverse(share.ns));
     for share in ranked.iter().take(most) {
         let _ = writeln!(
             text,

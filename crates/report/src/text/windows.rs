@@ -149,7 +149,7 @@ fn most_of(window: &Window, stretch: &str) -> Vec<String> {
             None => own.push((name, stack.instructions)),
         }
     }
-    own.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    own.sort_by_cached_key(|(_, count)| std::cmp::Reverse(*count));
     let most = own.into_iter().take(OF_A_STRETCH);
     most.map(|(name, count)| format!("{name} {count}"))
         .collect()

@@ -234,7 +234,7 @@ fn write_refusals(
             }
         }
     }
-    found.sort_by_key(|(.., gate)| gate.name);
+    found.sort_by_cached_key(|(.., gate)| gate.name);
     let further: Vec<&str> = found
         .iter()
         .skip(most)

@@ -13,7 +13,7 @@ pub(super) fn worst_of_each<T, G: PartialEq>(
         return vec![true; all.len()];
     }
     let mut order: Vec<usize> = (0..all.len()).collect();
-    order.sort_by_key(|&at| std::cmp::Reverse(badness(&all[at])));
+    order.sort_by_cached_key(|&at| std::cmp::Reverse(badness(&all[at])));
     let mut groups: Vec<G> = Vec::new();
     let mut shown = vec![false; all.len()];
     for at in order {

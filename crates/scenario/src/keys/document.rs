@@ -29,7 +29,7 @@ pub(crate) fn with_root<T>(
     }
     let (document, mut errors) = DeTable::parse_recoverable(text);
     let start = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
-    errors.sort_by_key(start);
+    errors.sort_by_cached_key(start);
     let mut before = None;
     for error in &errors {
         // The rest of a wrong line is wrong because of its beginning.

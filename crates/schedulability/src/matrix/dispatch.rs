@@ -115,7 +115,7 @@ fn features(
             add(Feature::Overheads, "[overheads]");
         }
     }
-    found.sort_by_key(|(feature, _)| *feature);
+    found.sort_by_cached_key(|(feature, _)| *feature);
     found
 }
 

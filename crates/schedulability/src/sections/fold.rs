@@ -112,7 +112,7 @@ impl Fold {
         let mut found: Vec<_> = all
             .filter_map(|variable| Some((variable, variable.longest.as_ref()?)))
             .collect();
-        found.sort_by_key(|(_, longest)| (std::cmp::Reverse(longest.net()), longest.began));
+        found.sort_by_cached_key(|(_, longest)| (std::cmp::Reverse(longest.net()), longest.began));
         found
     }
 

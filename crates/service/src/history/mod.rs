@@ -169,7 +169,7 @@ pub fn read_history(
     let directory = Directory::to_read(directory)?;
     let mut names = directory.names()?;
     names.retain(|name| name.starts_with(PREFIX) && name.ends_with(".log"));
-    names.sort();
+    names.sort_unstable();
     let mut damaged = 0;
     for name in names {
         // A name that can't be opened as a file holds no history.

@@ -76,7 +76,7 @@ impl Planner<'_> {
             })
             .collect();
         // kthreadd first: threads that it starts later inherit its affinity.
-        threads.sort_by_key(|thread| (thread.name != "kthreadd", thread.pid));
+        threads.sort_by_cached_key(|thread| (thread.name != "kthreadd", thread.pid));
         let actions = threads
             .iter()
             .map(|thread| Action::Thread {

@@ -36,7 +36,7 @@ pub fn of(words: impl Iterator<Item = OsString>) -> Option<Invocation> {
             None => invocation.scenario = texts(given, id).next(),
         }
     }
-    options.sort_by_key(|(at, _)| *at);
+    options.sort_by_cached_key(|(at, _)| *at);
     invocation.options = options.into_iter().map(|(_, option)| option).collect();
     Some(invocation)
 }

@@ -96,7 +96,7 @@ pub(super) fn text(
         .iter()
         .flat_map(|(name, cycles)| cycles.iter().map(move |cycle| (name, cycle)))
         .collect();
-    all.sort_by_key(|(_, cycle)| std::cmp::Reverse(cycle.response_ns));
+    all.sort_by_cached_key(|(_, cycle)| std::cmp::Reverse(cycle.response_ns));
     if !all.is_empty() {
         text += "\nworst cycles of all, UTC\n";
     }

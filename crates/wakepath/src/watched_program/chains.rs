@@ -16,7 +16,7 @@ pub(super) fn chains(all: &[ThreadChain], most: usize) -> String {
     }
     let mut shown: Vec<&ThreadChain> = all.iter().collect();
     if shown.len() > most {
-        shown.sort_by_key(|of| std::cmp::Reverse(of.late));
+        shown.sort_by_cached_key(|of| std::cmp::Reverse(of.late));
         shown.truncate(most);
     }
     let mut table = Table::new("chain of threads")

@@ -44,7 +44,9 @@ pub fn in_short(figures: &Figures, most: usize) -> String {
         let mut shown: Vec<&Watched> = all.iter().collect();
         if shown.len() > most {
             let leads = leading(all);
-            shown.sort_by_key(|of| std::cmp::Reverse((Some(of.thread_id) == leads, latest(of))));
+            shown.sort_by_cached_key(|of| {
+                std::cmp::Reverse((Some(of.thread_id) == leads, latest(of)))
+            });
             shown.truncate(most);
         }
         text += &short_table(&shown).to_terminal(Some(columns()));
@@ -84,7 +86,7 @@ fn each_remark(figures: &Figures, is_shown: impl Fn(&str) -> bool) -> Vec<Remark
 
 /// Remarks, each with its place among those of its thread and the thread: by place, and equal ones as one.
 fn merged(mut all: Vec<(usize, &str, String)>) -> Vec<Remark<'_>> {
-    all.sort_by_key(|(number, ..)| *number);
+    all.sort_by_cached_key(|(number, ..)| *number);
     Remark::merged(all.into_iter().map(|(_, name, remark)| (name, remark)))
 }
 

@@ -167,7 +167,7 @@ impl KnownOverheads {
         if tick_seen {
             known.source += "; a tick each 1 ms, the most often that Linux has them";
         }
-        known.points.sort_by_key(|(threads, _)| *threads);
+        known.points.sort_by_cached_key(|(threads, _)| *threads);
         let mut highest = Costs::default();
         for (_, costs) in &mut known.points {
             highest = larger_of(&highest, costs);

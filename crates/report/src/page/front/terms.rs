@@ -114,7 +114,7 @@ fn on_cpus(places: impl Iterator<Item = (CpuSet, String)>) -> Option<String> {
         let all = sets.iter().flat_map(|(cpus, _)| cpus.numbers()).copied();
         return Some(on(&all.collect()));
     }
-    sets.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
+    sets.sort_by_cached_key(|(_, names)| std::cmp::Reverse(names.len()));
     let ((usual, _), others) = sets.split_first()?;
     let others = others
         .iter()

@@ -23,7 +23,7 @@ pub(super) fn write(markup: &mut Markup, explanation: &Explanation) {
     let mut has_any = false;
     for condition in &explanation.conditions {
         let mut longest: Vec<_> = condition.worst.iter().filter_map(longest).collect();
-        longest.sort_by_key(|(_, piece, _)| std::cmp::Reverse(piece.ns));
+        longest.sort_by_cached_key(|(_, piece, _)| std::cmp::Reverse(piece.ns));
         for (cycle, piece, stack) in longest.into_iter().take(LISTED) {
             has_any = true;
             table.row(

@@ -18,7 +18,7 @@ pub(super) fn write(markup: &mut Markup, run: &Reported<'_>) {
         .iter()
         .flat_map(|picture| picture.worst.iter().map(move |cycle| (picture, cycle)))
         .collect();
-    worst.sort_by_key(|(_, cycle)| std::cmp::Reverse(cycle.lateness_ns()));
+    worst.sort_by_cached_key(|(_, cycle)| std::cmp::Reverse(cycle.lateness_ns()));
     worst.truncate(LISTED);
     if worst.is_empty() {
         nothing(

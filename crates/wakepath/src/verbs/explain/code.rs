@@ -28,7 +28,7 @@ pub fn text(run: &Run, wanted: &WantedCode) -> Result<Option<String>, WindowsErr
                 .is_none_or(|segment| segment == window.segment)
     };
     let mut windows: Vec<&Window> = all.iter().filter(is_wanted).collect();
-    windows.sort_by_key(|window| std::cmp::Reverse(window.latency_ns));
+    windows.sort_by_cached_key(|window| std::cmp::Reverse(window.latency_ns));
     windows.truncate(wanted.worst.max(1));
     if !windows.is_empty() {
         return Ok(Some(windows_code_text(&windows)));

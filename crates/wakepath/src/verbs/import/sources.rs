@@ -190,7 +190,7 @@ fn parts(directory: &Path) -> Result<Vec<Part>, Failure> {
             });
         }
     }
-    parts.sort_by(|one, other| one.path.cmp(&other.path));
+    parts.sort_unstable_by(|one, other| one.path.cmp(&other.path));
     Ok(parts)
 }
 

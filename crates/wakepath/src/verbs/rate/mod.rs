@@ -322,7 +322,7 @@ fn text(answer: &Answer, terms: &Terms<'_>, style: Style) -> String {
         .column(words("verdict"))
         .column(words("run"));
     let mut steps: Vec<&MeasuredRate> = answer.steps.iter().collect();
-    steps.sort_by_key(|step| step.rate_hz);
+    steps.sort_by_cached_key(|step| step.rate_hz);
     for step in steps {
         let missed = if step.missed > 0.0 {
             fraction(step.missed)

@@ -154,7 +154,7 @@ fn best_policy(run: &Run) -> Result<Policy, Failure> {
     let tiers = wakepath_assess::Tiers::new(run)?;
     let shortest = tiers.tiers.iter().find(|tier| tier.outcome.is_some());
     let mut judged: Vec<_> = shortest.iter().flat_map(|tier| &tier.policies).collect();
-    judged.sort_by_key(|policy| (policy.outcome.exit_code(), policy.missed));
+    judged.sort_by_cached_key(|policy| (policy.outcome.exit_code(), policy.missed));
     let known = judged.iter().find_map(|judged| {
         let mut own = threads(run).map(|thread| thread.requested);
         own.find(|own| own.to_string() == judged.policy && refuse_unfit(*own).is_ok())

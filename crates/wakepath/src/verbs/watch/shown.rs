@@ -112,7 +112,7 @@ impl Shown {
             standing.places.extend(places);
         }
         if !seen.is_empty() {
-            standing.places.sort_by_key(|(_, place)| place.cpu);
+            standing.places.sort_by_cached_key(|(_, place)| place.cpu);
             for of in seen {
                 if of.is_periodic {
                     self.periodic.insert(of.thread)

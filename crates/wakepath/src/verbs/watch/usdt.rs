@@ -275,7 +275,7 @@ fn known(sites: &[Site]) -> Known {
         .iter()
         .map(|of| format!("{}:{}", of.provider, of.name));
     let mut names: Vec<String> = names.collect();
-    names.sort();
+    names.sort_unstable();
     names.dedup();
     Known(names)
 }
