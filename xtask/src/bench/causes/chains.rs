@@ -66,7 +66,7 @@ fn measure(wakepath: &Path, extent: &Extent, log: &mut dyn FnMut(&str)) -> Resul
             let outcome = match program.watch_chains() {
                 Ok((injected, chains)) => {
                     let ns = injected.iter().map(|of| of.to_ns - of.from_ns).sum();
-                    let chain = chains.into_iter().max_by_key(|of| of.late);
+                    let chain = chains.into_iter().find(|of| of.threads == feed.chain());
                     let chain = chain.unwrap_or_default();
                     matrix.add_chain(kind, ns, &chain);
                     format!("{}: {} late", chain.threads.join(" → "), chain.late)

@@ -30,6 +30,15 @@ pub enum Feed {
 }
 
 impl Feed {
+    /// The chain that the loop is in.
+    pub fn chain(self) -> &'static [&'static str] {
+        match self {
+            Self::Timer => &[],
+            Self::Middle => &["sensor", LOOP, "relay"],
+            Self::End => &["sensor", "relay", LOOP],
+        }
+    }
+
     fn word(self) -> &'static str {
         match self {
             Self::Timer => "timer",

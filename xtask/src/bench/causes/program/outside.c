@@ -38,7 +38,7 @@ static void *hog(void *nothing)
     for (;;) {
         wait_for(&hogging);
         rest_until(hogging.due);
-        run_until(next_due(hogging.due - MS));
+        run_until(next_due(now()));
         run_dated("hog", now() + hogging.ns);
     }
     return nothing;
@@ -50,7 +50,7 @@ static void *equal(void *nothing)
     for (;;) {
         wait_for(&sharing);
         rest_until(sharing.due);
-        run_until(next_due(sharing.due - MS));
+        run_until(next_due(now()));
         run_dated("equal", now() + sharing.ns);
     }
     return nothing;
