@@ -1,9 +1,11 @@
 //! Chains from topic to topic: a message is published, taken, a callback is called with it and publishes the next one.
 //! A message is known again by the date that its sender's middleware gave it, in the same process and in others.
 
+use crate::late::Late;
 use crate::row::Figures;
 use crate::{Kind, Run, Seen};
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
@@ -59,6 +61,24 @@ pub struct ChainFound {
     pub hops: Vec<Hop>,
     /// Chains that did not come to the end.
     pub lost: Vec<Lost>,
+    /// Whether a node, or a topic, of the end's name was seen.
+    pub end_is_known: bool,
+    /// The latest that came to the end after the limit.
+    pub latest: Vec<LateEnd>,
+}
+
+/// A message that came to the end late, by the hop that took longest.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct LateEnd {
+    /// From the first message's being published to the end of the last callback, in nanoseconds.
+    pub latency_ns: u64,
+    /// The hop's callback.
+    pub callback: String,
+    /// From the callback's beginning until it published the next message; of the last hop, until it ended.
+    pub worked_ns: u64,
+    /// Its wait for the callback: due when the message was published.
+    #[serde(flatten)]
+    pub late: Late,
 }
 
 /// One hop: a message, and the callback that is called with it.
@@ -249,8 +269,6 @@ impl<'a> Links<'a> {
             return furthest;
         }
         for run in self.takers(message) {
-            // A node in the root namespace is named with or without it.
-            let plain = |name: &str| name.trim_start_matches('/').to_owned();
             let node = self.seen.callbacks[run.callback].node.as_deref();
             let is_end = *of.topic == *to || node.map(plain) == Some(plain(to));
             if is_end {
@@ -270,10 +288,39 @@ impl<'a> Links<'a> {
     }
 }
 
+/// How long a hop's callback worked until it passed the message on, or ended.
+fn worked(seen: &Seen, way: &[(usize, Run)], hop: usize) -> u64 {
+    let run = way[hop].1;
+    let next = way.get(hop + 1);
+    let next_ns = next.map(|(next, _)| seen.published[*next].at_ns);
+    next_ns.unwrap_or(run.to_ns).saturating_sub(run.from_ns)
+}
+
+/// A node in the root namespace is named with or without it.
+fn plain(name: &str) -> &str {
+    name.trim_start_matches('/')
+}
+
 impl Chain {
-    /// The chain's observed times; ends later than `limit_ns` are counted. A message whose chain was in
-    /// progress for less than `patience_ns` before the recording ended is not lost.
-    pub fn find(&self, seen: &Seen, limit_ns: Option<u64>, patience_ns: u64) -> ChainFound {
+    /// Whether a node or a topic of the end's name was seen.
+    fn ends_at_known(&self, seen: &Seen) -> bool {
+        let is_callbacks = seen.callbacks.iter().any(|of| {
+            let is_topic =
+                matches!(&of.kind, Kind::Subscription { topic, .. } if *topic == self.to);
+            is_topic || of.node.as_deref().map(plain) == Some(plain(&self.to))
+        });
+        is_callbacks || seen.published.iter().any(|of| *of.topic == *self.to)
+    }
+
+    /// The chain's observed times; ends later than `limit_ns` are counted, and the `worst` of them explained. A message
+    /// whose chain was in progress for less than `patience_ns` before the recording ended is not lost.
+    pub fn find(
+        &self,
+        seen: &Seen,
+        limit_ns: Option<u64>,
+        worst: usize,
+        patience_ns: u64,
+    ) -> ChainFound {
         let links = Links::new(seen);
         let ended_ns = seen.span_ns.map_or(0, |(_, last)| last);
         let mut found = ChainFound {
@@ -285,7 +332,10 @@ impl Chain {
             above: limit_ns.map(|_| 0),
             hops: Vec::new(),
             lost: Vec::new(),
+            end_is_known: self.ends_at_known(seen),
+            latest: Vec::new(),
         };
+        let mut late: Vec<(u64, Run, u64, u64)> = Vec::new();
         let mut latencies = Vec::new();
         // By the callbacks along the way: several ways may lead from the one to the other.
         let mut hops: Vec<(usize, Vec<u64>, Vec<u64>)> = Vec::new();
@@ -303,12 +353,19 @@ impl Chain {
                     let latency = last - message.at_ns;
                     if limit_ns.is_some_and(|limit| latency > limit) {
                         found.above = found.above.map(|above| above + 1);
+                        let hops = way.iter().enumerate().map(|(hop, (from, run))| {
+                            let due_ns = seen.published[*from].at_ns;
+                            let worked_ns = worked(seen, &way, hop);
+                            let waited_ns = run.from_ns.saturating_sub(due_ns);
+                            (waited_ns.max(worked_ns), *run, due_ns, worked_ns)
+                        });
+                        let longest = hops.max_by_key(|(ns, ..)| *ns);
+                        let longest = longest
+                            .map(|(_, run, due_ns, worked_ns)| (latency, run, due_ns, worked_ns));
+                        late.extend(longest);
                     }
                     latencies.push(latency);
                     for (hop, (from, run)) in way.iter().enumerate() {
-                        let next = way
-                            .get(hop + 1)
-                            .map(|(next, _)| seen.published[*next].at_ns);
                         let published = seen.published[*from].at_ns;
                         let at = hops
                             .iter()
@@ -318,7 +375,7 @@ impl Chain {
                             hops.len() - 1
                         });
                         hops[at].1.push(run.from_ns.saturating_sub(published));
-                        hops[at].2.push(next.unwrap_or(run.to_ns) - run.from_ns);
+                        hops[at].2.push(worked(seen, &way, hop));
                     }
                 }
                 Came::To(last) => early.push((last, message.at_ns + patience_ns > ended_ns)),
@@ -345,6 +402,17 @@ impl Chain {
             }
         }
         found.latency_ns = Figures::new(latencies);
+        late.sort_by_cached_key(|(latency_ns, run, ..)| (Reverse(*latency_ns), run.from_ns));
+        late.truncate(worst);
+        let latest = late
+            .into_iter()
+            .map(|(latency_ns, run, due_ns, worked_ns)| LateEnd {
+                latency_ns,
+                worked_ns,
+                callback: seen.callbacks[run.callback].to_string(),
+                late: Late::new(seen, 0, &run, due_ns),
+            });
+        found.latest = latest.collect();
         let hop = |(callback, waiting, working): (usize, Vec<u64>, Vec<u64>)| Hop {
             callback: seen.callbacks[callback].to_string(),
             waiting_ns: Figures::new(waiting),

@@ -11,14 +11,14 @@ const HALVES: u64 = 3;
 /// A thousand callbacks hold their executor a thousand times; the longest are the causes.
 const MOST_HOLDERS: usize = 16;
 
-/// A late run of a timer's callback.
+/// A late run of a callback.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Late {
     /// When it began, in nanoseconds on `CLOCK_MONOTONIC`.
     pub at_ns: u64,
     /// The thread that ran it.
     pub thread: u32,
-    /// From the beginning of the run before it to its own.
+    /// From the beginning of the run before it to its own; 0 of a subscription.
     pub gap_ns: u64,
     /// How long after it was due it began.
     pub latency_ns: u64,
@@ -69,7 +69,7 @@ pub struct Holder {
 }
 
 impl Late {
-    fn new(seen: &Seen, gap_ns: u64, run: &Run, due_ns: u64) -> Self {
+    pub(crate) fn new(seen: &Seen, gap_ns: u64, run: &Run, due_ns: u64) -> Self {
         let mut holders = holders(seen, run, due_ns);
         let held_ns = holders.iter().map(|holder| holder.share_ns).sum();
         let mut unheld = longest_between(&holders, due_ns, run.from_ns);

@@ -22,7 +22,7 @@ mod words;
 
 pub use account::{Account, Accounts, During, Wait, Waited, Window};
 pub use callback::{Callback, Kind, Run, Taken};
-pub use chain::{Chain, ChainError, ChainFound, Hop, Lost, LostBy};
+pub use chain::{Chain, ChainError, ChainFound, Hop, LateEnd, Lost, LostBy};
 pub use due::due_cycles;
 pub use executor::{Executor, ExecutorKind, ExecutorThread, Executors, Stretch};
 pub use function::{

@@ -23,7 +23,7 @@ pub struct Ros2Wish {
     pub chains: Vec<Chain>,
     /// Latency above which the end of one is late, in nanoseconds.
     pub limit_ns: Option<u64>,
-    /// Late runs of each callback that are explained.
+    /// Late runs of each callback, and late ends of each chain, that are explained.
     pub worst: usize,
     /// Latency of a callback whose first passing is explained, in nanoseconds.
     pub above_ns: Option<u64>,
@@ -118,40 +118,43 @@ impl Ros2Figures {
             callback: seen.callbacks[number].to_string(),
             late,
         });
-        let late = callbacks.iter().flat_map(|row| &row.worst);
-        let late = late.chain(first_above.as_ref().map(|of| &of.late));
-        let mut accounts = Accounts::new(late.flat_map(|late| late.windows()));
+        let chains = wish.chains.iter();
+        let chains = chains.map(|chain| chain.find(&seen, wish.limit_ns, wish.worst, PATIENCE_NS));
+        let mut chains: Vec<ChainFound> = chains.collect();
+        let mut late: Vec<&mut Late> = {
+            let callbacks = callbacks.iter_mut().flat_map(|row| &mut row.worst);
+            let ends = chains.iter_mut().flat_map(|chain| &mut chain.latest);
+            let first = first_above.as_mut().map(|of| &mut of.late);
+            let ends = ends.map(|end| &mut end.late);
+            callbacks.chain(ends).chain(first).collect()
+        };
+        let mut accounts = Accounts::new(late.iter().flat_map(|late| late.windows()));
         let mut executors = Executors::new(&seen);
         each(&mut |event| {
             accounts.event(event);
             executors.event(event);
         })?;
         let mut accounts = accounts.finish().into_iter();
-        let late = callbacks.iter_mut().flat_map(|row| &mut row.worst);
-        for late in late.chain(first_above.as_mut().map(|of| &mut of.late)) {
+        for late in &mut late {
             late.accounted(&seen, &mut accounts);
         }
         for _ in 0..MOST_WAKERS {
-            let late = callbacks.iter_mut().flat_map(|row| &mut row.worst);
-            let late = late.chain(first_above.as_mut().map(|of| &mut of.late));
-            let windows: Vec<Window> = late.flat_map(Late::wakers).collect();
+            let windows = late.iter_mut().flat_map(|late| late.wakers());
+            let windows: Vec<Window> = windows.collect();
             if windows.is_empty() {
                 break;
             }
             let mut accounts = Accounts::new(windows);
             each(&mut |event| accounts.event(event))?;
             let mut accounts = accounts.finish().into_iter();
-            let late = callbacks.iter_mut().flat_map(|row| &mut row.worst);
-            for late in late.chain(first_above.as_mut().map(|of| &mut of.late)) {
+            for late in &mut late {
                 late.wakers_accounted(&seen, &mut accounts);
             }
         }
-        let chains = wish.chains.iter();
-        let chains = chains.map(|chain| chain.find(&seen, wish.limit_ns, PATIENCE_NS));
         Ok(Some(Self {
             callbacks,
             executors: executors.finish(&seen),
-            chains: chains.collect(),
+            chains,
             limit_ns: wish.limit_ns,
             first_above,
             began_ns,

@@ -15,7 +15,7 @@ use wakepath_timeline::{Lack, What};
 
 const MOST_CALLS: usize = 50_000_000;
 
-const NEEDED: &str = "record with `ros2 trace -e ros2:*`";
+const NEEDED: &str = "record C++ nodes with `ros2 trace -u 'ros2:*'`: nothing marks callbacks of Python nodes (rclpy)";
 
 pub(crate) const FORM: Form = Form {
     word: "ros2",

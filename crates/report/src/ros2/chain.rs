@@ -1,5 +1,6 @@
 //! A chain of ROS 2 in words: how many messages came to its end, and where the others ended.
 
+use super::why::why;
 use std::fmt::Write;
 use wakepath_ros2::{ChainFound, Figures, Hop, Lost, LostBy};
 use wakepath_timeline::count::counted;
@@ -16,12 +17,27 @@ pub(super) fn headline(chain: &ChainFound, limit_ns: Option<u64>) -> String {
         );
         return line;
     }
+    if !chain.end_is_known {
+        let _ = write!(
+            line,
+            "no node and no topic {to} was seen; of a node that was made before the recording the name is unknown: \
+             end the chain at a topic"
+        );
+        return line;
+    }
     let _ = write!(
         line,
         "{} of {} came to the end",
         chain.ended,
         counted(chain.begun, "message", "messages")
     );
+    if chain.under_way > 0 {
+        let _ = write!(
+            line,
+            " ({} under way when the recording ended)",
+            chain.under_way
+        );
+    }
     if let Some(of) = chain.latency_ns {
         let [median, p99, max] = [of.median, of.p99, of.max].map(three_digits);
         let _ = write!(line, "; latency median {median}, p99 {p99}, max {max}");
@@ -48,16 +64,33 @@ pub(super) fn hop(hop: &Hop) -> String {
     )
 }
 
-/// The messages that did not come to the end.
+/// The messages that did not come to the end; none if no message can come to such an end.
 pub(super) fn ended_early(chain: &ChainFound) -> Vec<String> {
-    let under_way =
-        (chain.under_way > 0).then(|| format!("{} under way at the end", chain.under_way));
-    chain.lost.iter().map(lost).chain(under_way).collect()
+    let lost_ones = chain.lost.iter().filter(|_| chain.end_is_known);
+    lost_ones.map(lost).collect()
 }
 
 /// Those that ended at the place where most did, for the same reason.
 pub(super) fn most_ended_early(chain: &ChainFound) -> Option<String> {
-    chain.lost.iter().max_by_key(|of| of.count).map(lost)
+    let most = chain.lost.iter().max_by_key(|of| of.count);
+    most.filter(|_| chain.end_is_known).map(lost)
+}
+
+/// Why the latest messages came late, a line for each.
+pub(super) fn latest(chain: &ChainFound, began_ns: u64) -> impl Iterator<Item = String> {
+    chain.latest.iter().map(move |end| {
+        let at = end.late.at_ns.saturating_sub(began_ns) as f64 / 1e9;
+        let [whole, waited, worked] = [end.latency_ns, end.late.latency_ns, end.worked_ns]
+            .map(|ns| three_digits(ns.cast_signed()));
+        let callback = &end.callback;
+        if end.worked_ns > end.late.latency_ns {
+            return format!("{whole}: {callback} worked for {worked} from {at:.3} s on");
+        }
+        format!(
+            "{whole}: {callback} began {waited} after its message at {at:.3} s: {}",
+            why(&end.late)
+        )
+    })
 }
 
 fn lost(lost: &Lost) -> String {
@@ -102,6 +135,8 @@ mod tests {
             above: None,
             latency_ns: None,
             hops: Vec::new(),
+            end_is_known: true,
+            latest: Vec::new(),
             lost: vec![
                 lost(2, LostBy::NotTaken),
                 lost(
@@ -117,6 +152,16 @@ mod tests {
             shown,
             "4 messages ended at /pose: motor: /pose took newer ones, but not these; its queue could hold them"
         );
-        assert_eq!(ended_early(&chain).len(), 3);
+        assert_eq!(ended_early(&chain).len(), 2);
+        assert_eq!(
+            headline(&chain, None),
+            "chain /image to /motor: 2 of 9 messages came to the end (1 under way when the recording ended)"
+        );
+        let mistyped = ChainFound {
+            end_is_known: false,
+            ..chain
+        };
+        assert!(headline(&mistyped, None).contains("no node and no topic /motor was seen"));
+        assert_eq!(most_ended_early(&mistyped), None);
     }
 }

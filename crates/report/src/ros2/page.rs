@@ -34,7 +34,7 @@ pub(crate) fn write(markup: &mut Markup, figures: &Ros2Figures) {
         markup.raw("<h3>Chains</h3>");
     }
     for found in &figures.chains {
-        chain_of(markup, found, figures.limit_ns);
+        chain_of(markup, found, figures);
     }
     for remark in remarks(figures) {
         markup.prose("p", &[("class", &"about")], crate::page::sentence(&remark));
@@ -67,8 +67,8 @@ fn callbacks(markup: &mut Markup, figures: &Ros2Figures, all: &[Named<'_>]) {
     causes.write_html(markup, "Executors and first causes");
 }
 
-fn chain_of(markup: &mut Markup, found: &ChainFound, limit_ns: Option<u64>) {
-    let headline = chain::headline(found, limit_ns);
+fn chain_of(markup: &mut Markup, found: &ChainFound, figures: &Ros2Figures) {
+    let headline = chain::headline(found, figures.limit_ns);
     markup.element("p", &[], crate::page::sentence(&headline));
     if !found.hops.is_empty() {
         let columns = ["median", "p99", "max"].map(number);
@@ -93,7 +93,8 @@ fn chain_of(markup: &mut Markup, found: &ChainFound, limit_ns: Option<u64>) {
         }
         table.write_html(markup, "Hops of a chain");
     }
-    list(markup, chain::ended_early(found));
+    let latest = chain::latest(found, figures.began_ns);
+    list(markup, chain::ended_early(found).into_iter().chain(latest));
 }
 
 fn list(markup: &mut Markup, lines: impl IntoIterator<Item = String>) {
@@ -123,7 +124,7 @@ mod tests {
         });
         let chain = json!({
             "from": "/image", "to": "/motor", "begun": 1, "ended": 0, "under_way": 1, "latency_ns": null,
-            "above": null, "hops": [], "lost": [],
+            "above": null, "hops": [], "lost": [], "end_is_known": true, "latest": [],
         });
         let figures = json!({
             "callbacks": [row], "executors": [], "chains": [chain], "limit_ns": null, "began_ns": 0,

@@ -16,8 +16,6 @@ pub struct Room {
     pub(super) runs: usize,
     /// Executors, the ones held longest.
     pub(super) executors: usize,
-    /// Chains.
-    pub(super) chains: usize,
     /// Whether each chain is shown hop by hop, and all columns of the table.
     pub(super) is_whole: bool,
 }
@@ -30,19 +28,17 @@ impl Room {
         late: 3,
         runs: usize::MAX,
         executors: 8,
-        chains: usize::MAX,
         is_whole: true,
     };
 
-    /// The worst, at most this number of each kind.
+    /// About this number of each kind, the worst. The line for a single further callback would take its place.
     pub fn new(most: usize) -> Self {
         Self {
-            full: most,
-            worst: most,
+            full: most + 2,
+            worst: most + 1,
             late: most.div_ceil(2),
             runs: 1,
             executors: most.div_ceil(3),
-            chains: most.div_ceil(2),
             is_whole: false,
         }
     }
@@ -91,14 +87,18 @@ pub(super) fn hidden(all: usize, shown: usize) -> String {
     }
 }
 
-/// Most late runs first, then the longest latency, then the longest run.
+/// Callbacks that ran less often belong to the beginning or the end of a program.
+const LEAST_RUNS: u64 = 10;
+
+/// Most late runs first, then those that ran often, the longest latency, and the longest run.
 fn worst<'a>(all: &[Named<'a>], most: usize) -> Vec<Named<'a>> {
     let mut order: Vec<usize> = (0..all.len()).collect();
     order.sort_by_cached_key(|at| {
         let (row, _) = all[*at];
         let latency = row.latency_ns.or(row.waited_ns).map_or(0, |of| of.max);
         let ran = row.run_ns.map_or(0, |of| of.max);
-        std::cmp::Reverse((row.late.unwrap_or(0), latency, ran))
+        let is_frequent = row.count >= LEAST_RUNS;
+        std::cmp::Reverse((row.late.unwrap_or(0), is_frequent, latency, ran))
     });
     order.truncate(most);
     order.sort_unstable();

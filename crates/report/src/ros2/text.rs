@@ -7,10 +7,14 @@ use std::fmt::Write;
 use wakepath_assess::watched::{FirstAbove, Ros2Figures};
 use wakepath_timeline::count::counted;
 
+/// Nothing marks the callbacks of rclpy.
+const NO_CALLBACK: &str = "ROS 2: no callback of a C++ node (rclcpp) ran, and those of Python nodes (rclpy) can't be \
+                           seen: nothing marks them\n";
+
 /// As much of it as there is room for, for a terminal of `columns` columns.
 pub fn ros2_text(figures: &Ros2Figures, columns: usize, room: &Room) -> String {
     if figures.callbacks.is_empty() {
-        return "ROS 2: no callback ran\n".into();
+        return NO_CALLBACK.into();
     }
     let names = names(&figures.callbacks);
     let names = names.iter().map(String::as_str);
@@ -42,7 +46,7 @@ pub fn ros2_text(figures: &Ros2Figures, columns: usize, room: &Room) -> String {
         let between = if place == 0 { "\n" } else { "" };
         let _ = writeln!(text, "{between}{line}");
     }
-    for found in figures.chains.iter().take(room.chains) {
+    for found in &figures.chains {
         let _ = writeln!(text, "\n{}", chain::headline(found, figures.limit_ns));
         let lines: Vec<String> = if room.is_whole {
             let hops = found.hops.iter().map(chain::hop);
@@ -50,13 +54,10 @@ pub fn ros2_text(figures: &Ros2Figures, columns: usize, room: &Room) -> String {
         } else {
             chain::most_ended_early(found).into_iter().collect()
         };
-        for line in lines {
+        let latest = chain::latest(found, figures.began_ns).take(room.runs);
+        for line in lines.into_iter().chain(latest) {
             let _ = writeln!(text, "  {line}");
         }
-    }
-    if let Some(more @ 1..) = figures.chains.len().checked_sub(room.chains) {
-        let more = counted(more as u64, "more chain", "more chains");
-        let _ = writeln!(text, "and {more}");
     }
     for remark in remarks(figures) {
         let _ = writeln!(text, "{remark}");

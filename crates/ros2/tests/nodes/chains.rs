@@ -21,7 +21,7 @@ fn chain_of(published: u64, taken: &[(u64, u64)]) -> ChainFound {
         recorder.event(event, |_| Some(PROCESS));
     }
     let chain: Chain = "/pose:/arm/motor".parse().unwrap();
-    chain.find(&recorder.finish(), None, 0)
+    chain.find(&recorder.finish(), None, 0, 0)
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn messages_within_a_process_are_followed_through_its_ring_buffers() {
     }
     let seen = recorder.finish();
     let chain: Chain = "/pose:/arm/motor".parse().unwrap();
-    let found = chain.find(&seen, None, 0);
+    let found = chain.find(&seen, None, 0, 0);
     assert_eq!((found.begun, found.ended), (3, 2));
     let latency = found.latency_ns.unwrap();
     assert_eq!(
@@ -129,7 +129,7 @@ fn messages_from_before_a_subscriber_came_did_not_lose_their_place_in_its_queue(
         recorder.event(event, |_| Some(PROCESS));
     }
     let chain: Chain = "/pose:/arm/motor".parse().unwrap();
-    let found = chain.find(&recorder.finish(), None, 0);
+    let found = chain.find(&recorder.finish(), None, 0, 0);
     assert_eq!((found.begun, found.ended), (20, 10));
     let callback = "/arm/motor: /pose".to_owned();
     assert_eq!(found.lost.len(), 1);

@@ -44,6 +44,6 @@ fn topics_in_memory_make_a_chain_and_functions_that_were_found_are_names() {
     let names: Vec<String> = seen.callbacks.iter().map(ToString::to_string).collect();
     assert_eq!(names, ["Pilot::step of process 7", "/pose"]);
     let chain: Chain = "/pose:/pose".parse().unwrap();
-    let found = chain.find(&seen, None, 0);
+    let found = chain.find(&seen, None, 0, 0);
     assert_eq!((found.begun, found.ended), (20, 20));
 }

@@ -68,7 +68,7 @@ fn a_message_that_was_under_way_while_events_were_lost_is_counted_apart() {
     events.retain(|event| event.at_ns <= at + 100 || event.at_ns > at + 500);
     let chain: Chain = "/pose:/arm/motor".parse().unwrap();
     let found = |events: &[KernelEvent]| {
-        let found = chain.find(&seen_in(events.to_vec()), None, 0);
+        let found = chain.find(&seen_in(events.to_vec()), None, 0, 0);
         assert_eq!((found.begun, found.ended), (10, 9));
         found.lost[0].by.clone()
     };

@@ -119,7 +119,7 @@ fn a_chain_goes_from_publishing_to_the_end_of_the_last_callback() {
     let seen = seen(11);
     let found = |chain: &str| {
         let chain: Chain = chain.parse().unwrap();
-        chain.find(&seen, Some(400), 0)
+        chain.find(&seen, Some(400), 3, 0)
     };
     for to in ["/arm/motor", "/pose"] {
         let found = found(&format!("/pose:{to}"));
@@ -132,13 +132,24 @@ fn a_chain_goes_from_publishing_to_the_end_of_the_last_callback() {
             (hop.waiting_ns.unwrap().max, hop.working_ns.unwrap().max),
             (290, 200)
         );
+        let [latest, ..] = &found.latest[..] else {
+            panic!("{found:#?}")
+        };
+        assert_eq!(found.latest.len(), 3);
+        assert_eq!(
+            (latest.latency_ns, latest.worked_ns, &*latest.callback),
+            (490, 200, "/arm/motor: /pose")
+        );
+        assert_eq!(latest.late.latency_ns, 290);
+        assert!(found.end_is_known);
         // The last message is taken by nobody.
         let [lost] = &found.lost[..] else {
             panic!("{found:#?}")
         };
         assert_eq!((lost.count, &lost.by), (1, &LostBy::NotTaken));
     }
-    assert_eq!(found("/pose:/nowhere").ended, 0);
+    let nowhere = found("/pose:/nowhere");
+    assert!(nowhere.ended == 0 && !nowhere.end_is_known && nowhere.latest.is_empty());
     for bad in ["", "/pose", ":/pose", "/pose:", "/a b:/c", "/a:/b:/c"] {
         assert!(bad.parse::<Chain>().is_err(), "{bad}");
     }

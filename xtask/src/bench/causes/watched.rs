@@ -167,7 +167,7 @@ impl Program<'_> {
     }
 }
 
-/// What a command prints as JSON.
+/// Parses a command's output.
 fn json_of(verb: &str, printed: &Output) -> Result<Value, String> {
     serde_json::from_slice(&printed.stdout)
         .map_err(|error| format!("{verb} prints no JSON: {error}; {}", errors(printed)))
