@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum DirectoryError {
     /// The system refused.
-    #[error("{}: cannot {action}: {source}", path.display())]
+    #[error("{}: cannot {action}: {source}{}", path.display(), advice(source))]
     Io {
         /// The action that failed: "open the directory".
         action: &'static str,
@@ -85,5 +85,14 @@ impl DirectoryError {
             path: path.into(),
             source,
         }
+    }
+}
+
+fn advice(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "; choose another directory, or run as the owner of this one: root, after a run as root"
+        }
+        _ => "",
     }
 }

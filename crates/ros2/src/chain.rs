@@ -77,7 +77,6 @@ pub struct LateEnd {
     /// From the callback's beginning until it published the next message; of the last hop, until it ended.
     pub worked_ns: u64,
     /// Its wait for the callback: due when the message was published.
-    #[serde(flatten)]
     pub late: Late,
 }
 

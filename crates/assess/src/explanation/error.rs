@@ -14,10 +14,12 @@ pub enum ExplainError {
     #[error("the run's own scenario can't be read: {0}")]
     Scenario(#[from] ScenarioErrors),
     /// It was not traced.
-    #[error("{directory}: the run holds no kernel events; measure again with --trace, as root")]
+    #[error("{directory}: the run holds no kernel events; {}", recorded(*imported))]
     NoEvents {
         /// The run directory.
         directory: String,
+        /// Whether another program recorded it.
+        imported: bool,
     },
     /// The explanation next to a run can't be read.
     #[error("{path}: {error}")]
@@ -60,4 +62,13 @@ pub enum ExplainError {
     /// The accompanying reader failed.
     #[error("while explaining the run: {0}")]
     Along(#[from] io::Error),
+}
+
+fn recorded(imported: bool) -> &'static str {
+    match imported {
+        true => {
+            "record the kernel's too, and import both (see the import guide), or use `wakepath watch`"
+        }
+        false => "measure again with --trace, as root",
+    }
 }

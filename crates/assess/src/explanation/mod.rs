@@ -179,6 +179,7 @@ pub fn explain(
     if traced == 0 {
         return Err(ExplainError::NoEvents {
             directory: run.directory().display().to_string(),
+            imported,
         });
     }
     let mut explanation = Explanation {

@@ -158,8 +158,8 @@ impl Target {
         }
     }
 
-    /// Ends a program that was started here with all that is left of what it started, politely first: the program
-    /// may want to end its own.
+    /// Ends a program that was started here with all that it started: first as Ctrl-C in a terminal does, since that
+    /// is how programs of robots are ended every day, then harder.
     pub fn end(&mut self) {
         let Self::Started {
             child,
@@ -170,19 +170,23 @@ impl Target {
         else {
             return;
         };
-        let first = child.id();
-        if ended.is_none() {
-            end_all([first], || {
-                *ended = child.try_wait().ok().flatten();
-                ended.is_none().then_some(first).into_iter().collect()
-            });
-        }
-        family.grow();
-        let left: Vec<u32> = family.processes().collect();
-        end_all(left, || {
+        let mut left = || {
             family.grow();
-            family.processes().collect()
-        });
+            if ended.is_none() {
+                *ended = child.try_wait().ok().flatten();
+            }
+            family.processes().collect::<Vec<u32>>()
+        };
+        let steps = [
+            (Signal::INT, END_PATIENCE),
+            (Signal::TERM, END_PATIENCE),
+            (Signal::KILL, KILL_PATIENCE),
+        ];
+        for (signal, patience) in steps {
+            if has_ended(signal, patience, &mut left) {
+                return;
+            }
+        }
     }
 
     /// How a program that was started here ended, if it failed.
@@ -257,25 +261,31 @@ fn of_family(family: &mut Family) -> Vec<(u32, u32)> {
     family.processes().flat_map(threads_of).collect()
 }
 
-/// Asks processes to end, and kills those that are left of them after a while.
-fn end_all(asked: impl IntoIterator<Item = u32>, mut left: impl FnMut() -> Vec<u32>) {
-    for process in asked {
-        send(process, Signal::TERM);
+/// Sends processes a signal; whether they have all ended within this time, or as soon as those left ignore it.
+fn has_ended(signal: Signal, patience: Duration, left: &mut impl FnMut() -> Vec<u32>) -> bool {
+    for process in left() {
+        send(process, signal);
     }
     let begun = Instant::now();
     loop {
         let left = left();
         if left.is_empty() {
-            return;
+            return true;
         }
-        if begun.elapsed() >= END_PATIENCE {
-            left.iter().for_each(|process| send(*process, Signal::KILL));
-        }
-        if begun.elapsed() >= END_PATIENCE + KILL_PATIENCE {
-            return;
+        if begun.elapsed() >= patience || left.iter().all(|process| ignores(*process, signal)) {
+            return false;
         }
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// Whether a process ignores a signal, as what a script starts in the background ignores SIGINT.
+fn ignores(process: u32, signal: Signal) -> bool {
+    let status = fs::read(format!("/proc/{process}/status")).unwrap_or_default();
+    let status = decoded(&status);
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal.as_raw() - 1) & 1 == 1)
 }
 
 /// One that has ended by now needs no signal.

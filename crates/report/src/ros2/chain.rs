@@ -120,6 +120,37 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_late_message_has_the_hop_that_took_longest() {
+        let latest = |waited_ns: u64, worked_ns: u64| {
+            let late = serde_json::json!({
+                "at_ns": 3_000_000_000_u64, "thread": 7, "gap_ns": 0, "latency_ns": waited_ns, "holders": [],
+                "more_holders": 0, "held_ns": 0, "unheld": null, "account": null,
+            });
+            let end = serde_json::json!({
+                "latency_ns": 12_000_000, "callback": "filter: /scan", "worked_ns": worked_ns, "late": late,
+            });
+            let found = serde_json::json!({
+                "from": "/scan", "to": "/motor", "begun": 1, "ended": 1, "under_way": 0, "latency_ns": null,
+                "above": 1, "hops": [], "lost": [], "end_is_known": true, "latest": [end],
+            });
+            // As a run's file of callbacks is read again.
+            let found: ChainFound = serde_json::from_value(found).unwrap();
+            let text = serde_json::to_string(&found).unwrap();
+            let found: ChainFound = serde_json::from_str(&text).unwrap();
+            super::latest(&found, 1_000_000_000).next().unwrap()
+        };
+        assert_eq!(
+            latest(10_000_000, 1_000_000),
+            "12.0 ms: filter: /scan began 10.0 ms after its message at 2.000 s: no callback held its thread for \
+             10.0 ms: the cause is unknown"
+        );
+        assert_eq!(
+            latest(1_000_000, 11_000_000),
+            "12.0 ms: filter: /scan worked for 11.0 ms from 2.000 s on"
+        );
+    }
+
+    #[test]
     fn a_screen_shows_where_most_messages_ended() {
         let lost = |count: u64, by: LostBy| Lost {
             topic: "/pose".into(),
