@@ -3,7 +3,7 @@
 
 use super::activation::{Activation, BegunBy, ThreadActivity};
 use super::pool::Pool;
-use super::rhythm::{NotPeriodic, Rhythm};
+use super::rhythm::{NotPeriodic, Rhythm, expiry_ns};
 use super::row::{Row, due_ns, row};
 use super::several_rows;
 use super::under_way::cycles_under_way;
@@ -120,6 +120,7 @@ impl ThreadActivity {
         };
         // In a pool another thread may serve them.
         if rhythm.begun_by == BegunBy::Timer && self.pool.is_none() {
+            turns.drain(..before_loop(&turns, rhythm));
             let is_own = |place: usize| due_ns(&turns, place, rhythm).is_some();
             let under_way = cycles_under_way(&turns, rhythm, is_own);
             unwoken = under_way.len() as u64;
@@ -133,6 +134,25 @@ impl ThreadActivity {
             turns,
             unwoken,
         }
+    }
+}
+
+/// Number of the turns before the loop: the thread had time for the due time a period after each, and chose a later one,
+/// as programs do that wait for something before they begin.
+fn before_loop(turns: &[Activation], rhythm: Rhythm) -> usize {
+    let is_before = |pair: &[Activation]| {
+        let due_ns = [&pair[0], &pair[1]].map(|of| expiry_ns(of, rhythm.programmed));
+        let [Some(from_ns), Some(to_ns)] = due_ns else {
+            return false;
+        };
+        let next_ns = from_ns.saturating_add(rhythm.period_ns);
+        to_ns >= next_ns.saturating_add(rhythm.period_ns / 2) && pair[0].end_ns < next_ns
+    };
+    let leading = turns.windows(2).take_while(|pair| is_before(pair));
+    if rhythm.anchor_ns.is_some() {
+        leading.count()
+    } else {
+        0
     }
 }
 
@@ -205,4 +225,39 @@ fn of_event_loop(activations: &[Activation]) -> Vec<Task> {
         }
     };
     (0..).zip(rows).map(task).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// The turns of a loop of 10 ms from 800 ms on, after one at 300 ms that ran for so long.
+    fn counted(first_ran_ns: u64) -> (usize, u64) {
+        let due = |number: u64| match number {
+            0 => 300 * MS,
+            _ => (790 + number * 10) * MS,
+        };
+        let turn = |number| Activation {
+            programmed_ns: Some(due(number)),
+            expiry_ns: due(number) + 1_000,
+            switched_in_ns: due(number) + 2_000,
+            end_ns: due(number) + if number == 0 { first_ran_ns } else { MS },
+            ..Activation::default()
+        };
+        let activity = ThreadActivity {
+            activations: (0..100).map(turn).collect(),
+            ..ThreadActivity::default()
+        };
+        let tasks = activity.tasks().unwrap();
+        let samples = tasks[0].row().samples;
+        (samples.len(), samples[1].cycle)
+    }
+
+    #[test]
+    fn what_a_program_waits_for_before_its_loop_is_no_cycle_and_a_long_first_cycle_is_one() {
+        assert_eq!(counted(MS), (99, 1));
+        assert_eq!(counted(495 * MS), (100, 50));
+    }
 }
