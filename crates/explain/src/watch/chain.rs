@@ -53,24 +53,29 @@ pub struct Hop {
 
 /// The chains of a program's threads, those with the shortest periods first. A chain ends where most turns end.
 pub fn chains(threads: &BTreeMap<u32, ThreadActivity>) -> Vec<Chain> {
-    let mut feeders: BTreeMap<u32, u32> = threads
+    let mut feeders: Vec<(u32, u32)> = threads
         .iter()
-        .filter_map(|(id, of)| Some((*id, feeder(of)?)))
+        .flat_map(|(id, of)| feeders(of).into_iter().map(|by| (*id, by)))
         .filter(|(id, by)| by != id && threads.contains_key(by))
         .collect();
-    let carries_on =
-        |(id, by): (&u32, &u32)| 2 * threads[id].handed.len() >= turns_of(&threads[by]);
+    let fed = |(id, by): &(u32, u32)| {
+        let turns = threads[id].handed.iter();
+        turns.filter(|of| of.woken_by == Some(*by)).count()
+    };
+    let carries_on = |pair: &(u32, u32)| 2 * fed(pair) >= turns_of(&threads[&pair.1]);
     let continued: BTreeSet<u32> = feeders
         .iter()
-        .filter(|pair| carries_on(*pair))
+        .filter(|pair| carries_on(pair))
         .map(|(_, by)| *by)
         .collect();
-    feeders.retain(|id, by| {
-        carries_on((id, by)) || !answers(*id, &threads[by], threads[id].handed.len())
+    feeders.retain(|pair| {
+        carries_on(pair) || !answers(pair.0, &threads[&pair.1], threads[&pair.0].handed.len())
     });
-    let last = feeders.keys().filter(|id| !continued.contains(id));
+    let last: BTreeSet<u32> = feeders.iter().map(|(id, _)| *id).collect();
+    let last = last.into_iter().filter(|id| !continued.contains(id));
     let mut chains: Vec<Chain> = last
-        .filter_map(|last| chain(&from_first(*last, &feeders)?, threads))
+        .flat_map(|last| from_first(last, &feeders))
+        .filter_map(|of| chain(&of, threads))
         .collect();
     chains.sort_unstable_by(|one, other| {
         (one.period_ns, &one.threads).cmp(&(other.period_ns, &other.threads))
@@ -90,31 +95,48 @@ fn answers(id: u32, feeder: &ThreadActivity, turns: usize) -> bool {
     2 * woken.count() >= turns
 }
 
-/// The thread that wakes this one in most of its turns, if no timer does.
-fn feeder(of: &ThreadActivity) -> Option<u32> {
+/// The thread that wakes this one in most of its turns, if no timer does; and those that do in enough others, if it waits
+/// for any of several events: each is a matter of its own.
+fn feeders(of: &ThreadActivity) -> Vec<u32> {
     let is_fed = of.handed.len() >= LEAST_TURNS && of.handed.len() >= 2 * of.activations.len();
     if !is_fed || of.pool.is_some() {
-        return None;
+        return Vec::new();
     }
-    let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
-    for by in of.handed.iter().filter_map(|turn| turn.woken_by) {
-        *counts.entry(by).or_default() += 1;
+    let mut counts: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
+    for turn in &of.handed {
+        if let Some(by) = turn.woken_by {
+            let (all, in_events) = counts.entry(by).or_default();
+            *all += 1;
+            *in_events += usize::from(turn.woken_in == WokenIn::Events);
+        }
     }
-    let (by, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
-    (count * 2 >= of.handed.len()).then_some(by)
+    let feeds = |(_, (all, in_events)): &(u32, (usize, usize))| {
+        all * 2 >= of.handed.len() || (*in_events >= LEAST_TURNS && in_events * 2 >= *all)
+    };
+    counts.into_iter().filter(feeds).map(|(by, _)| by).collect()
 }
 
-/// The threads of the chain that ends with this one; `None` if it goes round.
-fn from_first(last: u32, feeders: &BTreeMap<u32, u32>) -> Option<Vec<u32>> {
-    let mut threads = vec![last];
-    while let Some(by) = feeders.get(&threads[threads.len() - 1]) {
-        if threads.contains(by) {
-            return None;
+/// Chains that end with one thread: where each of many waits for several, the ways multiply.
+const MOST_WAYS: usize = 16;
+
+/// The threads of the chains that end with this one, each from its first one on; none that goes round.
+fn from_first(last: u32, feeders: &[(u32, u32)]) -> Vec<Vec<u32>> {
+    let mut found = Vec::new();
+    let mut ends = vec![vec![last]];
+    while let Some(end) = ends.pop().filter(|_| found.len() < MOST_WAYS) {
+        let by = feeders.iter().filter(|(id, _)| *id == end[0]);
+        let mut is_fed = false;
+        for (_, by) in by {
+            is_fed = true;
+            if !end.contains(by) {
+                ends.push([&[*by], &end[..]].concat());
+            }
         }
-        threads.push(*by);
+        if !is_fed {
+            found.push(end);
+        }
     }
-    threads.reverse();
-    Some(threads)
+    found
 }
 
 fn chain(threads: &[u32], all: &BTreeMap<u32, ThreadActivity>) -> Option<Chain> {
@@ -323,6 +345,29 @@ mod tests {
         );
         let waited = chain.passes.iter().filter(|of| of.with_others);
         assert_eq!(waited.count(), 20);
+    }
+
+    #[test]
+    fn a_thread_that_waits_for_any_of_two_sensors_ends_a_chain_of_each() {
+        let timer = |after_ms| ThreadActivity {
+            activations: turns(after_ms, None, WokenIn::Sleep),
+            ..ThreadActivity::default()
+        };
+        let mut handed = turns(1, Some(1), WokenIn::Events);
+        handed.extend(turns(6, Some(2), WokenIn::Events).into_iter().step_by(2));
+        handed.sort_by_key(|of| of.expiry_ns);
+        let camera = ThreadActivity {
+            activations: turns(5, None, WokenIn::Sleep)
+                .into_iter()
+                .step_by(2)
+                .collect(),
+            ..ThreadActivity::default()
+        };
+        let threads = BTreeMap::from([(1, timer(0)), (2, camera), (3, fed(handed))]);
+        let found = chains(&threads);
+        let ends = found.iter().map(|of| (&of.threads[..], of.passes.len()));
+        let expected: [(&[u32], usize); 2] = [(&[1, 3], 100), (&[2, 3], 50)];
+        assert_eq!(ends.collect::<Vec<_>>(), expected);
     }
 
     #[test]
