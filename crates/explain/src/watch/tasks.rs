@@ -168,7 +168,7 @@ fn by_timer(activations: &[Activation]) -> Vec<Task> {
     }
     let several = of_timers.len() > 1;
     of_timers.retain(|timer, turns| several && *timer != 0 && Rhythm::new(turns).is_ok());
-    if of_timers.is_empty() {
+    if of_timers.is_empty() || is_remade(&of_timers, activations) {
         return Vec::new();
     }
     let mut tasks: Vec<(u64, Vec<Activation>)> = Vec::new();
@@ -205,6 +205,31 @@ fn by_timer(activations: &[Activation]) -> Vec<Task> {
         })
     });
     made.collect()
+}
+
+/// Of a hundred expiries, the number that must be apart from the one before.
+const APART_OF_HUNDRED: usize = 95;
+
+/// Whether these are one timer that is made again each time, as io_uring makes one for each time-out: together they keep
+/// the row of one of them, and hardly two expire for the same due time.
+fn is_remade(of_timers: &BTreeMap<u64, Vec<Activation>>, activations: &[Activation]) -> bool {
+    let all = activations.iter().filter(|of| of.timer.is_some());
+    let all: Vec<Activation> = all.copied().collect();
+    let Ok(whole) = Rhythm::new(&all) else {
+        return false;
+    };
+    let mut alone = of_timers.values().filter_map(|of| Rhythm::new(of).ok());
+    let is_apart = |pair: &&[Activation]| {
+        let due_ns = [&pair[0], &pair[1]].map(|of| expiry_ns(of, whole.programmed));
+        let [Some(from_ns), Some(to_ns)] = due_ns else {
+            return true;
+        };
+        to_ns.saturating_sub(from_ns) >= whole.period_ns / 2
+    };
+    let apart = all.windows(2).filter(is_apart).count();
+    whole.anchor_ns.is_some()
+        && alone.any(|of| of.period_ns == whole.period_ns)
+        && apart * 100 >= (all.len() - 1) * APART_OF_HUNDRED
 }
 
 /// The tasks of an event loop with several periods. A turn at due times of several is a turn of each.
@@ -253,6 +278,36 @@ mod tests {
         let tasks = activity.tasks().unwrap();
         let samples = tasks[0].row().samples;
         (samples.len(), samples[1].cycle)
+    }
+
+    /// Turns at these milliseconds, each by a timer at this address.
+    fn timed(turns: impl Iterator<Item = (u64, u64)>) -> ThreadActivity {
+        let turn = |(at_ms, timer): (u64, u64)| Activation {
+            programmed_ns: Some(at_ms * MS),
+            expiry_ns: at_ms * MS + 1_000,
+            switched_in_ns: at_ms * MS + 2_000,
+            end_ns: at_ms * MS + MS / 2,
+            timer: Some(timer),
+            ..Activation::default()
+        };
+        ThreadActivity {
+            activations: turns.map(turn).collect(),
+            ..ThreadActivity::default()
+        }
+    }
+
+    #[test]
+    fn a_timer_that_is_made_again_for_each_wait_begins_one_task_and_two_that_last_begin_two() {
+        // The memory of one is free for the next one but one now and then.
+        let remade = timed((1..=200).map(|n| (n * 10, 1 + n / 20 % 3)));
+        let tasks = remade.tasks().unwrap();
+        assert_eq!(tasks.len(), 1);
+        assert_eq!((tasks[0].turns.len(), tasks[0].timer), (200, None));
+        let both = (1..=200).flat_map(|n| {
+            let slow = (n % 2 == 0).then_some((n * 10, 2));
+            [(n * 10, 1)].into_iter().chain(slow)
+        });
+        assert_eq!(timed(both).tasks().unwrap().len(), 2);
     }
 
     #[test]
