@@ -11,9 +11,12 @@ pub(crate) struct Mapping {
     pub(crate) addresses: Range<u64>,
     /// Its offset in its file.
     pub(crate) offset: u64,
-    /// Its file as the process sees it, deleted or not; `None` for what the program made itself.
+    /// Its file as the process sees it, deleted or not, or [`VDSO`]; `None` for what the program made itself.
     pub(crate) file: Option<PathBuf>,
 }
+
+/// The kernel's functions that every process has in memory, such as `clock_gettime`.
+pub(crate) const VDSO: &str = "[vdso]";
 
 /// All stretches with code, in the order of their addresses.
 pub(crate) fn parse(maps: &[u8]) -> Vec<Mapping> {
@@ -35,10 +38,11 @@ fn line(line: &[u8]) -> Option<Mapping> {
     let mapping = Mapping {
         addresses: hexadecimal(from)?..hexadecimal(to)?,
         offset,
-        file: (is_file && path.starts_with(b"/")).then(|| OsStr::from_bytes(path).into()),
+        file: ((is_file && path.starts_with(b"/")) || path == VDSO.as_bytes())
+            .then(|| OsStr::from_bytes(path).into()),
     };
-    // The kernel's own page and that of vsyscalls are no code of the program's.
-    let is_special = path.starts_with(b"[v");
+    // The kernel's page of vsyscalls is not to be read.
+    let is_special = path.starts_with(b"[v") && path != VDSO.as_bytes();
     (is_code && !is_special && !mapping.addresses.is_empty()).then_some(mapping)
 }
 
@@ -54,12 +58,14 @@ mod tests {
 7f0000000000-7f0000001000 rwxp 00000000 00:00 0 \n\
 7f0000002000-7f0000003000 rw-p 00000000 00:00 0                          [heap]\n\
 7ffd00000000-7ffd00002000 r-xp 00000000 00:00 0                          [vdso]\n\
+ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]\n\
 nonsense\n";
         let found = parse(text.as_bytes());
-        assert_eq!(found.len(), 2, "{found:?}");
+        assert_eq!(found.len(), 3, "{found:?}");
         assert_eq!(found[0].addresses, 0x55d0_0000_1000..0x55d0_0000_3000);
         assert_eq!(found[0].offset, 0x1000);
         assert_eq!(found[0].file, Some("/usr/bin/my robot".into()));
         assert_eq!(found[1].file, None);
+        assert_eq!(found[2].file, Some(VDSO.into()));
     }
 }

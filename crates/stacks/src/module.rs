@@ -1,14 +1,15 @@
 //! A program or library that a process has mapped: its file, kept open while the process may end, and what is needed of
 //! it to unwind.
 
-use crate::maps::Mapping;
+use crate::maps::{Mapping, VDSO};
 use object::elf::PF_X;
 use object::read::elf::ElfFile;
 use object::{Endianness, Object, ObjectSection, ObjectSegment, ReadCache, ReadRef, SegmentFlags};
+use rustix::fs::{MemfdFlags, memfd_create};
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::ops::Range;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -55,12 +56,29 @@ pub(crate) type Section = Option<(Range<u64>, Arc<[u8]>)>;
 /// in.
 pub(crate) fn open(process: u32, mapping: &Mapping) -> io::Result<File> {
     let Range { start, end } = mapping.addresses;
+    if mapping.file.as_deref() == Some(Path::new(VDSO)) {
+        return vdso(process, start..end);
+    }
     let mapped = format!("/proc/{process}/map_files/{start:x}-{end:x}");
     File::open(mapped).or_else(|_| {
         let path = mapping.file.as_deref().unwrap_or(Path::new(""));
         let path = path.strip_prefix("/").unwrap_or(path);
         File::open(Path::new(&format!("/proc/{process}/root")).join(path))
     })
+}
+
+/// More than any kernel's has.
+const MOST_VDSO_BYTES: u64 = 1 << 20;
+
+/// The kernel's functions, which no file has, copied from a process's memory.
+fn vdso(process: u32, addresses: Range<u64>) -> io::Result<File> {
+    let length = (addresses.end - addresses.start).min(MOST_VDSO_BYTES);
+    let mut bytes = vec![0; length as usize];
+    let memory = File::open(format!("/proc/{process}/mem"))?;
+    memory.read_exact_at(&mut bytes, addresses.start)?;
+    let mut file = File::from(memfd_create("vdso", MemfdFlags::CLOEXEC)?);
+    file.write_all(&bytes)?;
+    Ok(file)
 }
 
 /// Device and inode of a file.
@@ -145,6 +163,18 @@ mod tests {
         use object::ObjectSymbol;
         let has = elf.symbols().any(|of| of.address() == here - bias);
         assert!(has, "{here:#x} {bias:#x}");
+    }
+
+    #[test]
+    fn the_kernels_functions_are_a_module_too() {
+        let maps = std::fs::read("/proc/self/maps").unwrap();
+        let mappings = crate::maps::parse(&maps);
+        let mapping = mappings.iter().find(|of| of.file == Some(VDSO.into()));
+        let mapping = mapping.unwrap();
+        let file = open(std::process::id(), mapping).unwrap();
+        let module = Module::read(file, VDSO.into()).unwrap();
+        assert!(module.unwind.frames.is_some());
+        assert_eq!(module.bias(mapping), Some(mapping.addresses.start));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::maps::{self, Mapping};
 use crate::module::{self, Module};
 use crate::unwind::Unwinder;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use wakepath_probe::blocking::Stack;
 
@@ -126,6 +127,13 @@ impl Process {
 /// Number and bias of a mapping's module.
 fn module_of(process: u32, mapping: &Mapping, modules: &mut Modules) -> Option<(u32, u64)> {
     let path = mapping.file.clone()?;
+    // One copy of it does for all processes.
+    let mut known = modules.0.iter();
+    let vdso = Path::new(maps::VDSO);
+    let vdso = known.position(|of| of.path == vdso && path == vdso);
+    if let Some(number) = vdso {
+        return Some((number as u32, modules.0[number].bias(mapping)?));
+    }
     let file = module::open(process, mapping).ok()?;
     let identity = module::identity(&file).ok()?;
     let known = modules.0.iter().position(|of| of.identity == identity);
