@@ -60,6 +60,9 @@ fn advice(cause: &Cause) -> Option<Remedy> {
         Cause::OwnInflation => fix::RECORD_CALLS.plain(),
         Cause::UserCode(RanIn::NotRecorded) => fix::RECORD_STACKS.plain(),
         Cause::UserCode(RanIn::NotSeen) => fix::TIME_SECTIONS.plain(),
+        Cause::UserCode(RanIn::Function(place)) => {
+            fix::SHORTEN_CODE.with(&[&place.function.to_string()])
+        }
         Cause::Blocked(wait) => blocked(wait)?,
         Cause::Halted(halt) => halt.remedy(),
         Cause::Frequency => fix::HOLD_FREQUENCY.plain(),

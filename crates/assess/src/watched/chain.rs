@@ -147,15 +147,29 @@ impl ThreadChain {
                 counted(self.ended, "pass", "passes"),
             ));
         }
-        let unseen = self.begun - self.ended;
+        let unseen = self.unseen();
         if unseen > 0 {
             remarks.push(format!(
-                "{} of {} did not wake all of these: one was still busy, or had nothing to pass on",
+                "{} of {} did not wake all of these: they had nothing to pass on, or it waited behind an earlier one; \
+                 then it is not counted here, and the earlier one ends with it",
                 unseen,
                 counted(self.begun, "cycle", "cycles"),
             ));
         }
         remarks
+    }
+
+    /// Cycles that did not come to the end, as far as events show.
+    fn unseen(&self) -> u64 {
+        self.begun - self.ended
+    }
+
+    /// How many were late; at least, if there may be others among those that were not seen to end.
+    pub fn late_in_words(&self) -> String {
+        match self.unseen() {
+            0 => count(self.late),
+            _ => format!("≥ {}", count(self.late)),
+        }
     }
 }
 
@@ -212,7 +226,7 @@ impl fmt::Display for ThreadChain {
         write!(
             f,
             "; {} of {} later than {}",
-            self.late,
+            self.late_in_words(),
             self.ended,
             length(self.limit_ns)
         )?;

@@ -107,6 +107,14 @@ rows! {
         trial: None,
         proof: NotHere("it finds the cause, and cures nothing"),
     };
+    SHORTEN_CODE: Fix {
+        name: "shorten that code",
+        words: "no setting shortens {}: make it faster, or move it to a thread that the loop does not wait for",
+        changes: "the program",
+        who: &[Programmer],
+        trial: None,
+        proof: NotHere("only its author can change the program"),
+    };
     TIME_SECTIONS: Fix {
         name: "time its parts",
         words: "in which function is unknown: the kernel's tick never interrupted the loop in it; time its parts as sections",

@@ -33,7 +33,7 @@ pub(super) fn chains(all: &[ThreadChain], most: usize) -> String {
                 quantile(latency, Quantile::P99),
                 figure(latency, |summary| summary.max),
                 Cell::new(of.ended),
-                Cell::new(of.late),
+                Cell::new(of.late_in_words()),
                 Cell::new(length(of.limit_ns)),
             ],
         );
