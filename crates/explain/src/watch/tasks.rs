@@ -7,7 +7,7 @@ use super::rhythm::{NotPeriodic, Rhythm, expiry_ns};
 use super::row::{Row, due_ns, row};
 use super::several_rows;
 use super::under_way::cycles_under_way;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One task of a thread.
 #[derive(Debug, Clone)]
@@ -207,29 +207,32 @@ fn by_timer(activations: &[Activation]) -> Vec<Task> {
     made.collect()
 }
 
-/// Of a hundred expiries, the number that must be apart from the one before.
-const APART_OF_HUNDRED: usize = 95;
+/// Of a hundred expiries of other timers, the number that must be at due times of their own.
+const OWN_OF_HUNDRED: usize = 95;
 
 /// Whether these are one timer that is made again each time, as io_uring makes one for each time-out: together they keep
-/// the row of one of them, and hardly two expire for the same due time.
+/// one row, and what other timers add to the one with most expiries is due times that it does not have. A second timer
+/// that lasts has due times off that row, or the same.
 fn is_remade(of_timers: &BTreeMap<u64, Vec<Activation>>, activations: &[Activation]) -> bool {
     let all = activations.iter().filter(|of| of.timer.is_some());
     let all: Vec<Activation> = all.copied().collect();
     let Ok(whole) = Rhythm::new(&all) else {
         return false;
     };
-    let mut alone = of_timers.values().filter_map(|of| Rhythm::new(of).ok());
-    let is_apart = |pair: &&[Activation]| {
-        let due_ns = [&pair[0], &pair[1]].map(|of| expiry_ns(of, whole.programmed));
-        let [Some(from_ns), Some(to_ns)] = due_ns else {
-            return true;
-        };
-        to_ns.saturating_sub(from_ns) >= whole.period_ns / 2
+    let most = of_timers.iter().max_by_key(|(_, turns)| turns.len());
+    let (Some(anchor_ns), Some((most, _))) = (whole.anchor_ns, most) else {
+        return false;
     };
-    let apart = all.windows(2).filter(is_apart).count();
-    whole.anchor_ns.is_some()
-        && alone.any(|of| of.period_ns == whole.period_ns)
-        && apart * 100 >= (all.len() - 1) * APART_OF_HUNDRED
+    let due_time = |of: &Activation| {
+        let at_ns = expiry_ns(of, whole.programmed).filter(|at_ns| whole.is_on_row(*at_ns))?;
+        let before_ns = anchor_ns % whole.period_ns;
+        Some((at_ns + whole.period_ns / 2).saturating_sub(before_ns) / whole.period_ns)
+    };
+    let (own, others): (Vec<_>, Vec<_>) = all.iter().partition(|of| of.timer == Some(*most));
+    let mut taken: BTreeSet<u64> = own.into_iter().filter_map(due_time).collect();
+    let is_new = |of: &&&Activation| due_time(of).is_some_and(|at| taken.insert(at));
+    let new = others.iter().filter(is_new).count();
+    new * 100 >= others.len() * OWN_OF_HUNDRED
 }
 
 /// The tasks of an event loop with several periods. A turn at due times of several is a turn of each.
@@ -303,11 +306,15 @@ mod tests {
         let tasks = remade.tasks().unwrap();
         assert_eq!(tasks.len(), 1);
         assert_eq!((tasks[0].turns.len(), tasks[0].timer), (200, None));
-        let both = (1..=200).flat_map(|n| {
-            let slow = (n % 2 == 0).then_some((n * 10, 2));
-            [(n * 10, 1)].into_iter().chain(slow)
-        });
-        assert_eq!(timed(both).tasks().unwrap().len(), 2);
+        // A slow one next to a fast one, at its due times and between them.
+        for (every, after_ms) in [(2, 0), (50, 0), (50, 3)] {
+            let both = (1..=2_000).flat_map(|n| {
+                let slow = (n % every == 0).then_some((n * 10 + after_ms, 2));
+                [(n * 10, 1)].into_iter().chain(slow)
+            });
+            let tasks = timed(both).tasks().unwrap();
+            assert_eq!(tasks.len(), 2, "each {every}th, {after_ms} ms after");
+        }
     }
 
     #[test]
