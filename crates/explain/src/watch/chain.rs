@@ -68,9 +68,7 @@ pub fn chains(threads: &BTreeMap<u32, ThreadActivity>) -> Vec<Chain> {
         .filter(|pair| carries_on(pair))
         .map(|(_, by)| *by)
         .collect();
-    feeders.retain(|pair| {
-        carries_on(pair) || !answers(pair.0, &threads[&pair.1], threads[&pair.0].handed.len())
-    });
+    feeders.retain(|pair| carries_on(pair) || !answers(pair.0, &threads[&pair.1], fed(pair)));
     let last: BTreeSet<u32> = feeders.iter().map(|(id, _)| *id).collect();
     let last = last.into_iter().filter(|id| !continued.contains(id));
     let mut chains: Vec<Chain> = last
@@ -88,8 +86,8 @@ fn turns_of(of: &ThreadActivity) -> usize {
     of.activations.len().max(of.handed.len())
 }
 
-/// Whether a thread that has this number of turns wakes its feeder in most of them: the feeder waits for its answer,
-/// so its turns are within the feeder's.
+/// Whether a thread wakes its feeder in most of the turns that this one begins: the feeder waits for its answer, so its
+/// turns are within the feeder's.
 fn answers(id: u32, feeder: &ThreadActivity, turns: usize) -> bool {
     let woken = feeder.handed.iter().filter(|of| of.woken_by == Some(id));
     2 * woken.count() >= turns
@@ -116,14 +114,19 @@ fn feeders(of: &ThreadActivity) -> Vec<u32> {
     counts.into_iter().filter(feeds).map(|(by, _)| by).collect()
 }
 
-/// Chains that end with one thread: where each of many waits for several, the ways multiply.
+/// Chains that end with one thread.
 const MOST_WAYS: usize = 16;
+/// Ways that are followed to find them: where many threads wake each other, the ways multiply and most lead nowhere.
+const MOST_FOLLOWED: usize = 1024;
 
 /// The threads of the chains that end with this one, each from its first one on; none that goes round.
 fn from_first(last: u32, feeders: &[(u32, u32)]) -> Vec<Vec<u32>> {
     let mut found = Vec::new();
     let mut ends = vec![vec![last]];
-    while let Some(end) = ends.pop().filter(|_| found.len() < MOST_WAYS) {
+    for _ in 0..MOST_FOLLOWED {
+        let Some(end) = ends.pop().filter(|_| found.len() < MOST_WAYS) else {
+            break;
+        };
         let by = feeders.iter().filter(|(id, _)| *id == end[0]);
         let mut is_fed = false;
         for (_, by) in by {
@@ -368,6 +371,20 @@ mod tests {
         let ends = found.iter().map(|of| (&of.threads[..], of.passes.len()));
         let expected: [(&[u32], usize); 2] = [(&[1, 3], 100), (&[2, 3], 50)];
         assert_eq!(ends.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn threads_that_all_wake_each_other_are_no_chain_and_are_done_with_soon() {
+        let all = 1..=24_u32;
+        let thread = |id: u32| {
+            let others = all.clone().filter(|by| *by != id);
+            let turns = others.flat_map(|by| turns(u64::from(by), Some(by), WokenIn::Events));
+            let mut turns: Vec<Activation> = turns.collect();
+            turns.sort_by_key(|of| of.expiry_ns);
+            (id, fed(turns))
+        };
+        let threads: BTreeMap<u32, ThreadActivity> = all.clone().map(thread).collect();
+        assert_eq!(chains(&threads), []);
     }
 
     #[test]
