@@ -14,7 +14,7 @@ pub enum ExplainError {
     #[error("the run's own scenario can't be read: {0}")]
     Scenario(#[from] ScenarioErrors),
     /// It was not traced.
-    #[error("{directory}: the run holds no kernel events; {}", recorded(*imported))]
+    #[error("{directory}: the run holds no kernel events; {}", advice(*imported))]
     NoEvents {
         /// The run directory.
         directory: String,
@@ -64,7 +64,7 @@ pub enum ExplainError {
     Along(#[from] io::Error),
 }
 
-fn recorded(imported: bool) -> &'static str {
+fn advice(imported: bool) -> &'static str {
     match imported {
         true => {
             "record the kernel's too, and import both (see the import guide), or use `wakepath watch`"
