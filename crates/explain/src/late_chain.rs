@@ -53,7 +53,8 @@ impl<'a> LateChains<'a> {
         let loops = self.loops.iter();
         let loops = loops.map(|part| {
             let chain = &self.chains[part.chain];
-            let passes = (0..).zip(&chain.passes);
+            // The time of merged ones is that of the one before.
+            let passes = (0..).zip(&chain.passes).filter(|(_, of)| !of.is_merged);
             let samples = passes.map(|(number, pass)| part_of(pass, part.thread, number));
             LoopThread {
                 thread: chain.threads[part.thread],
@@ -75,7 +76,7 @@ impl<'a> LateChains<'a> {
         }
         let pieces = explained.latency.iter().chain(&explained.execution);
         let pieces = pieces.filter(|piece| !piece.cause.is_usual());
-        let pieces: Vec<Piece> = pieces.cloned().collect();
+        let pieces: Vec<Piece> = pieces.cloned().map(on_its_own).collect();
         add_causes(&mut part.late, &pieces, true, pass);
     }
 
@@ -106,6 +107,17 @@ fn merged(mut threads: Vec<Vec<CauseFigures>>) -> Vec<(usize, CauseFigures)> {
             return all;
         };
         all.push((thread, cause));
+    }
+}
+
+/// A piece of a pass that waited behind another, as what held up that one.
+fn on_its_own(piece: Piece) -> Piece {
+    match piece.cause {
+        Cause::Overrun(because) if !because.is_usual() => on_its_own(Piece {
+            cause: *because,
+            ..piece
+        }),
+        _ => piece,
     }
 }
 
@@ -140,7 +152,9 @@ mod tests {
             due_ns: 0,
             hops: vec![hop(0), hop(10)],
             end_ns,
+            earliest_end_ns: end_ns,
             with_others: false,
+            is_merged: false,
         }
     }
 
@@ -168,6 +182,7 @@ mod tests {
             threads: vec![7, 8],
             period_ns: 100,
             begun: 3,
+            with_queued: true,
             passes: ends.iter().map(|end_ns| pass(*end_ns)).collect(),
         };
         let chains = [chain(&[20, 30]), chain(&[20, 300, 250])];

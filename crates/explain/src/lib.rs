@@ -39,6 +39,7 @@ pub mod perfetto;
 mod placement;
 mod remedy;
 mod resolve;
+mod senders;
 mod share;
 mod share_out;
 mod spin;

@@ -39,6 +39,13 @@ pub struct DistributionSummary {
 }
 
 impl DistributionSummary {
+    /// A quantile's value; `None` if the sample is too small to distinguish it from the maximum.
+    pub fn distinct(&self, wanted: Quantile) -> Option<i64> {
+        self.quantile(wanted)
+            .filter(|found| !found.is_maximum)?
+            .value
+    }
+
     /// The quantile, if it is one of those that it has.
     pub fn quantile(&self, wanted: Quantile) -> Option<&QuantileValue> {
         let mut all = self.quantiles.iter();

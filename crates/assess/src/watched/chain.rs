@@ -21,15 +21,26 @@ pub struct ThreadChain {
     pub begun: u64,
     /// Of these, those that came to the end, as far as events show.
     pub ended: u64,
+    /// Whether those that waited behind others are among them.
+    pub with_queued: bool,
+    /// Of those that ended, the ones whose end lies between two instants.
+    pub inexact: u64,
     /// Of these, those in which other threads woke one of the chain, which waited for them, or worked for them too.
     pub with_others: u64,
-    /// From the first one's due time until the last one slept again.
+    /// From the first one's due time until the last one was done: slept again, or took the next one. At most, of the
+    /// inexact ones.
     pub latency_ns: Option<DistributionSummary>,
+    /// The same; at least, of the inexact ones.
+    pub least_latency_ns: Option<DistributionSummary>,
     /// Limit of that.
     pub limit_ns: u64,
-    /// How many took longer.
+    /// How many took longer; at least, if the ends of some are inexact.
     pub late: u64,
-    /// How long the late ones took together, in nanoseconds.
+    /// How many took longer at most.
+    pub late_at_most: u64,
+    /// Late ones whose parts are seen. The others were done in the same turns.
+    pub late_seen: u64,
+    /// How long these took together, in nanoseconds.
     pub late_ns: u64,
     /// Causes of the time in these, beyond the threads' usual work, those with most time first.
     pub causes: Vec<ChainCause>,
@@ -46,7 +57,7 @@ pub struct ChainCause {
     pub kind: String,
     /// The cause, as a person reads it.
     pub cause: String,
-    /// Late passes in which it had a part.
+    /// Late passes whose parts are seen, in which it had one.
     pub passes: u64,
     /// Its time in them.
     pub ns: u64,
@@ -82,9 +93,13 @@ impl ThreadChain {
         named: impl Fn(u32) -> String,
     ) -> Self {
         let threads: Vec<String> = chain.threads.iter().map(|id| named(*id)).collect();
-        let longest = chain.passes.iter().max_by_key(|pass| pass.latency_ns());
+        let whole = chain.passes.iter().filter(|pass| !pass.is_merged);
+        let longest = whole.max_by_key(|pass| pass.latency_ns());
         let is_late = |pass: &&Pass| pass.latency_ns() > limit_ns;
-        let late_ns = chain.passes.iter().filter(is_late);
+        let seen = chain
+            .passes
+            .iter()
+            .filter(|pass| is_late(pass) && !pass.is_merged);
         let causes = late.into_iter().map(|(thread, of)| ChainCause {
             thread: threads[thread].clone(),
             remedy: of.remedy,
@@ -98,19 +113,24 @@ impl ThreadChain {
             let counted = chain.passes.iter().filter(|pass| is(pass));
             counted.count() as u64
         };
-        let all = chain
-            .passes
-            .iter()
-            .map(|pass| pass.latency_ns().cast_signed());
+        let summary = |of: &dyn Fn(&Pass) -> u64| {
+            let all = chain.passes.iter().map(|pass| of(pass).cast_signed());
+            Distribution::new(all.collect()).map(|of| of.summary())
+        };
         Self {
             period_ns: chain.period_ns,
             begun: chain.begun,
             ended: chain.passes.len() as u64,
             with_others: number_of(&|pass| pass.with_others),
-            latency_ns: Distribution::new(all.collect()).map(|of| of.summary()),
+            with_queued: chain.with_queued,
+            inexact: number_of(&|pass| pass.earliest_end_ns < pass.end_ns),
+            latency_ns: summary(&Pass::latency_ns),
+            least_latency_ns: summary(&Pass::least_latency_ns),
             limit_ns,
-            late: number_of(&|pass| is_late(&pass)),
-            late_ns: late_ns.map(Pass::latency_ns).sum(),
+            late: number_of(&|pass| pass.least_latency_ns() > limit_ns),
+            late_at_most: number_of(&|pass| is_late(&pass)),
+            late_seen: seen.clone().count() as u64,
+            late_ns: seen.map(Pass::latency_ns).sum(),
             causes: causes.collect(),
             longest: longest.map_or_else(Vec::new, |pass| parts(pass, &threads)),
             thread_ids: chain.threads.clone(),
@@ -126,18 +146,10 @@ impl ThreadChain {
     /// Facts that its figures don't show.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
-        let longest_ns = self
-            .longest
-            .iter()
-            .map(|of| of.waited_ns + of.took_ns)
-            .sum();
+        let longest = self.latency_in_words(|of| Some(of.max)).unwrap_or_default();
         let parts: Vec<String> = self.longest.iter().map(ToString::to_string).collect();
         if !parts.is_empty() {
-            remarks.push(format!(
-                "the longest, {}: {}",
-                time(longest_ns),
-                parts.join("; ")
-            ));
+            remarks.push(format!("the longest, {longest}: {}", parts.join("; ")));
         }
         remarks.extend(self.why_late());
         if self.with_others > 0 {
@@ -147,28 +159,52 @@ impl ThreadChain {
                 counted(self.ended, "pass", "passes"),
             ));
         }
-        let unseen = self.unseen();
-        if unseen > 0 {
+        if self.inexact > 0 {
             remarks.push(format!(
-                "{} of {} did not wake all of these: they had nothing to pass on, or it waited behind an earlier one; \
-                 then it is not counted here, and the earlier one ends with it",
-                unseen,
-                counted(self.begun, "cycle", "cycles"),
+                "the end of {} is not seen, as a thread worked off several at once: each ended after the next one had \
+                 come, or was dropped for it, and at the latest when the thread slept again",
+                counted(self.inexact, "pass", "passes"),
+            ));
+        }
+        let unseen = self.begun - self.ended;
+        if unseen > 0 {
+            let why = match self.with_queued {
+                true => "did not come to the end: they had nothing to pass on, or it was dropped",
+                false => {
+                    "did not wake all of these: they had nothing to pass on, or it waited behind an earlier one; then it \
+                     is not counted here, and the earlier one ends with it"
+                }
+            };
+            remarks.push(format!(
+                "{} of {} {why}",
+                count(unseen),
+                counted(self.begun, "cycle", "cycles")
             ));
         }
         remarks
     }
 
-    /// Cycles that did not come to the end, as far as events show.
-    fn unseen(&self) -> u64 {
-        self.begun - self.ended
-    }
-
     /// How many were late; at least, if there may be others among those that were not seen to end.
     pub fn late_in_words(&self) -> String {
-        match self.unseen() {
-            0 => count(self.late),
-            _ => format!("≥ {}", count(self.late)),
+        let late = count(self.late);
+        match self.with_queued || self.begun == self.ended {
+            true if self.late == self.late_at_most => late,
+            true => format!("{late} … {}", count(self.late_at_most)),
+            false => format!("≥ {late}"),
+        }
+    }
+
+    /// A figure of its latencies, such as "≤ 12.5 ms" if it is one of an inexact pass.
+    pub fn latency_in_words(
+        &self,
+        figure: impl Fn(&DistributionSummary) -> Option<i64>,
+    ) -> Option<String> {
+        let figure =
+            |of: &Option<DistributionSummary>| of.as_ref().and_then(&figure).map(three_digits);
+        let most = figure(&self.latency_ns)?;
+        match figure(&self.least_latency_ns).is_some_and(|least| least != most) {
+            true => Some(format!("≤ {most}")),
+            false => Some(most),
         }
     }
 }
@@ -189,13 +225,17 @@ impl ThreadChain {
             (Some(fix), 1) => format!(" → {fix}"),
             (Some(fix), _) => format!(" → for the first: {fix}"),
         };
-        let passes = match self.late {
+        let passes = match self.late_seen {
             1 => "late pass".to_owned(),
             late => format!("{} late passes", count(late)),
         };
+        let which = match self.late_seen < self.late {
+            true => " whose parts are seen",
+            false => "",
+        };
         let took = time(self.late_ns);
         Some(format!(
-            "the {passes} took {took}, of that {}{fix}",
+            "the {passes}{which} took {took}, of that {}{fix}",
             named.join("; ")
         ))
     }
@@ -216,12 +256,11 @@ impl fmt::Display for ThreadChain {
             "{}: from {first}'s due time to {last}'s end",
             self.name()
         )?;
-        if let Some(summary) = &self.latency_ns {
-            let median = summary.quantile(Quantile::P50).filter(|of| !of.is_maximum);
-            if let Some(median) = median.and_then(|of| of.value) {
-                write!(f, " median {},", three_digits(median))?;
-            }
-            write!(f, " max {}", three_digits(summary.max))?;
+        if let Some(median) = self.latency_in_words(|of| of.distinct(Quantile::P50)) {
+            write!(f, " median {median},")?;
+        }
+        if let Some(max) = self.latency_in_words(|of| Some(of.max)) {
+            write!(f, " max {max}")?;
         }
         write!(
             f,
@@ -290,9 +329,14 @@ mod tests {
             begun: 100,
             ended: 100,
             with_others: 0,
+            with_queued: true,
+            inexact: 0,
             latency_ns: None,
+            least_latency_ns: None,
             limit_ns: 10_000_000,
             late,
+            late_at_most: late,
+            late_seen: late,
             late_ns: 20_000_000,
             causes,
             longest: Vec::new(),

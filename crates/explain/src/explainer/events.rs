@@ -2,10 +2,12 @@
 
 use super::Explainer;
 use crate::cause::SentBy;
-use crate::cpu::Cpu;
+use crate::cpu::{Context, Cpu};
+use crate::senders::Senders;
 use crate::summary::SwitchIns;
 use crate::track::Happened;
 use crate::untold::UntoldSwitch;
+use crate::wait::Handler;
 use wakepath_timeline::{KernelEvent, Thread, What};
 
 impl Explainer {
@@ -49,7 +51,8 @@ impl Explainer {
         self.refills.event(event);
         let given = self.threads.given(event);
         let at_ns = self.cpus[index].event(event, given);
-        let context = || self.cpus[index].context();
+        self.senders.event(event);
+        let context = || waking_context(&self.cpus[index], &self.senders);
         self.stoppers.event(event, context);
         self.threads.event(event, at_ns, context);
         for counting in self.loops.iter_mut().filter_map(|of| of.counting.as_mut()) {
@@ -58,7 +61,7 @@ impl Explainer {
         let cpu = event.cpu;
         match &event.what {
             What::Waking { thread, .. } if self.by_thread.contains_key(&thread.id) => {
-                let from = self.cpus[index].context();
+                let from = waking_context(&self.cpus[index], &self.senders);
                 let priority = thread.priority;
                 self.mark(thread.id, at_ns, cpu, Happened::Waking { from, priority });
             }
@@ -172,5 +175,17 @@ impl Explainer {
         for &of in self.by_thread.get(&thread.id).into_iter().flatten() {
             self.loops[of].placement.at(at_ns, cpu, mover, thread);
         }
+    }
+}
+
+/// The context in which a thread is woken now: the sender's, if the network delivers what that sends.
+fn waking_context(cpu: &Cpu, senders: &Senders) -> Context {
+    match (cpu.context(), cpu.current()) {
+        (Context::Interrupt(Handler::SoftIrq(vector)), Some(current))
+            if senders.is_for(vector, current.id) =>
+        {
+            Context::Thread(current.clone())
+        }
+        (context, _) => context,
     }
 }

@@ -18,6 +18,7 @@ use crate::own::Own;
 use crate::path::{self, Window};
 use crate::placement::Stoppers;
 use crate::resolve::{Raw, Usual};
+use crate::senders::Senders;
 use crate::spin;
 use crate::stacks::Places;
 use crate::summary::SwitchIns;
@@ -70,6 +71,7 @@ pub struct Explainer {
     refills: Refills,
     program: Program,
     stoppers: Stoppers,
+    senders: Senders,
     now_ns: u64,
     /// When the next cycle can be explained.
     next_ns: u64,
@@ -103,6 +105,7 @@ impl Explainer {
             refills: Refills::default(),
             program,
             stoppers: Stoppers::default(),
+            senders: Senders::default(),
             now_ns: 0,
             next_ns: 0,
             since_clearing: 0,

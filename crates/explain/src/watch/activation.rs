@@ -86,6 +86,9 @@ pub struct ThreadActivity {
     pub activations: Vec<Activation>,
     /// Its whole activations by something else, in order: another cut through the same time.
     pub handed: Vec<Activation>,
+    /// When it took an item without having to wait for it, in nanoseconds, in order: it entered the call in which it was
+    /// last woken, and left it without sleep.
+    pub fetched: Vec<u64>,
     /// Its whole cycles between its program's own marks, in order; empty if it passed none.
     pub marked: Vec<Activation>,
     /// Of those, the ones before which the thread was not woken: it ran on.

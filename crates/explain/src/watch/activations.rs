@@ -12,11 +12,11 @@ use super::sleep_call::CutKey;
 use super::thread::Thread;
 use super::waker::{Key, Open};
 use super::wall_clock;
-use crate::call::sends;
+use crate::senders::Senders;
 use crate::untold::{Untold, UntoldSwitch};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use wakepath_timeline::{KernelEvent, Left, SoftIrq, What};
+use wakepath_timeline::{KernelEvent, Left, What};
 
 /// Collects the activations of some threads while events go by.
 #[derive(Debug)]
@@ -24,6 +24,7 @@ pub struct Activations {
     threads: HashMap<u32, Thread>,
     cpus: HashMap<u16, Vec<Expiry>>,
     open: Open,
+    senders: Senders,
     untold: Untold,
     /// Timers that were programmed, by address.
     programmed: HashMap<u64, Programmed>,
@@ -58,6 +59,7 @@ impl Activations {
                 .collect(),
             cpus: HashMap::new(),
             open: Open::default(),
+            senders: Senders::default(),
             untold: Untold::default(),
             programmed: HashMap::new(),
             owners: HashMap::new(),
@@ -79,6 +81,7 @@ impl Activations {
     fn take_in(&mut self, event: &KernelEvent) {
         let (at_ns, cpu) = (event.at_ns, event.cpu);
         self.open.event(event);
+        self.senders.event(event);
         match &event.what {
             What::TimerStart {
                 timer,
@@ -169,16 +172,18 @@ impl Activations {
                     *of.activity.priorities.entry(next.priority).or_default() += 1;
                 }
             }
-            What::SystemCallEntry { name, .. } => {
+            What::SystemCallEntry { name, descriptor } => {
                 if let Some(of) = self.threads.get_mut(&event.current) {
                     of.sleeps.entered(name);
                     of.waits.entered(name);
+                    of.fetches.entered(at_ns, name, *descriptor);
                 }
             }
             What::SystemCallExit => {
                 if let Some(of) = self.threads.get_mut(&event.current) {
                     of.sleeps.left();
                     of.waits.left();
+                    of.fetches.left();
                 }
             }
             What::Mark { number } => {
@@ -216,9 +221,9 @@ impl Activations {
     fn sender(&self, event: &KernelEvent, waker: &Key) -> Option<u32> {
         match waker {
             Key::Thread(id) => Some(*id),
-            Key::SoftIrq(SoftIrq::NET_RX) => {
-                let call = self.threads.get(&event.current)?.waits.call()?;
-                sends(call).then_some(event.current)
+            Key::SoftIrq(vector) => {
+                let is_own = self.senders.is_for(*vector, event.current);
+                is_own.then_some(event.current)
             }
             _ => None,
         }

@@ -2,8 +2,9 @@
 //! filter's and that an actuator's. Each turn of the last one is traced back to the timer that it began with, from
 //! wake-up to wake-up, in one process or in several.
 
-use super::activation::{Activation, BegunBy, ThreadActivity};
+use super::activation::{BegunBy, ThreadActivity};
 use super::one_call::WokenIn;
+use super::passes::{Fed, Pass, passes};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Turns that show who feeds a thread.
@@ -16,39 +17,13 @@ pub struct Chain {
     pub threads: Vec<u32>,
     /// Period of the first, in nanoseconds.
     pub period_ns: u64,
-    /// Cycles of the first, from the first to the last that came to the end of the chain.
+    /// Cycles of the first, from the first to the last that came to the end of the chain; due times that it served
+    /// without a sleep before them among these.
     pub begun: u64,
     /// Those that came to the end, in order.
     pub passes: Vec<Pass>,
-}
-
-/// A cycle that came to the end of its chain. Times are nanoseconds on `CLOCK_MONOTONIC`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pass {
-    /// When it was due: the programmed time of the first thread's timer.
-    pub due_ns: u64,
-    /// Its way through each thread of the chain.
-    pub hops: Vec<Hop>,
-    /// When the last thread slept again.
-    pub end_ns: u64,
-    /// Whether other threads woke one of the chain within its turn: it waited for them, or worked for them too.
-    pub with_others: bool,
-}
-
-impl Pass {
-    /// From the due time to the end, in nanoseconds.
-    pub fn latency_ns(&self) -> u64 {
-        self.end_ns.saturating_sub(self.due_ns)
-    }
-}
-
-/// A thread's part in a pass. It ends where the next one's begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Hop {
-    /// When the thread was woken, in nanoseconds; of the first one, when it was due.
-    pub woken_ns: u64,
-    /// When it came to run, in nanoseconds.
-    pub began_ns: u64,
+    /// Whether those that waited behind others are among them.
+    pub with_queued: bool,
 }
 
 /// The chains of a program's threads, those with the shortest periods first. A chain ends where most turns end.
@@ -154,105 +129,23 @@ fn chain(threads: &[u32], all: &BTreeMap<u32, ThreadActivity>) -> Option<Chain> 
         .windows(2)
         .filter_map(|two| Some(Fed::new(all.get(&two[1])?, two[0])))
         .collect();
-    // The last of several passes of one cycle is the one that ends it.
-    let mut passes: BTreeMap<usize, Pass> = BTreeMap::new();
-    for turn in &fed.last()?.turns {
-        if let Some((cycle, pass)) = traced_back(*turn, &fed, &task.turns) {
-            passes.insert(cycle, pass);
-        }
-    }
-    let (from, _) = passes.first_key_value()?;
-    let (to, _) = passes.last_key_value()?;
+    let passes = passes(&task.turns, task.rhythm.period_ns, &fed);
+    let ((from, _), _) = passes.by_cycle.first_key_value()?;
+    let ((to, _), _) = passes.by_cycle.last_key_value()?;
+    let without_timer = passes.by_cycle.keys().filter(|(_, at)| *at > 0).count();
     Some(Chain {
         threads: threads.to_vec(),
         period_ns: task.rhythm.period_ns,
-        begun: (to - from + 1) as u64,
-        passes: passes.into_values().collect(),
+        begun: (to - from + 1 + without_timer) as u64,
+        with_queued: passes.with_queued,
+        passes: passes.by_cycle.into_values().collect(),
     })
-}
-
-/// A thread's turns that its feeder begins.
-struct Fed<'a> {
-    activity: &'a ThreadActivity,
-    /// Which of its turns begin with that, and how many follow that belong to the same.
-    turns: Vec<(usize, usize)>,
-}
-
-impl<'a> Fed<'a> {
-    fn new(activity: &'a ThreadActivity, feeder: u32) -> Self {
-        let mut turns: Vec<(usize, usize)> = Vec::new();
-        for (at, turn) in activity.handed.iter().enumerate() {
-            match turns.last_mut() {
-                _ if turn.woken_by == Some(feeder) => turns.push((at, 0)),
-                // In a wait for any event, the next one comes from elsewhere and is another matter.
-                Some((_, more)) if turn.woken_in != WokenIn::Events => *more += 1,
-                _ => {}
-            }
-        }
-        Self { activity, turns }
-    }
-
-    /// The turns that belong together with the one that held an instant.
-    fn holding(&self, at_ns: u64) -> Option<(usize, usize)> {
-        let next = self
-            .turns
-            .partition_point(|(from, _)| self.activity.handed[*from].expiry_ns <= at_ns);
-        let found @ (from, more) = *self.turns.get(next.checked_sub(1)?)?;
-        (at_ns <= self.activity.handed[from + more].end_ns).then_some(found)
-    }
-}
-
-/// Which of the first thread's cycles turns of the last one began with, and the way from there.
-fn traced_back(
-    mut turns: (usize, usize),
-    fed: &[Fed<'_>],
-    cycles: &[Activation],
-) -> Option<(usize, Pass)> {
-    let (last, before) = fed.split_last()?;
-    let end_ns = last.activity.handed[turns.0 + turns.1].end_ns;
-    let mut with_others = turns.1 > 0;
-    let mut hops = vec![hop(&last.activity.handed[turns.0])];
-    for of in before.iter().rev() {
-        turns = of.holding(hops[hops.len() - 1].woken_ns)?;
-        let woken = |turn: &Activation| turn.expiry_ns < hops[hops.len() - 1].woken_ns;
-        let own = &of.activity.handed[turns.0..=turns.0 + turns.1];
-        with_others |= own.iter().filter(|turn| woken(turn)).count() > 1;
-        hops.push(hop(&of.activity.handed[turns.0]));
-    }
-    let woken_ns = hops[hops.len() - 1].woken_ns;
-    let cycle = cycles
-        .partition_point(|of| of.expiry_ns <= woken_ns)
-        .checked_sub(1)?;
-    let begins = &cycles[cycle];
-    if woken_ns > begins.end_ns {
-        return None;
-    }
-    let due_ns = begins.programmed_ns.unwrap_or(begins.expiry_ns);
-    hops.push(Hop {
-        woken_ns: due_ns,
-        began_ns: begins.switched_in_ns,
-    });
-    hops.reverse();
-    Some((
-        cycle,
-        Pass {
-            due_ns,
-            hops,
-            end_ns,
-            with_others,
-        },
-    ))
-}
-
-fn hop(turn: &Activation) -> Hop {
-    Hop {
-        woken_ns: turn.expiry_ns,
-        began_ns: turn.switched_in_ns,
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::activation::Activation;
+    use super::super::passes::Hop;
     use super::*;
 
     const MS: u64 = 1_000_000;
@@ -311,7 +204,9 @@ mod tests {
             due_ns: 10 * MS,
             hops: [10, 11, 12].map(|ms| hop(ms * MS)).to_vec(),
             end_ns: 13 * MS,
+            earliest_end_ns: 13 * MS,
             with_others: false,
+            is_merged: false,
         };
         assert_eq!(chain.passes[0], expected);
     }

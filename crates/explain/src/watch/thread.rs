@@ -3,6 +3,7 @@
 
 use super::activation::{Activation, CYCLE_BEGINS, CYCLE_ENDS, ThreadActivity};
 use super::expiry::{Expiry, LATEST_EXPIRY_NS, Programmed};
+use super::fetches::Fetches;
 use super::one_call::{self, WokenIn};
 use super::pool::Awaited;
 use super::sleep_call::{Asked, CutKey, SleepCalls};
@@ -27,6 +28,7 @@ pub(super) struct Thread {
     pub(super) last_wake_up: Option<(Option<u64>, u64)>,
     pub(super) sleeps: SleepCalls,
     pub(super) waits: Waits,
+    pub(super) fetches: Fetches,
     pub(super) awaited: Awaited,
     pub(super) wakers: HashMap<Key, u64>,
 }
@@ -107,6 +109,7 @@ impl Thread {
         let woken_in = WokenIn::new(self.waits.call());
         self.may_wait_for_others(false);
         self.waits.ended(at_ns, &by);
+        self.fetches.woken();
         let by = thread.map_or(by, Key::Thread);
         *self.wakers.entry(by).or_default() += 1;
         let is_on_cpu = self.woken(at_ns);
@@ -180,6 +183,7 @@ impl Thread {
         self.asleep = matches!(left, Left::Sleeping | Left::Blocked);
         if self.asleep {
             self.waits.slept(at_ns);
+            self.fetches.slept();
             self.may_wait_for_others(left == Left::Sleeping);
         }
         match left {
@@ -230,6 +234,7 @@ impl Thread {
         self.sleeps.left();
         self.waits.forget();
         self.waits.left();
+        self.fetches.lose();
     }
 
     pub(super) fn finish(self, open: &Open) -> ThreadActivity {
@@ -251,6 +256,7 @@ impl Thread {
             wakers,
             cut_sleeps: self.sleeps.finish(open),
             waits: self.waits.finish(open),
+            fetched: self.fetches.finish(),
             ..self.activity
         }
     }

@@ -1,11 +1,10 @@
 //! Chains of threads as a table.
 
-use super::text::{figure, quantile};
 use std::fmt::Write;
 use wakepath_assess::watched::ThreadChain;
 use wakepath_console::terminal::columns;
 use wakepath_report::{Cell, Table, number};
-use wakepath_statistics::Quantile;
+use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_timeline::duration::length;
 use wakepath_verdict::counted;
 
@@ -25,13 +24,12 @@ pub(super) fn chains(all: &[ThreadChain], most: usize) -> String {
         .column(number("late"))
         .column(number("limit"));
     for of in &shown {
-        let latency = &of.latency_ns;
         table.row(
             of.name().as_str(),
             vec![
-                quantile(latency, Quantile::P50),
-                quantile(latency, Quantile::P99),
-                figure(latency, |summary| summary.max),
+                latency(of, |summary| summary.distinct(Quantile::P50)),
+                latency(of, |summary| summary.distinct(Quantile::P99)),
+                latency(of, |summary| Some(summary.max)),
                 Cell::new(of.ended),
                 Cell::new(of.late_in_words()),
                 Cell::new(length(of.limit_ns)),
@@ -52,4 +50,8 @@ pub(super) fn chains(all: &[ThreadChain], most: usize) -> String {
         }
     }
     text
+}
+
+fn latency(of: &ThreadChain, figure: fn(&DistributionSummary) -> Option<i64>) -> Cell {
+    of.latency_in_words(figure).map(Cell::new).into()
 }

@@ -256,13 +256,10 @@ pub(super) fn figure(
         .into()
 }
 
-/// A quantile; unknown where the sample is too small to tell it from the maximum.
+/// A quantile; unknown if it can't be distinguished from the maximum.
 pub(super) fn quantile(of: &Option<DistributionSummary>, wanted: Quantile) -> Cell {
-    let found = of.as_ref().and_then(|summary| summary.quantile(wanted));
-    let told = found.filter(|quantile| !quantile.is_maximum);
-    told.and_then(|quantile| quantile.value)
-        .map(Cell::time)
-        .into()
+    let found = of.as_ref().and_then(|summary| summary.distinct(wanted));
+    found.map(Cell::time).into()
 }
 
 #[cfg(test)]

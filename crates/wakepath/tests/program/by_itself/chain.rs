@@ -36,8 +36,8 @@ fn a_chain_of_threads_takes_as_long_as_its_program_noted() {
         [&chain["period_ns"], &chain["limit_ns"]].map(number),
         [10 * MS; 2]
     );
-    // While the filter was busy, a cycle or two began that did not wake it.
-    assert!(number(&chain["ended"]) >= 180, "{}", finished.said());
+    // Those that found the filter busy are among them.
+    assert!(number(&chain["ended"]) >= 195, "{}", finished.said());
     let noted = std::fs::read_to_string(noted).unwrap();
     let noted: Vec<u64> = noted
         .split_whitespace()
@@ -47,18 +47,20 @@ fn a_chain_of_threads_takes_as_long_as_its_program_noted() {
         panic!("{noted:?}");
     };
     assert!(late >= 4, "{noted:?}");
+    let [at_least, at_most] = [&chain["late"], &chain["late_at_most"]].map(number);
     assert!(
-        number(&chain["late"]).abs_diff(late) <= late / 4,
+        at_least <= late + 1 && late <= at_most + 1 && at_most <= at_least + 2,
         "{late} late\n{}",
         finished.said()
     );
-    let max_ns = number(&chain["latency_ns"]["max"]);
-    // Two passes that the filter ran without a rest are one.
+    let [least_ns, max_ns] =
+        [&chain["least_latency_ns"], &chain["latency_ns"]].map(|of| number(&of["max"]));
     assert!(
-        max_ns + MS / 2 > longest_ns && max_ns < longest_ns + 2 * MS,
+        least_ns < longest_ns + MS / 2 && longest_ns < max_ns + MS / 2,
         "longest {longest_ns}\n{}",
         finished.said()
     );
+    assert!(max_ns < longest_ns + 2 * MS, "{}", finished.said());
     // The filter's longer computation is most of it.
     let causes = chain["causes"].as_array().unwrap();
     let first = &causes[0];
@@ -71,7 +73,7 @@ fn a_chain_of_threads_takes_as_long_as_its_program_noted() {
         "{}",
         finished.said()
     );
-    assert!(number(&first["passes"]) >= 4, "{}", finished.said());
+    assert!(number(&first["passes"]) + 1 >= late, "{}", finished.said());
     let [late_ns, own_ns] = [&chain["late_ns"], &first["ns"]].map(number);
     assert!(
         own_ns < late_ns && own_ns * 10 > late_ns * 7,

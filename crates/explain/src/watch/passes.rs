@@ -1,0 +1,495 @@
+//! Passes through a chain of threads: the work that each cycle of the first one begins, from thread to thread.
+//!
+//! A thread that is busy is not woken: its next item waits until the thread takes it, without a sleep in between. So a
+//! turn can be for several cycles. They are taken in order.
+
+use super::activation::{Activation, ThreadActivity};
+use super::one_call::WokenIn;
+use std::collections::BTreeMap;
+
+/// A cycle that came to the end of its chain. Times are nanoseconds on `CLOCK_MONOTONIC`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pass {
+    /// When it was due: the programmed time of the first thread's timer.
+    pub due_ns: u64,
+    /// Its way through each thread of the chain.
+    pub hops: Vec<Hop>,
+    /// When the last thread was done with it: slept again, or took the next one. At the latest, if that was not seen.
+    pub end_ns: u64,
+    /// Not before this; the same as `end_ns` if it was seen.
+    pub earliest_end_ns: u64,
+    /// Whether other threads woke one of the chain within its turn: it waited for them, or worked for them too.
+    pub with_others: bool,
+    /// Whether an earlier one was done in the same turns, and the time of each is not seen.
+    pub is_merged: bool,
+}
+
+impl Pass {
+    /// From the due time to the end, in nanoseconds; at most, if the end was not seen.
+    pub fn latency_ns(&self) -> u64 {
+        self.end_ns.saturating_sub(self.due_ns)
+    }
+
+    /// From the due time to the end, in nanoseconds; at least, if the end was not seen.
+    pub fn least_latency_ns(&self) -> u64 {
+        self.earliest_end_ns.saturating_sub(self.due_ns)
+    }
+}
+
+/// A thread's part in a pass. It ends where the next one's begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hop {
+    /// When the thread was woken or, if it was busy, when this was handed to it, in nanoseconds; of the first one, when it
+    /// was due.
+    pub woken_ns: u64,
+    /// When the thread began with it, in nanoseconds.
+    pub began_ns: u64,
+}
+
+/// Of a hundred turns that meet an idle thread, those that must wake it, so that one that meets a busy thread is taken to
+/// have handed something over, too.
+const WAKING_OF_100: usize = 95;
+
+/// A thread's turns that its feeder begins.
+pub(super) struct Fed<'a> {
+    activity: &'a ThreadActivity,
+    /// Which of its turns begin with that, and how many follow that belong to the same.
+    turns: Vec<(usize, usize)>,
+}
+
+impl<'a> Fed<'a> {
+    pub fn new(activity: &'a ThreadActivity, feeder: u32) -> Self {
+        let mut turns: Vec<(usize, usize)> = Vec::new();
+        for (at, turn) in activity.handed.iter().enumerate() {
+            match turns.last_mut() {
+                _ if turn.woken_by == Some(feeder) => turns.push((at, 0)),
+                // In a wait for any event, the next one comes from elsewhere and is another matter.
+                Some((_, more)) if turn.woken_in != WokenIn::Events => *more += 1,
+                _ => {}
+            }
+        }
+        Self { activity, turns }
+    }
+
+    fn stays(&self) -> Vec<Stay> {
+        let stay = |(from, more): &(usize, usize)| {
+            let turns = &self.activity.handed[*from..=from + more];
+            Stay {
+                woken_ns: turns[0].expiry_ns,
+                began_ns: turns[0].switched_in_ns,
+                end_ns: turns[*more].end_ns,
+                others_ns: turns[1..].iter().map(|of| of.expiry_ns).collect(),
+                passed_ns: Vec::new(),
+                items: Vec::new(),
+            }
+        };
+        self.turns.iter().map(stay).collect()
+    }
+
+    /// When the thread took items within a time, without having to wait for them.
+    fn fetched(&self, from_ns: u64, to_ns: u64) -> &[u64] {
+        let all = &self.activity.fetched;
+        let before = |at_ns: u64| all.partition_point(|of| *of < at_ns);
+        &all[before(from_ns)..before(to_ns)]
+    }
+}
+
+/// A cycle by the number of its turn, and that of the due time within it: the first is that which its timer kept.
+pub(super) type Cycle = (usize, usize);
+
+/// A cycle's work, as it comes to a thread of the chain.
+#[derive(Debug, Clone)]
+struct Item {
+    cycle: Cycle,
+    hops: Vec<Hop>,
+    /// It was not handed to this thread before this.
+    arrived_ns: u64,
+    /// Whether it is known which of the thread's turns is for it.
+    is_seen: bool,
+    with_others: bool,
+}
+
+/// A thread at work without waiting for the next item, and its items, in order.
+#[derive(Debug)]
+struct Stay {
+    woken_ns: u64,
+    began_ns: u64,
+    end_ns: u64,
+    /// When others woke it.
+    others_ns: Vec<u64>,
+    /// Due times that came within it and that no timer kept: it may have served them, without a sleep in between.
+    passed_ns: Vec<u64>,
+    items: Vec<Item>,
+}
+
+impl Stay {
+    fn others_before(&self, at_ns: u64) -> bool {
+        self.others_ns.iter().any(|of| *of < at_ns)
+    }
+}
+
+/// The passes of a chain.
+pub(super) struct Passes {
+    /// By the cycle that begins each.
+    pub by_cycle: BTreeMap<Cycle, Pass>,
+    /// Whether those that waited behind others are among them.
+    pub with_queued: bool,
+}
+
+/// Of these cycles of the first thread, of this period in nanoseconds, through the others.
+pub(super) fn passes(cycles: &[Activation], period_ns: u64, fed: &[Fed<'_>]) -> Passes {
+    let begun = |(number, of): (usize, &Activation)| {
+        let until_ns = cycles.get(number + 1).map_or(u64::MAX, due_ns);
+        begun(
+            number,
+            of,
+            until_ns.saturating_sub(period_ns / 2),
+            period_ns,
+        )
+    };
+    let mut stays: Vec<Stay> = cycles.iter().enumerate().map(begun).collect();
+    let mut with_queued = true;
+    for next in fed {
+        let (handed_on, are_queued) = hand_on(stays, next.stays());
+        stays = handed_on;
+        with_queued &= are_queued;
+    }
+    let mut by_cycle = BTreeMap::new();
+    if let Some(last) = fed.last() {
+        // The last of several passes of one cycle is the one that ends it.
+        by_cycle.extend(stays.into_iter().flat_map(|of| ended(of, last)));
+    }
+    Passes {
+        by_cycle,
+        with_queued,
+    }
+}
+
+fn due_ns(of: &Activation) -> u64 {
+    of.programmed_ns.unwrap_or(of.expiry_ns)
+}
+
+fn begun(number: usize, of: &Activation, until_ns: u64, period_ns: u64) -> Stay {
+    let due_ns = due_ns(of);
+    let until_ns = until_ns.min(of.end_ns);
+    let later = (1..).map_while(|count: u64| due_ns.checked_add(count.checked_mul(period_ns)?));
+    Stay {
+        woken_ns: of.expiry_ns,
+        began_ns: of.switched_in_ns,
+        end_ns: of.end_ns,
+        others_ns: Vec::new(),
+        passed_ns: later.take_while(|at_ns| *at_ns < until_ns).collect(),
+        items: vec![item((number, 0), due_ns, of.switched_in_ns)],
+    }
+}
+
+fn item(cycle: Cycle, due_ns: u64, began_ns: u64) -> Item {
+    Item {
+        cycle,
+        hops: vec![Hop {
+            woken_ns: due_ns,
+            began_ns,
+        }],
+        arrived_ns: due_ns,
+        is_seen: true,
+        with_others: false,
+    }
+}
+
+/// The next thread's stays with the items that one thread's hand on, and whether those that found it busy are among them.
+fn hand_on(stays: Vec<Stay>, mut next: Vec<Stay>) -> (Vec<Stay>, bool) {
+    let mut woken: Vec<Vec<usize>> = vec![Vec::new(); stays.len()];
+    for (to, of) in next.iter().enumerate() {
+        let from = stays.partition_point(|stay| stay.woken_ns <= of.woken_ns);
+        if let Some(from) = from.checked_sub(1)
+            && of.woken_ns <= stays[from].end_ns
+        {
+            woken[from].push(to);
+        }
+    }
+    let busy = |stay: &Stay| {
+        let at = next.partition_point(|of| of.woken_ns <= stay.end_ns);
+        at.checked_sub(1)
+            .filter(|at| stay.began_ns <= next[*at].end_ns)
+    };
+    let met: Vec<Option<usize>> = stays.iter().map(busy).collect();
+    let is_waking = |at: &usize| !woken[*at].is_empty();
+    let with_items = || (0..stays.len()).filter(|at| !stays[*at].items.is_empty());
+    let waking = with_items().filter(is_waking).count();
+    let idle = with_items().filter(|at| !is_waking(at) && met[*at].is_none());
+    let are_queued = waking * (100 - WAKING_OF_100) >= idle.count() * WAKING_OF_100;
+    for ((stay, woken), met) in stays.into_iter().zip(&woken).zip(met) {
+        match (&woken[..], met) {
+            ([], Some(to)) if are_queued => queued(stay, &mut next[to]),
+            ([], _) => {}
+            (woken, _) => handed_over(stay, woken, &mut next),
+        }
+    }
+    for of in &mut next {
+        of.items.sort_by_key(|item| item.cycle);
+    }
+    (next, are_queued)
+}
+
+/// A stay that wakes nobody: the next thread is busy, and comes to its items later.
+fn queued(stay: Stay, next: &mut Stay) {
+    let (is_alone, end_ns) = (stay.items.len() == 1, stay.end_ns);
+    let began_ns = stay.began_ns;
+    let items = stay.items.into_iter().map(|mut item| {
+        item.arrived_ns = item.arrived_ns.max(began_ns);
+        let handed_ns = if is_alone { end_ns } else { item.arrived_ns };
+        item.hops.push(Hop {
+            woken_ns: handed_ns,
+            began_ns: handed_ns,
+        });
+        item
+    });
+    next.items.extend(items);
+}
+
+/// A stay that wakes the next thread: as often as it has items, once for each.
+fn handed_over(mut stay: Stay, woken: &[usize], next: &mut [Stay]) {
+    let has_served = serve(&mut stay, woken, next);
+    let (several, is_each) = (stay.items.len() > 1, stay.items.len() == woken.len());
+    let others_ns = stay.others_ns.clone();
+    let mut before_ns = 0;
+    for (at, mut item) in stay.items.into_iter().enumerate() {
+        // Of a single item, the next thread can be woken several times.
+        let to = if several {
+            &woken[at.min(woken.len() - 1)..][..1]
+        } else {
+            woken
+        };
+        if several {
+            item.is_seen &= is_each || has_served && at == 0;
+            let own = item.hops.last_mut().filter(|_| is_each);
+            if let Some(own) = own {
+                own.began_ns = own.began_ns.max(before_ns);
+            }
+        }
+        for to in to {
+            let next = &mut next[*to];
+            before_ns = next.woken_ns;
+            let mut item = item.clone();
+            item.with_others |= others_ns.iter().any(|of| *of < next.woken_ns);
+            if item.is_seen {
+                item.arrived_ns = next.woken_ns;
+            }
+            item.hops.push(Hop {
+                woken_ns: next.woken_ns,
+                began_ns: next.began_ns,
+            });
+            next.items.push(item);
+        }
+    }
+}
+
+/// Adds the due times that a stay of the first thread served, too, if it woke the next one more than once. Of some it may
+/// have found the next one busy.
+fn serve(stay: &mut Stay, woken: &[usize], next: &[Stay]) -> bool {
+    let due_ns = std::mem::take(&mut stay.passed_ns);
+    let mut served = due_ns.iter().zip(&woken[1..]);
+    let has_served = woken.len() > 1
+        && woken.len() <= 1 + due_ns.len()
+        && served.all(|(due_ns, to)| *due_ns < next[*to].woken_ns);
+    if has_served {
+        let number = stay.items[0].cycle.0;
+        let passed = (1..).zip(due_ns);
+        let passed = passed.map(|(at, due_ns)| item((number, at), due_ns, due_ns));
+        stay.items.extend(passed);
+    }
+    has_served
+}
+
+/// The passes that a stay of the last thread ends, with their cycles.
+fn ended(stay: Stay, last: &Fed<'_>) -> Vec<(Cycle, Pass)> {
+    let count = stay.items.len();
+    let fetched = last.fetched(stay.began_ns, stay.end_ns);
+    let later = stay.items.iter().skip(1);
+    let is_each = stay.items.iter().all(|of| of.is_seen)
+        && fetched.len() + 1 == count
+        && later
+            .zip(fetched)
+            .all(|(item, at_ns)| item.arrived_ns <= *at_ns);
+    let ends_ns: Vec<u64> = match is_each {
+        true => fetched.iter().copied().chain([stay.end_ns]).collect(),
+        false => vec![stay.end_ns; count],
+    };
+    let arrived_ns: Vec<u64> = stay.items.iter().map(|of| of.arrived_ns).collect();
+    let with_others = stay.others_before(u64::MAX);
+    let passes = stay.items.into_iter().enumerate().map(|(at, mut item)| {
+        let end_ns = ends_ns[at];
+        // The thread was busy when the next one came, so not done with this one.
+        let earliest_end_ns = match (is_each, item.is_seen) {
+            (true, _) => end_ns,
+            (false, true) => arrived_ns.get(at + 1).map_or(end_ns, |next| *next),
+            (false, false) => item.arrived_ns,
+        };
+        if let (Some(own), Some(before)) = (item.hops.last_mut(), at.checked_sub(1)) {
+            let before_ns = if is_each { ends_ns[before] } else { 0 };
+            own.began_ns = own.began_ns.max(before_ns);
+        }
+        let pass = Pass {
+            due_ns: item.hops[0].woken_ns,
+            hops: item.hops,
+            end_ns,
+            earliest_end_ns: earliest_end_ns.min(end_ns),
+            with_others: item.with_others || with_others,
+            is_merged: !item.is_seen || at > 0 && !is_each,
+        };
+        (item.cycle, pass)
+    });
+    passes.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+    const CYCLES: u64 = 40;
+    const PERIOD: u64 = 10 * MS;
+
+    /// A turn between these microseconds, woken by this thread.
+    fn turn(from_us: u64, to_us: u64, by: Option<u32>) -> Activation {
+        Activation {
+            programmed_ns: by.is_none().then_some(from_us * 1_000),
+            expiry_ns: from_us * 1_000,
+            switched_in_ns: from_us * 1_000 + 1,
+            end_ns: to_us * 1_000,
+            woken_by: by,
+            woken_in: WokenIn::Read,
+            ..Activation::default()
+        }
+    }
+
+    /// Cycles of 10 ms that work for a millisecond.
+    fn sensor() -> Vec<Activation> {
+        (1..=CYCLES)
+            .map(|cycle| turn(cycle * 10_000, cycle * 10_000 + 1_000, None))
+            .collect()
+    }
+
+    /// A thread that the sensor wakes after 0.9 ms; it works for 2 ms, but for 34 ms from the tenth cycle on, while three
+    /// others come.
+    fn filter() -> Vec<Activation> {
+        let turns = (1..=CYCLES).filter(|cycle| !(11..=13).contains(cycle));
+        let turn = |cycle| {
+            let from_us = cycle * 10_000 + 900;
+            let took_us = if cycle == 10 { 34_000 } else { 2_000 };
+            turn(from_us, from_us + took_us, Some(1))
+        };
+        turns.map(turn).collect()
+    }
+
+    fn fed(handed: Vec<Activation>, fetched_us: &[u64]) -> ThreadActivity {
+        ThreadActivity {
+            handed,
+            fetched: fetched_us.iter().map(|us| us * 1_000).collect(),
+            ..ThreadActivity::default()
+        }
+    }
+
+    /// Latencies of cycles 10 to 13 in microseconds: at least and at most, and whether merged.
+    fn latencies(passes: &Passes) -> Vec<(u64, u64, bool)> {
+        let of = |cycle: usize| {
+            let of = &passes.by_cycle[&(cycle - 1, 0)];
+            let [least, most] = [of.least_latency_ns(), of.latency_ns()].map(|ns| ns / 1_000);
+            (least, most, of.is_merged)
+        };
+        (10..=13).map(of).collect()
+    }
+
+    #[test]
+    fn cycles_that_find_the_next_thread_busy_end_after_the_next_came_and_before_it_slept() {
+        let filter = fed(filter(), &[]);
+        let passes = passes(&sensor(), PERIOD, &[Fed::new(&filter, 1)]);
+        assert!(passes.with_queued);
+        assert_eq!(passes.by_cycle.len() as u64, CYCLES);
+        let expected = [
+            (10_000, 34_900, false),
+            (10_000, 24_900, true),
+            (10_000, 14_900, true),
+            (4_900, 4_900, true),
+        ];
+        assert_eq!(latencies(&passes), expected);
+    }
+
+    #[test]
+    fn calls_that_take_the_next_item_end_the_one_before() {
+        let calls = [128_000, 130_500, 132_000];
+        let filter = fed(filter(), &calls);
+        let found = passes(&sensor(), PERIOD, &[Fed::new(&filter, 1)]);
+        let expected = [28_000, 20_500, 12_000, 4_900].map(|us| (us, us, false));
+        assert_eq!(latencies(&found), expected);
+        assert_eq!(found.by_cycle[&(10, 0)].hops[1].began_ns, 128 * MS);
+        // A read before the item came was of another.
+        let filter = fed(super::tests::filter(), &[109_500, 130_500, 132_000]);
+        let found = passes(&sensor(), PERIOD, &[Fed::new(&filter, 1)]);
+        assert_eq!(latencies(&found)[0].1, 34_900);
+    }
+
+    #[test]
+    fn what_a_busy_thread_wakes_the_next_one_for_is_one_cycle_each() {
+        let filter = fed(filter(), &[]);
+        let mut actuator: Vec<Activation> = (filter.handed.iter())
+            .map(|of| turn(of.end_ns / 1_000 - 100, of.end_ns / 1_000 + 500, Some(2)))
+            .collect();
+        actuator.extend([128_000, 130_000, 132_000].map(|us| turn(us, us + 500, Some(2))));
+        actuator.sort_by_key(|of| of.expiry_ns);
+        let actuator = fed(actuator, &[]);
+        let found = passes(
+            &sensor(),
+            PERIOD,
+            &[Fed::new(&filter, 1), Fed::new(&actuator, 2)],
+        );
+        let expected = [28_500, 20_500, 12_500, 5_400].map(|us| (us, us, false));
+        assert_eq!(latencies(&found), expected);
+        let [_, filter, actuator] = found.by_cycle[&(10, 0)].hops[..] else {
+            panic!();
+        };
+        assert_eq!((filter.began_ns, actuator.woken_ns), (128 * MS, 130 * MS));
+    }
+
+    #[test]
+    fn due_times_that_a_busy_thread_serves_one_after_the_other_are_a_cycle_each() {
+        // The tenth cycle waits for its answer until 125 ms, and two are served then.
+        let mut sensor = sensor();
+        sensor[9].end_ns = 129 * MS;
+        sensor.drain(10..12);
+        let mut filter = filter();
+        filter[9].end_ns = 102 * MS;
+        let late = [125_000, 127_000].map(|us| turn(us, us + 1_000, Some(1)));
+        filter.extend(late);
+        filter.extend([turn(130_900, 132_900, Some(1))]);
+        filter.sort_by_key(|of| of.expiry_ns);
+        let filter = fed(filter, &[]);
+        let found = passes(&sensor, PERIOD, &[Fed::new(&filter, 1)]);
+        let latency = |cycle| found.by_cycle[&cycle].latency_ns() / 1_000;
+        let expected = [2_000, 16_000, 8_000];
+        assert_eq!([(9, 0), (9, 1), (9, 2)].map(latency), expected);
+        assert_eq!(found.by_cycle.len() as u64, CYCLES);
+        let mut one_less = filter.handed.clone();
+        one_less.remove(10);
+        let one_less = fed(one_less, &[]);
+        let found = passes(&sensor, PERIOD, &[Fed::new(&one_less, 1)]);
+        let served = [1, 2].map(|at| &found.by_cycle[&(9, at)]);
+        let served =
+            served.map(|of| (of.least_latency_ns(), of.latency_ns() / 1_000, of.is_merged));
+        assert_eq!(found.by_cycle[&(9, 0)].latency_ns(), 2 * MS);
+        assert_eq!(served, [(0, 18_000, true), (0, 8_000, true)]);
+        // Of one that wakes the next thread more than once without having been busy, the last counts.
+        sensor[9].end_ns = 109 * MS;
+        let found = passes(&sensor, PERIOD, &[Fed::new(&filter, 1)]);
+        assert_eq!(found.by_cycle.len() as u64, CYCLES - 2);
+    }
+
+    #[test]
+    fn a_thread_that_passes_on_some_of_its_items_only_queues_nothing() {
+        let fourth = filter().into_iter().step_by(4).collect();
+        let fourth = fed(fourth, &[]);
+        let found = passes(&sensor(), PERIOD, &[Fed::new(&fourth, 1)]);
+        assert!(!found.with_queued);
+        assert_eq!(found.by_cycle.len(), 10);
+    }
+}
