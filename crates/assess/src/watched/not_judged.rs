@@ -4,6 +4,7 @@ use serde::Serialize;
 use wakepath_archive::watch::Thread;
 use wakepath_explain::watch::{NotPeriodic, ThreadActivity};
 use wakepath_timeline::Policy;
+use wakepath_verdict::fraction;
 
 /// A thread with what was seen of it.
 #[derive(Clone, Copy)]
@@ -26,6 +27,9 @@ pub(super) struct SeenThread<'a> {
 
 /// A thread that waits by spinning runs for more of the time than this, one in so many.
 const SPINS: u64 = 4;
+
+/// A thread that hardly ever waits runs for this share of the time or more, in percent.
+const BUSY_PERCENT: u64 = 75;
 
 /// A thread without a period.
 #[derive(Debug, Serialize)]
@@ -80,6 +84,15 @@ pub(super) fn told(why: NotPeriodic, activity: &ThreadActivity, watched_ns: u64)
             "it never slept; if it waits by spinning, probes can show its cycles: --cycle BEGIN,END"
                 .into()
         }
+        NotPeriodic::TooFew { activations: 0 }
+            if activity.run_ns * 100 >= watched_ns * BUSY_PERCENT =>
+        {
+            let share = fraction(activity.run_ns as f64 / watched_ns.max(1) as f64);
+            format!(
+                "no timer woke it, and it ran for {share} of the time: it can't keep up with its work, or waits by \
+                 spinning"
+            )
+        }
         NotPeriodic::TooFew { activations: 0 } => "no timer woke it".into(),
         NotPeriodic::TooFew { activations: 1 } => "a timer woke it once".into(),
         NotPeriodic::TooFew { activations } => format!("timers woke it only {activations} times"),
@@ -115,6 +128,8 @@ mod tests {
         };
         assert!(told(0, 2_000_000).contains("--cycle"));
         assert_eq!(told(1, 2_000_000), "no timer woke it");
+        let busy = told(2, 1_100_000);
+        assert!(busy.contains("ran for 91 % of the time"), "{busy}");
         // It slept all the time, from before the first event on.
         assert_eq!(told(0, 20_000_000), "no timer woke it");
     }
