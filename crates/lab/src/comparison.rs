@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use wakepath_archive::Run;
 use wakepath_assess::Assessment;
-use wakepath_report::{Cell, Style, Table, cost_model_text, cpus_text, number};
+use wakepath_report::{Cell, CostModel, Style, Table, cpus_text, number};
 use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_timeline::condition_label;
 use wakepath_timeline::duration::Unit;
@@ -94,7 +94,7 @@ pub fn to_text(compared: &[Compared], style: Style) -> String {
         let _ = writeln!(
             text,
             "\nvirtual time: {}; lengths of software paths, not a machine's latencies; {}\n",
-            cost_model_text(time),
+            CostModel::from(time),
             cpus_text(time)
         );
         text += &table(&known).to_terminal(style.columns);

@@ -27,7 +27,7 @@ pub use ros2::{Ros2Room, ros2_first_above, ros2_text};
 pub use style::{Colour, Style, choose_colour};
 pub use table::{Cell, Column, Table, Tone, UNKNOWN, number, words};
 pub use text::{
-    ToText, bounds_details, bounds_in_short, comparison_in_full, cost_model_text, cpus_text,
+    CostModel, StringCost, ToText, bounds_details, bounds_in_short, comparison_in_full, cpus_text,
     criterion_text, cycle_text, cycle_text_of, explanation_in_short, explanation_text,
     flights_in_short, histogram_text, late_in_short, late_text, tiers_in_short, windows_code_text,
     windows_text,

@@ -8,7 +8,7 @@ use crate::{GuestRun, Repeated};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use wakepath_archive::Emulator;
-use wakepath_report::cost_model_text;
+use wakepath_report::CostModel;
 
 /// As the page's last section.
 pub fn write(text: &mut String, experiments: &[Repeated]) {
@@ -47,7 +47,7 @@ pub fn write(text: &mut String, experiments: &[Repeated]) {
     let settings = times.map(|time| {
         format!(
             "{}; {} CPU{}",
-            cost_model_text(time),
+            CostModel::from(time),
             time.cpus,
             if time.cpus == 1 { "" } else { "s" }
         )

@@ -6,7 +6,7 @@ use crate::claim::disturbers;
 use crate::repeated::Measured;
 use crate::{Cell, Figure, GuestRun, OVER_POLICIES, Published, Repeated};
 use std::fmt::Write;
-use wakepath_report::cost_model_text;
+use wakepath_report::CostModel;
 use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_timeline::duration::{exact, three_digits};
 
@@ -54,7 +54,9 @@ pub fn latencies(text: &mut String, repeated: &Repeated) {
 fn cost_model(text: &mut String, repeated: &Repeated) {
     let times = repeated.guests.iter();
     let times = times.filter_map(|guest| guest.virtual_time.as_ref());
-    let mut models: Vec<String> = times.map(cost_model_text).collect();
+    let mut models: Vec<String> = times
+        .map(|time| CostModel::from(time).to_string())
+        .collect();
     models.dedup();
     if !models.is_empty() {
         line!(text, "\nCost model: {}.", models.join("; "));

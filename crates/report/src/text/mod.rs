@@ -5,6 +5,7 @@ mod cache_delays;
 mod comparison;
 mod composed_bound;
 mod core_latency;
+mod cost_model;
 mod counters;
 mod cycle_lane;
 mod cycle_text;
@@ -53,6 +54,7 @@ pub(crate) use comparison::{
     tone as finding_tone,
 };
 pub(crate) use core_latency::core_latencies_table;
+pub use cost_model::{CostModel, StringCost};
 pub use cycle_text::{cycle_text, cycle_text_of};
 pub use explanation::{explanation_in_short, explanation_text, late_in_short, late_text};
 pub use flights::in_short as flights_in_short;
@@ -64,7 +66,7 @@ pub(crate) use rows::{Counts, conditions_table, quantile, short_table};
 pub(crate) use schedulability::{sums as response_sums, table as schedulability_table};
 pub(crate) use sweep::{sweep_headline, sweep_remarks, sweep_table};
 pub use tiers::tiers_in_short;
-pub use verdict::{cost_model_text, cpus_text, criterion_text};
+pub use verdict::{cpus_text, criterion_text};
 pub(crate) use verdict::{no_criterion, virtual_time_text};
 pub use windows::{windows_code_text, windows_text};
 pub use worst_case::details as bounds_details;

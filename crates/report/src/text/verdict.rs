@@ -147,35 +147,6 @@ pub(crate) fn virtual_time_text(time: &VirtualTime) -> String {
     )
 }
 
-/// What virtual time counts for each instruction, string instructions included: the cost model of all
-/// its figures.
-pub fn cost_model_text(time: &VirtualTime) -> String {
-    let ns = time.ns_per_instruction;
-    let strings = match time.emulator.as_ref().map(|one| one.arguments.as_slice()) {
-        Some(arguments) if !is_x86(arguments) => "",
-        Some(arguments) if has_fast_strings(arguments) => {
-            ", each byte of a string instruction one (ERMS, FSRM): a cleared page is 4096"
-        }
-        Some(_) => ", string instructions 8 bytes each (no ERMS, no FSRM): a cleared page is 512",
-        None => ", string instructions unknown",
-    };
-    format!("1 instruction = {ns} ns{strings}")
-}
-
-/// Whether the emulator's CPU has string instructions, by the emulator's name.
-fn is_x86(arguments: &[String]) -> bool {
-    let program = arguments.first().map_or("", String::as_str);
-    program.ends_with("x86_64") || program.ends_with("i386")
-}
-
-/// Whether kernels copy and clear byte by byte on the emulator's CPU.
-fn has_fast_strings(arguments: &[String]) -> bool {
-    let cpu = arguments.iter().position(|word| word == "-cpu");
-    let cpu = cpu.and_then(|at| arguments.get(at + 1));
-    let lacks = |name| cpu.is_some_and(|cpu| cpu.split(',').any(|word| word == name));
-    !(lacks("-erms") && lacks("-fsrm"))
-}
-
 /// How many CPUs, and what virtual time costs there.
 pub fn cpus_text(time: &VirtualTime) -> String {
     match (time.cpus, time.turn_ns) {
@@ -190,47 +161,5 @@ pub fn cpus_text(time: &VirtualTime) -> String {
             "{cpus} CPUs that take turns of up to milliseconds: no latency here is the guest's own, and \
              nothing promises that the run repeats"
         ),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use wakepath_archive::Emulator;
-
-    #[test]
-    fn the_cost_model_says_what_a_string_instruction_counts() {
-        let of = |arguments: Option<&[&str]>| {
-            let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
-            cost_model_text(&VirtualTime {
-                ns_per_instruction: 2,
-                seed: 1,
-                cpus: 1,
-                turn_ns: None,
-                emulator: arguments.map(|arguments| Emulator {
-                    version: String::new(),
-                    arguments: words(arguments),
-                    kernel: String::new(),
-                    kernel_sha256: String::new(),
-                    kernel_package: None,
-                    initramfs_sha256: String::new(),
-                    before: Vec::new(),
-                    added: Default::default(),
-                    started: String::new(),
-                }),
-            })
-        };
-        let intel = "/usr/bin/qemu-system-x86_64";
-        let slow = of(Some(&[intel, "-cpu", "max,-erms,-fsrm"]));
-        assert!(slow.starts_with("1 instruction = 2 ns, string instructions 8 bytes each"));
-        for fast in ["max", "max,-erms"] {
-            assert!(
-                of(Some(&[intel, "-cpu", fast])).contains("each byte"),
-                "{fast}"
-            );
-        }
-        let arm = of(Some(&["qemu-system-aarch64", "-cpu", "cortex-a76"]));
-        assert_eq!(arm, "1 instruction = 2 ns");
-        assert!(of(None).ends_with("unknown"));
     }
 }

@@ -8,7 +8,7 @@ use crate::sections::{Figures, Kind, Span, Stretch, Variable};
 use crate::window::{Found, Symbols, Within};
 use std::collections::HashMap;
 use wakepath_assess::Assessment;
-use wakepath_report::cost_model_text;
+use wakepath_report::CostModel;
 
 type Result<T> = std::result::Result<T, AgainError>;
 
@@ -139,7 +139,7 @@ pub(super) fn told(
         cost_model: assessment
             .virtual_time
             .as_ref()
-            .map_or_else(String::new, cost_model_text),
+            .map_or_else(String::new, |time| CostModel::from(time).to_string()),
         conditions: conditions.collect(),
         left_out,
     })
