@@ -1,7 +1,7 @@
 //! Documents generated from the program.
 //!
 //! The reference of scenarios, their JSON Schema, the table of combinations that can be analysed,
-//! the catalogue of fixes, the texts of `--help`, and the picture of an answer.
+//! the catalogue of fixes, the texts of `--help`, the index of published experiments, and the picture of an answer.
 
 pub mod budgets;
 pub mod links;
@@ -78,7 +78,7 @@ fn quickly_built_program() -> Result<PathBuf, String> {
     Ok(place::target().join("debug").join("wakepath"))
 }
 
-/// All documents, the help being that of `program`.
+/// All documents, with the help and the index of experiments that `program` prints.
 pub fn all(program: &Path) -> Result<Vec<Document>, String> {
     let schema = serde_json::to_string_pretty(&wakepath_scenario::json_schema())
         .map_err(|error| format!("the schema of scenarios: {error}"))?;
@@ -102,6 +102,10 @@ pub fn all(program: &Path) -> Result<Vec<Document>, String> {
         Document {
             path: "docs/reference/command-line.md",
             text: command_line(program)?,
+        },
+        Document {
+            path: "docs/experiments/README.md",
+            text: index_of_experiments(program)?,
         },
         Document {
             path: "docs/answer.svg",
@@ -129,6 +133,21 @@ fn picture() -> Result<String, String> {
     let readme = place::root().join("README.md");
     let text = fs::read_to_string(&readme);
     picture::of_readme(&text.map_err(|error| format!("{}: {error}", readme.display()))?)
+}
+
+/// The index of the committed pages, from their entries.
+fn index_of_experiments(program: &Path) -> Result<String, String> {
+    let pages = place::root().join("docs").join("experiments");
+    let said = |what: String| format!("{} lab experiments --index: {what}", program.display());
+    let output = Command::new(program)
+        .args(["lab", "experiments", "--index"])
+        .arg(pages)
+        .output()
+        .map_err(|error| said(error.to_string()))?;
+    if !output.status.success() {
+        return Err(said(String::from_utf8_lossy(&output.stderr).into_owned()));
+    }
+    String::from_utf8(output.stdout).map_err(|error| said(error.to_string()))
 }
 
 /// The help of the program and of each verb that its help lists.

@@ -4,6 +4,7 @@
 
 use super::Claims;
 use super::published::{Published, rows};
+use serde::{Deserialize, Serialize};
 use wakepath_machine::PreemptionModel;
 
 /// A published experiment and how it is repeated.
@@ -96,7 +97,8 @@ pub struct Boot {
 }
 
 /// Place of a repetition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Setting {
     /// On kernels in virtual time, each with several seeds.
     Laboratory,

@@ -21,6 +21,9 @@ pub use experiment::{
     Boot, Cell, Drawing, Experiment, Figure, Given, Guest, OVER_POLICIES, Setting,
 };
 pub use laboratory::{all, named};
-pub use page::{Pages, pages};
+pub use page::{
+    Entry, GuestTime, KernelFile, KernelOrigin, Pages, Provenance, Row, SamplesDigest, Verdicts,
+    index, indexed, pages,
+};
 pub use published::Published;
 pub use repeated::{GuestRun, Measured, Repeated, SecondRun, Unlike};

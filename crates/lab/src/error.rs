@@ -428,6 +428,21 @@ pub enum LabError {
         /// The name.
         name: String,
     },
+    /// A directory without pages of experiments.
+    #[error("{}: no page of an experiment has its entry here (NAME.json)", place.display())]
+    NoPages {
+        /// The directory.
+        place: PathBuf,
+    },
+    /// A page of the laboratory next to one of a board: no index is of both.
+    #[error(
+        "{}: this page's experiment was repeated in another setting (laboratory or board), and an index is of one; \
+         give another --page", file.display()
+    )]
+    OtherPages {
+        /// The entry of the other page.
+        file: PathBuf,
+    },
     /// Something else is in the place of an experiment's runs.
     #[error(
         "{}: no whole run of this experiment; remove {} or give another --directory",

@@ -43,6 +43,7 @@ mod modules;
 mod needs;
 mod own_program;
 mod packages;
+mod pages;
 mod place;
 mod programs;
 mod qemu;
@@ -92,12 +93,13 @@ pub use known_differences::{
 pub use laboratory::{Laboratory, Task};
 pub use measuring::{Measuring, Recorded};
 pub use modules::ModuleFault;
+pub use pages::{index_of_pages, write_pages};
 pub use place::take as take_place;
 pub use rate::{BOARDS, Board, ns_per_instruction};
 pub use recorded::{CommandSaid, last_command, streams};
 pub use registration::{claims_file, registered};
 pub use repetition::{
     GivenGuest, GivenKernel, Repetition, chosen_experiments, guest_run,
-    to_json as repetitions_json, to_text as repetitions_text, write_pages,
+    to_json as repetitions_json, to_text as repetitions_text,
 };
 pub use topology::{Topology, TopologyError};

@@ -7,22 +7,18 @@ use crate::asked::{GuestsAsked, HostAsked};
 use crate::divergence::{differences, first_divergence};
 use crate::host::Host;
 use crate::recorded::streams;
-use crate::whole_file::whole_or_not;
 use crate::{LabError, Result, guests, own_program, place};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use wakepath_archive::{ArchiveError, GuestAdditions, MANIFEST_NAME, PARQUET_NAME, Run, State};
 use wakepath_assess::{Assessment, Picture};
 use wakepath_experiments::{
-    Experiment, Given, Guest, GuestRun, Pages, Repeated, SecondRun, all, findings, findings_text,
-    named,
+    Experiment, Given, Guest, GuestRun, Repeated, SecondRun, all, findings, findings_text, named,
 };
 use wakepath_explain::Explanation;
 use wakepath_scenario::{KnownCpus, Scenario};
 use wakepath_verdict::Outcome;
 
-/// Name of the page in its directory.
-const PAGE: &str = "README.md";
 /// CPU time in which a guest boots, in seconds.
 const BOOT_SECONDS: f64 = 8.0;
 /// Name of the directory of a second run of one guest.
@@ -446,20 +442,6 @@ fn finish(run: &Path) -> Result<()> {
         }
         finished => Ok(finished.map(drop)?),
     }
-}
-
-/// Writes the pages and their figures, and returns the index's path.
-///
-/// # Errors
-/// If it can't be written.
-pub fn write_pages(written: &Pages, place: &Path) -> Result<PathBuf> {
-    std::fs::create_dir_all(place).map_err(|error| LabError::io("make", place, error))?;
-    for (name, text) in written.figures.iter().chain(&written.experiments) {
-        whole_or_not(&place.join(name), text)?;
-    }
-    let path = place.join(PAGE);
-    whole_or_not(&path, &written.index)?;
-    Ok(path)
 }
 
 /// The findings for a person.

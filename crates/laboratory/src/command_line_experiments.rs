@@ -23,6 +23,12 @@ pub struct LabExperiments {
     /// List the experiments with their kernels, and repeat none.
     #[arg(long)]
     pub list: bool,
+    /// Print the index of the pages in a directory, and repeat none.
+    ///
+    /// Each page has an entry next to it, `EXPERIMENT.json`. The index of all entries is the `README.md` that every
+    /// command writes next to its pages.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["list", "name"])]
+    pub index: Option<PathBuf>,
     /// Due times of each condition [default: the experiment's].
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(20..=1_000_000))]
     pub cycles: Option<u64>,

@@ -17,8 +17,8 @@ use wakepath_directory::{Directory, Trust};
 use wakepath_experiments::{Claims, Repeated, SecondRun, all, pages};
 use wakepath_explain::Explanation;
 use wakepath_lab::{
-    Compared, GivenKernel, GuestsAsked, Repetition, chosen_experiments, guest_run, registered,
-    repetitions_json, repetitions_text, write_pages,
+    Compared, GivenKernel, GuestsAsked, Repetition, chosen_experiments, guest_run, index_of_pages,
+    registered, repetitions_json, repetitions_text, write_pages,
 };
 use wakepath_scenario::Scenario;
 
@@ -28,6 +28,10 @@ type Failure = Box<dyn std::error::Error>;
 pub fn run(arguments: &LabExperiments) -> Outcome {
     if arguments.list {
         return list();
+    }
+    if let Some(pages) = &arguments.index {
+        print_result(false, &index_of_pages(pages)?)?;
+        return Ok(ExitCode::SUCCESS);
     }
     let directory = match &arguments.directory {
         Some(directory) => directory.clone(),

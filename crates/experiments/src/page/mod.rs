@@ -1,91 +1,54 @@
-//! The pages of repeated experiments, as Markdown with figures as SVG files: an index, and one page for each
-//! experiment.
+//! The pages of repeated experiments, as Markdown with figures as SVG files: one page for each experiment, its entry,
+//! and an index of entries.
 //!
 //! It only shows figures from elsewhere. The same runs make the same page; the laboratory's has
 //! neither date nor host.
 
 mod drawn;
-mod provenance;
+mod entry;
+mod index;
 mod tables;
 
-use crate::{Agreement, Finding, Repeated, Setting, findings};
+pub use entry::{
+    Entry, GuestTime, KernelFile, KernelOrigin, Provenance, Row, SamplesDigest, Verdicts,
+};
+pub use index::{index, indexed};
+
+use crate::{Finding, Repeated, Setting, findings};
 use drawn::Shown;
+use entry::distinct;
 use std::fmt::Write;
 use wakepath_report::Origin;
 
 /// The pages and the files that they show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pages {
-    /// The index, as Markdown.
-    pub index: String,
-    /// File name and Markdown of each experiment.
+    /// The entry of each page for the index.
+    pub entries: Vec<Entry>,
+    /// File name and Markdown of each page.
     pub experiments: Vec<(String, String)>,
     /// Names of figures, as the pages link them, and their SVG.
     pub figures: Vec<(String, String)>,
 }
 
-const INTRODUCTION: &str = "\
-# Published experiments, repeated in virtual time
-
-Written by `wakepath lab experiments`. With the same wakepath, kernels and emulator, listed at the end, it writes the
-same figures again, with one CPU to the nanosecond. Each experiment has its own page, which begins with the claims.
-
-Each experiment was published with figures of one machine. Here its kernels run in an emulator that counts
-instructions (docs/concepts/virtual-time.md): our figures are **software path lengths, not latencies of any machine**.
-Compare their order: which kernel is better, what a load does, whether a claim holds if only the software
-differs. Caches, memory contention and hardware jitter are absent, and a largest value is not a bound.
-
-Each claim was registered before the guests ran, in a data file whose digest is listed at the end: the quantity, its
-direction, the smallest effect that counts and the number of seeds. The smallest effect is a third of the published one,
-on the logarithmic scale on which ratios add up, unless a reason is given. Each guest runs with several seeds, each
-run one observation. A claim *agrees* if an exact test (Mann and Whitney's; for counts of runs the sign test) shows an
-effect of at least that size, and *contradicts* if it shows a smaller or the opposite one. The error probability is 5 %
-for all claims of an experiment together (Holm), in both directions. Otherwise it is *undecided*, and so is every claim
-with fewer seeds than were registered. *Not comparable* and *not run* have their reasons. Figures and single causes are
-those of the first seed.
-
-Emulated CPUs take turns, so figures from guests with several CPUs can be off by one turn, and two CPUs that work have
-half the speed each: a load makes a path longer that has nothing to do with it. A claim that a turn, or between
-different loads the speed, could reverse is undecided too.
-";
-
-const ON_A_BOARD: &str = "\
-# Published experiments, repeated on a board
-
-Written by `wakepath experiment`. Each experiment was published with figures of another machine, kernel and load:
-compare their order. A largest value is not a bound.
-
-Each claim was registered before the first round, in a data file whose digest is listed at the end: the quantity, its
-direction, the smallest effect that counts and the number of rounds. The smallest effect is a third of the published
-one, on the logarithmic scale on which ratios add up, unless a reason is given. Each round is one observation. A claim
-*agrees* if an exact test (Mann and Whitney's; for counts of rounds the sign test) shows an effect of at least that
-size, and *contradicts* if it shows a smaller or the opposite one. The error probability is 5 % for all claims of an
-experiment together (Holm), in both directions. Otherwise it is *undecided*, and so is every claim with fewer rounds
-than were registered. A claim about a kernel that was not booted is *not run*: boot it and resume with `--resume`.
-Pictures and single causes are those of the first round. Rounds of one boot share its conditions, such as the memory
-layout.
-";
-
 /// The pages of these experiments, all of one setting.
 pub fn pages(experiments: &[Repeated]) -> Pages {
-    let setting = experiments.first().map(|first| first.experiment.setting);
-    let introduction = match setting {
-        Some(Setting::Board) => ON_A_BOARD,
-        Some(Setting::Laboratory) | None => INTRODUCTION,
-    };
-    let mut index = introduction.to_owned();
-    summary(&mut index, experiments);
-    provenance::write(&mut index, experiments);
     let mut written = Pages {
-        index,
+        entries: Vec::new(),
         experiments: Vec::new(),
         figures: Vec::new(),
     };
     for repeated in experiments {
+        let name = repeated.experiment.name;
         let mut text = String::new();
         section(&mut text, &mut written.figures, repeated);
-        let file = file_of(repeated);
         // Several boards share the page of an experiment.
+        let mut entries = written.entries.iter_mut();
+        match entries.find(|entry| entry.experiment == name) {
+            Some(entry) => entry.rows.push(Row::new(repeated)),
+            None => written.entries.push(Entry::new(repeated)),
+        }
+        let file = file_of(name);
         match written.experiments.iter_mut().find(|one| one.0 == file) {
             Some((_, before)) => *before += &format!("\n{text}"),
             None => written.experiments.push((file, text)),
@@ -94,8 +57,8 @@ pub fn pages(experiments: &[Repeated]) -> Pages {
     written
 }
 
-fn file_of(repeated: &Repeated) -> String {
-    format!("{}.md", repeated.experiment.name)
+fn file_of(experiment: &str) -> String {
+    format!("{experiment}.md")
 }
 
 /// Writing to a String can't fail.
@@ -104,39 +67,13 @@ macro_rules! line {
 }
 use line;
 
-fn summary(text: &mut String, experiments: &[Repeated]) {
-    line!(
-        text,
-        "\n| experiment | agrees | contradicts | undecided | not comparable | not run |"
-    );
-    line!(text, "|---|---:|---:|---:|---:|---:|");
-    for repeated in experiments {
-        let found = findings(repeated);
-        let count = |wanted: Agreement| {
-            let all = found.iter();
-            all.filter(|finding| finding.agreement == wanted).count()
-        };
-        line!(
-            text,
-            "| [{}]({}) | {} | {} | {} | {} | {} |",
-            repeated.experiment.title,
-            file_of(repeated),
-            count(Agreement::Agrees),
-            count(Agreement::Contradicts),
-            count(Agreement::Undecided),
-            count(Agreement::NotComparable),
-            count(Agreement::NotRun)
-        );
-    }
-}
-
 fn section(text: &mut String, figures: &mut Vec<(String, String)>, repeated: &Repeated) {
     let experiment = repeated.experiment;
     // Each of several boards has a separate section.
     match experiment.setting {
         Setting::Laboratory => line!(text, "# {}\n", experiment.title),
         Setting::Board => {
-            let machine = provenance::machine(repeated);
+            let machine = machine(repeated);
             line!(text, "# {}: {machine}\n", experiment.title);
         }
     }
@@ -168,7 +105,7 @@ fn section(text: &mut String, figures: &mut Vec<(String, String)>, repeated: &Re
     // Neither date nor host: the same runs make the same page.
     let origin = Origin {
         of: format!("{} ({})", experiment.title, experiment.setting.command()),
-        machine: provenance::machine(repeated),
+        machine: machine(repeated),
         date: String::new(),
     };
     for shown in drawn::figures(repeated) {
@@ -237,4 +174,13 @@ fn claims(text: &mut String, repeated: &Repeated) {
         repeated.experiment.setting.replicates(),
         repeated.claims.tested()
     );
+}
+
+/// The machine of an experiment's figures, in a few words.
+fn machine(repeated: &Repeated) -> String {
+    let guests = repeated.guests.iter();
+    match distinct(guests.filter_map(|guest| guest.board.first().cloned())) {
+        none if none.is_empty() => "virtual time".into(),
+        some => some.join(", "),
+    }
 }

@@ -37,7 +37,11 @@ const SEEDS: i64 = 10;
 
 /// An experiment in which every guest measured the values of `latencies` for guest and phase, with
 /// a few nanoseconds more for each seed.
-fn repeated(name: &str, latencies: impl Fn(&str, &str) -> Vec<i64>, policies: &[&str]) -> Repeated {
+pub fn repeated(
+    name: &str,
+    latencies: impl Fn(&str, &str) -> Vec<i64>,
+    policies: &[&str],
+) -> Repeated {
     with_seeds(name, SEEDS, latencies, policies)
 }
 

@@ -36,6 +36,10 @@ fn experiments_are_listed_and_wrong_ones_refused_before_anything_boots() {
             "nowhere is not a file",
         ),
         (&used, "remove runs/beaglepilot or give another --directory"),
+        (
+            &["lab", "experiments", "--index", "runs"],
+            "runs: no page of an experiment has its entry here",
+        ),
     ] {
         let refused = place.wakepath(words);
         let said = text(&refused.stderr);
@@ -120,6 +124,15 @@ fn a_repeated_experiment_writes_its_page_and_is_not_repeated_again() {
         let svg = std::fs::read_to_string(place.0.join("runs").join(name)).unwrap();
         assert!(svg.contains("RT_PREEMPT"), "{name}");
     }
+
+    let index = std::fs::read_to_string(place.0.join("runs/README.md")).unwrap();
+    assert!(index.contains("](beaglepilot.md) | 0 | 0 | "), "{index}");
+    assert!(
+        index.contains("- seeds 1\n") && index.contains("\n- QEMU "),
+        "{index}"
+    );
+    let printed = place.wakepath(&["lab", "experiments", "--index", "runs"]);
+    assert_eq!(text(&printed.stdout), index);
 
     let again = place.wakepath(&words);
     let said = text(&again.stderr);
