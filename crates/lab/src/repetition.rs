@@ -109,8 +109,8 @@ pub struct Repetition {
     pub is_there: bool,
     /// The existing ones.
     pub done: Vec<PathBuf>,
-    /// Whether the second run of one guest is there, too.
-    pub is_repeated: bool,
+    /// Whether the second run of one guest exists already, too.
+    pub has_second_run: bool,
     /// The kernels that were given for it.
     pub given: Vec<GivenGuest>,
 }
@@ -141,12 +141,7 @@ impl Repetition {
                 .map(|&seed| place_of(&place, guest.kernel, seed, seeds.len()))
         });
         let (is_there, done) = there(&scenario, wanted, &place)?;
-        let again = Self::again_of(experiment, &place);
-        let is_repeated = if is_there {
-            !place::is_free_of_a_guest(&again.1)?
-        } else {
-            false
-        };
+        let has_second_run = has_second_run(experiment, &scenario, &place)?;
         let given = experiment.given.iter().filter_map(|given| {
             let found = kernels.iter().find(|kernel| kernel.key == given.key)?;
             Some((given, found.kernel.clone()))
@@ -173,7 +168,7 @@ impl Repetition {
         let given = given.collect::<Result<_>>()?;
         Ok(Self {
             given,
-            is_repeated,
+            has_second_run,
             experiment,
             scenario,
             seeds,
@@ -251,7 +246,7 @@ impl Repetition {
         let seeds = self.seeds.len();
         let packages = self.experiment.guests.len() * seeds - self.done.len();
         let given = self.given.iter().map(|one| seeds - one.done.len());
-        packages + given.sum::<usize>() + usize::from(!self.is_repeated)
+        packages + given.sum::<usize>() + usize::from(!self.has_second_run)
     }
 
     /// Time that they take, `at_once` of them together, each on a CPU of its own.
@@ -290,12 +285,12 @@ impl Repetition {
         self.experiment.cpus == 1
     }
 
-    /// Compares the two runs of that guest, sample by sample.
+    /// Compares the two runs of that guest, sample by sample. The second one can have run since this was made.
     ///
     /// # Errors
     /// [`LabError::Diverged`] if they differ although they must not; if one can't be read.
     pub fn second_run(&self) -> Result<SecondRun> {
-        if !self.has_second_run() {
+        if !has_second_run(self.experiment, &self.scenario, &self.place)? {
             return Ok(SecondRun::None);
         }
         let (guest, second) = Self::again_of(self.experiment, &self.place);
@@ -319,11 +314,6 @@ impl Repetition {
                 second,
             }),
         }
-    }
-
-    fn has_second_run(&self) -> bool {
-        let (_, second) = Self::again_of(self.experiment, &self.place);
-        second.join(MANIFEST_NAME).is_file()
     }
 
     /// Seed of the repeated run.
@@ -386,6 +376,12 @@ pub fn guest_run(
 fn place_of(place: &Path, kernel: &str, seed: u64, seeds: usize) -> PathBuf {
     let name = guests::Guest::name_with(kernel, seed, seeds);
     place.join(guests::Guest::directory_name(&name))
+}
+
+/// Whether the second run of one of its guests exists, by the rule for the others.
+fn has_second_run(experiment: &Experiment, scenario: &Scenario, place: &Path) -> Result<bool> {
+    let (_, second) = Repetition::again_of(experiment, place);
+    Ok(there(scenario, std::iter::once(second), &place.join(AGAIN))?.0)
 }
 
 /// Whether all runs of a scenario exist, and the list of those that do. Removes the remains of
@@ -474,4 +470,33 @@ pub fn to_json(repeated: &[Repeated]) -> Value {
         "outcome": "virtual-time",
         "experiments": repeated.iter().map(one).collect::<Vec<_>>(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_second_run_exists_by_the_same_rule_as_the_first_ones() {
+        let directory = tempfile::tempdir().unwrap();
+        let experiment = named("aura-100hz").unwrap();
+        let before = Repetition::new(experiment, None, 10, directory.path(), &[]).unwrap();
+        assert!(!before.has_second_run);
+        assert_eq!(before.second_run().unwrap(), SecondRun::None);
+        assert_eq!(before.guests_left(), 11);
+        // Remains of a stopped guest are no run, and are removed.
+        let (_, second) = Repetition::again_of(experiment, &before.place);
+        fs::create_dir_all(&second).unwrap();
+        fs::write(second.join("console.log"), "stopped").unwrap();
+        assert_eq!(before.second_run().unwrap(), SecondRun::None);
+        assert!(!second.exists());
+        // Anything else is neither a run nor removed.
+        fs::create_dir_all(&second).unwrap();
+        fs::write(second.join("samples.log"), "cut off").unwrap();
+        let refused = before.second_run().unwrap_err().to_string();
+        let remedy = format!("remove {}", before.place.join(AGAIN).display());
+        assert!(refused.contains(&remedy), "{refused}");
+        assert!(second.join("samples.log").exists());
+    }
 }

@@ -144,7 +144,7 @@ fn repeat(arguments: &LabExperiments, wanted: &Repetition) -> Result<(), Failure
             &done(&one.done),
         )?;
     }
-    if !wanted.is_repeated {
+    if !wanted.has_second_run {
         tell!("{}: one guest once more: does it repeat?", experiment.name);
         carry_out(
             arguments,

@@ -147,6 +147,7 @@ fn a_repeated_experiment_writes_its_page_and_is_not_repeated_again() {
     let gone_on = place.wakepath(&words);
     let said = text(&gone_on.stderr);
     assert!(said.contains("1 guest of"), "{said}");
+    assert!(said.contains("beaglepilot: 1 guest to run"), "{said}");
     assert_eq!(gone_on.stdout, first.stdout);
     assert_eq!(
         std::fs::read_to_string(place.0.join("runs/beaglepilot.md")).unwrap(),
