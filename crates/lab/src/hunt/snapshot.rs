@@ -1,5 +1,6 @@
 //! A guest that is ready for programs: its memory, which branches copy as they write, and the state of
-//! its devices. It boots without recording, because an emulator that records writes no snapshot.
+//! its devices. It boots without recording, because an emulator that records writes no snapshot, and on any host CPU,
+//! because each snapshot is another one anyway: the host decides when it stops the waiting guest.
 
 use super::files::{Unnamed, path_of};
 use super::qmp::Qmp;
