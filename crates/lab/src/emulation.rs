@@ -6,7 +6,7 @@ use crate::host_cpu::HostCpu;
 use crate::machine::{CONSOLE, SENT};
 use crate::qemu::Qemu;
 use crate::said::last_line;
-use crate::{LabError, Result};
+use crate::{GuestError, LabError, Result};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
@@ -85,7 +85,7 @@ impl Emulation<'_> {
                 complaint: None,
             }),
             // It might have failed before it could send anything.
-            Err(complaint @ LabError::Guest { .. }) => match self.sent(&sent) {
+            Err(complaint @ LabError::Guest(GuestError::Failed { .. })) => match self.sent(&sent) {
                 Ok(files) => Ok(Home {
                     files,
                     complaint: Some(complaint),
@@ -107,10 +107,11 @@ impl Emulation<'_> {
             // A machine without the port, or a kernel that does not give it, sends by way of its console.
             _ => self.taken_from_console()?,
         };
-        receive(&bytes).map_err(|why| LabError::Incomplete {
+        let received = receive(&bytes).map_err(|why| GuestError::Incomplete {
             why: why.into(),
             console: self.console(),
-        })
+        });
+        Ok(received?)
     }
 
     /// Extracts the sent data from the console, which keeps its other lines.
@@ -143,12 +144,13 @@ impl Emulation<'_> {
             }
             let used = cpu_time(guest.0.id());
             if started.elapsed() > self.limit || used > self.cpu_limit {
-                return Err(LabError::Hung {
+                return Err(GuestError::Hung {
                     seconds: started.elapsed().as_secs(),
                     cpu_seconds: used.as_secs(),
                     last: console.last(),
                     console: self.console(),
-                });
+                }
+                .into());
             }
             std::thread::sleep(LOOK);
         };
@@ -156,7 +158,7 @@ impl Emulation<'_> {
         if let Some(mut errors) = guest.0.stderr.take() {
             let _ = errors.read_to_end(&mut said);
         }
-        self.judge(status, &said, &console)
+        Ok(self.judge(status, &said, &console)?)
     }
 
     /// Starts the emulator.
@@ -194,13 +196,18 @@ impl Emulation<'_> {
     }
 
     /// Interprets the guest's console after its end.
-    fn judge(&self, status: ExitStatus, said: &[u8], console: &Console) -> Result<()> {
+    fn judge(
+        &self,
+        status: ExitStatus,
+        said: &[u8],
+        console: &Console,
+    ) -> std::result::Result<(), GuestError> {
         if !status.success() {
             let said = match last_line(said) {
                 said if said == last_line(&[]) => status.to_string(),
                 said => said,
             };
-            return Err(LabError::Emulator {
+            return Err(GuestError::Emulator {
                 program: self.qemu.program.display().to_string(),
                 said,
             });
@@ -209,14 +216,14 @@ impl Emulation<'_> {
         let find = |text: &str| console.lines().iter().find(|line| line.contains(text));
         if let Some(line) = find("Kernel panic") {
             let (line, console) = (line.clone(), path);
-            return Err(LabError::Panic { line, console });
+            return Err(GuestError::Panic { line, console });
         }
         if let Some(line) = find(FAILED) {
             let why = line
                 .split_once(FAILED)
                 .map_or("", |(_, why)| why)
                 .to_owned();
-            return Err(LabError::Guest { why, console: path });
+            return Err(GuestError::Failed { why, console: path });
         }
         if find(BEGUN).is_none() {
             let mut why = console.last();
@@ -224,13 +231,13 @@ impl Emulation<'_> {
                 why += ": a kernel prints nothing if its memory is too small (`--memory`), or if it \
                         is made for another machine";
             }
-            return Err(LabError::NeverStarted { why, console: path });
+            return Err(GuestError::NeverStarted { why, console: path });
         }
         if find(ENDED).is_none() {
             let why = Unfinished::EndedAt {
                 last: console.last(),
             };
-            return Err(LabError::Incomplete { why, console: path });
+            return Err(GuestError::Incomplete { why, console: path });
         }
         Ok(())
     }
@@ -353,7 +360,10 @@ mod tests {
         let lines = "printf 'wakepath-lab: begun\nwakepath-lab: failed: no\n' > console.log";
         let home = with_script(&format!("{lines}; printf '{octal}' > sent.partial")).unwrap();
         assert_eq!(home.files, [("command-1.out".to_owned(), b"half".to_vec())]);
-        assert!(matches!(home.complaint, Some(LabError::Guest { .. })));
+        assert!(matches!(
+            home.complaint,
+            Some(LabError::Guest(GuestError::Failed { .. }))
+        ));
     }
 
     #[test]

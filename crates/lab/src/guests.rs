@@ -6,7 +6,7 @@ use crate::initramfs::{INITRAMFS, Packed};
 use crate::kernel::Kernel;
 use crate::machine::{CONSOLE, Machine};
 use crate::qemu::Qemu;
-use crate::{LabError, Result};
+use crate::{GuestError, LabError, Result};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -135,7 +135,11 @@ pub fn carry_out_and(
     });
     let mut ended = ended.into_inner().unwrap_or_default();
     (0..guests.len())
-        .map(|index| ended.remove(&index).unwrap_or(Err(LabError::NeverBegan)))
+        .map(|index| {
+            ended
+                .remove(&index)
+                .unwrap_or(Err(GuestError::NeverBegan.into()))
+        })
         .collect()
 }
 
@@ -237,12 +241,13 @@ impl<'a> Follower<'a> {
     /// The sent data, unless the guest was stopped because it differs from its first run.
     fn held_to_before(self, home: Result<Home>) -> Result<Home> {
         match (self.parted, self.guest.first_console()) {
-            (Some(parted), Some(first)) => Err(LabError::Parted {
+            (Some(parted), Some(first)) => Err(GuestError::Parted {
                 segment: parted.segment,
                 before: parted.before,
                 now: parted.now,
                 first,
-            }),
+            }
+            .into()),
             _ => home,
         }
     }

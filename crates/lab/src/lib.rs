@@ -80,7 +80,7 @@ pub use checked::{to_json as changes_json, to_text as changes_text};
 pub use comparison::{Compared, Whole, to_json as comparison_json, to_text as comparison_text};
 pub use counted::{baseline, order as baseline_order, read_baseline, write_baseline};
 pub use divergence::{Divergence, Stream, first_divergence};
-pub use error::{LabError, Result};
+pub use error::{ExperimentError, GuestError, HuntError, LabError, Result};
 pub use guests::{Guest, Limit, Stopped, carry_out};
 pub use host::{Host, SUPERVISE};
 pub use hunt::{

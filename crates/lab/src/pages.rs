@@ -3,7 +3,7 @@
 
 use crate::fault::FileFault;
 use crate::whole_file::whole_or_not;
-use crate::{LabError, Result};
+use crate::{ExperimentError, LabError, Result};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use wakepath_experiments::{Entry, Pages, index, indexed};
@@ -38,9 +38,10 @@ pub fn write_pages(written: &Pages, place: &Path) -> Result<PathBuf> {
 pub fn index_of_pages(place: &Path) -> Result<String> {
     let entries = entries_in(place, &[])?;
     if entries.is_empty() {
-        return Err(LabError::NoPages {
+        return Err(ExperimentError::NoPages {
             place: place.to_owned(),
-        });
+        }
+        .into());
     }
     Ok(index(&entries))
 }
@@ -58,9 +59,10 @@ fn entries_in(place: &Path, new: &[Entry]) -> Result<Vec<Entry>> {
     let setting = new.first().or(all.first()).map(|first| first.setting);
     match all.iter().find(|entry| Some(entry.setting) != setting) {
         None => Ok(all),
-        Some(other) => Err(LabError::OtherPages {
+        Some(other) => Err(ExperimentError::OtherPages {
             file: place.join(Entry::file(&other.experiment)),
-        }),
+        }
+        .into()),
     }
 }
 

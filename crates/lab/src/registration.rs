@@ -1,7 +1,7 @@
 //! Claims of an experiment, registered in the directory of its runs before the first one.
 
 use crate::whole_file::whole_or_not;
-use crate::{LabError, Result};
+use crate::{ExperimentError, LabError, Result};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use wakepath_experiments::{Claims, Experiment};
@@ -19,7 +19,9 @@ pub fn claims_file(directory: &Path, experiment: &Experiment) -> PathBuf {
 pub fn registered(directory: &Path, experiment: &Experiment, has_runs: bool) -> Result<Claims> {
     let file = claims_file(directory, experiment);
     match std::fs::read_to_string(&file) {
-        Ok(text) => Claims::read(&text).map_err(|fault| LabError::Claims { file, fault }),
+        Ok(text) => {
+            Claims::read(&text).map_err(|fault| ExperimentError::Claims { file, fault }.into())
+        }
         Err(error) if error.kind() == ErrorKind::NotFound && has_runs => {
             Ok(experiment.claims().after_the_runs())
         }

@@ -7,7 +7,7 @@ use crate::asked::{GuestsAsked, HostAsked};
 use crate::divergence::{differences, first_divergence};
 use crate::host::Host;
 use crate::recorded::streams;
-use crate::{LabError, Result, guests, own_program, place};
+use crate::{ExperimentError, LabError, Result, guests, own_program, place};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use wakepath_archive::{ArchiveError, GuestAdditions, MANIFEST_NAME, PARQUET_NAME, Run, State};
@@ -27,13 +27,15 @@ const AGAIN: &str = "again";
 /// The experiments with these names; all if none is given.
 ///
 /// # Errors
-/// [`LabError::NoExperiment`].
+/// [`ExperimentError::NoExperiment`].
 pub fn chosen_experiments(names: &[String]) -> Result<Vec<&'static Experiment>> {
     if names.is_empty() {
         return Ok(all().iter().collect());
     }
-    let find =
-        |name: &String| named(name).ok_or_else(|| LabError::NoExperiment { name: name.clone() });
+    let find = |name: &String| {
+        let unknown = || ExperimentError::NoExperiment { name: name.clone() };
+        Ok(named(name).ok_or_else(unknown)?)
+    };
     names.iter().map(find).collect()
 }
 
@@ -50,11 +52,13 @@ impl GivenKernel {
     /// From `NAME=BZIMAGE`.
     ///
     /// # Errors
-    /// [`LabError::NoGivenKernel`] for a name that no experiment has, or if the file doesn't exist.
+    /// [`ExperimentError::NoGivenKernel`] for a name that no experiment has, or if the file doesn't exist.
     pub fn parse(text: &str) -> Result<Self> {
-        let refused = |fault: String| LabError::NoGivenKernel {
-            given: text.to_owned(),
-            fault,
+        let refused = |fault: String| {
+            LabError::from(ExperimentError::NoGivenKernel {
+                given: text.to_owned(),
+                fault,
+            })
         };
         let keys: Vec<&str> = all()
             .iter()
@@ -119,7 +123,7 @@ impl Repetition {
     /// Examines the existing runs. Seeds count from 1.
     ///
     /// # Errors
-    /// [`LabError::OtherRuns`] if something else is there.
+    /// [`ExperimentError::OtherRuns`] if something else is there.
     pub fn new(
         experiment: &'static Experiment,
         cycles: Option<u64>,
@@ -221,7 +225,7 @@ impl Repetition {
     /// A build from no repository has no version to compare.
     ///
     /// # Errors
-    /// [`LabError::OtherProgram`]; if the program or a run can't be read.
+    /// [`ExperimentError::OtherProgram`]; if the program or a run can't be read.
     pub fn has_the_program_of_its_runs(&self, on: &HostAsked, host: &Host) -> Result<()> {
         let program =
             own_program::find(on.program.as_deref(), &host.program, Architecture::X86_64)?;
@@ -235,7 +239,7 @@ impl Repetition {
             let was = Run::open(run)?.manifest.tool.version;
             if was != now {
                 let run = run.clone();
-                return Err(LabError::OtherProgram { run, was, now });
+                return Err(ExperimentError::OtherProgram { run, was, now }.into());
             }
         }
         Ok(())
@@ -288,7 +292,7 @@ impl Repetition {
     /// Compares the two runs of that guest, sample by sample. The second one can have run since this was made.
     ///
     /// # Errors
-    /// [`LabError::Diverged`] if they differ although they must not; if one can't be read.
+    /// [`ExperimentError::Diverged`] if they differ although they must not; if one can't be read.
     pub fn second_run(&self) -> Result<SecondRun> {
         if !has_second_run(self.experiment, &self.scenario, &self.place)? {
             return Ok(SecondRun::None);
@@ -307,12 +311,13 @@ impl Repetition {
                     largest_ns: found.largest_ns,
                 })
             }
-            Some(divergence) => Err(LabError::Diverged {
+            Some(divergence) => Err(ExperimentError::Diverged {
                 guest: format!("{}, {}", self.experiment.name, guest.name),
                 divergence: Box::new(divergence),
                 first,
                 second,
-            }),
+            }
+            .into()),
         }
     }
 
@@ -392,6 +397,12 @@ fn there(
     place: &Path,
 ) -> Result<(bool, Vec<PathBuf>)> {
     let is_free = place::is_free(place)?;
+    let other_runs = |run| {
+        LabError::from(ExperimentError::OtherRuns {
+            run,
+            place: place.to_owned(),
+        })
+    };
     let (mut done, mut missing) = (Vec::new(), None);
     for run in runs {
         let found = Run::open(&run).ok().filter(|found| {
@@ -406,18 +417,12 @@ fn there(
         } else if is_free || place::is_free_of_a_guest(&run)? {
             missing = Some(run);
         } else {
-            return Err(LabError::OtherRuns {
-                run,
-                place: place.to_owned(),
-            });
+            return Err(other_runs(run));
         }
     }
     match missing {
         // Something is there, and none of it is ours.
-        Some(run) if !is_free && done.is_empty() => Err(LabError::OtherRuns {
-            run,
-            place: place.to_owned(),
-        }),
+        Some(run) if !is_free && done.is_empty() => Err(other_runs(run)),
         None => Ok((true, done)),
         Some(_) => {
             place::sweep(place)?;
@@ -431,10 +436,11 @@ fn finish(run: &Path) -> Result<()> {
     match wakepath_archive::finish(run) {
         // Nothing can be added to it: its guest has to run again.
         Err(ArchiveError::NotEnded { .. } | ArchiveError::Inconsistent { .. }) => {
-            Err(LabError::OtherRuns {
+            Err(ExperimentError::OtherRuns {
                 run: run.to_owned(),
                 place: run.to_owned(),
-            })
+            }
+            .into())
         }
         finished => Ok(finished.map(drop)?),
     }

@@ -7,7 +7,6 @@ use super::line::{Listener, Noting, attend};
 use super::noted::{Cycles, Kept};
 use super::plugin::Plugin;
 use super::wanted::Wanted;
-use crate::LabError;
 use crate::divergence::first_divergence;
 use crate::emulation::Emulation;
 use crate::guests::{self, Guest, Limit, Stopped, carry_out, keep};
@@ -15,6 +14,7 @@ use crate::host::Host;
 use crate::qemu::Qemu;
 use crate::recorded::streams;
 use crate::window::{Clock, Follower, Found};
+use crate::{GuestError, LabError};
 use std::os::unix::net::UnixStream;
 use wakepath_guest::order::output_name;
 
@@ -168,10 +168,12 @@ pub(super) fn once_more(
 /// message gives the reason.
 fn without_plugins(error: LabError, qemu: &Qemu) -> AgainError {
     match &error {
-        LabError::Emulator { said, .. } if said.contains("plugin") => AgainError::NoPlugins {
-            said: error,
-            version: qemu.version.clone(),
-        },
+        LabError::Guest(GuestError::Emulator { said, .. }) if said.contains("plugin") => {
+            AgainError::NoPlugins {
+                said: error,
+                version: qemu.version.clone(),
+            }
+        }
         _ => error.into(),
     }
 }
@@ -217,11 +219,11 @@ mod tests {
             version: "QEMU emulator version 7.2.0".into(),
             arguments: Vec::new(),
         };
-        let refused = LabError::Emulator {
+        let refused = GuestError::Emulator {
             program: "qemu-system-x86_64".into(),
             said: "qemu-system-x86_64: -plugin: invalid option".into(),
         };
-        let found = without_plugins(refused, &qemu);
+        let found = without_plugins(refused.into(), &qemu);
         assert!(matches!(found, AgainError::NoPlugins { .. }), "{found}");
         let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
         let elsewhere = LabError::io("read", "plugins/console.log".as_ref(), missing);

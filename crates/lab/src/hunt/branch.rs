@@ -5,10 +5,10 @@ use super::files::Unnamed;
 use super::observer::{DONE, Observer, Progress};
 use super::section::Section;
 use super::snapshot::{On, Snapshot};
-use crate::LabError;
 use crate::again::{AgainError, attend};
 use crate::emulation::cpu_time;
 use crate::window::Within;
+use crate::{HuntError, LabError};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
@@ -107,12 +107,12 @@ pub(super) fn run(
     let ended = if is_whole { programs.len() } else { done };
     let (console, log) = (console.lines()?, sent.lines()?);
     if !is_whole && observer.last.is_none() && done == 0 {
-        return Err(LabError::NoBranch {
+        return Err(LabError::from(HuntError::NoBranch {
             why: match String::from_utf8_lossy(&said).lines().last() {
                 Some(line) => line.to_owned(),
                 None => "the emulator ended and reported nothing".into(),
             },
-        }
+        })
         .into());
     }
     let under_way = observer

@@ -17,7 +17,7 @@ use crate::guests::{Guest, Limit, Stopped};
 use crate::host::Host;
 use crate::laboratory::{Laboratory, Task};
 use crate::qemu::Qemu;
-use crate::{LabError, Result};
+use crate::{HuntError, LabError, Result};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -62,7 +62,7 @@ impl<'a> Hunt<'a> {
     /// If something is missing, or the guest can't be hunted in.
     pub fn prepare(asked: &'a HuntAsked, on: &HostAsked, host: &'a Host) -> Result<Self> {
         let guests = &asked.guests;
-        let refused = |what: String| Err(LabError::HuntGuest { what });
+        let refused = |what: String| Err(HuntError::Guest { what }.into());
         if guests.architecture != Architecture::X86_64.to_string() {
             return refused(format!("--architecture {}", guests.architecture));
         }
@@ -79,7 +79,8 @@ impl<'a> Hunt<'a> {
         let mut calls = String::new();
         for path in &asked.calls {
             let text = std::fs::read_to_string(path).map_err(|e| LabError::io("read", path, e))?;
-            grammar.read(&text, &path.display().to_string())?;
+            let read = grammar.read(&text, &path.display().to_string());
+            read.map_err(HuntError::Grammar)?;
             calls += &text;
             calls.push('\n');
         }
@@ -137,22 +138,23 @@ impl<'a> Hunt<'a> {
         if let Ok(number) = named.parse::<usize>() {
             let (_, corpus, _) = self.journal()?;
             let entry = corpus.entries().get(number);
-            return entry
+            return Ok(entry
                 .map(|entry| entry.program.clone())
-                .ok_or(LabError::OtherHunt {
+                .ok_or(HuntError::OtherHunt {
                     path: self.asked.directory.clone(),
                     why: format!(
                         "its corpus has {} programs, and no number {number}",
                         corpus.entries().len()
                     ),
-                });
+                })?);
         }
         let path = Path::new(named);
         let text = std::fs::read_to_string(path).map_err(|e| LabError::io("read", path, e))?;
-        parse(&text).map_err(|fault| LabError::HuntProgram {
+        let program = parse(&text).map_err(|fault| HuntError::Program {
             path: path.to_owned(),
             fault,
-        })
+        });
+        Ok(program?)
     }
 
     /// Runs a program alone in as many branches, at least two, which must be the same.
@@ -176,9 +178,9 @@ impl<'a> Hunt<'a> {
             let examined = examined.clone().filter(|_| number == 2);
             let again = branch::run(&snapshot, programs, examined, self.on(stopped))?;
             if again.digest != first.digest {
-                return Err(LabError::NoBranch {
+                return Err(LabError::from(HuntError::NoBranch {
                     why: format!("branch {number} of the same program differs from the first"),
-                }
+                })
                 .into());
             }
             within = within.or(again.within);

@@ -3,7 +3,7 @@
 
 use super::corpus::{Corpus, Entry};
 use super::section::Section;
-use crate::{LabError, Result};
+use crate::{HuntError, LabError, Result};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Write;
@@ -76,7 +76,7 @@ impl Journal {
     /// Opens the journal of a directory, and reads the corpus and the effort so far.
     ///
     /// # Errors
-    /// [`LabError::OtherHunt`] if it belongs to other guests.
+    /// [`HuntError::OtherHunt`] if it belongs to other guests.
     pub fn open(directory: &Path, subject: &Subject) -> Result<(Self, Corpus, Effort)> {
         let path = directory.join(NAME);
         let text = match std::fs::read(&path) {
@@ -84,9 +84,11 @@ impl Journal {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(LabError::io("read", &path, error)),
         };
-        let other = |why: String| LabError::OtherHunt {
-            path: path.clone(),
-            why,
+        let other = |why: String| {
+            LabError::from(HuntError::OtherHunt {
+                path: path.clone(),
+                why,
+            })
         };
         // The last line of a killed hunt can be cut short.
         let whole = text.rfind('\n').map_or("", |end| &text[..=end]);

@@ -14,7 +14,7 @@ use crate::qemu::Qemu;
 use crate::said::last_line;
 use crate::sections::{Preemption, Roles, count_place};
 use crate::window::Symbols;
-use crate::{LabError, Result};
+use crate::{GuestError, HuntError, LabError, Result};
 use serde_json::json;
 use std::fs::File;
 use std::io::Read;
@@ -125,9 +125,8 @@ impl Snapshot {
             _ => error,
         })?;
         drop(running);
-        let files = receive(&sent.content()?).map_err(|why| LabError::NoSnapshot {
-            why: format!("the guest's list of functions: {why}"),
-        })?;
+        let files = receive(&sent.content()?)
+            .map_err(|why| no_snapshot(format!("the guest's list of functions: {why}")))?;
         let file = |name: &str| {
             let found = files.iter().find(|(path, _)| path == name);
             found.map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned())
@@ -248,7 +247,7 @@ fn ready(on: On<'_>, running: &mut Running, console: &Unnamed) -> Result<String>
                 .unwrap_or_else(|| "the console is empty".into())
         };
         if let Some(why) = after(FAILED) {
-            return Err(LabError::NoSnapshot { why });
+            return Err(no_snapshot(why));
         }
         if matches!(running.0.try_wait(), Ok(Some(_))) {
             let AgainError::Lab(error) = ended(on.qemu, running) else {
@@ -257,7 +256,7 @@ fn ready(on: On<'_>, running: &mut Running, console: &Unnamed) -> Result<String>
             return Err(if lines.is_empty() {
                 error
             } else {
-                LabError::NoSnapshot { why: last() }
+                no_snapshot(last())
             });
         }
         let is_late = started.elapsed() > on.limit.elapsed;
@@ -267,10 +266,14 @@ fn ready(on: On<'_>, running: &mut Running, console: &Unnamed) -> Result<String>
                 started.elapsed().as_secs(),
                 last()
             );
-            return Err(LabError::NoSnapshot { why });
+            return Err(no_snapshot(why));
         }
         std::thread::sleep(LOOK);
     }
+}
+
+fn no_snapshot(why: String) -> LabError {
+    HuntError::NoSnapshot { why }.into()
 }
 
 /// The error of an emulator that has ended.
@@ -279,10 +282,10 @@ fn ended(qemu: &Qemu, running: &mut Running) -> AgainError {
     if let Some(mut errors) = running.0.stderr.take() {
         let _ = errors.read_to_end(&mut said);
     }
-    AgainError::Lab(LabError::Emulator {
+    AgainError::Lab(LabError::from(GuestError::Emulator {
         program: qemu.program.display().to_string(),
         said: last_line(&said),
-    })
+    }))
 }
 
 /// Has the emulator write the state of the guest's devices into a file.
@@ -303,7 +306,7 @@ fn save(on: On<'_>, line: UnixStream, devices: &Unnamed) -> std::result::Result<
                 let said = state["error-desc"]
                     .as_str()
                     .unwrap_or("the emulator gives no reason");
-                return Err(LabError::NoSnapshot { why: said.into() }.into());
+                return Err(no_snapshot(said.to_owned()).into());
             }
             _ if (on.stopped)() => return Err(LabError::Interrupted.into()),
             _ => std::thread::sleep(LOOK),

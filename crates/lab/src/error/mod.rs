@@ -1,10 +1,17 @@
 //! Errors of the laboratory, each one line with the way out.
 
+mod experiment;
+mod guest;
+mod hunt;
+
+pub use experiment::ExperimentError;
+pub use guest::GuestError;
+pub use hunt::HuntError;
+
 use crate::architecture::Architecture;
 use crate::baseline::BaselineError;
 use crate::brought::BroughtFault;
-use crate::divergence::Divergence;
-use crate::fault::{FileFault, ProgramFault, Unfinished};
+use crate::fault::{FileFault, ProgramFault};
 use crate::modules::ModuleFault;
 use crate::words::WordsError;
 use std::io;
@@ -24,6 +31,15 @@ pub type Result<T> = std::result::Result<T, LabError>;
 /// Error of the laboratory.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
+    /// A guest under way.
+    #[error(transparent)]
+    Guest(#[from] GuestError),
+    /// A repeated experiment.
+    #[error(transparent)]
+    Experiment(#[from] ExperimentError),
+    /// A hunt.
+    #[error(transparent)]
+    Hunt(#[from] HuntError),
     /// An impossible topology.
     #[error(transparent)]
     Topology(#[from] crate::TopologyError),
@@ -232,61 +248,6 @@ pub enum LabError {
         /// The parameter.
         word: String,
     },
-    /// The guest never reached its own program.
-    #[error("the guest never started its program ({why}); its console: {}", console.display())]
-    NeverStarted {
-        /// The last of its console.
-        why: String,
-        /// The whole.
-        console: PathBuf,
-    },
-    /// The guest's kernel panicked.
-    #[error("the guest's kernel panicked: {line}; its console: {}", console.display())]
-    Panic {
-        /// The kernel's line.
-        line: String,
-        /// The whole.
-        console: PathBuf,
-    },
-    /// The guest did not end in time.
-    #[error(
-        "the guest hung or is too slow: no end after {seconds} s and {cpu_seconds} s of CPU time on \
-         this host (`--timeout` allows more); its last line: {last}; its console: {}", console.display()
-    )]
-    Hung {
-        /// How long it took.
-        seconds: u64,
-        /// Limit of its CPU time.
-        cpu_seconds: u64,
-        /// The last of its console.
-        last: String,
-        /// The whole.
-        console: PathBuf,
-    },
-    /// The guest's program failed with an error.
-    #[error("in the guest: {why}; its console: {}", console.display())]
-    Guest {
-        /// The message.
-        why: String,
-        /// The whole console.
-        console: PathBuf,
-    },
-    /// The guest's data is incomplete or damaged.
-    #[error("the guest's data is incomplete: {why}; its console: {}", console.display())]
-    Incomplete {
-        /// The reason.
-        why: Unfinished,
-        /// The whole console.
-        console: PathBuf,
-    },
-    /// The emulator itself ended with an error.
-    #[error("{program} failed: {said}")]
-    Emulator {
-        /// The program.
-        program: String,
-        /// Its last words.
-        said: String,
-    },
     /// The plugin wasn't built, for lack of a linker.
     #[error(
         "this wakepath was built without what the emulator loads for a window (no linker was there); \
@@ -343,9 +304,6 @@ pub enum LabError {
         /// Its file.
         path: PathBuf,
     },
-    /// The thread that should have run it is gone.
-    #[error("it never began")]
-    NeverBegan,
     /// An incomplete run.
     #[error("{guest}: its run is {outcome}")]
     NotWhole {
@@ -353,38 +311,6 @@ pub enum LabError {
         guest: String,
         /// Its outcome.
         outcome: Outcome,
-    },
-    /// A guest whose two runs differ: conclusions in virtual time would be invalid.
-    #[error(
-        "{guest}: carried out twice, {divergence}; no page is written. The emulator did not keep its promise: please \
-        report it with both runs, {} and {}",
-        first.display(), second.display()
-    )]
-    Diverged {
-        /// The guest.
-        guest: String,
-        /// First difference.
-        divergence: Box<Divergence>,
-        /// Its first run.
-        first: PathBuf,
-        /// Its second run.
-        second: PathBuf,
-    },
-    /// A guest that parts from its first run while it is still under way.
-    #[error(
-        "it does not repeat: after segment {segment} its canary is {now}, and was {before} in {}; it was stopped there. \
-         The emulator did not keep its promise: please report it with both consoles",
-        first.display()
-    )]
-    Parted {
-        /// Number of the segment, from 1.
-        segment: usize,
-        /// The canary of the first run.
-        before: String,
-        /// Its own.
-        now: String,
-        /// The console of the first run.
-        first: PathBuf,
     },
     /// A guest whose run there is not.
     #[error("{guest}: {source}")]
@@ -402,71 +328,6 @@ pub enum LabError {
     Signal {
         /// The command.
         command: String,
-    },
-    /// A kernel that no experiment uses.
-    #[error("--kernel {given}: {fault}")]
-    NoGivenKernel {
-        /// The given text.
-        given: String,
-        /// The reason, with a valid form.
-        fault: String,
-    },
-    /// A file of claims can't be used.
-    #[error("{}: {fault}; restore it, or give another --directory", file.display())]
-    Claims {
-        /// The file.
-        file: PathBuf,
-        /// The reason.
-        fault: wakepath_experiments::ClaimsError,
-    },
-    /// No experiment has that name.
-    #[error(
-        "{name}: no experiment; there are {}",
-        wakepath_experiments::all().iter().map(|one| one.name).collect::<Vec<_>>().join(", ")
-    )]
-    NoExperiment {
-        /// The name.
-        name: String,
-    },
-    /// A directory without pages of experiments.
-    #[error("{}: no page of an experiment has its entry here (NAME.json)", place.display())]
-    NoPages {
-        /// The directory.
-        place: PathBuf,
-    },
-    /// A page of the laboratory next to one of a board: no index is of both.
-    #[error(
-        "{}: this page's experiment was repeated in another setting (laboratory or board), and an index is of one; \
-         give another --page", file.display()
-    )]
-    OtherPages {
-        /// The entry of the other page.
-        file: PathBuf,
-    },
-    /// Something else is in the place of an experiment's runs.
-    #[error(
-        "{}: no whole run of this experiment; remove {} or give another --directory",
-        run.display(), place.display()
-    )]
-    OtherRuns {
-        /// Expected directory of the run.
-        run: PathBuf,
-        /// Remove this: the experiment's directory, or this run's alone.
-        place: PathBuf,
-    },
-    /// Runs of an experiment by another wakepath, which makes other guests.
-    #[error(
-        "{}: measured by wakepath {was}; with {now} in the other guests no run is comparable or repeats; name the \
-        earlier one with --program, or give another --directory",
-        run.display()
-    )]
-    OtherProgram {
-        /// The run.
-        run: PathBuf,
-        /// Version of the wakepath in its guest.
-        was: String,
-        /// Version of the one for the guests that are left.
-        now: String,
     },
     /// A run that only passed in real time.
     #[error(
@@ -521,43 +382,6 @@ pub enum LabError {
         free_mib: u64,
         /// Needed MiB.
         needed_mib: u64,
-    },
-    /// No guest is ready for programs.
-    #[error("no snapshot of the guest: {why}")]
-    NoSnapshot {
-        /// The reason.
-        why: String,
-    },
-    /// A snapshot can't be continued.
-    #[error("the snapshot can't be continued: {why}")]
-    NoBranch {
-        /// The reason.
-        why: String,
-    },
-    /// Hunts need one x86-64 CPU and one kernel.
-    #[error("a hunt has one kernel on one x86-64 CPU: {what}")]
-    HuntGuest {
-        /// The conflicting option.
-        what: String,
-    },
-    /// A directory of another hunt.
-    #[error("{}: {why}: choose another directory", path.display())]
-    OtherHunt {
-        /// The file.
-        path: PathBuf,
-        /// The difference.
-        why: String,
-    },
-    /// A grammar that can't be parsed.
-    #[error(transparent)]
-    Grammar(#[from] wakepath_guest::hunt::GrammarError),
-    /// A program that can't be parsed.
-    #[error("{}: {fault}", path.display())]
-    HuntProgram {
-        /// The file.
-        path: PathBuf,
-        /// The line.
-        fault: wakepath_guest::hunt::TextError,
     },
     /// The user stopped it.
     #[error("interrupted: the guests are stopped, nothing is left running")]
