@@ -1,6 +1,6 @@
 //! Entries of pages, and the index of them.
 
-use crate::page::repeated;
+use crate::runs::repeated;
 use wakepath_archive::Emulator;
 use wakepath_experiments::{Entry, KernelFile, KernelOrigin, Repeated, Verdicts, index, pages};
 use wakepath_report::{CostModel, StringCost};

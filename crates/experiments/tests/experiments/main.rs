@@ -1,10 +1,12 @@
 //! Findings and pages from hand-made runs: the known answers are the figures put in.
 
 mod boards;
+mod claims;
 mod index;
 mod page;
+mod runs;
 
-wakepath_test_program::program!(boards::TESTS, index::TESTS, page::TESTS);
+wakepath_test_program::program!(boards::TESTS, claims::TESTS, index::TESTS, page::TESTS);
 
 /// All pages in one text.
 fn text_of(experiments: &[wakepath_experiments::Repeated]) -> String {
