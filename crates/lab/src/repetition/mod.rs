@@ -2,22 +2,24 @@
 //!
 //! The room `experiments` describes the experiments and their claims.
 
+mod existing;
+mod given;
+mod shown;
+
+pub use given::{GivenGuest, GivenKernel};
+pub use shown::{guest_run, to_json, to_text};
+
 use crate::architecture::Architecture;
 use crate::asked::{GuestsAsked, HostAsked};
 use crate::divergence::{differences, first_divergence};
 use crate::host::Host;
 use crate::recorded::streams;
-use crate::{ExperimentError, LabError, Result, guests, own_program, place};
-use serde_json::{Value, json};
+use crate::{ExperimentError, LabError, Result, own_program};
+use existing::{place_of, there};
 use std::path::{Path, PathBuf};
-use wakepath_archive::{ArchiveError, GuestAdditions, MANIFEST_NAME, PARQUET_NAME, Run, State};
-use wakepath_assess::{Assessment, Picture};
-use wakepath_experiments::{
-    Experiment, Given, Guest, GuestRun, Repeated, SecondRun, all, findings, findings_text, named,
-};
-use wakepath_explain::Explanation;
+use wakepath_archive::{GuestAdditions, MANIFEST_NAME, Run};
+use wakepath_experiments::{Experiment, Guest, SecondRun, all, named};
 use wakepath_scenario::{KnownCpus, Scenario};
-use wakepath_verdict::Outcome;
 
 /// CPU time in which a guest boots, in seconds.
 const BOOT_SECONDS: f64 = 8.0;
@@ -37,66 +39,6 @@ pub fn chosen_experiments(names: &[String]) -> Result<Vec<&'static Experiment>> 
         Ok(named(name).ok_or_else(unknown)?)
     };
     names.iter().map(find).collect()
-}
-
-/// A user's kernel for a row of an experiment.
-#[derive(Debug, Clone)]
-pub struct GivenKernel {
-    /// The experiment's [`Given::key`].
-    pub key: String,
-    /// Its bzImage.
-    pub kernel: String,
-}
-
-impl GivenKernel {
-    /// From `NAME=BZIMAGE`.
-    ///
-    /// # Errors
-    /// [`ExperimentError::NoGivenKernel`] for a name that no experiment has, or if the file doesn't exist.
-    pub fn parse(text: &str) -> Result<Self> {
-        let refused = |fault: String| {
-            LabError::from(ExperimentError::NoGivenKernel {
-                given: text.to_owned(),
-                fault,
-            })
-        };
-        let keys: Vec<&str> = all()
-            .iter()
-            .flat_map(|experiment| experiment.given)
-            .map(|given| given.key)
-            .collect();
-        let known = format!("give NAME=BZIMAGE, with NAME one of {}", keys.join(", "));
-        let Some((key, kernel)) = text.split_once('=') else {
-            return Err(refused(known));
-        };
-        if !keys.contains(&key) {
-            return Err(refused(format!(
-                "no experiment has a kernel {key}; {known}"
-            )));
-        }
-        if !Path::new(kernel).is_file() {
-            return Err(refused(format!("{kernel} is not a file; {known}")));
-        }
-        Ok(Self {
-            key: key.to_owned(),
-            kernel: kernel.to_owned(),
-        })
-    }
-}
-
-/// A given kernel's part of a repetition.
-pub struct GivenGuest {
-    /// Which of the experiment's.
-    pub given: &'static Given,
-    /// The scenario with its policies.
-    pub scenario: Scenario,
-    /// Directory of its runs.
-    pub place: PathBuf,
-    /// Whether they are there already.
-    pub is_there: bool,
-    /// The existing ones.
-    pub done: Vec<PathBuf>,
-    kernel: String,
 }
 
 /// An experiment to repeat in a directory.
@@ -351,131 +293,10 @@ impl Repetition {
     }
 }
 
-/// Measurements of an experiment's guest.
-///
-/// # Errors
-/// [`LabError::NotWhole`] if its run is incomplete.
-pub fn guest_run(
-    guest: Guest,
-    run: &Run,
-    assessment: &Assessment,
-    pictures: Vec<Picture>,
-    explanation: Option<Explanation>,
-) -> Result<GuestRun> {
-    if assessment.outcome != Outcome::VirtualTime {
-        return Err(LabError::NotWhole {
-            guest: run.directory().display().to_string(),
-            outcome: assessment.outcome,
-        });
-    }
-    let by_kernel = run.manifest.kernel_latency.clone();
-    let mut files = run.manifest.files.iter();
-    let samples = files.find(|file| file.name == PARQUET_NAME);
-    Ok(GuestRun {
-        samples_sha256: samples.map(|file| file.sha256.clone()),
-        ..GuestRun::new(guest, assessment, pictures, explanation, by_kernel)
-    })
-}
-
-/// Directory of a guest's run with one of its seeds.
-fn place_of(place: &Path, kernel: &str, seed: u64, seeds: usize) -> PathBuf {
-    let name = guests::Guest::name_with(kernel, seed, seeds);
-    place.join(guests::Guest::directory_name(&name))
-}
-
 /// Whether the second run of one of its guests exists, by the rule for the others.
 fn has_second_run(experiment: &Experiment, scenario: &Scenario, place: &Path) -> Result<bool> {
     let (_, second) = Repetition::again_of(experiment, place);
     Ok(there(scenario, std::iter::once(second), &place.join(AGAIN))?.0)
-}
-
-/// Whether all runs of a scenario exist, and the list of those that do. Removes the remains of
-/// interrupted guests, and finishes runs whose laboratory was killed before it did.
-fn there(
-    scenario: &Scenario,
-    runs: impl Iterator<Item = PathBuf>,
-    place: &Path,
-) -> Result<(bool, Vec<PathBuf>)> {
-    let is_free = place::is_free(place)?;
-    let other_runs = |run| {
-        LabError::from(ExperimentError::OtherRuns {
-            run,
-            place: place.to_owned(),
-        })
-    };
-    let (mut done, mut missing) = (Vec::new(), None);
-    for run in runs {
-        let found = Run::open(&run).ok().filter(|found| {
-            found.manifest.scenario.toml == scenario.to_toml()
-                && found.manifest.virtual_time.is_some()
-        });
-        if let Some(found) = found {
-            if matches!(found.state(), State::NotFinished) {
-                finish(&run)?;
-            }
-            done.push(run);
-        } else if is_free || place::is_free_of_a_guest(&run)? {
-            missing = Some(run);
-        } else {
-            return Err(other_runs(run));
-        }
-    }
-    match missing {
-        // Something is there, and none of it is ours.
-        Some(run) if !is_free && done.is_empty() => Err(other_runs(run)),
-        None => Ok((true, done)),
-        Some(_) => {
-            place::sweep(place)?;
-            Ok((false, done))
-        }
-    }
-}
-
-/// Finishes a run that its guest sent whole.
-fn finish(run: &Path) -> Result<()> {
-    match wakepath_archive::finish(run) {
-        // Nothing can be added to it: its guest has to run again.
-        Err(ArchiveError::NotEnded { .. } | ArchiveError::Inconsistent { .. }) => {
-            Err(ExperimentError::OtherRuns {
-                run: run.to_owned(),
-                place: run.to_owned(),
-            }
-            .into())
-        }
-        finished => Ok(finished.map(drop)?),
-    }
-}
-
-/// The findings for a person.
-pub fn to_text(repeated: &[Repeated], page: &Path) -> String {
-    findings_text(repeated)
-        + &format!(
-            "virtual time: lengths of software paths, not a machine's latencies\npage: {}\n",
-            page.display()
-        )
-}
-
-/// Findings and figures for a script.
-pub fn to_json(repeated: &[Repeated]) -> Value {
-    let guest = |run: &GuestRun| {
-        json!({
-            "guest": run.guest.name,
-            "kernel": run.guest.kernel,
-            "seed": run.virtual_time.as_ref().map(|time| time.seed),
-            "conditions": run.conditions,
-        })
-    };
-    let one = |repeated: &Repeated| {
-        json!({
-            "experiment": repeated.experiment.name,
-            "findings": findings(repeated),
-            "guests": repeated.guests.iter().map(guest).collect::<Vec<_>>(),
-        })
-    };
-    json!({
-        "outcome": "virtual-time",
-        "experiments": repeated.iter().map(one).collect::<Vec<_>>(),
-    })
 }
 
 #[cfg(test)]
