@@ -10,7 +10,7 @@ pub struct Distribution {
 
 /// A quantile of a sample, with whether the sample is large enough for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct QuantileValue {
     /// Which quantile, in parts per million.
     pub parts_per_million: u32,
@@ -24,7 +24,7 @@ pub struct QuantileValue {
 
 /// The figures shown of a distribution. Values in the sample's unit, usually nanoseconds.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct DistributionSummary {
     /// Number of values.
     pub count: u64,

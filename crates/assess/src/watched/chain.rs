@@ -1,6 +1,6 @@
 //! How long a watched program's chains of threads take, from the first one's due time to the last one's end.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use wakepath_explain::CauseFigures;
 use wakepath_explain::watch::{Chain, Pass};
@@ -9,7 +9,7 @@ use wakepath_timeline::duration::{length, three_digits};
 use wakepath_verdict::{count, counted, fraction};
 
 /// A chain of threads, each of which wakes the next. Times are nanoseconds.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct ThreadChain {
     /// Their names. A timer wakes the first.
     pub threads: Vec<String>,
@@ -49,7 +49,7 @@ pub struct ThreadChain {
 }
 
 /// The part of one cause in a chain's late passes. Times are nanoseconds.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct ChainCause {
     /// The thread that it held up.
     pub thread: String,
@@ -64,12 +64,12 @@ pub struct ChainCause {
     /// Its largest time in one of them.
     pub worst_ns: u64,
     /// The fix, if something fits.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
 }
 
 /// One thread's part of a chain, in nanoseconds.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct ChainPart {
     /// Its name.
     pub thread: String,

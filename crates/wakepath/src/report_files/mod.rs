@@ -7,7 +7,7 @@ pub use svg::{write_all_figures, write_figures};
 use std::path::{Path, PathBuf};
 use wakepath_archive::{Manifest, Run};
 use wakepath_assess::explanation::kept;
-use wakepath_assess::watched::{Ros2Figures, Ros2File};
+use wakepath_assess::watched::{KeptFigures, Ros2Figures};
 use wakepath_assess::{Assessment, BoundOrder, Bounds, BoundsError, Picture, Trial};
 use wakepath_console::progress::assessed;
 use wakepath_directory::Directory;
@@ -47,7 +47,7 @@ pub fn draw(directory: &Path) -> Result<Drawn, Failure> {
     let figures = Figures::new(&assessment, &pictures, explanation.as_ref())
         .with_windows(&wakepath_assess::stored_windows(&run)?);
     Ok(Drawn {
-        callbacks: Ros2File::read(run.directory())?,
+        callbacks: Ros2Figures::kept(run.directory())?,
         bounds: bounds(&run)?,
         manifest: run.manifest,
         explanation,
@@ -81,7 +81,7 @@ pub fn write_beside(
     let reported = Reported {
         manifest: &run.manifest,
         explanation: explanation.as_ref(),
-        callbacks: &Ros2File::read(run.directory())?,
+        callbacks: &Ros2Figures::kept(run.directory())?,
         assessment,
         bounds: bounds.as_ref(),
         pictures,

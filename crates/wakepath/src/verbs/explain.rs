@@ -9,10 +9,12 @@ use crate::command_line::Explain;
 use crate::explained_cycle::{CycleFilter, cycles_in_short};
 use crate::open_run::opened;
 use crate::service;
+use crate::watched_program::chains;
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_archive::{Run, command_about};
 use wakepath_assess::explanation::{self, Nobody, Order, tell_of};
+use wakepath_assess::watched::{KeptFigures, KeptFiguresError, ThreadChain};
 use wakepath_console::explanation::explained;
 use wakepath_console::terminal::{OneLine, print, print_result};
 use wakepath_console::{Outcome, runs};
@@ -74,9 +76,12 @@ pub fn run(arguments: &Explain) -> Outcome {
     let about = |options: &str| command_about("explain", &name, options);
     let text = match arguments.json {
         true => serde_json::to_string_pretty(&explanation)? + "\n",
-        false if arguments.all => explanation_text(&explanation, arguments.worst),
+        false if arguments.all => {
+            late_chains(&directory, usize::MAX)? + &explanation_text(&explanation, arguments.worst)
+        }
         false => {
-            explanation_in_short(&explanation, arguments.policy.as_deref())
+            late_chains(&directory, CHAINS)?
+                + &explanation_in_short(&explanation, arguments.policy.as_deref())
                 + &format!(
                     "\nall conditions: {}\none cycle: {}\n",
                     about("--all"),
@@ -95,6 +100,20 @@ pub fn run(arguments: &Explain) -> Outcome {
         ))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Chains of threads that the shortest answer has.
+const CHAINS: usize = 1;
+
+/// The chains of a watched program with late passes, at most `most`: its threads' own parts follow.
+fn late_chains(directory: &Path, most: usize) -> Result<String, KeptFiguresError> {
+    let mut late = ThreadChain::kept(directory)?;
+    late.retain(|of| of.late_at_most > 0);
+    let text = chains(&late, most);
+    Ok(match text.strip_prefix('\n') {
+        Some(text) => format!("{text}\n"),
+        None => text,
+    })
 }
 
 /// The explanation that was written when the run ended, if it answers the question: reading millions of events again

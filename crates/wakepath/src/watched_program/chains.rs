@@ -9,7 +9,7 @@ use wakepath_timeline::duration::length;
 use wakepath_verdict::counted;
 
 /// At most `most` chains, the latest first; nothing without any.
-pub(super) fn chains(all: &[ThreadChain], most: usize) -> String {
+pub fn chains(all: &[ThreadChain], most: usize) -> String {
     if all.is_empty() {
         return String::new();
     }

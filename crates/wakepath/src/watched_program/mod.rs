@@ -4,6 +4,7 @@ mod chains;
 mod remarks;
 mod text;
 
+pub use chains::chains;
 pub use text::{in_short, text};
 
 use crate::beginning::{self, Command};

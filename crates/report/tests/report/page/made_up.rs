@@ -6,7 +6,7 @@ use wakepath_archive::{
     Effective, Ending, Event, Invocation, LogWriter, Run, RunStarted, ScenarioText, SegmentEnded,
     SegmentStarted, ThreadEnd, ThreadEnded, ThreadStarted,
 };
-use wakepath_assess::watched::Ros2File;
+use wakepath_assess::watched::{KeptFigures, Ros2Figures};
 use wakepath_assess::{
     Assessment, BoundOrder, Bounds, CompareOrder, Comparison, Margin, Metric, Picture,
 };
@@ -287,7 +287,7 @@ impl Reporting {
             assessment: &assessment,
             bounds: bounds.as_ref(),
             explanation,
-            callbacks: &Ros2File::read(directory).unwrap(),
+            callbacks: &Ros2Figures::kept(directory).unwrap(),
             pictures: &pictures,
             figures: &figures,
         };

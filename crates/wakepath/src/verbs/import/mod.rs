@@ -18,7 +18,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::SystemTime;
 use wakepath_archive::command_about;
-use wakepath_assess::watched::{Ros2Figures, Ros2File, Ros2Wish};
+use wakepath_assess::watched::{KeptFigures, Ros2Figures, Ros2Wish};
 use wakepath_console::run_directory::RunDirectory;
 use wakepath_console::terminal::{self, OneLine, folded_for_people, print, print_result};
 use wakepath_console::{Outcome, option_value};
@@ -81,9 +81,7 @@ pub fn run(arguments: &Import) -> Outcome {
         return Err(error);
     }
     print_callbacks(arguments, &callbacks)?;
-    if let Some(file) = Ros2File::new(callbacks) {
-        file.write(&directory)?;
-    }
+    Ros2Figures::keep(&callbacks, &directory)?;
     print_for_people(arguments, &description(&prepared, directory.path()))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -22,7 +22,7 @@ use terms::{Terms, name, there, used};
 use wakepath_archive::watch::{Session, Threads};
 use wakepath_archive::{Ending, LogWriter, MANIFEST_NAME, When};
 use wakepath_assess::explanation::places;
-use wakepath_assess::watched::{Figures, Ros2Figures, Ros2File, Ros2Wish};
+use wakepath_assess::watched::{Figures, KeptFigures, Ros2Figures, Ros2Wish, ThreadChain};
 use wakepath_console::Outcome;
 use wakepath_console::run_directory::RunDirectory;
 use wakepath_console::terminal::{folded_for_people, print, tell};
@@ -251,13 +251,11 @@ fn made_a_run(
             )
         },
     )?;
-    let callbacks = Ros2File::new(ros2.into_iter().collect());
-    if let Some(file) = &callbacks {
-        file.write(directory)?;
-    }
+    let callbacks: Vec<Ros2Figures> = ros2.into_iter().collect();
+    Ros2Figures::keep(&callbacks, directory)?;
+    ThreadChain::keep(&figures.chains, directory)?;
     explain(directory, arguments, shown, lines)?;
-    let ros2 = callbacks.as_ref().and_then(|file| file.traces.first());
-    if callback_above(arguments, terms, ros2)? {
+    if callback_above(arguments, terms, callbacks.first())? {
         return Ok(Made::Run(ExitCode::from(limit_exceeded::ABOVE)));
     }
     match (terms.stop_above_ns, ended == Ended::Enough) {
