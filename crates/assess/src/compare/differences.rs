@@ -2,16 +2,18 @@
 //! explain its findings, or are only notes.
 
 use super::cores;
+use super::threads::Threads;
 use crate::error::AssessmentError;
 use crate::identity::scenario_of;
 use crate::loads::{LoadSummary, summarise};
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::fmt;
 use wakepath_archive::Run;
 use wakepath_machine::{ChangedFact, Facts, Severity};
-use wakepath_scenario::{Scenario, Work};
+use wakepath_scenario::{Scenario, Task, Work};
 use wakepath_timeline::number::three_digits;
 use wakepath_timeline::{CpuSet, one_line};
 use wakepath_verdict::{counted, duration};
@@ -56,6 +58,9 @@ pub(crate) struct Subject {
     tool: (String, String),
     time: String,
     pub(super) facts: Option<Facts>,
+    /// The threads, each a condition of its own, if the program was observed: their number is no setting of the
+    /// scenario.
+    pub(super) threads: Option<Threads>,
     loads: Vec<LoadSummary>,
 }
 
@@ -66,9 +71,12 @@ impl Subject {
     pub(crate) fn new(run: &Run) -> Result<Self, AssessmentError> {
         let manifest = &run.manifest;
         let facts = manifest.facts.first().map(|looked| looked.facts.clone());
+        let scenario = scenario_of(run)?;
+        let is_observed = manifest.imported.is_some() && !Scenario::are_alike(&scenario.tasks);
         Ok(Self {
             directory: run.directory().display().to_string(),
-            scenario: scenario_of(run)?,
+            threads: is_observed.then(|| Threads::new(run)),
+            scenario,
             tool: (manifest.tool.name.clone(), manifest.tool.version.clone()),
             time: match &manifest.virtual_time {
                 Some(time) => format!("virtual, {} ns an instruction", time.ns_per_instruction),
@@ -79,10 +87,19 @@ impl Subject {
         })
     }
 
+    /// For each thread of another run that is in both, its name there and the name here; `None` unless both programs
+    /// were observed. If no thread is in both, each has its own name.
+    pub(super) fn names_in<'a>(&'a self, other: &'a Self) -> Option<BTreeMap<&'a str, &'a str>> {
+        let (own, others) = self.threads.as_ref().zip(other.threads.as_ref())?;
+        let names = own.names_in(others);
+        (!names.is_empty()).then_some(names)
+    }
+
     /// Differences, most serious first.
     pub(crate) fn differences_from(&self, other: &Self) -> Vec<Difference> {
         let mut found = Found(Vec::new());
         self.tools(other, &mut found);
+        self.tasks(other, &mut found);
         scenarios(&self.scenario, &other.scenario, &mut found);
         if let (Some(one), Some(two)) = (&self.facts, &other.facts) {
             machines(one, two, &mut found);
@@ -109,6 +126,42 @@ impl Subject {
         if self.tool.0 == other.tool.0 {
             let what = format!("version of {}", self.tool.0);
             found.differs("tool", Weight::Note, &what, &self.tool.1, &other.tool.1);
+        }
+    }
+
+    /// Periods and threads.
+    fn tasks(&self, other: &Self, found: &mut Found) {
+        let (one, two) = (&self.scenario, &other.scenario);
+        if let Some((own, others)) = self.threads.as_ref().zip(other.threads.as_ref()) {
+            let Some(names) = self.names_in(other) else {
+                let what = "threads without one in both";
+                let (own, others) = (own.list(), others.list());
+                found.differs("scenario", Weight::Forbids, what, &own, &others);
+                return;
+            };
+            let named = |tasks: &'_ [Task], name: &str| {
+                tasks.iter().find(|task| task.name == name).cloned()
+            };
+            for (other_name, name) in names {
+                let pair = named(&one.tasks, name).zip(named(&two.tasks, other_name));
+                if let Some((task, twin)) = pair {
+                    placed(&task, &twin, found);
+                }
+            }
+            let count = |of: &Scenario| of.tasks.len().to_string();
+            let what = "number of threads";
+            found.differs("scenario", Weight::Note, what, &count(one), &count(two));
+            return;
+        }
+        let period = |scenario: &Scenario| duration(scenario.period_ns as i64);
+        let mut forbids = |what: &str, base: String, against: String| {
+            found.differs("scenario", Weight::Forbids, what, &base, &against);
+        };
+        forbids("period", period(one), period(two));
+        let threads = |scenario: &Scenario| scenario.tasks.len().to_string();
+        forbids("threads of the loop", threads(one), threads(two));
+        for (task, twin) in one.tasks.iter().zip(&two.tasks) {
+            task_apart(task, twin, found);
         }
     }
 
@@ -169,50 +222,56 @@ fn machines(one: &Facts, two: &Facts, found: &mut Found) {
     }
 }
 
+/// Two tasks in one place of their scenarios.
+fn task_apart(task: &Task, twin: &Task, found: &mut Found) {
+    let mut differs = |weight, what: &str, base: String, against: String| {
+        found.differs("scenario", weight, what, &base, &against);
+    };
+    let forbids = Weight::Forbids;
+    let of = format!("of thread {}", task.name);
+    let (work, its) = match (&task.work, &twin.work) {
+        (Work::Program { command }, Work::Program { command: its }) => {
+            (one_line(&command.join(" ")), one_line(&its.join(" ")))
+        }
+        (one, two) => apart(one, two),
+    };
+    if matches!(task.work, Work::Program { .. }) {
+        differs(
+            forbids,
+            "name of the program's loop",
+            task.name.clone(),
+            twin.name.clone(),
+        );
+    }
+    let weight = releases(&task.work, &twin.work);
+    differs(weight, &format!("work {of}"), work, its);
+    let period = |task: &Task| duration(task.period_ns as i64);
+    differs(forbids, &format!("period {of}"), period(task), period(twin));
+    placed(task, twin, found);
+}
+
+/// Where a thread runs, and its own policy.
+fn placed(task: &Task, twin: &Task, found: &mut Found) {
+    let mut explains = |what: String, base: String, against: String| {
+        found.differs("scenario", Weight::Explains, &what, &base, &against);
+    };
+    let cpus = |cpus: &Option<CpuSet>| {
+        cpus.as_ref()
+            .map_or("left to wakepath".into(), ToString::to_string)
+    };
+    let what = format!("CPUs of thread {}", task.name);
+    explains(what, cpus(&task.cpus), cpus(&twin.cpus));
+    if let Some((own, its)) = task.policy.zip(twin.policy) {
+        let what = format!("policy of thread {}", task.name);
+        explains(what, own.to_string(), its.to_string());
+    }
+}
+
 fn scenarios(one: &Scenario, two: &Scenario, found: &mut Found) {
     let mut differs = |weight, what: &str, base: String, against: String| {
         found.differs("scenario", weight, what, &base, &against);
     };
     let (forbids, explains, note) = (Weight::Forbids, Weight::Explains, Weight::Note);
-    let period = |scenario: &Scenario| duration(scenario.period_ns as i64);
-    differs(forbids, "period", period(one), period(two));
-    let threads = |scenario: &Scenario| scenario.tasks.len().to_string();
-    differs(forbids, "threads of the loop", threads(one), threads(two));
-    for (task, twin) in one.tasks.iter().zip(&two.tasks) {
-        let of = format!("of thread {}", task.name);
-        let (work, its) = match (&task.work, &twin.work) {
-            (Work::Program { command }, Work::Program { command: its }) => {
-                (one_line(&command.join(" ")), one_line(&its.join(" ")))
-            }
-            (one, two) => apart(one, two),
-        };
-        if matches!(task.work, Work::Program { .. }) {
-            differs(
-                forbids,
-                "name of the program's loop",
-                task.name.clone(),
-                twin.name.clone(),
-            );
-        }
-        differs(
-            releases(&task.work, &twin.work),
-            &format!("work {of}"),
-            work,
-            its,
-        );
-        let period = |task: &wakepath_scenario::Task| duration(task.period_ns as i64);
-        differs(forbids, &format!("period {of}"), period(task), period(twin));
-        let cpus = |cpus: &Option<CpuSet>| {
-            cpus.as_ref()
-                .map_or("left to wakepath".into(), ToString::to_string)
-        };
-        differs(
-            explains,
-            &format!("CPUs {of}"),
-            cpus(&task.cpus),
-            cpus(&twin.cpus),
-        );
-    }
     for phase in &one.phases {
         let Some(twin) = two.phases.iter().find(|twin| twin.name == phase.name) else {
             continue;

@@ -7,6 +7,7 @@ mod differences;
 mod figures;
 mod findings;
 mod metric;
+mod threads;
 mod words;
 
 pub use differences::{Difference, Weight};
@@ -20,6 +21,7 @@ use differences::Subject;
 use figures::{Measured, figures};
 use serde::Serialize;
 use wakepath_archive::Run;
+use wakepath_scenario::Criterion;
 use wakepath_verdict::ConditionName;
 
 /// Probability of a false finding that is accepted: the usual one in twenty.
@@ -154,11 +156,16 @@ impl Comparison {
         }
         // One criterion for all: what counts as a miss must not differ between sides.
         let criterion = first[0].scenario.criterion.clone();
+        let shortest_ns = first[0].scenario.period_ns;
         let measured = |runs: &[&Run], subjects: &[Subject]| -> Result<Vec<_>, AssessmentError> {
             let pairs = runs.iter().zip(subjects);
-            pairs
-                .map(|(run, of)| figures(run, &of.scenario, &criterion))
-                .collect()
+            let figures_of = |(run, of): (&&Run, &Subject)| {
+                let shortest = (shortest_ns, of.scenario.period_ns);
+                let criterion = with_own_deadline(&criterion, shortest);
+                let measured = figures(run, &of.scenario, &criterion)?;
+                Ok(named_as_in(&first[0], of, measured))
+            };
+            pairs.map(figures_of).collect()
         };
         let mut conditions = paired_up(measured(&base, &first)?, measured(&against, &second)?);
         if conditions.is_empty() {
@@ -173,6 +180,7 @@ impl Comparison {
         let mut cautions: Vec<String> = all().filter_map(incomplete).collect();
         cautions.extend(differences::cautions(&differences, &first, &second));
         cautions.extend(left_out(&conditions, all()));
+        cautions.extend(threads_left_out(&first, &second, &conditions));
         Ok(Self {
             finding,
             base: base.iter().map(|run| identity(run)).collect(),
@@ -269,6 +277,70 @@ fn reasons_against(base: &[Subject], against: &[Subject], between: &[Difference]
         }
     }
     reasons
+}
+
+/// A deadline of one period is written as the shortest period of its own run, and means that of the other run there:
+/// `shortest`, both in nanoseconds.
+fn with_own_deadline(criterion: &Criterion, shortest: (u64, u64)) -> Criterion {
+    let mut own = criterion.clone();
+    if own.deadline_ns == shortest.0 {
+        own.deadline_ns = shortest.1;
+    }
+    own
+}
+
+/// The conditions of a run with the names that their threads have in the first; those of threads that are not in both
+/// are left out.
+fn named_as_in(first: &Subject, of: &Subject, measured: OfRun) -> OfRun {
+    let Some(names) = first.names_in(of) else {
+        return measured;
+    };
+    let renamed = measured.into_iter().filter_map(|mut found| {
+        let name = names.get(found.name.task.as_deref()?)?;
+        found.name.task = Some((*name).to_owned());
+        Some(found)
+    });
+    renamed.collect()
+}
+
+/// Threads of observed programs that are not compared, and those that have another name in another run.
+fn threads_left_out(
+    base: &[Subject],
+    against: &[Subject],
+    compared: &[ConditionComparison],
+) -> Vec<String> {
+    let first = &base[0];
+    let is_compared = |name: &str| {
+        compared
+            .iter()
+            .any(|of| of.name.task.as_deref() == Some(name))
+    };
+    let mut left_out = Vec::new();
+    let mut renamed = Vec::new();
+    for of in base.iter().chain(against) {
+        let Some((names, threads)) = first.names_in(of).zip(of.threads.as_ref()) else {
+            continue;
+        };
+        let other_name = |name: &str| names.get(name).copied().filter(|name| is_compared(name));
+        let own = threads.left_out(|name| other_name(name).is_some());
+        left_out.extend(own.map(|names| format!("{names} of {}", of.directory)));
+        let others = names
+            .iter()
+            .filter(|(own, name)| own != name && is_compared(name));
+        renamed.extend(others.map(|(own, name)| {
+            format!(
+                "{own} of {} is compared as {name} of {}",
+                of.directory, first.directory
+            )
+        }));
+    }
+    if !left_out.is_empty() {
+        renamed.push(format!(
+            "threads left out: {}; the runs don't have the same number of threads with that name and period",
+            left_out.join("; ")
+        ));
+    }
+    renamed
 }
 
 type OfRun = Vec<Measured>;

@@ -37,6 +37,8 @@ pub struct Figures {
 pub struct Watched {
     /// Its name in the run: its own, with a number if several have it.
     pub name: String,
+    /// The same without that number.
+    pub own_name: String,
     /// Its number.
     pub thread_id: u32,
     /// Number of its process.
@@ -212,6 +214,7 @@ impl Watched {
         let switches = samples.iter().map(|s| u64::from(s.involuntary_switches));
         Ok(Self {
             name: thread.name.clone(),
+            own_name: thread.name.clone(),
             thread_id: number,
             process: thread.process,
             policy,

@@ -130,7 +130,8 @@ fn tell_apart(threads: &mut [Watched]) {
             n => format!("{base}-{n}"),
         });
         let free = names.into_iter().find(|name| !taken.contains(name));
-        of.name = free.unwrap_or(base);
+        of.name = free.unwrap_or_else(|| base.clone());
+        of.own_name = base;
         taken.push(of.name.clone());
     }
 }

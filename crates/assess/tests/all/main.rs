@@ -3,6 +3,7 @@
 mod answers;
 mod assessments;
 mod bounds;
+mod compared_threads;
 mod comparisons;
 mod flights;
 mod made_up;

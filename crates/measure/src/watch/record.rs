@@ -126,6 +126,7 @@ fn thread_started(number: u16, of: &Watched) -> ThreadStarted {
             text: of.policy.to_string(),
             details: json!({
                 "policy": of.policy,
+                "own_name": of.own_name,
                 "thread_id": of.thread_id,
                 "process_id": of.process,
                 "exact": of.exact,
