@@ -37,14 +37,13 @@ impl Calls {
         self.all.len()
     }
 
-    /// Takes an event, if it is a call that something follows from.
-    pub(super) fn event(&mut self, session: usize, event: &Event<'_>) {
+    /// Takes an event, if it is a call that something follows from. Returns the process that made it, if it is known.
+    pub(super) fn event(&mut self, session: usize, event: &Event<'_>) -> Option<u32> {
         let name = event.name.strip_prefix(PREFIX);
-        let Some(call) = name.and_then(|name| call(name, event)) else {
-            return;
-        };
+        let call = call(name?, event)?;
         let number = |name: &str| u32::try_from(event.fields.integer(name)?).ok();
-        let process = number("vpid").unwrap_or(0);
+        let own_process = number("vpid");
+        let process = own_process.unwrap_or(0);
         self.is_without_threads |= number("vtid").is_none();
         let thread = self.thread(process, number("vtid").unwrap_or(process));
         let cpu = event.fields.first("cpu_id").unwrap_or(0);
@@ -57,6 +56,7 @@ impl Calls {
                 what: What::Call(Box::new(call)),
             },
         });
+        own_process
     }
 
     fn thread(&mut self, process: u32, thread: u32) -> u32 {

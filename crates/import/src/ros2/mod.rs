@@ -3,12 +3,14 @@
 
 mod calls;
 mod row;
+mod sessions;
 mod timers;
 
 use crate::ctf::{Metadata, Stream};
 use crate::form::{Fit, Reader};
 use crate::{Form, ImportError, Imported, KernelTrace, Part, Ros2Calls, Use, Values, lttng};
 use calls::Calls;
+use sessions::{Session, Sessions};
 use timers::Timers;
 use wakepath_ros2::{Kind, Recorder, TAKES};
 use wakepath_timeline::{Lack, What};
@@ -38,6 +40,7 @@ fn fits(parts: &[Part]) -> Fit {
 struct Traces {
     calls: Calls,
     kernel: lttng::Seen,
+    sessions: Sessions,
     /// Traces of programs, and of the kernel.
     count: (usize, usize),
     /// The clock of the first, and its path.
@@ -67,15 +70,25 @@ impl Traces {
                 let why = "a second trace of the kernel is there: import each separately";
                 return Err(at(why.to_owned()));
             }
-            return self.kernel.trace(parts, part, &metadata);
+            self.kernel.trace(parts, part, &metadata)?;
+            let mut session = Session::default();
+            let instants = self.kernel.events.iter().map(|event| event.at_ns);
+            instants.for_each(|at_ns| session.event(at_ns, None));
+            self.sessions.add(&part.path, session);
+            return Ok(());
         }
         self.count.0 += 1;
+        let mut session = Session::default();
         for stream in lttng::streams(parts, part) {
             let mut reader = Stream::new(&metadata, &stream.bytes);
-            let read = reader.each(|event| self.calls.event(self.count.0, &event));
+            let read = reader.each(|event| {
+                let process = self.calls.event(self.count.0, &event);
+                session.event(event.at_ns, process);
+            });
             read.map_err(|error| ImportError::whole(format!("{}: {error}", stream.path)))?;
             self.lost = self.lost.saturating_add(reader.lost);
         }
+        self.sessions.add(&part.path, session);
         if self.calls.len() > MOST_CALLS {
             return Err(at(format!("more than {MOST_CALLS} events of ROS 2")));
         }
@@ -87,6 +100,9 @@ pub(crate) fn read(parts: &[Part]) -> Result<Imported, ImportError> {
     let mut traces = Traces::default();
     for part in lttng::metadata(parts) {
         traces.read(parts, part)?;
+    }
+    if let Some(why) = traces.sessions.apart() {
+        return Err(ImportError::whole(why));
     }
     let Traces {
         calls,

@@ -42,6 +42,7 @@ enum Of<'a> {
 struct Session {
     domain: &'static str,
     boot: &'static str,
+    process: u32,
     events: Vec<(u64, u32, Vec<u8>)>,
 }
 
@@ -50,6 +51,7 @@ impl Session {
         Self {
             domain,
             boot: "11111111-2222-3333-4444-555555555555",
+            process: PROCESS,
             events: Vec::new(),
         }
     }
@@ -66,7 +68,7 @@ impl Session {
         let number = self.known().iter().position(|(known, _)| *known == name);
         let mut bytes = Vec::new();
         if self.domain == "ust" {
-            bytes.extend(PROCESS.to_le_bytes());
+            bytes.extend(self.process.to_le_bytes());
             bytes.extend(thread.to_le_bytes());
         }
         for field in fields {
@@ -205,6 +207,31 @@ fn a_call_that_two_sessions_recorded_is_one() {
     let samples = samples(&read([first.parts("a/ust"), second.parts("b/ust")]).unwrap());
     assert_eq!(samples.len(), 40);
     assert_eq!((samples[&24], samples[&35]), (5_000, 6_000));
+}
+
+#[test]
+fn sessions_of_two_runs_of_a_program_are_refused_with_what_to_choose() {
+    let run = |process, which| {
+        let mut session = Session::new("ust");
+        session.process = process;
+        made(&mut session);
+        control(&mut session, which, 5_000);
+        session
+    };
+    let (first, second) = (run(40, 1..21), run(50, 101..121));
+    // Both are as long as their processes ran.
+    let later = |mut session: Session| {
+        session.events.retain(|(at_ns, ..)| *at_ns > 500 * MS);
+        session
+    };
+    let both = [first.parts("before/ust"), later(second).parts("after/ust")];
+    let said = read(both).unwrap_err().to_string();
+    assert!(said.contains("import one of them: before, after"), "{said}");
+    assert_eq!(said.lines().count(), 1);
+    // Nodes that ran at the same time are one measurement, though each session has its own.
+    let both = [run(40, 1..21), run(50, 11..31)];
+    let [one, other] = both;
+    assert!(read([one.parts("a/ust"), other.parts("b/ust")]).is_ok());
 }
 
 #[test]
