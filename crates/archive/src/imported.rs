@@ -66,10 +66,10 @@ impl Imported {
         !lacks(Lack::ExecutionTimes) && !lacks(Lack::EndOfWork)
     }
 
-    /// Whether its cycles were derived from the kernel events in its trace: then only the traced
+    /// Whether its cycles were derived from the events of its trace, the kernel's or ROS 2's: then only the traced
     /// segment was measured.
     pub fn is_made_of_events(&self) -> bool {
-        self.is_watched() || ["ftrace", "trace-cmd", "perf", "lttng"].contains(&&*self.form)
+        self.is_watched() || ["ftrace", "trace-cmd", "perf", "lttng", "ros2"].contains(&&*self.form)
     }
 
     /// The histogram of a thread that has no samples.

@@ -151,6 +151,8 @@ pub struct Run {
     /// The message that it was called with: when the sender's middleware dated it, in nanoseconds on that one's clock,
     /// or a number below 0 for one that stayed within its process.
     pub message: Option<i64>,
+    /// How long it was on a CPU, in nanoseconds, and how often it was preempted; unknown without the kernel's switches.
+    pub on_cpu: Option<(u64, u32)>,
 }
 
 impl Run {

@@ -87,16 +87,40 @@ impl Grid {
     }
 }
 
-/// How many whole periods after the timer's making each run was due, less one, and how many due times were passed
-/// over. `None` where the runs do not fit the timer's whole periods.
-pub fn due_cycles(made_ns: u64, period_ns: u64, starts: &[u64]) -> Option<(Vec<u64>, u64)> {
+/// How many whole periods after the timer's making each run was due, less one. Between runs that are not `known` to
+/// follow each other, others may be missing. `None` where the runs do not fit the timer's whole periods.
+pub(crate) fn due_cycles(
+    made_ns: u64,
+    period_ns: u64,
+    starts: &[u64],
+    known: impl Fn(u64, u64) -> bool,
+) -> Option<Vec<u64>> {
+    let (due, grid) = on_grid(made_ns, period_ns, starts, known)?;
+    let cycles = due
+        .iter()
+        .map(|due_ns| (due_ns - grid.first_ns) / period_ns);
+    Some(cycles.collect())
+}
+
+/// The due time of each run by the timer's whole periods, in nanoseconds, and these. `None` where the runs do not fit
+/// them.
+fn on_grid(
+    made_ns: u64,
+    period_ns: u64,
+    starts: &[u64],
+    known: impl Fn(u64, u64) -> bool,
+) -> Option<(Vec<u64>, Grid)> {
     let mut grid = Grid::new(made_ns, period_ns)?;
+    let mut before_ns = made_ns;
     let due = starts.iter().map(|start| {
-        let due_ns = grid.due(*start)?;
-        Some((due_ns - grid.first_ns) / period_ns)
+        if !known(before_ns, *start) {
+            grid.forgets(*start);
+        }
+        before_ns = *start;
+        grid.due(*start)
     });
     let due: Vec<u64> = due.collect::<Option<_>>()?;
-    grid.fits().then_some((due, grid.skipped))
+    grid.fits().then_some((due, grid))
 }
 
 /// The due time of each run, in nanoseconds on the clock of `starts`, and how many were passed over.
@@ -107,18 +131,11 @@ pub(crate) fn due_times(
     starts: &[u64],
     known: impl Fn(u64, u64) -> bool,
 ) -> Option<(Vec<u64>, u64)> {
-    let mut grid = Grid::new(made_ns, period_ns)?;
-    let mut before_ns = made_ns;
-    let due = starts.iter().map(|start| {
-        if !known(before_ns, *start) {
-            grid.forgets(*start);
-        }
-        before_ns = *start;
-        // A run that begins a little before its due time is on time.
-        grid.due(*start).map(|due_ns| due_ns.min(*start))
-    });
-    let due: Vec<u64> = due.collect::<Option<_>>()?;
-    grid.fits().then_some((due, grid.skipped))
+    let (due, grid) = on_grid(made_ns, period_ns, starts, known)?;
+    // A run that begins a little before its due time is on time.
+    let both = due.iter().zip(starts);
+    let due = both.map(|(due_ns, start)| *due_ns.min(start)).collect();
+    Some((due, grid.skipped))
 }
 
 #[cfg(test)]

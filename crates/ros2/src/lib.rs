@@ -7,6 +7,7 @@ mod account;
 mod callback;
 mod chain;
 mod due;
+mod executing;
 mod executor;
 mod expiry;
 mod function;
@@ -15,15 +16,17 @@ mod late;
 mod lifecycle;
 mod live;
 mod meanwhile;
+mod on_cpu;
 mod recorder;
 mod row;
+mod timer_tasks;
 mod within;
 mod words;
 
 pub use account::{Account, Accounts, During, Wait, Waited, Window};
 pub use callback::{Callback, Kind, Run, Taken};
 pub use chain::{Chain, ChainError, ChainFound, Hop, LateEnd, Lost, LostBy};
-pub use due::due_cycles;
+use due::due_cycles;
 pub use executor::{Executor, ExecutorKind, ExecutorThread, Executors, Stretch};
 pub use function::{
     Argument, BEGINS, CONTROLLER_LIBRARY, CONTROLLER_UPDATE, FUNCTIONS, Function, LATER, MANAGER,
@@ -35,4 +38,5 @@ pub use late::{Holder, Late, Unheld, first_above};
 pub use live::Live;
 pub use recorder::{Published, Recorder, Seen};
 pub use row::{Figures, Row, rows};
+pub use timer_tasks::{DueBy, TimerTask, TimerTasks};
 pub use words::{Begun, FunctionOf, Words};

@@ -1,7 +1,9 @@
 //! Calls, one after the other, as runs of callbacks and messages.
 
 use crate::callback::ACTION;
+use crate::executing::Executing;
 use crate::graph::{Graph, Handle};
+use crate::on_cpu::{self, OnCpu};
 use crate::within::Within;
 use crate::{BEGINS, Callback, FunctionOf, Kind, Run, Taken};
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,6 +59,8 @@ pub struct Seen {
     pub span_ns: Option<(u64, u64)>,
     /// The same of each process.
     pub spans: BTreeMap<u32, (u64, u64)>,
+    /// Threads that only run an executor: what they do shows in their callbacks.
+    pub executing: BTreeSet<u32>,
 }
 
 impl Seen {
@@ -97,6 +101,8 @@ struct Open {
     cpu: u16,
     from_ns: u64,
     message: Option<i64>,
+    /// Its thread when it began.
+    then: on_cpu::OfThread,
 }
 
 /// Takes calls, and tells in the end what they came to.
@@ -115,6 +121,8 @@ pub struct Recorder {
     taking: BTreeMap<u32, Handle>,
     /// Callbacks of which nothing is known, each time that they began with a message of this topic taken before.
     after_taking: Vec<(usize, Arc<str>)>,
+    executing: Executing,
+    on_cpu: OnCpu,
     /// When each CPU's last event was.
     last_ns: BTreeMap<u16, u64>,
 }
@@ -123,6 +131,8 @@ impl Recorder {
     /// Takes an event: a call of a thread of this process, or that events were lost.
     pub fn event(&mut self, event: &KernelEvent, process: impl Fn(u32) -> Option<u32>) {
         let before_ns = self.last_ns.insert(event.cpu, event.at_ns);
+        self.executing.event(event);
+        self.on_cpu.event(event);
         if let What::Lost { .. } = event.what {
             self.loses(before_ns.unwrap_or(0), event.at_ns);
             return;
@@ -286,6 +296,7 @@ impl Recorder {
             self.seen.callbacks.push(callback);
             self.seen.callbacks.len() - 1
         });
+        self.executing.takes(event.current);
         self.seen.runs.push(Run {
             callback: number,
             thread: event.current,
@@ -293,6 +304,7 @@ impl Recorder {
             from_ns: event.at_ns,
             to_ns: event.at_ns,
             message: None,
+            on_cpu: None,
         });
     }
 
@@ -315,8 +327,11 @@ impl Recorder {
             };
             is_of.then_some(stamp)
         });
+        self.executing.begins(thread, &self.seen.callbacks[number]);
+        let then = self.on_cpu.running(thread, event.at_ns);
         let open = self.open.entry(thread).or_default();
         open.push(Open {
+            then,
             number,
             callback,
             cpu: event.cpu,
@@ -338,9 +353,12 @@ impl Recorder {
             cpu,
             from_ns,
             message,
+            then,
             ..
         } = open[at];
         open.truncate(at);
+        self.executing.ends(thread, at);
+        let on_cpu = self.on_cpu.since((thread, then), (from_ns, at_ns));
         self.seen.runs.push(Run {
             callback: number,
             thread,
@@ -348,6 +366,7 @@ impl Recorder {
             from_ns,
             to_ns: at_ns.max(from_ns),
             message,
+            on_cpu,
         });
     }
 
@@ -395,6 +414,7 @@ impl Recorder {
         self.subscribed();
         self.seen.lost = merged(std::mem::take(&mut self.seen.lost));
         self.seen.together = together(&self.seen);
+        self.seen.executing = self.executing.all();
         self.seen.published.sort_by_cached_key(|of| of.at_ns);
         self.seen.overwritten = self.within.overwritten;
         self.seen.has_unmarked = self.graph.has_unmarked();
@@ -403,7 +423,7 @@ impl Recorder {
 }
 
 /// The topic of a message in a process that was there before.
-fn topic_of(call: &Call) -> Option<Arc<str>> {
+pub(crate) fn topic_of(call: &Call) -> Option<Arc<str>> {
     let topic = call.texts.first().filter(|topic| topic.starts_with('/'));
     topic.map(Arc::clone)
 }

@@ -56,9 +56,11 @@ pub fn rows(record: &SegmentRecord, trace: &Trace) -> Result<BTreeMap<RowOf, Row
     let of_thread = |of: &ThreadRecord| RowOf::recorded(of).map(|of| of.thread);
     let irregular = records.filter(|of| comes_without_period(of));
     let irregular: BTreeSet<u32> = irregular.filter_map(of_thread).collect();
-    let wanted: Vec<RowOf> = record.threads.iter().filter_map(RowOf::recorded).collect();
+    // The cycles of a timer of ROS 2 are its callbacks, and on an even row already.
+    let woken = || record.threads.iter().filter(|of| !is_callback(of));
+    let wanted: Vec<RowOf> = woken().filter_map(RowOf::recorded).collect();
     // A pool's doings show in all of its threads.
-    let pools = record.threads.iter().flat_map(pool);
+    let pools = woken().flat_map(pool);
     let seen = activity(trace, wanted.iter().map(|of| of.thread).chain(pools))?;
     let mut rows = BTreeMap::new();
     for (thread, activity) in seen.activity {
@@ -103,6 +105,11 @@ fn pool(record: &ThreadRecord) -> Vec<u32> {
     let pool = record.effective.details.get("pool").cloned();
     pool.and_then(|pool| serde_json::from_value(pool).ok())
         .unwrap_or_default()
+}
+
+/// Whether a recorded thread is a timer of ROS 2, whose callbacks are the cycles.
+fn is_callback(record: &ThreadRecord) -> bool {
+    record.effective.details.get("callback") == Some(&true.into())
 }
 
 /// Whether a recorded thread sleeps for a time after each cycle, instead of until its next due time.

@@ -66,6 +66,8 @@ pub struct Watched {
     pub pool: Vec<u32>,
     /// Which of the thread's timers begins its cycles, from 0, where several begin cycles of their own.
     pub timer: Option<usize>,
+    /// Whether it is a timer of ROS 2, whose callbacks are the cycles.
+    pub is_callback: bool,
     /// Whether its turns come with a period; otherwise `period_ns` is only the median between two.
     pub is_periodic: bool,
     /// Time that it asks for each time, if it sleeps for a time.
@@ -164,21 +166,11 @@ impl Watched {
                 format!("of the cycles of the {others} threads that take turns none ran in it");
             return Err(seen.not_judged(why));
         }
-        // Limits of a scenario: below, timers are not a loop's; above, nothing repeats in a run.
-        if !(10_000..=100_000_000_000).contains(&rhythm.period_ns) {
-            let period = wakepath_timeline::duration::length(rhythm.period_ns);
-            return Err(seen.not_judged(format!("its period of {period} is too long to judge")));
-        }
-        let policy = thread
-            .policy
-            .clone()
-            .map_err(|why| seen.not_judged(format!("its policy is not known: {why}")))?;
+        seen.can_be_judged(rhythm.period_ns)?;
+        let policy = seen.policy()?;
         let row = task.row();
         let has_row = rhythm.anchor_ns.is_some();
         let samples = &row.samples;
-        let of = |figure: fn(&Sample) -> i64| {
-            Distribution::new(samples.iter().map(figure).collect()).map(|of| of.summary())
-        };
         let jitter = row
             .jitter_ns()
             .into_iter()
@@ -232,6 +224,7 @@ impl Watched {
                 .pool_of(&task)
                 .map_or_else(Vec::new, |of| of.threads.to_vec()),
             timer: task.timer,
+            is_callback: false,
             is_periodic: rhythm.is_periodic,
             sleeps_ns: rhythm.sleeps_ns,
             apart_ns: apart_ns(&row),
@@ -244,7 +237,7 @@ impl Watched {
             mean_interval_ns: samples.last().and_then(mean_interval),
             jitter_ns: Distribution::new(jitter).map(|of| of.summary()),
             latency_ns: latencies.map(|of| of.summary()),
-            run_ns: of(|sample| sample.cpu_time_ns.into()),
+            run_ns: summary(samples, |sample| sample.cpu_time_ns.into()),
             activations: samples.len() as u64,
             skipped: (!tally.skips_unknown).then_some(tally.skipped),
             unseen: tally.unseen,
@@ -265,8 +258,16 @@ impl Watched {
     }
 }
 
+/// A figure of all samples.
+pub(super) fn summary(
+    samples: &[Sample],
+    figure: fn(&Sample) -> i64,
+) -> Option<DistributionSummary> {
+    Distribution::new(samples.iter().map(figure).collect()).map(|of| of.summary())
+}
+
 /// Between two due times: a tenth of the intervals are shorter, a tenth longer.
-fn apart_ns(row: &Row) -> (u64, u64) {
+pub(super) fn apart_ns(row: &Row) -> (u64, u64) {
     let between = row.samples.windows(2);
     let between = between.map(|two| two[1].due_ns.saturating_sub(two[0].due_ns));
     let mut intervals: Vec<u64> = between.collect();
@@ -279,7 +280,7 @@ fn apart_ns(row: &Row) -> (u64, u64) {
 }
 
 /// Its due times by the account of the recorded run, and their latencies.
-fn due_times_of(row: &Row, gaps: Gaps) -> (DueTally, Option<Distribution>) {
+pub(super) fn due_times_of(row: &Row, gaps: Gaps) -> (DueTally, Option<Distribution>) {
     let mut account = Account::new(Limits::default());
     let mut latencies = Vec::new();
     let window = JudgedWindow {

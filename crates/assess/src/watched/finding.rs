@@ -185,6 +185,11 @@ impl Finding {
         }
     }
 
+    /// Whether it is about the executor that a thread runs.
+    pub(super) fn is_of_executor(&self) -> bool {
+        matches!(self, Self::ExecutorClock { .. })
+    }
+
     /// Whether it rests on there being no event of other cycles: where events are missing, those may have run.
     pub(super) fn needs_all_events(&self) -> bool {
         matches!(

@@ -13,6 +13,7 @@ mod remark;
 mod ros2;
 mod sections;
 mod seen;
+mod timers;
 mod waking;
 
 pub use activity::{RowOf, Seen, activity, comes_without_period, rows, sleeps_for_time};

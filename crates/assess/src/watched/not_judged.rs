@@ -49,6 +49,22 @@ pub struct NotJudged {
 }
 
 impl SeenThread<'_> {
+    /// Its policy; otherwise it is not judged.
+    pub(super) fn policy(&self) -> Result<Policy, NotJudged> {
+        let policy = self.thread.policy.clone();
+        policy.map_err(|why| self.not_judged(format!("its policy is not known: {why}")))
+    }
+
+    /// That a period, in nanoseconds, is within the limits of a scenario: below, timers are not a loop's; above,
+    /// nothing repeats in a run.
+    pub(super) fn can_be_judged(&self, period_ns: u64) -> Result<(), NotJudged> {
+        if (10_000..=100_000_000_000).contains(&period_ns) {
+            return Ok(());
+        }
+        let period = wakepath_timeline::duration::length(period_ns);
+        Err(self.not_judged(format!("its period of {period} is too long to judge")))
+    }
+
     /// Not judged, for this reason.
     pub(super) fn not_judged(&self, why: String) -> NotJudged {
         NotJudged {

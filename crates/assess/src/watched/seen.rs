@@ -3,7 +3,9 @@
 
 use super::late_chains::late_parts;
 use super::not_judged::SeenThread;
-use super::{Figures, NotJudged, ThreadChain, Watched, WatchedSection, activity};
+use super::timers::Timers;
+use super::{Figures, Finding, NotJudged, ThreadChain, Watched, WatchedSection, activity};
+use std::collections::BTreeMap;
 use wakepath_archive::watch::Session;
 use wakepath_archive::{ArchiveError, SegmentTraced, Trace};
 use wakepath_explain::Places;
@@ -44,13 +46,42 @@ impl Figures {
             watched_ns: traced.wall_ns,
         });
         let seen: Vec<SeenThread<'_>> = seen.collect();
+        let timers = if all.executors.is_empty() {
+            Timers::default()
+        } else {
+            Timers::new(session, trace)?
+        };
+        let mut executors = Vec::new();
+        let mut of_executors: BTreeMap<u32, Vec<Finding>> = BTreeMap::new();
         for thread in &seen {
-            match Watched::all_of(thread) {
+            let watched = Watched::all_of(thread);
+            if timers.are_all_of(thread) {
+                let tasks = watched.into_iter().flatten();
+                let findings = tasks
+                    .flat_map(|of| of.findings)
+                    .filter(Finding::is_of_executor);
+                of_executors.insert(thread.number, findings.collect());
+                let why = "an executor of ROS 2: its callbacks are judged";
+                executors.push(thread.not_judged(why.into()));
+                continue;
+            }
+            match watched {
                 Ok(tasks) => periodic.extend(tasks),
                 Err(other) => not_judged.push(other),
             }
         }
-        let irregular = without_period(&seen, &not_judged, periodic.is_empty());
+        for timer in timers.watched(&seen, &of_executors) {
+            match timer {
+                Ok(task) => periodic.push(task),
+                Err(other) => not_judged.push(other),
+            }
+        }
+        // If there is nothing else, also executors without a timer are recorded.
+        let is_all = periodic.is_empty();
+        if is_all {
+            not_judged.append(&mut executors);
+        }
+        let irregular = without_period(&seen, &not_judged, is_all);
         not_judged.retain(|of| irregular.iter().all(|own| own.thread_id != of.thread_id));
         for watched in &mut periodic {
             let none = ThreadSections::default();
@@ -118,6 +149,7 @@ fn tell_apart(threads: &mut [Watched]) {
     for of in threads {
         // Tasks of one thread are named by their differences.
         let base = match of.timer {
+            None if of.is_callback => of.name.clone(),
             Some(_) => plain_name(&format!(
                 "{}-{}",
                 of.name,

@@ -17,7 +17,7 @@ const OTHER: Policy = Policy::Other { nice: 0 };
 /// A watched thread: name in the run, own name, period in nanoseconds, whether that is one, and latency in nanoseconds.
 type Seen = (&'static str, &'static str, u64, bool, u64);
 
-fn watched(place: &Path, name: &str, threads: &[Seen]) -> Run {
+fn observed(place: &Path, name: &str, form: &str, threads: &[Seen]) -> Run {
     let directory = place.join(name);
     let mut toml = format!("name = \"watch-{name}\"\nduration = \"2 s\"\nwarm-up = \"0 ns\"\n");
     toml += "phases = [{ name = \"watched\" }]\n[criterion]\n";
@@ -39,7 +39,7 @@ fn watched(place: &Path, name: &str, threads: &[Seen]) -> Run {
     let event = |log: &mut LogWriter, event| log.append_event(&event).unwrap();
     event(&mut log, Event::RunStarted(Box::new(started)));
     let imported = Imported {
-        form: Imported::WATCHED.into(),
+        form: form.into(),
         ..Imported::default()
     };
     event(&mut log, Event::Imported(Box::new(imported)));
@@ -111,8 +111,12 @@ fn watched(place: &Path, name: &str, threads: &[Seen]) -> Run {
 }
 
 fn compare(base: &[Seen], against: &[Seen]) -> Result<Comparison, CompareError> {
+    compare_as(Imported::WATCHED, base, against)
+}
+
+fn compare_as(form: &str, base: &[Seen], against: &[Seen]) -> Result<Comparison, CompareError> {
     let place = tempfile::tempdir().unwrap();
-    let run = |name, threads| [watched(place.path(), name, threads)];
+    let run = |name, threads| [observed(place.path(), name, form, threads)];
     let order = CompareOrder {
         margin: Margin::Time(1_000),
         metrics: Metric::ALL.to_vec(),
@@ -199,5 +203,16 @@ fn programs_without_a_thread_in_common_are_refused_with_the_threads_of_both() {
     assert!(
         refused.contains("control (1 ms) against control (2 ms)"),
         "{refused}"
+    );
+}
+
+#[test]
+fn timers_of_ros_2_that_were_imported_with_the_kernels_events_are_judged() {
+    let base: [Seen; 1] = [("pilot 10 ms", "pilot 10 ms", 10 * MS, true, 4_000)];
+    let against: [Seen; 1] = [("pilot 10 ms", "pilot 10 ms", 10 * MS, true, 6_000)];
+    let comparison = compare_as("ros2", &base, &against).unwrap();
+    assert_eq!(
+        medians(&comparison),
+        [("pilot 10 ms".to_owned(), 4_000, 6_000)]
     );
 }

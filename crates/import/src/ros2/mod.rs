@@ -2,7 +2,6 @@
 //! `wakepath-ros2` accounts for them, and each timer a task whose callbacks are the cycles.
 
 mod calls;
-mod row;
 mod sessions;
 mod timers;
 

@@ -136,6 +136,7 @@ fn thread_started(number: u16, of: &Watched) -> ThreadStarted {
                 "timer": of.timer,
                 "pool": of.pool,
                 "periodic": of.is_periodic,
+                "callback": of.is_callback,
                 "sleeps_ns": of.sleeps_ns,
                 "allowed_cpus": of.allowed,
                 "findings": of.findings,

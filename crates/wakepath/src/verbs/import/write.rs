@@ -11,7 +11,7 @@ use wakepath_archive::{
     ThreadStarted, Tool, TraceDescription, TraceEnd, TraceWriter, run_id, trace_name,
 };
 use wakepath_directory::Directory;
-use wakepath_import::{Histogram, Imported, KernelTrace, Row, Samples, Thread, Values};
+use wakepath_import::{Histogram, Imported, KernelTrace, Row, Samples, Values};
 use wakepath_timeline::{DueTimes, Sample, What};
 
 /// Removes what was written.
@@ -132,7 +132,7 @@ fn write_segment(
         condition: segment.condition.clone(),
         traced: file.trace.is_some(),
         threads: threads()
-            .map(|(number, of)| thread_started(number, of, &file.threads[of.thread]))
+            .map(|(number, of)| thread_started(number, of, file))
             .collect(),
     }))?;
     let mut ended = Vec::new();
@@ -176,9 +176,10 @@ fn write_segment(
     Ok(())
 }
 
-fn thread_started(number: u16, of: &Placed, thread: &Thread) -> ThreadStarted {
+fn thread_started(number: u16, of: &Placed, file: &Imported) -> ThreadStarted {
     let Placed { due, policy, .. } = *of;
-    let mut details = json!({ "policy": policy });
+    let thread = &file.threads[of.thread];
+    let mut details = json!({ "policy": policy, "callback": file.ros2.is_some() });
     if let Some(number) = thread.number {
         details["thread_id"] = number.into();
     }

@@ -1,0 +1,89 @@
+//! Threads that only run an executor: nearly all that they wake up for is a callback.
+
+use crate::{Callback, Kind};
+use std::collections::{BTreeMap, BTreeSet};
+use wakepath_timeline::{KernelEvent, Left, What};
+
+/// Takes a trace's events and the callbacks that began, and has these threads.
+#[derive(Debug, Default)]
+pub(crate) struct Executing {
+    threads: BTreeMap<u32, OfThread>,
+}
+
+/// A thread since its first callback.
+#[derive(Debug, Default)]
+struct OfThread {
+    /// Callbacks under way.
+    depth: usize,
+    /// Waits between callbacks.
+    rests: u64,
+    /// Those after which it handled something before the next.
+    worked: u64,
+    has_worked: bool,
+    /// Whether one of its callbacks is unknown, or none of an executor's.
+    has_others: bool,
+}
+
+impl Executing {
+    /// Takes an event.
+    pub(crate) fn event(&mut self, event: &KernelEvent) {
+        match &event.what {
+            What::Switch { previous, left, .. } if *left != Left::Runnable => {
+                let of = self.threads.get_mut(&previous.id);
+                if let Some(of) = of.filter(|of| of.depth == 0) {
+                    of.rests += 1;
+                    of.has_worked = false;
+                }
+            }
+            What::Lost { .. } => self.threads.values_mut().for_each(|of| of.depth = 0),
+            _ => {}
+        }
+    }
+
+    /// A callback begins.
+    pub(crate) fn begins(&mut self, thread: u32, callback: &Callback) {
+        let of = self.threads.entry(thread).or_default();
+        of.depth += 1;
+        of.has_others |= matches!(callback.kind, Kind::Unknown | Kind::Control { .. });
+        of.works();
+    }
+
+    /// A callback ends, and this many are still under way.
+    pub(crate) fn ends(&mut self, thread: u32, depth: usize) {
+        if let Some(of) = self.threads.get_mut(&thread) {
+            of.depth = depth;
+        }
+    }
+
+    /// A thread takes work that no callback marks.
+    pub(crate) fn takes(&mut self, thread: u32) {
+        if let Some(of) = self.threads.get_mut(&thread) {
+            of.works();
+        }
+    }
+
+    /// Whether it is one of these threads.
+    pub(crate) fn is(&self, thread: u32) -> bool {
+        self.threads
+            .get(&thread)
+            .is_some_and(OfThread::is_executors)
+    }
+
+    /// All of them.
+    pub(crate) fn all(&self) -> BTreeSet<u32> {
+        let all = self.threads.iter().filter(|(_, of)| of.is_executors());
+        all.map(|(thread, _)| *thread).collect()
+    }
+}
+
+impl OfThread {
+    fn works(&mut self) {
+        self.worked += u64::from(!self.has_worked);
+        self.has_worked = true;
+    }
+
+    /// A loop of its own that calls `spin_some` sleeps more often than it finds work.
+    fn is_executors(&self) -> bool {
+        !self.has_others && self.worked * 2 >= self.rests
+    }
+}
