@@ -1,7 +1,7 @@
 //! Why a callback's run was late: what its executor ran between the due time and the run.
 
 use crate::account::{Account, Wait, Window};
-use crate::row::{Dues, by_callback};
+use crate::row::{Dues, Publications, by_callback};
 use crate::{Callback, Kind, Run, Seen};
 use serde::{Deserialize, Serialize};
 
@@ -251,13 +251,46 @@ pub(crate) fn lates(seen: &Seen, runs: &[Run], dues: &Dues, most: usize) -> (u64
     (count, explained.collect())
 }
 
-/// The first run of a callback with a period that began more than `above_ns` after it was due: the callback's number,
-/// and the run.
+/// The messages of a subscription that waited longer than `limit_ns`, each with when it was published. Those from before
+/// its first callback waited for its node to start.
+fn waited_longer(received: &[(Run, u64)], limit_ns: u64) -> impl Iterator<Item = (Run, u64)> {
+    let first_ns = received.first().map_or(0, |(run, _)| run.from_ns);
+    let all = received.iter().copied();
+    all.filter(move |(run, at_ns)| *at_ns >= first_ns && run.from_ns - at_ns > limit_ns)
+}
+
+/// The messages of a subscription, each with when it was published, that waited longer than `limit_ns`: how many, and
+/// the `most` that waited longest, with what held its executor.
+pub(crate) fn late_messages(
+    seen: &Seen,
+    received: &[(Run, u64)],
+    limit_ns: u64,
+    most: usize,
+) -> (u64, Vec<Late>) {
+    let mut late: Vec<(Run, u64)> = waited_longer(received, limit_ns).collect();
+    let count = late.len() as u64;
+    late.sort_by_cached_key(|(run, at_ns)| (std::cmp::Reverse(run.from_ns - at_ns), run.from_ns));
+    late.truncate(most);
+    let late = late.iter();
+    let late = late.map(|(run, at_ns)| Late::new(seen, 0, run, *at_ns));
+    (count, late.collect())
+}
+
+/// The first run of a callback with a period that began more than `above_ns` after it was due, or of a subscription
+/// after its message was published: the callback's number, and the run.
 pub fn first_above(seen: &Seen, above_ns: u64) -> Option<(usize, Late)> {
     let runs = by_callback(seen);
+    let published = Publications::new(seen);
     let first = |(number, runs): (&usize, &Vec<Run>)| {
+        let kind = &seen.callbacks[*number].kind;
+        let received = published.of(kind, runs);
+        let late = waited_longer(&received, above_ns).next();
+        if let Some((run, at_ns)) = late {
+            let at = runs.iter().position(|of| *of == run)?;
+            return Some((run.from_ns, *number, at, 0, at_ns));
+        }
         let starts: Vec<u64> = runs.iter().map(|run| run.from_ns).collect();
-        let dues = Dues::new(seen, &seen.callbacks[*number].kind, &starts)?;
+        let dues = Dues::new(seen, kind, &starts)?;
         let mut both = starts.iter().zip(&dues.due_ns);
         let at = both.position(|(start, due)| start.saturating_sub(*due) > above_ns)?;
         let gap_ns = starts[at] - starts[at.saturating_sub(1)];

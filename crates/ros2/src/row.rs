@@ -1,7 +1,7 @@
 //! The figures of each callback.
 
 use crate::due::due_times;
-use crate::late::{Late, lates};
+use crate::late::{Late, late_messages, lates};
 use crate::{Callback, Kind, Run, Seen};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ pub struct Row {
     pub waited_ns: Option<Figures>,
     /// How long runs took; unknown if nothing marks their end.
     pub run_ns: Option<Figures>,
-    /// Gaps of more than one and a half periods.
+    /// Gaps of more than one and a half periods; of a subscription, messages that waited longer than the limit.
     pub late: Option<u64>,
     /// The longest of them.
     pub worst: Vec<Late>,
@@ -62,17 +62,14 @@ impl Figures {
     }
 }
 
-/// All callbacks that ran, timers by their periods first; of each late one the `worst` longest gaps.
-pub fn rows(seen: &Seen, worst: usize) -> Vec<Row> {
+/// All callbacks that ran, timers by their periods first; of each late one the `worst` longest gaps. A subscription's
+/// message is late if it waited longer than `limit_ns`.
+pub fn rows(seen: &Seen, worst: usize, limit_ns: Option<u64>) -> Vec<Row> {
     let runs = by_callback(seen);
-    let published: BTreeMap<(i64, &str), u64> = seen
-        .published
-        .iter()
-        .flat_map(|of| of.stamps().map(|stamp| ((stamp, &*of.topic), of.at_ns)))
-        .collect();
+    let published = Publications::new(seen);
     let mut rows: Vec<Row> = runs
         .into_iter()
-        .map(|(number, runs)| row(seen, number, &runs, &published, worst))
+        .map(|(number, runs)| row(seen, number, &runs, &published, (worst, limit_ns)))
         .collect();
     rows.sort_by_cached_key(|row| {
         let order = match &row.callback.kind {
@@ -86,6 +83,30 @@ pub fn rows(seen: &Seen, worst: usize) -> Vec<Row> {
         (order, row.callback.to_string(), row.number)
     });
     rows
+}
+
+/// When each message was published, by its date and topic, in nanoseconds.
+pub(crate) struct Publications<'a>(BTreeMap<(i64, &'a str), u64>);
+
+impl<'a> Publications<'a> {
+    pub(crate) fn new(seen: &'a Seen) -> Self {
+        let each = seen.published.iter();
+        let each = each.flat_map(|of| of.stamps().map(|stamp| ((stamp, &*of.topic), of.at_ns)));
+        Self(each.collect())
+    }
+
+    /// The runs of a subscription whose publishers are watched, and when the message of each was published; none of
+    /// another callback.
+    pub(crate) fn of(&self, kind: &Kind, runs: &[Run]) -> Vec<(Run, u64)> {
+        let Kind::Subscription { topic, .. } = kind else {
+            return Vec::new();
+        };
+        let published = runs.iter().filter_map(|run| {
+            let at_ns = self.0.get(&(run.message?, topic.as_str()))?;
+            (run.from_ns >= *at_ns).then_some((*run, *at_ns))
+        });
+        published.collect()
+    }
 }
 
 /// The runs of each callback.
@@ -177,27 +198,27 @@ fn row(
     seen: &Seen,
     number: usize,
     runs: &[Run],
-    published: &BTreeMap<(i64, &str), u64>,
-    worst: usize,
+    published: &Publications<'_>,
+    (worst, limit_ns): (usize, Option<u64>),
 ) -> Row {
     let callback = seen.callbacks[number].clone();
     let callback_is_marked = !matches!(callback.kind, Kind::Handled { .. });
     let starts: Vec<u64> = runs.iter().map(|run| run.from_ns).collect();
     let dues = Dues::new(seen, &callback.kind, &starts);
     let exact = dues.as_ref().filter(|of| of.skipped.is_some());
-    let waited = match &callback.kind {
-        Kind::Subscription { topic, .. } => Figures::new(runs.iter().filter_map(|run| {
-            let at_ns = published.get(&(run.message?, topic.as_str()))?;
-            run.from_ns.checked_sub(*at_ns)
-        })),
-        _ => None,
-    };
-    let (late, worst) = match &dues {
-        Some(dues) => {
+    let received = published.of(&callback.kind, runs);
+    let waited = received.iter().map(|(run, at_ns)| run.from_ns - at_ns);
+    let waited = Figures::new(waited);
+    let (late, worst) = match (&dues, limit_ns.filter(|_| waited.is_some())) {
+        (Some(dues), _) => {
             let (count, worst) = lates(seen, runs, dues, worst);
             (Some(count), worst)
         }
-        None => (None, Vec::new()),
+        (None, Some(limit_ns)) => {
+            let (count, worst) = late_messages(seen, &received, limit_ns, worst);
+            (Some(count), worst)
+        }
+        (None, None) => (None, Vec::new()),
     };
     let mut threads: Vec<u32> = runs.iter().map(|run| run.thread).collect();
     threads.sort_unstable();

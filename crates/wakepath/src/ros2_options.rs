@@ -8,11 +8,11 @@ use wakepath_ros2::Chain;
 #[error("--chain {0}: expected FROM:TO, such as /image:/motor: a topic, and a topic or node")]
 pub struct NoChain(String);
 
-/// The chains of these texts, with the limit of their latency, and the number of late runs to
+/// The chains of these texts, with the limits of their latency and of a subscription's, and the number of late runs to
 /// explain for each callback.
 pub fn request(
     chains: &[String],
-    limit_ns: Option<u64>,
+    (limit_ns, latency_ns): (Option<u64>, Option<u64>),
     worst: usize,
 ) -> Result<Ros2Wish, NoChain> {
     let chain = |text: &String| {
@@ -24,5 +24,6 @@ pub fn request(
         limit_ns,
         worst,
         above_ns: None,
+        latency_ns,
     })
 }

@@ -27,6 +27,8 @@ pub struct Ros2Wish {
     pub worst: usize,
     /// Latency of a callback whose first passing is explained, in nanoseconds.
     pub above_ns: Option<u64>,
+    /// Latency of a subscription above which a message is late, in nanoseconds.
+    pub latency_ns: Option<u64>,
 }
 
 /// Gives each event in its order to what it is called with.
@@ -43,6 +45,8 @@ pub struct Ros2Figures {
     pub chains: Vec<ChainFound>,
     /// Latency above which the end of one is late, in nanoseconds.
     pub limit_ns: Option<u64>,
+    /// Latency of a subscription above which a message is late, in nanoseconds.
+    pub latency_ns: Option<u64>,
     /// The first run of a callback that was later than the limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_above: Option<FirstAbove>,
@@ -110,7 +114,7 @@ impl Ros2Figures {
         let Some((began_ns, _)) = seen.span_ns else {
             return Ok(None);
         };
-        let mut callbacks = rows(&seen, wish.worst);
+        let mut callbacks = rows(&seen, wish.worst, wish.latency_ns);
         let first_above = wish
             .above_ns
             .and_then(|above_ns| first_above(&seen, above_ns));
@@ -156,6 +160,7 @@ impl Ros2Figures {
             executors: executors.finish(&seen),
             chains,
             limit_ns: wish.limit_ns,
+            latency_ns: wish.latency_ns,
             first_above,
             began_ns,
             unpaired: seen.unpaired,

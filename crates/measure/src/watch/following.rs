@@ -69,6 +69,8 @@ pub struct Seen {
     pub thread: u32,
     /// Whether its latest activations have a period. Without one its latencies count all the same.
     pub is_periodic: bool,
+    /// Whether it only runs an executor of ROS 2: the latencies of its callbacks count, not its own.
+    pub is_executing: bool,
     /// All of it so far.
     pub figures: LiveFigures,
     /// Its cycles since it was last looked at.
@@ -145,7 +147,11 @@ impl<'a> Following<'a> {
             of.turns.timers.extend(taken.timers);
             of.turns.handed.extend(taken.handed);
             of.turns.marked.extend(taken.marked);
-            news.threads.extend(of.seen(thread));
+            let is_executing = self.callbacks.is_executing(thread);
+            news.threads.extend(of.seen(thread).map(|seen| Seen {
+                is_executing,
+                ..seen
+            }));
         }
         // A trace that fills faster than it is read takes the view, not the machine.
         self.next = Instant::now() + begun.elapsed() * share;
@@ -219,6 +225,7 @@ impl Followed {
         Some(Seen {
             thread,
             is_periodic: rhythm.is_periodic,
+            is_executing: false,
             figures: self.tally.figures(0, 0),
             samples,
         })

@@ -19,7 +19,7 @@ pub(crate) fn write(markup: &mut Markup, figures: &Ros2Figures) {
     callbacks(markup, figures, &all);
     let is_late = |(row, _): &&Named<'_>| row.late.is_some_and(|count| count > 0);
     for (row, name) in all.iter().filter(is_late).take(MOST_LATE) {
-        let Some(headline) = late::headline(row, name) else {
+        let Some(headline) = late::headline(row, name, figures.latency_ns) else {
             continue;
         };
         markup.element("h3", &[], headline);
@@ -51,7 +51,7 @@ fn callbacks(markup: &mut Markup, figures: &Ros2Figures, all: &[Named<'_>]) {
     table(all)
         .caption(
             "Latency of a timer: from its due time to the beginning of its callback; of a subscription: from the \
-             message's publication. T is a timer's period.",
+             message's publication. Late: gaps above one and a half periods; of a subscription, latencies above --latency.",
         )
         .write_html(markup, "Callbacks of ROS 2");
     let mut causes = Table::new("callback")

@@ -52,7 +52,7 @@ pub(super) fn table(rows: &[Named<'_>]) -> Table {
         .group("latency", "", &["median", "p99", "max"].map(number))
         .group("gap", "", &["median", "max"].map(number))
         .group("run time", "", &["median", "max"].map(number))
-        .column(number("gaps > 1.5 T"))
+        .column(number("late"))
         .column(number("skipped"));
     for (row, name) in rows {
         let latency = row.latency_ns.or(row.waited_ns);

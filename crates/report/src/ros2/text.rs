@@ -29,7 +29,7 @@ pub fn ros2_text(figures: &Ros2Figures, columns: usize, room: &Room) -> String {
     text += &shown::hidden(all.len(), shown.len());
     let late_rows = shown::late(&all, room);
     for (row, name) in &late_rows.shown {
-        let Some(headline) = late::headline(row, name) else {
+        let Some(headline) = late::headline(row, name, figures.latency_ns) else {
             continue;
         };
         let _ = writeln!(text, "\n{headline}:");

@@ -106,7 +106,7 @@ fn messages_within_a_process_are_followed_through_its_ring_buffers() {
         depth: 2,
     };
     assert_eq!(found.lost[0].by, overwritten);
-    let rows = rows(&seen, 3);
+    let rows = rows(&seen, 3, None);
     assert_eq!(rows[0].callback.to_string(), "/arm/motor: /pose");
     assert_eq!(rows[0].waited_ns.unwrap().max, 2 * MS as i64 + 10);
 }

@@ -37,7 +37,7 @@ fn parts_of_the_cycle_and_controllers_have_rows_and_periods_of_their_own() {
     }
     let seen = recorder.finish();
     assert_eq!(seen.unpaired, 0);
-    let rows = rows(&seen, 1);
+    let rows = rows(&seen, 1, None);
     let figures: Vec<(String, u64, Option<u64>, Option<u64>)> = rows
         .iter()
         .map(|row| (row.callback.to_string(), row.count, row.period_ns, row.late))

@@ -128,7 +128,7 @@ fn the_longest_time_without_a_callback_has_an_account_of_its_own() {
         .iter()
         .for_each(|event| recorder.event(event, |_| Some(PROCESS)));
     let seen = recorder.finish();
-    let mut late = rows(&seen, 1).remove(0).worst.remove(0);
+    let mut late = rows(&seen, 1, None).remove(0).worst.remove(0);
     let mut accounts = Accounts::new(late.windows());
     events.iter().for_each(|event| accounts.event(event));
     late.accounted(&seen, &mut accounts.finish().into_iter());

@@ -81,7 +81,7 @@ fn seen_in(events: &mut [KernelEvent]) -> (Seen, Vec<Row>) {
         recorder.event(event, |_| Some(PROCESS));
     }
     let seen = recorder.finish();
-    let rows = rows(&seen, 1);
+    let rows = rows(&seen, 1, None);
     (seen, rows)
 }
 

@@ -39,11 +39,11 @@ fn seen_in(mut events: Vec<KernelEvent>) -> Seen {
 fn a_gap_across_lost_events_is_not_late_and_without_them_it_is() {
     let is_there = |due: &u64| !(20..30).contains(due);
     let mut events = calls((1..=40).filter(is_there));
-    let whole = rows(&seen_in(events.clone()), 3).remove(0);
+    let whole = rows(&seen_in(events.clone()), 3, None).remove(0);
     // It serves the due time at 200 ms, and those from 210 to 300 ms pass.
     assert_eq!((whole.late, whole.skipped), (Some(1), Some(10)));
     events.push(lost(299 * MS));
-    let row = rows(&seen_in(events), 3).remove(0);
+    let row = rows(&seen_in(events), 3, None).remove(0);
     assert_eq!((row.late, row.skipped, row.count), (Some(0), None, 30));
     assert_eq!(row.latency_ns.unwrap().max, 1_000);
     assert_eq!(row.gap_ns.unwrap().max, (10 * MS).cast_signed());

@@ -4,6 +4,7 @@ mod chains;
 mod control;
 mod executors;
 mod handled;
+mod judged;
 mod later;
 mod lifecycle;
 mod lost;
@@ -79,7 +80,7 @@ fn seen(slow_thread: u32) -> Seen {
 
 #[test]
 fn callbacks_have_their_names_and_late_ones_what_held_their_executor() {
-    let rows = rows(&seen(11), 3);
+    let rows = rows(&seen(11), 3, None);
     let names: Vec<String> = rows.iter().map(|row| row.callback.to_string()).collect();
     assert_eq!(
         names,
@@ -108,7 +109,7 @@ fn callbacks_have_their_names_and_late_ones_what_held_their_executor() {
 
 #[test]
 fn a_callback_of_the_same_node_on_another_thread_is_a_holder_too() {
-    let rows = rows(&seen(12), 3);
+    let rows = rows(&seen(12), 3, None);
     let holder = &rows[0].worst[0].holders[0];
     assert_eq!(&*holder.callback, "timer 100 ms");
     assert!(!holder.same_thread);
@@ -166,7 +167,7 @@ fn a_callback_that_was_made_before_has_the_period_that_it_keeps() {
             });
         }
     }
-    let rows = rows(&recorder.finish(), 3);
+    let rows = rows(&recorder.finish(), 3, None);
     assert_eq!(rows[0].late, Some(1));
     assert!(rows[0].period_ns.unwrap().abs_diff(10 * MS) < 5_000);
     assert!(rows[0].latency_ns.is_none() && rows[0].worst[0].holders.is_empty());
@@ -314,7 +315,7 @@ fn of_many_holders_the_longest_are_kept_and_all_are_counted() {
     for event in &events {
         recorder.event(event, |_| Some(PROCESS));
     }
-    let rows = rows(&recorder.finish(), 3);
+    let rows = rows(&recorder.finish(), 3, None);
     let late = &rows[0].worst[0];
     assert_eq!(late.holders.len() as u64 + late.more_holders, 995);
     assert_eq!((late.held_ns, late.unheld_ns()), (995 * MS, 0));
@@ -338,7 +339,7 @@ fn a_callback_that_catches_up_has_its_period_and_late_runs() {
             latest_ns = latest_ns.max(began.map_or(0, |(_, latency_ns)| latency_ns));
         }
     }
-    let rows = rows(&recorder.finish(), 1);
+    let rows = rows(&recorder.finish(), 1, None);
     assert_eq!((rows[0].period_ns, rows[0].late), (Some(10 * MS), Some(9)));
     assert_eq!(latest_ns, 50 * MS);
 }

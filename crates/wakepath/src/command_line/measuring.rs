@@ -388,13 +388,19 @@ pub struct Watch {
     pub policy: Option<String>,
     /// Latency above which an activation is late, such as `200us` [default: the 99.9th percentile of
     /// each thread].
-    #[arg(long, value_name = "TIME")]
+    #[arg(
+        long,
+        value_name = "TIME",
+        long_help = "Latency above which an activation is late, such as `200us` [default: the 99.9th percentile of each \
+        thread]. Also that of a message of ROS 2, from its publication to the subscription's callback [default: none]"
+    )]
     pub latency: Option<String>,
     /// Stop at the first latency above this, such as `200us`, and explain it.
     #[arg(
         long,
         value_name = "TIME",
-        long_help = "End at the first latency of a periodic thread, or of a timer's callback of ROS 2, above this time, \
+        long_help = "End at the first latency of a periodic thread, or of a callback of ROS 2 (since \
+        its timer was due, or its message was published), above this time, \
         such as `200us`, keep the trace and explain it: exit code 2. The recorder then takes its turn with \
         all ordinary programs, and the recording ends a few tenths of a second after that latency, or later while \
         many of them keep the CPUs busy. Also the limit of --latency, if that is not given"

@@ -54,7 +54,8 @@ pub fn run(arguments: &Import) -> Outcome {
     let sources = read(arguments, asked_ns)?;
     let limit_ns = option_value::time("--limit", arguments.limit.as_deref())?;
     let worst = arguments.worst.unwrap_or(WORST);
-    let wish = ros2_options::request(&arguments.chain, limit_ns, worst)?;
+    let latency_ns = option_value::time("--latency", arguments.latency.as_deref())?;
+    let wish = ros2_options::request(&arguments.chain, (limit_ns, latency_ns), worst)?;
     let callbacks: Vec<Ros2Figures> = sources
         .files
         .iter()

@@ -41,7 +41,11 @@ type Failure = Box<dyn std::error::Error>;
 /// Reads the values of the options.
 pub fn read(arguments: &Watch) -> Result<(), Failure> {
     let terms = Terms::read(arguments)?;
-    ros2_options::request(&arguments.chain, terms.limit_ns, arguments.worst)?;
+    ros2_options::request(
+        &arguments.chain,
+        (terms.limit_ns, terms.latency_ns),
+        arguments.worst,
+    )?;
     Ok(())
 }
 
@@ -73,7 +77,11 @@ pub fn run(arguments: &Watch) -> Outcome {
     marks.extend(ros2::marks(arguments, &threads)?);
     let wish = Ros2Wish {
         above_ns: terms.stop_above_ns,
-        ..ros2_options::request(&arguments.chain, terms.limit_ns, arguments.worst)?
+        ..ros2_options::request(
+            &arguments.chain,
+            (terms.limit_ns, terms.latency_ns),
+            arguments.worst,
+        )?
     };
     let interrupt = Interrupt::listen()?;
     if arguments

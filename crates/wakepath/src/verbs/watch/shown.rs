@@ -97,7 +97,7 @@ impl Shown {
             });
             standing.rows[row].is_at(&of.figures);
             let name = standing.rows[row].name.clone();
-            for sample in &of.samples {
+            for sample in of.samples.iter().filter(|_| !of.is_executing) {
                 let latency_ns = u64::try_from(sample.latency_ns()).unwrap_or(0);
                 is_above |= passes(latency_ns);
                 let latency = three_digits(sample.latency_ns());

@@ -138,6 +138,15 @@ fn callbacks_chains_and_what_held_their_executor_are_those_that_the_program_note
     let runs = found["ros2"]["callbacks"].as_array().unwrap().iter();
     let runs: u64 = runs.map(|row| row["count"].as_u64().unwrap()).sum();
     assert_eq!(executor["runs"], runs, "{executor:#}");
+    // The timer that runs often enough is the task, and the thread's waits are none.
+    let threads = found["threads"].as_array().unwrap().iter();
+    let own = threads.filter(|of| of["thread_id"] == executor["threads"][0]["thread"]);
+    let own = own.map(|of| (of["name"].as_str().unwrap(), of["activations"].as_u64()));
+    assert_eq!(
+        own.collect::<Vec<_>>(),
+        [("pilot 10 ms", Some(noted[0]))],
+        "{found:#}"
+    );
     let longest = &executor["longest"];
     let instant = |of: &str| longest[of].as_u64().unwrap();
     assert!(
@@ -167,7 +176,9 @@ fn a_watch_ends_at_the_first_callback_later_than_the_limit() {
     );
     finished.assert_code(2);
     let said = &finished.output;
-    assert!(said.contains("stopped: pilot: timer "), "{said}");
+    // Before the timer, the message that was published before the other timer's 30 ms.
+    let first = "stopped: /arm/motor: /pose: a latency of 3";
+    assert!(said.contains(first), "{said}");
     assert!(said.contains("above 20 ms, at "), "{said}");
     // The program was ended before it noted anything.
     assert!(!finished.place.path().join("truth").exists());
