@@ -8,6 +8,8 @@ use wakepath_timeline::{KernelEvent, Left, What};
 #[derive(Debug, Default)]
 pub(crate) struct Executing {
     threads: BTreeMap<u32, OfThread>,
+    /// CPUs on which the callback of a timer runs.
+    in_timer: BTreeSet<u16>,
 }
 
 /// A thread since its first callback.
@@ -15,23 +17,47 @@ pub(crate) struct Executing {
 struct OfThread {
     /// Callbacks under way.
     depth: usize,
-    /// Waits between callbacks.
-    rests: u64,
-    /// Those after which it handled something before the next.
-    worked: u64,
+    all: Rests,
+    /// Those that a timer ended.
+    by_timers: Rests,
+    /// Whether a timer ended one, and it handled nothing since.
+    is_by_timer: bool,
     has_worked: bool,
     /// Whether one of its callbacks is unknown, or none of an executor's.
     has_others: bool,
+}
+
+/// Waits between callbacks.
+#[derive(Debug, Default)]
+struct Rests {
+    count: u64,
+    /// Those after which it handled something before the next.
+    worked: u64,
 }
 
 impl Executing {
     /// Takes an event.
     pub(crate) fn event(&mut self, event: &KernelEvent) {
         match &event.what {
-            What::Switch { previous, left, .. } if *left != Left::Runnable => {
-                let of = self.threads.get_mut(&previous.id);
+            What::TimerExpiryEntry { .. } => {
+                self.in_timer.insert(event.cpu);
+            }
+            What::TimerExpiryExit { .. } => {
+                self.in_timer.remove(&event.cpu);
+            }
+            What::Waking { thread, .. } if self.in_timer.contains(&event.cpu) => {
+                let of = self.threads.get_mut(&thread.id);
                 if let Some(of) = of.filter(|of| of.depth == 0) {
-                    of.rests += 1;
+                    of.by_timers.count += 1;
+                    of.is_by_timer = true;
+                }
+            }
+            What::Switch { previous, left, .. } => {
+                self.in_timer.remove(&event.cpu);
+                let of = self.threads.get_mut(&previous.id);
+                let of = of.filter(|of| of.depth == 0 && *left != Left::Runnable);
+                if let Some(of) = of {
+                    of.all.count += 1;
                     of.has_worked = false;
                 }
             }
@@ -78,12 +104,15 @@ impl Executing {
 
 impl OfThread {
     fn works(&mut self) {
-        self.worked += u64::from(!self.has_worked);
-        self.has_worked = true;
+        self.all.worked += u64::from(!self.has_worked);
+        self.by_timers.worked += u64::from(self.is_by_timer);
+        (self.has_worked, self.is_by_timer) = (true, false);
     }
 
-    /// A loop of its own that calls `spin_some` sleeps more often than it finds work.
+    /// A loop of its own that calls `spin_some` sleeps, or waits for something, more often than it finds work. An
+    /// executor's timers end its waits for their callbacks; of its other waits a middleware's locks add some.
     fn is_executors(&self) -> bool {
-        !self.has_others && self.worked * 2 >= self.rests
+        let timers_worked = self.by_timers.worked * 2 >= self.by_timers.count;
+        !self.has_others && timers_worked && self.all.worked * 8 >= self.all.count
     }
 }

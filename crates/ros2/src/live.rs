@@ -148,7 +148,7 @@ impl Live {
         Some((&followed.callback, latency_ns))
     }
 
-    /// Whether a thread only runs an executor: what it does shows in its callbacks.
+    /// Whether a thread only runs an executor: its callbacks are all of its work.
     pub fn is_executing(&self, thread: u32) -> bool {
         self.executing.is(thread)
     }

@@ -59,7 +59,7 @@ pub struct Seen {
     pub span_ns: Option<(u64, u64)>,
     /// The same of each process.
     pub spans: BTreeMap<u32, (u64, u64)>,
-    /// Threads that only run an executor: what they do shows in their callbacks.
+    /// Threads that only run an executor: their callbacks are all of their work.
     pub executing: BTreeSet<u32>,
 }
 

@@ -98,10 +98,14 @@ impl Figures {
         tell_apart(&mut periodic);
         let chains = wakepath_explain::watch::chains(&all.activity);
         let named = |id: u32| {
-            let own = periodic.iter().find(|of| of.thread_id == id);
-            let name = own.map(|of| of.name.clone());
-            name.or_else(|| Some(session.threads.get(&id)?.name.clone()))
-                .unwrap_or_else(|| id.to_string())
+            let mut tasks = periodic.iter().filter(|of| of.thread_id == id);
+            let own = tasks.find(|of| !of.is_callback).map(|of| of.name.clone());
+            let name = session.threads.get(&id).map(|of| of.name.clone());
+            match name {
+                // No task is all of it.
+                Some(name) if of_executors.contains_key(&id) => format!("{name}-{id}"),
+                name => own.or(name).unwrap_or_else(|| id.to_string()),
+            }
         };
         let limit_of = |chain: &Chain| limit_ns.unwrap_or(chain.period_ns);
         let late = late_parts(&chains, limit_of, session, (trace, traced, places))?;

@@ -174,7 +174,7 @@ fn threads_of_one_run_alone_are_left_out_and_named() {
         text.contains("robot-3 of ") && text.contains("is compared as robot-2 of "),
         "{text}"
     );
-    // What a thread without a period misses is not counted by the other run's shortest period.
+    // A thread without a period misses nothing by the other run's shortest period.
     assert!(comparison.conditions[1].against[0].invalid.is_empty());
 }
 

@@ -203,7 +203,12 @@ fn scenario(
     name: &str,
     latency_ns: Option<u64>,
 ) -> Result<Scenario, ScenarioErrors> {
-    let longest_ns = figures.threads.iter().map(|of| of.period_ns).max();
+    // The interval of a thread without a period is no deadline, and no limit is too long for it.
+    let period_ns = |of: &Watched| match latency_ns {
+        Some(ns) if !of.is_periodic => of.period_ns.max(ns),
+        _ => of.period_ns,
+    };
+    let longest_ns = figures.threads.iter().map(period_ns).max();
     let duration_ns = figures.watched_ns.max(longest_ns.unwrap_or(0));
     let mut text = format!(
         "name = {}\nduration = \"{duration_ns} ns\"\nwarm-up = \"0 ns\"\n\
@@ -214,7 +219,7 @@ fn scenario(
         let _ = writeln!(text, "latency = \"{ns} ns\"");
         // Each thread's deadline is its own period, which no latency limit may be beyond: a longer
         // one is the deadline, too.
-        let shortest_ns = figures.threads.iter().map(|of| of.period_ns).min();
+        let shortest_ns = figures.threads.iter().map(period_ns).min();
         if shortest_ns.is_some_and(|shortest| shortest < ns) {
             let _ = writeln!(text, "deadline = \"{ns} ns\"");
         }
@@ -224,7 +229,7 @@ fn scenario(
             text,
             "[[tasks]]\nname = {}\nperiod = \"{} ns\"\npolicy = \"{}\"",
             json!(of.name),
-            of.period_ns,
+            period_ns(of),
             policy(of.declared.unwrap_or(of.policy)),
         );
     }

@@ -1,4 +1,4 @@
-//! What a recording is judged by: timers as tasks, messages by their latency, and threads that only run an executor.
+//! Timers as tasks, messages by their latency, and threads that only run an executor.
 
 use super::*;
 use wakepath_ros2::TimerTasks;
@@ -22,6 +22,34 @@ fn switch(at_ns: u64, previous: u32, left: Left, next: u32) -> KernelEvent {
     }
 }
 
+/// A timer of a thread expires and wakes it.
+fn woken(at_ns: u64, id: u32) -> [KernelEvent; 3] {
+    let timer = u64::from(id);
+    let thread = Thread {
+        id,
+        name: ThreadName::new(b"node"),
+        priority: 120,
+    };
+    let function = "hrtimer_wakeup".into();
+    let event = |at_ns, what| KernelEvent {
+        at_ns,
+        cpu: 0,
+        current: 0,
+        what,
+    };
+    [
+        event(at_ns, What::TimerExpiryEntry { timer, function }),
+        event(
+            at_ns + 10,
+            What::Waking {
+                thread,
+                target_cpu: 0,
+            },
+        ),
+        event(at_ns + 20, What::TimerExpiryExit { timer }),
+    ]
+}
+
 fn run(from_ns: u64, to_ns: u64, thread: u32, callback: u64) -> [KernelEvent; 2] {
     [
         call(from_ns, thread, "callback_start", &[callback, 0], &[]),
@@ -43,8 +71,13 @@ fn a_thread_that_wakes_up_for_callbacks_only_runs_an_executor() {
     let mut events = made();
     for due in 1..=20 {
         let at = due * 10 * MS;
-        // Thread 11 sleeps between its callbacks, and waits twice within one.
+        // Thread 11 sleeps between its callbacks, and waits twice within one, and for locks before.
+        events.extend(woken(at - 2_000, 11));
         events.push(switch(at, 0, Left::Runnable, 11));
+        for wait in [100, 300] {
+            events.push(switch(at + wait, 11, Left::Sleeping, 0));
+            events.push(switch(at + wait + 100, 0, Left::Runnable, 11));
+        }
         events.extend(run(at + 1_000, at + 900_000, 11, 100));
         for wait in [200_000, 400_000] {
             events.push(switch(at + wait, 11, Left::Sleeping, 0));
@@ -54,6 +87,7 @@ fn a_thread_that_wakes_up_for_callbacks_only_runs_an_executor() {
         // Thread 12 has a loop of its own, which looks for work now and then.
         for turn in 0..4 {
             let at = at + 2 * MS + turn * MS;
+            events.extend(woken(at - 2_000, 12));
             events.push(switch(at, 0, Left::Runnable, 12));
             if turn == 0 {
                 events.extend(run(at + 1_000, at + 2_000, 12, 400));
