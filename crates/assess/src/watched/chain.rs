@@ -211,7 +211,7 @@ impl ThreadChain {
 
 impl ThreadChain {
     /// What took most time in the late ones, and what can be done about the first.
-    fn why_late(&self) -> Option<String> {
+    pub fn why_late(&self) -> Option<String> {
         let first = self.causes.first()?;
         let worth_it = |of: &&ChainCause| of.ns * LEAST_SHARE >= self.late_ns;
         let others = self.causes[1..].iter().filter(worth_it).take(NAMED - 1);

@@ -101,7 +101,7 @@ pub enum KeptFiguresError {
         error: io::Error,
     },
     /// It has another content.
-    #[error("{path}: not a list of {content}: {error}; remove it to go on without {content}")]
+    #[error("{path}: not a list of {content}: {error}; remove it to continue without {content}")]
     Form {
         /// The file.
         path: String,
@@ -111,7 +111,7 @@ pub enum KeptFiguresError {
         error: serde_json::Error,
     },
     /// It has a later form.
-    #[error("{path}: written by a newer wakepath; remove it to go on without {content}")]
+    #[error("{path}: written by a newer wakepath; remove it to continue without {content}")]
     Newer {
         /// The file.
         path: String,

@@ -77,10 +77,11 @@ pub fn run(arguments: &Explain) -> Outcome {
     let text = match arguments.json {
         true => serde_json::to_string_pretty(&explanation)? + "\n",
         false if arguments.all => {
-            late_chains(&directory, usize::MAX)? + &explanation_text(&explanation, arguments.worst)
+            late_chains(&directory, usize::MAX, false)?
+                + &explanation_text(&explanation, arguments.worst)
         }
         false => {
-            late_chains(&directory, CHAINS)?
+            late_chains(&directory, CHAINS, true)?
                 + &explanation_in_short(&explanation, arguments.policy.as_deref())
                 + &format!(
                     "\nall conditions: {}\none cycle: {}\n",
@@ -106,10 +107,10 @@ pub fn run(arguments: &Explain) -> Outcome {
 const CHAINS: usize = 1;
 
 /// The chains of a watched program with late passes, at most `most`: its threads' own parts follow.
-fn late_chains(directory: &Path, most: usize) -> Result<String, KeptFiguresError> {
+fn late_chains(directory: &Path, most: usize, in_short: bool) -> Result<String, KeptFiguresError> {
     let mut late = ThreadChain::kept(directory)?;
     late.retain(|of| of.late_at_most > 0);
-    let text = chains(&late, most);
+    let text = chains(&late, most, in_short);
     Ok(match text.strip_prefix('\n') {
         Some(text) => format!("{text}\n"),
         None => text,

@@ -8,8 +8,9 @@ use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_timeline::duration::length;
 use wakepath_verdict::counted;
 
-/// At most `most` chains, the latest first; nothing without any.
-pub fn chains(all: &[ThreadChain], most: usize) -> String {
+/// At most `most` chains, the latest first, with all that their figures don't show or only with why they were late;
+/// nothing without any.
+pub fn chains(all: &[ThreadChain], most: usize, in_short: bool) -> String {
     if all.is_empty() {
         return String::new();
     }
@@ -45,7 +46,11 @@ pub fn chains(all: &[ThreadChain], most: usize) -> String {
         );
     }
     for of in shown {
-        for remark in of.remarks() {
+        let remarks = match in_short {
+            true => of.why_late().into_iter().collect(),
+            false => of.remarks(),
+        };
+        for remark in remarks {
             let _ = writeln!(text, "{}: {remark}", of.name());
         }
     }

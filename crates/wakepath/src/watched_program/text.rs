@@ -29,7 +29,7 @@ pub fn text(figures: &Figures) -> String {
             let _ = writeln!(text, "{}: {remark}", names_of(&threads));
         }
         text += &sections(&figures.threads, usize::MAX);
-        text += &chains(&figures.chains, usize::MAX);
+        text += &chains(&figures.chains, usize::MAX, false);
     }
     text += &left_out(figures);
     text + &not_judged(figures, MOST_NOT_JUDGED)
@@ -60,7 +60,7 @@ pub fn in_short(figures: &Figures, most: usize) -> String {
             let _ = writeln!(text, "{}: {remark}", names_of(&threads));
         }
         text += &sections(all, most);
-        text += &chains(&figures.chains, most.min(CHAINS_IN_SHORT));
+        text += &chains(&figures.chains, most.min(CHAINS_IN_SHORT), false);
     }
     text + &not_judged(figures, most.min(NOT_JUDGED_IN_SHORT))
 }

@@ -83,4 +83,13 @@ fn a_chain_of_threads_takes_as_long_as_its_program_noted() {
     let parts = chain["longest"].as_array().unwrap().iter();
     let parts = parts.map(|part| number(&part["waited_ns"]) + number(&part["took_ns"]));
     assert_eq!(parts.sum::<u64>(), max_ns);
+
+    let explained = Start::command_in(finished.place, &["explain", "run"]).finish();
+    let lines: Vec<&str> = explained.output.lines().collect();
+    assert!(
+        lines[1].starts_with("chain of threads")
+            && lines[3].starts_with("sensor → filter → actuator: the "),
+        "{}",
+        explained.said()
+    );
 }
