@@ -225,9 +225,6 @@ fn hand_on(stays: Vec<Stay>, mut next: Vec<Stay>) -> (Vec<Stay>, bool) {
             (woken, _) => handed_over(stay, woken, &mut next),
         }
     }
-    for of in &mut next {
-        of.items.sort_by_key(|item| item.cycle);
-    }
     (next, are_queued)
 }
 
