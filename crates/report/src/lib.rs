@@ -13,6 +13,7 @@ mod ros2;
 mod style;
 mod table;
 mod text;
+mod thread_chains;
 mod unbroken;
 
 pub use answer::{Answer, Shown, VariantFigures, VariantRow, nearest_to_passing};
@@ -32,3 +33,4 @@ pub use text::{
     flights_in_short, histogram_text, late_in_short, late_text, tiers_in_short, windows_code_text,
     windows_text,
 };
+pub use thread_chains::{Remarks, thread_chains_text};

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use wakepath_explain::CauseFigures;
 use wakepath_explain::watch::{Chain, Pass};
-use wakepath_statistics::{Distribution, DistributionSummary, Quantile};
-use wakepath_timeline::duration::{length, three_digits};
+use wakepath_statistics::{Distribution, DistributionSummary};
+use wakepath_timeline::duration::three_digits;
 use wakepath_verdict::{count, counted, fraction};
 
 /// A chain of threads, each of which wakes the next. Times are nanoseconds.
@@ -146,11 +146,7 @@ impl ThreadChain {
     /// Facts that its figures don't show.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
-        let longest = self.latency_in_words(|of| Some(of.max)).unwrap_or_default();
-        let parts: Vec<String> = self.longest.iter().map(ToString::to_string).collect();
-        if !parts.is_empty() {
-            remarks.push(format!("the longest, {longest}: {}", parts.join("; ")));
-        }
+        remarks.extend(self.longest_in_words());
         remarks.extend(self.why_late());
         if self.with_others > 0 {
             remarks.push(format!(
@@ -182,6 +178,19 @@ impl ThreadChain {
             ));
         }
         remarks
+    }
+
+    /// The parts of the longest pass, or of the longest whose parts are seen.
+    fn longest_in_words(&self) -> Option<String> {
+        let parts: Vec<String> = self.longest.iter().map(ToString::to_string).collect();
+        let ns = self.longest.iter().map(|of| of.waited_ns + of.took_ns);
+        let ns = ns.sum::<u64>().cast_signed();
+        let max_ns = self.latency_ns.as_ref()?.max;
+        let longest = match ns == max_ns {
+            true => format!("the longest, {}", self.latency_in_words(|of| Some(of.max))?),
+            false => format!("the longest whose parts are seen, {}", three_digits(ns)),
+        };
+        (!parts.is_empty()).then(|| format!("{longest}: {}", parts.join("; ")))
     }
 
     /// How many were late; at least, if there may be others among those that were not seen to end.
@@ -243,36 +252,6 @@ impl ThreadChain {
     fn share(&self, of: &ChainCause) -> String {
         let share = fraction(of.ns as f64 / self.late_ns.max(1) as f64);
         format!("{} ({share}) in {}: {}", time(of.ns), of.thread, of.cause)
-    }
-}
-
-/// In one sentence.
-impl fmt::Display for ThreadChain {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let first = self.threads.first().map_or("", String::as_str);
-        let last = self.threads.last().map_or("", String::as_str);
-        write!(
-            f,
-            "{}: from {first}'s due time to {last}'s end",
-            self.name()
-        )?;
-        if let Some(median) = self.latency_in_words(|of| of.distinct(Quantile::P50)) {
-            write!(f, " median {median},")?;
-        }
-        if let Some(max) = self.latency_in_words(|of| Some(of.max)) {
-            write!(f, " max {max}")?;
-        }
-        write!(
-            f,
-            "; {} of {} later than {}",
-            self.late_in_words(),
-            self.ended,
-            length(self.limit_ns)
-        )?;
-        for remark in self.remarks() {
-            write!(f, "; {remark}")?;
-        }
-        Ok(())
     }
 }
 

@@ -50,6 +50,9 @@ pub struct Hop {
 /// have handed something over, too.
 const WAKING_OF_100: usize = 95;
 
+/// Due times within one turn that are followed.
+const MOST_PASSED: usize = 1024;
+
 /// A thread's turns that its feeder begins.
 pub(super) struct Fed<'a> {
     activity: &'a ThreadActivity,
@@ -122,12 +125,6 @@ struct Stay {
     items: Vec<Item>,
 }
 
-impl Stay {
-    fn others_before(&self, at_ns: u64) -> bool {
-        self.others_ns.iter().any(|of| *of < at_ns)
-    }
-}
-
 /// The passes of a chain.
 pub(super) struct Passes {
     /// By the cycle that begins each.
@@ -178,7 +175,10 @@ fn begun(number: usize, of: &Activation, until_ns: u64, period_ns: u64) -> Stay 
         began_ns: of.switched_in_ns,
         end_ns: of.end_ns,
         others_ns: Vec::new(),
-        passed_ns: later.take_while(|at_ns| *at_ns < until_ns).collect(),
+        passed_ns: later
+            .take_while(|at_ns| *at_ns < until_ns)
+            .take(MOST_PASSED)
+            .collect(),
         items: vec![item((number, 0), due_ns, of.switched_in_ns)],
     }
 }
@@ -244,7 +244,8 @@ fn queued(stay: Stay, next: &mut Stay) {
     next.items.extend(items);
 }
 
-/// A stay that wakes the next thread: as often as it has items, once for each.
+/// A stay that wakes the next thread: as often as it has items, once for each; only once, for the first, and the others
+/// find it busy.
 fn handed_over(mut stay: Stay, woken: &[usize], next: &mut [Stay]) {
     let has_served = serve(&mut stay, woken, next);
     let (several, is_each) = (stay.items.len() > 1, stay.items.len() == woken.len());
@@ -258,7 +259,7 @@ fn handed_over(mut stay: Stay, woken: &[usize], next: &mut [Stay]) {
             woken
         };
         if several {
-            item.is_seen &= is_each || has_served && at == 0;
+            item.is_seen &= is_each || woken.len() == 1 || has_served && at == 0;
             let own = item.hops.last_mut().filter(|_| is_each);
             if let Some(own) = own {
                 own.began_ns = own.began_ns.max(before_ns);
@@ -313,7 +314,7 @@ fn ended(stay: Stay, last: &Fed<'_>) -> Vec<(Cycle, Pass)> {
         false => vec![stay.end_ns; count],
     };
     let arrived_ns: Vec<u64> = stay.items.iter().map(|of| of.arrived_ns).collect();
-    let with_others = stay.others_before(u64::MAX);
+    let with_others = !stay.others_ns.is_empty();
     let passes = stay.items.into_iter().enumerate().map(|(at, mut item)| {
         let end_ns = ends_ns[at];
         // The thread was busy when the next one came, so not done with this one.
@@ -446,6 +447,25 @@ mod tests {
             panic!();
         };
         assert_eq!((filter.began_ns, actuator.woken_ns), (128 * MS, 130 * MS));
+    }
+
+    #[test]
+    fn items_after_the_first_find_a_thread_busy_that_is_woken_once() {
+        let filter = fed(filter(), &[]);
+        // The actuator comes to run when the filter is done with the fourth cycle.
+        let after =
+            |of: &Activation| turn(of.end_ns / 1_000 - 100, of.end_ns / 1_000 + 500, Some(2));
+        let mut actuator: Vec<Activation> = filter.handed.iter().map(after).collect();
+        actuator[9] = turn(128_000, 137_000, Some(2));
+        let chain = |actuator: &ThreadActivity| {
+            let fed = [Fed::new(&filter, 1), Fed::new(actuator, 2)];
+            latencies(&passes(&sensor(), PERIOD, &fed))
+        };
+        let ends = [135_500, 136_000, 136_500];
+        let expected = [35_500, 26_000, 16_500, 7_000].map(|us| (us, us, false));
+        assert_eq!(chain(&fed(actuator.clone(), &ends)), expected);
+        let unseen = [(28_000, 37_000, false), (18_000, 27_000, true)];
+        assert_eq!(chain(&fed(actuator, &[]))[..2], unseen);
     }
 
     #[test]

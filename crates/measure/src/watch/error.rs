@@ -5,6 +5,7 @@ use crate::NotTraced;
 use std::io;
 use wakepath_archive::ArchiveError;
 use wakepath_archive::watch::SessionError;
+use wakepath_assess::watched::KeptFiguresError;
 use wakepath_scenario::ScenarioErrors;
 
 /// Why a watch can't continue.
@@ -31,6 +32,9 @@ pub enum WatchError {
     /// Trace or run can't be read or written.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
+    /// The figures of chains can't be written.
+    #[error(transparent)]
+    Chains(#[from] KeptFiguresError),
     /// The machine's facts can't be written down.
     #[error("the machine's facts can't be written as JSON: {0}")]
     Facts(serde_json::Error),

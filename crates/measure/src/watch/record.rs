@@ -8,7 +8,9 @@ use wakepath_archive::{
     ArchiveError, Effective, Ending, Event, Imported, LogWriter, RunStarted, SegmentEnded,
     SegmentStarted, SegmentTraced, ThreadEnd, ThreadEnded, ThreadStarted, Told, ToldWriter,
 };
-use wakepath_assess::watched::{Figures, Finding, Remark, Watched, WatchedSection};
+use wakepath_assess::watched::{
+    Figures, Finding, KeptFigures, Remark, ThreadChain, Watched, WatchedSection,
+};
 use wakepath_directory::Directory;
 use wakepath_scenario::{KnownCpus, Scenario, ScenarioErrors};
 use wakepath_timeline::{Lack, Policy};
@@ -36,9 +38,6 @@ pub fn record(
     let name = session.run_name();
     let scenario = scenario(figures, &name, session.latency_ns)?;
     session.notes.extend(found(figures));
-    session
-        .notes
-        .extend(figures.chains.iter().map(ToString::to_string));
     let started = begin(&scenario, &session).map_err(WatchError::Begin)?;
     log.append_event(&Event::RunStarted(Box::new(started)))?;
     log.append_event(&Event::Imported(Box::new(Imported {
@@ -66,6 +65,7 @@ pub fn record(
         log.append_samples(0, number, &of.row.even())?;
     }
     sections(directory, figures)?;
+    ThreadChain::keep(&figures.chains, directory)?;
     log.append_event(&Event::SegmentTraced(traced))?;
     log.append_event(&Event::SegmentEnded(SegmentEnded {
         segment: 0,

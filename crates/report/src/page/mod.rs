@@ -25,7 +25,7 @@ use crate::figure::{Figures, style_sheet};
 use crate::markup::Markup;
 pub(crate) use sections::sentence;
 use wakepath_archive::Manifest;
-use wakepath_assess::watched::Ros2Figures;
+use wakepath_assess::watched::{Ros2Figures, ThreadChain};
 use wakepath_assess::{Assessment, Bounds, Picture};
 use wakepath_explain::Explanation;
 
@@ -40,6 +40,8 @@ pub struct Reported<'a> {
     pub explanation: Option<&'a Explanation>,
     /// Callbacks of ROS 2 in its traces.
     pub callbacks: &'a [Ros2Figures],
+    /// Its chains of threads, if it was watched.
+    pub chains: &'a [ThreadChain],
     /// Bounds on its largest latency; `None` if no cycle was recorded.
     pub bounds: Option<&'a Bounds>,
     /// Data for the figures of its conditions.

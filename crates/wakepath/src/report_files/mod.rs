@@ -7,7 +7,7 @@ pub use svg::{write_all_figures, write_figures};
 use std::path::{Path, PathBuf};
 use wakepath_archive::{Manifest, Run};
 use wakepath_assess::explanation::kept;
-use wakepath_assess::watched::{KeptFigures, Ros2Figures};
+use wakepath_assess::watched::{KeptFigures, Ros2Figures, ThreadChain};
 use wakepath_assess::{Assessment, BoundOrder, Bounds, BoundsError, Picture, Trial};
 use wakepath_console::progress::assessed;
 use wakepath_directory::Directory;
@@ -24,6 +24,7 @@ pub struct Drawn {
     manifest: Manifest,
     explanation: Option<Explanation>,
     callbacks: Vec<Ros2Figures>,
+    chains: Vec<ThreadChain>,
     assessment: Assessment,
     bounds: Option<Bounds>,
     pictures: Vec<Picture>,
@@ -48,6 +49,7 @@ pub fn draw(directory: &Path) -> Result<Drawn, Failure> {
         .with_windows(&wakepath_assess::stored_windows(&run)?);
     Ok(Drawn {
         callbacks: Ros2Figures::kept(run.directory())?,
+        chains: ThreadChain::kept(run.directory())?,
         bounds: bounds(&run)?,
         manifest: run.manifest,
         explanation,
@@ -82,6 +84,7 @@ pub fn write_beside(
         manifest: &run.manifest,
         explanation: explanation.as_ref(),
         callbacks: &Ros2Figures::kept(run.directory())?,
+        chains: &ThreadChain::kept(run.directory())?,
         assessment,
         bounds: bounds.as_ref(),
         pictures,
@@ -99,6 +102,7 @@ pub fn reported(drawn: &[Drawn]) -> Vec<Reported<'_>> {
             manifest: &run.manifest,
             explanation: run.explanation.as_ref(),
             callbacks: &run.callbacks,
+            chains: &run.chains,
             assessment: &run.assessment,
             bounds: run.bounds.as_ref(),
             pictures: &run.pictures,

@@ -9,18 +9,19 @@ use crate::command_line::Explain;
 use crate::explained_cycle::{CycleFilter, cycles_in_short};
 use crate::open_run::opened;
 use crate::service;
-use crate::watched_program::chains;
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_archive::{Run, command_about};
 use wakepath_assess::explanation::{self, Nobody, Order, tell_of};
 use wakepath_assess::watched::{KeptFigures, KeptFiguresError, ThreadChain};
 use wakepath_console::explanation::explained;
-use wakepath_console::terminal::{OneLine, print, print_result};
+use wakepath_console::terminal::{self, OneLine, print, print_result};
 use wakepath_console::{Outcome, runs};
 use wakepath_directory::WholeFile;
 use wakepath_explain::{Explanation, LateCycle};
-use wakepath_report::{Timelines, cycle_text, explanation_in_short, explanation_text};
+use wakepath_report::{
+    Remarks, Timelines, cycle_text, explanation_in_short, explanation_text, thread_chains_text,
+};
 use wakepath_scenario::units;
 
 /// Explains and shows.
@@ -77,11 +78,11 @@ pub fn run(arguments: &Explain) -> Outcome {
     let text = match arguments.json {
         true => serde_json::to_string_pretty(&explanation)? + "\n",
         false if arguments.all => {
-            late_chains(&directory, usize::MAX, false)?
+            late_chains(&directory, usize::MAX, Remarks::All)?
                 + &explanation_text(&explanation, arguments.worst)
         }
         false => {
-            late_chains(&directory, CHAINS, true)?
+            late_chains(&directory, CHAINS, Remarks::WhyLate)?
                 + &explanation_in_short(&explanation, arguments.policy.as_deref())
                 + &format!(
                     "\nall conditions: {}\none cycle: {}\n",
@@ -107,13 +108,17 @@ pub fn run(arguments: &Explain) -> Outcome {
 const CHAINS: usize = 1;
 
 /// The chains of a watched program with late passes, at most `most`: its threads' own parts follow.
-fn late_chains(directory: &Path, most: usize, in_short: bool) -> Result<String, KeptFiguresError> {
+fn late_chains(
+    directory: &Path,
+    most: usize,
+    remarks: Remarks,
+) -> Result<String, KeptFiguresError> {
     let mut late = ThreadChain::kept(directory)?;
     late.retain(|of| of.late_at_most > 0);
-    let text = chains(&late, most, in_short);
-    Ok(match text.strip_prefix('\n') {
-        Some(text) => format!("{text}\n"),
-        None => text,
+    let text = thread_chains_text(&late, most, remarks, terminal::columns());
+    Ok(match text.is_empty() {
+        true => text,
+        false => text + "\n",
     })
 }
 

@@ -8,10 +8,14 @@ use std::path::Path;
 use std::process::ExitCode;
 use wakepath_archive::Run;
 use wakepath_assess::Picture;
+use wakepath_assess::watched::{KeptFigures, ThreadChain};
 use wakepath_console::progress::assessed;
 use wakepath_console::terminal::{self, OneLine, print_result};
 use wakepath_console::{Outcome, runs};
-use wakepath_report::{Answer, Shown, Style, ToText, histogram_text, nearest_to_passing, to_json};
+use wakepath_report::{
+    Answer, Remarks, Shown, Style, ToText, histogram_text, nearest_to_passing, thread_chains_text,
+    to_json,
+};
 
 /// Reads and judges.
 pub fn run(arguments: &Show) -> Outcome {
@@ -33,7 +37,13 @@ pub fn run(arguments: &Show) -> Outcome {
     let text = if arguments.json {
         to_json(&assessment)
     } else {
-        assessment.to_text(Style::of_stdout())
+        let chains = ThreadChain::kept(&directory)?;
+        let chains = thread_chains_text(&chains, usize::MAX, Remarks::All, terminal::columns());
+        let text = assessment.to_text(Style::of_stdout());
+        match chains.is_empty() {
+            true => text,
+            false => text + "\n" + &chains,
+        }
     };
     print_result(arguments.json, &text)?;
     Ok(ExitCode::from(assessment.exit_code()))

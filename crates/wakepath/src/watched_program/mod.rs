@@ -1,10 +1,8 @@
 //! The run of a program that was watched: its first event, and its text.
 
-mod chains;
 mod remarks;
 mod text;
 
-pub use chains::chains;
 pub use text::{in_short, text};
 
 use crate::beginning::{self, Command};

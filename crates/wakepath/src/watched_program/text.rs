@@ -1,12 +1,11 @@
 //! The watched threads as a table, and what is not judged.
 
-use super::chains::chains;
 use super::remarks::remarks;
 use std::fmt::Write;
 use wakepath_assess::explanation::urgency;
 use wakepath_assess::watched::{Figures, Remark, Watched};
 use wakepath_console::terminal::columns;
-use wakepath_report::{Cell, Table, number, words};
+use wakepath_report::{Cell, Remarks, Table, number, thread_chains_text, words};
 use wakepath_statistics::{DistributionSummary, Quantile};
 use wakepath_timeline::duration;
 use wakepath_verdict::counted;
@@ -29,7 +28,7 @@ pub fn text(figures: &Figures) -> String {
             let _ = writeln!(text, "{}: {remark}", names_of(&threads));
         }
         text += &sections(&figures.threads, usize::MAX);
-        text += &chains(&figures.chains, usize::MAX, false);
+        text += &chains(figures, usize::MAX);
     }
     text += &left_out(figures);
     text + &not_judged(figures, MOST_NOT_JUDGED)
@@ -60,9 +59,18 @@ pub fn in_short(figures: &Figures, most: usize) -> String {
             let _ = writeln!(text, "{}: {remark}", names_of(&threads));
         }
         text += &sections(all, most);
-        text += &chains(&figures.chains, most.min(CHAINS_IN_SHORT), false);
+        text += &chains(figures, most.min(CHAINS_IN_SHORT));
     }
     text + &not_judged(figures, most.min(NOT_JUDGED_IN_SHORT))
+}
+
+/// Chains of threads after a blank line; nothing without any.
+fn chains(figures: &Figures, most: usize) -> String {
+    let text = thread_chains_text(&figures.chains, most, Remarks::All, columns());
+    match text.is_empty() {
+        true => text,
+        false => format!("\n{text}"),
+    }
 }
 
 /// Number of the periodic and most urgent thread, of several the one with most activations.

@@ -2,6 +2,7 @@
 
 mod callbacks;
 mod causes;
+mod chains;
 pub(super) mod figures;
 mod flight;
 mod interference;
@@ -41,6 +42,7 @@ const SECTIONS: &[Section] = &[
     ("boxes", "Policies side by side", figures::boxes),
     ("inflation", "Execution under load", figures::inflation),
     ("causes", "Causes and worst cycles", causes::write),
+    ("chains", "Chains of threads", chains::write),
     (
         "callbacks",
         "Callbacks and chains of ROS 2",
@@ -63,12 +65,13 @@ const SECTIONS: &[Section] = &[
 ];
 
 /// Whether a run has a section: without a flight there is none about it, since most loops fly nothing, without ROS 2 none
-/// about its callbacks, and none about loads of a program that was only watched.
+/// about its callbacks, none about chains if there are none, and none about loads of a program that was only watched.
 fn has(run: &Reported<'_>, name: &str) -> bool {
     match name {
         "inflation" | "loads" => !front::is_watched(run.assessment),
         "flight" => run.assessment.flights.is_some(),
         "callbacks" => !run.callbacks.is_empty(),
+        "chains" => !run.chains.is_empty(),
         _ => true,
     }
 }

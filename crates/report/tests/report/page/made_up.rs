@@ -6,7 +6,7 @@ use wakepath_archive::{
     Effective, Ending, Event, Invocation, LogWriter, Run, RunStarted, ScenarioText, SegmentEnded,
     SegmentStarted, ThreadEnd, ThreadEnded, ThreadStarted,
 };
-use wakepath_assess::watched::{KeptFigures, Ros2Figures};
+use wakepath_assess::watched::{KeptFigures, Ros2Figures, ThreadChain};
 use wakepath_assess::{
     Assessment, BoundOrder, Bounds, CompareOrder, Comparison, Margin, Metric, Picture,
 };
@@ -267,6 +267,7 @@ impl Reporting {
             bounds: None,
             explanation: None,
             callbacks: &[],
+            chains: &[],
             pictures: &self.pictures,
             figures: &self.figures,
         }
@@ -288,6 +289,7 @@ impl Reporting {
             bounds: bounds.as_ref(),
             explanation,
             callbacks: &Ros2Figures::kept(directory).unwrap(),
+            chains: &ThreadChain::kept(directory).unwrap(),
             pictures: &pictures,
             figures: &figures,
         };

@@ -22,7 +22,7 @@ use terms::{Terms, name, there, used};
 use wakepath_archive::watch::{Session, Threads};
 use wakepath_archive::{Ending, LogWriter, MANIFEST_NAME, When};
 use wakepath_assess::explanation::places;
-use wakepath_assess::watched::{Figures, KeptFigures, Ros2Figures, Ros2Wish, ThreadChain};
+use wakepath_assess::watched::{Figures, KeptFigures, Ros2Figures, Ros2Wish};
 use wakepath_console::Outcome;
 use wakepath_console::run_directory::RunDirectory;
 use wakepath_console::terminal::{folded_for_people, print, tell};
@@ -261,7 +261,6 @@ fn made_a_run(
     )?;
     let callbacks: Vec<Ros2Figures> = ros2.into_iter().collect();
     Ros2Figures::keep(&callbacks, directory)?;
-    ThreadChain::keep(&figures.chains, directory)?;
     explain(directory, arguments, shown, lines)?;
     if callback_above(arguments, terms, callbacks.first())? {
         return Ok(Made::Run(ExitCode::from(limit_exceeded::ABOVE)));

@@ -82,7 +82,13 @@ fn a_chain_of_threads_takes_as_long_as_its_program_noted() {
     );
     let parts = chain["longest"].as_array().unwrap().iter();
     let parts = parts.map(|part| number(&part["waited_ns"]) + number(&part["took_ns"]));
-    assert_eq!(parts.sum::<u64>(), max_ns);
+    let parts_ns: u64 = parts.sum();
+    // A pass whose parts are not seen can have a later bound.
+    assert!(
+        parts_ns <= max_ns && parts_ns + MS / 2 > longest_ns,
+        "{longest_ns}\n{}",
+        finished.said()
+    );
 
     let explained = Start::command_in(finished.place, &["explain", "run"]).finish();
     let lines: Vec<&str> = explained.output.lines().collect();
