@@ -5,6 +5,7 @@ use crate::row::by_callback;
 use crate::{Callback, Kind, Run, Seen, due_cycles};
 use std::collections::BTreeMap;
 use std::fmt;
+use wakepath_timeline::count::first_and_more;
 use wakepath_timeline::duration::exact;
 use wakepath_timeline::{DueTimes, Sample, SampleFlags};
 
@@ -92,10 +93,7 @@ impl TimerTasks {
                 due_by,
             });
         }
-        if let Some(more @ 1..) = of.left_out.len().checked_sub(MOST_NAMED) {
-            of.left_out.truncate(MOST_NAMED);
-            of.left_out.push(format!("{more} more"));
-        }
+        of.left_out = first_and_more(of.left_out, MOST_NAMED);
         of
     }
 }

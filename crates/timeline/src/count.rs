@@ -34,9 +34,26 @@ pub fn all_of(value: u64, one: &str, several: &str) -> String {
     }
 }
 
+/// The first `most` names of a list, and how many more there are: `a`, `b`, `3 more`.
+pub fn first_and_more(mut names: Vec<String>, most: usize) -> Vec<String> {
+    let more = names.len().saturating_sub(most);
+    names.truncate(most);
+    if more > 0 {
+        names.push(format!("{more} more"));
+    }
+    names
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_list_ends_with_how_many_more_there_are() {
+        let names = || ["a", "b", "c"].map(String::from).to_vec();
+        assert_eq!(first_and_more(names(), 3), ["a", "b", "c"]);
+        assert_eq!(first_and_more(names(), 1), ["a", "2 more"]);
+    }
 
     #[test]
     fn two_are_both() {

@@ -4,6 +4,7 @@
 use crate::watched::comes_without_period;
 use std::collections::BTreeMap;
 use wakepath_archive::{Run, ThreadRecord};
+use wakepath_timeline::count::first_and_more;
 
 /// Periods of one thread in two runs differ by no more than this share, one in so many: some are measured.
 const PERIODS_APART: u64 = 20;
@@ -93,11 +94,6 @@ impl Thread {
 }
 
 /// The first names of a list, and how many more there are.
-fn shortened(mut names: Vec<String>) -> String {
-    let more = names.len().saturating_sub(MOST_NAMED);
-    names.truncate(MOST_NAMED);
-    if more > 0 {
-        names.push(format!("{more} more"));
-    }
-    names.join(", ")
+fn shortened(names: Vec<String>) -> String {
+    first_and_more(names, MOST_NAMED).join(", ")
 }

@@ -2,6 +2,7 @@
 //! another measurement.
 
 use std::collections::{BTreeMap, BTreeSet};
+use wakepath_timeline::count::first_and_more;
 
 /// Sessions that are named in an error.
 const MOST_NAMED: usize = 4;
@@ -52,11 +53,7 @@ impl Sessions {
                 several => format!("{first} (with {} more)", several - 1),
             }
         });
-        let more = groups.len().saturating_sub(MOST_NAMED);
-        let mut names: Vec<String> = names.take(MOST_NAMED).collect();
-        if more > 0 {
-            names.push(format!("{more} more"));
-        }
+        let names = first_and_more(names.collect(), MOST_NAMED);
         Some(format!(
             "holds sessions of different processes, recorded one after the other: import one of them: {}",
             names.join(", ")
