@@ -36,8 +36,11 @@ struct Rests {
 }
 
 impl Executing {
-    /// Takes an event.
+    /// Takes an event; of a program without callbacks none matters.
     pub(crate) fn event(&mut self, event: &KernelEvent) {
+        if self.threads.is_empty() {
+            return;
+        }
         match &event.what {
             What::TimerExpiryEntry { .. } => {
                 self.in_timer.insert(event.cpu);

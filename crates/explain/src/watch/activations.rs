@@ -258,6 +258,7 @@ impl Activations {
         let pools = pool::find(&self.threads);
         let threads = self.threads.iter_mut();
         let taken = threads.map(|(id, of)| {
+            of.fetches.take();
             let taken = Taken {
                 timers: timers_on_monotonic(&mut of.by_timers.ended),
                 handed: std::mem::take(&mut of.handed.ended),

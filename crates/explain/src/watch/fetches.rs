@@ -53,9 +53,9 @@ impl Fetches {
         (self.under_way, self.waits_in) = (None, None);
     }
 
-    /// When the thread entered such calls, in nanoseconds, in order.
-    pub fn finish(self) -> Vec<u64> {
-        self.found
+    /// When the thread entered such calls since the last call, in nanoseconds, in order.
+    pub fn take(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.found)
     }
 }
 
@@ -85,6 +85,7 @@ mod tests {
         ] {
             call(at_ns, name, descriptor, sleeps);
         }
-        assert_eq!(fetches.finish(), [5, 6]);
+        assert_eq!(fetches.take(), [5, 6]);
+        assert!(fetches.take().is_empty());
     }
 }

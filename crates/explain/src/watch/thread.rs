@@ -237,7 +237,7 @@ impl Thread {
         self.fetches.lose();
     }
 
-    pub(super) fn finish(self, open: &Open) -> ThreadActivity {
+    pub(super) fn finish(mut self, open: &Open) -> ThreadActivity {
         let mut wakers: Vec<(Waker, u64)> = self
             .wakers
             .into_iter()
@@ -256,7 +256,7 @@ impl Thread {
             wakers,
             cut_sleeps: self.sleeps.finish(open),
             waits: self.waits.finish(open),
-            fetched: self.fetches.finish(),
+            fetched: self.fetches.take(),
             ..self.activity
         }
     }
