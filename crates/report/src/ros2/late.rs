@@ -17,7 +17,7 @@ pub(super) fn headline(row: &Row, name: &str, limit_ns: Option<u64>) -> Option<S
         let messages = counted(count, "message", "messages");
         let limit = length(limit_ns?);
         return Some(format!(
-            "{name}{function}: {messages} above {limit}, the latest"
+            "{name}{function}: {messages} above {limit}, the longest"
         ));
     };
     let gaps = counted(count, "gap", "gaps");
