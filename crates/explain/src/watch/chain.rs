@@ -2,9 +2,10 @@
 //! filter's and that an actuator's. Each turn of the last one is traced back to the timer that it began with, from
 //! wake-up to wake-up, in one process or in several.
 
-use super::activation::{BegunBy, ThreadActivity};
+use super::activation::{Activation, BegunBy, ThreadActivity};
 use super::one_call::WokenIn;
-use super::passes::{Fed, Pass, passes};
+use super::passes::{Pass, passes};
+use super::stays::Fed;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Turns that show who feeds a thread.
@@ -38,16 +39,20 @@ pub fn chains(threads: &BTreeMap<u32, ThreadActivity>) -> Vec<Chain> {
         turns.filter(|of| of.woken_by == Some(*by)).count()
     };
     let carries_on = |pair: &(u32, u32)| 2 * fed(pair) >= turns_of(&threads[&pair.1]);
+    let begins = |id: u32, by: u32| {
+        let feeder = &threads[&by];
+        has_own_timer(feeder) && !is_for_feeders(&threads[&id], by, feeder)
+    };
     let continued: BTreeSet<u32> = feeders
         .iter()
-        .filter(|pair| carries_on(pair))
+        .filter(|pair| carries_on(pair) && !begins(pair.0, pair.1))
         .map(|(_, by)| *by)
         .collect();
     feeders.retain(|pair| carries_on(pair) || !answers(pair.0, &threads[&pair.1], fed(pair)));
     let last: BTreeSet<u32> = feeders.iter().map(|(id, _)| *id).collect();
     let last = last.into_iter().filter(|id| !continued.contains(id));
     let mut chains: Vec<Chain> = last
-        .flat_map(|last| from_first(last, &feeders))
+        .flat_map(|last| from_first(last, &feeders, begins))
         .filter_map(|of| chain(&of, threads))
         .collect();
     chains.sort_unstable_by(|one, other| {
@@ -69,10 +74,9 @@ fn answers(id: u32, feeder: &ThreadActivity, turns: usize) -> bool {
 }
 
 /// The thread that wakes this one in most of its turns, if no timer does; and those that do in enough others, if it waits
-/// for any of several events: each is a matter of its own.
+/// for any of several events: each is a matter of its own, as its own timer is.
 fn feeders(of: &ThreadActivity) -> Vec<u32> {
-    let is_fed = of.handed.len() >= LEAST_TURNS && of.handed.len() >= 2 * of.activations.len();
-    if !is_fed || of.pool.is_some() {
+    if of.handed.len() < LEAST_TURNS || of.pool.is_some() {
         return Vec::new();
     }
     let mut counts: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
@@ -84,9 +88,29 @@ fn feeders(of: &ThreadActivity) -> Vec<u32> {
         }
     }
     let feeds = |(_, (all, in_events)): &(u32, (usize, usize))| {
-        all * 2 >= of.handed.len() || (*in_events >= LEAST_TURNS && in_events * 2 >= *all)
+        let is_most = !has_own_timer(of) && all * 2 >= of.handed.len();
+        is_most || (*in_events >= LEAST_TURNS && in_events * 2 >= *all)
     };
     counts.into_iter().filter(feeds).map(|(by, _)| by).collect()
+}
+
+/// Whether timers begin enough of a thread's turns to begin chains, too.
+fn has_own_timer(of: &ThreadActivity) -> bool {
+    of.handed.len() < 2 * of.activations.len()
+}
+
+/// Whether a thread that has feeders and timers of its own wakes this one in what it does for the feeders.
+fn is_for_feeders(of: &ThreadActivity, by: u32, feeder: &ThreadActivity) -> bool {
+    let turns: Vec<&Activation> = (of.handed.iter())
+        .filter(|of| of.woken_by == Some(by))
+        .collect();
+    let is_within = |of: &&&Activation| {
+        let before = (feeder.handed).partition_point(|turn| turn.expiry_ns <= of.expiry_ns);
+        let before = before.checked_sub(1).map(|at| &feeder.handed[at]);
+        before.is_some_and(|turn| of.expiry_ns <= turn.end_ns)
+    };
+    let within = turns.iter().filter(is_within).count();
+    2 * within >= turns.len()
 }
 
 /// Chains that end with one thread.
@@ -94,15 +118,21 @@ const MOST_WAYS: usize = 16;
 /// Ways that are followed to find them: where many threads wake each other, the ways multiply and most lead nowhere.
 const MOST_FOLLOWED: usize = 1024;
 
-/// The threads of the chains that end with this one, each from its first one on; none that goes round.
-fn from_first(last: u32, feeders: &[(u32, u32)]) -> Vec<Vec<u32>> {
+/// The threads of the chains that end with this one, each from its first one on; none that goes round. `begins`: whether a
+/// thread wakes another in turns that its own timer begins, and not for its feeders.
+fn from_first(
+    last: u32,
+    feeders: &[(u32, u32)],
+    begins: impl Fn(u32, u32) -> bool,
+) -> Vec<Vec<u32>> {
     let mut found = Vec::new();
     let mut ends = vec![vec![last]];
     for _ in 0..MOST_FOLLOWED {
         let Some(end) = ends.pop().filter(|_| found.len() < MOST_WAYS) else {
             break;
         };
-        let by = feeders.iter().filter(|(id, _)| *id == end[0]);
+        let is_first = end.get(1).is_some_and(|next| begins(*next, end[0]));
+        let by = feeders.iter().filter(|(id, _)| *id == end[0] && !is_first);
         let mut is_fed = false;
         for (_, by) in by {
             is_fed = true;
@@ -127,7 +157,10 @@ fn chain(threads: &[u32], all: &BTreeMap<u32, ThreadActivity>) -> Option<Chain> 
     }
     let fed: Vec<Fed<'_>> = threads
         .windows(2)
-        .filter_map(|two| Some(Fed::new(all.get(&two[1])?, two[0])))
+        .filter_map(|two| {
+            let (thread, feeder) = (all.get(&two[1])?, two[0]);
+            Some(Fed { thread, feeder })
+        })
         .collect();
     let passes = passes(&task.turns, task.rhythm.period_ns, &fed);
     let ((from, _), _) = passes.by_cycle.first_key_value()?;
@@ -144,7 +177,6 @@ fn chain(threads: &[u32], all: &BTreeMap<u32, ThreadActivity>) -> Option<Chain> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::activation::Activation;
     use super::super::passes::Hop;
     use super::*;
 
@@ -266,6 +298,37 @@ mod tests {
         let ends = found.iter().map(|of| (&of.threads[..], of.passes.len()));
         let expected: [(&[u32], usize); 2] = [(&[1, 3], 100), (&[2, 3], 50)];
         assert_eq!(ends.collect::<Vec<_>>(), expected);
+    }
+
+    /// A loop with a timer of its own every 10 ms, which a sensor wakes 5 ms later; an actuator that it wakes this long
+    /// after each due time.
+    fn with_own_timer(actuator_after_ms: u64) -> BTreeMap<u32, ThreadActivity> {
+        let in_events = |turns: Vec<Activation>| {
+            let own = |of| Activation {
+                woken_in: WokenIn::Events,
+                ..of
+            };
+            turns.into_iter().map(own).collect()
+        };
+        let mut threads = three();
+        let controller = ThreadActivity {
+            activations: in_events(turns(5, None, WokenIn::Events)),
+            handed: turns(1, Some(1), WokenIn::Events),
+            ..ThreadActivity::default()
+        };
+        threads.insert(2, controller);
+        threads.insert(3, fed(turns(actuator_after_ms, Some(2), WokenIn::Read)));
+        threads
+    }
+
+    #[test]
+    fn a_loop_with_a_timer_of_its_own_is_in_the_chain_of_what_it_is_fed_or_begins_another() {
+        let threads = |after_ms| {
+            let found = chains(&with_own_timer(after_ms)).into_iter();
+            found.map(|of| of.threads).collect::<Vec<_>>()
+        };
+        assert_eq!(threads(2), [[1, 2, 3]]);
+        assert_eq!(threads(6), [vec![1, 2], vec![2, 3]]);
     }
 
     #[test]

@@ -49,6 +49,12 @@ impl Fetches {
         self.of_this_turn = 0;
     }
 
+    /// Whether it is in a call like the one in which it was last woken.
+    pub fn waits_for_next(&self) -> bool {
+        let under_way = self.under_way.as_ref().map(|(call, _)| call);
+        under_way.is_some() && under_way == self.waits_in.as_ref()
+    }
+
     pub fn lose(&mut self) {
         (self.under_way, self.waits_in) = (None, None);
     }

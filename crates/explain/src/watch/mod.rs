@@ -18,6 +18,7 @@ mod several_rows;
 mod sleep;
 mod sleep_call;
 mod sorted;
+mod stays;
 mod tasks;
 mod thread;
 mod turns;

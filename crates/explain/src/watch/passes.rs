@@ -3,8 +3,8 @@
 //! A thread that is busy is not woken: its next item waits until the thread takes it, without a sleep in between. So a
 //! turn can be for several cycles. They are taken in order.
 
-use super::activation::{Activation, ThreadActivity};
-use super::one_call::WokenIn;
+use super::activation::Activation;
+use super::stays::{Begins, Fed, Stay};
 use std::collections::BTreeMap;
 
 /// A cycle that came to the end of its chain. Times are nanoseconds on `CLOCK_MONOTONIC`.
@@ -53,68 +53,12 @@ const WAKING_OF_100: usize = 95;
 /// Due times within one turn that are followed.
 const MOST_PASSED: usize = 1024;
 
-/// A thread's turns, with the one that feeds it.
-pub(super) struct Fed<'a> {
-    activity: &'a ThreadActivity,
-    turns: Vec<Turns>,
-}
-
-/// Turns that belong together.
-struct Turns {
-    from: usize,
-    to: usize,
-    /// Whether the feeder begins them. Otherwise another event does, while which the thread is busy all the same.
-    is_fed: bool,
-}
-
-impl<'a> Fed<'a> {
-    pub fn new(activity: &'a ThreadActivity, feeder: u32) -> Self {
-        let mut turns: Vec<Turns> = Vec::new();
-        for (at, turn) in activity.handed.iter().enumerate() {
-            let is_fed = turn.woken_by == Some(feeder);
-            let (from, to) = (at, at);
-            match turns.last_mut() {
-                // In a wait for any event, the next one comes from elsewhere and is another matter.
-                _ if is_fed || turn.woken_in == WokenIn::Events => {
-                    turns.push(Turns { from, to, is_fed });
-                }
-                Some(last) => last.to = at,
-                None => {}
-            }
-        }
-        Self { activity, turns }
-    }
-
-    fn stays(&self) -> Vec<Stay> {
-        let stay = |of: &Turns| {
-            let turns = &self.activity.handed[of.from..=of.to];
-            Stay {
-                is_fed: of.is_fed,
-                woken_ns: turns[0].expiry_ns,
-                began_ns: turns[0].switched_in_ns,
-                end_ns: turns[turns.len() - 1].end_ns,
-                others_ns: turns[1..].iter().map(|of| of.expiry_ns).collect(),
-                passed_ns: Vec::new(),
-                items: Vec::new(),
-            }
-        };
-        self.turns.iter().map(stay).collect()
-    }
-
-    /// When the thread took items within a time, without having to wait for them.
-    fn fetched(&self, from_ns: u64, to_ns: u64) -> &[u64] {
-        let all = &self.activity.fetched;
-        let before = |at_ns: u64| all.partition_point(|of| *of < at_ns);
-        &all[before(from_ns)..before(to_ns)]
-    }
-}
-
 /// A cycle by the number of its turn, and that of the due time within it: the first is that which its timer kept.
 pub(super) type Cycle = (usize, usize);
 
 /// A cycle's work, as it comes to a thread of the chain.
 #[derive(Debug, Clone)]
-struct Item {
+pub(super) struct Item {
     cycle: Cycle,
     hops: Vec<Hop>,
     /// It was not handed to this thread before this.
@@ -122,21 +66,6 @@ struct Item {
     /// Whether it is known which of the thread's turns is for it.
     is_seen: bool,
     with_others: bool,
-}
-
-/// A thread at work without waiting for the next item, and its items, in order.
-#[derive(Debug)]
-struct Stay {
-    /// Whether it began with an item.
-    is_fed: bool,
-    woken_ns: u64,
-    began_ns: u64,
-    end_ns: u64,
-    /// When others woke it.
-    others_ns: Vec<u64>,
-    /// Due times that came within it and that no timer kept: it may have served them, without a sleep in between.
-    passed_ns: Vec<u64>,
-    items: Vec<Item>,
 }
 
 /// The passes of a chain.
@@ -185,16 +114,12 @@ fn begun(number: usize, of: &Activation, until_ns: u64, period_ns: u64) -> Stay 
     let until_ns = until_ns.min(of.end_ns);
     let later = (1..).map_while(|count: u64| due_ns.checked_add(count.checked_mul(period_ns)?));
     Stay {
-        is_fed: true,
-        woken_ns: of.expiry_ns,
-        began_ns: of.switched_in_ns,
-        end_ns: of.end_ns,
-        others_ns: Vec::new(),
         passed_ns: later
             .take_while(|at_ns| *at_ns < until_ns)
             .take(MOST_PASSED)
             .collect(),
         items: vec![item((number, 0), due_ns, of.switched_in_ns)],
+        ..Stay::new(of, Begins::Item)
     }
 }
 
@@ -214,7 +139,11 @@ fn item(cycle: Cycle, due_ns: u64, began_ns: u64) -> Item {
 /// The next thread's stays with the items that one thread's hand on, and whether those that found it busy are among them.
 fn hand_on(stays: Vec<Stay>, mut next: Vec<Stay>) -> (Vec<Stay>, bool) {
     let mut woken: Vec<Vec<usize>> = vec![Vec::new(); stays.len()];
-    for (to, of) in next.iter().enumerate().filter(|(_, of)| of.is_fed) {
+    for (to, of) in next
+        .iter()
+        .enumerate()
+        .filter(|(_, of)| of.begins == Begins::Item)
+    {
         let from = stays.partition_point(|stay| stay.woken_ns <= of.woken_ns);
         if let Some(from) = from.checked_sub(1)
             && of.woken_ns <= stays[from].end_ns
@@ -249,7 +178,7 @@ fn queued(stay: Stay, next: &mut Stay) {
     let began_ns = stay.began_ns;
     let items = stay.items.into_iter().map(|mut item| {
         item.arrived_ns = item.arrived_ns.max(began_ns);
-        item.is_seen &= next.is_fed;
+        item.is_seen &= next.begins != Begins::Other;
         let handed_ns = if is_alone { end_ns } else { item.arrived_ns };
         item.hops.push(Hop {
             woken_ns: handed_ns,
@@ -319,14 +248,18 @@ fn serve(stay: &mut Stay, woken: &[usize], next: &[Stay]) -> bool {
 fn ended(stay: Stay, last: &Fed<'_>) -> Vec<(Cycle, Pass)> {
     let count = stay.items.len();
     let fetched = last.fetched(stay.began_ns, stay.end_ns);
-    let later = stay.items.iter().skip(1);
+    // The one that woke the thread is not taken without waiting.
+    let waiting = usize::from(stay.begins == Begins::Item);
+    let mut taken = stay.items.iter().skip(waiting).zip(fetched);
     let is_each = stay.items.iter().all(|of| of.is_seen)
-        && fetched.len() + 1 == count
-        && later
-            .zip(fetched)
-            .all(|(item, at_ns)| item.arrived_ns <= *at_ns);
+        && fetched.len() + waiting == count
+        && taken.all(|(item, at_ns)| item.arrived_ns <= *at_ns);
+    let (began_ns, later_ns) = match fetched {
+        [first, later @ ..] if is_each && waiting == 0 => (*first, later),
+        _ => (0, fetched),
+    };
     let ends_ns: Vec<u64> = match is_each {
-        true => fetched.iter().copied().chain([stay.end_ns]).collect(),
+        true => later_ns.iter().copied().chain([stay.end_ns]).collect(),
         false => vec![stay.end_ns; count],
     };
     let arrived_ns: Vec<u64> = stay.items.iter().map(|of| of.arrived_ns).collect();
@@ -339,9 +272,15 @@ fn ended(stay: Stay, last: &Fed<'_>) -> Vec<(Cycle, Pass)> {
             (false, true) => arrived_ns.get(at + 1).map_or(end_ns, |next| *next),
             (false, false) => item.arrived_ns,
         };
-        if let (Some(own), Some(before)) = (item.hops.last_mut(), at.checked_sub(1)) {
-            let before_ns = if is_each { ends_ns[before] } else { 0 };
-            own.began_ns = own.began_ns.max(before_ns);
+        // Work for its own timer may have come after the item.
+        let from_ns = item.arrived_ns.max(stay.began_ns);
+        let earliest_end_ns = (last.served_timer(from_ns, stay.end_ns))
+            .filter(|_| end_ns == stay.end_ns)
+            .map_or(earliest_end_ns, |at_ns| earliest_end_ns.min(at_ns));
+        if let Some(own) = item.hops.last_mut() {
+            let before = at.checked_sub(1).filter(|_| is_each);
+            let after_ns = before.map_or(began_ns, |before| ends_ns[before]);
+            own.began_ns = own.began_ns.max(after_ns);
         }
         let pass = Pass {
             due_ns: item.hops[0].woken_ns,

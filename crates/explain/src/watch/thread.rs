@@ -39,6 +39,9 @@ impl Thread {
         *timers.entry(Arc::clone(&expiry.function)).or_default() += 1;
         self.sleeps.woken_by_its_timer();
         let woken_in = WokenIn::new(self.waits.call());
+        if woken_in == WokenIn::Events && self.fetches.waits_for_next() {
+            self.handed.close();
+        }
         self.begin(at_ns, cpu, expiry, thread, woken_in);
     }
 
