@@ -9,6 +9,7 @@ use crate::command_line::Explain;
 use crate::explained_cycle::{CycleFilter, cycles_in_short};
 use crate::open_run::opened;
 use crate::service;
+use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;
 use wakepath_archive::{Run, command_about};
@@ -76,7 +77,14 @@ pub fn run(arguments: &Explain) -> Outcome {
     let name = runs::word_for(&directory);
     let about = |options: &str| command_about("explain", &name, options);
     let text = match arguments.json {
-        true => serde_json::to_string_pretty(&explanation)? + "\n",
+        true => {
+            let (explanation, chains) = (&explanation, ThreadChain::kept(&directory)?);
+            let all = InJson {
+                explanation,
+                chains,
+            };
+            serde_json::to_string_pretty(&all)? + "\n"
+        }
         false if arguments.all => {
             late_chains(&directory, usize::MAX, Remarks::All)?
                 + &explanation_text(&explanation, arguments.worst)
@@ -102,6 +110,16 @@ pub fn run(arguments: &Explain) -> Outcome {
         ))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// An explanation as `--json` prints it.
+#[derive(Serialize)]
+struct InJson<'a> {
+    #[serde(flatten)]
+    explanation: &'a Explanation,
+    /// Chains of a watched program's threads.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    chains: Vec<ThreadChain>,
 }
 
 /// Chains of threads that the shortest answer has.

@@ -90,7 +90,11 @@ fn a_chain_of_threads_takes_as_long_as_its_program_noted() {
         finished.said()
     );
 
-    let explained = Start::command_in(finished.place, &["explain", "run"]).finish();
+    let words = ["explain", "run", "--json"];
+    let in_json = Start::command_in(finished.place, &words).finish();
+    assert_eq!(in_json.json()["chains"][0]["late"], chain["late"]);
+
+    let explained = Start::command_in(in_json.place, &["explain", "run"]).finish();
     let lines: Vec<&str> = explained.output.lines().collect();
     assert!(
         lines[1].starts_with("chain of threads")
