@@ -2,14 +2,12 @@
 //! filter's and that an actuator's. Each turn of the last one is traced back to the timer that it began with, from
 //! wake-up to wake-up, in one process or in several.
 
-use super::activation::{Activation, BegunBy, ThreadActivity};
+use super::activation::{BegunBy, ThreadActivity};
+use super::feeders::{answers, feeders, is_for_feeders, own_timer, turns_of};
 use super::one_call::WokenIn;
 use super::passes::{Pass, passes};
 use super::stays::Fed;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Turns that show who feeds a thread.
-const LEAST_TURNS: usize = 10;
 
 /// Threads each of which wakes the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,9 +27,11 @@ pub struct Chain {
 
 /// The chains of a program's threads, those with the shortest periods first. A chain ends where most turns end.
 pub fn chains(threads: &BTreeMap<u32, ThreadActivity>) -> Vec<Chain> {
+    let timers = threads.iter().map(|(id, of)| (*id, own_timer(of)));
+    let timers: BTreeMap<u32, Option<WokenIn>> = timers.collect();
     let mut feeders: Vec<(u32, u32)> = threads
         .iter()
-        .flat_map(|(id, of)| feeders(of).into_iter().map(|by| (*id, by)))
+        .flat_map(|(id, of)| feeders(of, timers[id]).into_iter().map(|by| (*id, by)))
         .filter(|(id, by)| by != id && threads.contains_key(by))
         .collect();
     let fed = |(id, by): &(u32, u32)| {
@@ -41,7 +41,8 @@ pub fn chains(threads: &BTreeMap<u32, ThreadActivity>) -> Vec<Chain> {
     let carries_on = |pair: &(u32, u32)| 2 * fed(pair) >= turns_of(&threads[&pair.1]);
     let begins = |id: u32, by: u32| {
         let feeder = &threads[&by];
-        has_own_timer(feeder) && !is_for_feeders(&threads[&id], by, feeder)
+        let has_timer = timers[&by].is_some() || feeder.handed.len() < 2 * feeder.activations.len();
+        has_timer && !is_for_feeders(&threads[&id], by, feeder)
     };
     let continued: BTreeSet<u32> = feeders
         .iter()
@@ -59,58 +60,6 @@ pub fn chains(threads: &BTreeMap<u32, ThreadActivity>) -> Vec<Chain> {
         (one.period_ns, &one.threads).cmp(&(other.period_ns, &other.threads))
     });
     chains
-}
-
-/// Turns of a thread, whatever begins them.
-fn turns_of(of: &ThreadActivity) -> usize {
-    of.activations.len().max(of.handed.len())
-}
-
-/// Whether a thread wakes its feeder in most of the turns that this one begins: the feeder waits for its answer, so its
-/// turns are within the feeder's.
-fn answers(id: u32, feeder: &ThreadActivity, turns: usize) -> bool {
-    let woken = feeder.handed.iter().filter(|of| of.woken_by == Some(id));
-    2 * woken.count() >= turns
-}
-
-/// The thread that wakes this one in most of its turns, if no timer does; and those that do in enough others, if it waits
-/// for any of several events: each is a matter of its own, as its own timer is.
-fn feeders(of: &ThreadActivity) -> Vec<u32> {
-    if of.handed.len() < LEAST_TURNS || of.pool.is_some() {
-        return Vec::new();
-    }
-    let mut counts: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
-    for turn in &of.handed {
-        if let Some(by) = turn.woken_by {
-            let (all, in_events) = counts.entry(by).or_default();
-            *all += 1;
-            *in_events += usize::from(turn.woken_in == WokenIn::Events);
-        }
-    }
-    let feeds = |(_, (all, in_events)): &(u32, (usize, usize))| {
-        let is_most = !has_own_timer(of) && all * 2 >= of.handed.len();
-        is_most || (*in_events >= LEAST_TURNS && in_events * 2 >= *all)
-    };
-    counts.into_iter().filter(feeds).map(|(by, _)| by).collect()
-}
-
-/// Whether timers begin enough of a thread's turns to begin chains, too.
-fn has_own_timer(of: &ThreadActivity) -> bool {
-    of.handed.len() < 2 * of.activations.len()
-}
-
-/// Whether a thread that has feeders and timers of its own wakes this one in what it does for the feeders.
-fn is_for_feeders(of: &ThreadActivity, by: u32, feeder: &ThreadActivity) -> bool {
-    let turns: Vec<&Activation> = (of.handed.iter())
-        .filter(|of| of.woken_by == Some(by))
-        .collect();
-    let is_within = |of: &&&Activation| {
-        let before = (feeder.handed).partition_point(|turn| turn.expiry_ns <= of.expiry_ns);
-        let before = before.checked_sub(1).map(|at| &feeder.handed[at]);
-        before.is_some_and(|turn| of.expiry_ns <= turn.end_ns)
-    };
-    let within = turns.iter().filter(is_within).count();
-    2 * within >= turns.len()
 }
 
 /// Chains that end with one thread.
@@ -177,6 +126,7 @@ fn chain(threads: &[u32], all: &BTreeMap<u32, ThreadActivity>) -> Option<Chain> 
 
 #[cfg(test)]
 mod tests {
+    use super::super::activation::Activation;
     use super::super::passes::Hop;
     use super::*;
 

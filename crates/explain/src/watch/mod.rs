@@ -6,6 +6,7 @@ mod activation;
 mod activations;
 mod chain;
 mod expiry;
+mod feeders;
 mod fetches;
 mod near_row;
 mod one_call;

@@ -3,7 +3,7 @@
 
 use super::activation::Activation;
 use super::rhythm::Rhythm;
-use crate::call::{sleeps, waits_for_any_event};
+use crate::call::{sends, sleeps, waits_for_any_event};
 
 /// The kind of call in which a timer woke a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,6 +19,8 @@ pub enum WokenIn {
     Events,
     /// A wait for a lock or a condition.
     Futex,
+    /// A write, or a send: who ends it takes what was written before, and makes room.
+    Write,
     /// Another call.
     Other,
 }
@@ -41,6 +43,7 @@ impl WokenIn {
             None => Self::Unknown,
             Some(name) if sleeps(name) => Self::Sleep,
             Some("read") => Self::Read,
+            Some(name) if sends(name) => Self::Write,
             Some(name) if waits_for_any_event(name) => Self::Events,
             Some(name) if name.starts_with("futex") => Self::Futex,
             Some(_) => Self::Other,
@@ -53,6 +56,14 @@ impl WokenIn {
     pub(super) fn is_for_others(self) -> bool {
         matches!(self, Self::Events | Self::Futex)
     }
+}
+
+/// The kind of call in which most of these turns begin.
+pub(super) fn mostly(turns: &[Activation]) -> Option<WokenIn> {
+    let others = [WokenIn::Unknown, WokenIn::Write, WokenIn::Other];
+    let count = |kind: &WokenIn| turns.iter().filter(|of| of.woken_in == *kind).count();
+    let kinds = others.into_iter().chain(LIKELY).filter(|of| count(of) > 0);
+    kinds.max_by_key(count)
 }
 
 /// Whether timers mostly wake the thread in waits for any event, so that its next event may come first.

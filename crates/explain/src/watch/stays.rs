@@ -42,7 +42,8 @@ impl Fed<'_> {
     pub fn stays(&self) -> Vec<Stay> {
         let mut stays: Vec<Stay> = Vec::new();
         for turn in &self.thread.handed {
-            let begins = match turn.woken_by == Some(self.feeder) {
+            let is_fed = turn.woken_by == Some(self.feeder) && turn.woken_in != WokenIn::Write;
+            let begins = match is_fed {
                 true => Begins::Item,
                 false => Begins::Other,
             };
