@@ -4,8 +4,9 @@
 use crate::cause::Cause;
 use crate::cycle::{Explained, Piece};
 use crate::loop_thread::LoopThread;
+use crate::once::Once;
 use crate::summary::{CauseFigures, ranked};
-use crate::totals::{CauseSum, add_causes};
+use crate::totals::{CauseSum, Counted, add_causes};
 use crate::watch::{Chain, Pass};
 use std::collections::HashMap;
 use wakepath_timeline::Sample;
@@ -24,6 +25,7 @@ struct Part {
     chain: usize,
     thread: usize,
     late: HashMap<Cause, CauseSum>,
+    counted: Once,
 }
 
 impl<'a> LateChains<'a> {
@@ -38,6 +40,7 @@ impl<'a> LateChains<'a> {
                     chain: at,
                     thread,
                     late: HashMap::new(),
+                    counted: Once::default(),
                 }));
             }
         }
@@ -77,7 +80,12 @@ impl<'a> LateChains<'a> {
         let pieces = explained.latency.iter().chain(&explained.execution);
         let pieces = pieces.filter(|piece| !piece.cause.is_usual());
         let pieces: Vec<Piece> = pieces.cloned().map(on_its_own).collect();
-        add_causes(&mut part.late, &pieces, true, pass);
+        let late = part.counted.take(&pieces);
+        let counted = Counted {
+            all: late.clone(),
+            late,
+        };
+        add_causes(&mut part.late, &pieces, &counted, true, pass);
     }
 
     /// The causes of each chain's late passes, those with most time first, with the thread by its place in the chain.
@@ -159,11 +167,17 @@ mod tests {
     }
 
     fn explained(pass: u64, pieces: &[(u64, Cause)]) -> Explained {
-        let piece = |(ns, cause): &(u64, Cause)| Piece {
-            from_ns: 0,
-            to_ns: *ns,
-            stretch: Stretch::Execution,
-            cause: cause.clone(),
+        // One after the other, those of the next pass when these are done.
+        let mut at_ns = pass * 1_000;
+        let piece = |(ns, cause): &(u64, Cause)| {
+            let from_ns = at_ns;
+            at_ns += ns;
+            Piece {
+                from_ns,
+                to_ns: at_ns,
+                stretch: Stretch::Execution,
+                cause: cause.clone(),
+            }
         };
         Explained {
             sample: Sample {

@@ -30,6 +30,7 @@ mod interference;
 mod late_chain;
 mod late_cycle;
 mod loop_thread;
+mod once;
 mod other_tasks;
 mod other_work;
 mod overheads;

@@ -4,6 +4,7 @@
 use crate::cause::Cause;
 use crate::cycle::{Explained, Piece, Stretch};
 use crate::interference::Interference;
+use crate::once::Once;
 use std::collections::HashMap;
 
 /// Sums over the cycles that were added.
@@ -25,7 +26,7 @@ pub struct Totals {
     /// Cycles that overran their period.
     pub overran: u64,
     /// Time that the late cycles lost, in nanoseconds: their latency, and the work's time beyond the usual if
-    /// the cycle overran.
+    /// the cycle overran. Time that holds up several cycles at once counts once.
     pub late_ns: u64,
     /// The part of it that the events explain, in nanoseconds.
     pub late_explained_ns: u64,
@@ -44,6 +45,8 @@ pub struct Totals {
     /// The worst cycles, by the time lost, largest first, as far as their pieces are not too many.
     pub worst: Vec<Explained>,
     worst_pieces: usize,
+    /// Of all cycles, and of late ones.
+    counted: [Once; 2],
     /// The cycles that took longest by themselves, the longest first.
     pub longest: Vec<Explained>,
     longest_pieces: usize,
@@ -144,6 +147,7 @@ impl Totals {
             interference: Interference::default(),
             worst: Vec::new(),
             worst_pieces: 0,
+            counted: [Once::default(), Once::default()],
             longest: Vec::new(),
             longest_pieces: 0,
             keep_worst,
@@ -159,22 +163,35 @@ impl Totals {
         let overran = overran_of(cycle, self.response_limit_ns);
         let is_late = overran || latency_ns > self.threshold_ns;
         let lost = pieces_lost(cycle, overran);
-        let lost_ns: u64 = lost.iter().map(Piece::ns).sum();
-        let explained = lost.iter().filter(|piece| piece.cause.is_explained());
-        let explained_ns: u64 = explained.map(Piece::ns).sum();
+        let [of_all, of_late] = &mut self.counted;
+        let once = Counted {
+            all: of_all.take(&lost),
+            late: if is_late {
+                of_late.take(&lost)
+            } else {
+                Vec::new()
+            },
+        };
         self.cycles += 1;
         *self.woken.entry(cycle.woken.word()).or_default() += 1;
-        self.all_ns += lost_ns;
-        self.all_explained_ns += explained_ns;
+        self.all_ns += time_of(&once.all);
+        self.all_explained_ns += explained_of(&once.all);
         if is_late {
             self.late += 1;
             self.overran += u64::from(overran);
-            self.late_ns += lost_ns;
-            self.late_explained_ns += explained_ns;
+            self.late_ns += time_of(&once.late);
+            self.late_explained_ns += explained_of(&once.late);
         }
         let number = cycle.sample.cycle;
-        add_causes(&mut self.causes, &lost, is_late, number);
-        add_causes(&mut self.inflation, &cycle.execution, is_late, number);
+        add_causes(&mut self.causes, &lost, &once, is_late, number);
+        let within = Counted::whole(&cycle.execution, is_late);
+        add_causes(
+            &mut self.inflation,
+            &cycle.execution,
+            &within,
+            is_late,
+            number,
+        );
         self.execution_ns += cycle.execution.iter().map(Piece::ns).sum::<u64>();
         let within = |(low, high): (u64, u64)| (low..=high).contains(&latency_ns);
         if within(self.bands.median) {
@@ -252,22 +269,48 @@ impl Way {
     }
 }
 
+/// The parts of a cycle's pieces that no earlier cycle counted.
+pub(crate) struct Counted {
+    /// Of all cycles.
+    pub all: Vec<Piece>,
+    /// Of late ones; none of a punctual cycle.
+    pub late: Vec<Piece>,
+}
+
+impl Counted {
+    fn whole(pieces: &[Piece], is_late: bool) -> Self {
+        Self {
+            all: pieces.to_vec(),
+            late: if is_late { pieces.to_vec() } else { Vec::new() },
+        }
+    }
+}
+
+fn time_of(pieces: &[Piece]) -> u64 {
+    pieces.iter().map(Piece::ns).sum()
+}
+
+fn explained_of(pieces: &[Piece]) -> u64 {
+    let explained = pieces.iter().filter(|piece| piece.cause.is_explained());
+    explained.map(Piece::ns).sum()
+}
+
+/// Adds a cycle's pieces to the sums of their causes. A cause's cycles and its longest time in one are of `pieces`, its time
+/// over the cycles of those that are counted.
 pub(crate) fn add_causes(
     sums: &mut HashMap<Cause, CauseSum>,
     pieces: &[Piece],
+    counted: &Counted,
     is_late: bool,
     cycle: u64,
 ) {
-    // A cause that comes several times in a cycle is counted once, with its whole time.
-    let mut mine: Vec<(Cause, u64)> = Vec::with_capacity(pieces.len());
-    for piece in pieces {
-        let cause = piece.cause.grouped();
-        match mine.iter_mut().find(|(of, _)| *of == cause) {
-            Some((_, ns)) => *ns += piece.ns(),
-            None => mine.push((cause, piece.ns())),
-        }
-    }
-    for (cause, ns) in mine {
+    let (all, late) = (by_cause(&counted.all), by_cause(&counted.late));
+    let ns_of = |sums: &[(Cause, u64)], cause: &Cause| {
+        let of = sums.iter().find(|(of, _)| of == cause);
+        of.map_or(0, |(_, ns)| *ns)
+    };
+    for (cause, ns) in by_cause(pieces) {
+        let (total_ns, late_ns) = (ns_of(&all, &cause), ns_of(&late, &cause));
         let cause = if sums.len() < MOST_CAUSES || sums.contains_key(&cause) {
             cause
         } else {
@@ -275,10 +318,10 @@ pub(crate) fn add_causes(
         };
         let sum = sums.entry(cause).or_default();
         sum.cycles += 1;
-        sum.total_ns += ns;
+        sum.total_ns += total_ns;
         if is_late {
             sum.late_cycles += 1;
-            sum.late_ns += ns;
+            sum.late_ns += late_ns;
             sum.late_worst_ns = sum.late_worst_ns.max(ns);
         }
         if ns > sum.worst_ns {
@@ -286,6 +329,19 @@ pub(crate) fn add_causes(
             sum.worst_cycle = cycle;
         }
     }
+}
+
+/// A cause that comes several times in a cycle is counted once, with its whole time.
+fn by_cause(pieces: &[Piece]) -> Vec<(Cause, u64)> {
+    let mut sums: Vec<(Cause, u64)> = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        let cause = piece.cause.grouped();
+        match sums.iter_mut().find(|(of, _)| *of == cause) {
+            Some((_, ns)) => *ns += piece.ns(),
+            None => sums.push((cause, piece.ns())),
+        }
+    }
+    sums
 }
 
 #[cfg(test)]

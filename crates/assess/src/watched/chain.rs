@@ -40,7 +40,7 @@ pub struct ThreadChain {
     pub late_at_most: u64,
     /// Late ones whose parts are seen. The others were done in the same turns.
     pub late_seen: u64,
-    /// How long these took together, in nanoseconds.
+    /// For how long one of these or several at once were on their way, in nanoseconds.
     pub late_ns: u64,
     /// Causes of the time in these, beyond the threads' usual work, those with most time first.
     pub causes: Vec<ChainCause>,
@@ -130,7 +130,7 @@ impl ThreadChain {
             late: number_of(&|pass| pass.least_latency_ns() > limit_ns),
             late_at_most: number_of(&|pass| is_late(&pass)),
             late_seen: seen.clone().count() as u64,
-            late_ns: seen.map(Pass::latency_ns).sum(),
+            late_ns: time_in(seen),
             causes: causes.collect(),
             longest: longest.map_or_else(Vec::new, |pass| parts(pass, &threads)),
             thread_ids: chain.threads.clone(),
@@ -267,6 +267,16 @@ impl fmt::Display for ChainPart {
     }
 }
 
+/// Time in which passes were on their way, those at the same time counted once. They come in the order of their due times.
+fn time_in<'a>(passes: impl Iterator<Item = &'a Pass>) -> u64 {
+    let (time_ns, _) = passes.fold((0, 0), |(time_ns, until_ns), pass| {
+        let from_ns = pass.due_ns.max(until_ns);
+        let more_ns = pass.end_ns.saturating_sub(from_ns);
+        (time_ns + more_ns, until_ns.max(pass.end_ns))
+    });
+    time_ns
+}
+
 fn time(ns: u64) -> String {
     three_digits(ns.cast_signed())
 }
@@ -321,6 +331,19 @@ mod tests {
             longest: Vec::new(),
         };
         chain.why_late()
+    }
+
+    #[test]
+    fn passes_that_are_on_their_way_at_once_take_their_time_once() {
+        let passes = [(0, 30), (10, 40), (20, 35), (100, 110)].map(|(due_ns, end_ns)| Pass {
+            due_ns,
+            end_ns,
+            earliest_end_ns: end_ns,
+            hops: Vec::new(),
+            with_others: false,
+            is_merged: false,
+        });
+        assert_eq!(time_in(passes.iter()), 50);
     }
 
     #[test]
