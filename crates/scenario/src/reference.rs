@@ -16,7 +16,7 @@ the file. `wakepath` reads nothing larger than 1 MiB.
 
 | form | written as | notes |
 |---|---|---|
-| time | `\"4 ms\"`, `\"400us\"`, `\"1.5 s\"` | ns, µs or us, ms, s, min, h; whole nanoseconds, never rounded |
+| time | `\"4 ms\"`, `\"400us\"`, `\"1.5 s\"` | ns, µs or us, ms, s, min or m, h; whole nanoseconds, never rounded |
 | rate | `\"250 Hz\"`, `\"1 kHz\"` | resolved to the nearest whole nanosecond of period; a warning reports the drift (300 Hz becomes 3 333 333 ns, 100 ns short of each second) |
 | size | `\"64 KiB\"`, `\"4 MiB\"` | B, KiB, MiB, GiB |
 | of the period | `\"400 µs\"`, `\"10 %\"`, `\"3 periods\"` | resolved to the nearest nanosecond; with several \

@@ -13,12 +13,13 @@ macro_rules! word {
     };
 }
 
-const DURATION: &str = r"^[0-9]+(\.[0-9]+)? *(ns|us|µs|μs|ms|s|min|h)$";
+const DURATION: &str = r"^[0-9]+(\.[0-9]+)? *(ns|us|µs|μs|ms|s|min|m|h)$";
 const SIZE: &str = r"^[0-9]+(\.[0-9]+)? *(B|KiB|MiB|GiB)$";
 /// Below 100 %.
 const SHARE: &str = r"^0*[0-9]{1,2}(\.[0-9]+)? *%$";
 /// Above 0.
-const OF_PERIOD: &str = r"^(?=[0-9.]*[1-9])[0-9]+(\.[0-9]+)? *(%|periods?|ns|us|µs|μs|ms|s|min|h)$";
+const OF_PERIOD: &str =
+    r"^(?=[0-9.]*[1-9])[0-9]+(\.[0-9]+)? *(%|periods?|ns|us|µs|μs|ms|s|min|m|h)$";
 const CPU_SET: &str = r"^ *[0-9]+ *(- *[0-9]+ *)?(, *[0-9]+ *(- *[0-9]+ *)?)*$";
 /// Printable words with one or more spaces between them, which can't be confused with a path. The
 /// reader refuses invisible characters beyond U+FFFF, because not every engine has a form for them.
@@ -163,7 +164,7 @@ const TIMES: Units = &[
     ("(us|µs|μs)", 1_000),
     ("ms", 1_000_000),
     ("s", 1_000_000_000),
-    ("min", 60_000_000_000),
+    ("(min|m)", 60_000_000_000),
     ("h", 3_600_000_000_000),
 ];
 const RATES: Units = &[("Hz", 1_000), ("kHz", 1_000_000)];

@@ -11,7 +11,7 @@ pub(crate) const LONGEST_PERIOD_NS: u64 = 100_000_000_000;
 /// Longest time that can be written: about 292 years, the range of a signed difference.
 const LONGEST_NS: u128 = i64::MAX as u128;
 
-/// Parses a time with its unit (ns, µs or us, ms, s, min, h) as whole nanoseconds.
+/// Parses a time with its unit (ns, µs or us, ms, s, min or m, h) as whole nanoseconds.
 ///
 /// # Errors
 /// A missing or unknown unit, a fraction of a nanosecond, or a time beyond 292 years.
@@ -22,7 +22,7 @@ pub fn parse_duration(text: &str) -> Result<u64, Complaint> {
         "us" | "µs" | "μs" => 1_000,
         "ms" => 1_000_000,
         "s" => 1_000_000_000,
-        "min" => 60_000_000_000,
+        "min" | "m" => 60_000_000_000,
         "h" => 3_600_000_000_000,
         "" => {
             let remedy = "give ns, µs, ms, s, min or h after the number, as in \"4 ms\"";
@@ -66,6 +66,7 @@ mod tests {
             ("400 μs", 400_000),
             ("1.5 s", 1_500_000_000),
             ("10 min", 600_000_000_000),
+            ("1m", 60_000_000_000),
             ("2 h", 7_200_000_000_000),
             ("0.001 us", 1),
             ("0 ns", 0),
@@ -81,7 +82,8 @@ mod tests {
             "4",
             "4 Hz",
             "4 MS",
-            "4 m",
+            "4 M",
+            "4 mins",
             "0.5 ns",
             "1e3 us",
             "300 000 000 h",

@@ -29,7 +29,7 @@ pub(crate) fn parse_of_period(text: &str, period_ns: u64) -> Result<u64, Complai
         "period" | "periods" => 1,
         "" => return Err(Complaint::new("has no unit", remedy)),
         _ => {
-            let is_time = ["ns", "us", "µs", "μs", "ms", "s", "min", "h"].contains(&unit);
+            let is_time = ["ns", "us", "µs", "μs", "ms", "s", "min", "m", "h"].contains(&unit);
             return if is_time {
                 parse_duration(text)
             } else {
