@@ -43,8 +43,43 @@ impl fmt::Display for NextCommand {
 
 /// The steps that would decide the run.
 pub(crate) fn steps_of(assessment: &Assessment) -> Vec<Step> {
-    let steps = assessment.next_steps.iter();
-    steps.map(|step| of_step(assessment, step)).collect()
+    let steps = merged(&assessment.next_steps);
+    steps.iter().map(|step| of_step(assessment, step)).collect()
+}
+
+/// Policies whose cycles are late in different places have one command, which is listed once.
+fn merged(steps: &[NextStep]) -> Vec<NextStep> {
+    let mut merged: Vec<NextStep> = Vec::new();
+    for step in steps {
+        let shared = match &step.advice {
+            Advice::FindCauses { places } => merged.iter_mut().find_map(|known| match known {
+                NextStep {
+                    of,
+                    advice: Advice::FindCauses { places: others },
+                    ..
+                } => Some((of, others, places)),
+                _ => None,
+            }),
+            _ => None,
+        };
+        match shared {
+            Some((of, others, places)) => {
+                add_new(of, &step.of);
+                add_new(others, places);
+            }
+            None => merged.push(step.clone()),
+        }
+    }
+    merged
+}
+
+/// Adds the names that are not in the list yet.
+fn add_new(list: &mut Vec<String>, names: &[String]) {
+    for name in names {
+        if !list.contains(name) {
+            list.push(name.clone());
+        }
+    }
 }
 
 fn of_step(assessment: &Assessment, step: &NextStep) -> Step {

@@ -219,6 +219,30 @@ fn advice_is_each_policys_own_as_a_command_to_type() {
 }
 
 #[test]
+fn policies_that_are_late_in_different_places_share_one_command() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = directory.path().join("run");
+    let segments = [
+        short("idle", OTHER, 2),
+        short("idle", FIFO, 0),
+        short("stress", OTHER, 0),
+        short("stress", FIFO, 2),
+    ];
+    write_short(&run, &segments);
+    let steps = next_steps(&Assessment::new(&Run::open(&run).unwrap()).unwrap());
+    let [step] = &steps[..] else {
+        panic!("{steps:?}")
+    };
+    assert!(
+        step.starts_with(
+            "OTHER nice 0, FIFO 50: at this miss rate a longer run won't pass (idle, stress); see what \
+             makes cycles late: wakepath run made-up.toml --trace"
+        ),
+        "{step}"
+    );
+}
+
+#[test]
 fn the_json_holds_what_the_text_shows() {
     let assessment = assessed(&everything_clean(), Ending::Complete);
     let json: serde_json::Value = serde_json::from_str(&to_json(&assessment)).unwrap();
