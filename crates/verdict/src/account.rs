@@ -3,71 +3,11 @@
 
 use crate::judge::CLUSTER_GAP;
 use crate::limits::Kept;
-use crate::{Consistency, DueTally, Inconsistency, Limits, Outage};
-use serde::{Deserialize, Serialize};
+use crate::window::possible;
+use crate::{Consistency, DueTally, Gap, Gaps, Inconsistency, JudgedWindow, Limits, Outage};
 use std::ops::Range;
 use wakepath_statistics::MissClusters;
 use wakepath_timeline::{DueTimes, Sample, SampleFlags};
-
-/// More due times than this in one segment, or between two cycles (50 days at 1 kHz), are a broken
-/// recording.
-const MOST_DUE_TIMES: u64 = 1 << 32;
-
-/// The part of one segment of one thread that is judged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct JudgedWindow {
-    /// When the segment's cycles were due.
-    pub due: DueTimes,
-    /// First cycle after the warm-up.
-    pub first_judged_cycle: u64,
-    /// One past the last cycle that was to be served, whether or not the loop lived that long: a
-    /// loop that died leaves its missing due times skipped. If the user ended the run, the
-    /// cycle that was due when they did.
-    pub end_cycle: u64,
-    /// Which of the loop's threads, from 0.
-    pub thread: u32,
-    /// Samples of it that were lost on the way to the recording.
-    pub lost: u64,
-    /// Meaning of a due time without a sample.
-    pub gaps: Gaps,
-}
-
-/// Meaning of a due time without a sample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Gaps {
-    /// No cycle ran: the loop records each of its cycles.
-    #[default]
-    Skipped,
-    /// No cycle ran, unless the due time passed while the cycle before it ran. Kernel events show a
-    /// cycle by its wake-up, and a loop that catches up runs without one.
-    UnseenWhileRunning,
-    /// Nothing: the due times themselves are an assumption.
-    Unseen,
-}
-
-impl JudgedWindow {
-    /// Whether there can be such a window.
-    ///
-    /// # Errors
-    /// [`Inconsistency::ImpossibleWindow`] if it ends before it starts, or holds more due times than
-    /// a segment can.
-    pub fn check(&self) -> Result<(), Inconsistency> {
-        possible(self.first_judged_cycle, self.end_cycle)
-    }
-}
-
-fn possible(first_judged_cycle: u64, end_cycle: u64) -> Result<(), Inconsistency> {
-    let count = end_cycle.checked_sub(first_judged_cycle);
-    if count.is_some_and(|count| count <= MOST_DUE_TIMES) {
-        Ok(())
-    } else {
-        Err(Inconsistency::ImpossibleWindow {
-            first_judged_cycle,
-            end_cycle,
-        })
-    }
-}
 
 /// What becomes of a due time at which no cycle runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,64 +43,6 @@ pub enum Fate<'a> {
     /// Nobody knows what became of due times in a row: their samples are lost, or nothing shows
     /// them.
     Unknown(Gap),
-}
-
-/// Due times in a row without a sample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Gap {
-    /// Number of the first.
-    pub first_cycle: u64,
-    /// How many.
-    pub count: u64,
-    /// When the first was due, in nanoseconds.
-    pub due_ns: u64,
-    /// Period in nanoseconds.
-    pub period_ns: u64,
-    /// Wake-up of the next cycle that ran; if none ran, the end of the window.
-    pub until_ns: u64,
-}
-
-impl Gap {
-    /// The latency that each suffered, in nanoseconds: the first one waited longest.
-    pub fn suffered_ns(self) -> impl Iterator<Item = i64> {
-        let waited = move |number: u64| {
-            let due_ns = self
-                .due_ns
-                .saturating_add(number.saturating_mul(self.period_ns));
-            self.until_ns.wrapping_sub(due_ns).cast_signed()
-        };
-        (0..self.count).map(waited)
-    }
-
-    /// The latency that the first suffered, in nanoseconds.
-    pub fn longest_ns(self) -> i64 {
-        self.until_ns.wrapping_sub(self.due_ns).cast_signed()
-    }
-
-    /// The first ones of it of which nobody knows what became.
-    fn unseen(self, gaps: Gaps, ended_before_ns: Option<u64>) -> u64 {
-        match (gaps, ended_before_ns) {
-            (Gaps::Skipped, _) => 0,
-            (Gaps::Unseen, _) | (_, None) => self.count,
-            (Gaps::UnseenWhileRunning, Some(ended_ns)) => {
-                let ran_ns = ended_ns.saturating_sub(self.due_ns);
-                ran_ns.div_ceil(self.period_ns.max(1)).min(self.count)
-            }
-        }
-    }
-
-    fn split(self, count: u64) -> (Self, Self) {
-        let first = Self { count, ..self };
-        let second = Self {
-            first_cycle: self.first_cycle + count,
-            count: self.count - count,
-            due_ns: self
-                .due_ns
-                .saturating_add(count.saturating_mul(self.period_ns)),
-            ..self
-        };
-        (first, second)
-    }
 }
 
 /// The account of one or several segments and threads, one after the other.

@@ -1,6 +1,7 @@
 //! The account of a condition whose samples are all in memory, with its exact distributions.
 
-use crate::account::{Account, Fate, JudgedWindow};
+use crate::account::{Account, Fate};
+use crate::window::JudgedWindow;
 use crate::{CycleSummary, DueTally, Inconsistency, Limits};
 use wakepath_scenario::Criterion;
 use wakepath_statistics::Distribution;

@@ -8,6 +8,7 @@ mod caution;
 mod condition;
 mod cycles;
 mod flight;
+mod gap;
 mod inconsistency;
 mod judge;
 mod limits;
@@ -20,14 +21,16 @@ mod reason;
 mod skips;
 mod summary;
 mod tally;
+mod window;
 mod wording;
 
-pub use account::{Account, Fate, Gap, Gaps, JudgedWindow, Skipped, Until};
+pub use account::{Account, Fate, Skipped, Until};
 pub use advice::Advice;
 pub use caution::Caution;
 pub use condition::{Condition, ConditionName, Judgement, Margin};
 pub use cycles::CycleRecord;
 pub use flight::{FlightFigures, FlightFinding, flight_findings};
+pub use gap::Gap;
 pub use inconsistency::{Consistency, Inconsistency};
 pub use judge::{
     CLUSTER_GAP, DEFAULT_EVIDENCE, judge, judge_so_far, judged, not_fitting, shown_by,
@@ -42,4 +45,5 @@ pub use reason::{MoreNeeded, Reason};
 pub use skips::{CyclesServed, ServedUntil, SkippedCounts};
 pub use summary::{CycleSummary, Misses};
 pub use tally::{DueTally, Outage, Overruns};
+pub use window::{Gaps, JudgedWindow};
 pub use wording::{confidence, count, counted, duration, fraction, upper_fraction};

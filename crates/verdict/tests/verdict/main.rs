@@ -7,3 +7,4 @@ mod judging;
 mod mode_switches;
 mod overall;
 mod runs;
+mod trust;
