@@ -3,14 +3,17 @@
 //! between. Up to rt-tests 2.7 there is a line for every bin and `# Total:`; later ones leave empty bins
 //! and the total out. `-H` adds a column that sums the threads up.
 
+mod histograms;
+mod sums;
+
 use crate::form::{Fit, Reader};
-use crate::histogram_lines::{Columns, nanoseconds, shortened, whole};
+use crate::histogram_lines::{Columns, shortened, whole};
 use crate::imported::{counted_lacks, stopped};
 use crate::status_lines::{Statuses, bare, has_lines, take};
 use crate::{Form, Histogram, ImportError, Imported, Thread, Use, Values, cyclictest_verbose};
 use std::collections::BTreeMap;
+use sums::Sum;
 use wakepath_timeline::Lack;
-use wakepath_timeline::count::counted;
 
 pub(crate) const FORM: Form = Form {
     word: "cyclictest",
@@ -36,32 +39,6 @@ fn is_bin(line: &str) -> bool {
     line.starts_with(|c: char| c.is_ascii_digit())
         && words.next().is_some_and(is_number)
         && words.next().is_some_and(is_number)
-}
-
-/// A line below the histogram, with a number for each thread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Sum {
-    Total,
-    Min,
-    Mean,
-    Max,
-    Overflows,
-}
-
-impl Sum {
-    const ALL: [(&'static str, Self); 5] = [
-        ("# Total:", Self::Total),
-        ("# Min Latencies:", Self::Min),
-        ("# Avg Latencies:", Self::Mean),
-        ("# Max Latencies:", Self::Max),
-        ("# Histogram Overflows:", Self::Overflows),
-    ];
-
-    /// The sum that a line is, and its numbers.
-    fn new(line: &str) -> Option<(Self, &str)> {
-        let mut all = Self::ALL.into_iter();
-        all.find_map(|(name, sum)| Some((sum, line.strip_prefix(name)?)))
-    }
 }
 
 /// Everything read so far.
@@ -205,92 +182,6 @@ impl Text {
             ..Imported::default()
         })
     }
-
-    /// The histograms of the bins, with what the sums say of each thread.
-    fn of_bins(&mut self, unit_ns: i64) -> Result<Vec<Histogram>, ImportError> {
-        let within: Vec<u64> = self.columns.all.iter().map(Histogram::count).collect();
-        if let Some((line, found)) = self.sum(Sum::Total)
-            && found != within
-        {
-            let why = format!(
-                "the counts above add up to {within:?}, not to {found:?}; lines are missing or were changed"
-            );
-            return Err(ImportError::at(line, why));
-        }
-        let threads = self.sum(Sum::Min).map_or(0, |(_, found)| found.len());
-        let is_summed = self.columns.drop_sum(threads);
-        let mut all = std::mem::take(&mut self.columns.all);
-        for (sum, (line, found)) in &self.sums {
-            let has_own_sum = is_summed && matches!(sum, Sum::Max | Sum::Overflows);
-            let found = match found.split_last() {
-                Some((_, threads)) if has_own_sum => threads,
-                _ => found,
-            };
-            if *sum == Sum::Total {
-                continue;
-            }
-            if found.len() != all.len() {
-                let why = format!(
-                    "{} for {}",
-                    counted(found.len() as u64, "number", "numbers"),
-                    counted(all.len() as u64, "thread", "threads")
-                );
-                return Err(ImportError::at(*line, why));
-            }
-            for (histogram, value) in all.iter_mut().zip(found) {
-                set(histogram, *sum, *value, *line, unit_ns)?;
-            }
-        }
-        // Empty lines may be left out: the range is the tool's, the same for all.
-        let range_end_ns = all.iter().filter_map(|one| one.range_end_ns).max();
-        for histogram in &mut all {
-            histogram.range_end_ns = range_end_ns;
-            let line = |sum| self.sum(sum).map(|(line, _)| line);
-            histogram.agree(line(Sum::Min), line(Sum::Max))?;
-        }
-        Ok(all)
-    }
-
-    /// Histograms from the sums, for each thread without bins.
-    fn of_sums(&self, unit_ns: i64) -> Result<Vec<Histogram>, ImportError> {
-        let numbers = |sum| self.sum(sum).map(|(_, found)| found);
-        let (total, overflows) = (numbers(Sum::Total), numbers(Sum::Overflows));
-        let threads = numbers(Sum::Min)
-            .or(total)
-            .or(overflows)
-            .map_or(0, <[u64]>::len);
-        let at =
-            |found: Option<&[u64]>, thread: usize| found.and_then(|all| all.get(thread).copied());
-        let mut all = Vec::new();
-        for thread in 0..threads {
-            let within = at(total, thread);
-            let beyond = at(overflows, thread);
-            let status = u16::try_from(thread)
-                .ok()
-                .and_then(|n| self.statuses.get(&n));
-            let count = match (within, beyond, status) {
-                (Some(within), beyond, _) => within.saturating_add(beyond.unwrap_or(0)),
-                (None, _, Some(status)) => status.cycles,
-                // Without bins and total, every value is beyond the range.
-                (None, Some(beyond), None) => beyond,
-                (None, None, None) => 0,
-            };
-            let mut found = Histogram {
-                overflowed: count,
-                ..Histogram::default()
-            };
-            for (sum, (line, values)) in &self.sums {
-                if let (Some(value), Sum::Min | Sum::Mean | Sum::Max) = (values.get(thread), sum) {
-                    set(&mut found, *sum, *value, *line, unit_ns)?;
-                }
-            }
-            found.range_end_ns = found.min_ns;
-            let line = |sum| self.sum(sum).map(|(line, _)| line);
-            found.agree(line(Sum::Min), line(Sum::Max))?;
-            all.push(found);
-        }
-        Ok(all)
-    }
 }
 
 fn thread(number: u16, found: Histogram) -> Thread {
@@ -301,31 +192,13 @@ fn second(number: usize) -> ImportError {
     ImportError::at(number, "a second histogram begins: import each separately")
 }
 
-fn set(
-    histogram: &mut Histogram,
-    sum: Sum,
-    value: u64,
-    line: usize,
-    unit_ns: i64,
-) -> Result<(), ImportError> {
-    let latency = || nanoseconds(line, value, unit_ns).map(Some);
-    match sum {
-        Sum::Total => {}
-        Sum::Min => histogram.min_ns = latency()?,
-        Sum::Mean => histogram.mean_ns = latency()?,
-        Sum::Max => histogram.max_ns = latency()?,
-        Sum::Overflows => histogram.overflowed = value,
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const SUMMED: &str = include_str!("../tests/fixtures/cyclictest-summed.txt");
-    const REAL: &str = include_str!("../tests/fixtures/cyclictest-h.txt");
-    const STATUS: &str = include_str!("../tests/fixtures/cyclictest-h-status.txt");
+    const SUMMED: &str = include_str!("../../tests/fixtures/cyclictest-summed.txt");
+    const REAL: &str = include_str!("../../tests/fixtures/cyclictest-h.txt");
+    const STATUS: &str = include_str!("../../tests/fixtures/cyclictest-h-status.txt");
     const MICROSECOND: i64 = 1_000;
 
     fn read(text: &str) -> Result<Imported, ImportError> {
