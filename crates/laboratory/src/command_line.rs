@@ -1,19 +1,14 @@
 //! Command line of `wakepath-lab`: guests, runs, checks against a baseline.
 
+pub use super::command_line_again::{LabAgain, LabCosts, LabSections, LabWindow};
+pub use super::command_line_bisect::LabBisect;
 pub use super::command_line_experiments::LabExperiments;
 pub use super::command_line_hunt::LabHunt;
-use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use wakepath_console::{Printing, VERSION};
 use wakepath_lab::Topology;
-use wakepath_lab::cost::MODELS;
-
-/// The cores with a cost model.
-fn cost_models() -> PossibleValuesParser {
-    PossibleValuesParser::new(MODELS.iter().map(|model| model.name))
-}
 
 /// Run a scenario on real kernels in virtual time, repeatable to the nanosecond.
 #[derive(Debug, Parser)]
@@ -310,174 +305,6 @@ pub struct LabDiff {
     /// Print it as JSON.
     #[arg(long)]
     pub json: bool,
-}
-
-/// Repeat a run and show which instructions its worst latencies consist of.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "The same guest is run again, with the emulator noting what it executes; nothing is \
-                  added to the guest, and its samples must be the same to the nanosecond. The result \
-                  is kept in the run directory (windows.json, and a .folded file for each \
-                  window, for flamegraph.pl or speedscope); `wakepath report RUN` then draws it as \
-                  flame graphs.\n\nExit codes: 0 found, 1 error.\n\nExamples:\n  \
-                  wakepath lab window wakepath-runs/lab-1/debian-stock\n  \
-                  wakepath lab window wakepath-runs/lab-1/debian-rt --cycle 3:217"
-)]
-pub struct LabWindow {
-    /// Run directory of a guest of the laboratory, with one CPU.
-    pub run: PathBuf,
-    /// Cycle to examine, as SEGMENT:CYCLE (repeatable) [default: the worst of each condition].
-    #[arg(long, value_name = "SEGMENT:CYCLE")]
-    pub cycle: Vec<String>,
-    /// Number of worst cycles of each condition.
-    #[arg(long, value_name = "NUMBER", default_value_t = 1, conflicts_with = "cycle", value_parser = clap::value_parser!(u16).range(1..=20))]
-    pub worst: u16,
-    /// The repeated run.
-    #[command(flatten)]
-    pub again: LabAgain,
-    /// Print the windows as JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// A run to repeat.
-#[derive(Debug, Args)]
-pub struct LabAgain {
-    /// The run's kernel, if it is no longer available by its former name.
-    #[arg(long, value_name = "KERNEL")]
-    pub kernel: Option<String>,
-    /// Wakepath that made the run in the guest [default: this one].
-    #[arg(hide_short_help = true, long, value_name = "FILE")]
-    pub program: Option<PathBuf>,
-    /// The emulator's program [default: the installed QEMU].
-    #[arg(hide_short_help = true, long, value_name = "FILE")]
-    pub emulator: Option<PathBuf>,
-    /// Longest time of the guest on this host, such as `10min` [default: by its work].
-    #[arg(hide_short_help = true, long, value_name = "TIME")]
-    pub timeout: Option<String>,
-    /// As root, allow a directory that another user owns or can write to.
-    #[arg(hide_short_help = true, long)]
-    pub trust_directory: bool,
-}
-
-/// Repeat a run and list every section of kernel code that could have delayed its loop.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "The same guest is run again, with the emulator noting where preemption and interrupts \
-                  go off and on; nothing is added to the guest, and its samples must be the same to the \
-                  nanosecond. For each condition under a real-time policy: the longest sections with \
-                  their call stacks, the latency that a wake-up due at any instant would have had, and \
-                  the bound that the sections compose. What `wakepath bound --sections` reads is left \
-                  in the run directory (sections-CONDITION-PHASE.toml).\n\nExit codes: 0 sampled ≤ due \
-                  at any instant ≤ bound, 1 error, 2 one of these does not hold.\n\nExamples:\n  \
-                  wakepath lab sections wakepath-runs/lab-1/debian-rt\n  \
-                  wakepath lab sections wakepath-runs/lab-1/debian-stock --json"
-)]
-pub struct LabSections {
-    /// Run directory of a guest of the laboratory, with one CPU.
-    pub run: PathBuf,
-    /// The repeated run.
-    #[command(flatten)]
-    pub again: LabAgain,
-    /// Print everything as JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Repeat a run and work out what its cycles would cost on a core with published figures.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "The same guest is run again, with the emulator running a cost model: a cost for \
-                  each class of instruction, caches with the addresses that the guest uses, string instructions by \
-                  the lines that they touch. The run's own time stays as it is, and its samples must be the \
-                  same to the nanosecond. Costs are not a machine's latencies, and judge nothing. They are kept \
-                  in the run directory with the model's figures (costs-MODEL.json).\n\nExit codes: 0 found, 1 \
-                  error.\n\nExamples:\n  \
-                  wakepath lab costs wakepath-runs/lab-1/debian-rt --cost-model cortex-a76\n  \
-                  wakepath lab costs wakepath-runs/lab-1/debian-stock --cost-model skylake"
-)]
-pub struct LabCosts {
-    /// Run directory of a guest of the laboratory, with one CPU.
-    pub run: PathBuf,
-    /// Core with published figures.
-    #[arg(long, value_name = "MODEL", value_parser = cost_models())]
-    pub cost_model: String,
-    /// The repeated run.
-    #[command(flatten)]
-    pub again: LabAgain,
-    /// Print everything as JSON, including each cycle.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Find which kernel in a series lengthened a latency's path, and through which functions.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Exit codes: 0 found, 1 error, 3 nothing grew, or a kernel could not be measured.\n\n\
-                  Example:\n  \
-                  wakepath lab bisect my-loop.toml --good ./1 --bad debian:stock --directory b",
-    after_long_help = "The kernels are a row, from good to bad: packages, files, or one kernel with other \
-                  parameters each ('debian:stock preempt=none'). Both ends are measured, then the row is \
-                  halved. Each kernel runs with several seeds: it is bad if more than half of them are \
-                  nearer to the median of the bad end, and the ends must differ by an exact rank test \
-                  over the seeds (p ≤ 5 %). At last the worst cycles on either side are compared \
-                  function by function. Resume an interrupted bisection with the same \
-                  command.\n\nExit codes: 0 found, 1 error, 3 nothing grew \
-                  from the first to the last, or a kernel that could not be measured leaves it \
-                  open.\n\nExamples:\n  \
-                  wakepath lab bisect my-loop.toml --kernel ./1 --kernel ./2 --directory b\n  \
-                  wakepath lab bisect my-loop.toml --good ./1 --bad debian:stock --directory b"
-)]
-pub struct LabBisect {
-    /// A file, or the name of a built-in scenario (see `wakepath scenario list`).
-    pub scenario: String,
-    /// Last good kernel: the first of the series [default: the first --kernel].
-    #[arg(long, value_name = "KERNEL")]
-    pub good: Option<String>,
-    /// Kernel between the two, in their order, as for `lab run` (repeatable).
-    #[arg(long, value_name = "KERNEL")]
-    pub kernel: Vec<String>,
-    /// Bad kernel: the last of the series [default: the last --kernel].
-    #[arg(long, value_name = "KERNEL")]
-    pub bad: Option<String>,
-    /// Figure to compare; wake-up latencies cover the cycles that ran, as scheduled also the skipped due
-    /// times.
-    #[arg(hide_short_help = true, long, value_name = "COUNT", default_value = "latency-of-wake-ups-max", value_parser = ["latency-of-wake-ups-max", "latency-of-wake-ups-p99", "latency-of-wake-ups-median", "latency-as-scheduled-max", "latency-as-scheduled-p99", "response-max"])]
-    pub count: String,
-    /// Condition to compare it in, such as 'FIFO 80, stress' [default: the one in which it grew most].
-    #[arg(hide_short_help = true, long, value_name = "CONDITION")]
-    pub condition: Option<String>,
-    /// Seed of every random number: each kernel is measured with each of at least three.
-    #[arg(long, value_name = "NUMBER", default_values_t = [1, 2, 3])]
-    pub seed: Vec<u64>,
-    /// Virtual nanoseconds for each instruction, as for `lab run`.
-    #[arg(long, value_name = "NS", default_value = "1", value_parser = wakepath_lab::ns_per_instruction)]
-    pub ns_per_instruction: u32,
-    /// Memory of each guest in MiB.
-    #[arg(
-        hide_short_help = true,
-        long,
-        value_name = "MIB",
-        default_value_t = 1024
-    )]
-    pub memory: u32,
-    /// Command that each guest runs first, as for `lab run` (repeatable).
-    #[arg(
-        hide_short_help = true,
-        long,
-        value_name = "COMMAND",
-        allow_hyphen_values = true
-    )]
-    pub before: Vec<String>,
-    /// Additions to each guest.
-    #[command(flatten)]
-    pub added: LabAdded,
-    /// Programs that run the guests.
-    #[command(flatten)]
-    pub host: LabHost,
-    /// Directory of the runs and of the state between two starts.
-    #[arg(long, value_name = "DIR")]
-    pub directory: PathBuf,
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@ mod bisect;
 mod board;
 mod check;
 mod command_line;
+mod command_line_again;
+mod command_line_bisect;
 mod command_line_experiments;
 mod command_line_hunt;
 mod costs;
