@@ -80,6 +80,14 @@ pub fn missing_target(triple: &str) -> Option<String> {
     (!there).then(|| format!("no standard library for {triple} is available"))
 }
 
+/// The program that `cargo clippy` runs in place of rustc, if it exists.
+pub fn clippy_driver() -> Option<PathBuf> {
+    let asked = Command::new("rustc").args(["--print", "sysroot"]).output();
+    let sysroot = String::from_utf8(asked.ok()?.stdout).ok()?;
+    let driver = Path::new(sysroot.trim()).join("bin/clippy-driver");
+    driver.is_file().then_some(driver)
+}
+
 /// Directory of the linker that comes with Rust, for a C compiler's `-B`, if it exists.
 pub fn rusts_linker() -> Option<PathBuf> {
     let asked = Command::new("rustc")

@@ -2,7 +2,7 @@
 
 use super::outcome::Outcome;
 use crate::job::Job;
-use crate::tools::cargo;
+use crate::tools::{cargo, clippy_driver};
 
 /// Checks that rustfmt changes nothing, inside and outside of the workspace.
 pub fn format(job: &Job) -> Outcome {
@@ -23,20 +23,33 @@ pub fn clippy(job: &Job) -> Outcome {
         "--all-targets",
         "--all-features",
     ];
-    let finished = job.run(cargo(&arguments).args(["--", "-D", "warnings"]));
+    let finished = job.run(cargo(&arguments).arg("--").args(DENY_WARNINGS));
     Outcome::new(finished.failure)
 }
 
+const DENY_WARNINGS: [&str; 2] = ["-D", "warnings"];
+
+/// Programs that share their name with no library, whose page would be overwritten.
+const DOCUMENTED_PROGRAMS: [&str; 3] = ["wakepath-controller-host", "wakepath-ethercat", "xtask"];
+
+/// An example among what is documented gives its dependencies the features that they have in tests.
+const ANY_EXAMPLE: &str = "own_loop";
+
 /// rustdoc warns of nothing, and the examples in the documentation run.
 pub fn documentation(job: &Job) -> Outcome {
-    let arguments = [
-        "doc",
-        "--locked",
-        "--workspace",
-        "--all-features",
-        "--no-deps",
-    ];
-    let pages = job.run(cargo(&arguments).env("RUSTDOCFLAGS", "-D warnings"));
+    let mut pages = cargo(&["doc", "--locked", "--workspace", "--all-features"]);
+    pages.args(["--no-deps", "--lib", "--example", ANY_EXAMPLE]);
+    // Its library has the name of the program's.
+    pages.args(["--exclude", "wakepath-c"]);
+    pages.args(DOCUMENTED_PROGRAMS.iter().flat_map(|of| ["--bin", of]));
+    pages.env("RUSTDOCFLAGS", DENY_WARNINGS.join(" "));
+    // As `cargo clippy` sets them: rustdoc then reads what clippy has checked, and nothing is checked again.
+    if let Some(driver) = clippy_driver() {
+        pages.env("RUSTC_WORKSPACE_WRAPPER", driver);
+        let arguments = DENY_WARNINGS.map(|of| format!("{of}__CLIPPY_HACKERY__"));
+        pages.env("CLIPPY_ARGS", arguments.concat());
+    }
+    let pages = job.run(&mut pages);
     let arguments = ["test", "--locked", "--workspace", "--all-features", "--doc"];
     let examples = job.run(&mut cargo(&arguments));
     let examples = match examples.failure {
